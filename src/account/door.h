@@ -53,8 +53,8 @@ void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t 
                       int64_t *released);
 
 /* The inputs that come next are those of a user with this label: the digests of every open gate that sees
- * inputs depend on it from now on. Users with different labels have independent noise even if their data are equal, in states
- * that are continued twice as well. */
+ * inputs depend on it from now on. Users with different labels have independent noise even if their data are
+ * equal, in states that are continued twice as well. */
 void tacit__ledger_label(tacit_ledger *ledger, const uint8_t label[TACIT__LABEL_BYTES]);
 
 uint64_t tacit__gate_steps_passed(const tacit__gate *gate);

@@ -261,7 +261,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
                            .n_states = request->n_states,
                            .n_actions = request->n_actions,
                            .horizon = request->horizon};
-    status = family->create(row, request, noise, &agent->self, err);
+    status = family->create(family, row, request, noise, &agent->self, err);
     if (status == TACIT_OK && request->outside == TACIT_OUTSIDE_CLIP &&
         (status = tacit__clipper_create(request, family->looks_ahead, &agent->clipper)) != TACIT_OK)
         (void)tacit__fail_plain(err, status);

@@ -31,17 +31,13 @@ static tacit_status open_chance(capri_agent *agent, const tacit__reading *r)
     return status;
 }
 
-static void destroy(void *self)
+static void clear(void *self)
 {
     capri_agent *agent = self;
-    if (agent == NULL)
-        return;
-    tacit__epochs_destroy(agent->curator);
     tacit__capri_destroy(agent->planner);
     tacit__site_wipe(&agent->chance);
     tacit__free(agent->shown);
     tacit__free(agent->followed);
-    tacit__free(agent);
 }
 
 static tacit_status make_curator(capri_agent *agent, const tacit__reading *r, tacit_noise *noise,
@@ -59,17 +55,19 @@ static tacit_status make_curator(capri_agent *agent, const tacit__reading *r, ta
     };
     agent->guarantee = q->guarantee;
     agent->published = o.published_scale;
-    tacit_status status = tacit__epochs_create(&o, noise, &agent->curator, &reason);
+    tacit__epochs *made = NULL;
+    tacit_status status = tacit__epochs_create(&o, noise, &made, &reason);
+    agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
-    tacit__capri_start(agent->planner, tacit__epochs_scale(agent->curator));
+    tacit__capri_start(agent->planner, tacit__epochs_scale(agent->base.curator));
     agent->shown = tacit__alloc((now.n_epochs - 1) * agent->dimension, sizeof *agent->shown);
     return agent->shown != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
-static tacit_status build(capri_agent *agent, const tacit__reading *r, tacit_noise *noise,
-                          tacit_error *err)
+static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
+    capri_agent *agent = self;
     tacit__capri_options *o = &agent->options;
     tacit_status status = tacit__capri_read(r, o, err);
     if (status != TACIT_OK)
@@ -95,25 +93,11 @@ static tacit_status build(capri_agent *agent, const tacit__reading *r, tacit_noi
     return status;
 }
 
-static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
-                           tacit_noise *noise, void **out, tacit_error *err)
+static tacit_status check(const tacit_agent_request *q, tacit_error *err)
 {
-    tacit__reading r;
-    if (request->calibration == TACIT_CALIBRATION_FIGURE)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
+    if (q->calibration == TACIT_CALIBRATION_FIGURE)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
                               "capri has the calibrations tight and published");
-    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
-    if (status != TACIT_OK)
-        return status;
-    capri_agent *agent = tacit__alloc(1, sizeof *agent);
-    if (agent == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    status = build(agent, &r, noise, err);
-    if (status != TACIT_OK) {
-        destroy(agent);
-        return status;
-    }
-    *out = agent;
     return TACIT_OK;
 }
 
@@ -179,7 +163,7 @@ static tacit_status close_epoch(capri_agent *agent, size_t size, tacit_error *er
 {
     TACIT__REQUIRE(size <= agent->dimension);
     double *sum = agent->shown + agent->n_shown * agent->dimension;
-    tacit_status status = tacit__epochs_show(agent->curator, size, sum, err);
+    tacit_status status = tacit__epochs_show(agent->base.curator, size, sum, err);
     if (status != TACIT_OK)
         return status;
     tacit__capri_close(agent->planner, sum);
@@ -217,15 +201,13 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
     if (agent->users == agent->n_users)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
                            (unsigned long long)agent->n_users);
+    const tacit__seen seen = {.trajectory = user,
+                              .vector = tacit__capri_vector(&m, pair),
+                              .size = m.p,
+                              .y = 2 * user->rewards[0] - 1};
     if (!m.last)
-        status = tacit__epochs_add(agent->curator, m.p, tacit__capri_vector(&m, pair),
-                                   2 * user->rewards[0] - 1, err);
+        status = agent->base.row->curator->add(agent->base.curator, &seen, err);
     return status == TACIT_OK ? tacit__capri_count(agent, err) : status;
-}
-
-static tacit_ledger *ledger(const void *self)
-{
-    return tacit__epochs_ledger(((const capri_agent *)self)->curator);
 }
 
 static const char *remark(const void *self)
@@ -263,8 +245,12 @@ static const tacit__criterion criterion = {burden, describe, "to beat the best c
 
 const tacit__family tacit__family_capri = {
     .rows = &tacit__capri_rows,
-    .create = create,
-    .destroy = destroy,
+    .create = tacit__curated_create,
+    .destroy = tacit__curated_destroy,
+    .size = sizeof(capri_agent),
+    .check = check,
+    .build = build,
+    .clear = clear,
     .plan = plan,
     .learn = learn,
     .report = tacit__capri_report,
@@ -273,7 +259,7 @@ const tacit__family tacit__family_capri = {
     .follow = tacit__capri_follow,
     .check_report = tacit__capri_check_report,
     .fields = tacit__capri_fields,
-    .ledger = ledger,
+    .ledger = tacit__curated_ledger,
     .remark = remark,
     .criterion = &criterion,
 };

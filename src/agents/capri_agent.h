@@ -2,7 +2,7 @@
 #ifndef TACIT_AGENTS_CAPRI_AGENT_H
 #define TACIT_AGENTS_CAPRI_AGENT_H
 
-#include "agents/family.h"
+#include "agents/curated.h"
 #include "agents/pairs.h"
 #include "agents/reading.h"
 #include "curate/epochs.h"
@@ -22,8 +22,8 @@ typedef struct capri_model {
 enum { CAPRI_MARK = 16 };
 
 typedef struct capri_agent {
+    tacit__curated base;
     tacit__capri_options options;
-    tacit__epochs *curator;
     tacit__capri *planner;
     tacit__site chance; /* public, of the setting public_seed: S and R */
     uint64_t users, n_users, in_epoch;

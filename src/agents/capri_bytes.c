@@ -47,7 +47,7 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
         double *noisy = tacit__alloc(m.p, sizeof *noisy);
         if (noisy == NULL)
             return tacit__fail_plain(err, TACIT_NO_MEMORY);
-        status = tacit__epochs_report(agent->curator, m.p, tacit__capri_vector(&m, pair),
+        status = tacit__epochs_report(agent->base.curator, m.p, tacit__capri_vector(&m, pair),
                                       2 * user->rewards[0] - 1, noisy, err);
         for (size_t i = 0; i < m.p && status == TACIT_OK; i++)
             tacit__write_double(&w, noisy[i]);
@@ -89,7 +89,7 @@ static tacit_status read_report(const capri_agent *agent, const void *bytes, dou
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (size_t i = 0; i < p; i++)
         numbers[i] = tacit__read_double(&r);
-    tacit_status status = tacit__epochs_check_report(agent->curator, p, numbers, err);
+    tacit_status status = tacit__epochs_check_report(agent->base.curator, p, numbers, err);
     if (status == TACIT_OK)
         *noisy = numbers;
     else
@@ -127,7 +127,7 @@ tacit_status tacit__capri_absorb(void *self, const void *bytes, size_t size, tac
     if (status == TACIT_OK && !late)
         status = read_report(agent, bytes, &noisy, err);
     if (status == TACIT_OK && !m.last)
-        status = tacit__epochs_absorb(agent->curator, noisy != NULL ? m.p : 0, noisy, err);
+        status = tacit__epochs_absorb(agent->base.curator, noisy != NULL ? m.p : 0, noisy, err);
     tacit__free(noisy);
     return status == TACIT_OK ? tacit__capri_count(agent, err) : status;
 }
@@ -276,7 +276,7 @@ static tacit_status remake_planner(capri_agent *agent, const header *h, const vo
     if (status != TACIT_OK)
         (void)tacit__fail_plain(err, status);
     if (status == TACIT_OK) {
-        tacit__capri_start(planner, tacit__epochs_scale(agent->curator));
+        tacit__capri_start(planner, tacit__epochs_scale(agent->base.curator));
         if (!replay(agent, h, planner))
             status = tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
     }
@@ -334,7 +334,7 @@ void tacit__capri_fields(void *self, tacit__saved *s)
     if (s->pass == TACIT__CHECK && (agent->users > 0 || agent->followed != NULL))
         tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
     const void *sums = tacit__saved_reals(s, agent->shown, n_sums(agent), TACIT__MOST_SUM);
-    tacit__epochs_fields(agent->curator, s);
+    tacit__epochs_fields(agent->base.curator, s);
     if (s->pass == TACIT__WRITE && followed > 0)
         (void)tacit__capri_publish(agent, s->out + s->at, &followed, NULL);
     const void *model = tacit__saved_bytes(s, NULL, (size_t)h.followed);

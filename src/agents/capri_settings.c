@@ -56,7 +56,8 @@ static const tacit__agent_row rows[] = {
               TACIT__COUNT(parameters)},
      .print = {.joint = "[PSZ25, eq. 5]: sigma_max (4 B log T / epsilon) sqrt(log(1.25 log T / "
                         "delta)), each epoch",
-               .local = "[PSZ25, eq. 5, Alg. 1 line 14]: the same on every report"}}};
+               .local = "[PSZ25, eq. 5, Alg. 1 line 14]: the same on every report"},
+     .curator = &tacit__epochs_curator}};
 
 const tacit__agent_rows tacit__capri_rows = {rows, TACIT__COUNT(rows)};
 

@@ -9,6 +9,7 @@
 #include <tacit/agent.h>
 
 #include "base/bytes.h"
+#include "curate/curator.h"
 
 /* Where a paper prints the noise of its algorithm: paper, place and formula, in the words of
  * docs/references.md; NULL: there is nothing to point to. `recalled`: the formula was taken from
@@ -21,7 +22,9 @@ typedef struct tacit__print {
 typedef struct tacit__agent_row {
     tacit_agent_kind kind;
     tacit__print print;
-    const void *parts; /* what its family makes it of: each has a type for that */
+    const tacit__curator *curator; /* NULL: it has none, and no privacy */
+    const void
+        *parts; /* what its family makes it of, its planner first: each has a type for that */
 } tacit__agent_row;
 
 typedef struct tacit__agent_rows {
@@ -39,6 +42,8 @@ typedef struct tacit__criterion {
     const char *goal; /* "to beat the best constant action" */
 } tacit__criterion;
 
+struct tacit__reading; /* agents/reading.h: a request whose settings have been read */
+
 typedef struct tacit__family {
     const tacit__agent_rows *rows;
     bool looks_ahead; /* at the state after the last step, in bandit worlds too */
@@ -47,9 +52,21 @@ typedef struct tacit__family {
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
     /* What all requests have in common has been checked: the model is one of the kind's, epsilon
      * and delta are in range, counts are not 0, and a private request has noise. */
-    tacit_status (*create)(const tacit__agent_row *row, const tacit_agent_request *request,
-                           tacit_noise *noise, void **out, tacit_error *err);
+    tacit_status (*create)(const struct tacit__family *family, const tacit__agent_row *row,
+                           const tacit_agent_request *request, tacit_noise *noise, void **out,
+                           tacit_error *err);
     void (*destroy)(void *agent); /* accepts NULL */
+    /* For agents that begin as tacit__curated (agents/curated.h), which then creates and destroys them: their
+     * size; what is wrong with a request before its settings are read (NULL: nothing); the rest of a fresh
+     * agent; all that must be freed but the curator, of one that is half-built too; and what the curator sees
+     * of a user, whose trajectory is in it already (NULL: no more). */
+    size_t size;
+    tacit_status (*check)(const tacit_agent_request *request, tacit_error *err);
+    tacit_status (*build)(void *agent, const struct tacit__reading *r, tacit_noise *noise,
+                          tacit_error *err);
+    void (*clear)(void *agent);
+    tacit_status (*see)(void *agent, const tacit_trajectory *user, tacit__seen *out,
+                        tacit_error *err);
     tacit_status (*plan)(void *agent, tacit_billboard *out, tacit_error *err);
     tacit_status (*learn)(void *agent, const tacit_trajectory *user, tacit_error *err);
     /* For billboards that are no table; NULL: they are. */

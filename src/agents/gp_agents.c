@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/family.h"
+#include "agents/curated.h"
 #include "agents/pairs.h"
 #include "agents/reading.h"
 #include "base/error.h"
@@ -53,6 +53,7 @@ static const tacit__agent_row kinds[] = {
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 typedef struct gp_agent {
+    tacit__curated base;
     const gp_parts *parts;
     tacit__pairs pairs;
     tacit__posterior *posterior;
@@ -62,14 +63,11 @@ typedef struct gp_agent {
     const char *remark;
 } gp_agent;
 
-static void destroy(void *self)
+static void clear(void *self)
 {
     gp_agent *agent = self;
-    if (agent == NULL)
-        return;
     tacit__kernel_elimination_destroy(agent->elimination);
     tacit__posterior_destroy(agent->posterior);
-    tacit__free(agent);
 }
 
 static tacit_status make_elimination(gp_agent *agent, const tacit__reading *r, tacit_error *err)
@@ -94,8 +92,11 @@ static tacit_status make_elimination(gp_agent *agent, const tacit__reading *r, t
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
-static tacit_status build(gp_agent *agent, const tacit__reading *r, tacit_error *err)
+static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
+    gp_agent *agent = self;
+    (void)noise;
+    agent->parts = agent->base.row->parts;
     tacit_status status = tacit__pairs_read(r, &agent->pairs, err);
     if (status != TACIT_OK)
         return status;
@@ -117,27 +118,6 @@ static tacit_status build(gp_agent *agent, const tacit__reading *r, tacit_error 
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     return agent->parts->in_epochs ? make_elimination(agent, r, err) : TACIT_OK;
-}
-
-static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
-                           tacit_noise *noise, void **out, tacit_error *err)
-{
-    tacit__reading r;
-    (void)noise;
-    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
-    if (status != TACIT_OK)
-        return status;
-    gp_agent *agent = tacit__alloc(1, sizeof *agent);
-    if (agent == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    agent->parts = row->parts;
-    status = build(agent, &r, err);
-    if (status != TACIT_OK) {
-        destroy(agent);
-        return status;
-    }
-    *out = agent;
-    return TACIT_OK;
 }
 
 /* A table where there is one; otherwise `act` tells. */
@@ -262,12 +242,6 @@ static void fields(void *self, tacit__saved *s)
     }
 }
 
-static tacit_ledger *ledger(const void *self)
-{
-    (void)self;
-    return NULL;
-}
-
 static const char *remark(const void *self)
 {
     return ((const gp_agent *)self)->remark;
@@ -275,12 +249,15 @@ static const char *remark(const void *self)
 
 const tacit__family tacit__family_gp = {
     .rows = &rows,
-    .create = create,
-    .destroy = destroy,
+    .create = tacit__curated_create,
+    .destroy = tacit__curated_destroy,
+    .size = sizeof(gp_agent),
+    .build = build,
+    .clear = clear,
     .plan = plan,
     .learn = learn,
     .act = act,
     .fields = fields,
-    .ledger = ledger,
+    .ledger = tacit__curated_ledger,
     .remark = remark,
 };

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/family.h"
+#include "agents/curated.h"
 #include "agents/outside.h"
 #include "agents/reading.h"
 #include "base/error.h"
@@ -64,18 +64,19 @@ static const tacit__agent_row kinds[] = {
                         "are not the paper's",
                .local = "[ZCHLW20]: (4 / epsilon) sqrt(2 ln(1.25/delta)) on every entry of the "
                         "upper triangle of x x^T and of x y; the widths are not the paper's",
-               .recalled = true}},
+               .recalled = true},
+     .curator = &tacit__regression_curator},
 };
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 typedef enum arms { SHARED, DISJOINT, OPPOSITE } arms;
 
 typedef struct lin_ucb_agent {
+    tacit__curated base;
     arms arms;
     size_t d, n_actions, n_states, per_user; /* per_user: numbers in a user's features */
     const double *points;
     double scale; /* 1 / bound */
-    tacit__regression *curator;
     tacit__lin_ucb *planner;
     double *scratch; /* see scratch_size; NULL in a snapshot, where every call has its own */
     uint64_t version;
@@ -180,15 +181,11 @@ static tacit_status make_planner(lin_ucb_agent *agent, const tacit__reading *r, 
 
 /* --- The agent --------------------------------------------------------------------------------- */
 
-static void destroy(void *self)
+static void clear(void *self)
 {
     lin_ucb_agent *agent = self;
-    if (agent == NULL)
-        return;
-    tacit__regression_destroy(agent->curator);
     tacit__lin_ucb_destroy(agent->planner);
     tacit__free(agent->scratch);
-    tacit__free(agent);
 }
 
 /* Doubles for the scaled features of all actions, their scores, and the planner. */
@@ -218,9 +215,9 @@ static tacit_status check_points(const tacit__reading *r, tacit_error *err)
     return status;
 }
 
-static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_noise *noise,
-                          tacit_error *err)
+static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
+    lin_ucb_agent *agent = self;
     const tacit_agent_request *q = r->request;
     tacit__regression_options curator;
     tacit_status status = check_points(r, err);
@@ -239,7 +236,9 @@ static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_n
     agent->remark = "";
     tacit_error reason = {0};
     agent->curator_options = curator;
-    status = tacit__regression_create(&curator, noise, &agent->curator, &reason);
+    tacit__regression *made = NULL;
+    status = tacit__regression_create(&curator, noise, &made, &reason);
+    agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
     status = make_planner(agent, r, err);
@@ -249,29 +248,15 @@ static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_n
     return agent->scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
-static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
-                           tacit_noise *noise, void **out, tacit_error *err)
+static tacit_status check(const tacit_agent_request *q, tacit_error *err)
 {
-    tacit__reading r;
-    if (request->bandit == NULL)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
+    if (q->bandit == NULL)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
                               "lin-ucb is for bandit worlds: linear-bandit, kernel-bandit, "
                               "logged-bandit; in a service, space: {features: 20}");
-    if (request->calibration == TACIT_CALIBRATION_FIGURE)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
+    if (q->calibration == TACIT_CALIBRATION_FIGURE)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
                               "lin-ucb has the calibrations tight and published");
-    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
-    if (status != TACIT_OK)
-        return status;
-    lin_ucb_agent *agent = tacit__alloc(1, sizeof *agent);
-    if (agent == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    status = build(agent, &r, noise, err);
-    if (status != TACIT_OK) {
-        destroy(agent);
-        return status;
-    }
-    *out = agent;
     return TACIT_OK;
 }
 
@@ -280,7 +265,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     lin_ucb_agent *agent = self;
     (void)err;
     if (!agent->follows) { /* else the model came from elsewhere, and there is nothing to look at */
-        tacit__moments moments = tacit__regression_release(agent->curator);
+        tacit__moments moments = tacit__regression_release(agent->base.curator);
         agent->version += tacit__lin_ucb_update(agent->planner, &moments);
     }
     *out = (tacit_billboard){.version = agent->version};
@@ -332,28 +317,23 @@ static tacit_status snapshot(const void *self, void **out, tacit_error *err)
     if (copy == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     *copy = *agent;
-    copy->curator = NULL;
+    copy->base.curator = NULL;
     copy->planner = NULL;
     copy->scratch = NULL;
     tacit_status status = tacit__lin_ucb_copy(agent->planner, &copy->planner);
     if (status != TACIT_OK) {
-        destroy(copy);
+        tacit__curated_destroy(copy);
         return tacit__fail_plain(err, status);
     }
     *out = copy;
     return TACIT_OK;
 }
 
-/* What a user adds: features of the action taken, their block, a reward in [-1, 1]. */
-typedef struct share {
-    const double *x;
-    size_t block;
-    double y;
-} share;
-
-static tacit_status share_of(lin_ucb_agent *agent, const tacit_trajectory *user, share *out,
-                             tacit_error *err)
+/* Features of the action taken, their block, a reward in [-1, 1]. */
+static tacit_status see(void *self, const tacit_trajectory *user, tacit__seen *out,
+                        tacit_error *err)
 {
+    lin_ucb_agent *agent = self;
     bool numbered = user->features == NULL;
     if ((numbered && (user->states == NULL || user->states[0] >= agent->n_states)) ||
         user->actions[0] >= agent->n_actions || !(user->rewards[0] >= 0 && user->rewards[0] <= 1))
@@ -362,40 +342,10 @@ static tacit_status share_of(lin_ucb_agent *agent, const tacit_trajectory *user,
                            "[0, 1]");
     uint32_t action = user->actions[0];
     const double *x = scaled(agent, user->features, numbered ? user->states[0] : 0, agent->scratch);
-    *out = (share){.x = x + (agent->arms == DISJOINT ? 0 : action * agent->d),
-                   .block = agent->arms == DISJOINT ? action : 0,
-                   .y = 2 * user->rewards[0] - 1};
+    out->vector = x + (agent->arms == DISJOINT ? 0 : action * agent->d);
+    out->block = agent->arms == DISJOINT ? action : 0;
+    out->y = 2 * user->rewards[0] - 1;
     return TACIT_OK;
-}
-
-static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
-{
-    lin_ucb_agent *agent = self;
-    share s = {0};
-    tacit_status status = share_of(agent, user, &s, err);
-    return status == TACIT_OK ? tacit__regression_add(agent->curator, s.x, s.block, s.y, err)
-                              : status;
-}
-
-static tacit_status report(void *self, const tacit_trajectory *user, void *bytes, size_t *size,
-                           tacit_error *err)
-{
-    lin_ucb_agent *agent = self;
-    share s = {0};
-    tacit_status status = bytes != NULL ? share_of(agent, user, &s, err) : TACIT_OK;
-    return status == TACIT_OK
-               ? tacit__regression_report(agent->curator, s.x, s.block, s.y, bytes, size, err)
-               : status;
-}
-
-static tacit_status check_report(const void *self, const void *bytes, size_t size, tacit_error *err)
-{
-    return tacit__regression_check_report(((const lin_ucb_agent *)self)->curator, bytes, size, err);
-}
-
-static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_error *err)
-{
-    return tacit__regression_absorb(((lin_ucb_agent *)self)->curator, bytes, size, err);
 }
 
 /* The model: the version, then the planner's numbers, 64 bits each, low byte first. All of it was
@@ -448,7 +398,7 @@ static void fields(void *self, tacit__saved *s)
     s->wrong = "the saved learner contradicts itself";
     const size_t start = tacit__checksum_open("learner", s),
                  end = tacit__saved_enter(s, s->end - s->at - planner.at - sizeof version);
-    tacit__regression_fields(agent->curator, s);
+    tacit__regression_fields(agent->base.curator, s);
     tacit__saved_leave(s, end);
     tacit__lin_ucb_fields(agent->planner, s);
     tacit__saved_value(s, &version, sizeof version);
@@ -456,11 +406,6 @@ static void fields(void *self, tacit__saved *s)
     tacit__checksum_close(start, s);
     if (s->pass == TACIT__APPLY)
         agent->version = version;
-}
-
-static tacit_ledger *ledger(const void *self)
-{
-    return tacit__regression_ledger(((const lin_ucb_agent *)self)->curator);
 }
 
 static const char *remark(const void *self)
@@ -512,19 +457,24 @@ static const tacit__criterion criterion = {burden, describe, "to beat the best c
 const tacit__family tacit__family_lin_ucb = {
     .rows = &rows,
     .chosen_only = true,
-    .create = create,
-    .destroy = destroy,
+    .create = tacit__curated_create,
+    .destroy = tacit__curated_destroy,
+    .size = sizeof(lin_ucb_agent),
+    .check = check,
+    .build = build,
+    .clear = clear,
     .plan = plan,
-    .learn = learn,
+    .see = see,
+    .learn = tacit__curated_learn,
     .act = act,
     .snapshot = snapshot,
-    .report = report,
+    .report = tacit__curated_report,
     .publish = publish,
     .follow = follow,
-    .check_report = check_report,
-    .absorb = absorb,
+    .check_report = tacit__curated_check_report,
+    .absorb = tacit__curated_absorb,
     .fields = fields,
-    .ledger = ledger,
+    .ledger = tacit__curated_ledger,
     .remark = remark,
     .criterion = &criterion,
 };

@@ -10,16 +10,12 @@
 #include "base/memory.h"
 #include "base/workspace.h"
 
-static void destroy(void *self)
+static void clear(void *self)
 {
     lsvi_agent *agent = self;
-    if (agent == NULL)
-        return;
-    tacit__lsvi_data_destroy(agent->curator);
     tacit__lsvi_destroy(agent->planner);
     tacit__free(agent->table);
     tacit__free(agent->response);
-    tacit__free(agent);
 }
 
 static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_noise *noise,
@@ -52,41 +48,32 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
         status = tacit__lsvi_create(&planner, &agent->planner);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    status = tacit__lsvi_data_create(&curator, noise, &agent->curator, &reason);
+    tacit__lsvi_data *made = NULL;
+    status = tacit__lsvi_data_create(&curator, noise, &made, &reason);
+    agent->base.curator = made;
     return status == TACIT_OK ? TACIT_OK
                               : tacit__reading_fail(g->r, err, status, "%s", reason.message);
 }
 
-static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
-                           tacit_noise *noise, void **out, tacit_error *err)
+static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
-    tacit__reading r;
-    tacit__linear_space space;
-    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
-    if (status == TACIT_OK)
-        status = tacit__lsvi_read_space(&r, &space, err);
+    lsvi_agent *agent = self;
+    lsvi_design g = {.r = r};
+    tacit_status status = tacit__lsvi_read_space(r, &agent->space, err);
     if (status != TACIT_OK)
         return status;
-    lsvi_agent *agent = tacit__alloc(1, sizeof *agent);
-    lsvi_design g = {.r = &r};
-    void *memory = TACIT__PIECES(TACIT__PIECE(g.range, request->horizon),
-                                 TACIT__PIECE(g.cap, request->horizon));
-    if (agent == NULL || memory == NULL) {
-        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    } else {
-        agent->space = space;
-        status = tacit__lsvi_read_table(agent, &r, err);
-        if (status == TACIT_OK)
-            status = tacit__lsvi_make_design(&g, agent, err);
-        if (status == TACIT_OK)
-            status = make_rooms(agent, &g, noise, err);
-    }
+    void *memory = TACIT__PIECES(TACIT__PIECE(g.range, r->request->horizon),
+                                 TACIT__PIECE(g.cap, r->request->horizon));
+    if (memory == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    status = tacit__lsvi_read_table(agent, r, err);
+    if (status == TACIT_OK)
+        status = tacit__lsvi_make_design(&g, agent, err);
+    if (status == TACIT_OK)
+        status = make_rooms(agent, &g, noise, err);
     if (status == TACIT_OK) {
         tacit__lsvi_fingerprint(agent, &g);
         tacit__lsvi_write_remark(agent, &g);
-        *out = agent;
-    } else {
-        destroy(agent);
     }
     tacit__workspace_destroy(memory);
     return status;
@@ -98,8 +85,8 @@ static tacit_status switch_policy(lsvi_agent *agent, const double *gram, tacit_e
     tacit__lsvi_begin(agent->planner, gram);
     for (size_t h = agent->space.horizon; h-- > 0;) {
         tacit__lsvi_values next = tacit__lsvi_next(agent->planner, h);
-        tacit_status status = tacit__lsvi_data_respond(agent->curator, h, next.table, next.function,
-                                                       agent->response, err);
+        tacit_status status = tacit__lsvi_data_respond(agent->base.curator, h, next.table,
+                                                       next.function, agent->response, err);
         if (status != TACIT_OK)
             return status;
         tacit__lsvi_fit(agent->planner, h, agent->response);
@@ -111,24 +98,18 @@ static tacit_status switch_policy(lsvi_agent *agent, const double *gram, tacit_e
 static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     lsvi_agent *agent = self;
-    if (tacit__lsvi_data_ready(agent->curator)) {
+    if (tacit__lsvi_data_ready(agent->base.curator)) {
         const double *gram;
-        tacit_status status = tacit__lsvi_data_gram(agent->curator, &gram, err);
+        tacit_status status = tacit__lsvi_data_gram(agent->base.curator, &gram, err);
         if (status == TACIT_OK && tacit__lsvi_is_due(agent->planner, gram))
             status = switch_policy(agent, gram, err);
         if (status != TACIT_OK)
             return status;
-        if (tacit__lsvi_is_done(agent->planner) || tacit__lsvi_data_is_spent(agent->curator))
-            tacit__lsvi_data_close(agent->curator);
+        if (tacit__lsvi_is_done(agent->planner) || tacit__lsvi_data_is_spent(agent->base.curator))
+            tacit__lsvi_data_close(agent->base.curator);
     }
     *out = tacit__lsvi_board(agent->planner);
     return TACIT_OK;
-}
-
-static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
-{
-    lsvi_agent *agent = self;
-    return tacit__lsvi_data_add(agent->curator, user, err);
 }
 
 static tacit_status act(void *self, const tacit_situation *situation, double chance,
@@ -149,11 +130,6 @@ static tacit_status act(void *self, const tacit_situation *situation, double cha
     return TACIT_OK;
 }
 
-static tacit_ledger *ledger(const void *self)
-{
-    return tacit__lsvi_data_ledger(((const lsvi_agent *)self)->curator);
-}
-
 static const char *remark(const void *self)
 {
     return ((const lsvi_agent *)self)->remark;
@@ -164,12 +140,15 @@ const tacit__family tacit__family_lsvi = {
     .looks_ahead = true,
     .no_local = "value functions are no sums of users' reports, and the papers leave local privacy "
                 "for this family open",
-    .create = create,
-    .destroy = destroy,
+    .create = tacit__curated_create,
+    .destroy = tacit__curated_destroy,
+    .size = sizeof(lsvi_agent),
+    .build = build,
+    .clear = clear,
     .plan = plan,
-    .learn = learn,
+    .learn = tacit__curated_learn,
     .act = act,
     .fields = tacit__lsvi_agent_fields,
-    .ledger = ledger,
+    .ledger = tacit__curated_ledger,
     .remark = remark,
 };

@@ -2,7 +2,7 @@
 #ifndef TACIT_AGENTS_LSVI_AGENT_H
 #define TACIT_AGENTS_LSVI_AGENT_H
 
-#include "agents/family.h"
+#include "agents/curated.h"
 #include "agents/reading.h"
 #include "curate/lsvi_curator.h"
 #include "noise/stream.h"
@@ -10,10 +10,10 @@
 #include "plan/lsvi_printed.h"
 
 typedef struct lsvi_agent {
+    tacit__curated base;
     tacit__linear_space space;
     double *table;    /* of features, in lattice steps */
     double *response; /* [d] */
-    tacit__lsvi_data *curator;
     tacit__lsvi *planner;
     uint8_t fingerprint[TACIT__KEY_BYTES];
     char remark[480];

@@ -59,6 +59,6 @@ void tacit__lsvi_agent_fields(void *self, tacit__saved *s)
     if (h.zero != 0)
         tacit__saved_fail(s, TACIT_WRONG_VERSION, NULL);
     tacit__lsvi_fields(agent->planner, s);
-    tacit__lsvi_data_fields(agent->curator, s);
+    tacit__lsvi_data_fields(agent->base.curator, s);
     tacit__envelope_close(&envelope, start, s);
 }

@@ -51,7 +51,8 @@ static const tacit__agent_row rows[] = {
               TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT, parameters,
               TACIT__COUNT(parameters)},
      .print = {.joint = "batched: [LGLP21, appendix E.1]; doubling: [NVW22, Alg. 1, eq. 6 and 7, "
-                        "line 11]"}}};
+                        "line 11]"},
+     .curator = &tacit__lsvi_curator}};
 
 const tacit__agent_rows tacit__lsvi_rows = {rows, TACIT__COUNT(rows)};
 

@@ -5,7 +5,6 @@
 
 #include "agents/mixture_agents.h"
 #include "base/error.h"
-#include "base/memory.h"
 
 /* --- Parts ------------------------------------------------------------------------------------- */
 
@@ -90,28 +89,30 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
         o.streams[i].table = tacit__optimist_table(agent->planner, i);
     if (radius->printed)
         print_noise(agent, r, &o);
+    tacit__gram *made = NULL;
     tacit_status status = tacit__reading_mechanism(r, &o.mechanism, err);
-    return status == TACIT_OK ? tacit__gram_create(&o, noise, &agent->curator, err) : status;
+    if (status == TACIT_OK)
+        status = tacit__gram_create(&o, noise, &made, err);
+    agent->base.curator = made;
+    return status;
 }
 
 /* --- The agent --------------------------------------------------------------------------------- */
 
-static void destroy(void *self)
+static void clear(void *self)
 {
-    mixture_agent *agent = self;
-    if (agent == NULL)
-        return;
-    tacit__gram_destroy(agent->curator);
-    tacit__optimist_destroy(agent->planner);
-    tacit__free(agent);
+    tacit__optimist_destroy(((mixture_agent *)self)->planner);
 }
 
-static tacit_status build(mixture_agent *agent, const tacit__reading *r, tacit_noise *noise,
-                          tacit_error *err)
+static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
+    mixture_agent *agent = self;
     const tacit_agent_request *q = r->request;
     signs sign = {0};
-    tacit_status status = tacit__mixture_read_signs(r, &sign, err);
+    agent->parts = agent->base.row->parts;
+    tacit_status status = tacit__mixture_check(agent->parts, r, err);
+    if (status == TACIT_OK)
+        status = tacit__mixture_read_signs(r, &sign, err);
     if (status == TACIT_OK)
         status = tacit__mixture_read_replan(r, &agent->interval, err);
     if (status != TACIT_OK)
@@ -133,32 +134,10 @@ static tacit_status build(mixture_agent *agent, const tacit__reading *r, tacit_n
     return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
 }
 
-static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
-                           tacit_noise *noise, void **out, tacit_error *err)
-{
-    tacit__reading r;
-    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
-    if (status == TACIT_OK)
-        status = tacit__mixture_check(row->parts, &r, err);
-    if (status != TACIT_OK)
-        return status;
-    mixture_agent *agent = tacit__alloc(1, sizeof *agent);
-    if (agent == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    agent->parts = row->parts;
-    status = build(agent, &r, noise, err);
-    if (status != TACIT_OK) {
-        destroy(agent);
-        return status;
-    }
-    *out = agent;
-    return TACIT_OK;
-}
-
 /* Whether users that came since the last plan ask for a new one. */
 static bool is_due(const mixture_agent *agent)
 {
-    uint64_t users = tacit__gram_users(agent->curator), last = agent->planned_users;
+    uint64_t users = tacit__gram_users(agent->base.curator), last = agent->planned_users;
     if (!agent->planned)
         return true;
     return agent->interval > 0 ? users - last >= agent->interval
@@ -177,7 +156,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     if (is_due(agent)) {
         tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
         tacit__confidence confidence[TACIT__REGRESSIONS];
-        tacit_status status = tacit__gram_release(agent->curator, moments, err);
+        tacit_status status = tacit__gram_release(agent->base.curator, moments, err);
         if (status != TACIT_OK)
             return status;
         agent->parts->confidence(&agent->radius, moments, confidence);
@@ -189,23 +168,18 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status tacit__mixture_check_planned(const mixture_agent *agent, tacit_error *err)
-{
-    if (agent->planned)
-        return TACIT_OK;
-    return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                       "a user acts by a plan: ask for one before the first user is told of");
-}
-
-static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
+/* Users act by plans: there must be one before there are users. */
+static tacit_status see(void *self, const tacit_trajectory *user, tacit__seen *out,
+                        tacit_error *err)
 {
     mixture_agent *agent = self;
-    tacit__lens lenses[TACIT__REGRESSIONS];
-    tacit_status status = tacit__mixture_check_planned(agent, err);
-    if (status != TACIT_OK)
-        return status;
-    tacit__optimist_lenses(agent->planner, lenses);
-    return tacit__gram_add(agent->curator, user, lenses, err);
+    (void)user;
+    if (!agent->planned)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "a user acts by a plan: ask for one before the first user is told of");
+    tacit__optimist_lenses(agent->planner, agent->lenses);
+    out->lenses = agent->lenses;
+    return TACIT_OK;
 }
 
 static bool is_tie(const void *self, size_t one, size_t other)
@@ -215,18 +189,13 @@ static bool is_tie(const void *self, size_t one, size_t other)
     return fabs(q[one] - q[other]) <= tol * (1 + fabs(q[one]));
 }
 
-static tacit_ledger *ledger(const void *self)
-{
-    return tacit__gram_ledger(((const mixture_agent *)self)->curator);
-}
-
 static const char *remark(const void *self)
 {
     mixture_agent *agent = (mixture_agent *)(uintptr_t)self;
     tacit__repairs repairs = tacit__optimist_repairs(agent->planner);
     char *text = agent->remark;
     size_t size = sizeof agent->remark, used = 0;
-    bool private = tacit__gram_ledger(agent->curator) != NULL;
+    bool private = tacit__gram_ledger(agent->base.curator) != NULL;
     text[0] = '\0';
     if (!agent->theory)
         used = (size_t)snprintf(text, size,
@@ -247,17 +216,21 @@ static const char *remark(const void *self)
 const tacit__family tacit__family_mixture = {
     .rows = &tacit__mixture_rows,
     .looks_ahead = true,
-    .create = create,
-    .destroy = destroy,
+    .create = tacit__curated_create,
+    .destroy = tacit__curated_destroy,
+    .size = sizeof(mixture_agent),
+    .build = build,
+    .clear = clear,
     .plan = plan,
-    .learn = learn,
-    .report = tacit__mixture_report,
-    .check_report = tacit__mixture_check_report,
-    .absorb = tacit__mixture_absorb,
+    .see = see,
+    .learn = tacit__curated_learn,
+    .report = tacit__curated_report,
+    .check_report = tacit__curated_check_report,
+    .absorb = tacit__curated_absorb,
     .publish = tacit__mixture_publish,
     .follow = tacit__mixture_follow,
     .is_tie = is_tie,
     .fields = tacit__mixture_fields,
-    .ledger = ledger,
+    .ledger = tacit__curated_ledger,
     .remark = remark,
 };

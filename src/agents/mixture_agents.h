@@ -2,7 +2,7 @@
 #ifndef TACIT_AGENTS_MIXTURE_AGENTS_H
 #define TACIT_AGENTS_MIXTURE_AGENTS_H
 
-#include "agents/family.h"
+#include "agents/curated.h"
 #include "agents/reading.h"
 #include "curate/gram.h"
 #include "plan/optimist.h"
@@ -28,8 +28,9 @@ typedef struct signs {
 } signs;
 
 typedef struct mixture_agent {
+    tacit__curated base;
     const mixture_parts *parts;
-    tacit__gram *curator;
+    tacit__lens lenses[TACIT__REGRESSIONS]; /* what the next user is seen through */
     tacit__optimist *planner;
     tacit__radius_options radius;
     tacit_billboard board;
@@ -65,17 +66,8 @@ TACIT_MUST_USE tacit_status tacit__mixture_read_replan(const tacit__reading *r, 
 /* The plan of the model that the planner has. */
 void tacit__mixture_make_plan(mixture_agent *agent);
 
-/* Users act by plans: there must be one before there are users. */
-TACIT_MUST_USE tacit_status tacit__mixture_check_planned(const mixture_agent *agent,
-                                                         tacit_error *err);
-
 /* --- mixture_bytes.c: what goes into the table of the family; see agents/family.h */
 
-tacit_status tacit__mixture_report(void *self, const tacit_trajectory *user, void *bytes,
-                                   size_t *size, tacit_error *err);
-tacit_status tacit__mixture_check_report(const void *self, const void *bytes, size_t size,
-                                         tacit_error *err);
-tacit_status tacit__mixture_absorb(void *self, const void *bytes, size_t size, tacit_error *err);
 tacit_status tacit__mixture_publish(const void *self, void *bytes, size_t *size, tacit_error *err);
 tacit_status tacit__mixture_follow(void *self, const void *bytes, size_t size, tacit_error *err);
 void tacit__mixture_fields(void *self, tacit__saved *s);

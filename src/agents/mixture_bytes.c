@@ -12,29 +12,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-tacit_status tacit__mixture_report(void *self, const tacit_trajectory *user, void *bytes,
-                                   size_t *size, tacit_error *err)
-{
-    mixture_agent *agent = self;
-    tacit__lens lenses[TACIT__REGRESSIONS];
-    tacit_status status = bytes != NULL ? tacit__mixture_check_planned(agent, err) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
-    tacit__optimist_lenses(agent->planner, lenses);
-    return tacit__gram_report(agent->curator, user, lenses, bytes, size, err);
-}
-
-tacit_status tacit__mixture_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
-{
-    return tacit__gram_absorb(((mixture_agent *)self)->curator, bytes, size, err);
-}
-
-tacit_status tacit__mixture_check_report(const void *self, const void *bytes, size_t size,
-                                         tacit_error *err)
-{
-    return tacit__gram_check_report(((const mixture_agent *)self)->curator, bytes, size, err);
-}
-
 static void model_fields(const mixture_agent *agent, bool planned, tacit__saved *s)
 {
     const bool sound = s->status == TACIT_OK;
@@ -67,7 +44,7 @@ tacit_status tacit__mixture_follow(void *self, const void *bytes, size_t size, t
     if (s.status != TACIT_OK)
         return s.status;
     tacit__mixture_make_plan(agent);
-    agent->planned_users = tacit__gram_users(agent->curator); /* own data ask for nothing */
+    agent->planned_users = tacit__gram_users(agent->base.curator); /* own data ask for nothing */
     return TACIT_OK;
 }
 
@@ -80,7 +57,8 @@ void tacit__mixture_fields(void *self, tacit__saved *s)
     tacit__saved_value(s, &users, sizeof users);
     tacit__saved_check(s, planned <= 1);
     model_fields(agent, planned != 0, s);
-    tacit__saved_check(s, users <= tacit__gram_fields(agent->curator, s)); /* no plan is of more */
+    tacit__saved_check(s, users <=
+                              tacit__gram_fields(agent->base.curator, s)); /* no plan is of more */
     if (s->pass == TACIT__APPLY && planned != 0) {
         tacit__mixture_make_plan(agent);
         agent->planned_users = users;

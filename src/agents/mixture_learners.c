@@ -68,6 +68,7 @@ static const tacit__agent_row rows[] = {
      .print = {.joint = "[LGLP21, Cor. 5]: (32 H^2 / epsilon) sqrt(2 H K0 log(8H/delta) "
                         "log(4/delta) log(16 H K0/delta)) on every node, K0 = ceil(log2(K) + 1)",
                .local = "[LGLP21, Cor. 6]: (4 H^3 / epsilon) sqrt(2 log(4H/delta))"},
+     .curator = &tacit__gram_curator,
      .parts = &(const mixture_parts){.form = TACIT__PLAIN,
                                      .confidence = tacit__ucrl_vtr_confidence,
                                      .print = tacit__printed_ucrl_vtr,
@@ -80,6 +81,7 @@ static const tacit__agent_row rows[] = {
                         "sqrt(2 H K0 log(16H/delta) log(8/delta) log(32 H K0/delta))",
                .local = "[LGLP21, Cor. 11]: (8 d H / epsilon) c and (8 H^5 / epsilon) c, c = "
                         "sqrt(2 log(8H/delta))"},
+     .curator = &tacit__gram_curator,
      .parts = &(const mixture_parts){.form = TACIT__VARIANCE,
                                      .confidence = tacit__ucrl_vtr_plus_confidence,
                                      .print = tacit__printed_ucrl_vtr_plus,
@@ -90,6 +92,7 @@ static const tacit__agent_row rows[] = {
               "Zhou 2022, Alg. 1", APPROXIMATE, linopt_vi_parameters,
               TACIT__COUNT(linopt_vi_parameters)},
      .print = OF_Z22,
+     .curator = &tacit__gram_curator,
      .parts = &(const mixture_parts){.form = TACIT__REWARDS,
                                      .confidence = tacit__linopt_confidence,
                                      .print = tacit__printed_linopt,
@@ -100,6 +103,7 @@ static const tacit__agent_row rows[] = {
               "Zhou 2022, Alg. 2", APPROXIMATE, linopt_po_parameters,
               TACIT__COUNT(linopt_po_parameters)},
      .print = OF_Z22,
+     .curator = &tacit__gram_curator,
      .parts = &(const mixture_parts){.form = TACIT__REWARDS,
                                      .confidence = tacit__linopt_confidence,
                                      .soft = &tacit__linopt_po,

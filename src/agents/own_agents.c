@@ -17,9 +17,11 @@ typedef struct own {
     void *self;
 } own;
 
-static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
-                           tacit_noise *noise, void **out, tacit_error *err)
+static tacit_status create(const tacit__family *family, const tacit__agent_row *row,
+                           const tacit_agent_request *request, tacit_noise *noise, void **out,
+                           tacit_error *err)
 {
+    (void)family;
     const tacit_agent_kind *kind = &row->kind;
     const tacit__origin origin = {request->file, request->line, kind->name};
     tacit__value values[MAX_PARAMETERS];

@@ -7,7 +7,7 @@
 #include "curate/tabular_curator.h"
 #include "plan/planner.h"
 
-/* What a tabular learner is made of, beside the curator that all of them have. */
+/* What a tabular learner is made of, beside its curator. */
 typedef struct tabular_parts {
     const tacit__planner *planner;
     double

@@ -24,6 +24,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/workspace.h"
+#include "curate/curator.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
 #include "sums/once.h"
@@ -101,8 +102,9 @@ tacit_status tacit__epochs_create(const tacit__epochs_options *options, tacit_no
     return TACIT_OK;
 }
 
-void tacit__epochs_destroy(tacit__epochs *c)
+void tacit__epochs_destroy(void *curator)
 {
+    tacit__epochs *c = curator;
     if (c == NULL)
         return;
     tacit__once_destroy(c->once);
@@ -110,8 +112,9 @@ void tacit__epochs_destroy(tacit__epochs *c)
     tacit__workspace_destroy(c);
 }
 
-tacit_ledger *tacit__epochs_ledger(const tacit__epochs *c)
+tacit_ledger *tacit__epochs_ledger(const void *curator)
 {
+    const tacit__epochs *c = curator;
     return c->ledger;
 }
 
@@ -306,3 +309,13 @@ void tacit__epochs_fields(tacit__epochs *c, tacit__saved *s)
         c->users = users;
     s->wrong = outside;
 }
+
+/* --- The table ------------------------------------------------------------------------------------- */
+
+static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+{
+    return tacit__epochs_add(curator, user->size, user->vector, user->y, err);
+}
+
+const tacit__curator tacit__epochs_curator = {
+    .destroy = tacit__epochs_destroy, .add = add_seen, .ledger = tacit__epochs_ledger};

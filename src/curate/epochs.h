@@ -19,7 +19,7 @@ typedef struct tacit__epochs tacit__epochs;
 TACIT_MUST_USE tacit_status tacit__epochs_create(const tacit__epochs_options *options,
                                                  tacit_noise *noise, tacit__epochs **out,
                                                  tacit_error *err);
-void tacit__epochs_destroy(tacit__epochs *curator);
+void tacit__epochs_destroy(void *curator);
 
 /* Standard deviation of the noise: in a shown sum (joint), or in every user's vector (local). 0: none. */
 double tacit__epochs_scale(const tacit__epochs *curator);
@@ -29,8 +29,8 @@ double tacit__epochs_scale(const tacit__epochs *curator);
 TACIT_MUST_USE tacit_status tacit__epochs_add(tacit__epochs *curator, size_t size,
                                               const double *vector, double y, tacit_error *err);
 
-/* What a user adds, exactly: integers on the lattice, made of y vector (NULL: 0) and of public knowledge alone.
- * Whoever holds no sums can make them too. `x` and out are [dimension], x is scratch. */
+/* What a user adds, exactly: integers on the lattice, made of y vector (NULL: 0) and of public knowledge
+ * alone. Whoever holds no sums can make them too. `x` and out are [dimension], x is scratch. */
 TACIT_MUST_USE tacit_status tacit__epochs_contribute(const tacit__lattice *lattice,
                                                      size_t dimension, size_t size,
                                                      const double *vector, double y, double *x,
@@ -60,7 +60,7 @@ TACIT_MUST_USE tacit_status tacit__epochs_show(tacit__epochs *curator, size_t si
                                                tacit_error *err);
 
 /* NULL without privacy. */
-tacit_ledger *tacit__epochs_ledger(const tacit__epochs *curator);
+tacit_ledger *tacit__epochs_ledger(const void *curator);
 
 /* As part of a saved state (base/bytes.h); loaded into a fresh curator. The size is always the same. */
 void tacit__epochs_fields(tacit__epochs *curator, tacit__saved *s);

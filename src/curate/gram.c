@@ -1,5 +1,5 @@
-/* Gram matrices and responses: the curator's life, its users and what it shows. See curate/gram.h; what a user
- * adds is in gram_contribution.c, what is declared of it in gram_plan.c. */
+/* Gram matrices and responses: the curator's life, its users and what it shows. See curate/gram.h; what a
+ * user adds is in gram_contribution.c, what is declared of it in gram_plan.c. */
 #include "curate/gram.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "curate/curator.h"
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
 #include "sums/sum_steps.h"
@@ -49,8 +50,9 @@ tacit_status tacit__gram_create(const tacit__gram_options *options, tacit_noise 
     return TACIT_OK;
 }
 
-void tacit__gram_destroy(tacit__gram *c)
+void tacit__gram_destroy(void *curator)
 {
+    tacit__gram *c = curator;
     if (c == NULL)
         return;
     for (size_t i = 0; i < c->o.n_streams; i++)
@@ -64,8 +66,9 @@ uint64_t tacit__gram_users(const tacit__gram *c)
     return c->users;
 }
 
-tacit_ledger *tacit__gram_ledger(const tacit__gram *c)
+tacit_ledger *tacit__gram_ledger(const void *curator)
 {
+    const tacit__gram *c = curator;
     return tacit__gram_is_private(c) ? c->ledger : NULL;
 }
 
@@ -221,3 +224,23 @@ const tacit__gram_form *tacit__gram_form_of(const tacit__gram *c, size_t stream)
     TACIT__REQUIRE(stream < c->o.n_streams);
     return &c->streams[stream].form;
 }
+
+/* --- The table ------------------------------------------------------------------------------------- */
+
+static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+{
+    return tacit__gram_add(curator, user->trajectory, user->lenses, err);
+}
+
+static tacit_status report_seen(void *curator, const tacit__seen *user, void *bytes, size_t *size,
+                                tacit_error *err)
+{
+    return tacit__gram_report(curator, user->trajectory, user->lenses, bytes, size, err);
+}
+
+const tacit__curator tacit__gram_curator = {.destroy = tacit__gram_destroy,
+                                            .add = add_seen,
+                                            .report = report_seen,
+                                            .check_report = tacit__gram_check_report,
+                                            .absorb = tacit__gram_absorb,
+                                            .ledger = tacit__gram_ledger};

@@ -51,7 +51,7 @@ typedef struct tacit__gram tacit__gram;
 TACIT_MUST_USE tacit_status tacit__gram_create(const tacit__gram_options *options,
                                                tacit_noise *noise, tacit__gram **out,
                                                tacit_error *err);
-void tacit__gram_destroy(tacit__gram *curator);
+void tacit__gram_destroy(void *curator);
 
 /* The release for the next episode, of all streams. Sums live until the next call. */
 TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
@@ -73,8 +73,8 @@ typedef struct tacit__gram_form {
 const tacit__gram_form *tacit__gram_form_of(const tacit__gram *curator, size_t stream);
 
 /* What a user who was checked adds to a stream, exactly: integers on the stream's lattice, made of the
- * trajectory and of public knowledge alone. Whoever holds no sums can make them too. `x` [size] is 0 before and
- * after, `step` [width] is scratch; out is [size], the frame's. */
+ * trajectory and of public knowledge alone. Whoever holds no sums can make them too. `x` [size] is 0 before
+ * and after, `step` [width] is scratch; out is [size], the frame's. */
 TACIT_MUST_USE tacit_status tacit__gram_contribute(const tacit__gram_form *form,
                                                    const tacit_trajectory *user,
                                                    const tacit__lens *lens, double *x, double *step,
@@ -91,9 +91,9 @@ TACIT_MUST_USE tacit_status tacit__gram_add_contribution(tacit__gram *curator,
 TACIT_MUST_USE tacit_status tacit__gram_report(tacit__gram *curator, const tacit_trajectory *user,
                                                const tacit__lens *lenses, void *bytes, size_t *size,
                                                tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__gram_check_report(const tacit__gram *curator, const void *bytes,
+TACIT_MUST_USE tacit_status tacit__gram_check_report(const void *curator, const void *bytes,
                                                      size_t size, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__gram_absorb(tacit__gram *curator, const void *bytes, size_t size,
+TACIT_MUST_USE tacit_status tacit__gram_absorb(void *curator, const void *bytes, size_t size,
                                                tacit_error *err);
 
 /* Everything that the future depends on, as part of a saved state (base/bytes.h); loaded into a fresh
@@ -103,6 +103,6 @@ uint64_t tacit__gram_fields(tacit__gram *curator, tacit__saved *s);
 uint64_t tacit__gram_users(const tacit__gram *curator);
 
 /* NULL without privacy. */
-tacit_ledger *tacit__gram_ledger(const tacit__gram *curator);
+tacit_ledger *tacit__gram_ledger(const void *curator);
 
 #endif

@@ -57,9 +57,10 @@ static bool is_needed(const tacit__gram *c)
 }
 
 /* Reads a report into the streams' scratch and finds out whether it fits. */
-tacit_status tacit__gram_check_report(const tacit__gram *c, const void *bytes, size_t size,
+tacit_status tacit__gram_check_report(const void *curator, const void *bytes, size_t size,
                                       tacit_error *err)
 {
+    const tacit__gram *c = curator;
     if (size != report_bytes(c))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            report_bytes(c), size);
@@ -74,8 +75,9 @@ tacit_status tacit__gram_check_report(const tacit__gram *c, const void *bytes, s
     return status;
 }
 
-tacit_status tacit__gram_absorb(tacit__gram *c, const void *bytes, size_t size, tacit_error *err)
+tacit_status tacit__gram_absorb(void *curator, const void *bytes, size_t size, tacit_error *err)
 {
+    tacit__gram *c = curator;
     bool needed = is_needed(c);
     tacit_status status = tacit__gram_check_report(c, bytes, size, err);
     for (size_t i = 0; i < c->o.n_streams && needed && status == TACIT_OK; i++)

@@ -1,9 +1,9 @@
-/* What a user adds to Gram matrices and responses, exactly. See curate/gram.h; how far apart two users' vectors can
- * be is derived in gram_plan.c.
+/* What a user adds to Gram matrices and responses, exactly. See curate/gram.h; how far apart two users'
+ * vectors can be is derived in gram_plan.c.
  *
- * Here |x| and |y| are clipped to the radius of the step, and weights to [0, 1], whatever the lens
- * says, so that the declared bound holds on every path. With a public table x must be what the table
- * makes of values within their range, so the values are clipped and multiplied with the table here. */
+ * Here |x| and |y| are clipped to the radius of the step, and weights to [0, 1], whatever the lens says, so
+ * that the declared bound holds on every path. With a public table x must be what the table makes of values
+ * within their range, so the values are clipped and multiplied with the table here. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* The curator's life, its users and what it shows; see lsvi_curator.h. Lattices and declared
- * releases are in lsvi_plan.c, sensitivities in lsvi_scheme.c, what a user adds in lsvi_contribution.c, bytes in
+/* The curator's life, its users and what it shows; see lsvi_curator.h. Lattices and declared releases are in
+ * lsvi_plan.c, sensitivities in lsvi_scheme.c, what a user adds in lsvi_contribution.c, bytes in
  * lsvi_saved.c.
  *
- * The response of the curator to a value function is a function of it and of users' data alone; V
- * is cut here, so the sensitivity does not depend on who asks. */
+ * The response of the curator to a value function is a function of it and of users' data alone; V is cut
+ * here, so the sensitivity does not depend on who asks. */
 #include "curate/lsvi_curator.h"
 
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
+#include "curate/curator.h"
 #include "curate/lsvi_curator_inside.h"
 #include "noise/stream.h"
 #include "sums/regions.h"
@@ -122,8 +123,9 @@ tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options, ta
     return TACIT_OK;
 }
 
-void tacit__lsvi_data_destroy(tacit__lsvi_data *c)
+void tacit__lsvi_data_destroy(void *curator)
 {
+    tacit__lsvi_data *c = curator;
     if (c == NULL)
         return;
     tacit_sum_destroy(c->sum);
@@ -147,8 +149,9 @@ tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *c)
                               .centred = c->o.centred};
 }
 
-tacit_ledger *tacit__lsvi_data_ledger(const tacit__lsvi_data *c)
+tacit_ledger *tacit__lsvi_data_ledger(const void *curator)
 {
+    const tacit__lsvi_data *c = curator;
     return c->ledger;
 }
 
@@ -328,3 +331,13 @@ tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const doubl
     c->broken = status != TACIT_OK && status != TACIT_EXHAUSTED;
     return status;
 }
+
+/* --- The table ------------------------------------------------------------------------------------- */
+
+static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+{
+    return tacit__lsvi_data_add(curator, user->trajectory, err);
+}
+
+const tacit__curator tacit__lsvi_curator = {
+    .destroy = tacit__lsvi_data_destroy, .add = add_seen, .ledger = tacit__lsvi_data_ledger};

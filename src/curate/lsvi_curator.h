@@ -42,7 +42,7 @@ int tacit__lsvi_feature_bits(uint64_t episodes);
 TACIT_MUST_USE tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options,
                                                     tacit_noise *noise, tacit__lsvi_data **out,
                                                     tacit_error *err);
-void tacit__lsvi_data_destroy(tacit__lsvi_data *data);
+void tacit__lsvi_data_destroy(void *data);
 
 /* One user. What does not fit is refused and changes nothing. states NULL: features[H + 1][A][d] instead. */
 TACIT_MUST_USE tacit_status tacit__lsvi_data_add(tacit__lsvi_data *data,
@@ -70,7 +70,7 @@ bool tacit__lsvi_data_is_spent(const tacit__lsvi_data *data);
 void tacit__lsvi_data_close(tacit__lsvi_data *data);
 
 /* NULL without privacy. */
-tacit_ledger *tacit__lsvi_data_ledger(const tacit__lsvi_data *data);
+tacit_ledger *tacit__lsvi_data_ledger(const void *data);
 
 /* As part of a saved state (base/bytes.h); loaded into a fresh curator of the same options. */
 void tacit__lsvi_data_fields(tacit__lsvi_data *data, tacit__saved *s);

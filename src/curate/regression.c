@@ -26,6 +26,7 @@
 #include "account/single.h"
 #include "base/error.h"
 #include "base/workspace.h"
+#include "curate/curator.h"
 #include "curate/regression_inside.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
@@ -164,8 +165,9 @@ tacit_status tacit__regression_create(const tacit__regression_options *options, 
     return TACIT_OK;
 }
 
-void tacit__regression_destroy(tacit__regression *c)
+void tacit__regression_destroy(void *curator)
 {
+    tacit__regression *c = curator;
     if (c == NULL)
         return;
     tacit_sum_destroy(c->sum);
@@ -173,8 +175,9 @@ void tacit__regression_destroy(tacit__regression *c)
     tacit__workspace_destroy(c);
 }
 
-tacit_ledger *tacit__regression_ledger(const tacit__regression *c)
+tacit_ledger *tacit__regression_ledger(const void *curator)
 {
+    const tacit__regression *c = curator;
     return c->ledger;
 }
 
@@ -348,3 +351,23 @@ double tacit__regression_stddev(const tacit__regression_options *options)
     tacit_noise_destroy(noise);
     return stddev;
 }
+
+/* --- The table ------------------------------------------------------------------------------------- */
+
+static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+{
+    return tacit__regression_add(curator, user->vector, user->block, user->y, err);
+}
+
+static tacit_status report_seen(void *curator, const tacit__seen *user, void *bytes, size_t *size,
+                                tacit_error *err)
+{
+    return tacit__regression_report(curator, user->vector, user->block, user->y, bytes, size, err);
+}
+
+const tacit__curator tacit__regression_curator = {.destroy = tacit__regression_destroy,
+                                                  .add = add_seen,
+                                                  .report = report_seen,
+                                                  .check_report = tacit__regression_check_report,
+                                                  .absorb = tacit__regression_absorb,
+                                                  .ledger = tacit__regression_ledger};

@@ -25,7 +25,7 @@ typedef struct tacit__regression tacit__regression;
 TACIT_MUST_USE tacit_status tacit__regression_create(const tacit__regression_options *options,
                                                      tacit_noise *noise, tacit__regression **out,
                                                      tacit_error *err);
-void tacit__regression_destroy(tacit__regression *curator);
+void tacit__regression_destroy(void *curator);
 
 /* What may be known now. */
 tacit__moments tacit__regression_release(const tacit__regression *curator);
@@ -44,10 +44,10 @@ typedef struct tacit__regression_form {
 } tacit__regression_form;
 tacit__regression_form tacit__regression_form_of(const tacit__regression *curator);
 
-/* What a user adds to their block, exactly: integers on the lattice, made of the features and the reward and of
- * public knowledge alone. Whoever holds no sums can make them too. What does not fit is refused, as by `add`.
- * `unit` [dimension]: x, shortened where rounding made it longer than 1. out: [d (d + 1) / 2 + d]; NULL: no
- * integers are wanted. */
+/* What a user adds to their block, exactly: integers on the lattice, made of the features and the reward and
+ * of public knowledge alone. Whoever holds no sums can make them too. What does not fit is refused, as by
+ * `add`. `unit` [dimension]: x, shortened where rounding made it longer than 1. out: [d (d + 1) / 2 + d];
+ * NULL: no integers are wanted. */
 TACIT_MUST_USE tacit_status tacit__regression_contribute(const tacit__regression_form *form,
                                                          const double *x, size_t block, double y,
                                                          double *unit, int64_t *out,
@@ -66,14 +66,13 @@ TACIT_MUST_USE tacit_status tacit__regression_add_contribution(tacit__regression
 TACIT_MUST_USE tacit_status tacit__regression_report(tacit__regression *curator, const double *x,
                                                      size_t block, double y, void *bytes,
                                                      size_t *size, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__regression_check_report(const tacit__regression *curator,
-                                                           const void *bytes, size_t size,
-                                                           tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__regression_absorb(tacit__regression *curator, const void *bytes,
-                                                     size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__regression_check_report(const void *curator, const void *bytes,
+                                                           size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__regression_absorb(void *curator, const void *bytes, size_t size,
+                                                     tacit_error *err);
 
 /* NULL without privacy. */
-tacit_ledger *tacit__regression_ledger(const tacit__regression *curator);
+tacit_ledger *tacit__regression_ledger(const void *curator);
 
 /* How far one user moves (x x^T, s x y), |x| <= 1, |y| <= 1. */
 double tacit__regression_sensitivity(double response_weight);

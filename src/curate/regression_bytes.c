@@ -42,9 +42,10 @@ tacit_status tacit__regression_report(tacit__regression *c, const double *x, siz
 }
 
 /* Reads a report into scratch and finds out whether it fits. */
-tacit_status tacit__regression_check_report(const tacit__regression *c, const void *bytes,
-                                            size_t size, tacit_error *err)
+tacit_status tacit__regression_check_report(const void *curator, const void *bytes, size_t size,
+                                            tacit_error *err)
 {
+    const tacit__regression *c = curator;
     if (size != 8 * c->size)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            8 * c->size, size);
@@ -58,9 +59,10 @@ tacit_status tacit__regression_check_report(const tacit__regression *c, const vo
     return c->users < c->o.users ? tacit_sum_check_report(c->sum, c->report, err) : TACIT_OK;
 }
 
-tacit_status tacit__regression_absorb(tacit__regression *c, const void *bytes, size_t size,
+tacit_status tacit__regression_absorb(void *curator, const void *bytes, size_t size,
                                       tacit_error *err)
 {
+    tacit__regression *c = curator;
     tacit_status status = tacit__regression_check_report(c, bytes, size, err);
     if (status == TACIT_OK && c->users < c->o.users) {
         bool due = tacit__regression_is_due(c);

@@ -24,8 +24,8 @@ static tacit_status shorten(const tacit__regression_form *f, const double *x, si
     return TACIT_OK;
 }
 
-/* out[i] = weight x[i], on the lattice: to the nearest integer, ties to even, by adding 1.5 * 2^52, since a norm
- * has at most 2^48 steps (sums/lattice.c). */
+/* out[i] = weight x[i], on the lattice: to the nearest integer, ties to even, by adding 1.5 * 2^52, since a
+ * norm has at most 2^48 steps (sums/lattice.c). */
 TACIT__INLINE void place_row(double per_step, size_t n, double weight, const double *restrict x,
                              int64_t *restrict out)
 {

@@ -1,5 +1,6 @@
-/* See tabular_contribution.h. A user's H steps become sparse vectors, with their cells in ascending order, on the
- * lattices of the sums. What they can be, and how far apart two users' are, is derived in tabular_plan.c. */
+/* See tabular_contribution.h. A user's H steps become sparse vectors, with their cells in ascending order, on
+ * the lattices of the sums. What they can be, and how far apart two users' are, is derived in
+ * tabular_plan.c. */
 #include "curate/tabular_contribution.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* What a user adds to tabular counts, exactly: integers, made of the trajectory and of public knowledge alone.
- * A device can make it, or a party that holds no sums; the curator makes it the same way, then adds it. */
+/* What a user adds to tabular counts, exactly: integers, made of the trajectory and of public knowledge
+ * alone. A device can make it, or a party that holds no sums; the curator makes it the same way, then adds
+ * it. */
 #ifndef TACIT_CURATE_TABULAR_CONTRIBUTION_H
 #define TACIT_CURATE_TABULAR_CONTRIBUTION_H
 

@@ -1,10 +1,9 @@
-/* Tabular counts: the curator's life, its users, and what it shows of them. See
- * curate/tabular_curator.h; what a user may contribute, and the plan made of it, is in
- * tabular_plan.c.
+/* Tabular counts: the curator's life, its users, and what it shows of them. See curate/tabular_curator.h;
+ * what a user may contribute, and the plan made of it, is in tabular_plan.c.
  *
- * A user's H steps become three sparse vectors (tabular_contribution.c), which pass the door. Without privacy they are counted as they are: in tables, or, where a table of the moves
- * would be too large, in lists of the next states that occurred. The last user's data are never
- * used. */
+ * A user's H steps become three sparse vectors (tabular_contribution.c), which pass the door. Without privacy
+ * they are counted as they are: in tables, or, where a table of the moves would be too large, in lists of the
+ * next states that occurred. The last user's data are never used. */
 #include "curate/tabular_curator.h"
 
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
+#include "curate/curator.h"
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/sum_inside.h"
@@ -131,8 +131,9 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     return TACIT_OK;
 }
 
-void tacit__tabular_destroy(tacit__tabular *c)
+void tacit__tabular_destroy(void *curator)
 {
+    tacit__tabular *c = curator;
     if (c == NULL)
         return;
     for (int i = 0; i < STREAMS; i++) {
@@ -148,8 +149,9 @@ void tacit__tabular_destroy(tacit__tabular *c)
     tacit__workspace_destroy(c);
 }
 
-tacit_ledger *tacit__tabular_ledger(const tacit__tabular *c)
+tacit_ledger *tacit__tabular_ledger(const void *curator)
 {
+    const tacit__tabular *c = curator;
     return c->ledger;
 }
 
@@ -262,8 +264,8 @@ tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *er
     return TACIT_OK;
 }
 
-/* Passes a contribution, of the user's step `step` if it is of one, through the door. Only a journal can refuse
- * here, and if it does so halfway, nothing more is released. */
+/* Passes a contribution, of the user's step `step` if it is of one, through the door. Only a journal can
+ * refuse here, and if it does so halfway, nothing more is released. */
 static tacit_status pass(tacit__tabular *c, const tacit__input *stream, size_t step,
                          tacit_error *err)
 {
@@ -354,3 +356,23 @@ const tacit__tabular_form *tacit__tabular_form_of(const tacit__tabular *c)
 {
     return tacit__tabular_is_private(c) ? &c->form : NULL;
 }
+
+/* --- The table ------------------------------------------------------------------------------------- */
+
+static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+{
+    return tacit__tabular_add(curator, user->trajectory, err);
+}
+
+static tacit_status report_seen(void *curator, const tacit__seen *user, void *bytes, size_t *size,
+                                tacit_error *err)
+{
+    return tacit__tabular_report(curator, user->trajectory, bytes, size, err);
+}
+
+const tacit__curator tacit__tabular_curator = {.destroy = tacit__tabular_destroy,
+                                               .add = add_seen,
+                                               .report = report_seen,
+                                               .check_report = tacit__tabular_check_report,
+                                               .absorb = tacit__tabular_absorb,
+                                               .ledger = tacit__tabular_ledger};

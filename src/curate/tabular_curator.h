@@ -43,7 +43,7 @@ typedef struct tacit__tabular tacit__tabular;
 TACIT_MUST_USE tacit_status tacit__tabular_create(const tacit__tabular_options *options,
                                                   tacit_noise *noise, tacit__tabular **out,
                                                   tacit_error *err);
-void tacit__tabular_destroy(tacit__tabular *curator);
+void tacit__tabular_destroy(void *curator);
 
 /* The release for the next episode. */
 TACIT_MUST_USE tacit_status tacit__tabular_release(tacit__tabular *curator, tacit__counts *out,
@@ -55,8 +55,8 @@ TACIT_MUST_USE tacit_status tacit__tabular_add(tacit__tabular *curator,
                                                const tacit_trajectory *user, tacit_error *err);
 
 /* Privacy: one user whose contribution was made elsewhere, by `form`, of the steps that the next user shows:
- * visits, moves and rewards. Refused, and nothing changed, if it cannot be one; see tacit__sum_add_foreign for
- * what that does not tell. */
+ * visits, moves and rewards. Refused, and nothing changed, if it cannot be one; see tacit__sum_add_foreign
+ * for what that does not tell. */
 TACIT_MUST_USE tacit_status tacit__tabular_add_contribution(tacit__tabular *curator,
                                                             const tacit__input *stream,
                                                             tacit_error *err);
@@ -69,17 +69,16 @@ TACIT_MUST_USE tacit_status tacit__tabular_report(tacit__tabular *curator,
                                                   const tacit_trajectory *user, void *bytes,
                                                   size_t *size, tacit_error *err);
 /* What `absorb` would say; nothing changes but scratch. */
-TACIT_MUST_USE tacit_status tacit__tabular_check_report(const tacit__tabular *curator,
-                                                        const void *bytes, size_t size,
-                                                        tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__tabular_absorb(tacit__tabular *curator, const void *bytes,
-                                                  size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__tabular_check_report(const void *curator, const void *bytes,
+                                                        size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__tabular_absorb(void *curator, const void *bytes, size_t size,
+                                                  tacit_error *err);
 
 /* Everything that the future depends on, as part of a saved state (base/bytes.h); loaded into a fresh
  * curator of the same options. */
 void tacit__tabular_fields(tacit__tabular *curator, tacit__saved *s);
 
 /* NULL without privacy. */
-tacit_ledger *tacit__tabular_ledger(const tacit__tabular *curator);
+tacit_ledger *tacit__tabular_ledger(const void *curator);
 
 #endif

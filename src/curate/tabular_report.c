@@ -83,16 +83,17 @@ static tacit_status read_report(const tacit__tabular *c, const void *bytes, size
     return TACIT_OK;
 }
 
-tacit_status tacit__tabular_check_report(const tacit__tabular *c, const void *bytes, size_t size,
+tacit_status tacit__tabular_check_report(const void *curator, const void *bytes, size_t size,
                                          tacit_error *err)
 {
+    const tacit__tabular *c = curator;
     uint64_t step;
     return read_report(c, bytes, size, &step, err);
 }
 
-tacit_status tacit__tabular_absorb(tacit__tabular *c, const void *bytes, size_t size,
-                                   tacit_error *err)
+tacit_status tacit__tabular_absorb(void *curator, const void *bytes, size_t size, tacit_error *err)
 {
+    tacit__tabular *c = curator;
     uint64_t step;
     bool needed = tacit__tabular_is_needed(c);
     tacit_status status = read_report(c, bytes, size, &step, err);

@@ -1,0 +1,84 @@
+/* See curated.h. */
+#include "agents/curated.h"
+
+#include "agents/reading.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+tacit_status tacit__curated_create(const tacit__family *family, const tacit__agent_row *row,
+                                   const tacit_agent_request *request, tacit_noise *noise,
+                                   void **out, tacit_error *err)
+{
+    TACIT__REQUIRE(family->size >= sizeof(tacit__curated) && family->build != NULL);
+    tacit__reading r;
+    tacit_status status = family->check != NULL ? family->check(request, err) : TACIT_OK;
+    if (status == TACIT_OK)
+        status = tacit__reading_open(request, &row->kind, &r, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__curated *agent = tacit__alloc(1, family->size);
+    if (agent == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    *agent = (tacit__curated){.family = family, .row = row};
+    status = family->build(agent, &r, noise, err);
+    if (status == TACIT_OK)
+        *out = agent;
+    else
+        tacit__curated_destroy(agent);
+    return status;
+}
+
+void tacit__curated_destroy(void *self)
+{
+    tacit__curated *agent = self;
+    if (agent == NULL)
+        return;
+    if (agent->row->curator != NULL)
+        agent->row->curator->destroy(agent->curator);
+    agent->family->clear(agent);
+    tacit__free(agent);
+}
+
+static tacit_status see(tacit__curated *agent, const tacit_trajectory *user, tacit__seen *out,
+                        tacit_error *err)
+{
+    *out = (tacit__seen){.trajectory = user};
+    return agent->family->see != NULL ? agent->family->see(agent, user, out, err) : TACIT_OK;
+}
+
+tacit_status tacit__curated_learn(void *self, const tacit_trajectory *user, tacit_error *err)
+{
+    tacit__curated *agent = self;
+    tacit__seen seen;
+    tacit_status status = see(agent, user, &seen, err);
+    return status == TACIT_OK ? agent->row->curator->add(agent->curator, &seen, err) : status;
+}
+
+tacit_status tacit__curated_report(void *self, const tacit_trajectory *user, void *bytes,
+                                   size_t *size, tacit_error *err)
+{
+    tacit__curated *agent = self;
+    tacit__seen seen = {.trajectory = NULL};
+    tacit_status status = bytes != NULL ? see(agent, user, &seen, err) : TACIT_OK;
+    return status == TACIT_OK ? agent->row->curator->report(agent->curator, &seen, bytes, size, err)
+                              : status;
+}
+
+tacit_status tacit__curated_check_report(const void *self, const void *bytes, size_t size,
+                                         tacit_error *err)
+{
+    const tacit__curated *agent = self;
+    return agent->row->curator->check_report(agent->curator, bytes, size, err);
+}
+
+tacit_status tacit__curated_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    tacit__curated *agent = self;
+    return agent->row->curator->absorb(agent->curator, bytes, size, err);
+}
+
+tacit_ledger *tacit__curated_ledger(const void *self)
+{
+    const tacit__curated *agent = self;
+    return agent->row->curator != NULL ? agent->row->curator->ledger(agent->curator) : NULL;
+}
