@@ -80,10 +80,10 @@ static void set_policy(tacit__capri *p)
     }
 }
 
-static tacit__estimator_wish wish_of(const tacit__capri *p)
+static tacit__estimator_design design_of(const tacit__capri *p)
 {
     double users = (double)p->length[p->epoch];
-    return (tacit__estimator_wish){
+    return (tacit__estimator_design){
         .active = p->active,
         .users = users,
         .copies = p->o.copies,
@@ -104,8 +104,8 @@ static void prepare(tacit__capri *p)
     set_policy(p);
     if (p->epoch + 1 == p->n_epochs)
         return;
-    tacit__estimator_wish wish = wish_of(p);
-    tacit__estimator_build(p->estimator, &wish, p->rank);
+    tacit__estimator_design design = design_of(p);
+    tacit__estimator_build(p->estimator, &design, p->rank);
     if (p->o.by_sigma_max)
         tacit__estimator_divide(p->estimator, p->estimator->sigma_max);
 }
@@ -169,8 +169,8 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
         p->active[i] = true;
     if (p->n_epochs >
         1) { /* the rank is needed before the noise is known, and the noise for the rest */
-        tacit__estimator_wish wish = wish_of(p);
-        tacit__estimator_project(p->estimator, &wish, p->rank);
+        tacit__estimator_design design = design_of(p);
+        tacit__estimator_project(p->estimator, &design, p->rank);
         p->rank = p->estimator->p;
         p->estimator->rank = p->rank;
     }

@@ -1,7 +1,7 @@
 /* UCBVI [AOM17] and DP-UCBVI [QW23, Algorithm 1]: one planner, since the second is the first on noisy counts.
  *
  * Estimates. Each row of counts is made valid (project.c), shifted so that visits are not underestimated when
- * the errors are as declared, and normalised:
+ * the errors are as declared, and normalized:
  *     Nt(s,a,s') = x_s' + 2 e_N / S,   Nt = sum Nt(.,s'),   Pt = Nt(.,s') / Nt,   rt = clip(c + R / Nt, 0, 1).
  * Without noise x = M; the shift is then floored at 1e-9 / S, so that no pair is special. Nothing
  * follows the last step: where its moves are not counted (drop_last), Nt = max(N, 0) + 2 e_N there,
