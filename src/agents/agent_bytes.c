@@ -154,6 +154,22 @@ static tacit_status check_local(const tacit_agent *agent, bool has, tacit_error 
     return TACIT_OK;
 }
 
+/* The mark and the fingerprint of a report or of a model with `inner` bytes of the family's; without a
+ * buffer, the size of the whole. */
+static tacit_status write_head(const tacit_agent *agent, tacit__writer *w, uint64_t mark,
+                               const char *what, size_t inner, size_t *size, tacit_error *err)
+{
+    const size_t needed = REPORT_HEADER + inner;
+    if (w->at == NULL)
+        *size = needed;
+    else if (*size < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the %s takes %zu bytes, the buffer has %zu",
+                           what, needed, *size);
+    tacit__write_le64(w, mark);
+    tacit__write_bytes(w, agent->fingerprint, REPORT_FINGERPRINT);
+    return TACIT_OK;
+}
+
 tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user, void *bytes,
                                 size_t *size, tacit_error *err)
 {
@@ -166,18 +182,11 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
     status = agent->family->report(agent->self, &(tacit_trajectory){0}, NULL, &inner, err);
     if (status != TACIT_OK)
         return status;
-    if (bytes == NULL) {
-        *size = REPORT_HEADER + inner;
-        return TACIT_OK;
-    }
-    if (*size < REPORT_HEADER + inner)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "the report takes %zu bytes, the buffer has %zu", REPORT_HEADER + inner,
-                           *size);
-    inner = *size - REPORT_HEADER;
     tacit__writer w = {.at = bytes};
-    tacit__write_le64(&w, REPORT_MARK);
-    tacit__write_bytes(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    status = write_head(agent, &w, REPORT_MARK, "report", inner, size, err);
+    if (status != TACIT_OK || bytes == NULL)
+        return status;
+    inner = *size - REPORT_HEADER;
     tacit_trajectory clipped;
     status = tacit__agent_clip_user(agent, user, &clipped, err);
     if (status != TACIT_OK)
@@ -249,16 +258,10 @@ tacit_status tacit_agent_publish(const tacit_agent *agent, void *bytes, size_t *
     tacit_status status = agent->family->publish(agent->self, NULL, &inner, err);
     if (status != TACIT_OK)
         return status;
-    if (bytes == NULL) {
-        *size = REPORT_HEADER + inner;
-        return TACIT_OK;
-    }
-    if (*size < REPORT_HEADER + inner)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the model takes %zu bytes, the buffer has %zu",
-                           REPORT_HEADER + inner, *size);
     tacit__writer w = {.at = bytes};
-    tacit__write_le64(&w, MODEL_MARK);
-    tacit__write_bytes(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    status = write_head(agent, &w, MODEL_MARK, "model", inner, size, err);
+    if (status != TACIT_OK || bytes == NULL)
+        return status;
     *size = REPORT_HEADER + inner;
     return agent->family->publish(agent->self, w.at, &inner, err);
 }

@@ -111,7 +111,7 @@ static void prepare(tacit__capri *p)
 }
 
 /* What a forecast needs of the first epoch. */
-static void note_spectrum(tacit__capri *p)
+static void set_spectrum(tacit__capri *p)
 {
     const tacit__estimator *e = p->estimator;
     double mean = 0, most = 0;
@@ -207,7 +207,7 @@ void tacit__capri_start(tacit__capri *p, double scale)
     p->scale = scale;
     prepare(p);
     if (p->n_epochs > 1)
-        note_spectrum(p);
+        set_spectrum(p);
 }
 
 /* --- Elimination -------------------------------------------------------------------------------- */

@@ -108,7 +108,7 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o,
                                    TACIT__PIECE(w.extra_mean, w.in.blocks * TACIT__BLOCK)};
     void *placed;
     tacit_status status =
-        tacit__induction_place(&w, sizeof w, arrays, sizeof arrays / sizeof *arrays, &placed);
+        tacit__induction_allocate(&w, sizeof w, arrays, sizeof arrays / sizeof *arrays, &placed);
     if (status != TACIT_OK)
         return status;
     ucbvi *p = placed;
