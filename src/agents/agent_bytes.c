@@ -175,22 +175,16 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
 {
     if (agent == NULL || size == NULL || (user == NULL && bytes != NULL))
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = check_local(agent, agent->family->report != NULL, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_local(agent, agent->family->report != NULL, err));
     size_t inner = 0;
-    status = agent->family->report(agent->self, &(tacit_trajectory){0}, NULL, &inner, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(agent->family->report(agent->self, &(tacit_trajectory){0}, NULL, &inner, err));
     tacit__writer w = {.at = bytes};
-    status = write_head(agent, &w, REPORT_MARK, "report", inner, size, err);
+    tacit_status status = write_head(agent, &w, REPORT_MARK, "report", inner, size, err);
     if (status != TACIT_OK || bytes == NULL)
         return status;
     inner = *size - REPORT_HEADER;
     tacit_trajectory clipped;
-    status = tacit__agent_clip_user(agent, user, &clipped, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__agent_clip_user(agent, user, &clipped, err));
     status = agent->family->report(agent->self, &clipped, w.at, &inner, err);
     tacit__agent_wipe_user(agent);
     if (status == TACIT_OK)
@@ -217,9 +211,7 @@ static tacit_status open_report(const tacit_agent *agent, const void *bytes, siz
 {
     if (agent == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = check_local(agent, agent->family->absorb != NULL, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_local(agent, agent->family->absorb != NULL, err));
     *r = (tacit__reader){.at = bytes, .left = size};
     return read_head(agent, r, REPORT_MARK, "report", "the report was made for another learner",
                      err);
@@ -255,11 +247,9 @@ tacit_status tacit_agent_publish(const tacit_agent *agent, void *bytes, size_t *
     if (!agent->planned)
         return tacit__fail(err, TACIT_NOTHING_TO_RELEASE, "there is no plan to publish yet");
     size_t inner = 0;
-    tacit_status status = agent->family->publish(agent->self, NULL, &inner, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(agent->family->publish(agent->self, NULL, &inner, err));
     tacit__writer w = {.at = bytes};
-    status = write_head(agent, &w, MODEL_MARK, "model", inner, size, err);
+    tacit_status status = write_head(agent, &w, MODEL_MARK, "model", inner, size, err);
     if (status != TACIT_OK || bytes == NULL)
         return status;
     *size = REPORT_HEADER + inner;

@@ -38,6 +38,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 enum {
@@ -290,9 +291,7 @@ static tacit_status grow(search *s)
 
 static tacit_status push(search *s, const box *new)
 {
-    tacit_status status = s->boxes == s->room ? grow(s) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
+    TRY(s->boxes == s->room ? grow(s) : TACIT_OK);
     size_t i = s->boxes++;
     for (; i > 0 && s->heap[(i - 1) / 2].bound < new->bound; i = (i - 1) / 2)
         s->heap[i] = s->heap[(i - 1) / 2];

@@ -153,9 +153,7 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
     TACIT__REQUIRE(n > 0 && options->users > 0);
     tacit__capri w = {.o = *options, .n_pairs = n, .rank = rank};
     w.n_epochs = tacit__capri_schedule(options->users, options->balanced, w.length);
-    tacit_status status = tacit__estimator_create(&w.o.pairs, rank, &w.estimator);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__estimator_create(&w.o.pairs, rank, &w.estimator));
     tacit__capri *p = TACIT__WORKSPACE(w, TACIT__PIECE(w.active, n), TACIT__PIECE(w.keep, n),
                                        TACIT__PIECE(w.mixed, n), TACIT__PIECE(w.mu, n),
                                        TACIT__PIECE(w.of_active, n), TACIT__PIECE(w.width, n),

@@ -27,8 +27,8 @@ tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner
                               .tie_words = options->tie_seed};
 }
 
-tacit_status tacit__induction_allocate(void *planner, size_t size, const tacit__piece *own, size_t n,
-                                    void **out)
+tacit_status tacit__induction_allocate(void *planner, size_t size, const tacit__piece *own,
+                                       size_t n, void **out)
 {
     tacit__induction *in = planner;
     const size_t h = in->space.horizon, n_states = in->space.n_states, pairs = in->pairs,

@@ -50,7 +50,8 @@ tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner
  * the induction and `own`, into one workspace (base/workspace.h). */
 enum { TACIT__MOST_OWN_PIECES = 12 };
 TACIT_MUST_USE tacit_status tacit__induction_allocate(void *planner, size_t size,
-                                                   const tacit__piece *own, size_t n, void **out);
+                                                      const tacit__piece *own, size_t n,
+                                                      void **out);
 
 /* `create` of a planner that is nothing but its induction. */
 tacit_status tacit__induction_create(tacit__space space, const tacit__planner_options *options,
