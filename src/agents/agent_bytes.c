@@ -154,34 +154,37 @@ static tacit_status check_local(const tacit_agent *agent, bool has, tacit_error 
     return TACIT_OK;
 }
 
+/* The mark and the fingerprint of a report or of a model with `inner` bytes of the family's; without a
+ * buffer, the size of the whole. */
+static tacit_status write_head(const tacit_agent *agent, tacit__writer *w, uint64_t mark,
+                               const char *what, size_t inner, size_t *size, tacit_error *err)
+{
+    const size_t needed = REPORT_HEADER + inner;
+    if (w->at == NULL)
+        *size = needed;
+    else if (*size < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the %s takes %zu bytes, the buffer has %zu",
+                           what, needed, *size);
+    tacit__write_le64(w, mark);
+    tacit__write_bytes(w, agent->fingerprint, REPORT_FINGERPRINT);
+    return TACIT_OK;
+}
+
 tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user, void *bytes,
                                 size_t *size, tacit_error *err)
 {
     if (agent == NULL || size == NULL || (user == NULL && bytes != NULL))
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = check_local(agent, agent->family->report != NULL, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_local(agent, agent->family->report != NULL, err));
     size_t inner = 0;
-    status = agent->family->report(agent->self, &(tacit_trajectory){0}, NULL, &inner, err);
-    if (status != TACIT_OK)
-        return status;
-    if (bytes == NULL) {
-        *size = REPORT_HEADER + inner;
-        return TACIT_OK;
-    }
-    if (*size < REPORT_HEADER + inner)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "the report takes %zu bytes, the buffer has %zu", REPORT_HEADER + inner,
-                           *size);
-    inner = *size - REPORT_HEADER;
+    TRY(agent->family->report(agent->self, &(tacit_trajectory){0}, NULL, &inner, err));
     tacit__writer w = {.at = bytes};
-    tacit__write_le64(&w, REPORT_MARK);
-    tacit__write_bytes(&w, agent->fingerprint, REPORT_FINGERPRINT);
-    tacit_trajectory clipped;
-    status = tacit__agent_clip_user(agent, user, &clipped, err);
-    if (status != TACIT_OK)
+    tacit_status status = write_head(agent, &w, REPORT_MARK, "report", inner, size, err);
+    if (status != TACIT_OK || bytes == NULL)
         return status;
+    inner = *size - REPORT_HEADER;
+    tacit_trajectory clipped;
+    TRY(tacit__agent_clip_user(agent, user, &clipped, err));
     status = agent->family->report(agent->self, &clipped, w.at, &inner, err);
     tacit__agent_wipe_user(agent);
     if (status == TACIT_OK)
@@ -208,9 +211,7 @@ static tacit_status open_report(const tacit_agent *agent, const void *bytes, siz
 {
     if (agent == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = check_local(agent, agent->family->absorb != NULL, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_local(agent, agent->family->absorb != NULL, err));
     *r = (tacit__reader){.at = bytes, .left = size};
     return read_head(agent, r, REPORT_MARK, "report", "the report was made for another learner",
                      err);
@@ -246,19 +247,11 @@ tacit_status tacit_agent_publish(const tacit_agent *agent, void *bytes, size_t *
     if (!agent->planned)
         return tacit__fail(err, TACIT_NOTHING_TO_RELEASE, "there is no plan to publish yet");
     size_t inner = 0;
-    tacit_status status = agent->family->publish(agent->self, NULL, &inner, err);
-    if (status != TACIT_OK)
-        return status;
-    if (bytes == NULL) {
-        *size = REPORT_HEADER + inner;
-        return TACIT_OK;
-    }
-    if (*size < REPORT_HEADER + inner)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the model takes %zu bytes, the buffer has %zu",
-                           REPORT_HEADER + inner, *size);
+    TRY(agent->family->publish(agent->self, NULL, &inner, err));
     tacit__writer w = {.at = bytes};
-    tacit__write_le64(&w, MODEL_MARK);
-    tacit__write_bytes(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    tacit_status status = write_head(agent, &w, MODEL_MARK, "model", inner, size, err);
+    if (status != TACIT_OK || bytes == NULL)
+        return status;
     *size = REPORT_HEADER + inner;
     return agent->family->publish(agent->self, w.at, &inner, err);
 }

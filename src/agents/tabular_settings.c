@@ -126,9 +126,7 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
 {
     const tacit_agent_request *q = r->request;
     bool pooled, tight = q->calibration == TACIT_CALIBRATION_TIGHT;
-    tacit_status status = read_pooled(r, parts, &pooled, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_pooled(r, parts, &pooled, err));
     double h = (double)q->horizon, s = (double)q->n_states;
     tacit__tabular_options o = {
         .space = {q->n_states, q->n_actions, q->horizon, pooled ? 1 : q->horizon},
@@ -144,7 +142,7 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
         .weight_moves = s * h,
         .weight_rewards = is_theory(r) ? 1 : h,
     };
-    status = read_user(r, &o, err);
+    tacit_status status = read_user(r, &o, err);
     if (status == TACIT_OK)
         status = tacit__reading_mechanism(r, &o.mechanism, err);
     if (status == TACIT_OK)

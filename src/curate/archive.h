@@ -47,7 +47,7 @@ static inline double tacit__target_place(const tacit__target *t, double value)
 }
 
 /* response[d] = sum over users of phi_h target_h, where the values after step h come from the
- * function (NULL: 0), maximised over actions. Exact: integers below 2^53. */
+ * function (NULL: 0), maximized over actions. Exact: integers below 2^53. */
 void tacit__archive_respond(tacit__archive *archive, size_t h, const tacit__optimism *next,
                             const tacit__target *target, double *response);
 

@@ -8,7 +8,7 @@
  * integer in doubles, in whatever order BLAS or the cache wants it.
  *
  * A response is shown on a lattice of its own, which is as coarse as its noise allows: rounding
- * moves each coordinate of two neighbours' responses apart by at most a step more, and with U the
+ * moves each coordinate of two neighbors' responses apart by at most a step more, and with U the
  * largest |x a - y b|^2 of the pair, (sqrt(U) + s)^2 <= U + 2 s sqrt(4) + s^2 for s = sqrt(d)
  * steps. That is added to the declared sensitivity.
  *

@@ -26,7 +26,7 @@
 #include "curate/levels.h"
 #include "sums/sum_inside.h"
 
-#define SIGMA 0.25   /* standard deviation of a normalised target: stated choice */
+#define SIGMA 0.25   /* standard deviation of a normalized target: stated choice */
 #define TYPICAL 0.25 /* size of a centred weight: stated choice, half the largest possible */
 #define BLIND 0.2 /* what a policy that knows nothing loses: stated choice, as in random worlds */
 #define TIE 1e-4  /* share of the prediction that still tells blind policies apart */
@@ -156,7 +156,7 @@ typedef struct candidate {
 typedef struct noise {
     double gram, response; /* of a draw */
     double ratio;          /* t; Laplace: 0 */
-    double loss;           /* what was minimised */
+    double loss;           /* what was minimized */
 } noise;
 
 static double ratio_at(int i)
@@ -283,7 +283,7 @@ static double direct_column(const search *s, uint64_t n)
 }
 
 /* For the search: the better of both mechanisms. */
-static void guess_gain(const search *s, candidate *c)
+static void estimate_gain(const search *s, candidate *c)
 {
     double sums = rough_gain(s, (double)c->leaves), direct = direct_column(s, c->leaves);
     bool may_sum = s->w->gram != TACIT__GRAM_DIRECT || s->w->schedule == TACIT__DOUBLING;
@@ -293,8 +293,8 @@ static void guess_gain(const search *s, candidate *c)
 }
 
 /* For the plan: the exact one. */
-static tacit_status settle_gain(const search *s, candidate *c, tacit__lsvi_scheme *out,
-                                tacit_error *err)
+static tacit_status find_gain(const search *s, candidate *c, tacit__lsvi_scheme *out,
+                              tacit_error *err)
 {
     tacit__sum_prediction gain = {.column = HUGE_VAL, .row = 1};
     bool doubling = s->w->schedule == TACIT__DOUBLING;
@@ -425,7 +425,7 @@ static candidate best_batches(const search *s)
     }
     for (double B = 2; B <= fmin(K, 4096); B = fmax(B + 1, floor(B * 1.1))) {
         candidate c = in_batches(w, (uint64_t)B);
-        guess_gain(s, &c);
+        estimate_gain(s, &c);
         double loss = split(s, &c).loss;
         if (loss < least) {
             least = loss;
@@ -520,13 +520,13 @@ tacit_status tacit__lsvi_decide(const tacit__lsvi_wish *w, tacit__lsvi_scheme *o
     if (w->schedule == TACIT__DOUBLING) {
         uint64_t tests = w->episodes / TEST_POINTS;
         c = by_tests(w, w->test_every > 0 ? w->test_every : w->theorem ? 1 : at_least_one(tests));
-        status = settle_gain(&s, &c, out, err);
+        status = find_gain(&s, &c, out, err);
         if (status != TACIT_OK)
             return status;
         c = best_doubling(&s, c, &out->theorem_switches);
     } else {
         c = w->schedule == TACIT__EVERY ? in_batches(w, w->episodes) : best_batches(&s);
-        status = settle_gain(&s, &c, out, err);
+        status = find_gain(&s, &c, out, err);
         if (status != TACIT_OK)
             return status;
     }

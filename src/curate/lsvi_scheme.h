@@ -44,7 +44,7 @@ typedef struct tacit__lsvi_scheme {
     double column;                   /* of the Gram mechanism, in the law's norm */
     double row;                      /* its noisiest step, in draws */
     double gram_l1, gram_l2;         /* how far one user moves one step's exact Gram matrix */
-    double response_l1, response_l2; /* and one normalised response */
+    double response_l1, response_l2; /* and one normalized response */
     double
         ratio; /* largest (switches / response_scale^2) / (column / gram_scale)^2 that response_l2 allows */
     double gram_scale, response_scale;   /* of a draw */

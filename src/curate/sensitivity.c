@@ -13,7 +13,7 @@
  * <= sqrt(d), both largest at x = (1, .., 1) / sqrt(d), and two users are at most twice as far
  * apart.
  *
- * The proportion. Without the joint refinement, minimising p s_B + q s_g under A / s_B^2 + B /
+ * The proportion. Without the joint refinement, minimizing p s_B + q s_g under A / s_B^2 + B /
  * s_g^2 = 1 gives the cube-root rule s_B / s_g = (A q / (B p))^(1/3); with it the least is found by
  * golden section, over log c. */
 #include "curate/sensitivity.h"
@@ -56,7 +56,7 @@ typedef struct proportion {
     size_t width;
 } proportion;
 
-static double suffering(const proportion *p, double log_ratio)
+static double loss_at(const proportion *p, double log_ratio)
 {
     double ratio = exp(log_ratio);
     double noise = p->width > 0 ? tacit__step_l1(ratio, p->width) : tacit__step_l2(ratio, p->angle);
@@ -69,20 +69,20 @@ double tacit__best_ratio(double gram_cost, double response_cost, tacit__angle an
     const double golden = 0.61803398874989484820;
     double low = log(1e-4), high = log(1e4);
     double left = high - golden * (high - low), right = low + golden * (high - low);
-    double at_left = suffering(&p, left), at_right = suffering(&p, right);
+    double at_left = loss_at(&p, left), at_right = loss_at(&p, right);
     while (high - low > 1e-7) { /* the minimum is flat: its value is exact to 1e-14 */
         if (at_left < at_right) {
             high = right;
             right = left;
             at_right = at_left;
             left = high - golden * (high - low);
-            at_left = suffering(&p, left);
+            at_left = loss_at(&p, left);
         } else {
             low = left;
             left = right;
             at_left = at_right;
             right = low + golden * (high - low);
-            at_right = suffering(&p, right);
+            at_right = loss_at(&p, right);
         }
     }
     return exp((low + high) / 2);

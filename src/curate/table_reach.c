@@ -24,7 +24,7 @@
  *         alone, |x|^4 + c^2 |x|^2 y^2, is one more candidate, and again largest at a corner.
  *
  * Every box's bound is the sum of these. The box with the largest bound is halved where it is
- * longest until no bound is more than TOL above the largest distance that was met, or the work is
+ * longest until no bound is more than TOL above the largest distance that was found, or the work is
  * done; the largest bound of what is left then holds for all v, whenever the search stops. v and -v
  * are the same if low is -1: half of the first state's interval is enough. States that no part of
  * either pair leads to move no feature; their values may be anything, so [a, b] is all of [low, 1]
@@ -38,6 +38,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 enum {
@@ -66,7 +67,7 @@ typedef struct search {
     double *u, *m;      /* [corner] */
     size_t n;           /* states that either pair leads to */
     bool others;        /* there are states that neither leads to */
-    double met;         /* the largest distance met */
+    double found;       /* the largest distance found */
     double flops;
     box *heap;
     size_t boxes, room;
@@ -99,7 +100,7 @@ static double response(const products *p, double a, double b)
     return fmax(far, fmax(one, other));
 }
 
-static double alone(const search *s, double xx, double a, double b)
+static double distance_alone(const search *s, double xx, double a, double b)
 {
     return xx * xx + s->square * xx * fmax(a * a, b * b);
 }
@@ -108,7 +109,7 @@ static double distance(const search *s, const products *p, double a, double b)
 {
     double gram = p->xx * p->xx + p->yy * p->yy - 2 * p->xy * p->xy;
     double both = gram + s->square * response(p, a, b);
-    return s->t->weighted ? fmax(both, alone(s, fmax(p->xx, p->yy), a, b)) : both;
+    return s->t->weighted ? fmax(both, distance_alone(s, fmax(p->xx, p->yy), a, b)) : both;
 }
 
 /* The images of v. */
@@ -123,7 +124,7 @@ static void apply(search *s, const double *v)
         }
 }
 
-static void meet(search *s, const double *v)
+static void try_values(search *s, const double *v)
 {
     double a = s->others ? s->t->low : 1, b = s->others ? 1 : s->t->low;
     for (size_t k = 0; k < s->n; k++) {
@@ -132,7 +133,7 @@ static void meet(search *s, const double *v)
     }
     apply(s, v);
     products p = multiply(s);
-    s->met = fmax(s->met, distance(s, &p, a, b));
+    s->found = fmax(s->found, distance(s, &p, a, b));
 }
 
 /* --- The bound of a box ----------------------------------------------------------------------------- */
@@ -167,7 +168,7 @@ static bool gather(search *s, uint32_t first, uint32_t second)
 }
 
 /* sum over states of h^2 max(0, -Q(s', s')) and of h^2 max(0, Q(s', s')). */
-static void bend(const search *s, const box *b, double out[2])
+static void curvature(const search *s, const box *b, double out[2])
 {
     const size_t d = s->t->width;
     out[0] = out[1] = 0;
@@ -258,16 +259,16 @@ static void bound_box(search *s, box *in)
         b = fmax(b, (double)in->middle[k] + (double)in->half[k]);
         v[k] = (double)in->middle[k];
     }
-    meet(s, v);
+    try_values(s, v);
     corners c = visit_corners(s, in, a, b);
     for (size_t k = 0; k < s->n; k++)
         v[k] += (double)in->half[k] * (c.where >> k & 1 ? 1 : -1);
-    meet(s, v);
-    bend(s, in, bent);
+    try_values(s, v);
+    curvature(s, in, bent);
     double product = bound_product(s, &c), e = fmax(fmax(c.rise + bent[0], c.fall + bent[1]), 0);
     double bound = (product + fmin(e * e, product)) / 2 + s->square * c.response;
     if (s->t->weighted)
-        bound = fmax(bound, alone(s, c.longest, a, b));
+        bound = fmax(bound, distance_alone(s, c.longest, a, b));
     in->bound = fmin(in->bound, bound * (1 + ROUNDING));
     s->flops += ldexp(5 * (double)s->t->width + 2 * DIRECTIONS, (int)s->n);
 }
@@ -290,9 +291,7 @@ static tacit_status grow(search *s)
 
 static tacit_status push(search *s, const box *new)
 {
-    tacit_status status = s->boxes == s->room ? grow(s) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
+    TRY(s->boxes == s->room ? grow(s) : TACIT_OK);
     size_t i = s->boxes++;
     for (; i > 0 && s->heap[(i - 1) / 2].bound < new->bound; i = (i - 1) / 2)
         s->heap[i] = s->heap[(i - 1) / 2];
@@ -365,7 +364,7 @@ static tacit_status refine(search *s, double *out)
 {
     tacit_status status = TACIT_OK;
     while (status == TACIT_OK && s->boxes > 0 && s->boxes < MOST_BOXES && s->flops < MOST_FLOPS &&
-           s->heap[0].bound > s->met * (1 + TOL)) {
+           s->heap[0].bound > s->found * (1 + TOL)) {
         box b = pop(s);
         (void)gather(s, b.first, b.second);
         size_t k = choose_state(s, &b);
@@ -374,11 +373,11 @@ static tacit_status refine(search *s, double *out)
             box half = b;
             half.middle[k] += (float)side * b.half[k];
             bound_box(s, &half);
-            if (half.bound > s->met)
+            if (half.bound > s->found)
                 status = push(s, &half);
         }
     }
-    *out = fmax(s->met * (1 + ROUNDING), s->boxes > 0 ? s->heap[0].bound : 0);
+    *out = fmax(s->found * (1 + ROUNDING), s->boxes > 0 ? s->heap[0].bound : 0);
     return status;
 }
 

@@ -340,9 +340,7 @@ tacit_status tacit__tabular_check_memory(const tacit__tabular *c, tacit_error *e
 {
     tacit_sum_spec spec = spec_of(c, MOVES);
     tacit__sum_prediction gain;
-    tacit_status status = tacit__sum_predict(&spec, &gain, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__sum_predict(&spec, &gain, err));
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double cells = tacit__tabular_cells(&c->o), needed = cells * (gain.bytes + sizeof(double));
     if (needed <= memory / 2)

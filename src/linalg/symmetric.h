@@ -5,7 +5,7 @@
  *     M_00, sqrt(2) M_01, M_11, sqrt(2) M_02, sqrt(2) M_12, M_22, …    (the upper triangle by columns)
  *
  * so that the length of the packed vector is the Frobenius norm of M: sensitivities are the same in both
- * forms, and noise of one standard deviation on every packed coordinate favours no direction.
+ * forms, and noise of one standard deviation on every packed coordinate favors no direction.
  *
  * Full matrices are column-major with leading dimension d; factors are lower triangles L with M = L L^T,
  * and what is above the diagonal is not looked at. The dense kernels are those of linalg/blas.h and run on

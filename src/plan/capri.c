@@ -80,10 +80,10 @@ static void set_policy(tacit__capri *p)
     }
 }
 
-static tacit__estimator_wish wish_of(const tacit__capri *p)
+static tacit__estimator_design design_of(const tacit__capri *p)
 {
     double users = (double)p->length[p->epoch];
-    return (tacit__estimator_wish){
+    return (tacit__estimator_design){
         .active = p->active,
         .users = users,
         .copies = p->o.copies,
@@ -104,14 +104,14 @@ static void prepare(tacit__capri *p)
     set_policy(p);
     if (p->epoch + 1 == p->n_epochs)
         return;
-    tacit__estimator_wish wish = wish_of(p);
-    tacit__estimator_build(p->estimator, &wish, p->rank);
+    tacit__estimator_design design = design_of(p);
+    tacit__estimator_build(p->estimator, &design, p->rank);
     if (p->o.by_sigma_max)
         tacit__estimator_divide(p->estimator, p->estimator->sigma_max);
 }
 
 /* What a forecast needs of the first epoch. */
-static void note_spectrum(tacit__capri *p)
+static void set_spectrum(tacit__capri *p)
 {
     const tacit__estimator *e = p->estimator;
     double mean = 0, most = 0;
@@ -153,9 +153,7 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
     TACIT__REQUIRE(n > 0 && options->users > 0);
     tacit__capri w = {.o = *options, .n_pairs = n, .rank = rank};
     w.n_epochs = tacit__capri_schedule(options->users, options->balanced, w.length);
-    tacit_status status = tacit__estimator_create(&w.o.pairs, rank, &w.estimator);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__estimator_create(&w.o.pairs, rank, &w.estimator));
     tacit__capri *p = TACIT__WORKSPACE(w, TACIT__PIECE(w.active, n), TACIT__PIECE(w.keep, n),
                                        TACIT__PIECE(w.mixed, n), TACIT__PIECE(w.mu, n),
                                        TACIT__PIECE(w.of_active, n), TACIT__PIECE(w.width, n),
@@ -169,8 +167,8 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
         p->active[i] = true;
     if (p->n_epochs >
         1) { /* the rank is needed before the noise is known, and the noise for the rest */
-        tacit__estimator_wish wish = wish_of(p);
-        tacit__estimator_project(p->estimator, &wish, p->rank);
+        tacit__estimator_design design = design_of(p);
+        tacit__estimator_project(p->estimator, &design, p->rank);
         p->rank = p->estimator->p;
         p->estimator->rank = p->rank;
     }
@@ -207,7 +205,7 @@ void tacit__capri_start(tacit__capri *p, double scale)
     p->scale = scale;
     prepare(p);
     if (p->n_epochs > 1)
-        note_spectrum(p);
+        set_spectrum(p);
 }
 
 /* --- Elimination -------------------------------------------------------------------------------- */

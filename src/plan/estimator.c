@@ -85,7 +85,7 @@ static void list_active(tacit__estimator *e, const bool *active)
 }
 
 /* `draws` pairs from (weights, uniform active action): count[place] += share for each. Two words a draw. */
-static void draw(const tacit__estimator *e, const tacit__estimator_wish *wish, uint64_t stream,
+static void draw(const tacit__estimator *e, const tacit__estimator_design *design, uint64_t stream,
                  double draws, double share, double *count)
 {
     uint64_t words[PIECE];
@@ -93,7 +93,7 @@ static void draw(const tacit__estimator *e, const tacit__estimator_wish *wish, u
     for (uint64_t i = 0; i < n; i++) {
         size_t at = (size_t)(2 * i % PIECE);
         if (at == 0)
-            wish->words(wish->context, stream, 2 * i, PIECE, words);
+            design->words(design->context, stream, 2 * i, PIECE, words);
         double u = (double)(words[at] >> 11) * 0x1p-53;
         size_t c = 0, last = e->pairs.n_contexts - 1;
         if (e->pairs.weights == NULL) {
@@ -109,40 +109,42 @@ static void draw(const tacit__estimator *e, const tacit__estimator_wish *wish, u
 }
 
 /* How much each active pair counts in the covariance. */
-static void set_omega(tacit__estimator *e, const tacit__estimator_wish *wish)
+static void set_omega(tacit__estimator *e, const tacit__estimator_design *design)
 {
-    e->copies = wish->copies;
-    if (wish->copies > 0) {
+    e->copies = design->copies;
+    if (design->copies > 0) {
         memset(e->omega, 0, e->n * sizeof *e->omega);
-        draw(e, wish, 2 * wish->stream, wish->copies * wish->users, 1 / wish->copies, e->omega);
+        draw(e, design, 2 * design->stream, design->copies * design->users, 1 / design->copies,
+             e->omega);
     } else {
         for (size_t c = 0; c < e->pairs.n_contexts; c++)
             for (size_t i = e->start[c]; i < e->start[c + 1]; i++)
-                e->omega[i] =
-                    wish->users * weight_of(&e->pairs, c) / (double)(e->start[c + 1] - e->start[c]);
+                e->omega[i] = design->users * weight_of(&e->pairs, c) /
+                              (double)(e->start[c + 1] - e->start[c]);
     }
     e->leak = 0;
 }
 
-void tacit__estimator_project(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
+void tacit__estimator_project(tacit__estimator *e, const tacit__estimator_design *design,
+                              size_t rank)
 {
-    TACIT__REQUIRE(rank <= e->cap && wish->active != NULL);
-    if (e->projected && !wish->sampled && wish->tol == e->tol && rank == e->rank &&
-        is_listed(e, wish->active))
+    TACIT__REQUIRE(rank <= e->cap && design->active != NULL);
+    if (e->projected && !design->sampled && design->tol == e->tol && rank == e->rank &&
+        is_listed(e, design->active))
         return;
-    list_active(e, wish->active);
-    e->projected = !wish->sampled;
-    e->tol = wish->tol;
+    list_active(e, design->active);
+    e->projected = !design->sampled;
+    e->tol = design->tol;
     e->rank = rank;
-    if (wish->sampled) {
+    if (design->sampled) {
         memset(e->square, 0, e->n * sizeof *e->square);
-        draw(e, wish, 2 * wish->stream + 1, wish->users, 1, e->square);
+        draw(e, design, 2 * design->stream + 1, design->users, 1, e->square);
         for (size_t i = 0; i < e->n; i++)
             e->candidate[i] = e->square[i] > 0;
     }
     size_t cap = rank < e->cap ? rank : e->cap;
     e->p = tacit__pivoted_features(&e->pairs.kernel, e->n, e->pairs.points, e->which,
-                                   wish->sampled ? e->candidate : NULL, wish->tol, cap, e->psi,
+                                   design->sampled ? e->candidate : NULL, design->tol, cap, e->psi,
                                    e->residual, e->scratch);
 }
 
@@ -151,15 +153,15 @@ typedef struct cost {
     double bias, spread, square, longest;
 } cost;
 
-static double total(const tacit__estimator_wish *wish, double copies, const cost *c)
+static double total(const tacit__estimator_design *design, double copies, const cost *c)
 {
-    double b = wish->bound, more = copies > 0 ? 1 + 1 / copies : 1;
-    return wish->norm * wish->norm * c->bias + b * b * more * c->spread +
-           wish->noise * b * b * c->longest * c->square;
+    double b = design->bound, more = copies > 0 ? 1 + 1 / copies : 1;
+    return design->norm * design->norm * c->bias + b * b * more * c->spread +
+           design->noise * b * b * c->longest * c->square;
 }
 
 /* The grid's best value. `full` is the lower triangle of sum omega psi psi^T. */
-static double choose_tau(tacit__estimator *e, const tacit__estimator_wish *wish)
+static double choose_tau(tacit__estimator *e, const tacit__estimator_design *design)
 {
     const size_t n = e->n, p = e->p;
     double *once = e->grid, *means = once + GRID * p, *squares = means + 2 * GRID * p;
@@ -193,7 +195,7 @@ static double choose_tau(tacit__estimator *e, const tacit__estimator_wish *wish)
         }
         c.bias = t * t * u_square + residual / (double)n;
         c.spread = fmax(0, c.square - t * u_square);
-        double sum = total(wish, e->copies, &c);
+        double sum = total(design, e->copies, &c);
         if (sum < best) {
             best = sum;
             tau = t;
@@ -203,16 +205,16 @@ static double choose_tau(tacit__estimator *e, const tacit__estimator_wish *wish)
     return tau;
 }
 
-void tacit__estimator_build(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
+void tacit__estimator_build(tacit__estimator *e, const tacit__estimator_design *design, size_t rank)
 {
-    TACIT__REQUIRE(wish->users > 0 && wish->tau >= 0);
-    tacit__estimator_project(e, wish, rank);
-    set_omega(e, wish);
+    TACIT__REQUIRE(design->users > 0 && design->tau >= 0);
+    tacit__estimator_project(e, design, rank);
+    set_omega(e, design);
     const size_t n = e->n, p = e->p;
     memset(e->factor, 0, p * p * sizeof *e->factor);
     tacit__rank_update(p, n, e->omega, e->psi, e->v, e->factor);
     e->error = (double)NAN;
-    e->tau = wish->tau > 0 ? wish->tau : choose_tau(e, wish);
+    e->tau = design->tau > 0 ? design->tau : choose_tau(e, design);
     for (size_t j = 0; j < p; j++)
         e->factor[j * p + j] += e->tau;
     (void)tacit__cholesky(p, e->factor); /* at least tau > 0 */

@@ -19,7 +19,7 @@ typedef struct tacit__pairs {
 typedef void tacit__words_fn(void *context, uint64_t stream, uint64_t first, size_t n,
                              uint64_t *out);
 
-typedef struct tacit__estimator_wish {
+typedef struct tacit__estimator_design {
     const bool *active; /* [pairs]; at least one action in each context */
     double users;       /* T_r */
     double copies;      /* covariance points for each user, drawn; 0: their exact expectation */
@@ -32,13 +32,13 @@ typedef struct tacit__estimator_wish {
     tacit__words_fn *words;
     void *context;
     uint64_t stream;
-} tacit__estimator_wish;
+} tacit__estimator_design;
 
 typedef struct tacit__estimator {
     tacit__pairs pairs;
     size_t cap;       /* largest rank */
     size_t n, p;      /* active pairs; rank */
-    size_t *which;    /* [n] -> pair, ascending, so a context's are neighbours */
+    size_t *which;    /* [n] -> pair, ascending, so a context's are neighbors */
     size_t *start;    /* [contexts + 1]: a context's first place in `which` */
     size_t *place;    /* [pairs] -> place in `which`, or SIZE_MAX */
     double *psi;      /* [n][p] */
@@ -66,11 +66,11 @@ void tacit__estimator_destroy(tacit__estimator *estimator);
 
 /* The first half of a build: active pairs and their features psi, with a rank of at most `rank`.
  * What is there already, for the same pairs, is kept. */
-void tacit__estimator_project(tacit__estimator *estimator, const tacit__estimator_wish *wish,
+void tacit__estimator_project(tacit__estimator *estimator, const tacit__estimator_design *design,
                               size_t rank);
 
 /* Builds everything for an epoch. */
-void tacit__estimator_build(tacit__estimator *estimator, const tacit__estimator_wish *wish,
+void tacit__estimator_build(tacit__estimator *estimator, const tacit__estimator_design *design,
                             size_t rank);
 
 /* Published calibrations divide by sigma_max instead of the longest vector, which is not longer. */

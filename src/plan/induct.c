@@ -27,8 +27,8 @@ tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner
                               .tie_words = options->tie_seed};
 }
 
-tacit_status tacit__induction_place(void *planner, size_t size, const tacit__piece *own, size_t n,
-                                    void **out)
+tacit_status tacit__induction_allocate(void *planner, size_t size, const tacit__piece *own,
+                                       size_t n, void **out)
 {
     tacit__induction *in = planner;
     const size_t h = in->space.horizon, n_states = in->space.n_states, pairs = in->pairs,
@@ -62,7 +62,7 @@ tacit_status tacit__induction_create(tacit__space space, const tacit__planner_op
 {
     (void)own, (void)err;
     tacit__induction in = tacit__induction_begin(space, options, space.tables, false);
-    return tacit__induction_place(&in, sizeof in, NULL, 0, out);
+    return tacit__induction_allocate(&in, sizeof in, NULL, 0, out);
 }
 
 /* Mean and variance of the next value for eight pairs; max(0, E V^2 - (E V)^2). */

@@ -49,8 +49,9 @@ tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner
 /* A planner on the caller's stack, which begins with such an induction, and its arrays, those of
  * the induction and `own`, into one workspace (base/workspace.h). */
 enum { TACIT__MOST_OWN_PIECES = 12 };
-TACIT_MUST_USE tacit_status tacit__induction_place(void *planner, size_t size,
-                                                   const tacit__piece *own, size_t n, void **out);
+TACIT_MUST_USE tacit_status tacit__induction_allocate(void *planner, size_t size,
+                                                      const tacit__piece *own, size_t n,
+                                                      void **out);
 
 /* `create` of a planner that is nothing but its induction. */
 tacit_status tacit__induction_create(tacit__space space, const tacit__planner_options *options,

@@ -27,7 +27,7 @@ static tacit_status create(tacit__space space, const tacit__planner_options *opt
     (void)err;
     ldp_obi p = {.in = tacit__induction_begin(space, options, space.tables, false),
                  .alpha = tacit__value_real(own, "alpha")};
-    return tacit__induction_place(&p, sizeof p, NULL, 0, out);
+    return tacit__induction_allocate(&p, sizeof p, NULL, 0, out);
 }
 
 static double printed_level(const tacit__induction *in, double k)

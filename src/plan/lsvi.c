@@ -70,7 +70,7 @@ static size_t max_size(size_t a, size_t b)
 }
 
 /* The planner with its arrays; NULL: no memory. */
-static tacit__lsvi *place(tacit__lsvi w)
+static tacit__lsvi *allocate(tacit__lsvi w)
 {
     const tacit__linear_space *sp = &w.o.space;
     const size_t H = sp->horizon, d = sp->dimension, S = sp->n_states, A = sp->n_actions;
@@ -90,7 +90,7 @@ static tacit__lsvi *place(tacit__lsvi w)
 }
 
 /* The Q function of step h from factor and weights. */
-static void point(tacit__lsvi *p, size_t h)
+static void set_q(tacit__lsvi *p, size_t h)
 {
     size_t d = p->o.space.dimension;
     p->q[h] = (tacit__optimism){.dimension = d,
@@ -110,7 +110,7 @@ tacit_status tacit__lsvi_create(const tacit__lsvi_options *options, tacit__lsvi 
     const size_t d = sp->dimension, H = sp->horizon, S = sp->n_states, A = sp->n_actions;
     TACIT__REQUIRE(d > 0 && H > 0 && A > 0 && options->ridge > 0);
     tacit__lsvi *p =
-        place((tacit__lsvi){.o = *options, .order = sp->form == TACIT__ONE_HOT ? d : d * d});
+        allocate((tacit__lsvi){.o = *options, .order = sp->form == TACIT__ONE_HOT ? d : d * d});
     if (p == NULL)
         return TACIT_NO_MEMORY;
     p->n.version = 1;
@@ -118,7 +118,7 @@ tacit_status tacit__lsvi_create(const tacit__lsvi_options *options, tacit__lsvi 
         p->range[h] = options->range[h];
         p->cap[h] = options->cap[h];
         p->reference[h] = (double)d * log(p->o.ridge); /* of no data */
-        point(p, h);
+        set_q(p, h);
     }
     p->o.range = p->range;
     p->o.cap = p->cap;

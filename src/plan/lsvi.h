@@ -40,7 +40,7 @@ bool tacit__lsvi_is_due(tacit__lsvi *planner, const double *gram);
  * response. */
 void tacit__lsvi_begin(tacit__lsvi *planner, const double *gram);
 
-/* V_{h+1}: [S] if states are numbered, else a function of features, to be maximised over actions;
+/* V_{h+1}: [S] if states are numbered, else a function of features, to be maximized over actions;
  * both NULL after the last step, where it is 0. */
 typedef struct tacit__lsvi_values {
     const double *table;

@@ -121,7 +121,7 @@ static tacit_status create_regressions(tacit__optimist *p, tacit_error *err)
 }
 
 /* The planner with its arrays; NULL: no memory. */
-static tacit__optimist *place(tacit__optimist w)
+static tacit__optimist *allocate(tacit__optimist w)
 {
     const size_t H = w.o.horizon, S = w.o.n_states, pairs = w.pairs, all = H * pairs;
     const size_t numbers = w.steps * feature_size(&w.mixing.frame);
@@ -151,7 +151,7 @@ tacit_status tacit__optimist_create(const tacit__optimist_options *options, taci
                          .pairs = options->n_states * options->n_actions,
                          .streams = options->form == TACIT__PLAIN ? 1 : 2};
     tacit_status status = create_regressions(&w, err);
-    tacit__optimist *p = status == TACIT_OK ? place(w) : NULL;
+    tacit__optimist *p = status == TACIT_OK ? allocate(w) : NULL;
     if (p == NULL) {
         destroy_regressions(&w);
         return status == TACIT_OK || status == TACIT_NO_MEMORY

@@ -42,7 +42,7 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o, 
         po ? o->bonus_scale * sqrt(4 * s * log(6 * s * a * t / o->failure)) : p.reward_width;
     const tacit__piece own[] = {TACIT__PIECE_IF(po, p.mixed, space.horizon * p.in.pairs),
                                 TACIT__PIECE_IF(po, p.log_weight, space.horizon * p.in.pairs)};
-    return tacit__induction_place(&p, sizeof p, own, 2, out);
+    return tacit__induction_allocate(&p, sizeof p, own, 2, out);
 }
 
 static tacit_status create_vi(tacit__space space, const tacit__planner_options *options,

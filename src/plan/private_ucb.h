@@ -1,5 +1,5 @@
 /* Private-UCB-VI and Private-UCB-PO [CZ22]: optimism from plain noisy ratios, greedy or by policy
- * optimisation. */
+ * optimization. */
 #ifndef TACIT_PLAN_PRIVATE_UCB_H
 #define TACIT_PLAN_PRIVATE_UCB_H
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* x minimises max_i |x_i - y_i| subject to x >= 0 and visits - slack <= sum x <= visits + slack. If no x
+/* x minimizes max_i |x_i - y_i| subject to x >= 0 and visits - slack <= sum x <= visits + slack. If no x
  * does that (visits + slack < 0), x = 0. `sorted` is scratch of n. x may be y. */
 void tacit__project_counts(const double *y, size_t n, double visits, double slack, double *sorted,
                            double *x);

@@ -1,7 +1,7 @@
 /* UCBVI [AOM17] and DP-UCBVI [QW23, Algorithm 1]: one planner, since the second is the first on noisy counts.
  *
  * Estimates. Each row of counts is made valid (project.c), shifted so that visits are not underestimated when
- * the errors are as declared, and normalised:
+ * the errors are as declared, and normalized:
  *     Nt(s,a,s') = x_s' + 2 e_N / S,   Nt = sum Nt(.,s'),   Pt = Nt(.,s') / Nt,   rt = clip(c + R / Nt, 0, 1).
  * Without noise x = M; the shift is then floored at 1e-9 / S, so that no pair is special. Nothing
  * follows the last step: where its moves are not counted (drop_last), Nt = max(N, 0) + 2 e_N there,
@@ -108,7 +108,7 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o,
                                    TACIT__PIECE(w.extra_mean, w.in.blocks * TACIT__BLOCK)};
     void *placed;
     tacit_status status =
-        tacit__induction_place(&w, sizeof w, arrays, sizeof arrays / sizeof *arrays, &placed);
+        tacit__induction_allocate(&w, sizeof w, arrays, sizeof arrays / sizeof *arrays, &placed);
     if (status != TACIT_OK)
         return status;
     ucbvi *p = placed;

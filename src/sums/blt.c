@@ -148,9 +148,7 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
 static tacit_status create(const tacit__shape *shape, void **state, tacit_error *err)
 {
     blt w = {.dimension = shape->dimension, .unit = shape->unit};
-    tacit_status status = quantize(shape, &w.c, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(quantize(shape, &w.c, err));
     w.factors = tacit__blt_factors(&w.c);
     w.padded = (w.dimension + TACIT__LINE - 1) / TACIT__LINE * TACIT__LINE;
     *state = TACIT__WORKSPACE(w, TACIT__PIECE(w.buffer, w.padded * w.c.buffers),

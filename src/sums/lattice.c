@@ -179,9 +179,7 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
 tacit_status tacit__lattice_choose_for(const tacit_sum_spec *spec, size_t dimension,
                                        uint64_t releases, tacit__lattice *out, tacit_error *err)
 {
-    tacit_status status = check_spec(spec, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_spec(spec, err));
     tacit__lattice l = {.bound = spec->bound};
     tacit_bound *b = &l.bound;
     if (b->nonzeros == 0 || b->nonzeros > dimension)
@@ -195,9 +193,7 @@ tacit_status tacit__lattice_choose_for(const tacit_sum_spec *spec, size_t dimens
     choose_sensitivities(&l, spec, b, 0);
 
     const bool rounded = is_rounded(spec);
-    status = choose_bits(&l, spec, releases, rounded, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(choose_bits(&l, spec, releases, rounded, err));
     l.per_unit = ldexp(1, l.bits);
     double step = ldexp(1, -l.bits);
     const tacit_bound kept = rounded ? after_rounding(b, dimension, step) : *b;

@@ -28,9 +28,7 @@ tacit_status tacit_sum_check_report(const tacit_sum *sum, const int64_t *report,
 {
     if (sum == NULL || report == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = tacit__sum_check_local(sum, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__sum_check_local(sum, err));
     if (sum->step == sum->users)
         return tacit__fail(err, TACIT_EXHAUSTED,
                            "the sum was declared for %llu users and has had them all",
@@ -48,9 +46,7 @@ tacit_status tacit_sum_check_report(const tacit_sum *sum, const int64_t *report,
 
 tacit_status tacit_sum_absorb(tacit_sum *sum, const int64_t *report, tacit_error *err)
 {
-    tacit_status status = tacit_sum_check_report(sum, report, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_sum_check_report(sum, report, err));
     sum->strategy->absorb(sum->state, 0, sum->dimension, NULL, report);
     sum->strategy->advance(sum->state);
     sum->step++;

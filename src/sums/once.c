@@ -74,9 +74,7 @@ tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledg
                                 const char *name, tacit__once **out, tacit_error *err)
 {
     tacit_release needed = {0};
-    tacit_status status = tacit__once_declare(spec, name, &needed, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__once_declare(spec, name, &needed, err));
     const tacit_plan *plan = tacit_ledger_plan(ledger);
     size_t index = tacit_plan_index(plan, name);
     if (index == tacit_plan_size(plan))
@@ -96,7 +94,7 @@ tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledg
                           .unit = ldexp(1, -spec->bits),
                           .stddev = scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1)};
     make_fingerprint(once, line, scale, spec->bits);
-    status = tacit__gate_open(
+    tacit_status status = tacit__gate_open(
         ledger,
         &(tacit__gate_spec){.name = name,
                             .lattice_bits = spec->bits,

@@ -72,9 +72,7 @@ static tacit_status derive(const tacit_sum_spec *spec, uint64_t releases, tacit_
     size_t dimension = count_active(spec);
     if (spec->dimension > 0 && dimension == 0)
         return tacit__fail(err, TACIT_BAD_COUNT, "all coordinates are structural zeros");
-    tacit_status status = tacit__lattice_choose_for(spec, dimension, releases, lattice, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__lattice_choose_for(spec, dimension, releases, lattice, err));
     *shape = (tacit__shape){.law = spec->law,
                             .dimension = dimension,
                             .steps = releases,
@@ -132,11 +130,9 @@ tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_predictio
     tacit__shape shape;
     tacit__columns columns;
     void *state = NULL;
-    tacit_status status = derive(spec, spec->users, &lattice, &shape, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(derive(spec, spec->users, &lattice, &shape, err));
     const tacit__strategy *strategy = strategies[spec->mechanism];
-    status = strategy->columns(&shape, &columns, err);
+    tacit_status status = strategy->columns(&shape, &columns, err);
     shape.dimension = SAMPLE; /* the strategy works coordinate by coordinate */
     if (status == TACIT_OK)
         status = strategy->create(&shape, &state, err);
@@ -242,9 +238,7 @@ tacit_status tacit__sum_create_released(const tacit_sum_spec *spec, uint64_t rel
                    .releases = releases,
                    .scale = tacit_plan_scale(plan, index)};
     tacit__shape shape;
-    status = derive(spec, releases, &w.lattice, &shape, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(derive(spec, releases, &w.lattice, &shape, err));
     w.dimension = shape.dimension;
     w.draw_stddev = w.scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1);
     shape.scale = ldexp(w.scale, w.lattice.bits);

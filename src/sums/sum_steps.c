@@ -240,9 +240,7 @@ static tacit_status pass_batch(tacit_sum *sum, tacit_error *err)
                            "the sum was declared for %llu releases and has made them all",
                            (unsigned long long)sum->releases);
     const tacit__input input = {.n = sum->dimension, .value = sum->batch};
-    tacit_status status = pass(sum, &input, NULL, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(pass(sum, &input, NULL, err));
     memset(sum->batch, 0, sum->dimension * sizeof *sum->batch);
     sum->waiting = 0;
     return TACIT_OK;
@@ -270,9 +268,7 @@ tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
 {
     if (sum == NULL || noisy == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = mark_released(sum, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(mark_released(sum, err));
     sum->strategy->read(sum->state, noisy);
     if (sum->active !=
         NULL) { /* spread from the end, so that nothing is overwritten before it moves */

@@ -42,19 +42,19 @@ static void open_rig(rig *r, const char *kernel)
     assert_ok(tacit__estimator_create(&pairs, PAIRS, &r->e));
 }
 
-static tacit__estimator_wish wish_of(rig *r, bool sampled, double copies)
+static tacit__estimator_design wish_of(rig *r, bool sampled, double copies)
 {
-    return (tacit__estimator_wish){.active = r->active,
-                                   .users = 30,
-                                   .copies = copies,
-                                   .sampled = sampled,
-                                   .tol = 1e-12,
-                                   .tau = 0.7,
-                                   .bound = 0.5,
-                                   .norm = 1,
-                                   .words = words,
-                                   .context = &r->seed,
-                                   .stream = 1};
+    return (tacit__estimator_design){.active = r->active,
+                                     .users = 30,
+                                     .copies = copies,
+                                     .sampled = sampled,
+                                     .tol = 1e-12,
+                                     .tau = 0.7,
+                                     .bound = 0.5,
+                                     .norm = 1,
+                                     .words = words,
+                                     .context = &r->seed,
+                                     .stream = 1};
 }
 
 static double k(const rig *r, size_t a, size_t b)
@@ -113,7 +113,7 @@ TEST(estimates_are_those_of_the_printed_formula)
         for (size_t c = 0; c < 2; c++) {
             rig r;
             open_rig(&r, kernels[q]);
-            tacit__estimator_wish wish = wish_of(&r, true, copies[c]);
+            tacit__estimator_design wish = wish_of(&r, true, copies[c]);
             tacit__estimator_build(r.e, &wish, PAIRS);
             const tacit__estimator *e = r.e;
             enum { MET = 25 };
@@ -142,7 +142,7 @@ TEST(exact_expectation_has_the_weights_of_contexts)
 {
     rig r;
     open_rig(&r, "se(0.4)");
-    tacit__estimator_wish wish = wish_of(&r, false, 0);
+    tacit__estimator_design wish = wish_of(&r, false, 0);
     tacit__estimator_build(r.e, &wish, PAIRS);
     double sum = 0;
     for (size_t c = 0; c < CONTEXTS; c++)
@@ -159,7 +159,7 @@ TEST(a_pair_drawn_twice_counts_as_weight_two)
 {
     rig r;
     open_rig(&r, "se(0.4)");
-    tacit__estimator_wish wish = wish_of(&r, false, 4);
+    tacit__estimator_design wish = wish_of(&r, false, 4);
     tacit__estimator_build(r.e, &wish, PAIRS);
     double sum = 0;
     for (size_t i = 0; i < r.e->n; i++) {
@@ -175,7 +175,7 @@ TEST(sensitivity_is_reached_by_the_extreme_pair_and_never_exceeded)
 {
     rig r;
     open_rig(&r, "matern-1.5(0.5)");
-    tacit__estimator_wish wish = wish_of(&r, false, 2);
+    tacit__estimator_design wish = wish_of(&r, false, 2);
     tacit__estimator_build(r.e, &wish, PAIRS);
     const tacit__estimator *e = r.e;
     uint64_t seed = 6;
@@ -207,7 +207,7 @@ TEST(a_rank_cap_moves_mass_into_the_residual)
 {
     rig r;
     open_rig(&r, "se(0.4)");
-    tacit__estimator_wish wish = wish_of(&r, false, 0);
+    tacit__estimator_design wish = wish_of(&r, false, 0);
     tacit__estimator_build(r.e, &wish, PAIRS);
     double full = r.e->sigma_max, leak = r.e->leak;
     assert_within(leak, 0, 1e-9);
@@ -232,7 +232,7 @@ TEST(tau_grows_with_the_noise)
     open_rig(&r, "se(0.4)");
     double last = 0;
     for (double noise = 0; noise < 1e5; noise = noise == 0 ? 1 : 10 * noise) {
-        tacit__estimator_wish wish = wish_of(&r, false, 0);
+        tacit__estimator_design wish = wish_of(&r, false, 0);
         wish.tau = 0;
         wish.noise = noise;
         tacit__estimator_build(r.e, &wish, PAIRS);
