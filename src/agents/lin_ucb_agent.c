@@ -241,9 +241,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
-    status = make_planner(agent, r, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_planner(agent, r, err));
     agent->scratch = tacit__alloc(scratch_size(agent), sizeof *agent->scratch);
     return agent->scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }

@@ -21,8 +21,8 @@ static tacit_status make_planner(mixture_agent *agent, const tacit__reading *r, 
                                  .linear = q->linear,
                                  .rewards = q->rewards,
                                  .stationary = q->stationary,
-                                 .centred = sign->centred,
-                                 .centred_rewards = sign->centred_rewards,
+                                 .centered = sign->centered,
+                                 .centered_rewards = sign->centered_rewards,
                                  .whole_range = tacit__mixture_is_printed(r),
                                  .soft = parts->soft};
     if (parts->soft != NULL)
@@ -74,11 +74,11 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
         bool of_rewards = parts->form == TACIT__REWARDS && i == TACIT__OTHER;
         radius->frame[i] = tacit__optimist_frame(agent->planner, i);
         radius->parameter_norm[i] = tacit__optimist_parameter_norm(agent->planner, i);
-        radius->centred[i] = of_rewards ? sign->centred_rewards : sign->centred;
+        radius->centered[i] = of_rewards ? sign->centered_rewards : sign->centered;
         o.streams[i] = (tacit__gram_stream){.name = parts->streams[i],
                                             .frame = radius->frame[i],
                                             .radius = tacit__optimist_radius(agent->planner, i),
-                                            .centred = radius->centred[i],
+                                            .centered = radius->centered[i],
                                             .nonnegative = of_rewards ? sign->nonnegative_rewards
                                                                       : sign->nonnegative,
                                             .weighted = parts->form == TACIT__VARIANCE && i == 0,

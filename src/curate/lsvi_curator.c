@@ -146,7 +146,7 @@ tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *c)
                               .active = c->active,
                               .gram_bits = c->gram_bits,
                               .target_bits = c->target_bits,
-                              .centred = c->o.centred};
+                              .centered = c->o.centered};
 }
 
 tacit_ledger *tacit__lsvi_data_ledger(const void *curator)
@@ -224,7 +224,7 @@ tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u
     return c->users % c->o.scheme.leaf == 0 ? end_leaf(c, err) : TACIT_OK;
 }
 
-bool tacit__lsvi_data_is_spent(const tacit__lsvi_data *c)
+bool tacit__lsvi_data_is_exhausted(const tacit__lsvi_data *c)
 {
     return c->leaves == c->o.scheme.leaves && !c->ready;
 }
@@ -291,7 +291,7 @@ static void respond_from_visits(tacit__lsvi_data *c, size_t h, const double *tab
     for (size_t i = 0; i < pairs; i++) {
         if (counts[i] == 0)
             continue;
-        double y = target->times * c->sums[i] - target->centre * counts[i];
+        double y = target->times * c->sums[i] - target->center * counts[i];
         if (sp->form == TACIT__ONE_HOT) {
             c->exact_double[i] = one * y;
             continue;

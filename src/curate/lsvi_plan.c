@@ -43,10 +43,10 @@ int tacit__lsvi_feature_bits(uint64_t episodes)
 void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
 {
     c->gram_bits = EXACT_GRAM_BITS; /* a running sum brings its own */
-    int centred = c->o.centred ? 1 : 0, f = c->o.space.feature_bits;
-    int room = EXACT_BITS - f - centred - (int)ceil(log2((double)c->o.episodes + 1));
+    int centered = c->o.centered ? 1 : 0, f = c->o.space.feature_bits;
+    int room = EXACT_BITS - f - centered - (int)ceil(log2((double)c->o.episodes + 1));
     c->target_bits = room < MOST_TARGET_BITS ? room : MOST_TARGET_BITS;
-    c->response_bits = c->shown_bits = c->target_bits + f + centred;
+    c->response_bits = c->shown_bits = c->target_bits + f + centered;
     if (!tacit__lsvi_data_is_private(c))
         return;
     int coarse = SHOWN_BITS - (int)ceil(log2(c->o.scheme.response_scale));

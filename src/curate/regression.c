@@ -193,7 +193,7 @@ tacit__moments tacit__regression_release(const tacit__regression *c)
                             .last_block = c->last_block};
 }
 
-void tacit__regression_forget_user(tacit__regression *c)
+void tacit__regression_wipe_user(tacit__regression *c)
 {
     tacit__wipe(c->last, c->o.dimension * sizeof *c->last);
     if (c->placed != NULL)
@@ -224,7 +224,7 @@ void tacit__regression_add_placed(tacit__regression *c, size_t block, const int6
         out[i] += (double)placed[i] * c->step;
 }
 
-tacit_status tacit__regression_show(tacit__regression *c, tacit_error *err)
+tacit_status tacit__regression_refresh(tacit__regression *c, tacit_error *err)
 {
     const size_t d = c->o.dimension;
     tacit_status status = tacit_sum_release(c->sum, c->shown, err);
@@ -265,7 +265,7 @@ static tacit_status pass(tacit__regression *c, size_t block, const int64_t *plac
     tacit_status status = tacit_sum_add(c->sum, c->x, err);
     memset(c->x, 0, c->size * sizeof *c->x);
     if (status == TACIT_OK && due)
-        status = tacit__regression_show(c, err);
+        status = tacit__regression_refresh(c, err);
     c->broken = status != TACIT_OK;
     return status;
 }
@@ -312,7 +312,7 @@ tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t
         return status;
     if (is_private(c)) {
         status = add_private(c, block, c->placed, err);
-        tacit__regression_forget_user(c);
+        tacit__regression_wipe_user(c);
         return status;
     }
     c->last_block = block;

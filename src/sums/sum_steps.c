@@ -279,14 +279,15 @@ tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
     return TACIT_OK;
 }
 
-const double *tacit__sum_at_hand(const tacit_sum *sum)
+const double *tacit__sum_get_released(const tacit_sum *sum)
 {
-    return sum->strategy->show != NULL && sum->active == NULL ? sum->strategy->show(sum->state)
-                                                              : NULL;
+    return sum->strategy->get_released != NULL && sum->active == NULL
+               ? sum->strategy->get_released(sum->state)
+               : NULL;
 }
 
-tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_error *err)
+tacit_status tacit__sum_release_in_place(tacit_sum *sum, tacit_error *err)
 {
-    TACIT__REQUIRE(tacit__sum_at_hand(sum) != NULL);
+    TACIT__REQUIRE(tacit__sum_get_released(sum) != NULL);
     return mark_released(sum, err);
 }
