@@ -110,13 +110,9 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     const tacit_agent_request *q = r->request;
     signs sign = {0};
     agent->parts = agent->base.row->parts;
-    tacit_status status = tacit__mixture_check(agent->parts, r, err);
-    if (status == TACIT_OK)
-        status = tacit__mixture_read_signs(r, &sign, err);
-    if (status == TACIT_OK)
-        status = tacit__mixture_read_replan(r, &agent->interval, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__mixture_check(agent->parts, r, err));
+    TRY(tacit__mixture_read_signs(r, &sign, err));
+    TRY(tacit__mixture_read_replan(r, &agent->interval, err));
     agent->theory = tacit__mixture_is_theory(r);
     agent->radius =
         (tacit__radius_options){.horizon = q->horizon,
@@ -127,7 +123,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
                                 .lambda = tacit__value_real(&r->values, "lambda"),
                                 .printed = tacit__mixture_is_printed(r)};
     tacit_error reason = {0};
-    status = make_planner(agent, r, &sign, &reason);
+    tacit_status status = make_planner(agent, r, &sign, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
     status = make_curator(agent, r, &sign, noise, err);

@@ -136,6 +136,6 @@ static tacit_status check_memory(const mixture_parts *parts, const tacit__readin
 tacit_status tacit__mixture_check(const mixture_parts *parts, const tacit__reading *r,
                                   tacit_error *err)
 {
-    tacit_status status = check_request(parts, r, err);
-    return status == TACIT_OK ? check_memory(parts, r, err) : status;
+    TRY(check_request(parts, r, err));
+    return check_memory(parts, r, err);
 }

@@ -151,17 +151,12 @@ static tacit_status calibrate(const tacit__lsvi_data *c, tacit_plan *plan, tacit
         du = response->l1 * response->column_l1;
         response->weight = du / (ratio * ratio * dg);
     }
-    tacit_status status = tacit_plan_declare(plan, gram, err);
-    if (status == TACIT_OK)
-        status = tacit_plan_declare(plan, response, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_plan_declare(plan, gram, err));
+    TRY(tacit_plan_declare(plan, response, err));
     if (!c->o.printed)
         return tacit_plan_calibrate(plan, c->o.guarantee, err);
-    status = tacit_plan_set_scale(plan, gram_name, s->law, s->gram_scale, err);
-    return status == TACIT_OK
-               ? tacit_plan_set_scale(plan, response_name, s->law, s->response_scale, err)
-               : status;
+    TRY(tacit_plan_set_scale(plan, gram_name, s->law, s->gram_scale, err));
+    return tacit_plan_set_scale(plan, response_name, s->law, s->response_scale, err);
 }
 
 /* The condition under which response_l2 was computed; see lsvi_scheme.c. */

@@ -124,13 +124,11 @@ static tacit_status open_sum(tacit__regression *c, tacit_noise *noise, tacit_err
 {
     tacit_sum_spec spec;
     tacit_release line;
-    tacit_status status = describe(c, &spec, err);
-    if (status == TACIT_OK)
-        status = tacit_sum_declare(&spec, name, &line, err);
-    if (status == TACIT_OK)
-        status = tacit__ledger_open_single(&line, c->o.guarantee, c->o.published_scale, noise,
-                                           &c->ledger, &c->scale, err);
-    return status == TACIT_OK ? tacit_sum_create(&spec, c->ledger, name, &c->sum, err) : status;
+    TRY(describe(c, &spec, err));
+    TRY(tacit_sum_declare(&spec, name, &line, err));
+    TRY(tacit__ledger_open_single(&line, c->o.guarantee, c->o.published_scale, noise, &c->ledger,
+                                  &c->scale, err));
+    return tacit_sum_create(&spec, c->ledger, name, &c->sum, err);
 }
 
 tacit_status tacit__regression_create(const tacit__regression_options *options, tacit_noise *noise,
