@@ -214,9 +214,7 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
         return tacit__fail_at(err, TACIT_TOO_LARGE, r->file, line,
                               "tables for %zu states, %zu actions and %zu steps fit into no memory",
                               r->n_states, r->n_actions, r->horizon);
-    tacit_status status = r->bandit != NULL ? check_bandit(r, err) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
+    TRY(r->bandit != NULL ? check_bandit(r, err) : TACIT_OK);
     if (r->linear != NULL && !(r->linear->bound >= LEAST_BOUND && r->linear->bound <= MOST_BOUND))
         return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, line,
                               "bound is %g, expected a number from %g to %g", r->linear->bound,
@@ -228,9 +226,7 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
     if (r->episodes == 0)
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "episodes is 0, expected at least 1");
-    status = g->model != TACIT_MODEL_NONE ? check_guarantee(r, err) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
+    TRY(g->model != TACIT_MODEL_NONE ? check_guarantee(r, err) : TACIT_OK);
     if ((kind->models & model_bit(*g)) == 0)
         return refuse_model(r, family, kind, err);
     return TACIT_OK;
@@ -246,9 +242,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
     if (row == NULL)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
                               "there is no agent '%s'; `tacit agents` lists them", request->kind);
-    tacit_status status = check_request(request, family, &row->kind, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_request(request, family, &row->kind, err));
     if (noise == NULL && request->guarantee.model != TACIT_MODEL_NONE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a private agent needs a source of noise");
     tacit_agent *agent = tacit__alloc(1, sizeof *agent);
@@ -261,7 +255,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
                            .n_states = request->n_states,
                            .n_actions = request->n_actions,
                            .horizon = request->horizon};
-    status = family->create(family, row, request, noise, &agent->self, err);
+    tacit_status status = family->create(family, row, request, noise, &agent->self, err);
     if (status == TACIT_OK && request->outside == TACIT_OUTSIDE_CLIP &&
         (status = tacit__clipper_create(request, family->looks_ahead, &agent->clipper)) != TACIT_OK)
         (void)tacit__fail_plain(err, status);
@@ -402,10 +396,8 @@ void tacit__agent_wipe_user(tacit_agent *agent)
 tacit_status tacit_agent_learn(tacit_agent *agent, const tacit_trajectory *user, tacit_error *err)
 {
     tacit_trajectory clipped;
-    tacit_status status = tacit__agent_clip_user(agent, user, &clipped, err);
-    if (status != TACIT_OK)
-        return status;
-    status = agent->family->learn(agent->self, &clipped, err);
+    TRY(tacit__agent_clip_user(agent, user, &clipped, err));
+    tacit_status status = agent->family->learn(agent->self, &clipped, err);
     tacit__agent_wipe_user(agent);
     return status;
 }

@@ -231,8 +231,8 @@ tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t si
                                 tacit_error *err)
 {
     tacit__reader r = {0};
-    tacit_status status = open_report(agent, bytes, size, &r, err);
-    return status == TACIT_OK ? agent->family->absorb(agent->self, r.at, r.left, err) : status;
+    TRY(open_report(agent, bytes, size, &r, err));
+    return agent->family->absorb(agent->self, r.at, r.left, err);
 }
 
 /* --- Models --------------------------------------------------------------------------------------- */
@@ -266,8 +266,8 @@ tacit_status tacit_agent_follow(tacit_agent *agent, const void *bytes, size_t si
     tacit__reader r = {.at = bytes, .left = size};
     tacit_billboard board;
     TRY(read_head(agent, &r, MODEL_MARK, "model", "the model was made by another learner", err));
-    tacit_status status = agent->family->follow(agent->self, r.at, r.left, err);
-    return status == TACIT_OK ? tacit_agent_plan(agent, &board, err) : status;
+    TRY(agent->family->follow(agent->self, r.at, r.left, err));
+    return tacit_agent_plan(agent, &board, err);
 }
 
 /* --- States --------------------------------------------------------------------------------------- */

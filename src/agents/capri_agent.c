@@ -44,7 +44,7 @@ static tacit_status make_curator(capri_agent *agent, const tacit__reading *r, ta
                                  tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
-    tacit__capri_epoch now = tacit__capri_look(agent->planner);
+    tacit__capri_epoch now = tacit__capri_get_epoch(agent->planner);
     tacit_error reason = {0};
     const tacit__epochs_options o = {
         .dimension = agent->dimension,
@@ -69,13 +69,11 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 {
     capri_agent *agent = self;
     tacit__capri_options *o = &agent->options;
-    tacit_status status = tacit__capri_read(r, o, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__capri_read(r, o, err));
     o->words = draw_words;
     o->context = &agent->chance;
     agent->n_users = o->users;
-    status = open_chance(agent, r);
+    tacit_status status = open_chance(agent, r);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     status = tacit__capri_create(o, &agent->planner);
@@ -107,7 +105,7 @@ capri_model tacit__capri_model(const capri_agent *agent)
 {
     if (agent->followed != NULL)
         return agent->theirs;
-    tacit__capri_epoch now = tacit__capri_look(agent->planner);
+    tacit__capri_epoch now = tacit__capri_get_epoch(agent->planner);
     return (capri_model){.version = now.number + 1,
                          .last = now.last,
                          .p = now.last ? 0 : now.estimator->p,
@@ -163,9 +161,7 @@ static tacit_status close_epoch(capri_agent *agent, size_t size, tacit_error *er
 {
     TACIT__REQUIRE(size <= agent->dimension);
     double *sum = agent->shown + agent->n_shown * agent->dimension;
-    tacit_status status = tacit__epochs_show(agent->base.curator, size, sum, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__epochs_release(agent->base.curator, size, sum, err));
     tacit__capri_close(agent->planner, sum);
     agent->n_shown++;
     agent->in_epoch = 0;
@@ -176,7 +172,7 @@ static tacit_status close_epoch(capri_agent *agent, size_t size, tacit_error *er
 tacit_status tacit__capri_count(capri_agent *agent, tacit_error *err)
 {
     TACIT__REQUIRE(agent->users < agent->n_users);
-    tacit__capri_epoch now = tacit__capri_look(agent->planner);
+    tacit__capri_epoch now = tacit__capri_get_epoch(agent->planner);
     agent->users++;
     if (++agent->in_epoch == now.users && !now.last)
         return close_epoch(agent, now.estimator->p, err);

@@ -221,9 +221,7 @@ tacit_status tacit__capri_follow(void *self, const void *bytes, size_t size, tac
     if (agent->users > 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "a learner that has users of its own follows nobody");
-    tacit_status status = read_model(agent, bytes, size, &model, &memory, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_model(agent, bytes, size, &model, &memory, err));
     tacit__free(agent->followed);
     agent->followed = memory;
     agent->theirs = model;
@@ -246,7 +244,7 @@ static const tacit__envelope envelope = {.magic = 0x7461636974636170U, /* "tacit
 
 static size_t n_sums(const capri_agent *agent)
 {
-    return (tacit__capri_look(agent->planner).n_epochs - 1) * agent->dimension;
+    return (tacit__capri_get_epoch(agent->planner).n_epochs - 1) * agent->dimension;
 }
 
 /* Plays the epochs that were shown again; false if so many users are not in them and in the one that
@@ -255,10 +253,10 @@ static bool replay(const capri_agent *agent, const header *h, tacit__capri *plan
 {
     uint64_t users = 0;
     for (size_t i = 0; i < h->n_shown; i++) {
-        users += tacit__capri_look(planner).users;
+        users += tacit__capri_get_epoch(planner).users;
         tacit__capri_close(planner, agent->shown + i * agent->dimension);
     }
-    tacit__capri_epoch now = tacit__capri_look(planner);
+    tacit__capri_epoch now = tacit__capri_get_epoch(planner);
     return users <= h->users && h->users - users == h->in_epoch &&
            (now.last || h->in_epoch < now.users);
 }
@@ -329,7 +327,7 @@ void tacit__capri_fields(void *self, tacit__saved *s)
     s->wrong = "the saved learner contradicts itself";
     const size_t start = tacit__envelope_open(&envelope, agent->request, 0, &h, s);
     tacit__saved_check(s, h.users <= agent->n_users &&
-                              h.n_shown < tacit__capri_look(agent->planner).n_epochs &&
+                              h.n_shown < tacit__capri_get_epoch(agent->planner).n_epochs &&
                               (h.followed == 0 || h.users == 0));
     if (s->pass == TACIT__CHECK && (agent->users > 0 || agent->followed != NULL))
         tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");

@@ -157,11 +157,8 @@ static tacit_status check_size(const tacit__reading *r, const tacit__capri_optio
 tacit_status tacit__capri_read(const tacit__reading *r, tacit__capri_options *out, tacit_error *err)
 {
     tacit__pairs pairs;
-    tacit_status status = tacit__pairs_read(r, &pairs, err);
-    if (status == TACIT_OK)
-        status = read_options(r, out, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__pairs_read(r, &pairs, err));
+    TRY(read_options(r, out, err));
     out->pairs = pairs;
     return check_size(r, out, err);
 }

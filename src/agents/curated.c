@@ -11,16 +11,13 @@ tacit_status tacit__curated_create(const tacit__family *family, const tacit__age
 {
     TACIT__REQUIRE(family->size >= sizeof(tacit__curated) && family->build != NULL);
     tacit__reading r;
-    tacit_status status = family->check != NULL ? family->check(request, err) : TACIT_OK;
-    if (status == TACIT_OK)
-        status = tacit__reading_open(request, &row->kind, &r, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(family->check != NULL ? family->check(request, err) : TACIT_OK);
+    TRY(tacit__reading_open(request, &row->kind, &r, err));
     tacit__curated *agent = tacit__alloc(1, family->size);
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     *agent = (tacit__curated){.family = family, .row = row};
-    status = family->build(agent, &r, noise, err);
+    tacit_status status = family->build(agent, &r, noise, err);
     if (status == TACIT_OK)
         *out = agent;
     else
@@ -50,8 +47,8 @@ tacit_status tacit__curated_learn(void *self, const tacit_trajectory *user, taci
 {
     tacit__curated *agent = self;
     tacit__seen seen;
-    tacit_status status = see(agent, user, &seen, err);
-    return status == TACIT_OK ? agent->row->curator->add(agent->curator, &seen, err) : status;
+    TRY(see(agent, user, &seen, err));
+    return agent->row->curator->add(agent->curator, &seen, err);
 }
 
 tacit_status tacit__curated_report(void *self, const tacit_trajectory *user, void *bytes,
@@ -59,9 +56,8 @@ tacit_status tacit__curated_report(void *self, const tacit_trajectory *user, voi
 {
     tacit__curated *agent = self;
     tacit__seen seen = {.trajectory = NULL};
-    tacit_status status = bytes != NULL ? see(agent, user, &seen, err) : TACIT_OK;
-    return status == TACIT_OK ? agent->row->curator->report(agent->curator, &seen, bytes, size, err)
-                              : status;
+    TRY(bytes != NULL ? see(agent, user, &seen, err) : TACIT_OK);
+    return agent->row->curator->report(agent->curator, &seen, bytes, size, err);
 }
 
 tacit_status tacit__curated_check_report(const void *self, const void *bytes, size_t size,

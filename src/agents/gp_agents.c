@@ -1,6 +1,6 @@
 /* gp-ucb and kernel-elimination: what users of kernel bandits compare with; without privacy.
  *
- * Rewards are centred at 1/2, the regularizer is R^2 with R = 1/2, as bounded rewards allow. There
+ * Rewards are centered at 1/2, the regularizer is R^2 with R = 1/2, as bounded rewards allow. There
  * is nothing to protect, so the planner's exact posterior is all the state. */
 #include <math.h>
 #include <string.h>
@@ -97,9 +97,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     gp_agent *agent = self;
     (void)noise;
     agent->parts = agent->base.row->parts;
-    tacit_status status = tacit__pairs_read(r, &agent->pairs, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__pairs_read(r, &agent->pairs, err));
     double n = (double)agent->pairs.n_contexts * (double)agent->pairs.n_actions;
     if (n > 20000)
         return tacit__reading_fail(r, err, TACIT_TOO_LARGE,
@@ -113,8 +111,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->version = 1;
     agent->remark =
         agent->gp.bonus_scale < 1 ? "bonus_scale below 1: the regret theorem does not apply" : "";
-    status = tacit__posterior_create(&agent->pairs, tacit__value_real(&r->values, "tau"),
-                                     &agent->posterior);
+    tacit_status status = tacit__posterior_create(
+        &agent->pairs, tacit__value_real(&r->values, "tau"), &agent->posterior);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     return agent->parts->in_epochs ? make_elimination(agent, r, err) : TACIT_OK;
@@ -150,9 +148,7 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
 {
     gp_agent *agent = self;
     size_t pair;
-    tacit_status status = tacit__pairs_find(&agent->pairs, user, &pair, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__pairs_find(&agent->pairs, user, &pair, err));
     if (agent->users == agent->n_users)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
                            (unsigned long long)agent->n_users);

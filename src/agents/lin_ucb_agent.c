@@ -220,13 +220,9 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     lin_ucb_agent *agent = self;
     const tacit_agent_request *q = r->request;
     tacit__regression_options curator;
-    tacit_status status = check_points(r, err);
-    if (status == TACIT_OK)
-        status = read_arms(r, &agent->arms, err);
-    if (status == TACIT_OK)
-        status = read_curator(r, agent->arms, &curator, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_points(r, err));
+    TRY(read_arms(r, &agent->arms, err));
+    TRY(read_curator(r, agent->arms, &curator, err));
     agent->d = q->bandit->dimension;
     agent->n_actions = q->n_actions;
     agent->n_states = q->n_states;
@@ -237,13 +233,11 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     tacit_error reason = {0};
     agent->curator_options = curator;
     tacit__regression *made = NULL;
-    status = tacit__regression_create(&curator, noise, &made, &reason);
+    tacit_status status = tacit__regression_create(&curator, noise, &made, &reason);
     agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
-    status = make_planner(agent, r, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_planner(agent, r, err));
     agent->scratch = tacit__alloc(scratch_size(agent), sizeof *agent->scratch);
     return agent->scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }

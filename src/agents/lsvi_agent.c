@@ -27,20 +27,21 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
                                               .episodes = q->episodes,
                                               .guarantee = q->guarantee,
                                               .printed = g->printed,
-                                              .centred = g->wish.centred,
+                                              .centered = g->options.centered,
                                               .range = g->range,
                                               .wide = g->wide,
                                               .archive_bytes = g->archive_bytes};
     const tacit__lsvi_options planner = {.space = agent->space,
-                                         .schedule = g->wish.schedule,
+                                         .schedule = g->options.schedule,
                                          .switches = g->scheme.switches,
                                          .switch_factor = g->scheme.switch_factor,
                                          .ridge = g->ridge,
-                                         .floor = g->private ? fmin(g->wish.lambda, g->ridge) : 0,
+                                         .floor =
+                                             g->private ? fmin(g->options.lambda, g->ridge) : 0,
                                          .bonus = g->bonus,
                                          .range = g->range,
                                          .cap = g->cap,
-                                         .centre = g->wish.centred ? 0.5 : 0};
+                                         .center = g->options.centered ? 0.5 : 0};
     tacit_error reason = {0};
     agent->response = tacit__alloc(agent->space.dimension, sizeof *agent->response);
     tacit_status status = agent->response != NULL ? TACIT_OK : TACIT_NO_MEMORY;
@@ -59,14 +60,12 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 {
     lsvi_agent *agent = self;
     lsvi_design g = {.r = r};
-    tacit_status status = tacit__lsvi_read_space(r, &agent->space, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__lsvi_read_space(r, &agent->space, err));
     void *memory = TACIT__PIECES(TACIT__PIECE(g.range, r->request->horizon),
                                  TACIT__PIECE(g.cap, r->request->horizon));
     if (memory == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    status = tacit__lsvi_read_table(agent, r, err);
+    tacit_status status = tacit__lsvi_read_table(agent, r, err);
     if (status == TACIT_OK)
         status = tacit__lsvi_make_design(&g, agent, err);
     if (status == TACIT_OK)
@@ -105,7 +104,8 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
             status = switch_policy(agent, gram, err);
         if (status != TACIT_OK)
             return status;
-        if (tacit__lsvi_is_done(agent->planner) || tacit__lsvi_data_is_spent(agent->base.curator))
+        if (tacit__lsvi_is_done(agent->planner) ||
+            tacit__lsvi_data_is_exhausted(agent->base.curator))
             tacit__lsvi_data_close(agent->base.curator);
     }
     *out = tacit__lsvi_board(agent->planner);

@@ -23,7 +23,7 @@ typedef struct lsvi_agent {
 typedef struct lsvi_design {
     const tacit__reading *r;
     bool private, printed, theorem, wide;
-    tacit__lsvi_wish wish;
+    tacit__lsvi_scheme_options options;
     tacit__lsvi_scheme scheme;
     double *range, *cap; /* [H] */
     double bonus_scale, ridge, bonus, archive_bytes;

@@ -27,19 +27,19 @@ void tacit__lsvi_fingerprint(lsvi_agent *agent, const lsvi_design *g)
                               sp->horizon,
                               sp->dimension,
                               (uint64_t)(int64_t)sp->feature_bits,
-                              g->wish.episodes,
+                              g->options.episodes,
                               s->leaf,
                               s->leaves,
                               s->switches,
                               (uint64_t)s->direct,
                               (uint64_t)s->mechanism,
-                              (uint64_t)g->wish.schedule,
-                              (uint64_t)g->wish.centred,
+                              (uint64_t)g->options.schedule,
+                              (uint64_t)g->options.centered,
                               (uint64_t)g->wide,
-                              (uint64_t)g->wish.guarantee.model};
-    const double numbers[] = {sp->bound,      s->switch_factor, s->gram_scale,  s->response_scale,
-                              g->ridge,       g->bonus,         g->wish.lambda, s->gram_l2,
-                              s->response_l2, g->range[0],      g->cap[0]};
+                              (uint64_t)g->options.guarantee.model};
+    const double numbers[] = {
+        sp->bound,         s->switch_factor, s->gram_scale,  s->response_scale, g->ridge, g->bonus,
+        g->options.lambda, s->gram_l2,       s->response_l2, g->range[0],       g->cap[0]};
     const tacit__bytes parts[] = {
         {"lsvi-ucb", sizeof "lsvi-ucb"},
         {sizes, sizeof sizes},

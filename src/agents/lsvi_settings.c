@@ -146,7 +146,7 @@ static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, 
     bool sums_to_one = sp->simplex;
     if (center == TACIT__YES && (!sums_to_one || g->printed))
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED, "center: yes needs %s",
-                                   g->printed ? "calibration tight: the papers do not centre"
+                                   g->printed ? "calibration tight: the papers do not center"
                                               : "features that are known to sum to 1 (simplex)");
     if (schedule == TACIT__DOUBLING && g->private && r->request->guarantee.delta == 0)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
@@ -161,16 +161,17 @@ static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, 
         return tacit__reading_fail(r, err, TACIT_BAD_ARGUMENT,
                                    "switch_factor is %g, expected more than 1", factor);
     g->wide = storage == 1;
-    g->wish.schedule = (tacit__lsvi_schedule)schedule;
-    g->wish.centred = center == TACIT__YES || (center == TACIT__AUTO && sums_to_one && !g->printed);
-    g->wish.gram = (tacit__lsvi_gram)gram;
+    g->options.schedule = (tacit__lsvi_schedule)schedule;
+    g->options.centered =
+        center == TACIT__YES || (center == TACIT__AUTO && sums_to_one && !g->printed);
+    g->options.gram = (tacit__lsvi_gram)gram;
     return TACIT_OK;
 }
 
 static tacit_status read_printed(lsvi_design *g, tacit_error *err)
 {
     const tacit_agent_request *q = g->r->request;
-    tacit__lsvi_wish *w = &g->wish;
+    tacit__lsvi_scheme_options *w = &g->options;
     if (q->guarantee.delta == 0)
         return tacit__reading_fail(g->r, err, TACIT_UNSUPPORTED,
                                    "the papers print no constants for delta 0; use calibration "
@@ -196,7 +197,7 @@ static tacit_status read_printed(lsvi_design *g, tacit_error *err)
  * expected. */
 static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
 {
-    const tacit__lsvi_wish *w = &g->wish;
+    const tacit__lsvi_scheme_options *w = &g->options;
     TACIT__REQUIRE(w->lambda > 0 && w->failure > 0);
     tacit__lsvi_scheme *s = &g->scheme;
     double d = (double)sp->dimension, K = (double)w->episodes, H = (double)sp->horizon;
@@ -237,7 +238,7 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
                                    "calibration figure is for the tabular learners; lsvi-ucb has "
                                    "tight and published");
     g->archive_bytes = 1e6 * (double)tacit__value_of(&r->values, "archive_mb")->integer;
-    g->wish = (tacit__lsvi_wish){
+    g->options = (tacit__lsvi_scheme_options){
         .space = agent->space,
         .episodes = q->episodes,
         .guarantee = q->guarantee,
@@ -252,18 +253,18 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
         .gram_share = tacit__value_real(&r->values, "gram_share")};
     tacit_status status = read_choices(g, &agent->space, err);
     if (status == TACIT_OK)
-        status = tacit__reading_mechanism(r, &g->wish.mechanism, err);
+        status = tacit__reading_mechanism(r, &g->options.mechanism, err);
     if (status == TACIT_OK && g->printed)
         status = read_printed(g, err);
     if (status == TACIT_OK) {
         tacit_error reason = {0};
-        status = tacit__lsvi_decide(&g->wish, &g->scheme, &reason);
+        status = tacit__lsvi_decide(&g->options, &g->scheme, &reason);
         if (status != TACIT_OK)
             status = tacit__reading_fail(r, err, status, "%s", reason.message);
     }
     if (status != TACIT_OK)
         return status;
-    set_bonus(g, &g->wish.space);
+    set_bonus(g, &g->options.space);
     double H = (double)q->horizon;
     for (size_t h = 0; h < q->horizon; h++) {
         g->range[h] = g->printed ? H + 1 : H - (double)h;
@@ -275,7 +276,7 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
 void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g)
 {
     const tacit__lsvi_scheme *s = &g->scheme;
-    bool doubling = g->wish.schedule == TACIT__DOUBLING;
+    bool doubling = g->options.schedule == TACIT__DOUBLING;
     bool given = tacit__value_of(&g->r->values, doubling ? "switches" : "batches")->given;
     const char *by = g->printed                ? "as printed"
                      : given                   ? "given"
@@ -293,7 +294,7 @@ void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g)
                        "looked at after every %llu users",
                        (unsigned long long)s->switches, by, cap, s->switch_factor,
                        (unsigned long long)s->leaf);
-    else if (g->wish.schedule == TACIT__BATCHED)
+    else if (g->options.schedule == TACIT__BATCHED)
         (void)snprintf(how, sizeof how, "%llu batches of %llu users (%s)",
                        (unsigned long long)s->leaves + 1, (unsigned long long)s->leaf, by);
     (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s%s", how,

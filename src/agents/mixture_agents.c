@@ -21,8 +21,8 @@ static tacit_status make_planner(mixture_agent *agent, const tacit__reading *r, 
                                  .linear = q->linear,
                                  .rewards = q->rewards,
                                  .stationary = q->stationary,
-                                 .centred = sign->centred,
-                                 .centred_rewards = sign->centred_rewards,
+                                 .centered = sign->centered,
+                                 .centered_rewards = sign->centered_rewards,
                                  .whole_range = tacit__mixture_is_printed(r),
                                  .soft = parts->soft};
     if (parts->soft != NULL)
@@ -74,11 +74,11 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
         bool of_rewards = parts->form == TACIT__REWARDS && i == TACIT__OTHER;
         radius->frame[i] = tacit__optimist_frame(agent->planner, i);
         radius->parameter_norm[i] = tacit__optimist_parameter_norm(agent->planner, i);
-        radius->centred[i] = of_rewards ? sign->centred_rewards : sign->centred;
+        radius->centered[i] = of_rewards ? sign->centered_rewards : sign->centered;
         o.streams[i] = (tacit__gram_stream){.name = parts->streams[i],
                                             .frame = radius->frame[i],
                                             .radius = tacit__optimist_radius(agent->planner, i),
-                                            .centred = radius->centred[i],
+                                            .centered = radius->centered[i],
                                             .nonnegative = of_rewards ? sign->nonnegative_rewards
                                                                       : sign->nonnegative,
                                             .weighted = parts->form == TACIT__VARIANCE && i == 0,
@@ -110,13 +110,9 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     const tacit_agent_request *q = r->request;
     signs sign = {0};
     agent->parts = agent->base.row->parts;
-    tacit_status status = tacit__mixture_check(agent->parts, r, err);
-    if (status == TACIT_OK)
-        status = tacit__mixture_read_signs(r, &sign, err);
-    if (status == TACIT_OK)
-        status = tacit__mixture_read_replan(r, &agent->interval, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__mixture_check(agent->parts, r, err));
+    TRY(tacit__mixture_read_signs(r, &sign, err));
+    TRY(tacit__mixture_read_replan(r, &agent->interval, err));
     agent->theory = tacit__mixture_is_theory(r);
     agent->radius =
         (tacit__radius_options){.horizon = q->horizon,
@@ -127,7 +123,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
                                 .lambda = tacit__value_real(&r->values, "lambda"),
                                 .printed = tacit__mixture_is_printed(r)};
     tacit_error reason = {0};
-    status = make_planner(agent, r, &sign, &reason);
+    tacit_status status = make_planner(agent, r, &sign, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
     status = make_curator(agent, r, &sign, noise, err);

@@ -23,7 +23,7 @@ typedef struct mixture_parts {
 } mixture_parts;
 
 typedef struct signs {
-    bool centred, centred_rewards;
+    bool centered, centered_rewards;
     bool nonnegative, nonnegative_rewards;
 } signs;
 

@@ -1,7 +1,7 @@
 /* Learners for linear mixtures as bytes: what users send up, what the server sends down, and what is kept.
  *
  * Down goes the model behind a plan, numbers as plan/optimist.c puts them: for each regression its
- * radii, estimates and factors, and for policy optimisation the logits; 64 bits each, low byte
+ * radii, estimates and factors, and for policy optimization the logits; 64 bits each, low byte
  * first. Whoever has the public structure of the world makes the same plan of it, bit for bit, and
  * needs nothing else to act and to report. Up go reports (curate/gram_bytes.c). A saved state says
  * which users the last plan was made of, then the model and the curator. */

@@ -23,7 +23,7 @@
         TACIT__TEXT("center", "auto",                                                              \
                     "measure values from the middle of their range: yes, no, or auto"),            \
         TACIT__TEXT("nonneg", "auto",                                                              \
-                    "use that no feature is negative, when not centred: yes, no, or auto"),        \
+                    "use that no feature is negative, when not centered: yes, no, or auto"),       \
         TACIT__TEXT("replan", "every",                                                             \
                     "a new plan after every user, after each doubling, or after so many users")
 
@@ -99,7 +99,7 @@ static const tacit__agent_row rows[] = {
                                      .events = 4,
                                      .streams = {"transitions", "rewards"},
                                      .share = "transition_share"}},
-    {.kind = {"linopt-po", "policy optimisation for an unknown mixture with unknown rewards",
+    {.kind = {"linopt-po", "policy optimization for an unknown mixture with unknown rewards",
               "Zhou 2022, Alg. 2", APPROXIMATE, linopt_po_parameters,
               TACIT__COUNT(linopt_po_parameters)},
      .print = OF_Z22,

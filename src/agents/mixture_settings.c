@@ -36,24 +36,25 @@ tacit_status tacit__mixture_read_signs(const tacit__reading *r, signs *out, taci
     bool simplex = q->linear == NULL || q->linear->simplex;
     if (center == TACIT__YES && tacit__mixture_is_printed(r))
         return tacit__value_fail(&r->values, "center", err, TACIT_UNSUPPORTED,
-                                 "published calibrations are for values that are not centred");
+                                 "published calibrations are for values that are not centered");
     if (center == TACIT__YES && !kernels)
         return tacit__value_fail(&r->values, "center", err, TACIT_UNSUPPORTED,
                                  "center: yes needs a mixture of probability kernels");
     if (center == TACIT__YES && nonneg == TACIT__YES)
-        return tacit__value_fail(&r->values, "nonneg", err, TACIT_UNSUPPORTED,
-                                 "centred features have both signs: center and nonneg exclude each "
-                                 "other");
+        return tacit__value_fail(
+            &r->values, "nonneg", err, TACIT_UNSUPPORTED,
+            "centered features have both signs: center and nonneg exclude each "
+            "other");
     if (nonneg == TACIT__YES && !positive)
         return tacit__value_fail(&r->values, "nonneg", err, TACIT_UNSUPPORTED,
                                  "nonneg: yes needs features that are declared not to be negative");
-    bool centred = center == TACIT__YES || (center == TACIT__AUTO && nonneg != TACIT__YES &&
-                                            kernels && !tacit__mixture_is_printed(r));
+    bool centered = center == TACIT__YES || (center == TACIT__AUTO && nonneg != TACIT__YES &&
+                                             kernels && !tacit__mixture_is_printed(r));
     bool use = nonneg == TACIT__YES || (nonneg == TACIT__AUTO && !tacit__mixture_is_printed(r));
-    *out = (signs){.centred = centred,
-                   .centred_rewards = centred && simplex,
-                   .nonnegative = !centred && use && positive,
-                   .nonnegative_rewards = !(centred && simplex) && use && simplex};
+    *out = (signs){.centered = centered,
+                   .centered_rewards = centered && simplex,
+                   .nonnegative = !centered && use && positive,
+                   .nonnegative_rewards = !(centered && simplex) && use && simplex};
     return TACIT_OK;
 }
 
@@ -135,6 +136,6 @@ static tacit_status check_memory(const mixture_parts *parts, const tacit__readin
 tacit_status tacit__mixture_check(const mixture_parts *parts, const tacit__reading *r,
                                   tacit_error *err)
 {
-    tacit_status status = check_request(parts, r, err);
-    return status == TACIT_OK ? check_memory(parts, r, err) : status;
+    TRY(check_request(parts, r, err));
+    return check_memory(parts, r, err);
 }

@@ -42,11 +42,9 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
                                    "%s counts states, so they must be numbered; in a service, "
                                    "space: {states: 6}",
                                    r->kind->name);
-    tacit_status status = tacit__tabular_read(r, parts, &curator, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__tabular_read(r, parts, &curator, err));
     tacit__tabular *made = NULL;
-    status = tacit__tabular_create(&curator, noise, &made, &reason);
+    tacit_status status = tacit__tabular_create(&curator, noise, &made, &reason);
     agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);

@@ -90,7 +90,7 @@ static const tacit__agent_row rows[] = {
      .print = OF_CZ22,
      .curator = &tacit__tabular_curator,
      .parts = &(const tabular_parts){.planner = &tacit__private_ucb_vi, .laplace = 3}},
-    {.kind = {"private-ucb-po", "policy optimisation on plain noisy ratios", "Chowdhury, Zhou 2022",
+    {.kind = {"private-ucb-po", "policy optimization on plain noisy ratios", "Chowdhury, Zhou 2022",
               ALL_MODELS, private_ucb_po_parameters, TACIT__COUNT(private_ucb_po_parameters)},
      .print = OF_CZ22,
      .curator = &tacit__tabular_curator,

@@ -133,7 +133,7 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
         .episodes = q->episodes,
         .guarantee = q->guarantee,
         .calibration = q->calibration,
-        .centred = tight,
+        .centered = tight,
         .failure = tacit__value_real(&r->values, "failure"),
         .published_scale = published_scale(q, parts),
         /* the proven bonus charges H (S e_P + 3 e_N) + e_R + 2 e_N; where it does not count for

@@ -27,8 +27,8 @@ typedef struct tacit__counts {
     bool drop_last; /* the moves have no table for the last step, after which nothing follows */
     const tacit__sparse_row
         *rows; /* M as a list for each (table, state, action): large spaces, exact counts */
-    const double *rewards; /* sum of r - centre */
-    double centre;         /* 1/2 for centred rewards, else 0 */
+    const double *rewards; /* sum of r - center */
+    double center;         /* 1/2 for centered rewards, else 0 */
     /* With probability 1 - failure/3 every |noisy - exact| is at most this, now and before. 0: exact. */
     double visits_error, moves_error, rewards_error;
 } tacit__counts;

@@ -184,7 +184,7 @@ TACIT__INLINE void respond_block(tacit__archive *a, const chunk *c, size_t first
     const uint32_t *actions = c->actions + h * CHUNK + first;
     const double *rewards = c->rewards + h * CHUNK + first;
     for (size_t i = 0; i < n; i++) {
-        double y = target->times * (rewards[i] + a->targets[i]) - target->centre;
+        double y = target->times * (rewards[i] + a->targets[i]) - target->center;
         if (h == 0)
             add_scaled(a->wide, c->first, (first + i) * d, y, d, response);
         else

@@ -32,10 +32,10 @@ TACIT_MUST_USE tacit_status tacit__archive_add(tacit__archive *archive, const do
                                                const uint32_t *actions, const double *rewards);
 
 /* How values become targets: floor(value * per_value), cut to [0, most]; the target of a user is
- * times * (reward + that) - centre, all in lattice steps. */
+ * times * (reward + that) - center, all in lattice steps. */
 typedef struct tacit__target {
     double per_value, most;
-    double times, centre;
+    double times, center;
 } tacit__target;
 
 static inline double tacit__target_place(const tacit__target *t, double value)

@@ -142,9 +142,7 @@ tacit_status tacit__epochs_contribute(const tacit__lattice *lattice, size_t dime
                                       const double *vector, double y, double *x, int64_t *out,
                                       tacit_error *err)
 {
-    tacit_status status = check_user(dimension, size, y, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_user(dimension, size, y, err));
     multiply(dimension, size, vector, y, x);
     return tacit__lattice_quantize(lattice, x, dimension, out, err);
 }
@@ -200,9 +198,7 @@ tacit_status tacit__epochs_check_report(const tacit__epochs *c, size_t size, con
                                         tacit_error *err)
 {
     TACIT__REQUIRE(is_local(c));
-    tacit_status status = check_room(c, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_room(c, err));
     const double limit = largest_report(c);
     for (size_t i = 0; i < size; i++) {
         double steps = noisy[i] * c->lattice.per_unit;
@@ -218,9 +214,7 @@ tacit_status tacit__epochs_check_report(const tacit__epochs *c, size_t size, con
 tacit_status tacit__epochs_absorb(tacit__epochs *c, size_t size, const double *noisy,
                                   tacit_error *err)
 {
-    tacit_status status = tacit__epochs_check_report(c, size, noisy, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__epochs_check_report(c, size, noisy, err));
     for (size_t i = 0; i < size; i++)
         c->total[i] += noisy[i];
     c->users++;
@@ -270,7 +264,7 @@ tacit_status tacit__epochs_add_contribution(tacit__epochs *c, size_t size,
     return status == TACIT_OK ? add_placed(c, size, contribution, err) : status;
 }
 
-tacit_status tacit__epochs_show(tacit__epochs *c, size_t size, double *sum, tacit_error *err)
+tacit_status tacit__epochs_release(tacit__epochs *c, size_t size, double *sum, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     const double *from = c->total;

@@ -56,8 +56,8 @@ TACIT_MUST_USE tacit_status tacit__epochs_absorb(tacit__epochs *curator, size_t 
                                                  const double *noisy, tacit_error *err);
 
 /* The epoch is over: its sum, noisy as the guarantee asks, into sum[size]; the raw one is wiped. */
-TACIT_MUST_USE tacit_status tacit__epochs_show(tacit__epochs *curator, size_t size, double *sum,
-                                               tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__epochs_release(tacit__epochs *curator, size_t size, double *sum,
+                                                  tacit_error *err);
 
 /* NULL without privacy. */
 tacit_ledger *tacit__epochs_ledger(const void *curator);

@@ -23,7 +23,7 @@ tacit_status tacit__gram_create(const tacit__gram_options *options, tacit_noise 
         gram_stream *s = &w.streams[i];
         s->form = (tacit__gram_form){
             .n_states = w.o.n_states, .n_actions = w.o.n_actions, .o = w.o.streams[i]};
-        TACIT__REQUIRE(!(s->form.o.centred && s->form.o.nonnegative));
+        TACIT__REQUIRE(!(s->form.o.centered && s->form.o.nonnegative));
         TACIT__REQUIRE(s->form.o.table == NULL || s->form.o.frame.blocks == 1);
         if (!tacit__gram_is_private(&w) ||
             tacit__gram_is_laplace(&w)) /* L1 movements are those of the unit ball */

@@ -22,8 +22,8 @@ typedef struct tacit__gram_stream {
     const char *name;
     tacit__frame frame;
     const double *radius; /* [steps] in (0, 1]: largest |x| and |y| of a step; NULL: ones */
-    bool centred;         /* targets in [-1, 1], rewards as 2 r - 1; else in [0, 1] */
-    bool nonnegative;     /* no component of a feature vector is negative; excludes `centred` */
+    bool centered;        /* targets in [-1, 1], rewards as 2 r - 1; else in [0, 1] */
+    bool nonnegative;     /* no component of a feature vector is negative; excludes `centered` */
     bool weighted;        /* lenses have weights */
     /* One block: features are the sum over next states of this public table, [next
      * state][width][pair], times the targets, and the curator computes them itself. Must outlive

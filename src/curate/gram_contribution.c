@@ -25,15 +25,15 @@ static void multiply(const tacit__gram_form *s, const tacit__lens *lens, size_t 
         step[j] = 0;
     for (size_t next = 0; next < s->n_states; next++) {
         const double *part = s->o.table + next * f->width * f->pairs + pair;
-        double value = clip(v[next], s->o.centred ? -r : 0, r);
+        double value = clip(v[next], s->o.centered ? -r : 0, r);
         for (size_t j = 0; j < f->width; j++)
             step[j] += part[j * f->pairs] * value;
     }
 }
 
 /* The features of a pair at a step into step, within the radius and with the declared signs. */
-static void look(const tacit__gram_form *s, const tacit__lens *lens, size_t h, size_t pair,
-                 double *step)
+static void find_features(const tacit__gram_form *s, const tacit__lens *lens, size_t h, size_t pair,
+                          double *step)
 {
     const tacit__frame *f = &s->o.frame;
     const size_t stride = f->blocks == 1 ? f->pairs : 1, first = f->blocks == 1 ? pair : 0;
@@ -71,11 +71,11 @@ tacit_status tacit__gram_contribute(const tacit__gram_form *s, const tacit_traje
     for (size_t h = 0; h < f->steps; h++) {
         double *at = x + cell_at(s, u, h, &pair), r = tacit__gram_radius(&s->o, h);
         double y = lens->targets != NULL ? lens->targets[h * s->n_states + u->states[h + 1]]
-                   : s->o.centred        ? 2 * u->rewards[h] - 1
+                   : s->o.centered       ? 2 * u->rewards[h] - 1
                                          : u->rewards[h];
-        y = clip(y, s->o.centred ? -r : 0, r);
+        y = clip(y, s->o.centered ? -r : 0, r);
         double w = lens->weights != NULL ? clip(lens->weights[h * f->pairs + pair], 0, 1) : 1;
-        look(s, lens, h, pair, step);
+        find_features(s, lens, h, pair, step);
         tacit__packed_outer(f->width, w, step, at);
         for (size_t j = 0; j < f->width; j++)
             at[packed + j] = s->ratio * w * y * step[j];

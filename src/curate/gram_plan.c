@@ -30,7 +30,7 @@ static tacit__angle angle_of(const gram_stream *s)
         return TACIT__ACUTE;
     if (s->form.o.frame.blocks == 1 || s->form.o.printed_gram > 0)
         return TACIT__ANY_ANGLE;
-    return s->form.o.centred ? TACIT__BLOCKS : TACIT__ACUTE;
+    return s->form.o.centered ? TACIT__BLOCKS : TACIT__ACUTE;
 }
 
 /* The bonus suffers like 3 |w| |N|_op + |g|: the cube-root rule, jointly for both. */
@@ -69,7 +69,7 @@ static tacit_status find_reach(const tacit__gram *c, gram_stream *s)
                                          .n_states = c->o.n_states,
                                          .width = s->form.o.frame.width,
                                          .pairs = s->form.o.frame.pairs,
-                                         .low = s->form.o.centred ? -1 : 0,
+                                         .low = s->form.o.centered ? -1 : 0,
                                          .weighted = s->form.o.weighted};
         status = tacit__table_reach(&table, s->form.ratio, &found);
     }

@@ -162,8 +162,8 @@ tacit__target tacit__lsvi_target(const tacit__lsvi_form *f, size_t h)
     const double per_value = ldexp(1 / f->range[h], f->target_bits);
     return (tacit__target){.per_value = per_value,
                            .most = floor((f->range[h] - 1) * per_value),
-                           .times = f->centred ? 2 : 1,
-                           .centre = f->centred ? ldexp(1, f->target_bits) : 0};
+                           .times = f->centered ? 2 : 1,
+                           .center = f->centered ? ldexp(1, f->target_bits) : 0};
 }
 
 /* The value of what followed step h, as part of a target. */
@@ -193,7 +193,7 @@ void tacit__lsvi_contribute_response(const tacit__lsvi_form *f, const tacit_traj
     const tacit__linear_space *sp = &f->space;
     const tacit__target target = tacit__lsvi_target(f, h);
     const double next = next_value(f, u, placed, h, table, function, work, q),
-                 y = target.times * (placed->rewards[h] + next) - target.centre;
+                 y = target.times * (placed->rewards[h] + next) - target.center;
     memset(out, 0, sp->dimension * sizeof *out);
     if (sp->form == TACIT__ONE_HOT) {
         out[u->states[h] * sp->n_actions + u->actions[h]] = (int64_t)ldexp(y, sp->feature_bits);

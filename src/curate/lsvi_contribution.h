@@ -18,7 +18,7 @@ typedef struct tacit__lsvi_form {
     const size_t *active; /* and the packed index of each; NULL: all */
     int gram_bits,
         target_bits; /* lattices; responses have feature_bits and target_bits, and one more if */
-    bool centred;    /* targets are measured from the middle of their range */
+    bool centered;   /* targets are measured from the middle of their range */
 } tacit__lsvi_form;
 tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *curator);
 

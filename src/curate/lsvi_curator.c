@@ -146,7 +146,7 @@ tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *c)
                               .active = c->active,
                               .gram_bits = c->gram_bits,
                               .target_bits = c->target_bits,
-                              .centred = c->o.centred};
+                              .centered = c->o.centered};
 }
 
 tacit_ledger *tacit__lsvi_data_ledger(const void *curator)
@@ -199,11 +199,8 @@ static void add_gram(tacit__lsvi_data *c, const tacit__input *gram)
 tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u, tacit_error *err)
 {
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
-    tacit_status status = tacit__lsvi_place_user(&form, u, c->user, err);
-    if (status == TACIT_OK)
-        status = tacit__lsvi_data_check_whole(c, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__lsvi_place_user(&form, u, c->user, err));
+    TRY(tacit__lsvi_data_check_whole(c, err));
     if (c->users == c->o.episodes)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
                            (unsigned long long)c->o.episodes);
@@ -213,9 +210,9 @@ tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u
         return TACIT_OK;
     }
     const double *rewards = c->user->rewards;
-    status = c->visits != NULL
-                 ? tacit__visits_add(c->visits, u->states, u->actions, rewards)
-                 : tacit__archive_add(c->archive, c->user->placed, u->actions, rewards);
+    tacit_status status =
+        c->visits != NULL ? tacit__visits_add(c->visits, u->states, u->actions, rewards)
+                          : tacit__archive_add(c->archive, c->user->placed, u->actions, rewards);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     const tacit__input gram = tacit__lsvi_contribute_gram(&form, u, c->user);
@@ -224,7 +221,7 @@ tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u
     return c->users % c->o.scheme.leaf == 0 ? end_leaf(c, err) : TACIT_OK;
 }
 
-bool tacit__lsvi_data_is_spent(const tacit__lsvi_data *c)
+bool tacit__lsvi_data_is_exhausted(const tacit__lsvi_data *c)
 {
     return c->leaves == c->o.scheme.leaves && !c->ready;
 }
@@ -291,7 +288,7 @@ static void respond_from_visits(tacit__lsvi_data *c, size_t h, const double *tab
     for (size_t i = 0; i < pairs; i++) {
         if (counts[i] == 0)
             continue;
-        double y = target->times * c->sums[i] - target->centre * counts[i];
+        double y = target->times * c->sums[i] - target->center * counts[i];
         if (sp->form == TACIT__ONE_HOT) {
             c->exact_double[i] = one * y;
             continue;
@@ -306,11 +303,9 @@ tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const doubl
                                       const tacit__optimism *function, double *response,
                                       tacit_error *err)
 {
-    tacit_status status = tacit__lsvi_data_check_whole(c, err);
-    if (status == TACIT_OK && c->closed)
-        status = tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__lsvi_data_check_whole(c, err));
+    if (c->closed)
+        return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
     size_t d = c->o.space.dimension;
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
     const tacit__target target = tacit__lsvi_target(&form, h);
@@ -327,7 +322,7 @@ tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const doubl
         TACIT__REQUIRE(fabs(c->exact_double[j]) <= 0x1p53);
         c->exact[j] = llrint(ldexp(c->exact_double[j], c->shown_bits - c->response_bits));
     }
-    status = tacit__once_release(c->responses, c->exact, response, err);
+    tacit_status status = tacit__once_release(c->responses, c->exact, response, err);
     c->broken = status != TACIT_OK && status != TACIT_EXHAUSTED;
     return status;
 }

@@ -23,7 +23,7 @@ typedef struct tacit__lsvi_data_options {
     uint64_t episodes;
     tacit_guarantee guarantee;
     bool printed;         /* scales as the scheme has them, whatever they give */
-    bool centred;         /* targets are shown as target / range - 1/2 */
+    bool centered;        /* targets are shown as target / range - 1/2 */
     const double *range;  /* [H]: targets r + V lie in [0, range]; copied */
     bool wide;            /* features that users met: float64 instead of float32 */
     double archive_bytes; /* most memory for them */
@@ -63,7 +63,7 @@ TACIT_MUST_USE tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *data, siz
                                                      double *response, tacit_error *err);
 
 /* Every leaf that was declared has been shown: no later user changes anything. */
-bool tacit__lsvi_data_is_spent(const tacit__lsvi_data *data);
+bool tacit__lsvi_data_is_exhausted(const tacit__lsvi_data *data);
 
 /* There will be no more switches: users' data are not needed any longer, and are wiped. From now on
  * users are counted, and nothing is kept of them. */

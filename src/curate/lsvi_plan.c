@@ -43,10 +43,10 @@ int tacit__lsvi_feature_bits(uint64_t episodes)
 void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
 {
     c->gram_bits = EXACT_GRAM_BITS; /* a running sum brings its own */
-    int centred = c->o.centred ? 1 : 0, f = c->o.space.feature_bits;
-    int room = EXACT_BITS - f - centred - (int)ceil(log2((double)c->o.episodes + 1));
+    int centered = c->o.centered ? 1 : 0, f = c->o.space.feature_bits;
+    int room = EXACT_BITS - f - centered - (int)ceil(log2((double)c->o.episodes + 1));
     c->target_bits = room < MOST_TARGET_BITS ? room : MOST_TARGET_BITS;
-    c->response_bits = c->shown_bits = c->target_bits + f + centred;
+    c->response_bits = c->shown_bits = c->target_bits + f + centered;
     if (!tacit__lsvi_data_is_private(c))
         return;
     int coarse = SHOWN_BITS - (int)ceil(log2(c->o.scheme.response_scale));
@@ -151,17 +151,12 @@ static tacit_status calibrate(const tacit__lsvi_data *c, tacit_plan *plan, tacit
         du = response->l1 * response->column_l1;
         response->weight = du / (ratio * ratio * dg);
     }
-    tacit_status status = tacit_plan_declare(plan, gram, err);
-    if (status == TACIT_OK)
-        status = tacit_plan_declare(plan, response, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_plan_declare(plan, gram, err));
+    TRY(tacit_plan_declare(plan, response, err));
     if (!c->o.printed)
         return tacit_plan_calibrate(plan, c->o.guarantee, err);
-    status = tacit_plan_set_scale(plan, gram_name, s->law, s->gram_scale, err);
-    return status == TACIT_OK
-               ? tacit_plan_set_scale(plan, response_name, s->law, s->response_scale, err)
-               : status;
+    TRY(tacit_plan_set_scale(plan, gram_name, s->law, s->gram_scale, err));
+    return tacit_plan_set_scale(plan, response_name, s->law, s->response_scale, err);
 }
 
 /* The condition under which response_l2 was computed; see lsvi_scheme.c. */

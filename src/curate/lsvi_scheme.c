@@ -3,7 +3,7 @@
  * Sensitivities (replacement; features x, y of length at most 1, c = x . y):
  *
  *     Gram       |x x^T - y y^T|_F^2 = |x|^4 + |y|^4 - 2 c^2 <= 2
- *     response   |x a - y b|^2 <= 4 for targets in [0, 1], 2 if c >= 0 (no feature is negative), 1 for centred targets
+ *     response   |x a - y b|^2 <= 4 for targets in [0, 1], 2 if c >= 0 (no feature is negative), 1 for centered targets
  *     together   max |x x^T - y y^T|^2 + t |x a - y b|^2 =: reach(t), which is less than the sum of the maxima
  *
  * A user is in every response and, through the mechanism's column, in every Gram matrix: over H
@@ -27,7 +27,7 @@
 #include "sums/sum_inside.h"
 
 #define SIGMA 0.25   /* standard deviation of a normalized target: stated choice */
-#define TYPICAL 0.25 /* size of a centred weight: stated choice, half the largest possible */
+#define TYPICAL 0.25 /* size of a centered weight: stated choice, half the largest possible */
 #define BLIND 0.2 /* what a policy that knows nothing loses: stated choice, as in random worlds */
 #define TIE 1e-4  /* share of the prediction that still tells blind policies apart */
 #define LEAST_SHARE 0.2  /* of the budget, for either release: no prediction is that good */
@@ -50,7 +50,7 @@ static double reach_of_ball(double b)
 }
 
 /* The same from a table, for n ratios in one pass over all pairs, a row with itself included. */
-static void reach_of_table(const tacit__linear_space *sp, bool centred, size_t n_ratios,
+static void reach_of_table(const tacit__linear_space *sp, bool centered, size_t n_ratios,
                            const double *ratios, double *out)
 {
     size_t n = sp->n_states * sp->n_actions, d = sp->dimension;
@@ -73,7 +73,8 @@ static void reach_of_table(const tacit__linear_space *sp, bool centred, size_t n
             q *= unit;
             c *= unit;
             double gram = fmax(p * p + q * q - 2 * c * c, 0);
-            double response = centred ? (p + q + 2 * fabs(c)) / 4 : fmax(fmax(p, q), p + q - 2 * c);
+            double response =
+                centered ? (p + q + 2 * fabs(c)) / 4 : fmax(fmax(p, q), p + q - 2 * c);
             for (size_t r = 0; r < n_ratios; r++) {
                 double both = (gram + ratios[r] * response) * (1 + 1e-9);
                 out[r] = both > out[r] ? both : out[r];
@@ -88,20 +89,20 @@ static bool is_searched(const tacit__linear_space *sp)
 }
 
 /* From what is known of the features beside a table. */
-static double reach_of_form(const tacit__linear_space *sp, bool centred, double t)
+static double reach_of_form(const tacit__linear_space *sp, bool centered, double t)
 {
     if (sp->form == TACIT__ONE_HOT) /* different cells, or the same one */
-        return centred ? fmax(2 + t / 2, t) : 2 + 2 * t;
-    if (sp->simplex && !centred)
+        return centered ? fmax(2 + t / 2, t) : 2 + 2 * t;
+    if (sp->simplex && !centered)
         return 2 + 2 * t;
-    return reach_of_ball(centred ? t / 4 : t) * ROUNDING;
+    return reach_of_ball(centered ? t / 4 : t) * ROUNDING;
 }
 
-double tacit__lsvi_reach(const tacit__linear_space *sp, bool centred, double t)
+double tacit__lsvi_reach(const tacit__linear_space *sp, bool centered, double t)
 {
-    double out = reach_of_form(sp, centred, t);
+    double out = reach_of_form(sp, centered, t);
     if (is_searched(sp))
-        reach_of_table(sp, centred, 1, &t, &out);
+        reach_of_table(sp, centered, 1, &t, &out);
     return out;
 }
 
@@ -137,7 +138,7 @@ double tacit__lsvi_vector_level(size_t d, tacit_law law, double alpha)
 /* --- Noise of a candidate ----------------------------------------------------------------------- */
 
 typedef struct search {
-    const tacit__lsvi_wish *w;
+    const tacit__lsvi_scheme_options *w;
     double budget;          /* mu, or epsilon */
     double reach[N_RATIOS]; /* at ratio_at(i) */
     double gram_reach;      /* reach(0) */
@@ -172,20 +173,20 @@ static bool is_laplace(const search *s)
 static double weight_size(const search *s)
 {
     double d = s->w->space.form == TACIT__ONE_HOT ? 1 : (double)s->w->space.dimension;
-    return (s->w->centred ? TYPICAL : 2 * TYPICAL) * sqrt(d);
+    return (s->w->centered ? TYPICAL : 2 * TYPICAL) * sqrt(d);
 }
 
-static double l1_of_gram(const tacit__lsvi_wish *w)
+static double l1_of_gram(const tacit__lsvi_scheme_options *w)
 {
     bool simplex = w->space.simplex || w->space.form == TACIT__ONE_HOT;
     return simplex ? 2 : 2 * (1 + ((double)w->space.dimension - 1) * M_SQRT1_2);
 }
 
-static double l1_of_response(const tacit__lsvi_wish *w)
+static double l1_of_response(const tacit__lsvi_scheme_options *w)
 {
     bool simplex = w->space.simplex || w->space.form == TACIT__ONE_HOT;
     double most = simplex ? 1 : sqrt((double)w->space.dimension);
-    return (w->centred ? 1 : 2) * most;
+    return (w->centered ? 1 : 2) * most;
 }
 
 /* Users seen when the i-th policy is made, i = 1 .. switches. */
@@ -236,7 +237,7 @@ static double loss_of(const search *s, const candidate *c, double gram, double r
 /* The best split of the budget for a candidate. */
 static noise split(const search *s, const candidate *c)
 {
-    const tacit__lsvi_wish *w = s->w;
+    const tacit__lsvi_scheme_options *w = s->w;
     double H = (double)w->space.horizon, N = (double)c->switches, nearest = HUGE_VAL;
     noise best = {.loss = HUGE_VAL};
     for (int i = 0; i < N_RATIOS; i++) {
@@ -328,7 +329,7 @@ static uint64_t at_least_one(uint64_t n)
 }
 
 /* B batches of ceil(K / B) users; nothing is needed after the last. */
-static candidate in_batches(const tacit__lsvi_wish *w, uint64_t batches)
+static candidate in_batches(const tacit__lsvi_scheme_options *w, uint64_t batches)
 {
     uint64_t K = w->episodes, B = batches < 1 ? 1 : batches > K ? K : batches;
     candidate c = {.leaf = K / B + (K % B > 0)};
@@ -338,7 +339,7 @@ static candidate in_batches(const tacit__lsvi_wish *w, uint64_t batches)
     return c;
 }
 
-static candidate by_tests(const tacit__lsvi_wish *w, uint64_t leaf)
+static candidate by_tests(const tacit__lsvi_scheme_options *w, uint64_t leaf)
 {
     uint64_t K = w->episodes;
     candidate c = {.leaf = leaf > K - 1 ? at_least_one(K - 1) : leaf};
@@ -347,7 +348,7 @@ static candidate by_tests(const tacit__lsvi_wish *w, uint64_t leaf)
 }
 
 /* (d H / log C) log(growth): a bound on switches [NVW22, Lemma 31, with the constants of its proof]. */
-static uint64_t cap_of(const tacit__lsvi_wish *w, double factor, double growth)
+static uint64_t cap_of(const tacit__lsvi_scheme_options *w, double factor, double growth)
 {
     double dH = (double)w->space.dimension * (double)w->space.horizon;
     double n = ceil(dH / log(factor) * log(growth));
@@ -357,7 +358,7 @@ static uint64_t cap_of(const tacit__lsvi_wish *w, double factor, double growth)
 /* The theorem's cap for noisy matrices: the fixed point of N -> bound at the noise that N switches need. */
 static uint64_t theorem_cap(const search *s, candidate c, double factor)
 {
-    const tacit__lsvi_wish *w = s->w;
+    const tacit__lsvi_scheme_options *w = s->w;
     tacit_law law = is_laplace(s) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN;
     uint64_t n = 10;
     for (int round = 0; round < 20; round++) {
@@ -386,7 +387,7 @@ static double factor_for(const search *s, const candidate *c, double gram)
 /* How many switches pay: the candidate with the least predicted loss. */
 static candidate best_doubling(const search *s, candidate c, uint64_t *theorem)
 {
-    const tacit__lsvi_wish *w = s->w;
+    const tacit__lsvi_scheme_options *w = s->w;
     double factor = w->switch_factor > 0 ? w->switch_factor : 2;
     *theorem = theorem_cap(s, c, factor);
     c.switches = w->switches > 0 ? w->switches : *theorem;
@@ -413,7 +414,7 @@ static candidate best_doubling(const search *s, candidate c, uint64_t *theorem)
 
 static candidate best_batches(const search *s)
 {
-    const tacit__lsvi_wish *w = s->w;
+    const tacit__lsvi_scheme_options *w = s->w;
     double K = (double)w->episodes, d = (double)w->space.dimension, H = (double)w->space.horizon,
            epsilon = w->guarantee.epsilon, best = 1, least = HUGE_VAL;
     if (w->batches > 0)
@@ -437,7 +438,7 @@ static candidate best_batches(const search *s)
 
 /* --- The decision ------------------------------------------------------------------------------- */
 
-static void decide_exact(const tacit__lsvi_wish *w, tacit__lsvi_scheme *out)
+static void decide_exact(const tacit__lsvi_scheme_options *w, tacit__lsvi_scheme *out)
 {
     double K = (double)w->episodes, d = (double)w->space.dimension;
     candidate c;
@@ -460,11 +461,11 @@ static void decide_exact(const tacit__lsvi_wish *w, tacit__lsvi_scheme *out)
     out->predicted = (double)NAN;
 }
 
-static tacit_status begin_search(search *s, const tacit__lsvi_wish *w, tacit_error *err)
+static tacit_status begin_search(search *s, const tacit__lsvi_scheme_options *w, tacit_error *err)
 {
     *s = (search){.w = w,
                   .budget = w->guarantee.epsilon,
-                  .gram_reach = tacit__lsvi_reach(&w->space, w->centred, 0),
+                  .gram_reach = tacit__lsvi_reach(&w->space, w->centered, 0),
                   .norm = tacit__lsvi_expected_norm(&w->space),
                   .alpha = w->failure / (6 * (double)w->episodes * (double)w->space.horizon)};
     if (is_laplace(s))
@@ -472,10 +473,10 @@ static tacit_status begin_search(search *s, const tacit__lsvi_wish *w, tacit_err
     double ratios[N_RATIOS];
     for (int i = 0; i < N_RATIOS; i++) {
         ratios[i] = ratio_at(i);
-        s->reach[i] = reach_of_form(&w->space, w->centred, ratios[i]);
+        s->reach[i] = reach_of_form(&w->space, w->centered, ratios[i]);
     }
     if (is_searched(&w->space))
-        reach_of_table(&w->space, w->centred, N_RATIOS, ratios, s->reach);
+        reach_of_table(&w->space, w->centered, N_RATIOS, ratios, s->reach);
     tacit_status status = tacit_gdp_mu(w->guarantee.epsilon, w->guarantee.delta, &s->budget);
     if (status != TACIT_OK)
         return tacit__fail(err, status, "no Gaussian noise gives epsilon = %g at delta = %g",
@@ -485,7 +486,7 @@ static tacit_status begin_search(search *s, const tacit__lsvi_wish *w, tacit_err
 
 static void fill_sensitivities(const search *s, const noise *scales, tacit__lsvi_scheme *out)
 {
-    const tacit__lsvi_wish *w = s->w;
+    const tacit__lsvi_scheme_options *w = s->w;
     out->gram_l1 = l1_of_gram(w);
     out->response_l1 = l1_of_response(w);
     if (w->printed_gram > 0) { /* features anywhere in the ball, targets in [0, 1] */
@@ -496,15 +497,15 @@ static void fill_sensitivities(const search *s, const noise *scales, tacit__lsvi
     out->gram_l2 = sqrt(s->gram_reach) * ROUNDING;
     out->tabled = is_searched(&w->space);
     if (is_laplace(s)) { /* for the record; the law is charged in L1 */
-        out->response_l2 = w->centred ? 1 : 2;
+        out->response_l2 = w->centered ? 1 : 2;
         return;
     }
     out->ratio = scales->ratio * (1 + JOINT_SLACK);
-    double both = tacit__lsvi_reach(&w->space, w->centred, out->ratio);
+    double both = tacit__lsvi_reach(&w->space, w->centered, out->ratio);
     out->response_l2 = sqrt((both - s->gram_reach) / out->ratio) * ROUNDING;
 }
 
-tacit_status tacit__lsvi_decide(const tacit__lsvi_wish *w, tacit__lsvi_scheme *out,
+tacit_status tacit__lsvi_decide(const tacit__lsvi_scheme_options *w, tacit__lsvi_scheme *out,
                                 tacit_error *err)
 {
     *out = (tacit__lsvi_scheme){.mechanism = w->mechanism};

@@ -14,14 +14,14 @@ typedef enum tacit__lsvi_gram {
     TACIT__GRAM_DIRECT
 } tacit__lsvi_gram;
 
-typedef struct tacit__lsvi_wish {
+typedef struct tacit__lsvi_scheme_options {
     tacit__linear_space space;
     tacit__lsvi_schedule schedule;
     uint64_t episodes; /* K */
     tacit_guarantee guarantee;
     tacit_sum_mechanism mechanism; /* of Gram matrices, unless direct releases are better */
     tacit__lsvi_gram gram;
-    bool centred;  /* targets from -1/2 to 1/2 (needs simplex or one-hot features) */
+    bool centered; /* targets from -1/2 to 1/2 (needs simplex or one-hot features) */
     bool theorem;  /* caps and factors of the theorems, not the predicted best */
     double lambda; /* ridge without noise */
     double shift;  /* of Gram matrices, in units of their noise's expected largest eigenvalue */
@@ -31,7 +31,7 @@ typedef struct tacit__lsvi_wish {
     double switch_factor, gram_share;
     /* Printed constants: scales of a draw, 0: calibrate. */
     double printed_gram, printed_response;
-} tacit__lsvi_wish;
+} tacit__lsvi_scheme_options;
 
 typedef struct tacit__lsvi_scheme {
     tacit_law law;                 /* NONE: no noise */
@@ -54,12 +54,12 @@ typedef struct tacit__lsvi_scheme {
     bool tabled;      /* sensitivities were computed from the table of features */
 } tacit__lsvi_scheme;
 
-TACIT_MUST_USE tacit_status tacit__lsvi_decide(const tacit__lsvi_wish *wish,
+TACIT_MUST_USE tacit_status tacit__lsvi_decide(const tacit__lsvi_scheme_options *options,
                                                tacit__lsvi_scheme *out, tacit_error *err);
 
 /* max over two users' (x, a), (y, b) of |x x^T - y y^T|_F^2 + t |x a - y b|^2, for features of
- * length at most 1 and targets in [0, 1], or in [-1/2, 1/2] if centred. */
-double tacit__lsvi_reach(const tacit__linear_space *space, bool centred, double t);
+ * length at most 1 and targets in [0, 1], or in [-1/2, 1/2] if centered. */
+double tacit__lsvi_reach(const tacit__linear_space *space, bool centered, double t);
 
 /* Bounds on noise, each failing with probability at most alpha: the largest eigenvalue (in absolute
  * value) of a symmetric matrix of order d, and the length of a vector, in units of a coordinate's

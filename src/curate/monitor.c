@@ -33,10 +33,9 @@ static tacit_status open_sum(tacit__monitor *m, tacit_guarantee g, uint64_t user
                                  .reason = "a mean reward is in [0, 1]: any other is at most 1 "
                                            "away"};
     tacit_release line;
-    tacit_status status = tacit_sum_declare(&spec, name, &line, err);
-    if (status == TACIT_OK)
-        status = tacit__ledger_open_single(&line, g, 0, noise, &m->ledger, NULL, err);
-    return status == TACIT_OK ? tacit_sum_create(&spec, m->ledger, name, &m->sum, err) : status;
+    TRY(tacit_sum_declare(&spec, name, &line, err));
+    TRY(tacit__ledger_open_single(&line, g, 0, noise, &m->ledger, NULL, err));
+    return tacit_sum_create(&spec, m->ledger, name, &m->sum, err);
 }
 
 tacit_status tacit__monitor_create(tacit_guarantee guarantee, uint64_t users, tacit_noise *noise,
@@ -66,8 +65,8 @@ void tacit__monitor_destroy(tacit__monitor *m)
 tacit_status tacit__monitor_add(tacit__monitor *m, double mean, tacit_error *err)
 {
     double x = mean - 0.5;
-    tacit_status status = tacit_sum_add(m->sum, &x, err);
-    return status == TACIT_OK ? tacit_sum_release(m->sum, &m->total, err) : status;
+    TRY(tacit_sum_add(m->sum, &x, err));
+    return tacit_sum_release(m->sum, &m->total, err);
 }
 
 tacit_status tacit__monitor_report(tacit__monitor *m, double mean,
@@ -98,8 +97,8 @@ tacit_status tacit__monitor_absorb(tacit__monitor *m, const uint8_t report[TACIT
                                    tacit_error *err)
 {
     int64_t noisy = read_report(report);
-    tacit_status status = tacit_sum_absorb(m->sum, &noisy, err);
-    return status == TACIT_OK ? tacit_sum_release(m->sum, &m->total, err) : status;
+    TRY(tacit_sum_absorb(m->sum, &noisy, err));
+    return tacit_sum_release(m->sum, &m->total, err);
 }
 
 void tacit__monitor_read(const tacit__monitor *m, double *mean, double *stddev)

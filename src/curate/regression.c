@@ -124,13 +124,11 @@ static tacit_status open_sum(tacit__regression *c, tacit_noise *noise, tacit_err
 {
     tacit_sum_spec spec;
     tacit_release line;
-    tacit_status status = describe(c, &spec, err);
-    if (status == TACIT_OK)
-        status = tacit_sum_declare(&spec, name, &line, err);
-    if (status == TACIT_OK)
-        status = tacit__ledger_open_single(&line, c->o.guarantee, c->o.published_scale, noise,
-                                           &c->ledger, &c->scale, err);
-    return status == TACIT_OK ? tacit_sum_create(&spec, c->ledger, name, &c->sum, err) : status;
+    TRY(describe(c, &spec, err));
+    TRY(tacit_sum_declare(&spec, name, &line, err));
+    TRY(tacit__ledger_open_single(&line, c->o.guarantee, c->o.published_scale, noise, &c->ledger,
+                                  &c->scale, err));
+    return tacit_sum_create(&spec, c->ledger, name, &c->sum, err);
 }
 
 tacit_status tacit__regression_create(const tacit__regression_options *options, tacit_noise *noise,
@@ -193,7 +191,7 @@ tacit__moments tacit__regression_release(const tacit__regression *c)
                             .last_block = c->last_block};
 }
 
-void tacit__regression_forget_user(tacit__regression *c)
+void tacit__regression_wipe_user(tacit__regression *c)
 {
     tacit__wipe(c->last, c->o.dimension * sizeof *c->last);
     if (c->placed != NULL)
@@ -224,7 +222,7 @@ void tacit__regression_add_placed(tacit__regression *c, size_t block, const int6
         out[i] += (double)placed[i] * c->step;
 }
 
-tacit_status tacit__regression_show(tacit__regression *c, tacit_error *err)
+tacit_status tacit__regression_refresh(tacit__regression *c, tacit_error *err)
 {
     const size_t d = c->o.dimension;
     tacit_status status = tacit_sum_release(c->sum, c->shown, err);
@@ -265,7 +263,7 @@ static tacit_status pass(tacit__regression *c, size_t block, const int64_t *plac
     tacit_status status = tacit_sum_add(c->sum, c->x, err);
     memset(c->x, 0, c->size * sizeof *c->x);
     if (status == TACIT_OK && due)
-        status = tacit__regression_show(c, err);
+        status = tacit__regression_refresh(c, err);
     c->broken = status != TACIT_OK;
     return status;
 }
@@ -312,7 +310,7 @@ tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t
         return status;
     if (is_private(c)) {
         status = add_private(c, block, c->placed, err);
-        tacit__regression_forget_user(c);
+        tacit__regression_wipe_user(c);
         return status;
     }
     c->last_block = block;

@@ -25,13 +25,11 @@ tacit_status tacit__regression_report(tacit__regression *c, const double *x, siz
     if (*size < needed)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
                            needed, *size);
-    tacit_status status = tacit__regression_place(c, x, block, y, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__regression_place(c, x, block, y, err));
     tacit__regression_add_placed(c, block, c->placed);
-    status = tacit_sum_report(c->sum, c->x, c->report, err);
+    tacit_status status = tacit_sum_report(c->sum, c->x, c->report, err);
     memset(c->x, 0, c->size * sizeof *c->x);
-    tacit__regression_forget_user(c);
+    tacit__regression_wipe_user(c);
     if (status != TACIT_OK)
         return status;
     tacit__writer w = {.at = bytes};
@@ -49,9 +47,7 @@ tacit_status tacit__regression_check_report(const void *curator, const void *byt
     if (size != 8 * c->size)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            8 * c->size, size);
-    tacit_status status = tacit__regression_open(c, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__regression_open(c, err));
     tacit__reader r = {.at = bytes, .left = size};
     for (size_t i = 0; i < c->size; i++)
         c->report[i] = (int64_t)tacit__read_le64(&r);
@@ -68,7 +64,7 @@ tacit_status tacit__regression_absorb(void *curator, const void *bytes, size_t s
         bool due = tacit__regression_is_due(c);
         status = tacit_sum_absorb(c->sum, c->report, err);
         if (status == TACIT_OK && due)
-            status = tacit__regression_show(c, err);
+            status = tacit__regression_refresh(c, err);
     }
     if (status == TACIT_OK)
         c->users++;

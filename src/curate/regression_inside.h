@@ -35,12 +35,12 @@ TACIT_MUST_USE tacit_status tacit__regression_place(tacit__regression *c, const 
 void tacit__regression_add_placed(tacit__regression *c, size_t block, const int64_t *placed);
 
 /* Wipes the user who was placed: only planners without privacy look at the last one. */
-void tacit__regression_forget_user(tacit__regression *c);
+void tacit__regression_wipe_user(tacit__regression *c);
 
 /* The next user is one after whom the sums are shown. */
 bool tacit__regression_is_due(const tacit__regression *c);
 
 /* From the release to what planners see. */
-TACIT_MUST_USE tacit_status tacit__regression_show(tacit__regression *c, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__regression_refresh(tacit__regression *c, tacit_error *err);
 
 #endif

@@ -85,7 +85,7 @@ static void sort_visits(visit *order, size_t n)
 }
 
 /* One more number, in a cell that is not below the last one's. */
-static void put(tacit__tabular_user *out, int stream, size_t cell, double value)
+static void add_cell(tacit__tabular_user *out, int stream, size_t cell, double value)
 {
     size_t n = out->stream[stream].n;
     if (n == 0 || out->cell[stream][n - 1] != cell) {
@@ -118,16 +118,16 @@ tacit_status tacit__tabular_contribute(const tacit__tabular_form *form, const ta
 {
     const tacit__tabular_options *o = &form->o;
     const size_t n = count_visits(o, u, first, last, out);
-    double centre = o->centred ? 0.5 : 0;
+    double center = o->centered ? 0.5 : 0;
     for (int i = 0; i < TACIT__TABULAR_STREAMS; i++)
         out->stream[i] = (tacit__input){.index = out->cell[i], .value = out->placed[i]};
     for (size_t i = 0; i < n; i++) {
         visit v = out->order[i];
         if (v.h < o->space.horizon - o->drop_last)
-            put(out, TACIT__MOVES, v.move, 1);
+            add_cell(out, TACIT__MOVES, v.move, 1);
         if (!o->visits_from_moves)
-            put(out, TACIT__VISITS, v.move / o->space.n_states, 1);
-        put(out, TACIT__REWARD_SUMS, v.move / o->space.n_states, u->rewards[v.h] - centre);
+            add_cell(out, TACIT__VISITS, v.move / o->space.n_states, 1);
+        add_cell(out, TACIT__REWARD_SUMS, v.move / o->space.n_states, u->rewards[v.h] - center);
     }
     tacit_status status = TACIT_OK;
     for (int i = 0; i < TACIT__TABULAR_STREAMS && status == TACIT_OK; i++)

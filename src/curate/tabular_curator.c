@@ -51,7 +51,7 @@ static tacit_status place_counts(tacit__tabular *c, tacit_error *err)
     for (int i = 0; i < STREAMS; i++) {
         count_stream *s = &c->streams[i];
         if (s->sum != NULL && !c->o.one_step)
-            s->shown = tacit__sum_at_hand(s->sum);
+            s->shown = tacit__sum_get_released(s->sum);
         if (s->shown != NULL || s->size == 0)
             continue;
         s->shown = s->counts = tacit__alloc(s->size, sizeof *s->counts);
@@ -181,7 +181,7 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
         count_stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
-        tacit_status status = s->counts == NULL ? tacit__sum_release_at_hand(s->sum, err)
+        tacit_status status = s->counts == NULL ? tacit__sum_release_in_place(s->sum, err)
                                                 : tacit_sum_release(s->sum, s->counts, err);
         if (status != TACIT_OK)
             return status;
@@ -195,7 +195,7 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
                            .rows = c->rows,
                            .drop_last = c->o.drop_last,
                            .rewards = c->streams[REWARDS].shown,
-                           .centre = c->o.centred ? 0.5 : 0};
+                           .center = c->o.centered ? 0.5 : 0};
     if (tacit__tabular_is_private(c)) {
         out->moves_error = tacit__tabular_level(c, MOVES);
         out->rewards_error = tacit__tabular_level(c, REWARDS);
@@ -235,11 +235,11 @@ static tacit_status list_moves(tacit__tabular *c, const tacit_trajectory *u, tac
 static void count(tacit__tabular *c, const tacit_trajectory *u)
 {
     const tacit__space *sp = &c->o.space;
-    double centre = c->o.centred ? 0.5 : 0;
+    double center = c->o.centered ? 0.5 : 0;
     for (size_t h = 0; h < sp->horizon; h++) {
         size_t row = tacit__tabular_row(&c->o, u, h);
         c->streams[VISITS].counts[row] += 1;
-        c->streams[REWARDS].counts[row] += u->rewards[h] - centre;
+        c->streams[REWARDS].counts[row] += u->rewards[h] - center;
         if (c->rows == NULL && h < sp->horizon - c->o.drop_last)
             c->streams[MOVES].counts[row * sp->n_states + u->states[h + 1]] += 1;
     }

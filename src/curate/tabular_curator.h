@@ -23,7 +23,7 @@ typedef struct tacit__tabular_options {
     tacit_guarantee guarantee;
     tacit_calibration calibration;
     tacit_sum_mechanism mechanism;
-    bool centred;           /* rewards as r - 1/2 */
+    bool centered;          /* rewards as r - 1/2 */
     bool visits_from_moves; /* private: no stream of visits, which are sums of the noisy moves */
     bool drop_last;         /* tables per step: the moves of the last step are not counted */
     bool

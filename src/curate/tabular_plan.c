@@ -10,9 +10,9 @@
  *     N, P pooled         H ones, at most m in one cell      2H, sqrt(2 m H)
  *     P without the last  H-1 ones in H-1 tables             2(H-1), sqrt(2(H-1))
  *     R raw               as N                               as N
- *     R centred, alone    |r - 1/2| <= 1/2 at each step      H, sqrt(H); pooled H, sqrt(m H)
- *     R centred, with P   see below                          H, sqrt((H + ceil(H/2))/2); pooled as alone
- *     R centred, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, sqrt(m H/2)
+ *     R centered, alone    |r - 1/2| <= 1/2 at each step      H, sqrt(H); pooled H, sqrt(m H)
+ *     R centered, with P   see below                          H, sqrt((H + ceil(H/2))/2); pooled as alone
+ *     R centered, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, sqrt(m H/2)
  *
  * Pooled, m is `user_visits`, or H if all visits count: cells of at most m that sum to H have
  * squares that sum to at most m H.
@@ -49,7 +49,7 @@
  * H times; sqrt(H) if it never repeats one.) docs/why/tabular.md compares it with one factor for
  * all streams.
  *
- * Clipped visits and centred rewards together. Let X and X' be two users' clipped visits in units
+ * Clipped visits and centered rewards together. Let X and X' be two users' clipped visits in units
  * of u H, Y and Y' their clipped rewards in units of u H / 2, so that all have length 1 at most. A
  * user with n visits of a cell has |Y| <= n / (u H) there, because a factor only shrinks; and X >=
  * sqrt(k) n / (u H) with k = (u H / longest)^2, because no visits are longer than `longest`. Hence
@@ -108,16 +108,16 @@ static bool is_clipped(const tacit__tabular_options *o)
 static const char *reason_of(const tacit__tabular *c, stream_name which)
 {
     const tacit__tabular_options *o = &c->o;
-    const bool centred = which == REWARDS && o->centred;
+    const bool centered = which == REWARDS && o->centered;
     const bool joint = c->overlap.share > 0;
-    if (o->one_step && centred && o->visits_from_moves)
+    if (o->one_step && centered && o->visits_from_moves)
         return "one step, one number r - 1/2, in one cell or another: L1 1, L2 1";
     if (o->one_step)
-        return centred ? "one step; where two users' cells agree the visits stand still: L1 1, "
-                         "L2 sqrt(1/2)"
-                       : "one step, one number of at most 1 moved from one cell to another: L1 2, "
-                         "L2 sqrt(2)";
-    if (joint && centred && !c->overlap.visits_give)
+        return centered ? "one step; where two users' cells agree the visits stand still: L1 1, "
+                          "L2 sqrt(1/2)"
+                        : "one step, one number of at most 1 moved from one cell to another: L1 2, "
+                          "L2 sqrt(2)";
+    if (joint && centered && !c->overlap.visits_give)
         return "H numbers r - 1/2, clipped to length u H/2; where two users' rewards are opposite "
                "their visits overlap, and stand still by more than that adds: L1 H, L2 u H / "
                "sqrt(2)";
@@ -126,16 +126,16 @@ static const char *reason_of(const tacit__tabular *c, stream_name which)
                "opposite their visits overlap by a share k = u^2 H/m (m is user_visits, or H): L1 "
                "2H, L2 sqrt(2 (1 - k)) u H";
     if (is_clipped(o))
-        return centred ? "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H"
-                       : "H numbers of at most 1, clipped to length u H, moved to other cells: L1 "
-                         "2H, L2 sqrt(2) u H";
-    if (centred && o->visits_from_moves)
+        return centered ? "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H"
+                        : "H numbers of at most 1, clipped to length u H, moved to other cells: L1 "
+                          "2H, L2 sqrt(2) u H";
+    if (centered && o->visits_from_moves)
         return o->space.tables > 1
                    ? "where two users' cells agree but not their moves, the next cells differ: "
                      "L1 H, L2 sqrt((H + ceil(H/2))/2)"
                    : "H numbers r - 1/2, at most m in a cell (m is user_visits, or H): L1 H, L2 "
                      "sqrt(m H)";
-    if (centred)
+    if (centered)
         return "where two users' cells agree the visits stand still: L1 H, L2 sqrt(H/2) "
                "(pooled, at most m in a cell: sqrt(m H/2))";
     if (which == MOVES && o->drop_last)
@@ -151,8 +151,8 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
 {
     const tacit__tabular_options *o = &c->o;
     double steps = steps_of(o, which);
-    bool centred = which == REWARDS && o->centred, clipped = is_clipped(o);
-    double unit = centred ? 0.5 : 1;
+    bool centered = which == REWARDS && o->centered, clipped = is_clipped(o);
+    double unit = centered ? 0.5 : 1;
     double l2 = unit * (clipped ? o->user_norm * steps : longest(o, which));
     tacit_sum_spec spec = {.mechanism = o->mechanism,
                            .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
@@ -160,19 +160,19 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                            .users = o->episodes > 1 ? o->episodes - 1 : 1,
                            .bound = {.l1 = unit * steps,
                                      .l2 = l2,
-                                     .nonnegative = !centred,
+                                     .nonnegative = !centered,
                                      .nonzeros = (uint64_t)steps,
                                      .clip = clipped},
                            /* sums of ones and of numbers within 1/2: rounding keeps both */
                            .sensitivity_on_lattice = true,
                            .reason = reason_of(c, which)};
-    if (centred && !clipped && !o->visits_from_moves)
+    if (centered && !clipped && !o->visits_from_moves)
         spec.sensitivity_l2 = M_SQRT2 * l2;
-    else if (centred && o->visits_from_moves && o->space.tables > 1 && !o->one_step)
+    else if (centered && o->visits_from_moves && o->space.tables > 1 && !o->one_step)
         spec.sensitivity_l2 = nextafter(sqrt((steps + ceil(steps / 2)) / 2), HUGE_VAL);
     if (c->overlap.share > 0 && which == (c->overlap.visits_give ? VISITS : REWARDS))
         spec.sensitivity_l2 =
-            nextafter(M_SQRT2 * l2 * (centred ? 1 : sqrt(1 - c->overlap.share)), HUGE_VAL);
+            nextafter(M_SQRT2 * l2 * (centered ? 1 : sqrt(1 - c->overlap.share)), HUGE_VAL);
     return spec;
 }
 
@@ -211,7 +211,7 @@ static tacit_status choose_lines(tacit__tabular *c, tacit_error *err)
     double visits = o->weight_visits, rewards = o->weight_rewards, step[2] = {0, 0};
     overlap w = {.weights = {visits, weight_of(o, MOVES), rewards}};
     c->overlap = w;
-    if (!is_clipped(o) || !o->centred || !is_released(o, VISITS) || o->guarantee.delta == 0 ||
+    if (!is_clipped(o) || !o->centered || !is_released(o, VISITS) || o->guarantee.delta == 0 ||
         !(visits > 0 && rewards > 0))
         return TACIT_OK;
     tacit_status status = measure_step(c, VISITS, &step[0], err);
@@ -277,11 +277,11 @@ static double scale_of(const tacit_plan *plan, stream_name which)
     return tacit_plan_scale(plan, line) / tacit_plan_release(plan, line)->column_l2;
 }
 
-/* The conditions of the centred rewards' sensitivity; see the head. */
+/* The conditions of the centered rewards' sensitivity; see the head. */
 static tacit_status check_scales(const tacit__tabular *c, const tacit_plan *plan, tacit_error *err)
 {
     const stream_name beside = is_released(&c->o, VISITS) ? VISITS : MOVES;
-    if (!c->o.centred || c->o.guarantee.delta == 0)
+    if (!c->o.centered || c->o.guarantee.delta == 0)
         return TACIT_OK;
     const double ratio = scale_of(plan, REWARDS) / scale_of(plan, beside);
     if (c->overlap.share > 0 && c->overlap.visits_give)

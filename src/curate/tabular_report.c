@@ -29,14 +29,11 @@ tacit_status tacit__tabular_report(tacit__tabular *c, const tacit_trajectory *u,
     if (*size < needed)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
                            needed, *size);
-    tacit_status status = tacit__tabular_check_user(&c->o, u, err);
-    if (status == TACIT_OK)
-        status = tacit__tabular_check_open(c, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__tabular_check_user(&c->o, u, err));
+    TRY(tacit__tabular_check_open(c, err));
     size_t first, last, at = 0;
     tacit__tabular_steps(c, &first, &last);
-    status = tacit__tabular_contribute(&c->form, u, first, last, c->user, err);
+    tacit_status status = tacit__tabular_contribute(&c->form, u, first, last, c->user, err);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         const count_stream *s = &c->streams[i];
         if (s->sum == NULL)

@@ -27,7 +27,7 @@
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
 
-#define BOUND 0.5 /* b: rewards are in [0, 1], centred */
+#define BOUND 0.5 /* b: rewards are in [0, 1], centered */
 
 struct tacit__capri {
     tacit__capri_options o;
@@ -183,7 +183,7 @@ void tacit__capri_destroy(tacit__capri *p)
     tacit__workspace_destroy(p);
 }
 
-tacit__capri_epoch tacit__capri_look(const tacit__capri *p)
+tacit__capri_epoch tacit__capri_get_epoch(const tacit__capri *p)
 {
     return (tacit__capri_epoch){.number = p->epoch,
                                 .n_epochs = p->n_epochs,

@@ -48,7 +48,7 @@ typedef struct tacit__capri_epoch {
     const tacit__estimator *estimator; /* of this epoch; of no use in the last */
     const double *mixed;               /* [contexts][actions]: how to play */
 } tacit__capri_epoch;
-tacit__capri_epoch tacit__capri_look(const tacit__capri *planner);
+tacit__capri_epoch tacit__capri_get_epoch(const tacit__capri *planner);
 
 /* The rank of the first epoch's estimator: no later one has a larger one. */
 size_t tacit__capri_rank(const tacit__capri *planner);

@@ -62,7 +62,7 @@ static tacit_billboard plan(void *planner, const tacit__counts *c)
         double *transitions = tacit__induction_row(in, row);
         for (size_t next = 0; next < sp.n_states; next++)
             transitions[next * TACIT__BLOCK] = c->moves[row * sp.n_states + next] / den;
-        double reward = (c->rewards[row] + c->centre * n) / den;
+        double reward = (c->rewards[row] + c->center * n) / den;
         double b_r = width_r / sqrt(den) + ((alpha + 1) * c_n + c_r) / den;
         double b_p = width_p / sqrt(den) + (s * c_p + (alpha + 1) * c_n) / den;
         in->fixed[row] = reward + b_r + b_p; /* H - h + 1 = (H - h) + 1 */

@@ -1,5 +1,5 @@
 /* Transitions and rewards are two regressions with targets whose sub-Gaussian width is half their
- * range [Z22, Lemma 3.1]: the radius of radius.h with sigma = 1/2, or 1 if targets are centred.
+ * range [Z22, Lemma 3.1]: the radius of radius.h with sigma = 1/2, or 1 if targets are centered.
  * Each holds with probability 1 - alpha, with 3 H in the place of H.
  *
  * Printed, with U the papers' Sigma: no ridge but the shift 2 U; the paper's features are sqrt(d) H
@@ -30,7 +30,7 @@ void tacit__linopt_confidence(const tacit__radius_options *o, const tacit__gram_
                               tacit__confidence *out)
 {
     for (size_t i = 0; i < TACIT__REGRESSIONS; i++) {
-        double lambda = o->lambda > 0 ? o->lambda : 1, sigma = o->centred[i] ? 1 : 0.5;
+        double lambda = o->lambda > 0 ? o->lambda : 1, sigma = o->centered[i] ? 1 : 0.5;
         if (o->printed) { /* the shift alone */
             tacit__radius_ridge(o, m, i, 0, &out[i]);
             out[i].floor = fmax(o->shift_scale, 1e-3) * o->level[i].gram;

@@ -10,8 +10,8 @@
  * log(det_max / det_0) / log(factor) times. A matrix that noise has left without a root does not
  * trigger; when it is needed, its eigenvalues are raised to `floor`.
  *
- * Targets are in units of range_h and may be centred: with phi . e = 1 for a known e, regression of
- * y - centre on phi has the weights w - centre e, so Q = range_h (centre + phi . w + beta |phi|)
+ * Targets are in units of range_h and may be centered: with phi . e = 1 for a known e, regression of
+ * y - center on phi has the weights w - center e, so Q = range_h (center + phi . w + beta |phi|)
  * [docs/why/lsvi.md].
  *
  * Cost of a switch: H (d^3 / 3 + S A d^2), or H S A for one-hot features; of a test, H d^3 / 3. */
@@ -97,7 +97,7 @@ static void set_q(tacit__lsvi *p, size_t h)
                                 .inverse = p->inverses + (is_one_hot(p) ? 0 : h * p->order),
                                 .slope = p->slopes + (is_one_hot(p) ? 0 : h * d),
                                 .unit = ldexp(1, -p->o.space.feature_bits),
-                                .offset = p->o.centre * p->range[h],
+                                .offset = p->o.center * p->range[h],
                                 .scale = p->range[h],
                                 .bonus = p->o.bonus,
                                 .low = 0,

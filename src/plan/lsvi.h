@@ -23,7 +23,7 @@ typedef struct tacit__lsvi_options {
     double bonus;         /* beta, in units of a target's range */
     const double *range;  /* [H]: targets are divided by this in responses; copied */
     const double *cap;    /* [H]: largest value of step h; copied */
-    double centre;        /* responses are those of target / range - centre */
+    double center;        /* responses are those of target / range - center */
 } tacit__lsvi_options;
 
 typedef struct tacit__lsvi tacit__lsvi;

@@ -5,7 +5,7 @@
  *     x = phi_v(s, a) / bound                    |x| <= 1; the target of a step is v(s')
  *     P V = middle + unit (x . w + radius |x|_{M^-1})                                     [LGLP21, Alg. 1; Z22, Alg. 1]
  *
- * Centred values are allowed for mixtures of kernels, which map constants to constants: P (V - m) =
+ * Centered values are allowed for mixtures of kernels, which map constants to constants: P (V - m) =
  * P V - m. What is learnt at h = H - 1 is nothing, since V_H = 0.
  *
  * Q = r + P V with each part clipped to what it can be, r to [0, 1] and P V to [0, R]: both ends,
@@ -14,10 +14,10 @@
  * truth is within the same bounds, so optimism is kept.
  *
  * VARIANCE [LGLP21, Alg. 3 with its second-moment updates read as phi_{V^2}]: with u = v^2 (or 2
- * v^2 - 1 if centred), which is again in [0, 1] (or [-1, 1]), a second regression predicts E v^2,
+ * v^2 - 1 if centered), which is again in [0, 1] (or [-1, 1]), a second regression predicts E v^2,
  * and in units of unit^2
  *     sigma^2 = max{1 / d, [E v^2]_{[0,1]} - [x . w]^2 + min{1, 2 crude |x|_{M^-1}} + min{1, radius_2 |x_2|_{M_2^-1}}}
- * (half of radius_2 if centred). The weight of the step is 1 / (d sigma^2) <= 1; sums of weighted
+ * (half of radius_2 if centered). The weight of the step is 1 / (d sigma^2) <= 1; sums of weighted
  * steps are in units of d.
  *
  * Cost of induct: for each h the features of all pairs (mixing.c) and their spreads (ridge.c). */
@@ -84,10 +84,10 @@ static void set_units(tacit__optimist *p)
     for (size_t h = 0; h < p->steps; h++) {
         double range = (double)(p->o.horizon - 1 - h);
         double unit = p->o.whole_range ? (double)p->o.horizon : range;
-        p->unit[h] = p->o.centred ? unit / 2 : unit;
-        p->middle[h] = p->o.centred ? range / 2 : 0;
+        p->unit[h] = p->o.centered ? unit / 2 : unit;
+        p->middle[h] = p->o.centered ? range / 2 : 0;
         p->radius[h] = range / unit;
-        p->second_radius[h] = p->o.centred ? 1 : p->radius[h] * p->radius[h];
+        p->second_radius[h] = p->o.centered ? 1 : p->radius[h] * p->radius[h];
     }
 }
 
@@ -236,7 +236,7 @@ static void begin_q(tacit__optimist *p, size_t h, double *q)
         memcpy(q, p->reward + h * p->pairs, p->pairs * sizeof *q);
         return;
     }
-    double unit = p->o.centred_rewards ? 0.5 : 1, middle = 1 - unit;
+    double unit = p->o.centered_rewards ? 0.5 : 1, middle = 1 - unit;
     double radius = p->confidence[TACIT__OTHER].radius;
     tacit__ridge_predict(&p->ridge[TACIT__OTHER], h, p->reward_features, p->mean, p->spread);
     for (size_t i = 0; i < p->pairs; i++)
@@ -251,14 +251,14 @@ static void weigh(tacit__optimist *p, size_t h)
     double *u = p->targets[TACIT__OTHER] + h * n, *x = p->features[TACIT__OTHER] + h * size;
     double *weights = p->step_weights + h * p->pairs, d = (double)p->mixing.frame.width;
     double crude = p->confidence[TACIT__TRANSITIONS].crude;
-    double half = p->o.centred ? 0.5 : 1, radius = half * p->confidence[TACIT__OTHER].radius;
+    double half = p->o.centered ? 0.5 : 1, radius = half * p->confidence[TACIT__OTHER].radius;
     for (size_t s = 0; s < n; s++)
-        u[s] = p->o.centred ? 2 * v[s] * v[s] - 1 : v[s] * v[s];
+        u[s] = p->o.centered ? 2 * v[s] * v[s] - 1 : v[s] * v[s];
     tacit__mixing_apply(&p->mixing, u, x);
     tacit__ridge_predict(&p->ridge[TACIT__OTHER], h, x, p->second_mean, p->second_spread);
     for (size_t i = 0; i < p->pairs; i++) {
         double square = clip(half * p->second_mean[i] + (1 - half), 0, 1);
-        double mean = clip(p->mean[i], p->o.centred ? -1 : 0, 1);
+        double mean = clip(p->mean[i], p->o.centered ? -1 : 0, 1);
         double error = fmin(1, 2 * crude * p->spread[i]) + fmin(1, radius * p->second_spread[i]);
         weights[i] = 1 / fmax(1, d * (square - mean * mean + error));
     }

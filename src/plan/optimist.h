@@ -45,8 +45,8 @@ typedef struct tacit__optimist_options {
     const tacit_linear *linear;   /* of rewards; NULL: one-hot */
     const double *rewards;        /* known ones, [horizon or 1][pair]; copied */
     bool stationary;              /* rewards is [1][pair] */
-    bool centred;                 /* values are measured from the middle of their range */
-    bool centred_rewards;         /* and rewards */
+    bool centered;                /* values are measured from the middle of their range */
+    bool centered_rewards;        /* and rewards */
     bool whole_range; /* the unit of values is H at all steps, as in the papers, not H - h */
     const tacit__soft_policy *soft; /* in the place of the greedy policy; NULL: greedy */
     double step_size;               /* of soft, for one user */

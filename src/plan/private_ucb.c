@@ -75,7 +75,7 @@ static void estimate(private_ucb *p, const tacit__counts *c)
         double *transitions = tacit__induction_row(&p->in, row);
         for (size_t next = 0; next < sp.n_states && row < with_moves; next++)
             transitions[next * TACIT__BLOCK] = c->moves[row * sp.n_states + next] / den;
-        double reward = (c->rewards[row] + c->centre * visits) / den;
+        double reward = (c->rewards[row] + c->center * visits) / den;
         p->in.fixed[row] = reward + p->reward_width * root + (e_r + 2 * e_n) / den +
                            h * (p->transition_width * root + (s * e_p + 2 * e_n) / den);
     }

@@ -42,7 +42,7 @@ static tacit_billboard plan(void *planner, const tacit__counts *c)
         for (size_t next = 0; next < sp.n_states && row < with_moves; next++)
             transitions[next * TACIT__BLOCK] = known ? c->moves[row * sp.n_states + next] / n : 0;
         in->fixed[row] =
-            known ? c->centre + c->rewards[row] / n +
+            known ? c->center + c->rewards[row] / n +
                         in->options.bonus_scale * (h + 1) * sqrt(log_term / fmax(n - level, 1)) +
                         (1 + s * h) * (3 * level / n + 2 * level * level / (n * n))
                   : HUGE_VAL;

@@ -26,12 +26,12 @@ typedef struct tacit__printed_level {
 typedef struct tacit__radius_options {
     size_t horizon;
     uint64_t episodes;
-    double failure;                   /* the papers' p or alpha */
-    double bonus_scale;               /* 1: the theorem */
-    double shift_scale;               /* of the shift 2 U; 1: the theorem */
-    double lambda;                    /* ridge; 0: the algorithm's own */
-    bool centred[TACIT__REGRESSIONS]; /* targets in [-1, 1] */
-    bool printed;                     /* the papers' formulas, with these levels */
+    double failure;                    /* the papers' p or alpha */
+    double bonus_scale;                /* 1: the theorem */
+    double shift_scale;                /* of the shift 2 U; 1: the theorem */
+    double lambda;                     /* ridge; 0: the algorithm's own */
+    bool centered[TACIT__REGRESSIONS]; /* targets in [-1, 1] */
+    bool printed;                      /* the papers' formulas, with these levels */
     tacit__printed_level level[TACIT__REGRESSIONS];
     tacit__frame frame[TACIT__REGRESSIONS];
     double parameter_norm[TACIT__REGRESSIONS]; /* W */

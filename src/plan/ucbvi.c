@@ -126,7 +126,7 @@ static double printed_error(const ucbvi *p)
 
 static void set_reward(ucbvi *p, const tacit__counts *c, size_t row, double total)
 {
-    double reward = c->centre + c->rewards[row] / total;
+    double reward = c->center + c->rewards[row] / total;
     p->visits[row] = total;
     p->reward[row] = reward < 0 ? 0 : reward > 1 ? 1 : reward;
 }

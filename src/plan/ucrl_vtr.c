@@ -9,7 +9,7 @@
  * |eta| <= b and variance at most s^2, with l = log(24 k^2 H / p),
  *     |sum x eta|_{(G + lambda I)^-1} <= 8 s sqrt(d log(1 + k / (d lambda)) l) + 4 b l.
  * Weighted: s = 1 for the true weights and sqrt(d) for whatever weights, b = sqrt(d), twice that if
- * centred. Squares: s = b = 1 in units of unit^2, b = 2 if centred. Printed: 3 (W + 1) sqrt(lambda
+ * centered. Squares: s = b = 1 in units of unit^2, b = 2 if centered. Printed: 3 (W + 1) sqrt(lambda
  * + U) for the noise's part.
  *
  * Printed noise [LGLP21, Cor. 5, 6, 10, 11], K0 = ceil(log2 K + 1): nodes under joint privacy are
@@ -52,7 +52,7 @@ void tacit__ucrl_vtr_plus_confidence(const tacit__radius_options *o, const tacit
     double d = o->printed ? tacit__radius_dimension(o, 0) : (double)o->frame[0].width;
     double blocks = o->printed ? 1 : (double)o->frame[0].blocks;
     double h = (double)o->horizon, k = (double)(m[0].users > 0 ? m[0].users : 1);
-    double most = (double)o->episodes, b = o->centred[0] ? 2 : 1;
+    double most = (double)o->episodes, b = o->centered[0] ? 2 : 1;
     double l = log(24 * k * k * h * blocks / o->failure);
     double first = o->lambda > 0 ? o->lambda : 1 / d;
     double second = o->printed ? 1 / (h * h * h * h) : o->lambda > 0 ? o->lambda : 1;

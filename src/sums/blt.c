@@ -174,7 +174,7 @@ static void advance(void *state)
     ((blt *)state)->steps++;
 }
 
-static const double *show(const void *state)
+static const double *get_released(const void *state)
 {
     return ((const blt *)state)->shown;
 }
@@ -213,7 +213,7 @@ const tacit__strategy tacit__strategy_blt = {.name = "blt",
                                              .encode = encode,
                                              .absorb = absorb,
                                              .advance = advance,
-                                             .show = show,
+                                             .get_released = get_released,
                                              .read = read,
                                              .variance = variance,
                                              .most = variance, /* rows of B grow */

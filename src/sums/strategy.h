@@ -57,7 +57,7 @@ typedef struct tacit__strategy {
     void (*advance)(void *state);
     /* What `read` would write, where the state has it at hand; it stays until the next step. NULL: it has
      * not. */
-    const double *(*show)(const void *state);
+    const double *(*get_released)(const void *state);
     void (*read)(const void *state, double *out);
     /* Variance of the release at step k in units of one draw's variance. */
     double (*variance)(const void *state, uint64_t k);

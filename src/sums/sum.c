@@ -100,11 +100,8 @@ tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, uint64_t re
     tacit__lattice lattice;
     tacit__shape shape;
     tacit__columns columns;
-    tacit_status status = derive(spec, releases, &lattice, &shape, err);
-    if (status == TACIT_OK)
-        status = strategies[spec->mechanism]->columns(&shape, &columns, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(derive(spec, releases, &lattice, &shape, err));
+    TRY(strategies[spec->mechanism]->columns(&shape, &columns, err));
     const char *reason = lattice.bound.nonnegative
                              ? "|x-x'|_1 <= 2 max|x|_1; x.x' >= 0, so |x-x'|_2 <= sqrt(2) max|x|_2"
                              : "triangle inequality: |x-x'| <= 2 max|x| in either norm";

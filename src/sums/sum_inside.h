@@ -36,10 +36,10 @@ struct tacit_sum {
 TACIT_MUST_USE tacit_status tacit__sum_check_local(const tacit_sum *sum, tacit_error *err);
 
 /* Where the noisy sums are if the sum has them at hand; NULL if it has not. They are all zero before the
- * first user, and a release, which may be published, after tacit__sum_release_at_hand, which is
+ * first user, and a release, which may be published, after tacit__sum_release_in_place, which is
  * tacit_sum_release without the copy. */
-const double *tacit__sum_at_hand(const tacit_sum *sum);
-TACIT_MUST_USE tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_error *err);
+const double *tacit__sum_get_released(const tacit_sum *sum);
+TACIT_MUST_USE tacit_status tacit__sum_release_in_place(tacit_sum *sum, tacit_error *err);
 
 /* Hash of all that a saved state must agree with. */
 void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tacit_law law,

@@ -136,19 +136,16 @@ static tacit_status add_person(tacit_sum *sum, const tacit__input *x, tacit_erro
 static tacit_status quantize(tacit_sum *sum, const double *x, tacit_error *err)
 {
     const double *packed;
-    tacit_status status = pack(sum, x, &packed, err);
-    return status == TACIT_OK
-               ? tacit__lattice_quantize(&sum->lattice, packed, sum->dimension, sum->x, err)
-               : status;
+    TRY(pack(sum, x, &packed, err));
+    return tacit__lattice_quantize(&sum->lattice, packed, sum->dimension, sum->x, err);
 }
 
 static tacit_status quantize_sparse(tacit_sum *sum, size_t n, const size_t *index,
                                     const double *value, const size_t **coordinates,
                                     tacit_error *err)
 {
-    tacit_status status = find_coordinates(sum, n, index, coordinates, err);
-    return status == TACIT_OK ? tacit__lattice_quantize(&sum->lattice, value, n, sum->x, err)
-                              : status;
+    TRY(find_coordinates(sum, n, index, coordinates, err));
+    return tacit__lattice_quantize(&sum->lattice, value, n, sum->x, err);
 }
 
 tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
@@ -202,16 +199,16 @@ tacit_status tacit_sum_report_sparse(tacit_sum *sum, size_t n, const size_t *ind
 tacit_status tacit__sum_add_placed(tacit_sum *sum, const tacit__input *x, tacit_error *err)
 {
     TACIT__REQUIRE(sum->active == NULL);
-    tacit_status status = check_open(sum, err);
-    return status == TACIT_OK ? add_person(sum, x, err) : status;
+    TRY(check_open(sum, err));
+    return add_person(sum, x, err);
 }
 
 tacit_status tacit__sum_report_placed(tacit_sum *sum, const tacit__input *x, int64_t *report,
                                       tacit_error *err)
 {
     TACIT__REQUIRE(sum->active == NULL);
-    tacit_status status = tacit__sum_check_local(sum, err);
-    return status == TACIT_OK ? pass(sum, x, report, err) : status;
+    TRY(tacit__sum_check_local(sum, err));
+    return pass(sum, x, report, err);
 }
 
 tacit_status tacit__sum_check_foreign(const tacit_sum *sum, const tacit__input *x, tacit_error *err)
@@ -228,8 +225,8 @@ tacit_status tacit__sum_check_foreign(const tacit_sum *sum, const tacit__input *
 
 tacit_status tacit__sum_add_foreign(tacit_sum *sum, const tacit__input *x, tacit_error *err)
 {
-    tacit_status status = tacit__sum_check_foreign(sum, x, err);
-    return status == TACIT_OK ? tacit__sum_add_placed(sum, x, err) : status;
+    TRY(tacit__sum_check_foreign(sum, x, err));
+    return tacit__sum_add_placed(sum, x, err);
 }
 
 /* The people who wait become a step. On failure they go on waiting. */
@@ -279,14 +276,15 @@ tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
     return TACIT_OK;
 }
 
-const double *tacit__sum_at_hand(const tacit_sum *sum)
+const double *tacit__sum_get_released(const tacit_sum *sum)
 {
-    return sum->strategy->show != NULL && sum->active == NULL ? sum->strategy->show(sum->state)
-                                                              : NULL;
+    return sum->strategy->get_released != NULL && sum->active == NULL
+               ? sum->strategy->get_released(sum->state)
+               : NULL;
 }
 
-tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_error *err)
+tacit_status tacit__sum_release_in_place(tacit_sum *sum, tacit_error *err)
 {
-    TACIT__REQUIRE(tacit__sum_at_hand(sum) != NULL);
+    TACIT__REQUIRE(tacit__sum_get_released(sum) != NULL);
     return mark_released(sum, err);
 }

@@ -50,7 +50,7 @@ static seen pass(tacit_model model, double length, double y, double *declared)
         assert_ok(tacit__epochs_report(c, DIMENSION, vector, y, noisy, NULL));
     } else {
         assert_ok(tacit__epochs_add(c, DIMENSION, vector, y, NULL));
-        assert_ok(tacit__epochs_show(c, DIMENSION, noisy, NULL));
+        assert_ok(tacit__epochs_release(c, DIMENSION, noisy, NULL));
     }
     *declared = tacit_plan_release(tacit_ledger_plan(tacit__epochs_ledger(c)), 0)->l2;
     tacit__epochs_destroy(c);

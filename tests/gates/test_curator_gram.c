@@ -26,7 +26,7 @@ typedef struct point {
 
 typedef struct setup {
     tacit_guarantee guarantee;
-    bool blocks, centred, nonnegative;
+    bool blocks, centered, nonnegative;
     double radius[HORIZON];
     double least; /* share of the declared loss that must be reached */
 } setup;
@@ -47,7 +47,7 @@ static tacit__gram *start(const setup *s)
         .streams = {{.name = "transitions",
                      .frame = {HORIZON, s->blocks ? PAIRS : 1, WIDTH, PAIRS},
                      .radius = s->radius,
-                     .centred = s->centred,
+                     .centered = s->centered,
                      .nonnegative = s->nonnegative,
                      .parameter_norm = 1,
                      .share = 1}}};
@@ -171,8 +171,8 @@ TEST(a_shared_block_moves_by_what_is_declared)
     for (size_t i = 0; i < 4; i++) {
         const double least = promises[i].delta > 0 ? 0.95 : 0.55;
         check((setup){.guarantee = promises[i], .radius = {1, 1}, .least = least});
-        check(
-            (setup){.guarantee = promises[i], .centred = true, .radius = {1, 0.5}, .least = least});
+        check((setup){
+            .guarantee = promises[i], .centered = true, .radius = {1, 0.5}, .least = least});
         check((setup){
             .guarantee = promises[i], .nonnegative = true, .radius = {0.5, 1}, .least = least});
     }

@@ -29,7 +29,7 @@ typedef struct point {
 typedef struct setup {
     tacit__feature_form form;
     tacit_guarantee guarantee;
-    bool centred;
+    bool centered;
     double least;       /* share of the declared loss that must be reached */
     double ratio_share; /* of the largest ratio of noises that the scheme allows; 0: all of it */
     double move;        /* blt sums, and what a user moves a Gram matrix; 0: a tree, as it is */
@@ -39,27 +39,27 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
 {
     static const double range[HORIZON] = {3, 2, 1};
     const bool carried = s->form == TACIT__CARRIED;
-    tacit__lsvi_wish wish = {.space = {.form = s->form,
-                                       .n_states = carried ? 0 : STATES,
-                                       .n_actions = ACTIONS,
-                                       .horizon = HORIZON,
-                                       .dimension = carried ? D : STATES * ACTIONS,
-                                       .bound = 1,
-                                       .simplex = true,
-                                       .feature_bits = tacit__lsvi_feature_bits(USERS)},
-                             .schedule = TACIT__EVERY,
-                             .episodes = USERS,
-                             .guarantee = s->guarantee,
-                             .mechanism = s->move > 0 ? TACIT_SUM_BLT : TACIT_SUM_TREE,
-                             .gram = s->move > 0 ? TACIT__GRAM_SUMS : TACIT__GRAM_AUTO,
-                             .centred = s->centred,
-                             .lambda = 1,
-                             .shift = 1,
-                             .failure = 0.1};
+    tacit__lsvi_scheme_options wish = {.space = {.form = s->form,
+                                                 .n_states = carried ? 0 : STATES,
+                                                 .n_actions = ACTIONS,
+                                                 .horizon = HORIZON,
+                                                 .dimension = carried ? D : STATES * ACTIONS,
+                                                 .bound = 1,
+                                                 .simplex = true,
+                                                 .feature_bits = tacit__lsvi_feature_bits(USERS)},
+                                       .schedule = TACIT__EVERY,
+                                       .episodes = USERS,
+                                       .guarantee = s->guarantee,
+                                       .mechanism = s->move > 0 ? TACIT_SUM_BLT : TACIT_SUM_TREE,
+                                       .gram = s->move > 0 ? TACIT__GRAM_SUMS : TACIT__GRAM_AUTO,
+                                       .centered = s->centered,
+                                       .lambda = 1,
+                                       .shift = 1,
+                                       .failure = 0.1};
     tacit__lsvi_data_options o = {.space = wish.space,
                                   .episodes = USERS,
                                   .guarantee = s->guarantee,
-                                  .centred = s->centred,
+                                  .centered = s->centered,
                                   .range = range,
                                   .archive_bytes = 1e9};
     tacit_noise *noise;
@@ -175,7 +175,7 @@ static void move(void *context, uint64_t *seed, void *at)
                   random_below(seed, HORIZON + 1));
 }
 
-/* Anywhere; or users with the same features and opposite targets, who are far apart if targets are centred. */
+/* Anywhere; or users with the same features and opposite targets, who are far apart if targets are centered. */
 static void begin(void *context, size_t restart, uint64_t *seed, void *at)
 {
     point *p = at;
@@ -210,21 +210,21 @@ static void check(setup s)
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, pure = {TACIT_MODEL_JOINT, 1, 0};
 
-/* Centred targets are farthest apart in the same cell, with other states next, so that the next cells differ: users of tables can
+/* Centered targets are farthest apart in the same cell, with other states next, so that the next cells differ: users of tables can
  * do that at every other step only, and 0.92 of the declared loss is as far as they get. */
 TEST(values_of_states_are_cut)
 {
-    for (int centred = 0; centred < 2; centred++) {
-        check((setup){TACIT__ONE_HOT, joint, centred == 1, 0.9, 0, 0});
-        check((setup){TACIT__ONE_HOT, pure, centred == 1, 0.95, 0, 0});
+    for (int centered = 0; centered < 2; centered++) {
+        check((setup){TACIT__ONE_HOT, joint, centered == 1, 0.9, 0, 0});
+        check((setup){TACIT__ONE_HOT, pure, centered == 1, 0.95, 0, 0});
     }
 }
 
 TEST(values_of_features_are_cut)
 {
-    for (int centred = 0; centred < 2; centred++) {
-        check((setup){TACIT__CARRIED, joint, centred == 1, 0.9, 0, 0});
-        check((setup){TACIT__CARRIED, pure, centred == 1, 0.95, 0, 0});
+    for (int centered = 0; centered < 2; centered++) {
+        check((setup){TACIT__CARRIED, joint, centered == 1, 0.9, 0, 0});
+        check((setup){TACIT__CARRIED, pure, centered == 1, 0.95, 0, 0});
     }
 }
 

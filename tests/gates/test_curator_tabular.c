@@ -1,4 +1,4 @@
-/* The condition on the scales of a tabular curator. The bound on centred rewards holds beside that of visits (with two streams:
+/* The condition on the scales of a tabular curator. The bound on centered rewards holds beside that of visits (with two streams:
  * of moves) only if their noise is at least half as large. A split of the budget that misses this is refused; one that just
  * keeps it moves by what it declares, and by all of it for users who share their cells as for users who share none. */
 #include <math.h>
@@ -23,7 +23,7 @@ static tacit_status create(bool two_streams, double weight_rewards, tacit__tabul
                                       .episodes = USERS,
                                       .guarantee = {TACIT_MODEL_JOINT, 1, 1e-6},
                                       .mechanism = TACIT_SUM_TREE,
-                                      .centred = true,
+                                      .centered = true,
                                       .visits_from_moves = two_streams,
                                       .user_norm = 1,
                                       .failure = 0.1,

@@ -84,9 +84,9 @@ TEST(batches_move_by_what_they_declare)
           (least){0.99, 0.94, 0.94});
 }
 
-/* Where most of the budget is on responses the worst pair shares its features and has opposite centred targets. That needs values
+/* Where most of the budget is on responses the worst pair shares its features and has opposite centered targets. That needs values
  * which the large bonus excludes; test_curator_lsvi.c asks with others and gets beyond 0.9. */
-TEST(centred_responses_move_by_what_is_declared)
+TEST(centered_responses_move_by_what_is_declared)
 {
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "3"),
                                 SET("gram", "direct")},

@@ -1,5 +1,5 @@
 /* Gate 1 for the learners of linear mixtures: every kind, every model that it has, both calibrations, every sum, tables and
- * features of a user's own, centred or not, at horizons of 4, 11 and 20.
+ * features of a user's own, centered or not, at horizons of 4, 11 and 20.
  *
  * One user is replaced, with the releases frozen. Then everything that others meet is the same, and the loss is at most what
  * the plan declares, line by line; the worst pair of users is found by hill climbing. What a line declares is for any features
@@ -107,11 +107,11 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
 static void each_model(const char *kind, bool pure, const least tight[3], const least tight_pure[3])
 {
     for (int f = TABLE; f <= SIGNED; f++)
-        for (int centred = 0; centred < (f == SIGNED ? 1 : 2); centred++) {
+        for (int centered = 0; centered < (f == SIGNED ? 1 : 2); centered++) {
             setup s = {.kind = kind,
                        .features = (features)f,
                        .guarantee = joint,
-                       .center = centred ? "yes" : "no",
+                       .center = centered ? "yes" : "no",
                        .replan = "every",
                        .least = tight[f]};
             check(&s);

@@ -167,7 +167,7 @@ TEST(moments_are_those_of_the_law)
     }
 }
 
-/* Neighbouring inputs reach the same outputs: no lattice point is skipped near the centre, for either. */
+/* Neighbouring inputs reach the same outputs: no lattice point is skipped near the center, for either. */
 TEST(neighbouring_inputs_have_the_same_support)
 {
     for (int law = 0; law < TACIT__LAWS; law++)

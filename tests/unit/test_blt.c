@@ -376,7 +376,7 @@ TEST(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data)
                 y[i] += fresh;
             release(s, N, x, y);
             strategy->read(s, out);
-            assert_memory_equal(strategy->show(s), out, sizeof out);
+            assert_memory_equal(strategy->get_released(s), out, sizeof out);
             long double expected = 0;
             for (uint64_t n = 0; n <= t; n++)
                 expected += b[n] * z[t - n];

@@ -89,11 +89,11 @@ TEST(no_width_empties_a_context)
             o.local = trial % 5 == 0;
             assert_ok(tacit__capri_create(&o, &p));
             tacit__capri_start(p, trial % 4 == 0 ? 0 : 7);
-            while (!tacit__capri_look(p).last) {
+            while (!tacit__capri_get_epoch(p).last) {
                 bool before[PAIRS];
                 double sum[PAIRS], size = pow(10, (double)random_below(&seed, 7) - 2);
                 memcpy(before, tacit__capri_active(p), sizeof before);
-                for (size_t j = 0; j < tacit__capri_look(p).estimator->p; j++)
+                for (size_t j = 0; j < tacit__capri_get_epoch(p).estimator->p; j++)
                     sum[j] = size * random_normal(&seed);
                 tacit__capri_close(p, sum);
                 const bool *active = tacit__capri_active(p);
@@ -106,8 +106,8 @@ TEST(no_width_empties_a_context)
                         if (before[w] && (best == PAIRS || mu[w] > mu[best]))
                             best = w;
                         left += active[w];
-                        mass += tacit__capri_look(p).mixed[w];
-                        assert_true(tacit__capri_look(p).mixed[w] == 0 || active[w]);
+                        mass += tacit__capri_get_epoch(p).mixed[w];
+                        assert_true(tacit__capri_get_epoch(p).mixed[w] == 0 || active[w]);
                     }
                     assert_true(left > 0 && active[best]);
                     assert_close(mass, 1, 1e-12);
@@ -300,7 +300,7 @@ TEST(local_noise_adds_up_to_the_number_of_users)
     for (int e = 0; e < EPOCHS; e++) {
         for (int t = 0; t < USERS; t++)
             assert_ok(tacit__epochs_add(c, P, v, 0, NULL));
-        assert_ok(tacit__epochs_show(c, P, sum, NULL));
+        assert_ok(tacit__epochs_release(c, P, sum, NULL));
         for (size_t j = 0; j < P; j++)
             square += sum[j] * sum[j];
     }

@@ -59,7 +59,7 @@ static tacit__tabular *open_tabular(tacit_guarantee g, int how)
                                       .episodes = USERS + 1,
                                       .guarantee = g,
                                       .mechanism = tacit_sum_default_mechanism(g),
-                                      .centred = true,
+                                      .centered = true,
                                       .visits_from_moves = how == 2 && g.delta > 0,
                                       .user_visits = how == 1 && g.delta > 0 ? 2 : 0,
                                       .user_norm = how == 1 && g.delta > 0 ? 0.5 : 1,
@@ -175,12 +175,12 @@ static tacit__gram *open_gram(tacit_guarantee g)
 {
     const tacit__gram_stream one = {.name = "transitions",
                                     .frame = {H, 1, WIDTH, PAIRS},
-                                    .centred = true,
+                                    .centered = true,
                                     .parameter_norm = 1,
                                     .share = 0.7},
                              other = {.name = "rewards",
                                       .frame = {H, PAIRS, 1, PAIRS},
-                                      .centred = true,
+                                      .centered = true,
                                       .parameter_norm = 1,
                                       .share = 0.3};
     const tacit__gram_options o = {.n_states = S,
@@ -373,8 +373,8 @@ TEST(epochs_of_users_are_those_of_their_contributions)
                 total[i] += made[i];
         }
         assert_true(total[0] != 0 && total[SIZE] == 0);
-        assert_ok(tacit__epochs_show(learns, SIZE, one, NULL));
-        assert_ok(tacit__epochs_show(adds, SIZE, other, NULL));
+        assert_ok(tacit__epochs_release(learns, SIZE, one, NULL));
+        assert_ok(tacit__epochs_release(adds, SIZE, other, NULL));
         assert_memory_equal(one, other, sizeof one);
         assert_status(tacit__epochs_add_contribution(adds, SIZE, made, NULL), TACIT_EXHAUSTED);
         tacit__epochs_destroy(learns);
@@ -409,28 +409,28 @@ static const double range[H] = {4, 3, 2, 1};
 static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table)
 {
     const size_t d = form == TACIT__ONE_HOT ? S * A : 3;
-    tacit__lsvi_wish wish = {.space = {.form = form,
-                                       .n_states = form == TACIT__CARRIED ? 0 : S,
-                                       .n_actions = A,
-                                       .horizon = H,
-                                       .dimension = d,
-                                       .bound = 1,
-                                       .simplex = false,
-                                       .feature_bits = tacit__lsvi_feature_bits(USERS),
-                                       .table = table},
-                             .schedule = TACIT__EVERY,
-                             .episodes = USERS,
-                             .guarantee = g,
-                             .mechanism = TACIT_SUM_TREE,
-                             .gram = TACIT__GRAM_SUMS,
-                             .centred = true,
-                             .lambda = 1,
-                             .shift = 1,
-                             .failure = 0.1};
+    tacit__lsvi_scheme_options wish = {.space = {.form = form,
+                                                 .n_states = form == TACIT__CARRIED ? 0 : S,
+                                                 .n_actions = A,
+                                                 .horizon = H,
+                                                 .dimension = d,
+                                                 .bound = 1,
+                                                 .simplex = false,
+                                                 .feature_bits = tacit__lsvi_feature_bits(USERS),
+                                                 .table = table},
+                                       .schedule = TACIT__EVERY,
+                                       .episodes = USERS,
+                                       .guarantee = g,
+                                       .mechanism = TACIT_SUM_TREE,
+                                       .gram = TACIT__GRAM_SUMS,
+                                       .centered = true,
+                                       .lambda = 1,
+                                       .shift = 1,
+                                       .failure = 0.1};
     tacit__lsvi_data_options o = {.space = wish.space,
                                   .episodes = USERS,
                                   .guarantee = g,
-                                  .centred = true,
+                                  .centered = true,
                                   .range = range,
                                   .archive_bytes = 1e9};
     tacit_noise *noise = noise_of_test();

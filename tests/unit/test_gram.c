@@ -35,7 +35,7 @@ static void fill_table(void)
     }
 }
 
-static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *parts, bool centred)
+static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *parts, bool centered)
 {
     tacit__gram_options o = {.n_states = STATES,
                              .n_actions = ACTIONS,
@@ -47,7 +47,7 @@ static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *pa
                              .n_streams = 1,
                              .streams = {{.name = "transitions",
                                           .frame = {STEPS, 1, WIDTH, PAIRS},
-                                          .centred = centred,
+                                          .centered = centered,
                                           .table = parts,
                                           .parameter_norm = 1,
                                           .share = 1}}};

@@ -20,7 +20,7 @@ typedef struct reference {
     lsvi_form form;
     size_t d;
     double bonus; /* in units of the range */
-    double centre;
+    double center;
     lsvi_user users[200];
     size_t n;
     double q[LSVI_H][LSVI_S][LSVI_A], values[LSVI_H + 1][LSVI_S];
@@ -78,7 +78,7 @@ static void refer(reference *r)
             gram[j * r->d + j] = 1;
         for (size_t k = 0; k < r->n; k++) {
             const lsvi_user *x = &r->users[k];
-            double y = (x->rewards[h] + r->values[h + 1][x->states[h + 1]]) / range - r->centre;
+            double y = (x->rewards[h] + r->values[h + 1][x->states[h + 1]]) / range - r->center;
             phi_of(r, x->states[h], x->actions[h], phi);
             for (size_t i = 0; i < r->d; i++) {
                 u[i] += phi[i] * y;
@@ -97,7 +97,7 @@ static void refer(reference *r)
                     inner += phi[j] * w[j];
                     square += phi[j] * v[j];
                 }
-                double q = range * (r->centre + inner + r->bonus * sqrt(square));
+                double q = range * (r->center + inner + r->bonus * sqrt(square));
                 r->q[h][s][a] = fmin(fmax(q, 0), range);
                 r->values[h][s] = fmax(r->values[h][s], r->q[h][s][a]);
             }
@@ -125,7 +125,7 @@ TEST(every_episode_agrees_with_a_plain_reference)
         tacit_agent *agent = lsvi_start(&s);
         r = (reference){.form = cases[c].form,
                         .d = cases[c].form == LSVI_ONE_HOT ? REF_D : LSVI_D,
-                        .centre = cases[c].center[0] == 'y' ? 0.5 : 0};
+                        .center = cases[c].center[0] == 'y' ? 0.5 : 0};
         double d = (double)r.d;
         r.bonus = 0.02 * d * sqrt(log(2 * d * 200 * LSVI_H / 0.05));
         lsvi_fill(r.users, 200, 11);
@@ -678,7 +678,7 @@ TEST(what_does_not_exist_is_refused_with_a_reason)
                          .users = 10,
                          .settings = center,
                          .n_settings = 1},
-           TACIT_UNSUPPORTED, "do not centre");
+           TACIT_UNSUPPORTED, "do not center");
     refuse(&(lsvi_setup){.guarantee = none, .users = 10, .settings = factor, .n_settings = 1},
            TACIT_BAD_ARGUMENT, "more than 1");
     refuse(&(lsvi_setup){.guarantee = none, .users = 10, .settings = word, .n_settings = 1},

@@ -50,9 +50,9 @@ static void draw_feature(draw *w, double *x)
 }
 
 /* The largest move that random search with local steps finds. */
-static double search(draw w, bool centred, double t)
+static double search(draw w, bool centered, double t)
 {
-    double most = 0, low = centred ? -0.5 : 0;
+    double most = 0, low = centered ? -0.5 : 0;
     for (int i = 0; i < 20000; i++) {
         double x[D], y[D], share = random_unit(&w.seed);
         draw_feature(&w, x);
@@ -78,7 +78,7 @@ static double search(draw w, bool centred, double t)
 TEST(sensitivities_hold_against_brute_force_and_are_reached)
 {
     for (int kind = 0; kind < 3; kind++)
-        for (int centred = 0; centred < 2; centred++)
+        for (int centered = 0; centered < 2; centered++)
             for (double t = 1.0 / 64; t <= 64; t *= 4) {
                 tacit__linear_space sp = {.form = kind == 2 ? TACIT__ONE_HOT : TACIT__CARRIED,
                                           .n_actions = 2,
@@ -86,12 +86,12 @@ TEST(sensitivities_hold_against_brute_force_and_are_reached)
                                           .dimension = D,
                                           .bound = 1,
                                           .simplex = kind > 0};
-                double reach = tacit__lsvi_reach(&sp, centred, t);
+                double reach = tacit__lsvi_reach(&sp, centered, t);
                 double found = search(
-                    (draw){kind > 0, kind == 2, (uint64_t)(kind + 10 * centred) + 1}, centred, t);
+                    (draw){kind > 0, kind == 2, (uint64_t)(kind + 10 * centered) + 1}, centered, t);
                 assert_within(found, 0, reach);
                 /* simplex vectors are short where they are not corners, so the bound for the ball is not reached */
-                assert_within(found, (kind == 1 && centred ? 0.75 : 0.95) * reach, reach);
+                assert_within(found, (kind == 1 && centered ? 0.75 : 0.95) * reach, reach);
             }
 }
 
@@ -192,23 +192,24 @@ TEST(features_of_the_simplex_stay_there)
     assert_true(out[0] + out[1] <= ldexp(1, BITS));
 }
 
-static tacit__lsvi_wish wish_of(tacit__lsvi_schedule schedule, uint64_t K, tacit_guarantee g)
+static tacit__lsvi_scheme_options options_of(tacit__lsvi_schedule schedule, uint64_t K,
+                                             tacit_guarantee g)
 {
-    return (tacit__lsvi_wish){.space = {.form = TACIT__CARRIED,
-                                        .n_actions = 4,
-                                        .horizon = 5,
-                                        .dimension = 5,
-                                        .bound = 1,
-                                        .simplex = true,
-                                        .feature_bits = BITS},
-                              .schedule = schedule,
-                              .episodes = K,
-                              .guarantee = g,
-                              .mechanism = tacit_sum_default_mechanism(g),
-                              .centred = true,
-                              .lambda = 1,
-                              .shift = 2,
-                              .failure = 0.05};
+    return (tacit__lsvi_scheme_options){.space = {.form = TACIT__CARRIED,
+                                                  .n_actions = 4,
+                                                  .horizon = 5,
+                                                  .dimension = 5,
+                                                  .bound = 1,
+                                                  .simplex = true,
+                                                  .feature_bits = BITS},
+                                        .schedule = schedule,
+                                        .episodes = K,
+                                        .guarantee = g,
+                                        .mechanism = tacit_sum_default_mechanism(g),
+                                        .centered = true,
+                                        .lambda = 1,
+                                        .shift = 2,
+                                        .failure = 0.05};
 }
 
 static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MODEL_JOINT, 1, 1e-6},
@@ -219,7 +220,7 @@ TEST(batches_have_the_boundaries_of_the_paper)
 {
     for (uint64_t K = 1; K <= 40; K++)
         for (uint64_t B = 1; B <= K; B++) {
-            tacit__lsvi_wish w = wish_of(TACIT__BATCHED, K, none);
+            tacit__lsvi_scheme_options w = options_of(TACIT__BATCHED, K, none);
             tacit__lsvi_scheme s;
             w.batches = B;
             assert_ok(tacit__lsvi_decide(&w, &s, NULL));
@@ -230,7 +231,7 @@ TEST(batches_have_the_boundaries_of_the_paper)
             assert_int_equal(s.switches, boundaries > 0 ? boundaries : 1);
             assert_true(B == 1 || K == 1 || s.leaf * s.leaves < K);
         }
-    tacit__lsvi_wish w = wish_of(TACIT__EVERY, 40, none);
+    tacit__lsvi_scheme_options w = options_of(TACIT__EVERY, 40, none);
     tacit__lsvi_scheme s;
     assert_ok(tacit__lsvi_decide(&w, &s, NULL));
     assert_true(s.leaf == 1 && s.leaves == 39 && s.switches == 39);
@@ -241,8 +242,8 @@ TEST(scales_spend_the_budget_exactly)
 {
     for (int schedule = TACIT__EVERY; schedule <= TACIT__DOUBLING; schedule++)
         for (int is_pure = 0; is_pure < (schedule == TACIT__DOUBLING ? 1 : 2); is_pure++) {
-            tacit__lsvi_wish w =
-                wish_of((tacit__lsvi_schedule)schedule, 5000, is_pure ? pure : joint);
+            tacit__lsvi_scheme_options w =
+                options_of((tacit__lsvi_schedule)schedule, 5000, is_pure ? pure : joint);
             tacit__lsvi_scheme s;
             assert_ok(tacit__lsvi_decide(&w, &s, NULL));
             double N = (double)s.switches, mu;
@@ -263,7 +264,7 @@ TEST(scales_spend_the_budget_exactly)
 
 TEST(the_cap_is_where_the_prediction_is_least)
 {
-    tacit__lsvi_wish w = wish_of(TACIT__DOUBLING, 20000, joint);
+    tacit__lsvi_scheme_options w = options_of(TACIT__DOUBLING, 20000, joint);
     tacit__lsvi_scheme best, other;
     assert_ok(tacit__lsvi_decide(&w, &best, NULL));
     assert_true(best.switches < best.theorem_switches);
@@ -276,7 +277,7 @@ TEST(the_cap_is_where_the_prediction_is_least)
     }
     /* a larger promise pays for more switches with less noise */
     tacit__lsvi_scheme generous;
-    w = wish_of(TACIT__DOUBLING, 20000, (tacit_guarantee){TACIT_MODEL_JOINT, 10, 1e-6});
+    w = options_of(TACIT__DOUBLING, 20000, (tacit_guarantee){TACIT_MODEL_JOINT, 10, 1e-6});
     assert_ok(tacit__lsvi_decide(&w, &generous, NULL));
     assert_true(generous.switches > best.switches && generous.gram_stddev < best.gram_stddev);
 }
@@ -284,7 +285,7 @@ TEST(the_cap_is_where_the_prediction_is_least)
 /* The theorem's cap solves N = ceil(d H / log 2 log(3/2 + K / (2 d Upsilon(N)))) at its own noise. */
 TEST(the_theorems_cap_is_a_fixed_point)
 {
-    tacit__lsvi_wish w = wish_of(TACIT__DOUBLING, 20000, joint);
+    tacit__lsvi_scheme_options w = options_of(TACIT__DOUBLING, 20000, joint);
     tacit__lsvi_scheme s;
     w.theorem = true;
     assert_ok(tacit__lsvi_decide(&w, &s, NULL));
@@ -293,7 +294,7 @@ TEST(the_theorems_cap_is_a_fixed_point)
                                                               0.05 / (6 * 20000.0 * 5));
     assert_int_equal(s.switches, (uint64_t)ceil(25 / log(2) * log(1.5 + 20000 / (10 * upsilon))));
     assert_true(s.switch_factor == 2 && s.leaf == 1);
-    w = wish_of(TACIT__DOUBLING, 20000, none);
+    w = options_of(TACIT__DOUBLING, 20000, none);
     assert_ok(tacit__lsvi_decide(&w, &s, NULL));
     assert_int_equal(s.switches, (uint64_t)ceil(25 / log(2) * log(1 + 20000 / 5.0)));
 }
@@ -304,7 +305,7 @@ TEST(gram_matrices_take_the_less_noisy_mechanism)
 {
     int seen[2] = {0};
     for (uint64_t batches = 2; batches < 60; batches++) {
-        tacit__lsvi_wish w = wish_of(TACIT__BATCHED, 1000, joint);
+        tacit__lsvi_scheme_options w = options_of(TACIT__BATCHED, 1000, joint);
         tacit__lsvi_scheme s, direct;
         w.batches = batches;
         assert_ok(tacit__lsvi_decide(&w, &s, NULL));
@@ -322,7 +323,7 @@ TEST(gram_matrices_take_the_less_noisy_mechanism)
         seen[s.direct]++;
     }
     assert_true(seen[0] > 10 && seen[1] > 10);
-    tacit__lsvi_wish w = wish_of(TACIT__DOUBLING, 1000, joint);
+    tacit__lsvi_scheme_options w = options_of(TACIT__DOUBLING, 1000, joint);
     tacit__lsvi_scheme s;
     w.mechanism = TACIT_SUM_TREE;
     assert_ok(tacit__lsvi_decide(&w, &s, NULL));

@@ -277,7 +277,7 @@ TEST(impossible_requests_are_refused_with_a_remedy)
     tacit_setting both[] = {{.key = "center", .value = "yes", .line = 7},
                             {.key = "nonneg", .value = "yes", .line = 8}};
     r = request_of(&a, "ucrl-vtr", joint, 100, both, 2);
-    refused(&r, TACIT_UNSUPPORTED, "f.yaml:8: centred features have both signs");
+    refused(&r, TACIT_UNSUPPORTED, "f.yaml:8: centered features have both signs");
     r = request_of(&a, "ucrl-vtr", joint, 100, both, 1);
     r.calibration = TACIT_CALIBRATION_PUBLISHED;
     refused(&r, TACIT_UNSUPPORTED, "f.yaml:7: published calibrations are for values that are not");

@@ -27,7 +27,7 @@ typedef struct bench {
     double *rewards;
 } bench;
 
-static bench open_bench(const char *world, tacit__optimist_form form, bool soft, bool centred,
+static bench open_bench(const char *world, tacit__optimist_form form, bool soft, bool centered,
                         tacit_guarantee g, uint64_t episodes)
 {
     bench b = {.world = world_of(world, NULL, 0),
@@ -46,8 +46,8 @@ static bench open_bench(const char *world, tacit__optimist_form form, bool soft,
                                  .mixture = f->mixture,
                                  .rewards = f->rewards,
                                  .stationary = f->stationary,
-                                 .centred = centred,
-                                 .centred_rewards = centred,
+                                 .centered = centered,
+                                 .centered_rewards = centered,
                                  .soft = soft ? &tacit__linopt_po : NULL,
                                  .step_size = 0.05};
     assert_ok(tacit__optimist_create(&o, &b.planner, &err));
@@ -68,12 +68,12 @@ static bench open_bench(const char *world, tacit__optimist_form form, bool soft,
     for (size_t i = 0; i < n; i++) {
         b.radius.frame[i] = tacit__optimist_frame(b.planner, i);
         b.radius.parameter_norm[i] = tacit__optimist_parameter_norm(b.planner, i);
-        b.radius.centred[i] = centred;
+        b.radius.centered[i] = centered;
         c.streams[i] = (tacit__gram_stream){.name = i == 0 ? "first" : "second",
                                             .frame = b.radius.frame[i],
                                             .radius = tacit__optimist_radius(b.planner, i),
-                                            .centred = centred,
-                                            .nonnegative = !centred,
+                                            .centered = centered,
+                                            .nonnegative = !centered,
                                             .parameter_norm = b.radius.parameter_norm[i],
                                             .share = 1.0 / (double)n};
     }
@@ -123,10 +123,10 @@ static void serve(bench *b, uint64_t episode, const tacit_billboard *board)
 /* At the theorem's scales no value is below the best one, in any episode, with probability 0.95; the seeds are fixed. `informed`:
  * the bonus has left the clip in the end. (Most have not: at these scales thousands of users are few. What the bonus rests
  * on is tested with more informative plans below.) */
-static void check_optimism(const char *world, tacit__optimist_form form, bool centred,
+static void check_optimism(const char *world, tacit__optimist_form form, bool centered,
                            tacit_guarantee g, uint64_t episodes, bool informed)
 {
-    bench b = open_bench(world, form, false, centred, g, episodes);
+    bench b = open_bench(world, form, false, centered, g, episodes);
     const size_t S = b.facts->n_states, H = b.facts->horizon;
     uint32_t *policy = calloc(H * S, sizeof *policy);
     double *best = calloc((H + 1) * S, sizeof *best);
@@ -154,14 +154,14 @@ TEST(values_are_optimistic_at_the_scale_of_the_theorem)
 {
     const tacit_guarantee joint = {TACIT_MODEL_JOINT, 300, 1e-5};
     const tacit_guarantee local = {TACIT_MODEL_LOCAL, 10, 1e-5};
-    for (int centred = 0; centred < 2; centred++) {
-        check_optimism("lock", TACIT__PLAIN, centred, none, 4000, centred);
-        check_optimism("lock", TACIT__PLAIN, centred, joint, 1000, false);
-        check_optimism("lock", TACIT__PLAIN, centred, local, 500, false);
-        check_optimism("lock", TACIT__REWARDS, centred, none, 2000, false);
-        check_optimism("lock", TACIT__REWARDS, centred, joint, 500, false);
-        check_optimism("lock", TACIT__VARIANCE, centred, none, 500, false);
-        check_optimism("lock", TACIT__VARIANCE, centred, joint, 500, false);
+    for (int centered = 0; centered < 2; centered++) {
+        check_optimism("lock", TACIT__PLAIN, centered, none, 4000, centered);
+        check_optimism("lock", TACIT__PLAIN, centered, joint, 1000, false);
+        check_optimism("lock", TACIT__PLAIN, centered, local, 500, false);
+        check_optimism("lock", TACIT__REWARDS, centered, none, 2000, false);
+        check_optimism("lock", TACIT__REWARDS, centered, joint, 500, false);
+        check_optimism("lock", TACIT__VARIANCE, centered, none, 500, false);
+        check_optimism("lock", TACIT__VARIANCE, centered, joint, 500, false);
     }
     check_optimism("random-mixture", TACIT__PLAIN, true, none, 1000, false);
     check_optimism("riverswim", TACIT__PLAIN, true, none, 200, false);
@@ -194,19 +194,19 @@ static double furthest(const tacit__gram_sums *m, const tacit__frame *f, const t
 
 /* Users of a lock that is soon opened; at every tenth plan all truths, the weights of the lock and its rewards, are within the
  * theorem's radius of the estimates, and the radius is not so wide that this says nothing. */
-static void check_radius(tacit__optimist_form form, bool centred, tacit_guarantee g)
+static void check_radius(tacit__optimist_form form, bool centered, tacit_guarantee g)
 {
     enum { EPISODES = 2000, STEPS = 5, PARTS = 4, LOCK_PAIRS = 12 };
     static const size_t hidden[STEPS] = {2, 1, 3, 2, 1};
     static const double pays[3] = {0.2, 1, 0};
-    bench b = open_bench("lock", form, false, centred, g, EPISODES);
+    bench b = open_bench("lock", form, false, centered, g, EPISODES);
     double theta[STEPS - 1][PARTS], rewards[STEPS][LOCK_PAIRS], share = 0;
     for (size_t h = 0; h + 1 < STEPS; h++)
         for (size_t j = 0; j < PARTS; j++)
             theta[h][j] = 2 * (j == hidden[h] ? 0.9 : 0.1 / 3);
     for (size_t i = 0; i < STEPS * LOCK_PAIRS; i++)
         rewards[i / LOCK_PAIRS][i % LOCK_PAIRS] =
-            centred ? 2 * pays[i % LOCK_PAIRS / 4] - 1 : pays[i % LOCK_PAIRS / 4];
+            centered ? 2 * pays[i % LOCK_PAIRS / 4] - 1 : pays[i % LOCK_PAIRS / 4];
     for (uint64_t k = 0; k < EPISODES; k++) {
         b.radius.bonus_scale = form == TACIT__VARIANCE ? 0.003 : 0.05;
         tacit_billboard board = plan(&b);
@@ -237,10 +237,10 @@ TEST(the_truth_is_within_the_radius)
                                           {TACIT_MODEL_JOINT, 10, 1e-5},
                                           {TACIT_MODEL_JOINT, 1, 0},
                                           {TACIT_MODEL_LOCAL, 10, 1e-5}};
-    for (int centred = 0; centred < 2; centred++)
+    for (int centered = 0; centered < 2; centered++)
         for (size_t i = 0; i < sizeof guarantees / sizeof *guarantees; i++)
             for (int form = TACIT__PLAIN; form <= TACIT__REWARDS; form++)
-                check_radius((tacit__optimist_form)form, centred, guarantees[i]);
+                check_radius((tacit__optimist_form)form, centered, guarantees[i]);
 }
 
 /* --- One-hot and dense ----------------------------------------------------------------------------- */
@@ -266,7 +266,7 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
                              .row = one_hot_row};
     double rewards[PAIRS] = {0, 0.1, 0.3, 0.2, 1, 0};
     for (int form = TACIT__PLAIN; form <= TACIT__VARIANCE; form++)
-        for (int centred = 0; centred < 2; centred++) {
+        for (int centered = 0; centered < 2; centered++) {
             tacit__optimist *dense, *blocks;
             tacit_error err;
             tacit__optimist_options o = {.n_states = S,
@@ -276,7 +276,7 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
                                          .mixture = &mixture,
                                          .rewards = rewards,
                                          .stationary = true,
-                                         .centred = centred};
+                                         .centered = centered};
             assert_ok(tacit__optimist_create(&o, &dense, &err));
             o.mixture = NULL;
             assert_ok(tacit__optimist_create(&o, &blocks, &err));
@@ -295,7 +295,7 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
                         (tacit__gram_stream){.name = j == 0 ? "first" : "second",
                                              .frame = tacit__optimist_frame(planners[i], j),
                                              .radius = tacit__optimist_radius(planners[i], j),
-                                             .centred = centred};
+                                             .centered = centered};
                 assert_ok(tacit__gram_create(&c, NULL, &curators[i], &err));
             }
             uint64_t r = 5;

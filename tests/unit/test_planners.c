@@ -66,7 +66,7 @@ static tacit__counts counts_of(const double *visits, const double *moves, const 
                            .visits = visits,
                            .moves = moves,
                            .rewards = rewards,
-                           .centre = 0.5,
+                           .center = 0.5,
                            .visits_error = 1,
                            .moves_error = 1,
                            .rewards_error = 1};
@@ -350,17 +350,17 @@ TEST(capri_plans_from_sums_made_by_hand)
     assert_ok(tacit__capri_create(&o, &other));
     tacit__capri_start(one, 1);
     tacit__capri_start(other, 1);
-    assert_true(tacit__capri_look(one).n_epochs > 2);
-    while (!tacit__capri_look(one).last) {
+    assert_true(tacit__capri_get_epoch(one).n_epochs > 2);
+    while (!tacit__capri_get_epoch(one).last) {
         double sum[PAIRS];
-        const size_t p = tacit__capri_look(one).estimator->p;
+        const size_t p = tacit__capri_get_epoch(one).estimator->p;
         for (size_t i = 0; i < p; i++)
             sum[i] = 20 * random_normal(&seed);
         double *goes = copy_of(sum, p);
         tacit__capri_close(one, sum);
         tacit__capri_close(other, goes);
         spoil(goes, p);
-        assert_memory_equal(tacit__capri_look(one).mixed, tacit__capri_look(other).mixed,
+        assert_memory_equal(tacit__capri_get_epoch(one).mixed, tacit__capri_get_epoch(other).mixed,
                             PAIRS * sizeof(double));
         assert_memory_equal(tacit__capri_estimates(one), tacit__capri_estimates(other),
                             PAIRS * sizeof(double));

@@ -294,7 +294,7 @@ TEST(printed_calibrations_give_what_they_claim)
 }
 
 /* Three orders of magnitude lie between printed and tight noise of UCRL-VTR under joint privacy: by the plain rule (no
- * joint movement, a tree, values not centred) 1,070 on the Gram matrix and 397 on the response at H = 5, d = 5, K = 1000. */
+ * joint movement, a tree, values not centered) 1,070 on the Gram matrix and 397 on the response at H = 5, d = 5, K = 1000. */
 TEST(printed_noise_is_a_thousand_times_the_tight_one)
 {
     tacit__printed_case c = case_of(TACIT_MODEL_JOINT, 1, 1000, 5, 5);

@@ -133,17 +133,17 @@ TEST(joint_movement_scales_with_both_precisions)
 TEST(in_blocks_no_two_users_are_further_apart)
 {
     for (size_t i = 0; i < N_RATIOS; i++)
-        for (int centred = 0; centred < 2; centred++) {
+        for (int centered = 0; centered < 2; centered++) {
             double most = 0, l1, l2;
             for (int same = 0; same < 2; same++)
                 for (int k = 0; k < 81; k++) {
-                    double low = centred ? -1 : 0;
+                    double low = centered ? -1 : 0;
                     step a = {{1, 0}, low + (1 - low) * (k % 9) / 8},
                          b = {{same, 1 - same}, low + (1 - low) * (k / 9) / 8};
                     distance(&a, &b, 2, ratios[i], &l1, &l2);
                     most = fmax(most, l2);
                 }
-            tacit__angle angle = centred ? TACIT__BLOCKS : TACIT__ACUTE;
+            tacit__angle angle = centered ? TACIT__BLOCKS : TACIT__ACUTE;
             assert_close(most, tacit__step_l2(ratios[i], angle), 1e-14);
         }
 }

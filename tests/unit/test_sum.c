@@ -54,11 +54,11 @@ static double relative_error(tacit_law law, double alive, double n)
     return sqrt((2 + excess) / n) / 2;
 }
 
-static double measured_stddev(const double *noisy, const double *centre, size_t n)
+static double measured_stddev(const double *noisy, const double *center, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += (noisy[i] - centre[i]) * (noisy[i] - centre[i]);
+        sum += (noisy[i] - center[i]) * (noisy[i] - center[i]);
     return sqrt(sum / (double)n);
 }
 

@@ -189,7 +189,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
                                  .episodes = EPISODES,
                                  .guarantee = g,
                                  .mechanism = tacit_sum_default_mechanism(g),
-                                 .centred = true,
+                                 .centered = true,
                                  .drop_last = drop_last,
                                  .visits_from_moves = two_streams,
                                  .user_norm = 1,

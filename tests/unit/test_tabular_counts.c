@@ -65,7 +65,7 @@ static tacit__tabular *open_with(tacit__tabular_options o, uint64_t seed)
     tacit_error err;
     o.episodes = USERS + 1;
     o.mechanism = tacit_sum_default_mechanism(o.guarantee);
-    o.centred = true;
+    o.centered = true;
     o.user_norm = 1;
     o.failure = 0.3;
     o.weight_visits = 14;
@@ -317,7 +317,7 @@ static tacit__tabular_options options_of(tacit_guarantee g, size_t tables)
                                     .episodes = USERS + 1,
                                     .guarantee = g,
                                     .mechanism = tacit_sum_default_mechanism(g),
-                                    .centred = true,
+                                    .centered = true,
                                     .user_norm = 1,
                                     .failure = 0.3,
                                     .weight_visits = 14,

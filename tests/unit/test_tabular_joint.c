@@ -21,7 +21,7 @@ static tacit__tabular *start(size_t horizon, uint64_t visits, double norm, doubl
                                 .episodes = 100,
                                 .guarantee = g,
                                 .mechanism = tacit_sum_default_mechanism(g),
-                                .centred = true,
+                                .centered = true,
                                 .user_visits = visits,
                                 .user_norm = norm,
                                 .failure = 0.1,

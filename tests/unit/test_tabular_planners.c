@@ -74,7 +74,7 @@ static void draw(uint64_t *seed, double digits, double noise, sample *out)
                                   .visits = out->visits,
                                   .moves = out->moves,
                                   .rewards = out->rewards,
-                                  .centre = 0.5,
+                                  .center = 0.5,
                                   .visits_error = noise,
                                   .moves_error = 0.7 * noise,
                                   .rewards_error = 3 * noise};
@@ -153,7 +153,7 @@ static void make_valid(const sample *x, double error_scale, model *m)
         double scratch[S], line[S];
         if (x->counts.drop_last && row >= (H - 1) * S * A) {
             m->n[row] = fmax(x->visits[row], 0) + fmax(2 * e, 1e-9);
-            m->r[row] = fmin(1, fmax(0, x->counts.centre + x->rewards[row] / m->n[row]));
+            m->r[row] = fmin(1, fmax(0, x->counts.center + x->rewards[row] / m->n[row]));
             for (size_t next = 0; next < S; next++)
                 m->p[row * S + next] = 1.0 / S;
             continue;
@@ -164,7 +164,7 @@ static void make_valid(const sample *x, double error_scale, model *m)
             m->n[row] += line[next] + fmax(2 * e, 1e-9) / S;
         for (size_t next = 0; next < S; next++)
             m->p[row * S + next] = (line[next] + fmax(2 * e, 1e-9) / S) / m->n[row];
-        m->r[row] = fmin(1, fmax(0, x->counts.centre + x->rewards[row] / m->n[row]));
+        m->r[row] = fmin(1, fmax(0, x->counts.center + x->rewards[row] / m->n[row]));
     }
 }
 
@@ -339,7 +339,7 @@ static void plain_ratios(const sample *x, double added, model *m)
 {
     for (size_t row = 0; row < ROWS; row++) {
         m->n[row] = fmax(1, x->visits[row] + added);
-        m->r[row] = (x->rewards[row] + x->counts.centre * x->visits[row]) / m->n[row];
+        m->r[row] = (x->rewards[row] + x->counts.center * x->visits[row]) / m->n[row];
         for (size_t next = 0; next < S; next++)
             m->p[row * S + next] = x->moves[row * S + next] / m->n[row];
     }
@@ -478,7 +478,7 @@ TEST(pucb_acts_by_its_formula)
             for (size_t row = 0; row < ROWS; row++) {
                 const double n = x.visits[row];
                 m.n[row] = n;
-                m.r[row] = x.counts.centre + x.rewards[row] / n;
+                m.r[row] = x.counts.center + x.rewards[row] / n;
                 for (size_t next = 0; next < S; next++)
                     m.p[row * S + next] = x.moves[row * S + next] / n;
                 unknown += n < 2 * o.e_n;
@@ -594,7 +594,7 @@ static void disturb(uint64_t *seed, const truth *w, size_t tables, int way, cons
                                 .visits = x->visits,
                                 .moves = x->moves,
                                 .rewards = x->rewards,
-                                .centre = 0.5,
+                                .center = 0.5,
                                 .visits_error = e[0],
                                 .moves_error = e[1],
                                 .rewards_error = e[2]};
