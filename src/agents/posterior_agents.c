@@ -1,6 +1,7 @@
-/* Tabular learners with rare releases: posterior-tabular, and explore-commit, the yardstick that every learner must
- * beat. Both have the curator of weighted counts (curate/weighted_curator.c) and the planner of
- * plan/posterior_tabular.c, which for explore-commit makes one greedy plan of one release.
+/* Tabular learners with rare releases: posterior-tabular, and explore-commit, the yardstick that
+ * every learner must beat. Both have the curator of weighted counts (curate/weighted_curator.c) and
+ * the planner of plan/posterior_tabular.c, which for explore-commit makes one greedy plan of one
+ * release.
  *
  * Neither has a regret theorem, and neither is a paper's: what they are worth is measured,
  * docs/why/posterior-tabular.md. */
@@ -54,7 +55,6 @@ typedef struct posterior_agent {
     tacit__weighted *curator;
     tacit__posterior_tabular *planner;
     size_t plans;
-    uint64_t looked_at; /* the release that the planner has seen last */
 } posterior_agent;
 
 static void destroy(void *self)
@@ -82,9 +82,9 @@ static tacit_status read_pooled(const tacit__reading *r, bool *pooled, tacit_err
     return TACIT_OK;
 }
 
-/* Users who explore, where that is not set: as many as posterior-tabular has before its first release, and
- * (S A)^(1/3) K^(2/3) if that is more, which balances what is lost while exploring with what the estimates of so
- * many users lose afterwards; half of all users at most. */
+/* Users who explore, where that is not set: as many as posterior-tabular has before its first
+ * release, and (S A)^(1/3) K^(2/3) if that is more, which balances what is lost while exploring
+ * with what the estimates of so many users lose afterwards; half of all users at most. */
 static tacit_status commit_after(const tacit__weighted_options *o, uint64_t *out)
 {
     const double k = (double)o->episodes, n_rows = (double)o->space.tables *
@@ -175,9 +175,9 @@ static tacit_status create(const tacit__agent_row *row, const tacit_agent_reques
 
 /* --- Users --------------------------------------------------------------------------------------- */
 
-/* Users of a batch take the plans in turn, a part of the batch each: within a batch nothing is learned, so that it
- * does not matter who is first, and a plan that stays is evaluated once. */
-static size_t place_of(const posterior_agent *agent, const tacit__batch *batch, uint64_t users)
+/* Users of a batch take the plans in turn, a part of the batch each: within a batch nothing is
+ * learned, so that it does not matter who is first, and a plan that stays is evaluated once. */
+static size_t place_of(const posterior_agent *agent, const tacit__user_batch *batch, uint64_t users)
 {
     const double done = (double)(users - batch->first) / (double)(batch->last - batch->first);
     const size_t place = (size_t)(done * (double)agent->plans);
@@ -188,12 +188,11 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     (void)err;
     posterior_agent *agent = self;
-    const tacit__batch batch = tacit__weighted_batch(agent->curator);
-    if (batch.number != agent->looked_at) {
-        const tacit__weighted_counts counts = tacit__weighted_release(agent->curator);
+    const tacit__user_batch batch = tacit__weighted_batch(agent->curator);
+    const tacit__weighted_counts counts = tacit__weighted_release(agent->curator);
+    if (counts.users != tacit__posterior_tabular_users(agent->planner)) {
         tacit__posterior_tabular_absorb(agent->planner, &counts);
         tacit__weighted_weigh(agent->curator, tacit__posterior_tabular_weights(agent->planner));
-        agent->looked_at = batch.number;
     }
     *out = tacit__posterior_tabular_show(
         agent->planner, place_of(agent, &batch, tacit__weighted_users(agent->curator)));
@@ -209,7 +208,6 @@ static tacit_status save(const void *self, void *bytes, size_t *size, tacit_erro
 {
     const posterior_agent *agent = self;
     tacit__writer w = {.at = bytes};
-    tacit__put(&w, &agent->looked_at, sizeof agent->looked_at);
     tacit__posterior_tabular_save(agent->planner, &w);
     tacit_status status = tacit__weighted_save(agent->curator, &w, err);
     if (status == TACIT_OK)
@@ -227,16 +225,13 @@ static tacit_status load(void *self, const void *bytes, size_t size, tacit_error
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__posterior_tabular_save(agent->planner, &(tacit__writer){.at = fresh});
     tacit__reader r = {.at = bytes, .left = size};
-    uint64_t looked_at;
-    tacit__take_into(&r, &looked_at, sizeof looked_at);
     tacit_status status = TACIT_OK;
     if (!tacit__posterior_tabular_load(agent->planner, &r))
         status = tacit__fail(err, TACIT_CORRUPT, "the saved planner contradicts itself");
     else
-        status = tacit__weighted_load(agent->curator, &r, err);
-    if (status == TACIT_OK)
-        agent->looked_at = looked_at;
-    else
+        status = tacit__weighted_load(agent->curator, &r,
+                                      tacit__posterior_tabular_users(agent->planner), err);
+    if (status != TACIT_OK)
         TACIT__REQUIRE(tacit__posterior_tabular_load(
             agent->planner, &(tacit__reader){.at = fresh, .left = count.size}));
     tacit__free(fresh);

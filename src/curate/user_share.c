@@ -1,20 +1,22 @@
 /* See curate/user_share.h.
  *
- * Let a_x be the weight of row x that was counted so far, used = sum_x a_x^2, and B^2 the budget. A visit of x
- * counts with
+ * Let a_x be the weight of row x that was counted so far, used = sum_x a_x^2, and B^2 the budget. A
+ * visit of x counts with
  *
  *     w = min(weight of x, -a_x + sqrt(a_x^2 + (B^2 - used) / 2)),     rounded down to the lattice,
  *
- * if the user has fewer than m counted visits of x; then a_x += w. The second term is the w that spends half of
- * what is left: used rises by (a_x + w)^2 - a_x^2 <= (B^2 - used) / 2. So used never exceeds B^2, and no visit
- * finds the budget empty: hard truncation would lose the last, often the rewarding, step of every trajectory.
+ * if the user has fewer than m counted visits of x; then a_x += w. The second term is the w that
+ * spends half of what is left: used rises by (a_x + w)^2 - a_x^2 <= (B^2 - used) / 2. So used never
+ * exceeds B^2, and no visit finds the budget empty: hard truncation would lose the last, often the
+ * rewarding, step of every trajectory.
  *
- * Everything here is known before the visit's reward and next state are. What is counted therefore has the law
- * of the world: nothing is biased, only left out. (Scaling a whole trajectory to a norm would depend on how it
- * went on; in worlds that users can leave, survival is then estimated wrong at any epsilon.)
+ * Everything here is known before the visit's reward and next state are. What is counted therefore
+ * has the law of the world: nothing is biased, only left out. (Scaling a whole trajectory to a norm
+ * would depend on how it went on; in worlds that users can leave, survival is then estimated wrong
+ * at any epsilon.)
  *
- * The square root is computed in doubles; whether the budget holds is decided in integers, before `used` is
- * updated. */
+ * The square root is computed in doubles; whether the budget holds is decided in integers,
+ * before `used` is updated. */
 #include "curate/user_share.h"
 
 #include <math.h>

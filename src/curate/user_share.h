@@ -24,8 +24,8 @@ typedef struct tacit__counted_step {
     uint64_t visit; /* of the row, from 1 */
 } tacit__counted_step;
 
-/* The steps that count, in their order, into out [horizon]; returns how many. The trajectory is one of the
- * space, with rewards in [0, 1]. */
+/* The steps that count, in their order, into out [horizon]; returns how many. The trajectory is
+ * one of the space, with rewards in [0, 1]. */
 size_t tacit__user_share(const tacit__share_rule *rule, const tacit_trajectory *user,
                          tacit__counted_step *out);
 

@@ -1,9 +1,11 @@
-/* Weighted counts: the curator's life, its users, and what it shows of them. See curate/weighted_curator.h; what a
- * user may contribute is in user_share.c, and the plan made of it in weighted_plan.c.
+/* Weighted counts: the curator's life, its users, and what it shows of them. See
+ * curate/weighted_curator.h; what a user may contribute is in user_share.c, and the plan made of it
+ * in weighted_plan.c.
  *
- * Releases come after k_0 users, and then whenever there are `growth` times as many: rarely, because a running sum
- * over few steps needs less noise, and because news after each user would change hardly anything. The moments are
- * public numbers, computed beforehand. Without privacy the schedule is the same and the counts are exact. */
+ * Releases come after k_0 users, and then whenever there are `growth` times as many: rarely,
+ * because a running sum over few steps needs less noise, and because news after each user would
+ * change hardly anything. The moments are public numbers, computed beforehand. Without privacy
+ * the schedule is the same and the counts are exact. */
 #include "curate/weighted_curator.h"
 
 #include <math.h>
@@ -147,13 +149,12 @@ uint64_t tacit__weighted_users(const tacit__weighted *c)
     return c->users;
 }
 
-tacit__batch tacit__weighted_batch(const tacit__weighted *c)
+tacit__user_batch tacit__weighted_batch(const tacit__weighted *c)
 {
-    return (tacit__batch){.number = c->next,
-                          .first = c->next > 0 ? c->at[c->next - 1] : 0,
-                          .last = c->next < c->releases && c->at[c->next] < c->o.episodes
-                                      ? c->at[c->next]
-                                      : c->o.episodes};
+    return (tacit__user_batch){.first = c->next > 0 ? c->at[c->next - 1] : 0,
+                               .last = c->next < c->releases && c->at[c->next] < c->o.episodes
+                                           ? c->at[c->next]
+                                           : c->o.episodes};
 }
 
 tacit__weighted_counts tacit__weighted_release(const tacit__weighted *c)

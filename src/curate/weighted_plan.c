@@ -1,8 +1,8 @@
-/* What the curator of weighted counts declares: each stream's bound and the reason for it, the plan and its
- * calibration, and the sums that are opened under it. See curate/weighted_curator.h.
+/* What the curator of weighted counts declares: each stream's bound and the reason for it, the plan
+ * and its calibration, and the sums that are opened under it. See curate/weighted_curator.h.
  *
- * One user. Let n(x) be the weight of row x that is counted of a user, m(x, s') that of the moves, r(x) the sum of
- * w (r - 1/2). By curate/user_share.c, in integers,
+ * One user. Let n(x) be the weight of row x that is counted of a user, m(x, s') that of the moves,
+ * r(x) the sum of w (r - 1/2). By curate/user_share.c, in integers,
  *
  *     |n|_2 <= B            the budget, checked at every visit;
  *     m >= 0, sum_s' m(x, s') = n(x), so |m|_2 <= |n|_2 <= B:   a sum of squares of parts is at most the square
@@ -16,19 +16,21 @@
  *     rewards   B / sqrt(2)        beside the visits, if s_R >= s_N / 2: see below
  *     starts    sqrt(2)            a one in one cell or another
  *
- * Rewards beside visits. A row's part of the squared loss is at most (n - n')^2 / s_N^2 + (n + n')^2 / (4 s_R^2).
- * If s_R >= s_N / 2 the product n n' has a factor that is not positive, and what is left is (n^2 + n'^2)
- * (1 / s_N^2 + 1 / (4 s_R^2)). Summed over the rows that is at most 2 B^2 / s_N^2 + B^2 / (2 s_R^2): as if visits
- * moved by sqrt(2) B and rewards by B / sqrt(2). (The argument of curate/tabular_plan.c, with weights for ones.)
- * Both sums have the same steps and the same strategy, so that the condition is the same for a user of any batch up
- * to the rounding of the strategies; it is required with a margin of 1e-3.
+ * Rewards beside visits. A row's part of the squared loss is at most (n - n')^2 / s_N^2 + (n +
+ * n')^2 / (4 s_R^2). If s_R >= s_N / 2 the product n n' has a factor that is not positive, and what
+ * is left is (n^2 + n'^2) (1 / s_N^2 + 1 / (4 s_R^2)). Summed over the rows that is at most 2 B^2 /
+ * s_N^2 + B^2 / (2 s_R^2): as if visits moved by sqrt(2) B and rewards by B / sqrt(2). (The
+ * argument of curate/tabular_plan.c, with weights for ones.) Both sums have the same steps and the
+ * same strategy, so that the condition is the same for a user of any batch up to the rounding of
+ * the strategies; it is required with a margin of 1e-3.
  *
- * A user is in one batch, and which one follows from the place in line. The weights are functions of earlier
- * releases. So a stream is a running sum over batches whose steps move by no more than the above, and its columns
- * are those of a sum over `releases` steps, not over users.
+ * A user is in one batch, and which one follows from the place in line. The weights are functions
+ * of earlier releases. So a stream is a running sum over batches whose steps move by no more than
+ * the above, and its columns are those of a sum over `releases` steps, not over users.
  *
- * Shares of the budget (mu^2): moves 0.6, visits and rewards 0.2 each, of what starts leave; starts 0.02. They are
- * choices (docs/why/posterior-tabular.md); privacy does not depend on them. */
+ * Shares of the budget (mu^2): moves 0.6, visits and rewards 0.2 each, of what starts leave;
+ * starts 0.02. They are choices (docs/why/posterior-tabular.md); privacy does not depend on
+ * them. */
 #include <math.h>
 #include <unistd.h>
 
@@ -90,8 +92,8 @@ static tacit_sum_spec spec_of(const tacit__weighted *c, weighted_stream which)
         .reason = reasons[which]};
 }
 
-/* The lattice of the weights: one that all streams' lattices contain. Without privacy it is as fine, and there is no
- * budget. */
+/* The lattice of the weights: one that all streams' lattices contain. Without privacy it is as
+ * fine, and there is no budget. */
 tacit_status tacit__weighted_choose_bits(tacit__weighted *c, tacit_error *err)
 {
     const uint64_t square = tacit__weighted_square(c->o.space);
@@ -117,8 +119,8 @@ tacit_status tacit__weighted_choose_bits(tacit__weighted *c, tacit_error *err)
     return TACIT_OK;
 }
 
-/* The calibrator makes s_i ~ (D_i^2 / w_i)^(1/3), D = move times column; a share of mu^2 is D_i^2 / s_i^2, so
- * w = share^(3/2) / D. */
+/* The calibrator makes s_i ~ (D_i^2 / w_i)^(1/3), D = move times column; a share of mu^2 is
+ * D_i^2 / s_i^2, so w = share^(3/2) / D. */
 static double weight_of(const tacit_release *line, double share)
 {
     return pow(share, 1.5) / (line->l2 * line->column_l2);

@@ -1,8 +1,9 @@
-/* The curator of weighted counts as bytes: position, weights, the batch and the last release of each stream, and
- * the sums' own states.
+/* The curator of weighted counts as bytes: position, weights, the batch and the last release of
+ * each stream, and the sums' own states.
  *
- * The schedule, the lattice and the budget follow from the options. A state is looked through as a whole before
- * anything is changed. Integrity is the business of the agent's checksum. */
+ * The schedule, the lattice, the budget and the noise follow from the options. A state is looked
+ * through as a whole before anything is changed. Integrity is the business of the agent's
+ * checksum. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,7 +12,6 @@
 
 typedef struct position {
     uint64_t users, next;
-    double stddev[WEIGHTED_STREAMS];
 } position;
 
 static tacit_status put_sum(tacit__writer *w, const tacit_sum *sum, tacit_error *err)
@@ -35,9 +35,7 @@ tacit_status tacit__weighted_save(const tacit__weighted *c, tacit__writer *w, ta
     if (c->broken)
         return tacit__fail(err, TACIT_SYSTEM,
                            "an earlier charge was refused halfway; the counts are closed");
-    position p = {.users = c->users, .next = c->next};
-    for (int i = 0; i < WEIGHTED_STREAMS; i++)
-        p.stddev[i] = c->streams[i].stddev;
+    const position p = {.users = c->users, .next = c->next};
     tacit__put(w, &p, sizeof p);
     tacit__put(w, c->weights, c->rows * sizeof *c->weights);
     for (int i = 0; i < WEIGHTED_STREAMS; i++) {
@@ -86,8 +84,16 @@ static bool is_position(const tacit__weighted *c, const position *p)
     const uint64_t counted = p->users < c->o.episodes ? p->users : c->o.episodes - 1;
     while (next < c->releases && c->at[next] <= counted)
         next++;
-    return p->users <= c->o.episodes && p->next == next &&
-           tacit__are_reals(p->stddev, WEIGHTED_STREAMS, TACIT__MOST_SUM);
+    return p->users <= c->o.episodes && p->next == next;
+}
+
+/* Whether the state has had a release after so many users; 0: before the first. */
+static bool is_release(const tacit__weighted *c, const position *p, uint64_t users)
+{
+    bool found = users == 0;
+    for (uint64_t i = 0; i < p->next; i++)
+        found |= c->at[i] == users;
+    return found;
 }
 
 /* A cell has no more of a user than the whole budget or, without one, than all H steps. */
@@ -106,7 +112,8 @@ static bool are_counts(const tacit__weighted *c, const parts *found)
     return true;
 }
 
-static tacit_status find_parts(tacit__weighted *c, tacit__reader *r, parts *out, tacit_error *err)
+static tacit_status find_parts(tacit__weighted *c, tacit__reader *r, uint64_t planned, parts *out,
+                               tacit_error *err)
 {
     const int64_t most_weight = (int64_t)1 << 31;
     tacit_status status = TACIT_OK;
@@ -126,28 +133,31 @@ static tacit_status find_parts(tacit__weighted *c, tacit__reader *r, parts *out,
             status = tacit__sum_check_saved(s->sum, out->sum[i], out->sum_size[i], err);
     }
     if (status == TACIT_OK &&
-        (r->failed || r->left > 0 || !is_position(c, &out->p) ||
+        (r->failed || r->left > 0 || !is_position(c, &out->p) || !is_release(c, &out->p, planned) ||
          !are_integers(out->weights, c->rows, 0, most_weight) || !are_counts(c, out)))
         status = tacit__fail(err, TACIT_CORRUPT, "the saved counts contradict themselves");
     return status;
 }
 
-tacit_status tacit__weighted_load(tacit__weighted *c, tacit__reader *r, tacit_error *err)
+tacit_status tacit__weighted_load(tacit__weighted *c, tacit__reader *r, uint64_t planned,
+                                  tacit_error *err)
 {
     if (c->users > 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
     parts found = {.weights = NULL};
-    tacit_status status = find_parts(c, r, &found, err);
+    tacit_status status = find_parts(c, r, planned, &found, err);
     if (status != TACIT_OK)
         return status;
     for (int i = 0; i < WEIGHTED_STREAMS; i++) { /* nothing fails from here on */
         batch_stream *s = &c->streams[i];
         memcpy(s->batch, found.batch[i], s->size * sizeof *s->batch);
         memcpy(s->shown, found.shown[i], s->size * sizeof *s->shown);
-        s->stddev = found.p.stddev[i];
-        if (s->sum != NULL)
+        if (s->sum != NULL) {
             TACIT__REQUIRE(tacit_sum_load(s->sum, found.sum[i], found.sum_size[i], err) ==
                            TACIT_OK);
+            if (found.p.next > 0)
+                TACIT__REQUIRE(tacit_sum_stddev(s->sum, found.p.next, &s->stddev) == TACIT_OK);
+        }
     }
     memcpy(c->weights, found.weights, c->rows * sizeof *c->weights);
     c->users = found.p.users;

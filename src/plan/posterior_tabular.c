@@ -1,16 +1,18 @@
-/* See plan/posterior_tabular.h. A learner of our own; the page docs/why/posterior-tabular.md derives it, says
- * which worlds its constants were chosen on, and what each of them is worth.
+/* See plan/posterior_tabular.h. A learner of our own; the page docs/why/posterior-tabular.md
+ * derives it, says which worlds its constants were chosen on, and what each of them is worth.
  *
  * Plans. After k of K users, plan j draws one xi ~ N(0, 1) for each row, the same at all steps, and
  *     Q = clip(r + P V + d [(0.1 + 0.5 xi) noise + 0.25 (1 + 0.5 xi) stat] - (k/K) noise, 0, H - h),
  *     d = (1 - k/K)^1.5,   stat = 0.3 sqrt(L) (the statistical error),   L = ln(10 K S A H),
- * with `noise` and the statistical error of plan/row_model.c. So there is hardly any optimism, which would
- * saturate at H - h wherever nothing is known; the plans differ as the posterior does; exploration fades as its
- * use does, and in the end a lower bound is maximized, because the best of many noisy estimates is too high.
+ * with `noise` and the statistical error of plan/row_model.c. So there is hardly any optimism,
+ * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does;
+ * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
+ * many noisy estimates is too high.
  *
- * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows get more of a
- * user's budget B. All are multiplied by v = B / (median length of 128 users that are simulated in the model),
- * between 1/4 and 100: the typical user's budget is just used up. Both are post-processing of releases.
+ * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
+ * get more of a user's budget B. All are multiplied by v = B / (median length of 128 users that are
+ * simulated in the model), between 1/4 and 100: the typical user's budget is just used up. Both are
+ * post-processing of releases.
  *
  * Chance here is public (SplitMix64): it carries no secret, and decides nothing about privacy. */
 #include "plan/posterior_tabular.h"
@@ -279,6 +281,11 @@ tacit_billboard tacit__posterior_tabular_show(tacit__posterior_tabular *p, size_
     p->shown = place;
     return (tacit_billboard){.version = p->version,
                              .policy = p->plans + place * p->space.horizon * p->space.n_states};
+}
+
+uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *p)
+{
+    return p->users;
 }
 
 const double *tacit__posterior_tabular_weights(const tacit__posterior_tabular *p)

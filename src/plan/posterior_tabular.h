@@ -1,5 +1,6 @@
-/* Plans from rare releases of weighted counts: several for each release, drawn around the estimates as their
- * errors allow, and the weights with which the next users count. See docs/why/posterior-tabular.md. */
+/* Plans from rare releases of weighted counts: several for each release, drawn around the
+ * estimates as their errors allow, and the weights with which the next users count. See
+ * docs/why/posterior-tabular.md. */
 #ifndef TACIT_PLAN_POSTERIOR_TABULAR_H
 #define TACIT_PLAN_POSTERIOR_TABULAR_H
 
@@ -27,9 +28,12 @@ void tacit__posterior_tabular_destroy(tacit__posterior_tabular *planner);
 void tacit__posterior_tabular_absorb(tacit__posterior_tabular *planner,
                                      const tacit__weighted_counts *counts);
 
-/* The plan of the place-th part of a batch, place < plans; before the first release every action is as
- * likely. */
+/* The plan of the place-th part of a batch, place < plans; before the first release every action
+ * is as likely. */
 tacit_billboard tacit__posterior_tabular_show(tacit__posterior_tabular *planner, size_t place);
+
+/* The users of the release that the plans were made from; 0: there has been none. */
+uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *planner);
 
 /* [rows]: how much a visit of a row counts from now on, at most. All 1 before the first release. */
 const double *tacit__posterior_tabular_weights(const tacit__posterior_tabular *planner);

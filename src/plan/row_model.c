@@ -3,19 +3,21 @@
  * Visits. Two releases speak of them: N, and the sum of S moves. Weighted by their variances,
  *     n = max(0, (N / s_N^2 + sum M / (S s_M^2)) s_n^2),   s_n = (1 / s_N^2 + 1 / (S s_M^2))^(-1/2).
  *
- * Moves. Of S noisy zeros the largest is about s_M sqrt(2 ln S) (the universal threshold [DJ94]): cells below
- * that are dropped, the others projected onto the simplex of size n. If all are below it, all are kept. Without
- * this a row of many states is made of noise: most states never follow each other.
+ * Moves. Of S noisy zeros the largest is about s_M sqrt(2 ln S) (the universal threshold [DJ94]):
+ * cells below that are dropped, the others projected onto the simplex of size n. If all are below
+ * it, all are kept. Without this a row of many states is made of noise: most states never follow
+ * each other.
  *
  * Prior. l = 0.3 s_n imaginary visits, which lead everywhere alike and pay 1/2:
  *     P = (p + l / S) / (n + l),   r = 1/2 + R / (n + l), clipped to [0, 1].
  *
- * Error of r + P V, by the delta method; V is the next value, V' its mean over all states, m = n + s_n:
+ * Error of r + P V, by the delta method; V is the next value, V' its mean over all states, m = n +
+ * s_n:
  *     noise^2 = [ s_M^2 (0.2 sum_all (V - V')^2 + 0.8 sum_kept (V - P V)^2) + s_n^2 (V' - P V)^2
  *                 + s_R^2 + s_n^2 (r - 1/2)^2 ] / m^2.
- * The share 0.2 stands for cells that were dropped and did follow: with less, a row of one kept cell looks
- * certain. The statistical error is sqrt((Var_P V + 1/4) / m); the weighted n is taken for a number of users,
- * which is rough.
+ * The share 0.2 stands for cells that were dropped and did follow: with less, a row of one kept
+ * cell looks certain. The statistical error is sqrt((Var_P V + 1/4) / m); the weighted n is taken
+ * for a number of users, which is rough.
  *
  * Cost: an estimate sorts the kept cells of each row; a look goes through them once. */
 #include "plan/row_model.h"

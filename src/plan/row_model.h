@@ -1,5 +1,6 @@
-/* A model of a table from weighted counts that knows its noise: for each row, (table, state, action), how
- * often it was visited, where it leads and what it pays, and how far off the value of what follows may be. */
+/* A model of a table from weighted counts that knows its noise: for each row, (table, state,
+ * action), how often it was visited, where it leads and what it pays, and how far off the value
+ * of what follows may be. */
 #ifndef TACIT_PLAN_ROW_MODEL_H
 #define TACIT_PLAN_ROW_MODEL_H
 
@@ -29,8 +30,9 @@ typedef struct tacit__next_values {
     double spread;    /* and the sum of squared distances from it */
 } tacit__next_values;
 
-/* The expectation of the next value after a row, and its error: the standard deviation that the privacy noise
- * gives the row's Q, and a statistical one, in units that ignore the number of bounds. */
+/* The expectation of the next value after a row, and its error: the standard deviation that the
+ * privacy noise gives the row's Q, and a statistical one, in units that ignore the number of
+ * bounds. */
 typedef struct tacit__row_outlook {
     double mean, noise, chance;
 } tacit__row_outlook;
