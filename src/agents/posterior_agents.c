@@ -204,38 +204,12 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
     return tacit__weighted_add(((posterior_agent *)self)->curator, user, err);
 }
 
-static tacit_status save(const void *self, void *bytes, size_t *size, tacit_error *err)
-{
-    const posterior_agent *agent = self;
-    tacit__writer w = {.at = bytes};
-    tacit__posterior_tabular_save(agent->planner, &w);
-    tacit_status status = tacit__weighted_save(agent->curator, &w, err);
-    if (status == TACIT_OK)
-        *size = w.size;
-    return status;
-}
-
-static tacit_status load(void *self, const void *bytes, size_t size, tacit_error *err)
+static void fields(void *self, tacit__saved *s)
 {
     posterior_agent *agent = self;
-    tacit__writer count = {0};
-    tacit__posterior_tabular_save(agent->planner, &count);
-    uint8_t *fresh = tacit__alloc(count.size, 1); /* what to go back to if the curator refuses */
-    if (fresh == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit__posterior_tabular_save(agent->planner, &(tacit__writer){.at = fresh});
-    tacit__reader r = {.at = bytes, .left = size};
-    tacit_status status = TACIT_OK;
-    if (!tacit__posterior_tabular_load(agent->planner, &r))
-        status = tacit__fail(err, TACIT_CORRUPT, "the saved planner contradicts itself");
-    else
-        status = tacit__weighted_load(agent->curator, &r,
-                                      tacit__posterior_tabular_users(agent->planner), err);
-    if (status != TACIT_OK)
-        TACIT__REQUIRE(tacit__posterior_tabular_load(
-            agent->planner, &(tacit__reader){.at = fresh, .left = count.size}));
-    tacit__free(fresh);
-    return status;
+    s->wrong = "the saved planner contradicts itself";
+    const uint64_t planned = tacit__posterior_tabular_fields(agent->planner, s);
+    tacit__weighted_fields(agent->curator, planned, s);
 }
 
 static tacit_ledger *ledger(const void *self)
@@ -257,8 +231,7 @@ const tacit__family tacit__family_posterior = {
     .destroy = destroy,
     .plan = plan,
     .learn = learn,
-    .save = save,
-    .load = load,
+    .fields = fields,
     .ledger = ledger,
     .remark = remark,
 };

@@ -9,12 +9,13 @@
 #include "curate/weighted_curator.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/workspace.h"
 #include "curate/weighted_curator_inside.h"
 #include "noise/stream.h"
+#include "sums/sum_steps.h"
 
 #define START                                                                                      \
     16.0 /* visits of a row at the first release, in standard deviations of its noise; see
@@ -81,15 +82,18 @@ static tacit__weighted *allocate(const tacit__weighted_options *o, uint64_t firs
     tacit__weighted w = {.o = *o, .rows = sp.tables * sp.n_states * sp.n_actions};
     w.o.first = first;
     w.releases = schedule(&w.o, NULL);
-    tacit__piece pieces[2 * WEIGHTED_STREAMS + 3];
+    const bool exact = o->guarantee.model == TACIT_MODEL_NONE;
+    tacit__piece pieces[4 * WEIGHTED_STREAMS + 3];
     size_t n = 0;
     for (int i = 0; i < WEIGHTED_STREAMS; i++) {
-        batch_stream *s = &w.streams[i];
+        counted_stream *s = &w.streams[i];
         s->size = i == WEIGHTED_MOVES    ? w.rows * sp.n_states
                   : i == WEIGHTED_STARTS ? sp.n_states
                                          : w.rows;
-        pieces[n++] = TACIT__PIECE(s->batch, s->size);
+        pieces[n++] = TACIT__PIECE_IF(exact, s->exact, s->size);
         pieces[n++] = TACIT__PIECE(s->shown, s->size);
+        pieces[n++] = TACIT__PIECE(s->cell, sp.horizon);
+        pieces[n++] = TACIT__PIECE(s->x, sp.horizon);
     }
     pieces[n++] = TACIT__PIECE(w.weights, w.rows);
     pieces[n++] = TACIT__PIECE(w.at, w.releases);
@@ -114,11 +118,8 @@ tacit_status tacit__weighted_create(const tacit__weighted_options *o, tacit_nois
         return tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu states do not fit into memory",
                            o->space.n_states);
     status = tacit__weighted_check_memory(c, err);
-    c->rule = (tacit__share_rule){.space = o->space, .weights = c->weights};
     if (status == TACIT_OK)
-        status = tacit__weighted_choose_bits(c, err);
-    if (status == TACIT_OK && tacit__weighted_is_private(c))
-        status = tacit__weighted_open_sums(c, noise, err);
+        status = tacit__weighted_open(c, noise, err);
     if (status != TACIT_OK) {
         tacit__weighted_destroy(c);
         return status;
@@ -159,7 +160,7 @@ tacit__user_batch tacit__weighted_batch(const tacit__weighted *c)
 
 tacit__weighted_counts tacit__weighted_release(const tacit__weighted *c)
 {
-    const batch_stream *s = c->streams;
+    const counted_stream *s = c->streams;
     return (tacit__weighted_counts){.users = c->next > 0 ? c->at[c->next - 1] : 0,
                                     .visits = s[WEIGHTED_VISITS].shown,
                                     .moves = s[WEIGHTED_MOVES].shown,
@@ -205,47 +206,80 @@ static tacit_status check_user(const tacit__weighted *c, const tacit_trajectory 
     return TACIT_OK;
 }
 
-static void count(tacit__weighted *c, const tacit_trajectory *u)
+/* Adds up what is in one cell; cells come ascending. */
+static void put(counted_stream *s, size_t cell, int64_t value)
 {
+    if (s->cells == 0 || s->cell[s->cells - 1] != cell) {
+        s->cell[s->cells] = cell;
+        s->x[s->cells++] = 0;
+    }
+    s->x[s->cells - 1] += value;
+}
+
+static int by_move(const void *a, const void *b)
+{
+    const tacit__counted_step *x = a, *y = b;
+    return x->row != y->row ? (x->row > y->row) - (x->row < y->row)
+                            : (x->next > y->next) - (x->next < y->next);
+}
+
+/* The user as sparse integers. */
+static void contribute(tacit__weighted *c, const tacit_trajectory *u)
+{
+    counted_stream *s = c->streams;
     const size_t n = tacit__user_share(&c->rule, u, c->steps);
-    batch_stream *s = c->streams;
+    qsort(c->steps, n, sizeof *c->steps, by_move);
+    for (int i = 0; i < WEIGHTED_STREAMS; i++)
+        s[i].cells = 0;
     for (size_t i = 0; i < n; i++) {
         const tacit__counted_step *step = &c->steps[i];
-        s[WEIGHTED_VISITS].batch[step->row] += step->weight;
-        s[WEIGHTED_MOVES].batch[step->row * c->o.space.n_states + step->next] += step->weight;
-        s[WEIGHTED_REWARDS].batch[step->row] += step->reward;
+        put(&s[WEIGHTED_VISITS], step->row, step->weight);
+        put(&s[WEIGHTED_MOVES], step->row * c->o.space.n_states + step->next, step->weight);
+        put(&s[WEIGHTED_REWARDS], step->row, step->reward);
     }
-    s[WEIGHTED_STARTS].batch[u->states[0]] += (int64_t)1 << c->bits;
+    put(&s[WEIGHTED_STARTS], u->states[0], (int64_t)1 << c->bits);
     tacit__wipe(c->steps, n * sizeof *c->steps);
 }
 
-/* The batch passes the door, and what it makes of the sum is shown. */
-static tacit_status pass(batch_stream *s, uint64_t number, int bits, tacit_error *err)
+/* The user into the sum, on its own lattice, which is at least as fine; it checks the bound again. */
+static tacit_status add_to_sum(const tacit__weighted *c, const counted_stream *s, tacit_error *err)
 {
-    for (size_t i = 0; i < s->size; i++)
-        s->shown[i] = ldexp((double)s->batch[i], -bits);
-    tacit_status status = tacit_sum_add(s->sum, s->shown, err);
-    memset(s->batch, 0, s->size * sizeof *s->batch);
-    tacit__wipe(s->shown, s->size * sizeof *s->shown); /* they are raw counts until released */
-    if (status == TACIT_OK)
-        status = tacit_sum_release(s->sum, s->shown, err);
-    if (status == TACIT_OK)
-        status = tacit_sum_stddev(s->sum, number, &s->stddev);
+    const int64_t finer = (int64_t)1 << (tacit__sum_lattice(s->sum)->bits - c->bits);
+    for (size_t i = 0; i < s->cells; i++)
+        s->x[i] *= finer;
+    const tacit__input input = {.n = s->cells, .index = s->cell, .value = s->x};
+    return tacit__sum_add_foreign(s->sum, &input, err);
+}
+
+static tacit_status count(tacit__weighted *c, const tacit_trajectory *u, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    contribute(c, u);
+    for (int i = 0; i < WEIGHTED_STREAMS; i++) {
+        counted_stream *s = &c->streams[i];
+        if (s->sum != NULL && status == TACIT_OK)
+            status = add_to_sum(c, s, err);
+        for (size_t j = 0; j < s->cells && s->exact != NULL; j++)
+            s->exact[s->cell[j]] += s->x[j];
+        tacit__wipe(s->x, s->cells * sizeof *s->x);
+        tacit__wipe(s->cell, s->cells * sizeof *s->cell);
+    }
     return status;
 }
 
-static tacit_status close_batch(tacit__weighted *c, tacit_error *err)
+/* The batch passes the door, and the sums are shown. */
+static tacit_status release(tacit__weighted *c, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
-        batch_stream *s = &c->streams[i];
+        counted_stream *s = &c->streams[i];
         if (s->sum != NULL)
-            status = pass(s, c->next + 1, c->bits, err);
-        else
-            for (size_t j = 0; j < s->size; j++)
-                s->shown[j] = ldexp((double)s->batch[j], -c->bits);
+            status = tacit_sum_release(s->sum, s->shown, err);
+        if (s->sum != NULL && status == TACIT_OK)
+            status = tacit_sum_stddev(s->sum, c->next + 1, &s->stddev);
+        for (size_t j = 0; j < s->size && s->exact != NULL; j++)
+            s->shown[j] = ldexp((double)s->exact[j], -c->bits);
     }
-    c->broken = status != TACIT_OK;
     c->next += status == TACIT_OK;
     return status;
 }
@@ -257,9 +291,10 @@ tacit_status tacit__weighted_add(tacit__weighted *c, const tacit_trajectory *u, 
         return status;
     const bool needed = c->users + 1 < c->o.episodes && c->next < c->releases;
     if (needed)
-        count(c, u);
-    if (needed && c->users + 1 == c->at[c->next])
-        status = close_batch(c, err);
+        status = count(c, u, err);
+    if (needed && status == TACIT_OK && c->users + 1 == c->at[c->next])
+        status = release(c, err);
+    c->broken = status != TACIT_OK; /* only a journal can refuse here */
     c->users += status == TACIT_OK;
     return status;
 }

@@ -60,13 +60,10 @@ void tacit__weighted_weigh(tacit__weighted *curator, const double *weights);
 TACIT_MUST_USE tacit_status tacit__weighted_add(tacit__weighted *curator,
                                                 const tacit_trajectory *user, tacit_error *err);
 
-/* Everything that the future depends on; loaded into a fresh curator of the same options, which
- * stays fresh when the bytes are not right. `planned`: the users of the release that the planner
- * has seen last, 0 if none; it must be one of those that the state has had. */
-TACIT_MUST_USE tacit_status tacit__weighted_save(const tacit__weighted *curator, tacit__writer *w,
-                                                 tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__weighted_load(tacit__weighted *curator, tacit__reader *r,
-                                                 uint64_t planned, tacit_error *err);
+/* Everything that the future depends on, as part of a saved state (base/bytes.h); loaded into a
+ * fresh curator of the same options. `planned`: the users of the release that the planner has seen
+ * last, 0 if none; it must be one of those that the state has had. */
+void tacit__weighted_fields(tacit__weighted *curator, uint64_t planned, tacit__saved *s);
 
 /* NULL without privacy. */
 tacit_ledger *tacit__weighted_ledger(const tacit__weighted *curator);

@@ -13,18 +13,21 @@ typedef enum weighted_stream {
     WEIGHTED_STREAMS
 } weighted_stream;
 
-typedef struct batch_stream {
+typedef struct counted_stream {
     size_t size;    /* cells */
-    int64_t *batch; /* the users of this batch, exactly; without privacy all users */
-    double *shown;  /* the last release; room for what passes the door, on its way */
+    int64_t *exact; /* without privacy: all users; else NULL, and the sum collects them */
+    double *shown;  /* the last release */
     tacit_sum *sum; /* NULL without privacy */
     double stddev;  /* of the last release */
-} batch_stream;
+    size_t *cell;   /* [H]: the cells of a user that count, ascending, */
+    int64_t *x;     /* [H]: what is in them, */
+    size_t cells;   /* and how many there are */
+} counted_stream;
 
 struct tacit__weighted {
     tacit__weighted_options o;
     tacit_ledger *ledger;
-    batch_stream streams[WEIGHTED_STREAMS];
+    counted_stream streams[WEIGHTED_STREAMS];
     tacit__share_rule rule;
     int64_t *weights;  /* [rows]: the rule's */
     int bits;          /* weights are in steps of 2^-bits */
@@ -42,11 +45,11 @@ static inline bool tacit__weighted_is_private(const tacit__weighted *c)
     return c->o.guarantee.model != TACIT_MODEL_NONE;
 }
 
-/* weighted_plan.c: what is declared, the lattice of the weights, and the sums. */
+/* --- weighted_plan.c: what is declared, the sums, and the lattice of the weights */
+
 TACIT_MUST_USE tacit_status tacit__weighted_check_memory(const tacit__weighted *c,
                                                          tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__weighted_choose_bits(tacit__weighted *c, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__weighted_open_sums(tacit__weighted *c, tacit_noise *noise,
-                                                      tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__weighted_open(tacit__weighted *c, tacit_noise *noise,
+                                                 tacit_error *err);
 
 #endif

@@ -38,13 +38,14 @@
 #include "curate/weighted_curator_inside.h"
 #include "sums/lattice.h"
 #include "sums/sum_inside.h"
+#include "sums/sum_steps.h"
 
 static const char *const names[WEIGHTED_STREAMS] = {"visits", "moves", "rewards", "starts"};
 
 static const double shares[WEIGHTED_STREAMS] = {0.2 * 0.98, 0.6 * 0.98, 0.2 * 0.98, 0.02};
-#define MARGIN 1e-3  /* of the rewards' noise above half of the visits' */
-#define MOST_BITS 24 /* weights of 2^-24: far below what matters, and K of them fit into a double */
-#define STEP_BITS 52 /* a batch is exact in doubles */
+#define MARGIN 1e-3    /* of the rewards' noise above half of the visits' */
+#define MOST_BITS 24   /* weights of 2^-24: far below what matters */
+#define STEP_BITS 52   /* all users together are exact in doubles */
 #define SQUARE_BITS 59 /* the budget, in squared steps, is below 2^60 */
 #define LEAST_BITS 10
 
@@ -59,17 +60,6 @@ static const char *const reasons[WEIGHTED_STREAMS] = {
     "sqrt(2)",
     "one first state or another: L2 sqrt(2)"};
 
-/* The largest batch. */
-static double most_in_batch(const tacit__weighted *c)
-{
-    uint64_t most = 1;
-    for (uint64_t i = 0; i < c->releases; i++) {
-        const uint64_t n = c->at[i] - (i > 0 ? c->at[i - 1] : 0);
-        most = n > most ? n : most;
-    }
-    return (double)most;
-}
-
 static double bound_of(const tacit__weighted *c, weighted_stream which)
 {
     const double b = nextafter(sqrt((double)tacit__weighted_square(c->o.space)), HUGE_VAL);
@@ -83,10 +73,10 @@ static tacit_sum_spec spec_of(const tacit__weighted *c, weighted_stream which)
         .mechanism = c->o.mechanism,
         .law = TACIT_LAW_GAUSSIAN,
         .dimension = c->streams[which].size,
-        .users = c->releases,
-        /* a batch is no longer than its users together; a little more, so that rounding refuses nobody */
-        .bound = {.l2 = most_in_batch(c) * b * (1 + 1e-9),
-                  .nonnegative = which != WEIGHTED_REWARDS},
+        .users = c->o.episodes > 1 ? c->o.episodes - 1 : 1,
+        .bound = {.l2 = b,
+                  .nonnegative = which != WEIGHTED_REWARDS,
+                  .nonzeros = which == WEIGHTED_STARTS ? 1 : c->o.space.horizon},
         .sensitivity_l2 = nextafter(M_SQRT2 * b, HUGE_VAL),
         .sensitivity_on_lattice = true, /* proved of integers, which every finer lattice has */
         .reason = reasons[which]};
@@ -94,24 +84,21 @@ static tacit_sum_spec spec_of(const tacit__weighted *c, weighted_stream which)
 
 /* The lattice of the weights: one that all streams' lattices contain. Without privacy it is as
  * fine, and there is no budget. */
-tacit_status tacit__weighted_choose_bits(tacit__weighted *c, tacit_error *err)
+static tacit_status choose_bits(tacit__weighted *c, tacit_error *err)
 {
     const uint64_t square = tacit__weighted_square(c->o.space);
-    const double most = (double)c->o.episodes * (double)c->o.space.horizon;
-    const double room =
-        fmin(STEP_BITS - ceil(log2(most)), floor((SQUARE_BITS - log2((double)square)) / 2));
+    const double most = (double)c->o.episodes * (double)c->o.space.horizon,
+                 room = fmin(STEP_BITS - ceil(log2(most)),
+                             floor((SQUARE_BITS - log2((double)square)) / 2));
     c->bits = (int)fmin(MOST_BITS, room);
     for (int i = 0; i < WEIGHTED_STREAMS && tacit__weighted_is_private(c); i++) {
-        const tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
-        tacit__lattice lattice;
-        tacit_status status = tacit__lattice_choose(&spec, spec.dimension, &lattice, err);
-        if (status != TACIT_OK)
-            return status;
-        c->bits = lattice.bits < c->bits ? lattice.bits : c->bits;
+        const int bits = tacit__sum_lattice(c->streams[i].sum)->bits;
+        c->bits = bits < c->bits ? bits : c->bits;
     }
     if (c->bits < LEAST_BITS)
         return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %llu users",
                            (unsigned long long)c->o.episodes);
+    c->rule = (tacit__share_rule){.space = c->o.space, .weights = c->weights};
     if (tacit__weighted_is_private(c)) {
         c->rule.user_visits = TACIT__WEIGHTED_VISITS;
         c->rule.square = square << (2 * c->bits);
@@ -145,7 +132,7 @@ static tacit_status declare(const tacit__weighted *c, tacit_plan *plan, tacit_er
     for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
         const tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
         tacit_release line;
-        status = tacit_sum_declare(&spec, names[i], &line, err);
+        status = tacit__sum_declare_released(&spec, c->releases, names[i], &line, err);
         if (status != TACIT_OK)
             return status;
         line.weight = weight_of(&line, share_of(i));
@@ -154,7 +141,7 @@ static tacit_status declare(const tacit__weighted *c, tacit_plan *plan, tacit_er
     return status;
 }
 
-tacit_status tacit__weighted_open_sums(tacit__weighted *c, tacit_noise *noise, tacit_error *err)
+static tacit_status open_sums(tacit__weighted *c, tacit_noise *noise, tacit_error *err)
 {
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
@@ -170,26 +157,35 @@ tacit_status tacit__weighted_open_sums(tacit__weighted *c, tacit_noise *noise, t
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
         const tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
-        status = tacit_sum_create(&spec, c->ledger, names[i], &c->streams[i].sum, err);
+        status = tacit__sum_create_released(&spec, c->releases, c->ledger, names[i],
+                                            &c->streams[i].sum, err);
     }
     tacit_plan_destroy(plan);
     return status;
 }
 
+tacit_status tacit__weighted_open(tacit__weighted *c, tacit_noise *noise, tacit_error *err)
+{
+    tacit_status status = tacit__weighted_is_private(c) ? open_sums(c, noise, err) : TACIT_OK;
+    return status == TACIT_OK ? choose_bits(c, err) : status;
+}
+
+/* The sums, and what is shown of them, must fit into half of the machine's memory. */
 tacit_status tacit__weighted_check_memory(const tacit__weighted *c, tacit_error *err)
 {
     double needed = 0, cells = 0;
     for (int i = 0; i < WEIGHTED_STREAMS; i++) {
-        const batch_stream *s = &c->streams[i];
+        const counted_stream *s = &c->streams[i];
         tacit__sum_prediction sum = {0};
         if (tacit__weighted_is_private(c)) {
-            const tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
+            tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
+            spec.users = c->releases; /* as large as a sum of so many steps */
             tacit_status status = tacit__sum_predict(&spec, &sum, err);
             if (status != TACIT_OK)
                 return status;
         }
         cells += (double)s->size;
-        needed += (double)s->size * (sum.bytes + sizeof *s->batch + sizeof *s->shown);
+        needed += (double)s->size * (sum.bytes + sizeof *s->exact + sizeof *s->shown);
     }
     const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     if (needed <= memory / 2)

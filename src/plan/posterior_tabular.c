@@ -309,41 +309,20 @@ typedef struct position {
     uint64_t chance, version, users, shown;
 } position;
 
-static size_t actions_of(const tacit__posterior_tabular *p)
+uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *p, tacit__saved *s)
 {
-    return p->o.plans * p->space.horizon * p->space.n_states;
-}
-
-void tacit__posterior_tabular_save(const tacit__posterior_tabular *p, tacit__writer *w)
-{
-    const position at = {p->chance, p->version, p->users, p->shown};
-    tacit__put(w, &at, sizeof at);
-    tacit__put(w, p->weights, rows_of(p->space) * sizeof *p->weights);
-    tacit__put(w, p->plans, actions_of(p) * sizeof *p->plans);
-}
-
-bool tacit__posterior_tabular_load(tacit__posterior_tabular *p, tacit__reader *r)
-{
-    const size_t rows = rows_of(p->space), n = actions_of(p);
-    position at;
-    tacit__take_into(r, &at, sizeof at);
-    const void *weights = tacit__take_array(r, rows, sizeof *p->weights);
-    const uint8_t *plans = tacit__take_array(r, n, sizeof *p->plans);
-    if (r->failed || at.version > TACIT__MOST_COUNT || at.users > p->o.episodes ||
-        (at.shown >= p->o.plans && at.shown != UINT64_MAX) ||
-        !tacit__are_reals(weights, rows, MOST_FACTOR))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t action;
-        memcpy(&action, plans + i * sizeof action, sizeof action);
-        if (action >= p->space.n_actions)
-            return false;
+    position at = {p->chance, p->version, p->users, p->shown};
+    tacit__saved_value(s, &at, sizeof at);
+    tacit__saved_check(s, at.version <= TACIT__MOST_COUNT && at.users <= p->o.episodes &&
+                              (at.shown < p->o.plans || at.shown == UINT64_MAX));
+    tacit__saved_reals(s, p->weights, rows_of(p->space), MOST_FACTOR);
+    tacit__saved_places(s, p->plans, p->o.plans * p->space.horizon * p->space.n_states,
+                        p->space.n_actions);
+    if (s->pass == TACIT__APPLY) {
+        p->chance = at.chance;
+        p->version = at.version;
+        p->users = at.users;
+        p->shown = at.shown;
     }
-    p->chance = at.chance;
-    p->version = at.version;
-    p->users = at.users;
-    p->shown = at.shown;
-    memcpy(p->weights, weights, rows * sizeof *p->weights);
-    memcpy(p->plans, plans, n * sizeof *p->plans);
-    return true;
+    return at.users;
 }

@@ -42,8 +42,8 @@ const double *tacit__posterior_tabular_weights(const tacit__posterior_tabular *p
 const double *tacit__posterior_tabular_q(const tacit__posterior_tabular *planner);
 const tacit__row_model *tacit__posterior_tabular_model(const tacit__posterior_tabular *planner);
 
-/* Plans, weights and public chance. `load` false: the bytes make no sense, and nothing has changed. */
-void tacit__posterior_tabular_save(const tacit__posterior_tabular *planner, tacit__writer *w);
-bool tacit__posterior_tabular_load(tacit__posterior_tabular *planner, tacit__reader *r);
+/* Plans, weights and public chance, as part of a saved state (base/bytes.h). Returns the users of
+ * the release that the plans were made from: those of the planner, or those that are loaded. */
+uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *planner, tacit__saved *s);
 
 #endif
