@@ -2,7 +2,7 @@
  * derives it, says which worlds its constants were chosen on, and what each of them is worth.
  *
  * Plans. After k of K users, plan j draws one xi ~ N(0, 1) for each row, the same at all steps, and
- *     Q = clip(r + P V + d [(0.1 + 0.5 xi) noise + 0.25 (1 + 0.5 xi) stat] - (k/K) noise, 0, H - h),
+ *     Q = clip(r + P V + d [(0.1 + 0.5 xi) noise + 0.25 (1 + 0.5 xi) stat] - 1.5 (k/K)^2 noise, 0, H - h),
  *     d = (1 - k/K)^1.5,   stat = 0.3 sqrt(L) (the statistical error),   L = ln(10 K S A H),
  * with `noise` and the statistical error of plan/row_model.c. So there is hardly any optimism,
  * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does;
@@ -26,7 +26,7 @@
 /* Chosen on the training worlds of docs/why/posterior-tabular.md. */
 #define OPTIMISM 0.1
 #define DIVERSITY 0.5
-#define CAUTION 1.0 /* times k/K */
+#define CAUTION 1.5 /* times (k/K)^2 */
 #define STATISTICAL 0.25
 #define BERNSTEIN 0.3
 #define FADING 1.5
@@ -130,7 +130,7 @@ static stance stance_of(const tacit__posterior_tabular *p)
     if (p->o.greedy)
         return (stance){0};
     return (stance){.fading = pow(fmax(0, 1 - k), FADING),
-                    .caution = CAUTION * k,
+                    .caution = CAUTION * k * k,
                     .statistical = STATISTICAL * BERNSTEIN * sqrt(log(bounds))};
 }
 

@@ -58,8 +58,6 @@ static const small_agent first[] = {
     {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, {.key = "bonus", .value = "certificate"}, NULL},
     {"pucb", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
     {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
-    {"posterior-tabular", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
-    {"explore-commit", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
     {"ucrl-vtr", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, NULL},
     {"linopt-po", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
     {"lsvi-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, NULL},

@@ -151,7 +151,7 @@ static double q_reference(const reference *f, size_t x, size_t h, const double *
     const double stat = 0.3 * sqrt(log(10.0 * K * S * A * H) * (variance + 0.25) / nn);
     const double d = pow(1 - progress, 1.5);
     const double q = f->r[x] + pv + d * ((0.1 + 0.5 * xi) * noise + 0.25 * (1 + 0.5 * xi) * stat) -
-                     progress * noise;
+                     1.5 * progress * progress * noise;
     return fmin((double)(H - h), fmax(0, q));
 }
 
