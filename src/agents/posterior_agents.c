@@ -82,18 +82,21 @@ static tacit_status read_pooled(const tacit__reading *r, bool *pooled, tacit_err
     return TACIT_OK;
 }
 
-/* Users who explore, where that is not set: as many as posterior-tabular has before its first
- * release, and (S A)^(1/3) K^(2/3) if that is more, which balances what is lost while exploring
- * with what the estimates of so many users lose afterwards; half of all users at most. */
+/* Users who explore, where that is not set. They lose a constant each, and what n of them tell is
+ * off by about sqrt(S A / n) from chance and by n_0 / n from noise, with n_0 the users before the
+ * first release of posterior-tabular. Balanced over K users that is proportional to (S A)^(1/3)
+ * K^(2/3) and to sqrt(n_0 K): the larger one, half of all users at most. The factors were chosen on
+ * the worlds of docs/why/posterior-tabular.md. */
 static tacit_status commit_after(const tacit__weighted_options *o, uint64_t *out)
 {
-    const double k = (double)o->episodes, n_rows = (double)o->space.tables *
-                                                   (double)o->space.n_states *
-                                                   (double)o->space.n_actions;
+    const double users = (double)o->episodes, pairs = (double)o->space.tables *
+                                                      (double)o->space.n_states *
+                                                      (double)o->space.n_actions;
     uint64_t first = 0;
     tacit_status status = tacit__weighted_first(o, &first);
-    const double wanted = fmax((double)first, ceil(cbrt(n_rows * k * k)));
-    *out = (uint64_t)fmax(1, fmin(wanted, floor(k / 2)));
+    const double chance = 0.25 * cbrt(pairs * users * users),
+                 noise = 0.5 * sqrt((double)first * users);
+    *out = (uint64_t)fmax(1, fmin(ceil(fmax(chance, noise)), floor(users / 2)));
     return status;
 }
 
