@@ -68,6 +68,19 @@ TEST(late_users_of_tables_count)
     }
 }
 
+/* Batches end while people are under way: those who finish later count with the next batch's weights. */
+TEST(late_users_of_batches_count)
+{
+    static const char *const kinds[] = {"posterior-tabular", "explore-commit"};
+    static crowd c;
+    for (size_t i = 0; i < N_OF(kinds); i++) {
+        c = (crowd){
+            .request = {
+                .kind = kinds[i], .n_states = 3, .n_actions = 2, .horizon = 4, .stationary = true}};
+        check(&c);
+    }
+}
+
 TEST(late_users_of_mixtures_count)
 {
     static const double rewards[] = {1, 1, 0.5, 0.5, 0, 0};

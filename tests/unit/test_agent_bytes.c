@@ -30,6 +30,11 @@ static const variant special[] = {
     {"private-ucb-po", {TACIT_MODEL_LOCAL, 1, 0}, "step_size", "0.3", NULL, NULL, 0},
     {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "monotone", "yes", "pooled", "no", 0},
     {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", "monotone", "yes", 0},
+    {"posterior-tabular", {TACIT_MODEL_NONE, 0, 0}, "pooled", "yes", NULL, NULL, 0},
+    {"posterior-tabular", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "yes", "growth", "1.5", 0},
+    {"posterior-tabular", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", "plans", "3", 0},
+    {"explore-commit", {TACIT_MODEL_NONE, 0, 0}, "pooled", "yes", NULL, NULL, 0},
+    {"explore-commit", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", "explore", "25", 0},
 };
 
 /* Special ones, then every tabular learner in every model, half of them pooled; NULL: there are fewer. */

@@ -1,0 +1,240 @@
+/* Tabular learners with rare releases: posterior-tabular, and explore-commit, the yardstick that
+ * every learner must beat. Both have the curator of weighted counts (curate/weighted_curator.c) and
+ * the planner of plan/posterior_tabular.c, which for explore-commit makes one greedy plan of one
+ * release.
+ *
+ * Neither has a regret theorem, and neither is a paper's: what they are worth is measured,
+ * docs/why/posterior-tabular.md. */
+#include <math.h>
+
+#include "agents/family.h"
+#include "agents/reading.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "curate/weighted_curator.h"
+#include "plan/posterior_tabular.h"
+
+/* What such a learner is made of. */
+typedef struct posterior_parts {
+    bool commits; /* explore-commit */
+} posterior_parts;
+
+#define POOLED                                                                                     \
+    TACIT__TEXT("pooled", "auto", "one model for all steps: yes, no, or auto (as the world says)")
+
+static const tacit_parameter posterior_parameters[] = {
+    POOLED,
+    TACIT__REAL("growth", "1.12", 1.01, 100,
+                "a release when there are so many times as many users as at the last one"),
+    TACIT__INTEGER("plans", "16", 1, 1024,
+                   "plans that are drawn from each release and share the users until the next"),
+};
+
+static const tacit_parameter commit_parameters[] = {
+    POOLED,
+    TACIT__INTEGER("explore", "0", 0, 1e15,
+                   "users who act at random before the release; 0: by a public rule"),
+};
+
+static const tacit__agent_row kinds[] = {
+    {.kind = {"posterior-tabular",
+              "several plans drawn from each of few releases; tables, our own, no theorem",
+              "ours: docs/why/posterior-tabular.md", TACIT_AGENT_NONE | TACIT_AGENT_JOINT,
+              posterior_parameters, TACIT__COUNT(posterior_parameters)},
+     .parts = &(const posterior_parts){.commits = false}},
+    {.kind =
+         {"explore-commit",
+          "random actions, one release, and the best plan by it for everybody after: a yardstick",
+          "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT, commit_parameters,
+          TACIT__COUNT(commit_parameters)},
+     .parts = &(const posterior_parts){.commits = true}},
+};
+static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
+
+typedef struct posterior_agent {
+    tacit__weighted *curator;
+    tacit__posterior_tabular *planner;
+    size_t plans;
+} posterior_agent;
+
+static void destroy(void *self)
+{
+    posterior_agent *agent = self;
+    if (agent == NULL)
+        return;
+    tacit__weighted_destroy(agent->curator);
+    tacit__posterior_tabular_destroy(agent->planner);
+    tacit__free(agent);
+}
+
+/* --- Settings ------------------------------------------------------------------------------------ */
+
+static tacit_status read_pooled(const tacit__reading *r, bool *pooled, tacit_error *err)
+{
+    const int choice = tacit__value_choose(&r->values, "pooled", tacit__auto_yes_no, err);
+    if (choice < 0)
+        return TACIT_BAD_ARGUMENT;
+    *pooled = choice == TACIT__YES || (choice == TACIT__AUTO && r->request->stationary);
+    if (*pooled && !r->request->stationary)
+        return tacit__value_fail(
+            &r->values, "pooled", err, TACIT_UNSUPPORTED,
+            "pooled: yes needs a world whose steps are all alike; this one's are not");
+    return TACIT_OK;
+}
+
+/* Users who explore, where that is not set. They lose a constant each, and what n of them tell is
+ * off by about sqrt(S A / n) from chance and by n_0 / n from noise, with n_0 the users before the
+ * first release of posterior-tabular. Balanced over K users that is proportional to (S A)^(1/3)
+ * K^(2/3) and to sqrt(n_0 K): the larger one, half of all users at most. The factors were chosen on
+ * the worlds of docs/why/posterior-tabular.md. */
+static tacit_status commit_after(const tacit__weighted_options *o, uint64_t *out)
+{
+    const double users = (double)o->episodes, pairs = (double)o->space.tables *
+                                                      (double)o->space.n_states *
+                                                      (double)o->space.n_actions;
+    uint64_t first = 0;
+    tacit_status status = tacit__weighted_first(o, &first);
+    const double chance = 0.25 * cbrt(pairs * users * users),
+                 noise = 0.5 * sqrt((double)first * users);
+    *out = (uint64_t)fmax(1, fmin(ceil(fmax(chance, noise)), floor(users / 2)));
+    return status;
+}
+
+static tacit_status read_curator(const tacit__reading *r, bool commits,
+                                 tacit__weighted_options *out, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    bool pooled = false;
+    tacit_status status = read_pooled(r, &pooled, err);
+    if (status != TACIT_OK)
+        return status;
+    *out = (tacit__weighted_options){
+        .space = {q->n_states, q->n_actions, q->horizon, pooled ? 1 : q->horizon},
+        .episodes = q->episodes,
+        .guarantee = q->guarantee};
+    if (!commits)
+        out->growth = tacit__value_real(&r->values, "growth");
+    else if ((out->first = (uint64_t)tacit__value_of(&r->values, "explore")->integer) == 0)
+        status = commit_after(out, &out->first);
+    if (status != TACIT_OK)
+        return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
+    return tacit__reading_mechanism(r, &out->mechanism, err);
+}
+
+static tacit_status build(posterior_agent *agent, const tacit__reading *r, bool commits,
+                          tacit_noise *noise, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    const bool noisy = q->guarantee.model != TACIT_MODEL_NONE;
+    tacit__weighted_options curator = {0};
+    tacit_error reason = {0};
+    tacit_status status = read_curator(r, commits, &curator, err);
+    if (status != TACIT_OK)
+        return status;
+    status = tacit__weighted_create(&curator, noise, &agent->curator, &reason);
+    if (status != TACIT_OK)
+        return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
+    agent->plans = commits ? 1 : (size_t)tacit__value_of(&r->values, "plans")->integer;
+    const tacit__posterior_options planner = {
+        .episodes = q->episodes,
+        .tie_seed = tacit__reading_tie_seed(noise),
+        .plans = agent->plans,
+        .greedy = commits,
+        .user_visits = TACIT__WEIGHTED_VISITS,
+        .user_norm = noisy && !commits ? sqrt((double)tacit__weighted_square(curator.space)) : 0};
+    status = tacit__posterior_tabular_create(curator.space, &planner, &agent->planner);
+    return status == TACIT_OK ? status : tacit__fail_plain(err, status);
+}
+
+static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err)
+{
+    const posterior_parts *parts = row->parts;
+    tacit__reading r;
+    if (request->calibration != TACIT_CALIBRATION_TIGHT &&
+        request->guarantee.model != TACIT_MODEL_NONE)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
+                              "no paper prints the noise of %s: it has the calibration tight only",
+                              row->kind.name);
+    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
+    if (status != TACIT_OK)
+        return status;
+    if (request->n_states == 0)
+        return tacit__reading_fail(&r, err, TACIT_UNSUPPORTED,
+                                   "%s counts states, so they must be numbered; in a service, "
+                                   "space: {states: 6}",
+                                   row->kind.name);
+    posterior_agent *agent = tacit__alloc(1, sizeof *agent);
+    if (agent == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    status = build(agent, &r, parts->commits, noise, err);
+    if (status != TACIT_OK) {
+        destroy(agent);
+        return status;
+    }
+    *out = agent;
+    return TACIT_OK;
+}
+
+/* --- Users --------------------------------------------------------------------------------------- */
+
+/* Users of a batch take the plans in turn, a part of the batch each: within a batch nothing is
+ * learned, so that it does not matter who is first, and a plan that stays is evaluated once. */
+static size_t place_of(const posterior_agent *agent, const tacit__user_batch *batch, uint64_t users)
+{
+    const double done = (double)(users - batch->first) / (double)(batch->last - batch->first);
+    const size_t place = (size_t)(done * (double)agent->plans);
+    return place < agent->plans ? place : agent->plans - 1;
+}
+
+static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
+{
+    (void)err;
+    posterior_agent *agent = self;
+    const tacit__user_batch batch = tacit__weighted_batch(agent->curator);
+    const tacit__weighted_counts counts = tacit__weighted_release(agent->curator);
+    if (counts.users != tacit__posterior_tabular_users(agent->planner)) {
+        tacit__posterior_tabular_absorb(agent->planner, &counts);
+        tacit__weighted_weigh(agent->curator, tacit__posterior_tabular_weights(agent->planner));
+    }
+    *out = tacit__posterior_tabular_show(
+        agent->planner, place_of(agent, &batch, tacit__weighted_users(agent->curator)));
+    return TACIT_OK;
+}
+
+static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
+{
+    return tacit__weighted_add(((posterior_agent *)self)->curator, user, err);
+}
+
+static void fields(void *self, tacit__saved *s)
+{
+    posterior_agent *agent = self;
+    s->wrong = "the saved planner contradicts itself";
+    const uint64_t planned = tacit__posterior_tabular_fields(agent->planner, s);
+    tacit__weighted_fields(agent->curator, planned, s);
+}
+
+static tacit_ledger *ledger(const void *self)
+{
+    return tacit__weighted_ledger(((const posterior_agent *)self)->curator);
+}
+
+static const char *remark(const void *self)
+{
+    (void)self;
+    return "there is no regret theorem; privacy does not depend on one";
+}
+
+const tacit__family tacit__family_posterior = {
+    .rows = &rows,
+    .looks_ahead = true,
+    .no_local = "dp-ucbvi has it",
+    .create = create,
+    .destroy = destroy,
+    .plan = plan,
+    .learn = learn,
+    .fields = fields,
+    .ledger = ledger,
+    .remark = remark,
+};

@@ -1,0 +1,300 @@
+/* Weighted counts: the curator's life, its users, and what it shows of them. See
+ * curate/weighted_curator.h; what a user may contribute is in user_share.c, and the plan made of it
+ * in weighted_plan.c.
+ *
+ * Releases come after k_0 users, and then whenever there are `growth` times as many: rarely,
+ * because a running sum over few steps needs less noise, and because news after each user would
+ * change hardly anything. The moments are public numbers, computed beforehand. Without privacy
+ * the schedule is the same and the counts are exact. */
+#include "curate/weighted_curator.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/workspace.h"
+#include "curate/weighted_curator_inside.h"
+#include "noise/stream.h"
+#include "sums/sum_steps.h"
+
+#define START                                                                                      \
+    16.0 /* visits of a row at the first release, in standard deviations of its noise; see
+                      docs/why/posterior-tabular.md#when-to-release */
+enum { LEAST_FIRST = 10 };
+
+uint64_t tacit__weighted_square(tacit__space sp)
+{
+    const double rows = (double)sp.tables * (double)sp.n_states * (double)sp.n_actions;
+    const double most = TACIT__WEIGHTED_VISITS * TACIT__WEIGHTED_VISITS * rows;
+    return (double)sp.horizon < most ? sp.horizon : (uint64_t)fmax(1, most);
+}
+
+tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *out)
+{
+    const double rows =
+        (double)o->space.tables * (double)o->space.n_states * (double)o->space.n_actions;
+    const double square = (double)tacit__weighted_square(o->space);
+    double mu = HUGE_VAL;
+    if (o->guarantee.model != TACIT_MODEL_NONE) {
+        tacit_status status = tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu);
+        if (status != TACIT_OK)
+            return status;
+    }
+    const double noise = sqrt(2 * square) / mu;
+    const double wanted =
+        fmax(LEAST_FIRST, ceil(START * noise * rows / fmin((double)o->space.horizon, square)));
+    *out = (uint64_t)fmax(1, fmin(wanted, floor((double)o->episodes / 8)));
+    return TACIT_OK;
+}
+
+/* The moments of the releases, below K, into `at` (NULL: they are counted only). There is always one. */
+static uint64_t schedule(const tacit__weighted_options *o, uint64_t *at)
+{
+    uint64_t n = 0;
+    for (uint64_t k = o->first; n == 0 || k < o->episodes;) {
+        if (at != NULL)
+            at[n] = k;
+        n++;
+        if (o->growth == 0)
+            break;
+        const double grown = o->growth * (double)k;
+        k = grown > (double)k + 1 ? (uint64_t)fmin(grown, 0x1p62) : k + 1;
+    }
+    return n;
+}
+
+static tacit_status check_options(const tacit__weighted_options *o, tacit_error *err)
+{
+    if (o->space.n_states == 0 || o->space.n_actions == 0 || o->space.horizon == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "states, actions and horizon must be at least 1");
+    if (o->episodes == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "episodes is 0, expected at least 1");
+    if (o->guarantee.model == TACIT_MODEL_LOCAL ||
+        (o->guarantee.model == TACIT_MODEL_JOINT && o->guarantee.delta <= 0))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "weighted counts have the models none and joint with delta > 0");
+    return TACIT_OK;
+}
+
+static tacit__weighted *allocate(const tacit__weighted_options *o, uint64_t first)
+{
+    const tacit__space sp = o->space;
+    tacit__weighted w = {.o = *o, .rows = sp.tables * sp.n_states * sp.n_actions};
+    w.o.first = first;
+    w.releases = schedule(&w.o, NULL);
+    const bool exact = o->guarantee.model == TACIT_MODEL_NONE;
+    tacit__piece pieces[4 * WEIGHTED_STREAMS + 3];
+    size_t n = 0;
+    for (int i = 0; i < WEIGHTED_STREAMS; i++) {
+        counted_stream *s = &w.streams[i];
+        s->size = i == WEIGHTED_MOVES    ? w.rows * sp.n_states
+                  : i == WEIGHTED_STARTS ? sp.n_states
+                                         : w.rows;
+        pieces[n++] = TACIT__PIECE_IF(exact, s->exact, s->size);
+        pieces[n++] = TACIT__PIECE(s->shown, s->size);
+        pieces[n++] = TACIT__PIECE(s->cell, sp.horizon);
+        pieces[n++] = TACIT__PIECE(s->x, sp.horizon);
+    }
+    pieces[n++] = TACIT__PIECE(w.weights, w.rows);
+    pieces[n++] = TACIT__PIECE(w.at, w.releases);
+    pieces[n++] = TACIT__PIECE(w.steps, sp.horizon);
+    tacit__weighted *c = tacit__workspace_create(&w, sizeof w, pieces, n);
+    if (c != NULL)
+        (void)schedule(&c->o, c->at);
+    return c;
+}
+
+tacit_status tacit__weighted_create(const tacit__weighted_options *o, tacit_noise *noise,
+                                    tacit__weighted **out, tacit_error *err)
+{
+    uint64_t first = o->first;
+    tacit_status status = check_options(o, err);
+    if (status == TACIT_OK && first == 0 && (status = tacit__weighted_first(o, &first)) != TACIT_OK)
+        return tacit__fail(err, status, "no noise keeps such a guarantee");
+    if (status != TACIT_OK)
+        return status;
+    tacit__weighted *c = allocate(o, first);
+    if (c == NULL)
+        return tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu states do not fit into memory",
+                           o->space.n_states);
+    status = tacit__weighted_check_memory(c, err);
+    if (status == TACIT_OK)
+        status = tacit__weighted_open(c, noise, err);
+    if (status != TACIT_OK) {
+        tacit__weighted_destroy(c);
+        return status;
+    }
+    for (size_t row = 0; row < c->rows; row++)
+        c->weights[row] = (int64_t)1 << c->bits;
+    *out = c;
+    return TACIT_OK;
+}
+
+void tacit__weighted_destroy(tacit__weighted *c)
+{
+    if (c == NULL)
+        return;
+    for (int i = 0; i < WEIGHTED_STREAMS; i++)
+        tacit_sum_destroy(c->streams[i].sum);
+    tacit_ledger_destroy(c->ledger);
+    tacit__workspace_destroy(c);
+}
+
+tacit_ledger *tacit__weighted_ledger(const tacit__weighted *c)
+{
+    return c->ledger;
+}
+
+uint64_t tacit__weighted_users(const tacit__weighted *c)
+{
+    return c->users;
+}
+
+tacit__user_batch tacit__weighted_batch(const tacit__weighted *c)
+{
+    return (tacit__user_batch){.first = c->next > 0 ? c->at[c->next - 1] : 0,
+                               .last = c->next < c->releases && c->at[c->next] < c->o.episodes
+                                           ? c->at[c->next]
+                                           : c->o.episodes};
+}
+
+tacit__weighted_counts tacit__weighted_release(const tacit__weighted *c)
+{
+    const counted_stream *s = c->streams;
+    return (tacit__weighted_counts){.users = c->next > 0 ? c->at[c->next - 1] : 0,
+                                    .visits = s[WEIGHTED_VISITS].shown,
+                                    .moves = s[WEIGHTED_MOVES].shown,
+                                    .rewards = s[WEIGHTED_REWARDS].shown,
+                                    .starts = s[WEIGHTED_STARTS].shown,
+                                    .visits_stddev = s[WEIGHTED_VISITS].stddev,
+                                    .moves_stddev = s[WEIGHTED_MOVES].stddev,
+                                    .rewards_stddev = s[WEIGHTED_REWARDS].stddev,
+                                    .starts_stddev = s[WEIGHTED_STARTS].stddev};
+}
+
+void tacit__weighted_weigh(tacit__weighted *c, const double *weights)
+{
+    /* no weight is more than the budget, and none is negative; NaN is 0 */
+    const double most = sqrt((double)c->rule.square);
+    for (size_t row = 0; row < c->rows && tacit__weighted_is_private(c); row++) {
+        const double steps = ldexp(weights[row], c->bits);
+        c->weights[row] = steps >= most ? (int64_t)most : steps >= 0 ? (int64_t)steps : 0;
+    }
+}
+
+/* --- Users --------------------------------------------------------------------------------------- */
+
+static tacit_status check_user(const tacit__weighted *c, const tacit_trajectory *u,
+                               tacit_error *err)
+{
+    const tacit__space *sp = &c->o.space;
+    for (size_t h = 0; h <= sp->horizon; h++)
+        if (u->states[h] >= sp->n_states)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
+                               sp->n_states);
+    for (size_t h = 0; h < sp->horizon; h++)
+        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
+                               h, sp->n_actions);
+    if (c->broken)
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "an earlier charge was refused halfway; the counts are closed");
+    if (c->users == c->o.episodes)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
+                           (unsigned long long)c->o.episodes);
+    return TACIT_OK;
+}
+
+/* Adds up what is in one cell; cells come ascending. */
+static void put(counted_stream *s, size_t cell, int64_t value)
+{
+    if (s->cells == 0 || s->cell[s->cells - 1] != cell) {
+        s->cell[s->cells] = cell;
+        s->x[s->cells++] = 0;
+    }
+    s->x[s->cells - 1] += value;
+}
+
+static int by_move(const void *a, const void *b)
+{
+    const tacit__counted_step *x = a, *y = b;
+    return x->row != y->row ? (x->row > y->row) - (x->row < y->row)
+                            : (x->next > y->next) - (x->next < y->next);
+}
+
+/* The user as sparse integers. */
+static void contribute(tacit__weighted *c, const tacit_trajectory *u)
+{
+    counted_stream *s = c->streams;
+    const size_t n = tacit__user_share(&c->rule, u, c->steps);
+    qsort(c->steps, n, sizeof *c->steps, by_move);
+    for (int i = 0; i < WEIGHTED_STREAMS; i++)
+        s[i].cells = 0;
+    for (size_t i = 0; i < n; i++) {
+        const tacit__counted_step *step = &c->steps[i];
+        put(&s[WEIGHTED_VISITS], step->row, step->weight);
+        put(&s[WEIGHTED_MOVES], step->row * c->o.space.n_states + step->next, step->weight);
+        put(&s[WEIGHTED_REWARDS], step->row, step->reward);
+    }
+    put(&s[WEIGHTED_STARTS], u->states[0], (int64_t)1 << c->bits);
+    tacit__wipe(c->steps, n * sizeof *c->steps);
+}
+
+/* The user into the sum, on its own lattice, which is at least as fine; it checks the bound again. */
+static tacit_status add_to_sum(const tacit__weighted *c, const counted_stream *s, tacit_error *err)
+{
+    const int64_t finer = (int64_t)1 << (tacit__sum_lattice(s->sum)->bits - c->bits);
+    for (size_t i = 0; i < s->cells; i++)
+        s->x[i] *= finer;
+    const tacit__input input = {.n = s->cells, .index = s->cell, .value = s->x};
+    return tacit__sum_add_foreign(s->sum, &input, err);
+}
+
+static tacit_status count(tacit__weighted *c, const tacit_trajectory *u, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    contribute(c, u);
+    for (int i = 0; i < WEIGHTED_STREAMS; i++) {
+        counted_stream *s = &c->streams[i];
+        if (s->sum != NULL && status == TACIT_OK)
+            status = add_to_sum(c, s, err);
+        for (size_t j = 0; j < s->cells && s->exact != NULL; j++)
+            s->exact[s->cell[j]] += s->x[j];
+        tacit__wipe(s->x, s->cells * sizeof *s->x);
+        tacit__wipe(s->cell, s->cells * sizeof *s->cell);
+    }
+    return status;
+}
+
+/* The batch passes the door, and the sums are shown. */
+static tacit_status release(tacit__weighted *c, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
+        counted_stream *s = &c->streams[i];
+        if (s->sum != NULL)
+            status = tacit_sum_release(s->sum, s->shown, err);
+        if (s->sum != NULL && status == TACIT_OK)
+            status = tacit_sum_stddev(s->sum, c->next + 1, &s->stddev);
+        for (size_t j = 0; j < s->size && s->exact != NULL; j++)
+            s->shown[j] = ldexp((double)s->exact[j], -c->bits);
+    }
+    c->next += status == TACIT_OK;
+    return status;
+}
+
+tacit_status tacit__weighted_add(tacit__weighted *c, const tacit_trajectory *u, tacit_error *err)
+{
+    tacit_status status = check_user(c, u, err);
+    if (status != TACIT_OK)
+        return status;
+    const bool needed = c->users + 1 < c->o.episodes && c->next < c->releases;
+    if (needed)
+        status = count(c, u, err);
+    if (needed && status == TACIT_OK && c->users + 1 == c->at[c->next])
+        status = release(c, err);
+    c->broken = status != TACIT_OK; /* only a journal can refuse here */
+    c->users += status == TACIT_OK;
+    return status;
+}

@@ -1,0 +1,328 @@
+/* See plan/posterior_tabular.h. A learner of our own; the page docs/why/posterior-tabular.md
+ * derives it, says which worlds its constants were chosen on, and what each of them is worth.
+ *
+ * Plans. After k of K users, plan j draws one xi ~ N(0, 1) for each row, the same at all steps, and
+ *     Q = clip(r + P V + d [(0.1 + 0.5 xi) noise + 0.25 (1 + 0.5 xi) stat] - 1.5 (k/K)^2 noise, 0, H - h),
+ *     d = (1 - k/K)^1.5,   stat = 0.3 sqrt(L) (the statistical error),   L = ln(10 K S A H),
+ * with `noise` and the statistical error of plan/row_model.c. So there is hardly any optimism,
+ * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does;
+ * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
+ * many noisy estimates is too high.
+ *
+ * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
+ * get more of a user's budget B. All are multiplied by v = B / (median length of 128 users that are
+ * simulated in the model), between 1/4 and 100: the typical user's budget is just used up. Both are
+ * post-processing of releases.
+ *
+ * Chance here is public (SplitMix64): it carries no secret, and decides nothing about privacy. */
+#include "plan/posterior_tabular.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/workspace.h"
+
+/* Chosen on the training worlds of docs/why/posterior-tabular.md. */
+#define OPTIMISM 0.1
+#define DIVERSITY 0.5
+#define CAUTION 1.5 /* times (k/K)^2 */
+#define STATISTICAL 0.25
+#define BERNSTEIN 0.3
+#define FADING 1.5
+#define KNOWN 30.0
+enum { SIMULATED = 128 };
+#define LEAST_FACTOR 0.25
+#define MOST_FACTOR 100.0
+
+struct tacit__posterior_tabular {
+    tacit__space space;
+    tacit__posterior_options o;
+    tacit__row_model *model;
+    double *weights;  /* [rows] */
+    double *xi;       /* [rows] */
+    double *q;        /* [H][pairs] */
+    double *values;   /* [2][states] */
+    double *uniform;  /* [H][states][actions] */
+    uint32_t *plans;  /* [J][H][states] */
+    uint64_t *seen;   /* [rows] scratch of a simulated user; 0 between users */
+    size_t *visited;  /* [H] scratch */
+    uint64_t chance;  /* state of the public chance */
+    uint64_t version; /* of what was shown last, */
+    uint64_t users;   /* the release that it came from; 0: none, */
+    uint64_t shown;   /* and which of the plans it was */
+};
+
+static size_t rows_of(tacit__space s)
+{
+    return s.tables * s.n_states * s.n_actions;
+}
+
+tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__posterior_options *o,
+                                             tacit__posterior_tabular **out)
+{
+    const size_t rows = rows_of(space), pairs = space.n_states * space.n_actions, H = space.horizon;
+    TACIT__REQUIRE(o->plans > 0 && o->episodes > 0);
+    tacit__posterior_tabular w = {.space = space, .o = *o, .chance = o->tie_seed, .version = 1};
+    tacit__posterior_tabular *p = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.xi, rows), TACIT__PIECE(w.q, H * pairs),
+        TACIT__PIECE(w.values, 2 * space.n_states), TACIT__PIECE(w.uniform, H * pairs),
+        TACIT__PIECE(w.plans, o->plans * H * space.n_states), TACIT__PIECE(w.seen, rows),
+        TACIT__PIECE(w.visited, H));
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    tacit_status status = tacit__row_model_create(space, &p->model);
+    if (status != TACIT_OK) {
+        tacit__posterior_tabular_destroy(p);
+        return status;
+    }
+    for (size_t row = 0; row < rows; row++)
+        p->weights[row] = 1;
+    for (size_t i = 0; i < H * pairs; i++)
+        p->uniform[i] = 1 / (double)space.n_actions;
+    *out = p;
+    return TACIT_OK;
+}
+
+void tacit__posterior_tabular_destroy(tacit__posterior_tabular *p)
+{
+    if (p != NULL)
+        tacit__row_model_destroy(p->model);
+    tacit__workspace_destroy(p);
+}
+
+/* --- Public chance ------------------------------------------------------------------------------- */
+
+static uint64_t next_word(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+/* In (0, 1]. */
+static double next_unit(uint64_t *state)
+{
+    return (double)((next_word(state) >> 11) + 1) * 0x1p-53;
+}
+
+/* Box and Muller; the second one is not used. */
+static double next_normal(uint64_t *state)
+{
+    const double radius = sqrt(-2 * log(next_unit(state)));
+    return radius * cos(2 * M_PI * next_unit(state));
+}
+
+/* --- Plans --------------------------------------------------------------------------------------- */
+
+/* What a plan's Q is made of, beside the model. */
+typedef struct stance {
+    double fading, caution, statistical;
+} stance;
+
+static stance stance_of(const tacit__posterior_tabular *p)
+{
+    const tacit__space sp = p->space;
+    const double k = (double)p->users / (double)p->o.episodes;
+    const double bounds = 10 * (double)p->o.episodes * (double)sp.n_states * (double)sp.n_actions *
+                          (double)sp.horizon;
+    if (p->o.greedy)
+        return (stance){0};
+    return (stance){.fading = pow(fmax(0, 1 - k), FADING),
+                    .caution = CAUTION * k * k,
+                    .statistical = STATISTICAL * BERNSTEIN * sqrt(log(bounds))};
+}
+
+static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t row, double cap,
+                   const tacit__next_values *next)
+{
+    const tacit__row_outlook look = tacit__row_model_look(p->model, row, next);
+    const double xi = p->xi[row];
+    const double drawn = (OPTIMISM + DIVERSITY * xi) * look.noise +
+                         st->statistical * (1 + DIVERSITY * xi) * look.chance;
+    return fmin(cap, fmax(0, p->model->reward[row] + look.mean + st->fading * drawn -
+                                 st->caution * look.noise));
+}
+
+/* The best action; among equals each is as likely. */
+static uint32_t best_of(const double *q, size_t n_actions, uint64_t *chance)
+{
+    uint32_t best = 0;
+    uint64_t equals = 1;
+    for (uint32_t a = 1; a < n_actions; a++) {
+        if (q[a] > q[best]) {
+            best = a;
+            equals = 1;
+        } else if (q[a] == q[best] && next_word(chance) % ++equals == 0) {
+            best = a;
+        }
+    }
+    return best;
+}
+
+static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *policy)
+{
+    const size_t S = p->space.n_states, A = p->space.n_actions, pairs = S * A, H = p->space.horizon;
+    double *after = p->values, *here = p->values + S;
+    for (size_t row = 0; row < p->model->rows && !p->o.greedy; row++)
+        p->xi[row] = next_normal(&p->chance);
+    for (size_t s = 0; s < S; s++)
+        after[s] = 0; /* nothing follows the last step */
+    for (size_t h = H; h-- > 0;) {
+        const size_t table = p->space.tables == 1 ? 0 : h;
+        const tacit__next_values next = tacit__next_values_of(after, S);
+        double *q = p->q + h * pairs;
+        for (size_t i = 0; i < pairs; i++)
+            q[i] = q_of(p, st, table * pairs + i, (double)(H - h), &next);
+        for (size_t s = 0; s < S; s++) {
+            const uint32_t action = best_of(q + s * A, A, &p->chance);
+            policy[h * S + s] = action;
+            here[s] = q[s * A + action];
+        }
+        double *swapped = after;
+        after = here;
+        here = swapped;
+    }
+}
+
+/* --- Weights ------------------------------------------------------------------------------------- */
+
+static size_t draw_from(const double *chances, size_t n, uint64_t *chance)
+{
+    double left = next_unit(chance);
+    for (size_t i = 0; i + 1 < n; i++) {
+        left -= chances[i];
+        if (left <= 0)
+            return i;
+    }
+    return n - 1;
+}
+
+static size_t draw_next(const tacit__posterior_tabular *p, size_t row, uint64_t *chance)
+{
+    const tacit__row_model *m = p->model;
+    const size_t first = m->first[row], n = m->first[row + 1] - first;
+    if (n == 0 || next_unit(chance) <= m->rest[row])
+        return (size_t)(next_word(chance) % p->space.n_states);
+    /* the chances of the entries sum to 1 - rest */
+    double left = next_unit(chance) * (1 - m->rest[row]);
+    for (size_t i = 0; i + 1 < n; i++) {
+        left -= m->chance[first + i];
+        if (left <= 0)
+            return m->next[first + i];
+    }
+    return m->next[first + n - 1];
+}
+
+/* The length of a user who acts by this plan in the model, and whose first m visits of a row count. */
+static double simulate(tacit__posterior_tabular *p, const uint32_t *policy)
+{
+    const size_t S = p->space.n_states, A = p->space.n_actions;
+    size_t state = draw_from(p->model->starts, S, &p->chance);
+    double square = 0;
+    for (size_t h = 0; h < p->space.horizon; h++) {
+        const size_t table = p->space.tables == 1 ? 0 : h;
+        const size_t row = (table * S + state) * A + policy[h * S + state];
+        p->visited[h] = row;
+        if (p->seen[row] < p->o.user_visits) {
+            const double before = p->weights[row] * (double)p->seen[row]++,
+                         after = before + p->weights[row];
+            square += after * after - before * before;
+        }
+        state = draw_next(p, row, &p->chance);
+    }
+    for (size_t h = 0; h < p->space.horizon; h++)
+        p->seen[p->visited[h]] = 0;
+    return sqrt(square);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void choose_weights(tacit__posterior_tabular *p)
+{
+    const tacit__row_model *m = p->model;
+    double length[SIMULATED];
+    for (size_t row = 0; row < m->rows; row++)
+        p->weights[row] = 1 / (1 + m->visits[row] / (KNOWN * m->visits_stddev));
+    for (size_t i = 0; i < SIMULATED; i++)
+        length[i] = simulate(p, p->plans + i % p->o.plans * p->space.horizon * p->space.n_states);
+    qsort(length, SIMULATED, sizeof *length, ascending);
+    const double median = (length[SIMULATED / 2 - 1] + length[SIMULATED / 2]) / 2;
+    const double factor = fmin(MOST_FACTOR, fmax(LEAST_FACTOR, p->o.user_norm / median));
+    for (size_t row = 0; row < m->rows; row++)
+        p->weights[row] *= factor;
+}
+
+void tacit__posterior_tabular_absorb(tacit__posterior_tabular *p,
+                                     const tacit__weighted_counts *counts)
+{
+    TACIT__REQUIRE(counts->users > 0);
+    p->users = counts->users;
+    p->shown = UINT64_MAX; /* none of the new ones */
+    tacit__row_model_estimate(p->model, counts);
+    const stance st = stance_of(p);
+    for (size_t j = 0; j < p->o.plans; j++)
+        make_plan(p, &st, p->plans + j * p->space.horizon * p->space.n_states);
+    if (p->o.user_norm > 0 && counts->visits_stddev > 0)
+        choose_weights(p);
+}
+
+tacit_billboard tacit__posterior_tabular_show(tacit__posterior_tabular *p, size_t place)
+{
+    TACIT__REQUIRE(place < p->o.plans);
+    if (p->users == 0)
+        return (tacit_billboard){.version = p->version, .mixed = p->uniform};
+    p->version += p->shown != place;
+    p->shown = place;
+    return (tacit_billboard){.version = p->version,
+                             .policy = p->plans + place * p->space.horizon * p->space.n_states};
+}
+
+uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *p)
+{
+    return p->users;
+}
+
+const double *tacit__posterior_tabular_weights(const tacit__posterior_tabular *p)
+{
+    return p->weights;
+}
+
+const double *tacit__posterior_tabular_q(const tacit__posterior_tabular *p)
+{
+    return p->q;
+}
+
+const tacit__row_model *tacit__posterior_tabular_model(const tacit__posterior_tabular *p)
+{
+    return p->model;
+}
+
+/* --- Saved states -------------------------------------------------------------------------------- */
+
+typedef struct position {
+    uint64_t chance, version, users, shown;
+} position;
+
+uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *p, tacit__saved *s)
+{
+    position at = {p->chance, p->version, p->users, p->shown};
+    tacit__saved_value(s, &at, sizeof at);
+    tacit__saved_check(s, at.version <= TACIT__MOST_COUNT && at.users <= p->o.episodes &&
+                              (at.shown < p->o.plans || at.shown == UINT64_MAX));
+    tacit__saved_reals(s, p->weights, rows_of(p->space), MOST_FACTOR);
+    tacit__saved_places(s, p->plans, p->o.plans * p->space.horizon * p->space.n_states,
+                        p->space.n_actions);
+    if (s->pass == TACIT__APPLY) {
+        p->chance = at.chance;
+        p->version = at.version;
+        p->users = at.users;
+        p->shown = at.shown;
+    }
+    return at.users;
+}

@@ -1,0 +1,49 @@
+/* Plans from rare releases of weighted counts: several for each release, drawn around the
+ * estimates as their errors allow, and the weights with which the next users count. See
+ * docs/why/posterior-tabular.md. */
+#ifndef TACIT_PLAN_POSTERIOR_TABULAR_H
+#define TACIT_PLAN_POSTERIOR_TABULAR_H
+
+#include <tacit/billboard.h>
+
+#include "base/bytes.h"
+#include "plan/row_model.h"
+
+typedef struct tacit__posterior_options {
+    uint64_t episodes, tie_seed;
+    size_t plans;         /* J: that share the users of a batch; at least 1 */
+    bool greedy;          /* the plan of the estimates alone: neither drawn nor careful */
+    uint64_t user_visits; /* m: of a row, that a user's weights are made for */
+    double user_norm;     /* B: the budget of a user; 0: everybody counts in full */
+} tacit__posterior_options;
+
+typedef struct tacit__posterior_tabular tacit__posterior_tabular;
+
+TACIT_MUST_USE tacit_status tacit__posterior_tabular_create(tacit__space space,
+                                                            const tacit__posterior_options *options,
+                                                            tacit__posterior_tabular **out);
+void tacit__posterior_tabular_destroy(tacit__posterior_tabular *planner);
+
+/* A new release: all plans, and the weights for the users until the next one. */
+void tacit__posterior_tabular_absorb(tacit__posterior_tabular *planner,
+                                     const tacit__weighted_counts *counts);
+
+/* The plan of the place-th part of a batch, place < plans; before the first release every action
+ * is as likely. */
+tacit_billboard tacit__posterior_tabular_show(tacit__posterior_tabular *planner, size_t place);
+
+/* The users of the release that the plans were made from; 0: there has been none. */
+uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *planner);
+
+/* [rows]: how much a visit of a row counts from now on, at most. All 1 before the first release. */
+const double *tacit__posterior_tabular_weights(const tacit__posterior_tabular *planner);
+
+/* Q of the last plan that was made, [horizon][states][actions], and the model behind it: for tests. */
+const double *tacit__posterior_tabular_q(const tacit__posterior_tabular *planner);
+const tacit__row_model *tacit__posterior_tabular_model(const tacit__posterior_tabular *planner);
+
+/* Plans, weights and public chance, as part of a saved state (base/bytes.h). Returns the users of
+ * the release that the plans were made from: those of the planner, or those that are loaded. */
+uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *planner, tacit__saved *s);
+
+#endif

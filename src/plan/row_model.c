@@ -1,0 +1,187 @@
+/* See plan/row_model.h; docs/why/posterior-tabular.md has the reasons and what each part is worth.
+ *
+ * Visits. Two releases speak of them: N, and the sum of S moves. Weighted by their variances,
+ *     n = max(0, (N / s_N^2 + sum M / (S s_M^2)) s_n^2),   s_n = (1 / s_N^2 + 1 / (S s_M^2))^(-1/2).
+ *
+ * Moves. Of S noisy zeros the largest is about s_M sqrt(2 ln S) (the universal threshold [DJ94]):
+ * cells below that are dropped, the others projected onto the simplex of size n. If all are below
+ * it, all are kept. Without this a row of many states is made of noise: most states never follow
+ * each other.
+ *
+ * Prior. l = 0.3 s_n imaginary visits, which lead everywhere alike and pay 1/2:
+ *     P = (p + l / S) / (n + l),   r = 1/2 + R / (n + l), clipped to [0, 1].
+ *
+ * Error of r + P V, by the delta method; V is the next value, V' its mean over all states, m = n +
+ * s_n:
+ *     noise^2 = [ s_M^2 (0.2 sum_all (V - V')^2 + 0.8 sum_kept (V - P V)^2) + s_n^2 (V' - P V)^2
+ *                 + s_R^2 + s_n^2 (r - 1/2)^2 ] / m^2.
+ * The share 0.2 stands for cells that were dropped and did follow: with less, a row of one kept
+ * cell looks certain. The statistical error is sqrt((Var_P V + 1/4) / m); the weighted n is taken
+ * for a number of users, which is rough.
+ *
+ * Cost: an estimate sorts the kept cells of each row; a look goes through them once. */
+#include "plan/row_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/workspace.h"
+
+#define PRIOR                                                                                      \
+    0.3 /* visits of the prior, in standard deviations of n; a choice, 0.1 to 1 are alike */
+#define EXACT_PRIOR 1e-9 /* without noise: a row that was never visited leads everywhere alike */
+#define DROPPED 0.2      /* share of the dropped cells in the error */
+
+tacit_status tacit__row_model_create(tacit__space space, tacit__row_model **out)
+{
+    const size_t rows = space.tables * space.n_states * space.n_actions,
+                 entries = rows * space.n_states;
+    tacit__row_model w = {.space = space, .rows = rows};
+    *out = TACIT__WORKSPACE(w, TACIT__PIECE(w.first, rows + 1), TACIT__PIECE(w.next, entries),
+                            TACIT__PIECE(w.chance, entries), TACIT__PIECE(w.rest, rows),
+                            TACIT__PIECE(w.visits, rows), TACIT__PIECE(w.reward, rows),
+                            TACIT__PIECE(w.starts, space.n_states),
+                            TACIT__PIECE(w.scratch, 2 * space.n_states));
+    return *out != NULL ? TACIT_OK : TACIT_NO_MEMORY;
+}
+
+void tacit__row_model_destroy(tacit__row_model *m)
+{
+    tacit__workspace_destroy(m);
+}
+
+static int descending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The point of {p >= 0, sum p = total} nearest to y, in place: max(0, y - t). `sorted` is scratch [n]. */
+static void project(double *y, size_t n, double total, double *sorted)
+{
+    double sum = 0, t = 0;
+    memcpy(sorted, y, n * sizeof *y);
+    qsort(sorted, n, sizeof *sorted, descending);
+    for (size_t i = 0; i < n; i++) {
+        const double with = (sum + sorted[i] - total) / (double)(i + 1);
+        if (i > 0 && sorted[i] <= with)
+            break;
+        sum += sorted[i];
+        t = with;
+    }
+    for (size_t i = 0; i < n; i++)
+        y[i] = fmax(0, y[i] - t);
+}
+
+/* Noise of this size is what the largest of n noisy zeros comes to. */
+static double universal_threshold(double stddev, size_t n)
+{
+    return stddev * sqrt(2 * log((double)n));
+}
+
+/* The cells of a row that are kept, as entries from `at` on; returns how many. */
+static size_t keep(tacit__row_model *m, const double *y, double threshold, size_t at)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < m->space.n_states; s++)
+        if (y[s] > 0 && y[s] >= threshold) {
+            m->next[at + n] = (uint32_t)s;
+            m->chance[at + n++] = y[s];
+        }
+    for (size_t s = 0; s < m->space.n_states && n == 0 && threshold > 0; s++) {
+        m->next[at + s] = (uint32_t)s;
+        m->chance[at + s] = y[s];
+        n += s + 1 == m->space.n_states ? m->space.n_states : 0;
+    }
+    return n;
+}
+
+static double count_visits(const tacit__weighted_counts *c, const double *moves, size_t row,
+                           size_t S)
+{
+    double sum = 0;
+    if (c->visits_stddev == 0)
+        return c->visits[row];
+    for (size_t s = 0; s < S; s++)
+        sum += moves[s];
+    const double one = 1 / (c->visits_stddev * c->visits_stddev),
+                 other = 1 / ((double)S * c->moves_stddev * c->moves_stddev);
+    return fmax(0, (c->visits[row] * one + sum * other) / (one + other));
+}
+
+static void estimate_starts(tacit__row_model *m, const tacit__weighted_counts *c)
+{
+    const size_t S = m->space.n_states;
+    const double threshold = universal_threshold(c->starts_stddev, S);
+    double sum = 0;
+    for (size_t s = 0; s < S; s++) {
+        m->starts[s] = c->starts[s] > 0 && c->starts[s] >= threshold ? c->starts[s] : 0;
+        sum += m->starts[s];
+    }
+    for (size_t s = 0; s < S; s++)
+        m->starts[s] = sum > 0 ? m->starts[s] / sum : 1 / (double)S;
+}
+
+void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts *c)
+{
+    const size_t S = m->space.n_states;
+    const double threshold = universal_threshold(c->moves_stddev, S);
+    const bool exact = c->visits_stddev == 0;
+    TACIT__REQUIRE(exact == (c->moves_stddev == 0));
+    m->visits_stddev = exact ? 0
+                             : 1 / sqrt(1 / (c->visits_stddev * c->visits_stddev) +
+                                        1 / ((double)S * c->moves_stddev * c->moves_stddev));
+    m->moves_stddev = c->moves_stddev;
+    m->rewards_stddev = c->rewards_stddev;
+    const double prior = exact ? EXACT_PRIOR : PRIOR * m->visits_stddev;
+    size_t at = 0;
+    for (size_t row = 0; row < m->rows; row++) {
+        const double *y = c->moves + row * S, n = count_visits(c, y, row, S);
+        const size_t kept = keep(m, y, threshold, at);
+        m->first[row] = at;
+        if (kept > 0)
+            project(m->chance + at, kept, n, m->scratch);
+        for (size_t i = at; i < at + kept; i++)
+            m->chance[i] /= n + prior;
+        m->rest[row] = kept > 0 ? prior / (n + prior) : 1;
+        m->visits[row] = n;
+        m->reward[row] = fmin(1, fmax(0, 0.5 + c->rewards[row] / (n + prior)));
+        at += kept;
+    }
+    m->first[m->rows] = at;
+    estimate_starts(m, c);
+}
+
+tacit__next_values tacit__next_values_of(const double *values, size_t n_states)
+{
+    tacit__next_values out = {.at = values};
+    for (size_t s = 0; s < n_states; s++)
+        out.mean += values[s];
+    out.mean /= (double)n_states;
+    for (size_t s = 0; s < n_states; s++)
+        out.spread += (values[s] - out.mean) * (values[s] - out.mean);
+    return out;
+}
+
+tacit__row_outlook tacit__row_model_look(const tacit__row_model *m, size_t row,
+                                         const tacit__next_values *v)
+{
+    const double rest = m->rest[row], s_m = m->moves_stddev, s_n = m->visits_stddev,
+                 s_r = m->rewards_stddev, r = m->reward[row] - 0.5;
+    double mean = rest * v->mean, kept = 0, variance;
+    for (size_t i = m->first[row]; i < m->first[row + 1]; i++)
+        mean += m->chance[i] * v->at[m->next[i]];
+    variance = rest * (v->spread / (double)m->space.n_states + (v->mean - mean) * (v->mean - mean));
+    for (size_t i = m->first[row]; i < m->first[row + 1]; i++) {
+        const double away = v->at[m->next[i]] - mean;
+        kept += away * away;
+        variance += m->chance[i] * away * away;
+    }
+    const double visits = fmax(m->visits[row] + s_n, EXACT_PRIOR);
+    const double square = s_m * s_m * (DROPPED * v->spread + (1 - DROPPED) * kept) +
+                          s_n * s_n * ((v->mean - mean) * (v->mean - mean) + r * r) + s_r * s_r;
+    return (tacit__row_outlook){
+        .mean = mean, .noise = sqrt(square) / visits, .chance = sqrt((variance + 0.25) / visits)};
+}

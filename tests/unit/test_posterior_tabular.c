@@ -1,0 +1,336 @@
+/* posterior-tabular against its formulas, written out plainly, on random noisy counts.
+ *
+ * The reference below keeps dense tables, projects a row by bisection, and goes through the formulas of docs/why/posterior-tabular.md
+ * one by one; it shares nothing with src/plan but the public chance (SplitMix64, and Box and Muller's normal draws), which it
+ * has to draw alike to arrive at the same plans. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/posterior_tabular.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { S = 5, A = 3, H = 6, MOST_ROWS = H * S * A, K = 20000, PLANS = 4, VISITS = 2 };
+
+typedef struct sample {
+    tacit__weighted_counts counts;
+    double visits[MOST_ROWS], moves[MOST_ROWS * S], rewards[MOST_ROWS], starts[S];
+} sample;
+
+/* Rows of a few to thousands of visits, each with one to three next states, and noise of these deviations. */
+static void draw(uint64_t *seed, size_t rows, double noise, sample *out)
+{
+    memset(out, 0, sizeof *out);
+    for (size_t x = 0; x < rows; x++) {
+        const double n = floor(exp2(1 + 12 * random_unit(seed)));
+        const size_t successors = 1 + random_below(seed, 3);
+        for (size_t i = 0; i < successors; i++)
+            out->moves[x * S + random_below(seed, S)] += n / (double)successors;
+        out->visits[x] = n;
+        out->rewards[x] = n * (random_unit(seed) - 0.5);
+    }
+    for (size_t i = 0; i < rows * S; i++)
+        out->moves[i] += noise * random_normal(seed);
+    for (size_t x = 0; x < rows; x++) {
+        out->visits[x] += 1.5 * noise * random_normal(seed);
+        out->rewards[x] += 0.8 * noise * random_normal(seed);
+    }
+    for (size_t s = 0; s < S; s++)
+        out->starts[s] = (s < 2 ? 500 : 0) + 3 * (noise > 0) * random_normal(seed);
+    out->counts = (tacit__weighted_counts){.users = 1000 + random_below(seed, 18000),
+                                           .visits = out->visits,
+                                           .moves = out->moves,
+                                           .rewards = out->rewards,
+                                           .starts = out->starts,
+                                           .visits_stddev = 1.5 * noise,
+                                           .moves_stddev = noise,
+                                           .rewards_stddev = 0.8 * noise,
+                                           .starts_stddev = 3 * (noise > 0)};
+}
+
+/* --- The reference --------------------------------------------------------------------------------- */
+
+typedef struct reference {
+    size_t rows;
+    double n[MOST_ROWS], r[MOST_ROWS], p[MOST_ROWS][S];
+    bool kept[MOST_ROWS][S];
+    double s_n, s_m, s_r;
+    double q[H][S][A];
+    uint32_t policy[H][S];
+    uint64_t chance;
+} reference;
+
+/* max(0, y - t) over the kept cells sums to n. */
+static void project_reference(const double *y, const bool *kept, double n, double *p)
+{
+    double low = -1e9, high = 1e9;
+    for (int i = 0; i < 200; i++) {
+        const double t = (low + high) / 2;
+        double sum = 0;
+        for (size_t s = 0; s < S; s++)
+            sum += kept[s] ? fmax(0, y[s] - t) : 0;
+        *(sum > n ? &low : &high) = t;
+    }
+    for (size_t s = 0; s < S; s++)
+        p[s] = kept[s] ? fmax(0, y[s] - high) : 0;
+}
+
+static void estimate_reference(reference *f, const tacit__weighted_counts *c)
+{
+    const bool exact = c->visits_stddev == 0;
+    f->s_m = c->moves_stddev;
+    f->s_r = c->rewards_stddev;
+    f->s_n = exact ? 0 : pow(pow(c->visits_stddev, -2) + pow(c->moves_stddev, -2) / S, -0.5);
+    const double l = exact ? 1e-9 : 0.3 * f->s_n;
+    for (size_t x = 0; x < f->rows; x++) {
+        const double *y = c->moves + x * S;
+        double sum = 0, p[S];
+        bool any = false;
+        for (size_t s = 0; s < S; s++) {
+            sum += y[s];
+            f->kept[x][s] = y[s] > 0 && y[s] >= f->s_m * sqrt(2 * log(S));
+            any |= f->kept[x][s];
+        }
+        for (size_t s = 0; s < S; s++)
+            f->kept[x][s] |= !any;
+        f->n[x] = exact ? c->visits[x]
+                        : fmax(0, f->s_n * f->s_n *
+                                      (c->visits[x] / (c->visits_stddev * c->visits_stddev) +
+                                       sum / (S * f->s_m * f->s_m)));
+        project_reference(y, f->kept[x], f->n[x], p);
+        for (size_t s = 0; s < S; s++)
+            f->p[x][s] = (p[s] + l / S) / (f->n[x] + l);
+        f->r[x] = fmin(1, fmax(0, 0.5 + c->rewards[x] / (f->n[x] + l)));
+    }
+}
+
+static uint64_t word(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+static double unit(uint64_t *state)
+{
+    return (double)((word(state) >> 11) + 1) * 0x1p-53;
+}
+
+static double normal(uint64_t *state)
+{
+    const double radius = sqrt(-2 * log(unit(state)));
+    return radius * cos(2 * M_PI * unit(state));
+}
+
+static double square(double x)
+{
+    return x * x;
+}
+
+/* Q of one (state, action) by the page's formulas. */
+static double q_reference(const reference *f, size_t x, size_t h, const double *v, double xi,
+                          double progress)
+{
+    double pv = 0, variance = 0, mean = 0, all = 0, kept = 0;
+    for (size_t s = 0; s < S; s++) {
+        pv += f->p[x][s] * v[s];
+        mean += v[s] / S;
+    }
+    for (size_t s = 0; s < S; s++) {
+        variance += f->p[x][s] * square(v[s] - pv);
+        all += square(v[s] - mean);
+        kept += f->kept[x][s] * square(v[s] - pv);
+    }
+    const double nn = fmax(f->n[x] + f->s_n, 1e-9);
+    const double noise =
+        sqrt(square(f->s_m) * (0.2 * all + 0.8 * kept) + square(f->s_n) * square(mean - pv) +
+             square(f->s_r) + square(f->s_n) * square(f->r[x] - 0.5)) /
+        nn;
+    const double stat = 0.3 * sqrt(log(10.0 * K * S * A * H) * (variance + 0.25) / nn);
+    const double d = pow(1 - progress, 1.5);
+    const double q = f->r[x] + pv + d * ((0.1 + 0.5 * xi) * noise + 0.25 * (1 + 0.5 * xi) * stat) -
+                     1.5 * progress * progress * noise;
+    return fmin((double)(H - h), fmax(0, q));
+}
+
+static void plan_reference(reference *f, size_t tables, double progress)
+{
+    double xi[MOST_ROWS], v[H + 1][S] = {{0}};
+    for (size_t x = 0; x < f->rows; x++)
+        xi[x] = normal(&f->chance);
+    for (size_t h = H; h-- > 0;)
+        for (size_t s = 0; s < S; s++) {
+            uint32_t best = 0;
+            uint64_t equals = 1;
+            for (uint32_t a = 0; a < A; a++) {
+                const size_t x = ((tables == 1 ? 0 : h) * S + s) * A + a;
+                const double q = f->q[h][s][a] = q_reference(f, x, h, v[h + 1], xi[x], progress);
+                if (a > 0 && q > f->q[h][s][best]) {
+                    best = a;
+                    equals = 1;
+                } else if (a > 0 && q == f->q[h][s][best] && word(&f->chance) % ++equals == 0) {
+                    best = a;
+                }
+            }
+            v[h][s] = f->q[h][s][best];
+            f->policy[h][s] = best;
+        }
+}
+
+/* --- Cases ------------------------------------------------------------------------------------------ */
+
+static tacit__posterior_tabular *make(size_t tables, bool greedy, size_t plans, double norm)
+{
+    tacit__posterior_tabular *p;
+    assert_ok(tacit__posterior_tabular_create((tacit__space){S, A, H, tables},
+                                              &(tacit__posterior_options){.episodes = K,
+                                                                          .tie_seed = 5,
+                                                                          .plans = plans,
+                                                                          .greedy = greedy,
+                                                                          .user_visits = VISITS,
+                                                                          .user_norm = norm},
+                                              &p));
+    return p;
+}
+
+static void compare(uint64_t seed, size_t tables, double noise)
+{
+    static sample c;
+    static reference f;
+    f = (reference){.rows = tables * S * A, .chance = 5};
+    draw(&seed, f.rows, noise, &c);
+    tacit__posterior_tabular *p = make(tables, false, PLANS, 0);
+    tacit__posterior_tabular_absorb(p, &c.counts);
+    estimate_reference(&f, &c.counts);
+    const tacit__row_model *m = tacit__posterior_tabular_model(p);
+    for (size_t x = 0; x < f.rows; x++) {
+        assert_within(m->visits[x] - f.n[x], -1e-6, 1e-6);
+        assert_within(m->reward[x] - f.r[x], -1e-9, 1e-9);
+        double chance[S];
+        for (size_t s = 0; s < S; s++)
+            chance[s] = m->rest[x] / S;
+        for (size_t i = m->first[x]; i < m->first[x + 1]; i++)
+            chance[m->next[i]] += m->chance[i];
+        for (size_t s = 0; s < S; s++)
+            assert_within(chance[s] - f.p[x][s], -1e-7, 1e-7);
+    }
+    for (size_t j = 0; j < PLANS; j++) {
+        plan_reference(&f, tables, (double)c.counts.users / K);
+        const tacit_billboard board = tacit__posterior_tabular_show(p, j);
+        for (size_t i = 0; i < H * S; i++) /* equal up to rounding is equal */
+            if (board.policy[i] != f.policy[i / S][i % S])
+                assert_within(f.q[i / S][i % S][board.policy[i]] -
+                                  f.q[i / S][i % S][f.policy[i / S][i % S]],
+                              -1e-6, 0);
+    }
+    const double *q = tacit__posterior_tabular_q(p); /* the last plan's */
+    for (size_t i = 0; i < H * S * A; i++)
+        assert_within(q[i] - f.q[i / (S * A)][i / A % S][i % A], -1e-6, 1e-6);
+    tacit__posterior_tabular_destroy(p);
+}
+
+TEST(plans_follow_the_formulas)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        compare(seed, 1, 4);
+        compare(seed, 1, 60);
+        compare(seed, H, 10);
+        compare(seed, 1, 0);
+    }
+}
+
+/* Explore-then-commit: r + P V, and nothing else. */
+TEST(a_greedy_plan_maximizes_the_estimates)
+{
+    static sample c;
+    static reference f;
+    uint64_t seed = 9;
+    f = (reference){.rows = S * A};
+    draw(&seed, f.rows, 5, &c);
+    tacit__posterior_tabular *p = make(1, true, 1, 0);
+    tacit__posterior_tabular_absorb(p, &c.counts);
+    estimate_reference(&f, &c.counts);
+    const double *q = tacit__posterior_tabular_q(p);
+    double v[S] = {0};
+    for (size_t h = H; h-- > 0;) {
+        double here[S];
+        for (size_t s = 0; s < S; s++) {
+            here[s] = 0;
+            for (size_t a = 0; a < A; a++) {
+                double wanted = f.r[s * A + a];
+                for (size_t next = 0; next < S; next++)
+                    wanted += f.p[s * A + a][next] * v[next];
+                assert_within(q[(h * S + s) * A + a] - wanted, -1e-6, 1e-6);
+                here[s] = fmax(here[s], wanted);
+            }
+        }
+        memcpy(v, here, sizeof v);
+    }
+    tacit__posterior_tabular_destroy(p);
+}
+
+TEST(before_the_first_release_every_action_is_as_likely)
+{
+    tacit__posterior_tabular *p = make(1, false, PLANS, 2);
+    const tacit_billboard board = tacit__posterior_tabular_show(p, 0);
+    assert_null(board.policy);
+    for (size_t i = 0; i < H * S * A; i++)
+        assert_close(board.mixed[i], 1.0 / A, 1e-15);
+    for (size_t x = 0; x < S * A; x++)
+        assert_true(tacit__posterior_tabular_weights(p)[x] == 1);
+    tacit__posterior_tabular_destroy(p);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+/* The length of a user of the model under a plan, by other chance than the planner's. */
+static double length_of(const reference *f, const double *weights, const uint32_t *policy,
+                        uint64_t *seed)
+{
+    double a[MOST_ROWS] = {0}, sum = 0;
+    int times[MOST_ROWS] = {0};
+    size_t s = random_below(seed, 2); /* the two states in which users start */
+    for (size_t h = 0; h < H; h++) {
+        const size_t x = s * A + policy[h * S + s];
+        a[x] += times[x]++ < VISITS ? weights[x] : 0;
+        double left = random_unit(seed);
+        for (s = 0; s + 1 < S && left >= f->p[x][s]; s++)
+            left -= f->p[x][s];
+    }
+    for (size_t x = 0; x < f->rows; x++)
+        sum += a[x] * a[x];
+    return sqrt(sum);
+}
+
+TEST(weights_make_the_typical_user_as_long_as_the_budget)
+{
+    enum { TRIALS = 4000 };
+    static sample c;
+    static reference f;
+    static double lengths[TRIALS];
+    const double norm = sqrt(H);
+    for (uint64_t seed = 20; seed < 30; seed++) {
+        uint64_t chance = seed;
+        f = (reference){.rows = S * A};
+        draw(&chance, f.rows, 6, &c);
+        tacit__posterior_tabular *p = make(1, false, PLANS, norm);
+        tacit__posterior_tabular_absorb(p, &c.counts);
+        estimate_reference(&f, &c.counts);
+        const double *w = tacit__posterior_tabular_weights(p);
+        for (size_t x = 0; x < f.rows; x++) /* proportional to omega */
+            assert_close(w[x] * (1 + f.n[x] / (30 * f.s_n)), w[0] * (1 + f.n[0] / (30 * f.s_n)),
+                         1e-6);
+        for (size_t i = 0; i < TRIALS; i++)
+            lengths[i] =
+                length_of(&f, w, tacit__posterior_tabular_show(p, i % PLANS).policy, &chance);
+        qsort(lengths, TRIALS, sizeof *lengths, ascending);
+        /* 128 users tell the median to a few ranks in a hundred */
+        assert_within(norm, lengths[TRIALS / 3] * (1 - 1e-9), lengths[2 * TRIALS / 3] * (1 + 1e-9));
+        tacit__posterior_tabular_destroy(p);
+    }
+}
