@@ -7,10 +7,10 @@
  * docs/why/posterior-tabular.md. */
 #include <math.h>
 
-#include "agents/family.h"
+#include "agents/curated.h"
 #include "agents/reading.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "curate/curator.h"
 #include "curate/weighted_curator.h"
 #include "plan/posterior_tabular.h"
 
@@ -41,30 +41,27 @@ static const tacit__agent_row kinds[] = {
               "several plans drawn from each of few releases; tables, our own, no theorem",
               "ours: docs/why/posterior-tabular.md", TACIT_AGENT_NONE | TACIT_AGENT_JOINT,
               posterior_parameters, TACIT__COUNT(posterior_parameters)},
+     .curator = &tacit__weighted_curator,
      .parts = &(const posterior_parts){.commits = false}},
     {.kind =
          {"explore-commit",
           "random actions, one release, and the best plan by it for everybody after: a yardstick",
           "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT, commit_parameters,
           TACIT__COUNT(commit_parameters)},
+     .curator = &tacit__weighted_curator,
      .parts = &(const posterior_parts){.commits = true}},
 };
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 typedef struct posterior_agent {
-    tacit__weighted *curator;
+    tacit__curated base;
     tacit__posterior_tabular *planner;
     size_t plans;
 } posterior_agent;
 
-static void destroy(void *self)
+static void clear(void *self)
 {
-    posterior_agent *agent = self;
-    if (agent == NULL)
-        return;
-    tacit__weighted_destroy(agent->curator);
-    tacit__posterior_tabular_destroy(agent->planner);
-    tacit__free(agent);
+    tacit__posterior_tabular_destroy(((posterior_agent *)self)->planner);
 }
 
 /* --- Settings ------------------------------------------------------------------------------------ */
@@ -121,17 +118,34 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
     return tacit__reading_mechanism(r, &out->mechanism, err);
 }
 
-static tacit_status build(posterior_agent *agent, const tacit__reading *r, bool commits,
-                          tacit_noise *noise, tacit_error *err)
+static tacit_status check(const tacit_agent_request *q, tacit_error *err)
 {
+    if (q->calibration != TACIT_CALIBRATION_TIGHT && q->guarantee.model != TACIT_MODEL_NONE)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
+                              "no paper prints the noise of %s: it has the calibration tight only",
+                              q->kind);
+    return TACIT_OK;
+}
+
+static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
+{
+    posterior_agent *agent = self;
     const tacit_agent_request *q = r->request;
+    const bool commits = ((const posterior_parts *)agent->base.row->parts)->commits;
     const bool noisy = q->guarantee.model != TACIT_MODEL_NONE;
     tacit__weighted_options curator = {0};
     tacit_error reason = {0};
+    if (q->n_states == 0)
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "%s counts states, so they must be numbered; in a service, "
+                                   "space: {states: 6}",
+                                   r->kind->name);
     tacit_status status = read_curator(r, commits, &curator, err);
     if (status != TACIT_OK)
         return status;
-    status = tacit__weighted_create(&curator, noise, &agent->curator, &reason);
+    tacit__weighted *made = NULL;
+    status = tacit__weighted_create(&curator, noise, &made, &reason);
+    agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
     agent->plans = commits ? 1 : (size_t)tacit__value_of(&r->values, "plans")->integer;
@@ -144,36 +158,6 @@ static tacit_status build(posterior_agent *agent, const tacit__reading *r, bool 
         .user_norm = noisy && !commits ? sqrt((double)tacit__weighted_square(curator.space)) : 0};
     status = tacit__posterior_tabular_create(curator.space, &planner, &agent->planner);
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
-}
-
-static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
-                           tacit_noise *noise, void **out, tacit_error *err)
-{
-    const posterior_parts *parts = row->parts;
-    tacit__reading r;
-    if (request->calibration != TACIT_CALIBRATION_TIGHT &&
-        request->guarantee.model != TACIT_MODEL_NONE)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
-                              "no paper prints the noise of %s: it has the calibration tight only",
-                              row->kind.name);
-    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
-    if (status != TACIT_OK)
-        return status;
-    if (request->n_states == 0)
-        return tacit__reading_fail(&r, err, TACIT_UNSUPPORTED,
-                                   "%s counts states, so they must be numbered; in a service, "
-                                   "space: {states: 6}",
-                                   row->kind.name);
-    posterior_agent *agent = tacit__alloc(1, sizeof *agent);
-    if (agent == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    status = build(agent, &r, parts->commits, noise, err);
-    if (status != TACIT_OK) {
-        destroy(agent);
-        return status;
-    }
-    *out = agent;
-    return TACIT_OK;
 }
 
 /* --- Users --------------------------------------------------------------------------------------- */
@@ -191,20 +175,16 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     (void)err;
     posterior_agent *agent = self;
-    const tacit__user_batch batch = tacit__weighted_batch(agent->curator);
-    const tacit__weighted_counts counts = tacit__weighted_release(agent->curator);
+    tacit__weighted *curator = agent->base.curator;
+    const tacit__user_batch batch = tacit__weighted_batch(curator);
+    const tacit__weighted_counts counts = tacit__weighted_release(curator);
     if (counts.users != tacit__posterior_tabular_users(agent->planner)) {
         tacit__posterior_tabular_absorb(agent->planner, &counts);
-        tacit__weighted_weigh(agent->curator, tacit__posterior_tabular_weights(agent->planner));
+        tacit__weighted_weigh(curator, tacit__posterior_tabular_weights(agent->planner));
     }
-    *out = tacit__posterior_tabular_show(
-        agent->planner, place_of(agent, &batch, tacit__weighted_users(agent->curator)));
+    *out = tacit__posterior_tabular_show(agent->planner,
+                                         place_of(agent, &batch, tacit__weighted_users(curator)));
     return TACIT_OK;
-}
-
-static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
-{
-    return tacit__weighted_add(((posterior_agent *)self)->curator, user, err);
 }
 
 static void fields(void *self, tacit__saved *s)
@@ -212,12 +192,7 @@ static void fields(void *self, tacit__saved *s)
     posterior_agent *agent = self;
     s->wrong = "the saved planner contradicts itself";
     const uint64_t planned = tacit__posterior_tabular_fields(agent->planner, s);
-    tacit__weighted_fields(agent->curator, planned, s);
-}
-
-static tacit_ledger *ledger(const void *self)
-{
-    return tacit__weighted_ledger(((const posterior_agent *)self)->curator);
+    tacit__weighted_fields(agent->base.curator, planned, s);
 }
 
 static const char *remark(const void *self)
@@ -230,11 +205,15 @@ const tacit__family tacit__family_posterior = {
     .rows = &rows,
     .looks_ahead = true,
     .no_local = "dp-ucbvi has it",
-    .create = create,
-    .destroy = destroy,
+    .create = tacit__curated_create,
+    .destroy = tacit__curated_destroy,
+    .size = sizeof(posterior_agent),
+    .check = check,
+    .build = build,
+    .clear = clear,
     .plan = plan,
-    .learn = learn,
+    .learn = tacit__curated_learn,
     .fields = fields,
-    .ledger = ledger,
+    .ledger = tacit__curated_ledger,
     .remark = remark,
 };

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "curate/curator.h"
 #include "curate/weighted_curator_inside.h"
 #include "noise/stream.h"
 #include "sums/sum_steps.h"
@@ -130,8 +131,9 @@ tacit_status tacit__weighted_create(const tacit__weighted_options *o, tacit_nois
     return TACIT_OK;
 }
 
-void tacit__weighted_destroy(tacit__weighted *c)
+void tacit__weighted_destroy(void *curator)
 {
+    tacit__weighted *c = curator;
     if (c == NULL)
         return;
     for (int i = 0; i < WEIGHTED_STREAMS; i++)
@@ -140,9 +142,9 @@ void tacit__weighted_destroy(tacit__weighted *c)
     tacit__workspace_destroy(c);
 }
 
-tacit_ledger *tacit__weighted_ledger(const tacit__weighted *c)
+tacit_ledger *tacit__weighted_ledger(const void *curator)
 {
-    return c->ledger;
+    return ((const tacit__weighted *)curator)->ledger;
 }
 
 uint64_t tacit__weighted_users(const tacit__weighted *c)
@@ -298,3 +300,11 @@ tacit_status tacit__weighted_add(tacit__weighted *c, const tacit_trajectory *u, 
     c->users += status == TACIT_OK;
     return status;
 }
+
+static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+{
+    return tacit__weighted_add(curator, user->trajectory, err);
+}
+
+const tacit__curator tacit__weighted_curator = {
+    .destroy = tacit__weighted_destroy, .add = add_seen, .ledger = tacit__weighted_ledger};

@@ -43,7 +43,7 @@ TACIT_MUST_USE tacit_status tacit__weighted_first(const tacit__weighted_options 
 TACIT_MUST_USE tacit_status tacit__weighted_create(const tacit__weighted_options *options,
                                                    tacit_noise *noise, tacit__weighted **out,
                                                    tacit_error *err);
-void tacit__weighted_destroy(tacit__weighted *curator);
+void tacit__weighted_destroy(void *curator);
 
 /* The last release, and whom it is for. */
 tacit__weighted_counts tacit__weighted_release(const tacit__weighted *curator);
@@ -66,6 +66,6 @@ TACIT_MUST_USE tacit_status tacit__weighted_add(tacit__weighted *curator,
 void tacit__weighted_fields(tacit__weighted *curator, uint64_t planned, tacit__saved *s);
 
 /* NULL without privacy. */
-tacit_ledger *tacit__weighted_ledger(const tacit__weighted *curator);
+tacit_ledger *tacit__weighted_ledger(const void *curator);
 
 #endif

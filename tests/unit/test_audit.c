@@ -53,6 +53,27 @@ TEST(a_sound_learner_passes)
     tacit_audit_destroy(a);
 }
 
+/* Batches, weights from earlier releases, and a budget: the search comes near to what is declared, and no attack beyond it. */
+TEST(learners_with_rare_releases_pass)
+{
+    static const char *const kinds[] = {"posterior-tabular", "explore-commit"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
+        q.kind = kinds[i];
+        q.n_actions = q.horizon = 2;
+        q.stationary = true;
+        q.episodes = 12;
+        tacit_audit *a = audit(&q, 5000, 0);
+        assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
+        assert_within(a->share, 0.85, 1 + 1e-9);
+        assert_within(a->gaussian.mu / a->declared, 0.15, 1);
+        assert_true(a->epsilon > 0 && a->epsilon <= 1);
+        assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
+        assert_within(a->noise_size, 0.98, 1.02);
+        tacit_audit_destroy(a);
+    }
+}
+
 /* [QW23, section 5.2] prints noise of scale 3H/epsilon for a sensitivity of 2H in each of three streams. */
 TEST(the_printed_local_noise_is_convicted)
 {

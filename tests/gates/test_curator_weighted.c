@@ -1,0 +1,197 @@
+/* The curator of weighted counts: whatever weights a planner asks for, what reaches the door keeps a user's budget; without privacy counts
+ * are counts; releases come when the schedule says, whoever comes; and what does not fit is refused and changes nothing. */
+#include <math.h>
+#include <string.h>
+
+#include "account/door.h"
+#include "base/memory.h"
+#include "curate/weighted_curator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { S = 3, A = 2, H = 9, ROWS = S * A };
+
+static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, none = {TACIT_MODEL_NONE, 0, 0};
+
+typedef struct user {
+    uint32_t states[H + 1], actions[H];
+    double rewards[H];
+} user;
+
+static user random_user(uint64_t *seed)
+{
+    user u;
+    for (size_t h = 0; h <= H; h++)
+        u.states[h] = (uint32_t)random_below(seed, S);
+    for (size_t h = 0; h < H; h++) {
+        u.actions[h] = (uint32_t)random_below(seed, A);
+        u.rewards[h] = random_unit(seed);
+    }
+    return u;
+}
+
+static tacit_status add(tacit__weighted *c, const user *u)
+{
+    const tacit_trajectory t = {.states = u->states, .actions = u->actions, .rewards = u->rewards};
+    return tacit__weighted_add(c, &t, NULL);
+}
+
+static tacit__weighted *make(tacit_guarantee guarantee, uint64_t episodes, double growth,
+                             uint64_t first)
+{
+    const tacit__weighted_options o = {.space = {S, A, H, 1},
+                                       .episodes = episodes,
+                                       .guarantee = guarantee,
+                                       .mechanism = tacit_sum_default_mechanism(guarantee),
+                                       .growth = growth,
+                                       .first = first};
+    tacit_noise *noise;
+    tacit__weighted *c;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(5, &noise));
+    if (tacit__weighted_create(&o, noise, &c, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    tacit_noise_destroy(noise);
+    return c;
+}
+
+/* The squared length of each stream before the noise. */
+typedef struct lengths {
+    const tacit_plan *plan;
+    double square[4];
+    size_t passages;
+} lengths;
+
+static void measure(void *context, const tacit__passage *p)
+{
+    lengths *l = context;
+    const size_t line = tacit_plan_index(l->plan, p->release->name);
+    for (size_t i = 0; i < p->n; i++)
+        l->square[line] += pow((double)p->exact[i] * p->lattice, 2);
+    l->passages++;
+}
+
+/* A batch of one user is that user's contribution. */
+TEST(no_weights_exceed_the_budget)
+{
+    const double wild[] = {0, 1e-30, 0.3, 1, 7, 1e9, 1e300, HUGE_VAL, -1, -HUGE_VAL, (double)NAN};
+    const double budget = (double)tacit__weighted_square((tacit__space){S, A, H, 1});
+    double most = 0;
+    uint64_t seed = 1;
+    assert_int_equal((int)budget, H);
+    for (int k = 0; k < 300; k++) {
+        tacit__weighted *c = make(joint, 8, 0, 1);
+        double weights[ROWS];
+        lengths l = {.plan = tacit_ledger_plan(tacit__weighted_ledger(c))};
+        for (size_t i = 0; i < ROWS; i++)
+            weights[i] = wild[random_below(&seed, sizeof wild / sizeof *wild)];
+        tacit__weighted_weigh(c, weights);
+        tacit__ledger_set_recorder(tacit__weighted_ledger(c), measure, &l);
+        const user u = random_user(&seed);
+        assert_ok(add(c, &u));
+        assert_int_equal(l.passages, 4);
+        assert_true(l.square[0] <= budget && l.square[1] <= l.square[0] &&
+                    l.square[2] <= l.square[0] / 4 && l.square[3] == 1);
+        most = fmax(most, l.square[0]);
+        tacit__weighted_destroy(c);
+    }
+    assert_true(most > 0.9 * budget);
+}
+
+TEST(without_privacy_counts_are_counts)
+{
+    enum { USERS = 40 };
+    tacit__weighted *c = make(none, USERS + 1, 0, USERS);
+    double visits[ROWS] = {0}, moves[ROWS * S] = {0}, rewards[ROWS] = {0}, starts[S] = {0};
+    uint64_t seed = 2;
+    for (int k = 0; k < USERS; k++) {
+        const user u = random_user(&seed);
+        assert_ok(add(c, &u));
+        starts[u.states[0]]++;
+        for (size_t h = 0; h < H; h++) {
+            const size_t row = u.states[h] * A + u.actions[h];
+            visits[row]++;
+            moves[row * S + u.states[h + 1]]++;
+            rewards[row] += u.rewards[h] - 0.5;
+        }
+    }
+    const tacit__weighted_counts n = tacit__weighted_release(c);
+    assert_int_equal(n.users, USERS);
+    assert_true(n.visits_stddev == 0 && n.moves_stddev == 0 && n.rewards_stddev == 0);
+    assert_memory_equal(n.visits, visits, sizeof visits);
+    assert_memory_equal(n.moves, moves, sizeof moves);
+    assert_memory_equal(n.starts, starts, sizeof starts);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_within(n.rewards[i] - rewards[i], -1e-4, 1e-4);
+    tacit__weighted_destroy(c);
+}
+
+/* Batches follow each other without a gap, grow as declared, and end with the last user. */
+TEST(releases_come_when_the_schedule_says)
+{
+    enum { USERS = 300 };
+    const tacit_guarantee *const promises[] = {&none, &joint};
+    for (size_t g = 0; g < 2; g++) {
+        tacit__weighted *c = make(*promises[g], USERS, 1.3, 0);
+        uint64_t seed = 3, last = 0, first;
+        const tacit__weighted_options o = {
+            .space = {S, A, H, 1}, .episodes = USERS, .guarantee = *promises[g], .growth = 1.3};
+        assert_ok(tacit__weighted_first(&o, &first));
+        for (uint64_t k = 0; k < USERS; k++) {
+            const tacit__user_batch b = tacit__weighted_batch(c);
+            assert_true(b.first <= k && k < b.last);
+            if (b.last != last) { /* a new batch */
+                assert_int_equal(b.first, k);
+                assert_true(b.first == last);
+                assert_true(b.first == 0 ? b.last == first
+                                         : b.last == USERS ||
+                                               b.last == (uint64_t)fmax((double)b.first + 1,
+                                                                        1.3 * (double)b.first));
+                last = b.last;
+            }
+            assert_int_equal(tacit__weighted_release(c).users, b.first);
+            const user u = random_user(&seed);
+            assert_ok(add(c, &u));
+        }
+        assert_int_equal(last, USERS);
+        const user u = random_user(&seed);
+        assert_status(add(c, &u), TACIT_EXHAUSTED);
+        tacit__weighted_destroy(c);
+    }
+}
+
+TEST(users_outside_the_space_are_refused)
+{
+    tacit__weighted *c = make(joint, 20, 1.5, 0);
+    uint64_t seed = 4;
+    const user good = random_user(&seed);
+    for (int i = 0; i < 5; i++) {
+        user u = good;
+        if (i == 0)
+            u.states[H] = S;
+        else if (i == 1)
+            u.actions[2] = A;
+        else
+            u.rewards[H - 1] = i == 2 ? -0.01 : i == 3 ? 1.01 : (double)NAN;
+        assert_status(add(c, &u), TACIT_OUT_OF_BOUND);
+        assert_int_equal(tacit__weighted_users(c), 0);
+    }
+    assert_ok(add(c, &good));
+    assert_int_equal(tacit__weighted_users(c), 1);
+    tacit__weighted_destroy(c);
+}
+
+TEST(it_survives_a_lack_of_memory)
+{
+    const tacit__weighted_options o = {.space = {S, A, H, 1},
+                                       .episodes = 50,
+                                       .guarantee = joint,
+                                       .mechanism = TACIT_SUM_BLT,
+                                       .growth = 1.2};
+    tacit_noise *noise;
+    tacit__weighted *c = NULL;
+    assert_ok(tacit_noise_create_simulated(5, &noise));
+    assert_survives_no_memory(tacit__weighted_create(&o, noise, &c, NULL), assert_null(c));
+    tacit__weighted_destroy(c);
+    tacit_noise_destroy(noise);
+}
