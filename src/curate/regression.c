@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "account/single.h"
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
@@ -215,11 +216,38 @@ tacit_status tacit__regression_place(tacit__regression *c, const double *x, size
     return tacit__regression_contribute(&form, x, block, y, c->last, c->placed, err);
 }
 
+/* out[i] += q[i] step. Integers below 2^51 become doubles in the last bits of 1.5 * 2^52, which wide
+ * instructions can do. */
+TACIT__INLINE void add_steps(size_t n, const int64_t *restrict q, double step, double *restrict out)
+{
+    const double magic = 0x1.8p52;
+    int64_t magic_bits;
+    memcpy(&magic_bits, &magic, sizeof magic_bits);
+    for (size_t i = 0; i < n; i++) {
+        int64_t bits = q[i] + magic_bits;
+        double shifted;
+        memcpy(&shifted, &bits, sizeof shifted);
+        out[i] += (shifted - magic) * step;
+    }
+}
+
+#if TACIT__HAVE_AVX2
+TACIT__AVX2 static void add_steps_avx2(size_t n, const int64_t *q, double step, double *out)
+{
+    add_steps(n, q, step, out);
+}
+#endif
+
 void tacit__regression_add_placed(tacit__regression *c, size_t block, const int64_t *placed)
 {
     double *out = c->x + block * c->block;
-    for (size_t i = 0; i < c->block; i++)
-        out[i] += (double)placed[i] * c->step;
+#if TACIT__HAVE_AVX2
+    if (tacit__cpu_has_avx2()) {
+        add_steps_avx2(c->block, placed, c->step, out);
+        return;
+    }
+#endif
+    add_steps(c->block, placed, c->step, out);
 }
 
 tacit_status tacit__regression_refresh(tacit__regression *c, tacit_error *err)

@@ -434,7 +434,7 @@ static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, 
                                   .range = range,
                                   .archive_bytes = 1e9};
     tacit_noise *noise = noise_of_test();
-    tacit__lsvi_data *c;
+    tacit__lsvi_data *c = NULL;
     tacit_error err = {.message = ""};
     if (tacit__lsvi_decide(&wish, &o.scheme, &err) != TACIT_OK ||
         tacit__lsvi_data_create(&o, noise, &c, &err) != TACIT_OK)
