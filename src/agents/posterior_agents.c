@@ -146,9 +146,11 @@ static tacit_status build(posterior_agent *agent, const tacit__reading *r, bool 
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
-static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
-                           tacit_noise *noise, void **out, tacit_error *err)
+static tacit_status create(const tacit__family *family, const tacit__agent_row *row,
+                           const tacit_agent_request *request, tacit_noise *noise, void **out,
+                           tacit_error *err)
 {
+    (void)family;
     const posterior_parts *parts = row->parts;
     tacit__reading r;
     if (request->calibration != TACIT_CALIBRATION_TIGHT &&
