@@ -1,7 +1,7 @@
 /* Agents as bytes: reports and models that travel, states that are kept. See include/tacit/agent.h.
  *
- * A report (and a model) is a mark, 16 bytes of the agent's fingerprint, and what the family makes
- * of a user, so that a report for another learner is told apart from a bad one. A saved state is the
+ * A report, and a model, is a mark, 16 bytes of the agent's fingerprint, and the family's own bytes. The
+ * fingerprint distinguishes a report for another learner from a malformed one. A saved state is the
  * billboard of the last plan and the family's state, in an envelope (noise/envelope.h). */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* capri: sums in epochs (curate/epochs.c), and elimination on them (plan/capri.c). What it can be told is in
+/* capri: sums in epochs (curate/epochs.c), and elimination on them (plan/capri.c). Its settings are in
  * capri_settings.c, how it travels in capri_bytes.c.
  *
  * The dimension of the sums follows from the request alone, so that devices and restored learners

@@ -1,15 +1,15 @@
-/* capri as bytes: what users send up, what the server sends down, and what is kept. 64 bits a
- * number, low byte first.
+/* capri as bytes: reports, models and saved states. Numbers in reports and models have 64 bits, low byte
+ * first.
  *
- * Down goes the model: version, whether this is the last epoch, p, the policy [contexts][actions],
- * and the vector of p numbers of each pair with a probability above 0. The vectors are sent as they
- * are, although a device could make them of the public sums: pivots and factorizations may come out
- * differently on another machine, and then its sums would be of other vectors.
+ * A model is the version, whether this is the last epoch, p, the policy [contexts][actions], and the vector
+ * of p numbers of each pair with a probability above 0. A device could compute the vectors from the public
+ * sums, but pivots and factorizations may come out differently on another machine, and then its sums would
+ * be of other vectors.
  *
- * Up goes a report: the mark of the model that it was made by, then the noisy y v; in the last
- * epoch the mark alone. A report by an earlier model is late: its vector is of no use to the sum of
- * this epoch. `check_report` says so, and who asks may turn it away; one that was accepted before
- * it became late counts, and adds nothing.
+ * A report is the mark of the model that it was made by, then the noisy y v; in the last epoch the mark
+ * alone. A report by an earlier model is late: its vector is of no use to the sum of this epoch.
+ * `check_report` says so, and the caller may refuse it. A report that was accepted before it became late
+ * counts, and adds nothing.
  *
  * Saved states: see tacit__capri_fields. */
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What capri can be told.
+/* The settings of capri.
  *
  * Presets (docs/why/kernel.md#widths); every setting can be given by itself as well.
  *

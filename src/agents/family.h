@@ -89,7 +89,7 @@ typedef struct tacit__family {
      * rounding in which two machines differ; both are places in a table [horizon][states][actions].
      * NULL: no plan is a choice between such actions. */
     bool (*is_tie)(const void *agent, size_t one, size_t other);
-    /* What `absorb` would say; changes nothing but scratch. NULL: it cannot be told beforehand. */
+    /* What `absorb` would say; changes nothing but scratch. NULL: only `absorb` finds out. */
     tacit_status (*check_report)(const void *agent, const void *bytes, size_t size,
                                  tacit_error *err);
     /* Everything that the future depends on, as the rest of a saved state (base/bytes.h). NULL: it cannot

@@ -1,6 +1,6 @@
 /* What is publicly known about a world, as tables: for those who have it from files (a service) or
- * from a billboard (a device), and not from a world of the library. An agent is told of it through
- * the pointers of its request. */
+ * from a billboard (a device), and not from a world of the library. The pointers of a request
+ * pass it to an agent. */
 #ifndef TACIT_AGENTS_KNOWN_H
 #define TACIT_AGENTS_KNOWN_H
 
@@ -20,12 +20,12 @@ typedef enum tacit__table_name {
 } tacit__table_name;
 extern const char *const tacit__table_names[TACIT__N_TABLES];
 
-/* It must stay where it is as long as agents that were told of it live. */
+/* Requests and agents point into it: it must not move, and must outlive them. */
 typedef struct tacit__known {
     double *table[TACIT__N_TABLES]; /* owned; NULL: not known */
     size_t parts;                   /* of the mixture */
     size_t features; /* of an action; 0: none. Without a table they come with users */
-    size_t context;  /* the first so many features are the context's; 0: not told apart */
+    size_t context;  /* the first so many features are the context's; 0: not known */
     double bound;    /* no vector of features is longer; 0: that of the table's longest */
     bool disjoint;   /* features are the context's alone; horizon 1 */
     /* Declared, as in tacit/features.h. */

@@ -1,4 +1,4 @@
-/* What lsvi-ucb can be told, which requests make no sense, and what settings and theory make of the others.
+/* The settings of lsvi-ucb, which requests make no sense, and what settings and theory make of the others.
  *
  * Where the world says nothing about features, each state and action is a feature of its own.
  *

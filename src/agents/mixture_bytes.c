@@ -1,10 +1,10 @@
-/* Learners for linear mixtures as bytes: what users send up, what the server sends down, and what is kept.
+/* Learners for linear mixtures as bytes: models that the server sends, and saved states.
  *
- * Down goes the model behind a plan, numbers as plan/optimist.c puts them: for each regression its
- * radii, estimates and factors, and for policy optimization the logits; 64 bits each, low byte
- * first. Whoever has the public structure of the world makes the same plan of it, bit for bit, and
- * needs nothing else to act and to report. Up go reports (curate/gram_bytes.c). A saved state says
- * which users the last plan was made of, then the model and the curator. */
+ * A model is the fields of plan/optimist.c: for each regression its radii, estimates and factors, and for
+ * policy optimization the logits; 64 bits each, low byte first. A device that knows the public structure of
+ * the world makes the same plan of it, bit for bit, and needs nothing else to act and to report. Reports are
+ * in curate/gram_bytes.c. A saved state says how many users the last plan was made from; the model and the
+ * curator follow. */
 #include <string.h>
 
 #include "agents/mixture_agents.h"

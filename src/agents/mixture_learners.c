@@ -11,7 +11,7 @@
 #include "plan/linopt_po.h"
 #include "plan/ucrl_vtr.h"
 
-/* What all of them are told. */
+/* The settings that all of them have. */
 #define SHARED(bonus, shift)                                                                       \
     TACIT__REAL("bonus_scale", bonus, 0, 1e6, "multiplies the bonus; 1 is the theorem"),           \
         TACIT__REAL("shift_scale", shift, 0, 1e6,                                                  \

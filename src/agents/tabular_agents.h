@@ -24,7 +24,7 @@ extern const tacit__agent_rows tacit__tabular_rows;
 TACIT_MUST_USE tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *parts,
                                                 tacit__tabular_options *out, tacit_error *err);
 
-/* What the planner of a learner with this curator is told; `sparse` and `tie_seed` are left to be filled
+/* The options of the planner of a learner with this curator; `sparse` and `tie_seed` are left to be filled
  * in. */
 tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const tabular_parts *parts);
 

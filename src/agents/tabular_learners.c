@@ -11,7 +11,7 @@
 #include "plan/pucb.h"
 #include "plan/ucbvi.h"
 
-/* What all of them are told. */
+/* The settings that all of them have. */
 #define SHARED(scale, error)                                                                       \
     TACIT__TEXT("pooled", "auto",                                                                  \
                 "one model for all steps: yes, no, or auto (as the world says)"),                  \

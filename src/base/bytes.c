@@ -118,7 +118,7 @@ void tacit__saved_integers(tacit__saved *s, int64_t *x, size_t n, double most)
     }
 }
 
-void tacit__saved_places(tacit__saved *s, uint32_t *x, size_t n, size_t limit)
+void tacit__saved_indices(tacit__saved *s, uint32_t *x, size_t n, size_t limit)
 {
     const uint8_t *bytes = tacit__saved_array(s, x, n, sizeof *x);
     for (size_t i = 0; i < n && bytes != NULL; i++) {

@@ -77,13 +77,12 @@ void tacit__saved_value(tacit__saved *s, void *value, size_t size);
 const void *tacit__saved_bytes(tacit__saved *s, const void *data, size_t size);
 /* n elements that belong to the object: only TACIT__APPLY changes them. Returns as tacit__saved_bytes. */
 const void *tacit__saved_array(tacit__saved *s, void *data, size_t n, size_t size);
-/* The same for numbers of at most `most`, and for places below `limit`. */
+/* The same for numbers of at most `most`, and for indices below `limit`. */
 const void *tacit__saved_reals(tacit__saved *s, double *x, size_t n, double most);
 void tacit__saved_integers(tacit__saved *s, int64_t *x, size_t n, double most);
-void tacit__saved_places(tacit__saved *s, uint32_t *x, size_t n, size_t limit);
+void tacit__saved_indices(tacit__saved *s, uint32_t *x, size_t n, size_t limit);
 
-/* A part of `size` bytes, all of which must be used before it is left: what it is given is what `enter`
- * returned. */
+/* A part of `size` bytes, all of which must be used. `leave` takes what `enter` returned. */
 size_t tacit__saved_enter(tacit__saved *s, size_t size);
 void tacit__saved_leave(tacit__saved *s, size_t end);
 

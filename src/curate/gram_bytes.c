@@ -2,7 +2,7 @@
  *
  * A report is the numbers of all streams on their lattices, noise included: 64 bits each, low byte
  * first. A state is the position, then each stream's last release and sum; levels follow from the
- * position. Integrity is the business of the agent's checksum. */
+ * position. The agent's checksum protects it against damage. */
 #include <string.h>
 
 #include "base/error.h"

@@ -33,7 +33,7 @@ static tacit__angle angle_of(const gram_stream *s)
     return s->form.o.centered ? TACIT__BLOCKS : TACIT__ACUTE;
 }
 
-/* The bonus suffers like 3 |w| |N|_op + |g|: the cube-root rule, jointly for both. */
+/* The bonus grows like 3 |w| |N|_op + |g|: the cube-root rule, jointly for both. */
 static double choose_ratio(const tacit__gram *c, const gram_stream *s)
 {
     if (s->form.o.printed_gram > 0)

@@ -2,7 +2,7 @@
  * fresh releases, the responses' releases, then users' data. A closed curator has no users' data,
  * and zeros for the rest of what it knew.
  *
- * The last release and scratch are not kept. Integrity is the business of the agent's checksum. */
+ * The last release and scratch are not kept. The agent's checksum protects it against damage. */
 #include <math.h>
 
 #include "curate/lsvi_curator_inside.h"

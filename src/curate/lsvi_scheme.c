@@ -219,7 +219,7 @@ static double predict(const search *s, const candidate *c, double gram, double r
     return loss / K;
 }
 
-/* What the theorem's bonus suffers: c_B row s_B + c_g s_u (in place of a predicted loss). */
+/* What noise adds to the theorem's bonus: c_B row s_B + c_g s_u (in place of a predicted loss). */
 static double theorem_loss(const search *s, const candidate *c, double gram, double response)
 {
     tacit_law law = is_laplace(s) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN;

@@ -139,7 +139,7 @@ tacit_status tacit__regression_create(const tacit__regression_options *options, 
     w.block = w.packed + w.o.dimension;
     if (__builtin_mul_overflow(w.o.blocks, w.block, &w.size))
         w.size = SIZE_MAX;
-    /* What the last user would teach nobody uses. */
+    /* The last user's data are never used. */
     w.o.users = w.o.users > 0 ? w.o.users - 1 : 0;
     w.n_updates = tacit__regression_schedule(w.o.users, w.o.growth, NULL);
     tacit__regression *c = TACIT__WORKSPACE(

@@ -25,7 +25,7 @@ const void *tacit__row_fields(tacit__sparse_row *row, size_t n_states, uint32_t 
     *length = row->length;
     tacit__saved_value(s, length, sizeof *length);
     tacit__saved_check(s, *length <= n_states);
-    tacit__saved_places(s, row->next, *length, n_states);
+    tacit__saved_indices(s, row->next, *length, n_states);
     const void *count = tacit__saved_array(s, row->count, *length, sizeof *row->count);
     if (s->pass == TACIT__CHECK && s->status == TACIT_OK && *length > row->capacity &&
         !tacit__row_reserve(row, *length))

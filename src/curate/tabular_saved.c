@@ -2,8 +2,8 @@
  * lists of large spaces.
  *
  * `x` and `before` are scratch, levels that do not follow from the options are kept, because they
- * were computed ahead at a moment that the rest does not tell. Integrity is the business of the
- * agent's checksum. */
+ * were computed ahead, at a moment that does not follow from the rest. The agent's checksum protects the
+ * state against damage. */
 #include <math.h>
 #include <string.h>
 

@@ -48,7 +48,7 @@ void tacit__checksum_close(size_t start, tacit__saved *s)
 
 /* --- The header ----------------------------------------------------------------------------------- */
 
-/* What can be told of a state before its checksum: that it is something else. */
+/* What is checked before the checksum: whether it is such a state at all. */
 static void check_header(const tacit__envelope *e, const uint8_t *header, size_t size,
                          tacit__saved *s)
 {

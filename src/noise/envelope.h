@@ -3,7 +3,7 @@
  * A header begins with the magic word. With a version it goes on with that, 4 bytes and the size of the
  * whole; without one, with the size. The rest is the owner's, and a fingerprint somewhere in it. The
  * checksum (BLAKE2b) comes last. It finds damage, not forgery: an attacker who can write the state has the
- * raw data anyway. The magic word betrays another byte order. */
+ * raw data anyway. The magic word shows when a state comes from a machine of another byte order. */
 #ifndef TACIT_NOISE_ENVELOPE_H
 #define TACIT_NOISE_ENVELOPE_H
 
@@ -19,15 +19,16 @@ typedef struct tacit__envelope {
     const char *foreign; /* what to say of another fingerprint or size: WRONG_PLAN */
 } tacit__envelope;
 
-/* The header, of which the owner has filled in its own part; loaded, it has been compared with the
- * fingerprint and, unless that is 0, with the size that the whole must have. Returns the start, which
- * `close` needs. */
+/* Saving completes the header, in which the owner has set its own fields, and writes it. Loading reads it and
+ * checks magic word, version, size, checksum and fingerprint. `size` is what the whole must have; 0: any.
+ * Returns the start of the state, for tacit__envelope_close. */
 size_t tacit__envelope_open(const tacit__envelope *e, const uint8_t *print, size_t size,
                             void *header, tacit__saved *s);
-/* The end of what the checksum covers: size and checksum follow from it. */
+/* Saving sets the size and writes the checksum of everything since the start. Loading checks that everything
+ * has been read. */
 void tacit__envelope_close(const tacit__envelope *e, size_t start, tacit__saved *s);
 
-/* The checksum alone, for what has no header; the same with the start. */
+/* The same for a state that has a checksum and no header. */
 size_t tacit__checksum_open(const char *what, tacit__saved *s);
 void tacit__checksum_close(size_t start, tacit__saved *s);
 

@@ -220,7 +220,8 @@ void tacit__induction_fields(void *planner, tacit__saved *s)
     tacit__saved_value(s, &version, sizeof version);
     tacit__saved_check(s, version <= TACIT__MOST_COUNT);
     tacit__saved_array(s, &in->tie_words, 1, sizeof in->tie_words);
-    tacit__saved_places(s, in->policy, in->space.horizon * in->space.n_states, in->space.n_actions);
+    tacit__saved_indices(s, in->policy, in->space.horizon * in->space.n_states,
+                         in->space.n_actions);
     if (in->monotone)
         tacit__saved_reals(s, in->q, in->space.horizon * in->pairs, TACIT__MOST_SUM);
     if (s->pass == TACIT__APPLY)

@@ -33,7 +33,7 @@ bool tacit__lin_ucb_update(tacit__lin_ucb *planner, const tacit__moments *moment
 size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *planner);
 /* The action for features [actions][d] (one block) or [d] (a block for each action), scaled so that
  * they are at most 1 long. Ties are broken by chance in [0, 1); *probability is that of the action.
- * scores[actions] are told. */
+ * It writes scores[actions]. */
 uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *planner, const double *features, double chance,
                             double *probability, double *scores, double *scratch);
 

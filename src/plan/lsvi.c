@@ -379,7 +379,7 @@ void tacit__lsvi_fields(tacit__lsvi *p, tacit__saved *s)
     tacit__saved_reals(s, p->factors, H * p->order, DBL_MAX);
     tacit__saved_reals(s, p->weights, H * d, DBL_MAX);
     tacit__saved_reals(s, p->reference, H, DBL_MAX);
-    tacit__saved_places(s, p->before, H * p->o.space.n_states, p->o.space.n_actions);
+    tacit__saved_indices(s, p->before, H * p->o.space.n_states, p->o.space.n_actions);
     if (s->pass != TACIT__APPLY)
         return;
     p->n = n;

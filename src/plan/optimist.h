@@ -1,8 +1,8 @@
 /* Optimistic planning by regression: the skeleton that UCRL-VTR, UCRL-VTR+, LinOpt-VI and LinOpt-PO share.
  *
  * A plan has two halves. `fit` makes a model of a release: estimates, factors and radii, which is
- * what a server sends to users. `induct` makes values, features and the policy of a model: whoever
- * has the model, and the public structure of the world, comes to the same ones. What differs
+ * what a server sends to users. `induct` makes values, features and the policy of a model. Everyone
+ * with the model, and the public structure of the world, gets the same ones. What differs
  * between algorithms is how wide the radii are (ucrl_vtr.c, linopt.c), and how Q becomes a policy:
  * greedily, or as linopt_po.c says. */
 #ifndef TACIT_PLAN_OPTIMIST_H

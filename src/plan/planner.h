@@ -1,4 +1,4 @@
-/* Planners on counts: what all of them are told, and the table that makes an algorithm one.
+/* Planners on counts: the options that all of them have, and the table that makes an algorithm one.
  *
  * To add one: a file here that defines a tacit__planner, and a row in agents/tabular_learners.c
  * that names it. A planner whose Q is found by backward induction begins with a tacit__induction

@@ -26,7 +26,7 @@ static void fields(thing *t, tacit__saved *s)
     tacit__saved_check(s, users <= 10);
     tacit__saved_reals(s, t->sums, N, 2);
     tacit__saved_integers(s, t->steps, N, (double)users);
-    tacit__saved_places(s, t->policy, N, ACTIONS);
+    tacit__saved_indices(s, t->policy, N, ACTIONS);
     if (s->pass == TACIT__APPLY)
         t->users = users;
 }
