@@ -317,7 +317,7 @@ uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *p, tacit__sav
                               (at.shown < p->o.plans || at.shown == UINT64_MAX));
     tacit__saved_reals(s, p->weights, rows_of(p->space), MOST_FACTOR);
     tacit__saved_indices(s, p->plans, p->o.plans * p->space.horizon * p->space.n_states,
-                        p->space.n_actions);
+                         p->space.n_actions);
     if (s->pass == TACIT__APPLY) {
         p->chance = at.chance;
         p->version = at.version;
