@@ -84,10 +84,8 @@ static tacit_status switch_policy(lsvi_agent *agent, const double *gram, tacit_e
     tacit__lsvi_begin(agent->planner, gram);
     for (size_t h = agent->space.horizon; h-- > 0;) {
         tacit__lsvi_values next = tacit__lsvi_next(agent->planner, h);
-        tacit_status status = tacit__lsvi_data_respond(agent->base.curator, h, next.table,
-                                                       next.function, agent->response, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__lsvi_data_respond(agent->base.curator, h, next.table, next.function,
+                                     agent->response, err));
         tacit__lsvi_fit(agent->planner, h, agent->response);
     }
     tacit__lsvi_end(agent->planner);
@@ -99,11 +97,9 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     lsvi_agent *agent = self;
     if (tacit__lsvi_data_ready(agent->base.curator)) {
         const double *gram;
-        tacit_status status = tacit__lsvi_data_gram(agent->base.curator, &gram, err);
-        if (status == TACIT_OK && tacit__lsvi_is_due(agent->planner, gram))
-            status = switch_policy(agent, gram, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__lsvi_data_gram(agent->base.curator, &gram, err));
+        if (tacit__lsvi_is_due(agent->planner, gram))
+            TRY(switch_policy(agent, gram, err));
         if (tacit__lsvi_is_done(agent->planner) ||
             tacit__lsvi_data_is_exhausted(agent->base.curator))
             tacit__lsvi_data_close(agent->base.curator);

@@ -251,19 +251,14 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
         .test_every = (uint64_t)tacit__value_of(&r->values, "test_every")->integer,
         .switch_factor = tacit__value_real(&r->values, "switch_factor"),
         .gram_share = tacit__value_real(&r->values, "gram_share")};
-    tacit_status status = read_choices(g, &agent->space, err);
-    if (status == TACIT_OK)
-        status = tacit__reading_mechanism(r, &g->options.mechanism, err);
-    if (status == TACIT_OK && g->printed)
-        status = read_printed(g, err);
-    if (status == TACIT_OK) {
-        tacit_error reason = {0};
-        status = tacit__lsvi_decide(&g->options, &g->scheme, &reason);
-        if (status != TACIT_OK)
-            status = tacit__reading_fail(r, err, status, "%s", reason.message);
-    }
+    TRY(read_choices(g, &agent->space, err));
+    TRY(tacit__reading_mechanism(r, &g->options.mechanism, err));
+    if (g->printed)
+        TRY(read_printed(g, err));
+    tacit_error reason = {0};
+    tacit_status status = tacit__lsvi_decide(&g->options, &g->scheme, &reason);
     if (status != TACIT_OK)
-        return status;
+        return tacit__reading_fail(r, err, status, "%s", reason.message);
     set_bonus(g, &g->options.space);
     double H = (double)q->horizon;
     for (size_t h = 0; h < q->horizon; h++) {

@@ -152,9 +152,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     if (is_due(agent)) {
         tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
         tacit__confidence confidence[TACIT__REGRESSIONS];
-        tacit_status status = tacit__gram_release(agent->base.curator, moments, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__gram_release(agent->base.curator, moments, err));
         agent->parts->confidence(&agent->radius, moments, confidence);
         tacit__optimist_fit(agent->planner, moments, confidence);
         tacit__mixture_make_plan(agent);

@@ -25,17 +25,14 @@ static tacit_status create(const tacit__family *family, const tacit__agent_row *
     const tacit_agent_kind *kind = &row->kind;
     const tacit__origin origin = {request->file, request->line, kind->name};
     tacit__value values[MAX_PARAMETERS];
-    tacit_status status =
-        tacit__settings_read(kind->parameters, kind->n_parameters, request->settings,
-                             request->n_settings, &origin, values, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__settings_read(kind->parameters, kind->n_parameters, request->settings,
+                             request->n_settings, &origin, values, err));
     own *agent = tacit__alloc(1, sizeof *agent);
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     agent->methods = row->parts;
     tacit_error said = {.message = ""};
-    status = agent->methods->create(request, values, noise, &agent->self, &said);
+    tacit_status status = agent->methods->create(request, values, noise, &agent->self, &said);
     if (status != TACIT_OK) {
         tacit__free(agent);
         return tacit__fail_at(

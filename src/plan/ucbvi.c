@@ -107,10 +107,7 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o,
                                    TACIT__PIECE(w.extra, n_states),
                                    TACIT__PIECE(w.extra_mean, w.in.blocks * TACIT__BLOCK)};
     void *placed;
-    tacit_status status =
-        tacit__induction_allocate(&w, sizeof w, arrays, sizeof arrays / sizeof *arrays, &placed);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__induction_allocate(&w, sizeof w, arrays, sizeof arrays / sizeof *arrays, &placed));
     ucbvi *p = placed;
     for (size_t i = 0; i < p->rows; i++)
         p->seen[i] = (double)NAN;
