@@ -108,21 +108,21 @@ static tacit_trajectory play(tacit_agent *agent, size_t which)
 }
 
 /* Whatever it has swallowed, there is a plan, and it is one. */
-static void plan(tacit_agent *agent)
+static void plan(tacit_agent *agent, size_t which)
 {
     tacit_billboard board;
     require(tacit_agent_plan(agent, &board, NULL) == TACIT_OK);
-    for (size_t i = 0; board.policy != NULL && i < H * S; i++)
+    for (size_t i = 0; board.policy != NULL && i < small_horizon(&variants[which], H) * S; i++)
         require(board.policy[i] < A);
 }
 
 static void serve(tacit_agent *agent, size_t which, size_t users)
 {
-    plan(agent);
+    plan(agent, which);
     for (size_t k = 0; k < users; k++) {
         tacit_trajectory t = play(agent, which);
         require(tacit_agent_learn(agent, &t, NULL) == TACIT_OK);
-        plan(agent);
+        plan(agent, which);
     }
 }
 
@@ -302,7 +302,7 @@ static void try_report(size_t which, size_t users, bytes b)
     tacit_status status = tacit_agent_absorb(server, b.data, b.size, &err);
     require(is_counted(check) == (status == TACIT_OK));
     if (status == TACIT_OK) {
-        plan(server);
+        plan(server, which);
         (void)play(server, which);
     } else {
         bytes after = save(server);
