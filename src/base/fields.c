@@ -18,15 +18,17 @@ static bool is_infinity(const char *text)
     return strcasecmp(text, ".inf") == 0;
 }
 
+bool tacit__range_has(const tacit__range *r, double value)
+{
+    return (r->open ? value > r->low : value >= r->low) &&
+           (value < r->high || (r->infinite && value == HUGE_VAL));
+}
+
 static bool read_real(const tacit__range *range, const char *text, double *out)
 {
-    double value;
-    if (range->infinite && is_infinity(text)) {
-        *out = (double)INFINITY;
-        return true;
-    }
-    if (!tacit__read_real(text, strlen(text), &value) || value < range->low ||
-        (range->open && value <= range->low) || value >= range->high)
+    double value = HUGE_VAL;
+    if ((!is_infinity(text) && !tacit__read_real(text, strlen(text), &value)) ||
+        !tacit__range_has(range, value))
         return false;
     *out = value;
     return true;

@@ -1,5 +1,6 @@
-/* A table of fields: the name of each value, what it may be, and where it is stored. The command's options
- * and the keys of files are read by such tables; messages take from them what was expected. */
+/* A table of fields: the name of each value, what it may be, and where it is stored. The command's options,
+ * the keys of files and the fields of HTTP bodies are read by such tables; messages take from them what was
+ * expected. */
 #ifndef TACIT_BASE_FIELDS_H
 #define TACIT_BASE_FIELDS_H
 
@@ -13,6 +14,8 @@ typedef struct tacit__range {
     bool open, infinite;
     const char *expected; /* "a number >= 0, or .inf" */
 } tacit__range;
+
+bool tacit__range_has(const tacit__range *range, double value);
 
 typedef enum tacit__field_type {
     TACIT__FIELD_FLAG,  /* bool: yes or no */

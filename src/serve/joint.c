@@ -31,7 +31,7 @@ static tacit__learner *choose(const tacit__body *b)
     char name[TACIT__MAX_NAME + 1];
     bool has;
     tacit__request *r = b->request;
-    if (!tacit__body_text(b, "learner", &has, name, sizeof name))
+    if (!tacit__body_read(b, &tacit__field_learner, &has, name))
         return NULL;
     tacit__learner *l = tacit__service_choose(r, has ? name : NULL);
     if (l == NULL)
@@ -47,8 +47,10 @@ static tacit__learner *choose(const tacit__body *b)
 /* The user's id, of the body or the header, into id[MAX_USER + 1]. False: refused. */
 static bool read_user(const tacit__body *b, bool required, bool *has, char *id)
 {
+    static const tacit__field field = {"user", TACIT__FIELD_TEXT, .low = 1, .high = MAX_USER,
+                                       .expected = "a string of 1 to 256 bytes"};
     tacit__request *r = b->request;
-    if (!tacit__body_text(b, "user", has, id, MAX_USER + 1))
+    if (!tacit__body_read(b, &field, has, id))
         return false;
     if (r->user == NULL && required && !*has) {
         tacit__refuse(r, 422, "missing", "user",
@@ -307,8 +309,9 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__
 static bool read_step(const tacit__body *b, const tacit__learner_config *c, bool *has,
                       uint64_t *step)
 {
+    const tacit__field field = {"step", TACIT__FIELD_COUNT, .high = c->request.horizon - 1};
     tacit__request *r = b->request;
-    if (!tacit__body_count(b, "step", c->request.horizon, has, step))
+    if (!tacit__body_read(b, &field, has, step))
         return false;
     if (r->step == NULL)
         return true;

@@ -164,7 +164,7 @@ bool tacit__handle_report(tacit__request *r)
     char name[TACIT__MAX_NAME + 1];
     tacit__body b;
     bool has;
-    if (!tacit__body_open(r, &b) || !tacit__body_text(&b, "learner", &has, name, sizeof name))
+    if (!tacit__body_open(r, &b) || !tacit__body_read(&b, &tacit__field_learner, &has, name))
         return true;
     r->chosen = tacit__service_choose(r, has ? name : NULL);
     if (r->chosen == NULL)

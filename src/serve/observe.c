@@ -276,12 +276,19 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **plac
     return true;
 }
 
-/* A reward that is told; *has as in tacit__body_real. False: refused. */
+/* A reward that is told; *has as in tacit__body_read. False: refused. */
 static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__learner_config *c)
 {
-    const bool clip = c->request.outside == TACIT_OUTSIDE_CLIP;
-    if (!tacit__body_real(b, "reward", clip ? -HUGE_VAL : 0, clip ? HUGE_VAL : 1, &r->has_reward,
-                          &r->reward))
+    static const tacit__range unit = {.low = 0,
+                                      .high = 0x1.0000000000001p0,
+                                      .expected = "a number from 0 to 1"},
+                              any = {.low = -HUGE_VAL,
+                                     .high = HUGE_VAL,
+                                     .expected = "a number",
+                                     .infinite = true};
+    const tacit__field field = {"reward", TACIT__FIELD_REAL,
+                                .range = c->request.outside == TACIT_OUTSIDE_CLIP ? &any : &unit};
+    if (!tacit__body_read(b, &field, &r->has_reward, &r->reward))
         return false;
     r->outside = (r->has_reward && tacit__domain_clip_reward(&r->reward)) || r->outside;
     return true;

@@ -99,8 +99,9 @@ bool tacit__place_read(const tacit__body *b, const tacit__learner_config *c, boo
         return read_features(b, c, context_key, has, features);
     if (c->request.outside == TACIT_OUTSIDE_CLIP)
         return tacit__body_index(b, state_key, c->request.n_states, has, state, &r->outside);
+    const tacit__field field = {state_key, TACIT__FIELD_COUNT, .high = c->request.n_states - 1};
     uint64_t number = 0;
-    if (!tacit__body_count(b, state_key, c->request.n_states, has, &number))
+    if (!tacit__body_read(b, &field, has, &number))
         return false;
     *state = (uint32_t)number;
     return true;

@@ -2,8 +2,10 @@
  * expected and names the field, and none repeats the value. See serve/request.h. */
 #include "serve/request.h"
 
+#include "base/error.h"
 #include "base/json_text.h"
 #include "base/memory.h"
+#include "serve/config.h"
 #include "serve/routes.h"
 
 #include <math.h>
@@ -145,17 +147,39 @@ static const tacit__json_node *find(const tacit__body *b, const char *key, bool 
     return node;
 }
 
-bool tacit__body_count(const tacit__body *b, const char *key, uint64_t below, bool *has,
-                       uint64_t *out)
+const tacit__field tacit__field_learner = {"learner", TACIT__FIELD_TEXT, .low = 1,
+                                           .high = TACIT__MAX_NAME,
+                                           .expected = "a string of 1 to 64 bytes"};
+_Static_assert(TACIT__MAX_NAME == 64, "as the field says");
+
+static bool read_node(const tacit__json_node *node, const tacit__field *f, void *out)
+{
+    switch (f->type) {
+    case TACIT__FIELD_COUNT:
+        return tacit__json_count(node, f->high, out) && *(uint64_t *)out >= f->low;
+    case TACIT__FIELD_REAL:
+        if (node->kind != TACIT__JSON_NUMBER || !tacit__range_has(f->range, node->number))
+            return false;
+        *(double *)out = node->number;
+        return true;
+    case TACIT__FIELD_TEXT:
+        return node->kind == TACIT__JSON_STRING && node->length >= f->low &&
+               tacit__json_string(node, out, f->high + 1);
+    default:
+        TACIT__REQUIRE(!"a field that bodies have");
+        return false;
+    }
+}
+
+bool tacit__body_read(const tacit__body *b, const tacit__field *f, bool *has, void *out)
 {
     bool go_on;
-    const tacit__json_node *node = find(b, key, has, &go_on);
-    if (node == NULL)
+    char expected[TACIT__EXPECTED];
+    const tacit__json_node *node = find(b, f->name, has, &go_on);
+    if (node == NULL || read_node(node, f, out))
         return go_on;
-    if (below > 0 && tacit__json_count(node, below - 1, out))
-        return true;
-    tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a whole number from 0 to %llu",
-                  key, (unsigned long long)below - 1);
+    tacit__refuse(b->request, 422, "out_of_range", f->name, "%s must be %s", f->name,
+                  tacit__field_expected(f, expected));
     return false;
 }
 
@@ -178,36 +202,6 @@ bool tacit__body_index(const tacit__body *b, const char *key, size_t below, bool
     }
     *out = (uint32_t)number;
     return true;
-}
-
-bool tacit__body_real(const tacit__body *b, const char *key, double low, double high, bool *has,
-                      double *out)
-{
-    bool go_on;
-    const tacit__json_node *node = find(b, key, has, &go_on);
-    if (node == NULL)
-        return go_on;
-    if (node->kind == TACIT__JSON_NUMBER && node->number >= low && node->number <= high) {
-        *out = node->number;
-        return true;
-    }
-    tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a number from %g to %g", key,
-                  low, high);
-    return false;
-}
-
-bool tacit__body_text(const tacit__body *b, const char *key, bool *has, char *out, size_t capacity)
-{
-    bool go_on;
-    const tacit__json_node *node = find(b, key, has, &go_on);
-    if (node == NULL)
-        return go_on;
-    if (node->kind == TACIT__JSON_STRING && node->length > 0 &&
-        tacit__json_string(node, out, capacity))
-        return true;
-    tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a string of 1 to %zu bytes",
-                  key, capacity - 1);
-    return false;
 }
 
 bool tacit__body_reals(const tacit__body *b, const char *key, size_t n, bool *has, double *out)

@@ -5,6 +5,7 @@
 
 #include <tacit/service.h>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "serve/committer.h"
@@ -118,16 +119,15 @@ bool tacit__body_open(tacit__request *r, tacit__body *body);
 /* The value of a key, NULL if it is not there or null. */
 const tacit__json_node *tacit__body_get(const tacit__body *body, const char *key);
 /* Values; false: refused. *has is whether the key is there; a NULL `has` means that it must be. */
-bool tacit__body_count(const tacit__body *body, const char *key, uint64_t below, bool *has,
-                       uint64_t *out);
+
+/* A field by its type and limits: a count (uint64_t), a real (double) or a text (char [high + 1]), stored in
+ * *out. */
+bool tacit__body_read(const tacit__body *body, const tacit__field *field, bool *has, void *out);
+extern const tacit__field tacit__field_learner; /* char [TACIT__MAX_NAME + 1] */
 /* A number below `below`, whatever number it is: one that is none of these becomes the nearest,
  * rounded down, and *cut is set. */
 bool tacit__body_index(const tacit__body *body, const char *key, size_t below, bool *has,
                        uint32_t *out, bool *cut);
-bool tacit__body_real(const tacit__body *body, const char *key, double low, double high, bool *has,
-                      double *out);
-bool tacit__body_text(const tacit__body *body, const char *key, bool *has, char *out,
-                      size_t capacity);
 /* n numbers; out[n]. */
 bool tacit__body_reals(const tacit__body *body, const char *key, size_t n, bool *has, double *out);
 
