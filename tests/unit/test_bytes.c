@@ -86,7 +86,7 @@ TEST(a_state_that_is_refused_changes_nothing)
         uint64_t word;
     } wrong[] = {{.at = 0, .size = 8, .word = 11},                /* users */
                  {.at = 8 + 16, .size = 8, .x = 2.5},             /* a sum */
-                 {.at = 8 + 16, .size = 8, .x = (double)NAN},             /* no number */
+                 {.at = 8 + 16, .size = 8, .x = (double)NAN},     /* no number */
                  {.at = 8 + 24, .size = 8, .word = 8},            /* more steps than users */
                  {.at = 8 + 48 + 8, .size = 4, .word = ACTIONS}}; /* no action */
     for (size_t i = 0; i < N_OF(wrong); i++) {
