@@ -42,6 +42,7 @@ void tacit__cells_destroy(tacit__cells *cells)
 
 void tacit__cells_add(tacit__cells *cells, double loss, double weight)
 {
+    TACIT__REQUIRE(!(weight < 0));
     double place = floor(loss / cells->step);
     double offset = loss - place * cells->step;
     if (offset > (1 - TACIT__SNAP) * cells->step) {

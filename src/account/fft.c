@@ -18,6 +18,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/error.h"
 #include "base/workspace.h"
 
 /* 2 arrays of 2^10 doubles and their twiddles fit into 32 KiB of first-level cache. */
@@ -44,6 +45,7 @@ static void twiddle(size_t j, size_t h, double *cosine, double *sine)
 
 int tacit__fft_create(tacit__fft *fft, unsigned log2_n)
 {
+    TACIT__REQUIRE(log2_n <= TACIT__FFT_MAX_LOG2);
     size_t n = (size_t)1 << log2_n;
     fft->n = n;
     if (TACIT__PIECES(TACIT__PIECE(fft->cosine, n), TACIT__PIECE(fft->sine, n)) == NULL)
@@ -122,11 +124,13 @@ static void backward(const tacit__fft *fft, double *re, double *im, size_t n)
 
 void tacit__fft_forward(const tacit__fft *fft, double *re, double *im)
 {
+    TACIT__REQUIRE(fft->n > 0 && re != im);
     forward(fft, re, im, fft->n);
 }
 
 void tacit__fft_inverse(const tacit__fft *fft, double *re, double *im)
 {
+    TACIT__REQUIRE(fft->n > 0 && re != im);
     backward(fft, re, im, fft->n);
     double scale = 1 / (double)fft->n;
     for (size_t j = 0; j < fft->n; j++) {

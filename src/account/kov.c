@@ -23,6 +23,7 @@
 #include <mpfr.h>
 
 #include "account/loss.h"
+#include "base/error.h"
 
 enum { LOG_BITS = 192, HALVINGS = 128 };
 
@@ -37,6 +38,7 @@ static void log_factorial(mpfr_t out, uint64_t n)
 
 double tacit__log_binomial(uint64_t n, uint64_t j, double logit)
 {
+    TACIT__REQUIRE(j <= n);
     mpfr_t sum, t;
     mpfr_inits2(LOG_BITS, sum, t, (mpfr_ptr)0);
     log_factorial(sum, n);
@@ -61,6 +63,7 @@ double tacit__log_binomial(uint64_t n, uint64_t j, double logit)
 
 tacit_interval tacit__any_failure(double delta, uint64_t count)
 {
+    TACIT__REQUIRE(delta >= 0 && delta <= 1);
     if (delta == 0 || count == 1)
         return (tacit_interval){delta, delta};
     /* log1p, the product and expm1 are each within 2 roundings of the truth, relatively. */
@@ -147,6 +150,7 @@ static tacit_interval pure_delta(double box_epsilon, uint64_t count, double epsi
 tacit_interval tacit__kov_delta(double box_epsilon, double box_delta, uint64_t count,
                                 double epsilon)
 {
+    TACIT__REQUIRE(box_epsilon >= 0 && box_delta >= 0 && count > 0 && epsilon >= 0);
     tacit_interval fail = tacit__any_failure(box_delta, count);
     tacit_interval pure = pure_delta(box_epsilon, count, epsilon);
     if (pure.high == 0)
@@ -159,6 +163,7 @@ tacit_interval tacit__kov_delta(double box_epsilon, double box_delta, uint64_t c
 tacit_interval tacit__kov_epsilon(double box_epsilon, double box_delta, uint64_t count,
                                   double delta)
 {
+    TACIT__REQUIRE(box_epsilon >= 0 && box_delta >= 0 && count > 0 && delta >= 0);
     tacit_interval fail = tacit__any_failure(box_delta, count), out;
     double top = nextafter(box_epsilon * (double)count, HUGE_VAL);
     if (count == 1 || box_epsilon == 0)

@@ -107,6 +107,7 @@ void tacit_ledger_set_journal(tacit_ledger *ledger, tacit_journal_fn *journal, v
 
 void tacit__ledger_set_recorder(tacit_ledger *ledger, tacit__recorder_fn *recorder, void *context)
 {
+    TACIT__REQUIRE(ledger != NULL);
     ledger->recorder = recorder;
     ledger->recorder_context = context;
 }
@@ -124,6 +125,7 @@ static tacit_status open_tagger(tacit__gate *gate, const tacit__gate_spec *spec)
 tacit_status tacit__gate_open(tacit_ledger *ledger, const tacit__gate_spec *spec, tacit__gate **out,
                               tacit_error *err)
 {
+    TACIT__REQUIRE(spec->name != NULL);
     size_t index = tacit_plan_index(ledger->plan, spec->name);
     if (index == tacit_plan_size(ledger->plan))
         return tacit__fail(err, TACIT_UNDECLARED, "the plan has no release '%s'", spec->name);
@@ -161,6 +163,7 @@ void tacit__gate_close(tacit__gate *gate)
 
 void tacit__ledger_label(tacit_ledger *ledger, const uint8_t label[TACIT__LABEL_BYTES])
 {
+    TACIT__REQUIRE(ledger != NULL && label != NULL);
     for (size_t i = 0; i < tacit_plan_size(ledger->plan); i++)
         if (ledger->gates[i].tagger != NULL)
             tacit__labels_add(ledger->gates[i].tagger, label, &ledger->gates[i].labels);
@@ -168,7 +171,7 @@ void tacit__ledger_label(tacit_ledger *ledger, const uint8_t label[TACIT__LABEL_
 
 tacit__tag tacit__gate_digest(tacit__gate *gate, const tacit__input *input)
 {
-    TACIT__REQUIRE(gate->tagger != NULL);
+    TACIT__REQUIRE(gate->tagger != NULL && (input->n == 0 || input->value != NULL));
     tacit__tagger_prepare(gate->tagger);
     return tacit__tag_of(gate->tagger, &gate->labels, input);
 }
@@ -233,6 +236,7 @@ static bool add_to(int64_t *sum, const int64_t *x, size_t n)
 void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t *exact,
                       int64_t *released)
 {
+    TACIT__REQUIRE(exact != NULL && released != NULL && offset % 8 == 0);
     const tacit_ledger *ledger = gate->ledger;
     const tacit_release *release = tacit_plan_release(ledger->plan, gate->index);
     tacit_law law = tacit_plan_law(ledger->plan);

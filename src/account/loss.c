@@ -13,6 +13,8 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 /* coth x - 1/x, the mean of a truncated exponential on [-1, 1] */
 static double langevin(double x)
 {
@@ -54,6 +56,8 @@ static tacit__cumulants response(double e, double lambda)
 
 tacit__cumulants tacit__loss_cumulants(const tacit__loss *loss, double lambda)
 {
+    TACIT__REQUIRE(!(lambda < 0) && loss->size > 0);
+    TACIT__REQUIRE(loss->kind != TACIT__LOSS_GAUSSIAN || loss->count == 1);
     double n = (double)loss->count, s = loss->size;
     tacit__cumulants k;
     switch (loss->kind) {

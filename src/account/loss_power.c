@@ -16,6 +16,7 @@
 
 #include "account/fft.h"
 #include "account/tilted.h"
+#include "base/error.h"
 #include "base/workspace.h"
 
 #define LOG_TAIL (-36.8) /* log 1e-16 */
@@ -62,6 +63,7 @@ static void pack(double *re, double *im, size_t k, size_t mate, number high, num
 
 static size_t wrap(int64_t index, size_t n)
 {
+    TACIT__REQUIRE(n > 0);
     int64_t r = index % (int64_t)n;
     return (size_t)(r < 0 ? r + (int64_t)n : r);
 }
@@ -167,6 +169,7 @@ static double reach_of(const tacit__tilted *t, double n, double center, double v
 
 tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
 {
+    TACIT__REQUIRE(count > 0 && t->n > 0);
     double n = (double)count;
     double center, variance, full = n * ((double)t->n - 1) + 1;
     moments(t->mass[TACIT__HIGH], t, &center, &variance);
@@ -219,6 +222,7 @@ tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
 
 tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other)
 {
+    TACIT__REQUIRE(t != other && t->n > 0 && other->n > 0);
     space s, o;
     double width = (double)t->n + (double)other->n - 1;
     tacit_status status = space_create(&s, width);

@@ -30,9 +30,10 @@ struct tacit_plan {
 
 static char *copy_text(const char *text)
 {
-    char *copy = tacit__alloc(strlen(text) + 1, 1);
+    const size_t size = strlen(text) + 1;
+    char *copy = tacit__alloc(size, 1);
     if (copy != NULL)
-        memcpy(copy, text, strlen(text));
+        memcpy(copy, text, size);
     return copy;
 }
 
@@ -290,6 +291,7 @@ bool tacit__plan_is_calibrated(const tacit_plan *plan)
 
 tacit_status tacit__plan_copy(const tacit_plan *plan, tacit_plan **out)
 {
+    TACIT__REQUIRE(plan != NULL && out != NULL);
     tacit_plan *copy = NULL;
     tacit_status status = tacit_plan_create(&copy);
     for (size_t i = 0; i < plan->size && status == TACIT_OK; i++) {

@@ -20,6 +20,7 @@
 #include <math.h>
 
 #include "account/profile.h"
+#include "base/error.h"
 #include "base/memory.h"
 
 enum { ROUNDS = 5, HALVINGS = 200 };
@@ -175,6 +176,7 @@ static tacit_interval with_failure(const tacit__pld *pld, tacit_interval pure)
 
 tacit_status tacit__pld_delta(const tacit__pld *pld, double epsilon, tacit_interval *delta)
 {
+    TACIT__REQUIRE(epsilon >= 0 && pld->fail.low <= pld->fail.high);
     if (epsilon >= largest_loss(pld).high) { /* also when there are no losses at all */
         *delta = pld->fail;
         return TACIT_OK;
@@ -238,6 +240,7 @@ static tacit_interval solve(const tacit__profile *profile, double delta)
 
 tacit_status tacit__pld_epsilon(const tacit__pld *pld, double delta, tacit_interval *epsilon)
 {
+    TACIT__REQUIRE(delta > 0 && delta < 1 && pld->fail.low <= pld->fail.high);
     tacit_interval top = largest_loss(pld);
     if (delta < pld->fail.low) {
         *epsilon = (tacit_interval){HUGE_VAL, HUGE_VAL};

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/workspace.h"
 
 #define REACH 9.0 /* half width of the window in standard deviations, for sizing only */
@@ -29,6 +30,7 @@ enum {
 
 tacit__cumulants tacit__pld_cumulants(const tacit__pld *pld, double lambda)
 {
+    TACIT__REQUIRE(!(lambda < 0));
     tacit__cumulants sum = {0, 0, 0};
     for (size_t i = 0; i < pld->n_losses; i++) {
         tacit__cumulants k = tacit__loss_cumulants(&pld->losses[i], lambda);
@@ -43,7 +45,7 @@ tacit__cumulants tacit__pld_cumulants(const tacit__pld *pld, double lambda)
 static double round_cells(double cells)
 {
     cells = fmax(ceil(cells), LEAST_CELLS);
-    double unit = cells > DIVISORS / 2 ? DIVISORS : LEAST_CELLS;
+    double unit = 2 * cells > DIVISORS ? DIVISORS : LEAST_CELLS;
     return unit * ceil(cells / unit);
 }
 
@@ -86,6 +88,7 @@ static double own_step(const tacit__loss *loss, double lambda, double tol, doubl
 
 void tacit__steps_choose(const tacit__pld *pld, double lambda, double tol, tacit__steps *steps)
 {
+    TACIT__REQUIRE(tol > 0 && steps->own_step != NULL);
     double deviation = sqrt(tacit__pld_cumulants(pld, 0).variance);
     double slope = lambda + 1 / deviation, curve = slope * (slope + 1);
     double each = tol / (2 * (double)pld->n_losses);
@@ -184,6 +187,7 @@ static double read_sum(const tacit__profile *p, int side, double epsilon)
 
 tacit_interval tacit__profile_delta(const tacit__profile *p, double epsilon)
 {
+    TACIT__REQUIRE(!(epsilon < 0) && p->sum.n > 0);
     const tacit__tilted *t = &p->sum;
     double off = 1.01 * (t->noise + t->lost * tacit__f_top(t->lambda));
     double shift = t->shift + 4 * TACIT__UNIT * epsilon;

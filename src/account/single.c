@@ -8,6 +8,7 @@ tacit_status tacit__ledger_open_single(const tacit_release *line, tacit_guarante
                                        double published_scale, tacit_noise *noise,
                                        tacit_ledger **out, double *scale, tacit_error *err)
 {
+    TACIT__REQUIRE(line != NULL && noise != NULL && out != NULL);
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
     if (status != TACIT_OK)

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "account/kov.h"
+#include "base/error.h"
 #include "base/workspace.h"
 
 #define GAUSS_REACH 8.6  /* 2 Phi(-8.6) < 1e-16 */
@@ -37,6 +38,7 @@ double tacit__f_top(double lambda)
  * f^2 is 1/(lambda (2 lambda + 1) (2 lambda + 2)). */
 double tacit__f_norm(double lambda, double step, double width)
 {
+    TACIT__REQUIRE(!(lambda < 0) && !(width < 0));
     double top = tacit__f_top(lambda);
     double by_width = top * sqrt(width);
     double by_area = sqrt(top * top + 1 / (lambda * (2 * lambda + 1) * (2 * lambda + 2) * step));
@@ -45,6 +47,7 @@ double tacit__f_norm(double lambda, double step, double width)
 
 int tacit__tilted_alloc(tacit__tilted *t, double step, double lambda, int64_t first, size_t n)
 {
+    TACIT__REQUIRE(n > 0);
     *t = (tacit__tilted){.step = step, .lambda = lambda, .first = first, .n = n};
     return TACIT__PIECES(TACIT__PIECE(t->mass[0], n), TACIT__PIECE(t->mass[1], n)) != NULL ? 0 : -1;
 }
@@ -321,6 +324,7 @@ static tacit_status response(tacit__tilted *out, const tacit__loss *loss, double
 tacit_status tacit__tilted_create(tacit__tilted *out, const tacit__loss *loss, double lambda,
                                   double step, double own_step)
 {
+    TACIT__REQUIRE(loss->size > 0);
     switch (loss->kind) {
     case TACIT__LOSS_LAPLACE:
         return laplace(out, loss, lambda, step, own_step);

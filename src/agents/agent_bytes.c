@@ -326,8 +326,10 @@ static void board_fields(const tacit_agent *agent, board_kind kind, void **table
     if (s->pass == TACIT__CHECK && s->status == TACIT_OK && kind != NO_TABLE &&
         (*table = tacit__alloc(size, 1)) == NULL)
         tacit__saved_fail(s, TACIT_NO_MEMORY, NULL);
-    if (s->pass == TACIT__APPLY && size > 0)
+    if (s->pass == TACIT__APPLY && size > 0) {
+        TACIT__REQUIRE(*table != NULL && bytes != NULL);
         memcpy(*table, bytes, size);
+    }
 }
 
 static void fields(const tacit_agent *agent, header *h, void **table, tacit__saved *s)
@@ -349,9 +351,9 @@ static void fields(const tacit_agent *agent, header *h, void **table, tacit__sav
 tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes, size_t *size, tacit_error *err)
 {
     header h;
-    TACIT__REQUIRE(!agent->is_snapshot);
     if (agent == NULL || size == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    TACIT__REQUIRE(!agent->is_snapshot);
     if (agent->family->fields == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
     tacit__saved s = tacit__saved_save(bytes, size, err);
@@ -362,11 +364,11 @@ tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes, size_t *siz
 
 tacit_status tacit_agent_load(tacit_agent *agent, const void *bytes, size_t size, tacit_error *err)
 {
-    header h;
+    header h = {.planned = 0};
     void *table = NULL;
-    TACIT__REQUIRE(!agent->is_snapshot);
     if (agent == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    TACIT__REQUIRE(!agent->is_snapshot);
     if (agent->family->fields == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
     if (agent->planned)

@@ -37,9 +37,9 @@ typedef struct tacit__printed_place {
     const char *words;
     bool recalled;
 } tacit__printed_place;
-tacit__printed_place tacit__agent_printed_at(const char *kind, tacit_model model);
+tacit__printed_place tacit__agent_printed_at(const char *name, tacit_model model);
 /* What a verdict on this kind has to add: "; ..." if it uses scales that were recalled, else "". */
-const char *tacit__agent_caveat(const char *kind, tacit_model model, tacit_calibration calibration);
+const char *tacit__agent_caveat(const char *name, tacit_model model, tacit_calibration calibration);
 
 /* The user as the family is to see them. BAD_ARGUMENT: parts are missing, which is a mistake of the
  * caller. */

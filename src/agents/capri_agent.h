@@ -46,7 +46,7 @@ extern const tacit__agent_rows tacit__capri_rows;
 TACIT_MUST_USE tacit_status tacit__capri_read(const tacit__reading *r, tacit__capri_options *out,
                                               tacit_error *err);
 /* Of the published calibration; 0: another one is asked for. */
-double tacit__capri_published(const tacit_agent_request *request);
+double tacit__capri_published(const tacit_agent_request *q);
 /* What is to be known about the settings beside their help. */
 void tacit__capri_write_remark(capri_agent *agent, const tacit__reading *r);
 /* A hash of all that saved states must agree with. */

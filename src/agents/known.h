@@ -43,7 +43,7 @@ typedef struct tacit__known {
 void tacit__known_destroy(tacit__known *known);
 
 /* Numbers in a table of such a space; 0: more than can be kept (2^27, a stated choice: 1 GB). */
-size_t tacit__known_size(const tacit__known *known, const tacit_agent_request *space,
+size_t tacit__known_size(const tacit__known *known, const tacit_agent_request *q,
                          tacit__table_name table);
 
 /* Every table that is there is what was declared: rewards in [0, 1], rows that sum to 1, no vector
@@ -56,10 +56,10 @@ bool tacit__known_accepts(const tacit__known *known, const tacit_agent_request *
                           const double *features);
 
 /* Lets a request with a space point to it. */
-void tacit__known_set_request(tacit__known *known, tacit_agent_request *request);
+void tacit__known_set_request(tacit__known *known, tacit_agent_request *q);
 
 /* Features of one situation that users bring; 0: states are numbered. */
-size_t tacit__known_per_user(const tacit__known *known, const tacit_agent_request *space);
+size_t tacit__known_per_user(const tacit__known *known, const tacit_agent_request *q);
 
 /* How far probabilities of a row may be from 1 together, and a vector beyond its bound, by rounding. */
 #define TACIT__KNOWN_TOL 1e-9

@@ -370,7 +370,7 @@ static tacit_status follow(void *self, const void *bytes, size_t size, tacit_err
     uint8_t *words;
     TRY(publish(agent, NULL, &needed, err));
     TRY(tacit__model_copy(bytes, size, needed, &words, err));
-    uint64_t version;
+    uint64_t version = 0;
     tacit__saved s = tacit__saved_load(words, size, err);
     while (tacit__saved_next(&s))
         model_fields(agent, &version, &s);

@@ -21,7 +21,7 @@ typedef struct tacit__domain {
     bool simplex;         /* vectors have no negative number and sum to 1 */
 } tacit__domain;
 
-tacit__domain tacit__domain_of(const tacit_agent_request *request);
+tacit__domain tacit__domain_of(const tacit_agent_request *q);
 
 /* Each clips in place, and says whether it had to. An index is below n, which is not 0: one beyond
  * becomes the last. A reward that is no number becomes 1/2, which says nothing. A vector that is

@@ -20,7 +20,8 @@
 #include "base/parallel.h"
 #include "base/workspace.h"
 
-enum { JOINT_BATCH = 16, LOCAL_BATCH = 1024, REFERENCE = 1 << 16, THRESHOLDS = 256 };
+enum { JOINT_BATCH = 16, LOCAL_BATCH = 1024, REFERENCE = 1 << 16, EACH_SIDE = 128 };
+enum { THRESHOLDS = 2 * EACH_SIDE };
 
 typedef struct battle {
     const tacit__subject *subject;
@@ -44,6 +45,7 @@ static double *score_at(const battle *b, int score, int world)
 
 uint64_t tacit__attack_selection(uint64_t trials)
 {
+    TACIT__REQUIRE(trials > 1);
     return (trials + 3) / 4;
 }
 
@@ -272,9 +274,9 @@ static void choose(const battle *b, const choice *c, double *scratch)
         }
         for (int i = 0; i < THRESHOLDS; i++)
             for (int w = 0; w < 2; w++) {
-                double x = (double)(i % (THRESHOLDS / 2)) / (THRESHOLDS / 2);
+                double x = (double)(i % EACH_SIDE) / EACH_SIDE;
                 double tail = 0.5 * exp(-x * log((double)m)); /* from the middle to one of m */
-                double rank = i < THRESHOLDS / 2 ? tail : 1 - tail;
+                double rank = i < EACH_SIDE ? tail : 1 - tail;
                 uint64_t place = (uint64_t)(rank * (double)m);
                 double t = sorted[w][place < m ? place : m - 1];
                 uint64_t up[2] = {above(sorted[0], m, t), above(sorted[1], m, t)};
@@ -336,6 +338,7 @@ tacit_status tacit__attack_run(const tacit__subject *subject, const tacit__pair 
                                const tacit__attack_options *options, tacit__attack *out,
                                tacit_error *err)
 {
+    TACIT__REQUIRE(options->trials >= TACIT_MIN_TRIALS && options->error_epsilon > 0);
     battle b = {.subject = subject,
                 .pair = pair,
                 .o = options,

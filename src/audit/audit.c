@@ -220,6 +220,7 @@ static tacit_status check_options(const tacit_audit_options *o, tacit_error *err
 tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_options *options,
                                   tacit_audit **out, tacit_error *err)
 {
+    TACIT__REQUIRE(s->declared != NULL && s->claim.model != TACIT_MODEL_NONE);
     static const tacit_audit_options defaults;
     const tacit_audit_options *o = options != NULL ? options : &defaults;
     tacit_status status = check_options(o, err);

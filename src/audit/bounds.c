@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 /* Quantile of the normal distribution at the power of 90 %. */
 #define Z_POWER 1.2815515655446004
 
@@ -24,6 +26,7 @@ static double normal_upper_tail(double z)
 
 double tacit__normal_upper(double p)
 {
+    TACIT__REQUIRE(p >= 0 && p <= 1);
     double low = -40, high = 40;
     for (int i = 0; i < 80; i++) {
         double middle = (low + high) / 2;
@@ -65,7 +68,9 @@ static double incomplete_beta(double x, double a, double b)
 {
     if (x <= 0 || x >= 1)
         return x <= 0 ? 0 : 1;
-    double log_front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x);
+    int sign; /* lgamma has one for all threads */
+    double log_front = lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) +
+                       a * log(x) + b * log1p(-x);
     if (x < (a + 1) / (a + b + 2))
         return exp(log_front) * beta_fraction(x, a, b) / a;
     return 1 - exp(log_front) * beta_fraction(1 - x, b, a) / b;
@@ -73,6 +78,7 @@ static double incomplete_beta(double x, double a, double b)
 
 double tacit__proportion_low(uint64_t hits, uint64_t n, double error)
 {
+    TACIT__REQUIRE(hits <= n && n > 0 && error > 0);
     if (hits == 0)
         return 0;
     double low = 0, high = (double)hits / (double)n;
@@ -103,12 +109,14 @@ static double score_distance(double p, double q)
 
 double tacit__epsilon_proved(uint64_t hits, uint64_t alarms, uint64_t n, double delta, double error)
 {
+    TACIT__REQUIRE(hits <= n && alarms <= n && delta >= 0 && error > 0);
     return log_ratio(tacit__proportion_low(hits, n, error / 2),
                      tacit__proportion_high(alarms, n, error / 2), delta);
 }
 
 double tacit__mu_proved(uint64_t hits, uint64_t alarms, uint64_t n, double error)
 {
+    TACIT__REQUIRE(hits <= n && alarms <= n && error > 0);
     return score_distance(tacit__proportion_low(hits, n, error / 2),
                           tacit__proportion_high(alarms, n, error / 2));
 }
@@ -145,6 +153,7 @@ double tacit__trials_for_mu(double mu, double claim, double error)
 
 double tacit__trials_for_event(double p, double q, double epsilon, double delta, double error)
 {
+    TACIT__REQUIRE(p >= 0 && p <= 1 && q >= 0 && q <= 1 && error > 0);
     double factor = exp(epsilon), gap = p - factor * q - delta;
     if (!(gap > 0))
         return HUGE_VAL;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
 #include "base/workspace.h"
 
 static size_t index_of(const tacit__charges *c, const tacit_release *release)
@@ -35,6 +36,7 @@ static tacit_status charge(void *context, const tacit_release *release, uint64_t
 
 tacit_status tacit__charges_open(tacit__charges *c, tacit_ledger *ledger)
 {
+    TACIT__REQUIRE(ledger != NULL);
     *c = (tacit__charges){.ledger = ledger, .n = tacit_plan_size(tacit_ledger_plan(ledger))};
     if (TACIT__PIECES(TACIT__PIECE(c->passed, c->n), TACIT__PIECE(c->charged, c->n)) == NULL)
         return TACIT_NO_MEMORY;

@@ -147,6 +147,7 @@ static void reuse(const tacit__subject *subject, void *memory, const tacit__pass
 
 tacit_status tacit__counter_open(tacit__counter *c, tacit__subject *out, tacit_error *err)
 {
+    TACIT__REQUIRE(c != NULL && out != NULL);
     tacit_status status = make_plan(c, c->users, &c->plan, err);
     if (status == TACIT_OK)
         status = tacit_plan_calibrate(c->plan, c->guarantee, err);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 void tacit__judge_add_reason(tacit__audit_result *f, const char *format, ...)
 {
     size_t used = strlen(f->words);
@@ -54,6 +56,7 @@ void tacit__judge_attack(tacit__audit_result *f)
 
 void tacit__judge_conclude(tacit__audit_result *f)
 {
+    TACIT__REQUIRE(f->face.claim.epsilon >= 0);
     tacit_audit *a = &f->face;
     if (f->words[0] != '\0') {
         a->verdict = TACIT_AUDIT_VIOLATED;

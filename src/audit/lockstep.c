@@ -42,6 +42,7 @@ static size_t place(const tacit__lockstep *d, const tacit_release *release, size
 
 void tacit__lockstep_fault(tacit__lockstep *d, const char *what)
 {
+    TACIT__REQUIRE(what != NULL);
     if (d->fault[0] == '\0')
         (void)snprintf(d->fault, sizeof d->fault, "%s", what);
 }
@@ -172,6 +173,7 @@ static tacit_status make_room(tacit__lockstep *d, const tacit_plan *plan)
 tacit_status tacit__lockstep_create(tacit__lockstep *d, const tacit__subject *subject,
                                     uint64_t seed, tacit_error *err)
 {
+    TACIT__REQUIRE(subject->open != NULL && subject->ledger != NULL);
     *d = (tacit__lockstep){.subject = subject, .same_view = true, .magnified = 1, .growth = 1};
     tacit_status status = subject->open(subject, seed, &d->first, err);
     if (status == TACIT_OK)

@@ -80,7 +80,7 @@ TACIT_MUST_USE tacit_status tacit__lockstep_create(tacit__lockstep *lockstep,
                                                    const tacit__subject *subject, uint64_t seed,
                                                    tacit_error *err);
 /* Accepts a lockstep that is all zero. */
-void tacit__lockstep_destroy(tacit__lockstep *lockstep);
+void tacit__lockstep_destroy(tacit__lockstep *d);
 
 /* Plans in both instances and compares the billboards. `user`: where there is no table, the actions in this
  * user's situations are compared. */
@@ -99,12 +99,12 @@ TACIT_MUST_USE tacit_status tacit__lockstep_add(tacit__lockstep *lockstep, const
                                                 tacit__lockstep_outcome *outcome, tacit_error *err);
 
 /* What the first instance is held to. */
-const tacit_plan *tacit__lockstep_plan(const tacit__lockstep *lockstep);
+const tacit_plan *tacit__lockstep_plan(const tacit__lockstep *d);
 
 /* What the run has found so far. */
-tacit__verdict tacit__lockstep_verdict(tacit__lockstep *lockstep);
+tacit__verdict tacit__lockstep_verdict(tacit__lockstep *d);
 
 /* Records a fault; only the first is kept. */
-void tacit__lockstep_fault(tacit__lockstep *lockstep, const char *what);
+void tacit__lockstep_fault(tacit__lockstep *d, const char *what);
 
 #endif

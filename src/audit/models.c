@@ -74,11 +74,13 @@ size_t tacit__model_numbers(const tacit__message *model)
 
 void tacit__model_set(tacit__message *model, size_t i, double value)
 {
+    TACIT__REQUIRE(i < tacit__model_numbers(model));
     set_number(model->bytes + HEADER + i * NUMBER, value);
 }
 
 void tacit__model_mutate(tacit__generator *generator, tacit__message *model)
 {
+    TACIT__REQUIRE(tacit__model_numbers(model) > 0);
     const size_t n = tacit__model_numbers(model);
     if (n == 0)
         return;

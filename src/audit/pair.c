@@ -33,6 +33,7 @@ void tacit__pair_destroy(tacit__pair *pair)
 
 void tacit__pair_copy(const tacit__form *form, tacit__pair *to, const tacit__pair *from)
 {
+    TACIT__REQUIRE(to != from);
     tacit__user_copy(form, &to->users[0], &from->users[0]);
     tacit__user_copy(form, &to->users[1], &from->users[1]);
     to->position = from->position;
@@ -132,6 +133,7 @@ tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__lockstep *d, bo
 tacit_status tacit__pair_run(const tacit__pair *pair, tacit__lockstep *lockstep, int world,
                              tacit__lockstep_outcome *outcome, tacit_error *err)
 {
+    TACIT__REQUIRE(world == 0 || world == 1);
     bool followed;
     *outcome = TACIT__REFUSED;
     if (lockstep->subject->claim.model != TACIT_MODEL_LOCAL)
@@ -213,6 +215,7 @@ tacit_status tacit__pair_costs(const tacit__subject *subject, const tacit__pair 
                                uint64_t seed, tacit_cost **costs, size_t *n_costs, bool *steady,
                                tacit_error *err)
 {
+    TACIT__REQUIRE(costs != NULL && n_costs != NULL && steady != NULL);
     moves m = {0};
     tacit__verdict first, other;
     tacit_status status = run_once(subject, pair, seed, &m, &first, err);

@@ -10,6 +10,7 @@
 
 #include "audit/attack.h"
 #include "audit/bounds.h"
+#include "base/error.h"
 #include "base/memory.h"
 
 static const double factors[] = {1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 16};
@@ -52,6 +53,7 @@ static double laplace_trials(tacit__prospect *p, double factor)
 
 double tacit__power_trials(tacit__prospect *p, double factor)
 {
+    TACIT__REQUIRE(factor > 0);
     double n = p->law == TACIT_LAW_GAUSSIAN
                    ? tacit__trials_for_mu(factor * p->moved, p->claim_mu, p->error_mu)
                    : laplace_trials(p, factor);
@@ -68,11 +70,13 @@ double tacit__power_factor(tacit__prospect *p, uint64_t trials)
 
 double tacit__power_ceiling(uint64_t n, double delta, double error)
 {
+    TACIT__REQUIRE(delta >= 0 && error > 0);
     return tacit__epsilon_proved(n, 0, n, delta, error);
 }
 
 uint64_t tacit__power_choose(tacit__prospect *p, double numbers_per_trial, double effort)
 {
+    TACIT__REQUIRE(numbers_per_trial > 0 && effort > 0);
     static const double least = 64, most = 1e6;
     double factor =
         p->law == TACIT_LAW_GAUSSIAN ? p->claim_mu / p->moved : p->claim.epsilon / p->moved;

@@ -1,6 +1,8 @@
 /* See audit/proposals.h. Proposals use public sizes only, so that any subject can be searched. */
 #include "audit/proposals.h"
 
+#include "base/error.h"
+
 void tacit__propose_crowd(const tacit__form *form, tacit__generator *generator, tacit__user *users)
 {
     for (size_t i = 0; i < TACIT__CROWD; i++) {
@@ -50,6 +52,7 @@ bool tacit__propose_crossing(const tacit__form *form, size_t meetings, size_t sp
 
 size_t tacit__propose_positions(const tacit__subject *s, size_t out[TACIT__POSITIONS])
 {
+    TACIT__REQUIRE(s->users > 0);
     uint64_t k = s->users;
     const uint64_t wanted[TACIT__POSITIONS] = {0, 1, k / 4, k / 2, k >= 2 ? k - 2 : 0, k - 1};
     size_t n = 0;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "audit/bounds.h"
+#include "base/error.h"
 
 static const char *const words[TACIT__RESIDUAL_TESTS] = {
     [TACIT__TEST_MEAN] = "the noise does not have mean 0",
@@ -41,6 +42,7 @@ static double equal_to(const int64_t *x, const int64_t *y, size_t n)
 void tacit__residuals_add(tacit__residuals *r, tacit_law law, double scale, size_t n,
                           const int64_t *x, const int64_t *before, const int64_t *other)
 {
+    TACIT__REQUIRE(scale > 0 && law != TACIT_LAW_NONE);
     bool gaussian = law == TACIT_LAW_GAUSSIAN;
     double many = (double)n, v = gaussian ? 1 : 2;
     /* in units of the scale; rounding to the lattice adds a twelfth to the variance */
@@ -128,6 +130,7 @@ static double log_chance(const tacit__residuals *r, tacit__residual_test test)
 
 tacit__residual_test tacit__residuals_judge(const tacit__residuals *r, double error)
 {
+    TACIT__REQUIRE(error > 0 && error < 1);
     double least = log(error / (2 * TACIT__RESIDUAL_TESTS));
     tacit__residual_test found = TACIT__RESIDUAL_TESTS;
     if (r->n < TACIT__MIN_DRAWS)

@@ -39,7 +39,7 @@ typedef struct tacit__residuals {
 /* n draws of one passage. `before` is what the same coordinates drew a step ago, NULL: nothing; `other` what
  * they drew in another run, NULL: not known. */
 void tacit__residuals_add(tacit__residuals *r, tacit_law law, double scale, size_t n,
-                          const int64_t *draws, const int64_t *before, const int64_t *other);
+                          const int64_t *x, const int64_t *before, const int64_t *other);
 void tacit__residuals_merge(tacit__residuals *into, const tacit__residuals *from);
 
 /* The test that fails most clearly at this error probability for all of them together, or

@@ -356,6 +356,7 @@ tacit_status tacit__pair_search(const tacit__subject *subject, const tacit_audit
                                 uint64_t effort, tacit__pair *pair, tacit__search *out,
                                 tacit_error *err)
 {
+    TACIT__REQUIRE(effort > 0 && pair != NULL);
     *out = (tacit__search){
         .same_calls = true, .same_view = true, .declared = tacit__plan_loss(subject->declared)};
     climb c = {.subject = subject,

@@ -62,6 +62,7 @@ static tacit_status follow(void *instance, const void *bytes, size_t size, tacit
 
 tacit__subject tacit__subject_agent(const tacit_agent_request *request, tacit_agent *example)
 {
+    TACIT__REQUIRE(request != NULL && example != NULL);
     tacit__subject s = {.self = request,
                         .form = tacit__form_of(request),
                         .claim = request->guarantee,

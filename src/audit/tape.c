@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 /* A passage and the position of its numbers: exact, then released. */
@@ -155,11 +156,13 @@ static void replay(void *context, const tacit__passage *p)
 
 void tacit__tape_record(tacit__tape *t, tacit_ledger *ledger)
 {
+    TACIT__REQUIRE(ledger != NULL);
     tacit__ledger_set_recorder(ledger, record, t);
 }
 
 void tacit__tape_replay(tacit__tape *t, tacit_ledger *ledger)
 {
+    TACIT__REQUIRE(ledger != NULL);
     t->played = 0;
     t->same_calls = true;
     t->mu_square = t->epsilon = 0;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/workspace.h"
 
 tacit__form tacit__form_of(const tacit_agent_request *q)
@@ -31,6 +32,7 @@ static size_t feature_count(const tacit__form *form)
 
 tacit__user *tacit__users_create(const tacit__form *form, size_t n)
 {
+    TACIT__REQUIRE(n > 0);
     const size_t H = form->horizon, features = feature_count(form);
     tacit__user *users, all;
     if (TACIT__PIECES(TACIT__PIECE(users, n), {&all.states, n, (H + 1) * sizeof *all.states},
@@ -50,6 +52,7 @@ tacit__user *tacit__users_create(const tacit__form *form, size_t n)
 
 void tacit__user_copy(const tacit__form *form, tacit__user *to, const tacit__user *from)
 {
+    TACIT__REQUIRE(to != from);
     memcpy(to->states, from->states, (form->horizon + 1) * sizeof *to->states);
     memcpy(to->actions, from->actions, form->horizon * sizeof *to->actions);
     memcpy(to->rewards, from->rewards, form->horizon * sizeof *to->rewards);
@@ -67,6 +70,7 @@ tacit_trajectory tacit__user_trajectory(const tacit__user *user)
 
 tacit_situation tacit__user_situation(const tacit__form *form, const tacit__user *user, size_t h)
 {
+    TACIT__REQUIRE(h < form->horizon);
     return (tacit_situation){.step = h,
                              .state = user->states[h],
                              .features = user->features != NULL
@@ -100,6 +104,7 @@ static uint64_t word(tacit__generator *generator)
 
 uint64_t tacit__generator_below(tacit__generator *generator, uint64_t n)
 {
+    TACIT__REQUIRE(n > 0);
     return word(generator) % n; /* the bias of 2^-50 or so is harmless here */
 }
 

@@ -18,7 +18,7 @@ typedef struct tacit__form {
     bool simplex;    /* features are not negative and sum to 1 */
 } tacit__form;
 
-tacit__form tacit__form_of(const tacit_agent_request *request);
+tacit__form tacit__form_of(const tacit_agent_request *q);
 
 typedef struct tacit__user {
     uint32_t *states, *actions;

@@ -36,7 +36,7 @@ static tacit_status same_acts(tacit__lockstep *d, const tacit__user *user, bool 
             status = d->subject->act(d->second, &at, 0.5, &action[1], &probability[1], err);
         if (status != TACIT_OK)
             return status;
-        *same = action[0] == action[1] &&
+        *same = action[0] == action[1] && /* bit for bit: NOLINTNEXTLINE(*-memory-comparison) */
                 memcmp(&probability[0], &probability[1], sizeof probability[0]) == 0;
     }
     return TACIT_OK;
@@ -124,6 +124,7 @@ tacit_status tacit__lockstep_add(tacit__lockstep *d, const tacit__user *first,
                                  const tacit__user *second, tacit__lockstep_outcome *outcome,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(outcome != NULL);
     const tacit__form *form = &d->subject->form;
     tacit_status a = run_user(d, 0, first, err), b = run_user(d, 1, second, err);
     *outcome = TACIT__TAKEN;

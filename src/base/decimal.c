@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/settings.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -213,6 +214,7 @@ static bool convert(uint64_t w, int q, double *out)
 
 const char *tacit__decimal_short(const char *text, const char *end, double *out)
 {
+    TACIT__REQUIRE(text <= end && out != NULL);
     const bool minus = text < end && *text == '-';
     const char *at = text + minus;
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || end - at < 2 + 8 || !is_digit(*at) ||
@@ -230,6 +232,7 @@ const char *tacit__decimal_short(const char *text, const char *end, double *out)
 
 const char *tacit__decimal_read(const char *text, const char *end, double *out, bool *in_range)
 {
+    TACIT__REQUIRE(text <= end && out != NULL && in_range != NULL);
     const bool minus = text < end && *text == '-';
     const char *first = text + minus;
     uint64_t w = 0;

@@ -10,6 +10,9 @@
 #include "base/utf8.h"
 #include "base/version.h"
 
+#undef tacit__fail
+#undef tacit__fail_plain
+
 const char *tacit_status_name(tacit_status status)
 {
     switch (status) {

@@ -13,6 +13,11 @@ __attribute__((format(printf, 3, 4))) tacit_status tacit__fail(tacit_error *err,
 /* The same with the list's general sentence. */
 tacit_status tacit__fail_plain(tacit_error *err, tacit_status status);
 
+#ifdef __clang_analyzer__ /* cannot see across files that a failure is never OK */
+#define tacit__fail(err, status, ...) (tacit__fail(err, status, __VA_ARGS__), (status))
+#define tacit__fail_plain(err, status) (tacit__fail_plain(err, status), (status))
+#endif
+
 /* Adds a hint, what the user can do, to the failure in `err`. Returns status. */
 tacit_status tacit__fail_hinted(tacit_error *err, tacit_status status, tacit_hint hint);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "base/settings.h"
 
@@ -114,6 +115,7 @@ const char *tacit__field_expected(const tacit__field *f, char out[TACIT__EXPECTE
 
 size_t tacit__field_find(const tacit__field *fields, const char *name)
 {
+    TACIT__REQUIRE(fields != NULL && name != NULL);
     for (size_t i = 0; fields[i].name != NULL; i++)
         if (strcmp(fields[i].name, name) == 0)
             return i;

@@ -60,6 +60,7 @@ static bool replace(const char *path, char *temporary, const char *data, size_t 
 
 tacit_status tacit__file_replace(const char *path, const char *data, size_t size, tacit_error *err)
 {
+    TACIT__REQUIRE(path != NULL && (data != NULL || size == 0));
     const char *slash = strrchr(path, '/');
     size_t directory = slash != NULL ? (size_t)(slash - path) + 1 : 0, n = strlen(path) + 16;
     char *temporary = tacit__alloc(n, 1);

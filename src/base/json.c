@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/error.h"
 #include "base/utf8.h"
 
 typedef struct parser {
@@ -248,6 +249,7 @@ static bool read_value(parser *p, int depth)
 size_t tacit__json_parse(const char *text, size_t size, tacit__json_node *nodes, size_t capacity,
                          const char **why)
 {
+    TACIT__REQUIRE(why != NULL && (nodes != NULL || capacity == 0));
     parser p = {.at = text, .end = text + size, .nodes = nodes, .capacity = capacity};
     bool good = size < UINT32_MAX ? read_value(&p, 0) : refuse(&p, "it is too long");
     skip_space(&p);
@@ -322,6 +324,7 @@ bool tacit__json_string(const tacit__json_node *node, char *out, size_t capacity
         if (*at == '\\' && at[1] == 'u') {
             uint32_t code;
             taken = read_escape(at, end, &code);
+            TACIT__REQUIRE(taken > 0); /* the parser has seen it */
             length = put_utf8(code, piece);
         } else if (*at == '\\') {
             taken = 2;
@@ -341,6 +344,7 @@ bool tacit__json_string(const tacit__json_node *node, char *out, size_t capacity
 
 bool tacit__json_count(const tacit__json_node *node, uint64_t high, uint64_t *out)
 {
+    TACIT__REQUIRE(out != NULL);
     if (node->kind != TACIT__JSON_NUMBER || !(node->number >= 0) || node->number > 0x1p53 ||
         node->number != floor(node->number) || (uint64_t)node->number > high)
         return false;

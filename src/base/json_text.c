@@ -198,6 +198,7 @@ void tacit__json_put_real(tacit__json_writer *w, const char *key, double x)
 
 void tacit__json_put_string(tacit__json_writer *w, const char *key, const char *string)
 {
+    TACIT__REQUIRE(w->depth > 0 || key == NULL);
     begin_value(w, key);
     if (string == NULL)
         tacit__text_put(&w->text, "null");

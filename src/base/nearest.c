@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/error.h"
+
 #define LONGEST ((size_t)32) /* characters; a longer word is not a mistyped one */
 #define SLIPS ((size_t)2)    /* a stated choice, and never more than half of the word */
 
@@ -34,6 +36,7 @@ static size_t distance(const char *a, const char *b)
 
 const char *tacit__nearest(const char *word, const char *const *words, size_t n)
 {
+    TACIT__REQUIRE(word != NULL && (words != NULL || n == 0));
     const char *best = NULL;
     size_t nearest = SLIPS + 1;
     for (size_t i = 0; i < n; i++) {

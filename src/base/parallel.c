@@ -81,6 +81,7 @@ static bool watch(crew *c, tacit__tick_fn *tick, double start)
 tacit_status tacit__parallel(size_t n, unsigned n_threads, tacit__job_fn *job, tacit__tick_fn *tick,
                              void *context, bool *stopped, tacit_error *err)
 {
+    TACIT__REQUIRE(job != NULL && stopped != NULL);
     unsigned wanted = n_threads > 0 ? n_threads : tacit__processors(), n_started = 0;
     *stopped = false;
     if (n == 0)

@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/nearest.h"
 
+#undef tacit__fail_at
+
 enum { MAX_NUMBER = 64 }; /* characters; 17 digits, sign, point and exponent take 24 */
 
 tacit_status tacit__fail_at(tacit_error *err, tacit_status status, const char *file, size_t line,
@@ -41,6 +43,7 @@ bool tacit__is_name(const char *text)
 
 bool tacit__read_integer(const char *text, size_t n, int64_t *out)
 {
+    TACIT__REQUIRE(out != NULL && (text != NULL || n == 0));
     size_t i = n > 0 && (text[0] == '-' || text[0] == '+');
     bool negative = i == 1 && text[0] == '-';
     int64_t value = 0;
@@ -65,6 +68,7 @@ static void make_plain(void)
 
 bool tacit__read_real(const char *text, size_t n, double *out)
 {
+    TACIT__REQUIRE(out != NULL && (text != NULL || n == 0));
     char copy[MAX_NUMBER + 1], *end;
     if (n == 0 || n > MAX_NUMBER)
         return false;
@@ -173,6 +177,7 @@ tacit_status tacit__settings_read(const tacit_parameter *parameters, size_t n_pa
                                   const tacit__origin *origin, tacit__value *values,
                                   tacit_error *err)
 {
+    TACIT__REQUIRE(origin != NULL && (settings != NULL || n_settings == 0));
     memset(values, 0, n_parameters * sizeof *values);
     for (size_t i = 0; i < n_settings; i++) {
         size_t j = 0;

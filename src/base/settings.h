@@ -32,6 +32,9 @@ __attribute__((format(printf, 5, 6))) tacit_status tacit__fail_at(tacit_error *e
                                                                   tacit_status status,
                                                                   const char *file, size_t line,
                                                                   const char *format, ...);
+#ifdef __clang_analyzer__ /* as in base/error.h */
+#define tacit__fail_at(err, status, ...) (tacit__fail_at(err, status, __VA_ARGS__), (status))
+#endif
 
 /* Whether the text may name a kind or a parameter: 1 to 64 lower-case letters, digits, dashes and
  * underscores. NULL is no name. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 enum { FIRST = 512, PIECE = 1001 }; /* bytes; FIRST: most answers */
@@ -38,6 +39,7 @@ static bool make_room(tacit__text *text, size_t n)
 
 void tacit__text_add(tacit__text *text, const char *bytes, size_t n)
 {
+    TACIT__REQUIRE(bytes != NULL || n == 0);
     if (!make_room(text, n)) {
         text->failed = true;
         return;

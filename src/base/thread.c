@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -25,18 +26,18 @@ static const char *show_limit(const struct rlimit *limit, rlim_t per_unit, const
 /* Address space that the process uses, in MiB; 0: unknown. */
 static unsigned long address_space(void)
 {
-    unsigned long pages = 0;
+    char line[80];
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL)
         return 0;
-    if (fscanf(file, "%lu", &pages) != 1)
-        pages = 0;
+    unsigned long pages = fgets(line, sizeof line, file) != NULL ? strtoul(line, NULL, 10) : 0;
     (void)fclose(file);
     return pages * (unsigned long)sysconf(_SC_PAGESIZE) / MIB;
 }
 
 const char *tacit__thread_needs(char *text, size_t size)
 {
+    TACIT__REQUIRE(text != NULL && size > 0);
     char space_text[32], threads_text[32];
     struct rlimit space = {.rlim_cur = RLIM_INFINITY}, threads = space;
     size_t stack = 0;
@@ -69,6 +70,7 @@ unsigned tacit__processors(void)
 tacit_status tacit__thread_start(pthread_t *out, void *(*run)(void *context), void *context,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(out != NULL && run != NULL);
     char needs[300];
     int code = pthread_create(out, NULL, run, context);
     if (code == 0)

@@ -48,6 +48,7 @@ double tacit__value_or(const tacit__values *v, const char *name, double otherwis
 int tacit__value_choose(const tacit__values *v, const char *name, const char *const *choices,
                         tacit_error *err)
 {
+    TACIT__REQUIRE(choices != NULL && choices[0] != NULL);
     const char *text = tacit__value_of(v, name)->text;
     char list[160] = "";
     for (int i = 0; choices[i] != NULL; i++) {

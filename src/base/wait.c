@@ -5,6 +5,8 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/error.h"
+
 double tacit__now_ms(void)
 {
     struct timespec t = {0};
@@ -28,6 +30,7 @@ void tacit__condition_create(pthread_cond_t *condition)
 
 bool tacit__wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, double deadline_ms)
 {
+    TACIT__REQUIRE(condition != NULL && lock != NULL);
     if (!isfinite(deadline_ms)) {
         (void)pthread_cond_wait(condition, lock);
         return true;

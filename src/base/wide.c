@@ -233,6 +233,7 @@ void tacit__wide_mul_small(tacit__wide *out, const tacit__wide *a, uint32_t b)
 
 void tacit__wide_div_small(tacit__wide *out, const tacit__wide *a, uint32_t b)
 {
+    TACIT__REQUIRE(b != 0);
     uint64_t quotient[TACIT__WIDE_LIMBS + 2];
     twice rest = 0;
     size_t size = (a->n > out->n ? a->n : out->n) + 1;

@@ -2,6 +2,7 @@
  * has: as many as its own steps can lose, and 16 for all roundings together. */
 #include <math.h>
 
+#include "base/error.h"
 #include "base/wide.h"
 
 enum { SPARE_BITS = 16, HUGE_EXPONENT = 40 };
@@ -9,6 +10,7 @@ enum { SPARE_BITS = 16, HUGE_EXPONENT = 40 };
 /* Newton on y = x^(-1/2), y += y (1 - x y^2) / 2, which doubles the bits that are right; from a double. */
 void tacit__wide_sqrt(tacit__wide *out, const tacit__wide *x)
 {
+    TACIT__REQUIRE(x->sign >= 0);
     if (x->sign == 0) {
         out->sign = 0;
         return;

@@ -11,8 +11,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "base/error.h"
+
 int cli_wrong(const char *format, ...)
 {
+    TACIT__REQUIRE(format != NULL);
     va_list args;
     va_start(args, format);
     (void)fputs("tacit: ", stderr);
@@ -24,6 +27,7 @@ int cli_wrong(const char *format, ...)
 
 int cli_failed(tacit_status status, const tacit_error *err)
 {
+    TACIT__REQUIRE(status != TACIT_OK);
     const char *text =
         err != NULL && err->message[0] != '\0' ? err->message : tacit_status_message(status);
     (void)cli_wrong("%s", text);

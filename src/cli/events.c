@@ -4,6 +4,7 @@
 
 #include <tacit/service.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/events.h"
 #include "cli/print_json.h"
@@ -40,6 +41,7 @@ static void show(void *context, int64_t at, const char *what)
 
 int cli_store_events(const tacit_service_options *service, bool json)
 {
+    TACIT__REQUIRE(service != NULL);
     tacit_error err = {0};
     tacit__json_writer out = {0};
     tacit__json_begin_object(&out, NULL);

@@ -9,10 +9,12 @@
 
 #include <tacit/explain.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 
 char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
 {
+    TACIT__REQUIRE(buffer != NULL && size > 0 && entry != NULL);
     const tacit_guarantee *g = &entry->guarantee;
     const char *mark = "";
     if (g->model == TACIT_MODEL_NONE) {
@@ -33,6 +35,7 @@ char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
 
 void cli_put_guarantee(tacit__json_writer *to, const tacit_entry *entry)
 {
+    TACIT__REQUIRE(entry != NULL);
     const tacit_guarantee *g = &entry->guarantee;
     const bool none = g->model == TACIT_MODEL_NONE;
     tacit__json_begin_object(to, "guarantee");
@@ -103,6 +106,7 @@ void cli_print_padded(const char *text, size_t width)
 
 void cli_print_wrapped(const char *head, const char *text)
 {
+    TACIT__REQUIRE(head != NULL && text != NULL);
     enum { LINE = 100 };
     size_t indent = cli_columns(head), column = indent;
     (void)fputs(head, stdout);

@@ -7,6 +7,7 @@
 
 #include <tacit/service.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
 #include "cli/findings.h"
@@ -133,6 +134,7 @@ static tacit_status explain_learner(const tacit_service_file *file, size_t i,
 
 int cli_explain_service(const char *path, const char *name, bool json)
 {
+    TACIT__REQUIRE(path != NULL);
     tacit_error err = {0};
     tacit_service_file *file = NULL;
     tacit__json_writer document = CLI_JSON_INIT;

@@ -5,6 +5,6 @@
 #include <stdbool.h>
 
 /* What every learner of a service file promises, or the one of this name. */
-int cli_explain_service(const char *file, const char *name, bool json);
+int cli_explain_service(const char *path, const char *name, bool json);
 
 #endif

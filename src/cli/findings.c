@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cli/experiment_text.h"
 
 tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan, tacit_agent *agent,
                                const char *beside, cli_findings *out, tacit_error *err)
 {
+    TACIT__REQUIRE(entry != NULL && out != NULL);
     size_t report = 0;
     tacit_explanation *explanation = NULL;
     if (agent != NULL && entry->guarantee.model == TACIT_MODEL_LOCAL &&
@@ -102,6 +104,7 @@ static void print_releases(const tacit_explanation *e)
 
 void cli_findings_print(const cli_findings *f)
 {
+    TACIT__REQUIRE(f->explanation != NULL);
     const tacit_explanation *e = f->explanation;
     char epsilon[32];
     (void)printf("%s (%s)\n", f->entry->label, f->entry->kind);
@@ -251,6 +254,7 @@ static void put_report(tacit__json_writer *to, const tacit_explanation *e)
 
 void cli_put_findings(tacit__json_writer *to, const cli_findings *f)
 {
+    TACIT__REQUIRE(f->explanation != NULL);
     const tacit_explanation *e = f->explanation;
     tacit__json_put_string(to, "label", f->entry->label);
     tacit__json_put_string(to, "kind", f->entry->kind);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 
 /* From the directory of the command to the installed module; the build says. */
@@ -58,6 +59,7 @@ static void *load(void)
 
 int cli_ranks_open(cli_ranks *ranks)
 {
+    TACIT__REQUIRE(ranks != NULL);
     *ranks = (cli_ranks){.several = false};
     unsigned long n = count();
     if (n < 2)

@@ -10,8 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 void cli_notify(const char *state)
 {
+    TACIT__REQUIRE(state != NULL);
     const char *path = getenv("NOTIFY_SOCKET");
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     if (path == NULL || (path[0] != '/' && path[0] != '@') || strlen(path) >= sizeof to.sun_path)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
 
@@ -17,6 +18,7 @@ const tacit__range cli_not_negative = {0, HUGE_VAL, .expected = "a number >= 0"}
 
 bool cli_read_field(const tacit__field *f, const char *text, void *object)
 {
+    TACIT__REQUIRE(f->name != NULL && text != NULL && object != NULL);
     return (f->type != TACIT__FIELD_COUNT || isdigit((unsigned char)text[0])) &&
            tacit__field_read(f, text, object);
 }
@@ -128,6 +130,7 @@ static size_t translate(const tacit__field *options, struct option *table, char 
 
 int cli_read_options(int argc, char **argv, const cli_form *form, void *object, uint64_t *given)
 {
+    TACIT__REQUIRE(argc > 0 && form != NULL && object != NULL);
     struct option table[CLI_MAX_OPTIONS + 2];
     char letters[2 * CLI_MAX_OPTIONS + 3];
     const size_t n = translate(form->options, table, letters);
@@ -160,6 +163,7 @@ int cli_read_options(int argc, char **argv, const cli_form *form, void *object, 
 int cli_read_argument(int argc, char **argv, const char *missing, const char *noun,
                       const char **out)
 {
+    TACIT__REQUIRE(missing != NULL && noun != NULL && out != NULL);
     if (optind == argc)
         return cli_wrong("%s; see tacit %s --help", missing, argv[0]);
     if (optind + 1 < argc)

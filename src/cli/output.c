@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 
 static int fail(const char *doing, const char *path)
@@ -57,6 +58,7 @@ static int make_all(cli_output *output)
 
 int cli_output_open(cli_output *output, const char *path)
 {
+    TACIT__REQUIRE(output != NULL && path != NULL);
     *output = (cli_output){.path = strdup(path)};
     if (output->path == NULL)
         return cli_failed(TACIT_NO_MEMORY, NULL);
@@ -115,6 +117,7 @@ static bool write_all(int fd, cli_write_fn *write_fn, const void *context)
 int cli_output_write(const cli_output *output, const char *name, cli_write_fn *write,
                      const void *context)
 {
+    TACIT__REQUIRE(name != NULL && write != NULL);
     size_t size = strlen(output->path) + strlen(name) + 16;
     char *path = malloc(size), *temporary = malloc(size);
     int status = CLI_DONE;

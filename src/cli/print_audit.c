@@ -7,6 +7,7 @@
 
 #include <tacit/explain.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
 
@@ -93,6 +94,7 @@ static void print_attack(const tacit_audit *a)
 
 void cli_audit_print(const tacit_entry *entry, const tacit_audit *a)
 {
+    TACIT__REQUIRE(entry != NULL && a->words != NULL);
     const tacit_guarantee *g = &a->claim;
     char head[64];
     (void)printf("%s (%s)\n", entry->label, entry->kind);
@@ -183,6 +185,7 @@ static void put_noise(tacit__json_writer *to, const tacit_audit *a)
 void cli_put_audit(tacit__json_writer *to, const char *world, const tacit_entry *entry,
                    const tacit_audit *a)
 {
+    TACIT__REQUIRE(world != NULL && entry != NULL && a->words != NULL);
     tacit__json_begin_object(to, NULL);
     tacit__json_put_string(to, "label", entry->label);
     tacit__json_put_string(to, "kind", entry->kind);

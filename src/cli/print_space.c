@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 /* --- Text ------------------------------------------------------------------------------------------ */
 
 __attribute__((format(printf, 2, 3))) static void add(char out[CLI_SPACE_TEXT], const char *format,
@@ -35,6 +37,7 @@ static void add_bandit(char out[CLI_SPACE_TEXT], const tacit_bandit *b)
 
 const char *cli_space_text(const tacit_agent_request *q, char out[CLI_SPACE_TEXT])
 {
+    TACIT__REQUIRE(q->n_actions > 0);
     out[0] = '\0';
     if (q->n_states > 0)
         add(out, "%zu states, ", q->n_states);

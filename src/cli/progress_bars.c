@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/experiment_text.h"
 
 /* Seconds, seconds, characters; and the terminal that is assumed where none can be asked. */
@@ -17,6 +18,7 @@ enum { FIRST_LINE = 5, NEXT_LINE = 10, BAR = 24, COLUMNS = 80, ROWS = 24, LINE =
 
 void cli_progress_open(cli_progress *progress, bool quiet, const tacit_experiment_facts *facts)
 {
+    TACIT__REQUIRE(progress != NULL && facts != NULL);
     const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
     *progress = (cli_progress){.facts = facts, .quiet = quiet, .next = FIRST_LINE};
     progress->terminal =

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/options.h"
@@ -113,6 +114,7 @@ static const kind *find_kind(const place *at, const char *name)
 
 int cli_release_parse(const char *text, tacit_cost *out, char *message, size_t message_size)
 {
+    TACIT__REQUIRE(text != NULL && out != NULL && message != NULL && message_size > 0);
     const place at = {text, message, message_size};
     char copy[MAX_TEXT];
     if (strlen(text) >= sizeof copy)

@@ -5,6 +5,7 @@
 
 #include <tacit/report.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 
@@ -34,6 +35,7 @@ static const cli_form form = {
 
 char *cli_report_path(const char *directory)
 {
+    TACIT__REQUIRE(directory != NULL);
     static const char name[] = "report.html";
     size_t n = strlen(directory), size = n + sizeof name + 1;
     char *path = malloc(size);

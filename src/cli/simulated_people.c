@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 
 struct cli_people {
@@ -195,6 +196,7 @@ int cli_space_fits(const cli_space *s, const tacit_world_facts *w)
 tacit_status cli_people_open(const tacit_world *world, const cli_space *space, uint64_t seed,
                              cli_people **out, tacit_error *err)
 {
+    TACIT__REQUIRE(world != NULL && space != NULL && out != NULL);
     cli_people *p = calloc(1, sizeof *p);
     tacit_noise *root = NULL;
     if (p == NULL)
@@ -259,6 +261,7 @@ static tacit_situation stand(cli_people *p, size_t step)
 
 tacit_status cli_people_come(cli_people *p, uint64_t user, tacit_situation *here)
 {
+    TACIT__REQUIRE(here != NULL);
     tacit_status status;
     if (p->rounds != NULL) {
         status = tacit_rounds_begin(p->rounds, user, &p->visitor);
@@ -297,6 +300,7 @@ static void count(cli_people *p, bool known)
 
 tacit_status cli_people_act(cli_people *p, uint32_t action, cli_outcome *out)
 {
+    TACIT__REQUIRE(out != NULL);
     const size_t h = p->step;
     tacit_status status;
     *out = (cli_outcome){.known = true};

@@ -13,6 +13,6 @@ typedef struct cli_simulation {
 } cli_simulation;
 
 /* Returns and regret are in the world's own units; what the world cannot tell is null, or left out. */
-void cli_simulation_print(const cli_simulation *simulation, const tacit_world *world, bool json);
+void cli_simulation_print(const cli_simulation *t, const tacit_world *world, bool json);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 
 static bool print(void *context, const char *lines, size_t size)
@@ -12,6 +13,7 @@ static bool print(void *context, const char *lines, size_t size)
 
 int cli_store_decisions(const tacit_service_options *options)
 {
+    TACIT__REQUIRE(options != NULL);
     tacit_error err = {0};
     tacit_status status = tacit_store_decisions(options, print, stdout, &err);
     if (status == TACIT_CORRUPT) {

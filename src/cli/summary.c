@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
 
@@ -88,6 +89,7 @@ static void put_worlds(tacit__json_writer *to, const tacit_results *results)
 
 void cli_put_summary(tacit__json_writer *to, const tacit_results *results)
 {
+    TACIT__REQUIRE(results != NULL);
     const tacit_experiment_facts *facts = tacit_results_describe(results);
     const bool several = facts->n_worlds > 1;
     const view v = make_view(results, 0);
@@ -304,6 +306,7 @@ static void widen(char row[N_COLUMNS][CELL], size_t *widths)
 
 void cli_summary_print(const tacit_results *results)
 {
+    TACIT__REQUIRE(results != NULL);
     const tacit_experiment_facts *facts = tacit_results_describe(results);
     char heads[N_COLUMNS][CELL] = {"agent",        "guarantee", "regret",
                                    "late/episode", "switches",  "time"};

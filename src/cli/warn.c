@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 /* Some kinds know only the model none, and yardsticks learn from no users. */
 static bool could_be_private(const tacit_entry *entry)
 {
@@ -39,6 +41,7 @@ static bool is_same(const tacit_entry *a, const tacit_entry *b)
 
 void cli_warn(const tacit_experiment *experiment, const char *label)
 {
+    TACIT__REQUIRE(experiment != NULL);
     const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
     const tacit_entry *before = NULL;
     for (size_t i = 0; i < facts->n_agents; i++) {

@@ -13,12 +13,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 
 enum { TIMEOUT_SECONDS = 30, FIRST = 16384, MOST = 1 << 26 };
 
 int cli_wire_token(const char *path, char out[CLI_TOKEN_TEXT])
 {
+    TACIT__REQUIRE(path != NULL);
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     FILE *file = fopen(path, "r");
@@ -44,6 +46,7 @@ int cli_wire_token(const char *path, char out[CLI_TOKEN_TEXT])
 
 bool cli_wire_open(cli_wire *w, const char *url, const char *token)
 {
+    TACIT__REQUIRE(url != NULL);
     static const char scheme[] = "http://";
     *w = (cli_wire){.fd = -1};
     if (strncmp(url, scheme, sizeof scheme - 1) != 0 || strlen(token) >= sizeof w->token)
@@ -172,7 +175,7 @@ static int read_answer(cli_wire *w, const char **body, size_t *size)
     }
     int status = 0;
     if (strncmp(w->buffer, "HTTP/1.1 ", 9) == 0)
-        status = atoi(w->buffer + 9);
+        status = (int)strtol(w->buffer + 9, NULL, 10);
     else
         w->why = "what came is not HTTP";
     *body = w->buffer + head;
@@ -184,6 +187,7 @@ static int read_answer(cli_wire *w, const char **body, size_t *size)
 int cli_wire_ask(cli_wire *w, const char *method, const char *path, const char *key,
                  const char *json, const char **body, size_t *size)
 {
+    TACIT__REQUIRE(method != NULL && path != NULL && body != NULL && size != NULL);
     size_t length = json != NULL ? strlen(json) : 0, room = length + strlen(path) + 1024;
     char *request = malloc(room);
     int status = 0;

@@ -48,7 +48,8 @@ double tacit__archive_bytes(size_t n_actions, size_t horizon, size_t dimension, 
                             uint64_t users)
 {
     double features = (double)dimension * (1 + (double)(horizon - 1) * (double)n_actions);
-    double chunks = (double)(users / CHUNK + (users % CHUNK > 0));
+    const uint64_t whole = users / CHUNK;
+    double chunks = (double)(whole + (users % CHUNK > 0));
     return chunks * CHUNK *
            (features * (wide ? sizeof(double) : sizeof(float)) +
             (double)horizon * (sizeof(double) + sizeof(uint32_t)));

@@ -47,7 +47,8 @@ double tacit__level_laplace(double m, double eta)
 
 double tacit__level_matrix(double m, size_t d, double eta, bool laplace)
 {
-    double n = (double)(d * (d + 1) / 2);
+    const size_t entries = d * (d + 1) / 2;
+    double n = (double)entries;
     return laplace ? sqrt(n) * tacit__level_laplace(m, eta / n)
                    : sqrt(m) * (sqrt(2 * (double)d) + sqrt(2 * log(2 / eta)));
 }

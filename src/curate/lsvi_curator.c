@@ -95,7 +95,7 @@ static tacit__lsvi_data *allocate(const tacit__lsvi_data_options *options)
         TACIT__PIECE(w.next, sp->n_states), TACIT__PIECE(w.sums, sums_size(&w)),
         TACIT__PIECE(w.exact_double, d), TACIT__PIECE(w.exact, d));
     for (size_t at = 0, n = 0; c != NULL && c->active != NULL && at < w.packed; at++)
-        if (seen[at])
+        if (seen != NULL && seen[at])
             c->active[n++] = at;
     tacit__free(seen);
     return c;

@@ -42,7 +42,7 @@ int tacit__lsvi_feature_bits(uint64_t episodes);
 TACIT_MUST_USE tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options,
                                                     tacit_noise *noise, tacit__lsvi_data **out,
                                                     tacit_error *err);
-void tacit__lsvi_data_destroy(void *data);
+void tacit__lsvi_data_destroy(void *curator);
 
 /* One user. What does not fit is refused and changes nothing. states NULL: features[H + 1][A][d] instead. */
 TACIT_MUST_USE tacit_status tacit__lsvi_data_add(tacit__lsvi_data *data,
@@ -67,10 +67,10 @@ bool tacit__lsvi_data_is_exhausted(const tacit__lsvi_data *data);
 
 /* There will be no more switches: users' data are not needed any longer, and are wiped. From now on
  * users are counted, and nothing is kept of them. */
-void tacit__lsvi_data_close(tacit__lsvi_data *data);
+void tacit__lsvi_data_close(tacit__lsvi_data *c);
 
 /* NULL without privacy. */
-tacit_ledger *tacit__lsvi_data_ledger(const void *data);
+tacit_ledger *tacit__lsvi_data_ledger(const void *curator);
 
 /* As part of a saved state (base/bytes.h); loaded into a fresh curator of the same options. */
 void tacit__lsvi_data_fields(tacit__lsvi_data *data, tacit__saved *s);

@@ -162,7 +162,8 @@ typedef struct noise {
 
 static double ratio_at(int i)
 {
-    return exp2(0.5 * (double)(i - N_RATIOS / 2));
+    const int middle = N_RATIOS / 2;
+    return exp2(0.5 * (double)(i - middle));
 }
 
 static bool is_laplace(const search *s)
@@ -332,6 +333,7 @@ static uint64_t at_least_one(uint64_t n)
 static candidate in_batches(const tacit__lsvi_scheme_options *w, uint64_t batches)
 {
     uint64_t K = w->episodes, B = batches < 1 ? 1 : batches > K ? K : batches;
+    TACIT__REQUIRE(K > 0);
     candidate c = {.leaf = K / B + (K % B > 0)};
     uint64_t most = (K - 1) / c.leaf;
     c.leaves = at_least_one(B - 1 < most ? B - 1 : most);

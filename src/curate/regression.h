@@ -75,7 +75,7 @@ TACIT_MUST_USE tacit_status tacit__regression_absorb(void *curator, const void *
 tacit_ledger *tacit__regression_ledger(const void *curator);
 
 /* How far one user moves (x x^T, s x y), |x| <= 1, |y| <= 1. */
-double tacit__regression_sensitivity(double response_weight);
+double tacit__regression_sensitivity(double s);
 
 /* Joint: the standard deviation of the noise in the last release, before there is a curator; NaN if
  * there cannot be one. */

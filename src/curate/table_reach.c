@@ -407,7 +407,7 @@ tacit_status tacit__table_reach(const tacit__part_table *t, double ratio, double
     search s = {.t = t, .square = ratio * ratio};
     const double pairs = (double)t->pairs;
     *out = HUGE_VAL;
-    if (pairs * (pairs + 1) / 2 > MOST_BOXES / 2)
+    if (pairs * (pairs + 1) > MOST_BOXES)
         return TACIT_OK;
     double reach = HUGE_VAL;
     tacit_status status = create(&s);

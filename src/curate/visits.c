@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "base/workspace.h"
 #include "curate/sparse_row.h"
 
@@ -76,6 +77,7 @@ tacit_status tacit__visits_add(tacit__visits *v, const uint32_t *states, const u
             v->moves[row * v->n_states + states[h + 1]] += 1;
             continue;
         }
+        TACIT__REQUIRE(v->lists != NULL);
         tacit__sparse_row *l = &v->lists[row];
         uint32_t i = find(l, states[h + 1]);
         if (i == l->length) {

@@ -278,6 +278,7 @@ static const char *report_words(whole *w, uint64_t bytes, const char *beside)
 /* The privacy profile at a few deltas, and at the claim's. */
 static tacit_status draw_curve(whole *w, const tacit_plan *plan, tacit_error *err)
 {
+    TACIT__REQUIRE(plan != NULL && w->face.claim.delta > 0);
     static const double deltas[] = {1e-10, 1e-8, 1e-6, 1e-4};
     tacit_explanation *e = &w->face;
     tacit_explained_point *p = w->curve;
@@ -304,6 +305,7 @@ static tacit_status draw_curve(whole *w, const tacit_plan *plan, tacit_error *er
 /* Claimed against real. The scales of a tight calibration may miss the claim by rounding alone. */
 static void judge(whole *w, const char *caveat)
 {
+    TACIT__REQUIRE(caveat != NULL && w->face.claim.model != TACIT_MODEL_NONE);
     static const double tol = 1e-9; /* relative; calibration is accurate to 1e-12 */
     tacit_explanation *e = &w->face;
     double claim = e->claim.epsilon, high = e->real.epsilon.high, low = e->real.epsilon.low;
@@ -374,6 +376,7 @@ static tacit_status allocate(const tacit_plan *plan, size_t n, const char *remar
 
 static void fill_lines(whole *w, const tacit_plan *plan)
 {
+    TACIT__REQUIRE(plan != NULL);
     bool gaussian = w->face.law == TACIT_LAW_GAUSSIAN;
     for (size_t i = 0; i < w->face.n_releases; i++) {
         tacit_explained_release *line = &w->lines[i];

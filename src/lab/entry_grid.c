@@ -58,6 +58,7 @@ static tacit_status add_axes(const tacit__yaml *yaml, const tacit__node *map,
 tacit_status tacit__grid_open(const tacit__yaml *yaml, const tacit__node *map, const char *inside,
                               const char *const *skip, tacit__grid *grid, tacit_error *err)
 {
+    TACIT__REQUIRE(yaml != NULL && map != NULL);
     *grid = (tacit__grid){.size = 1};
     tacit_status status = add_axes(yaml, map, skip, grid, err);
     const tacit__node *inner = inside != NULL ? tacit__node_get(map, inside) : NULL;
@@ -95,6 +96,7 @@ const tacit__node *tacit__grid_get(const tacit__grid *grid, const tacit__node *m
 tacit_status tacit__grid_label(tacit__yaml *yaml, const tacit__grid *grid, const char *label,
                                const char **out, tacit_error *err)
 {
+    TACIT__REQUIRE(label != NULL && out != NULL);
     char text[TACIT__MAX_GRID_LABEL + 1];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", label);
     if (grid->n_axes == 0) {

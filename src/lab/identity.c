@@ -115,6 +115,7 @@ static void add_agent(chain *c, const tacit_entry *entry)
 tacit_status tacit__experiment_identity(const tacit_experiment *experiment,
                                         uint8_t out[TACIT__IDENTITY_BYTES], tacit_error *err)
 {
+    TACIT__REQUIRE(experiment != NULL && out != NULL);
     const tacit_experiment_facts *facts = &experiment->facts;
     chain c = {{0}};
     add_text(&c, tacit_version());

@@ -63,6 +63,7 @@ static tacit_status set_world(tacit__lab_world *lab_world, tacit_results *result
 tacit_status tacit__lab_worlds_create(tacit_results *results, atomic_bool *stop,
                                       tacit__lab_world **out, tacit_error *err)
 {
+    TACIT__REQUIRE(results != NULL && stop != NULL && out != NULL);
     size_t n = results->experiment->facts.n_worlds;
     tacit__lab_world *lab_worlds = tacit__alloc(n, sizeof *lab_worlds);
     if (lab_worlds == NULL)
@@ -103,6 +104,7 @@ static tacit_status fail_in(const tacit_experiment *e, size_t world, tacit_statu
 tacit_status tacit__check_agents(const tacit__lab_world *lab_worlds, tacit_results *results,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(lab_worlds != NULL && results != NULL);
     const tacit_experiment *e = results->experiment;
     for (size_t pair = 0; pair < e->n_pairs; pair++) {
         tacit_agent *agent = NULL;

@@ -53,6 +53,7 @@ static tacit_status load_job(void *context, const tacit__kept_job *kept, tacit_e
 
 tacit_status tacit__load_jobs(tacit__store *store, tacit_results *results, tacit_error *err)
 {
+    TACIT__REQUIRE(store != NULL && results != NULL);
     loader l = {store, results};
     tacit_status status = tacit__store_read_points(store, load_point, &l, err);
     if (status == TACIT_OK)

@@ -183,6 +183,7 @@ static double thread_seconds(void)
 tacit_status tacit__play(const tacit__lab_world *lab_world, size_t agent, uint64_t run,
                          tacit__worker_slot *slot, double *curve, tacit_job *job, tacit_error *err)
 {
+    TACIT__REQUIRE(lab_world != NULL && slot != NULL && curve != NULL && job != NULL);
     const tacit_entry *entry = &lab_world->experiment->facts.agents[agent];
     double start = thread_seconds();
     *job = (tacit_job){.curve = curve};

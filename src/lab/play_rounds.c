@@ -188,6 +188,7 @@ tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent,
                                 tacit__worker_slot *slot, double *curve, tacit_job *job,
                                 tacit_error *err)
 {
+    TACIT__REQUIRE(lab_world != NULL && slot != NULL && curve != NULL && job != NULL);
     const tacit_experiment_facts *facts = &lab_world->experiment->facts;
     const tacit_entry *entry = &facts->agents[agent];
     uint64_t tenth = facts->episodes / 10;

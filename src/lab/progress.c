@@ -5,6 +5,7 @@
  * needs. */
 #include <math.h>
 
+#include "base/error.h"
 #include "lab/experiment.h"
 #include "lab/workers.h"
 
@@ -95,6 +96,7 @@ static size_t read_slots(tacit__workers *workers)
 
 void tacit__workers_measure(tacit__workers *workers, double start, tacit_lab_progress *out)
 {
+    TACIT__REQUIRE(workers != NULL && out != NULL);
     const tacit_experiment *e = workers->experiment;
     const double time = tacit__now_seconds();
     (void)pthread_mutex_lock(&workers->lock);
@@ -112,6 +114,7 @@ void tacit__workers_measure(tacit__workers *workers, double start, tacit_lab_pro
         p.episodes += (uint64_t)workers->paces[pair].episodes;
     }
     p.episodes += p.earlier;
+    TACIT__REQUIRE(e->n_pairs > 0);
     for (size_t i = 0; i < n; i++) {
         const tacit__slot_state *g = &workers->seen[i];
         const tacit__world_agent *pair = &e->pairs[g->job % e->n_pairs];

@@ -34,6 +34,7 @@ static _Atomic double silence = 60; /* seconds until a silent process is given u
 
 void tacit__ranks_set_silence(double seconds)
 {
+    TACIT__REQUIRE(seconds > 0);
     atomic_store(&silence, seconds);
 }
 
@@ -78,6 +79,7 @@ struct tacit__ranks {
 tacit_status tacit__ranks_create(tacit__workers *workers, const tacit_transport *transport,
                                  tacit__ranks **out, tacit_error *err)
 {
+    TACIT__REQUIRE(transport != NULL && workers != NULL);
     tacit__ranks w = {.workers = workers, .transport = transport};
     tacit__ranks *r = TACIT__WORKSPACE(w, TACIT__PIECE(w.peers, transport->size),
                                        TACIT__PIECE(w.sent, workers->n_threads),

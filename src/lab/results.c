@@ -11,6 +11,7 @@
 tacit_status tacit__results_create(const tacit_experiment *experiment, tacit_results **out,
                                    tacit_error *err)
 {
+    TACIT__REQUIRE(experiment != NULL && out != NULL);
     const tacit_experiment_facts *facts = &experiment->facts;
     uint64_t n = TACIT__ALL_POINTS / facts->n_jobs;
     n = n < TACIT__MAX_POINTS ? n : TACIT__MAX_POINTS;

@@ -95,6 +95,7 @@ tacit_status tacit__results_writer_open(tacit__workers *workers, const char *dir
                                         tacit_lab_mode mode, tacit__results_writer **out,
                                         tacit_error *err)
 {
+    TACIT__REQUIRE(workers != NULL && directory != NULL);
     tacit__results_writer w = {.workers = workers};
     tacit__results_writer *writer =
         TACIT__WORKSPACE(w, TACIT__PIECE(w.directory, strlen(directory) + 1),

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "noise/stream.h"
 
 static tacit_status create(uint64_t seed, uint64_t run, const char *role, const char *name,
@@ -30,11 +31,13 @@ static tacit_status create(uint64_t seed, uint64_t run, const char *role, const 
 
 tacit_status tacit__seed_world(uint64_t seed, uint64_t run, const char *world, tacit_noise **out)
 {
+    TACIT__REQUIRE(world != NULL);
     return create(seed, run, "world", world, "", out);
 }
 
 tacit_status tacit__seed_agent(uint64_t seed, uint64_t run, const char *world, const char *label,
                                tacit_noise **out)
 {
+    TACIT__REQUIRE(world != NULL && label != NULL);
     return create(seed, run, "agent", label, world, out);
 }

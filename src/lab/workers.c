@@ -12,6 +12,7 @@
 tacit_status tacit__workers_create(tacit_results *results, size_t n_threads, size_t n_processes,
                                    tacit__workers **out, tacit_error *err)
 {
+    TACIT__REQUIRE(n_threads > 0 && n_processes > 0);
     const size_t n_slots = n_threads * n_processes, n_jobs = results->n_jobs;
     tacit__workers w = {.experiment = results->experiment,
                         .results = results,

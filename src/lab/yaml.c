@@ -50,6 +50,7 @@ void *tacit__yaml_allocate(tacit__yaml *yaml, size_t bytes)
 
 char *tacit__yaml_copy(tacit__yaml *yaml, const char *text, size_t length)
 {
+    TACIT__REQUIRE(text != NULL || length == 0);
     char *copy = tacit__yaml_allocate(yaml, length + 1);
     if (copy != NULL) {
         memcpy(copy, text, length);
@@ -72,8 +73,9 @@ void tacit__yaml_destroy(tacit__yaml *yaml)
 
 /* --- Messages ---------------------------------------------------------------------------------- */
 
-tacit_status tacit__yaml_fail(const tacit__yaml *yaml, int line, tacit_error *err,
-                              tacit_status status, const char *format, ...)
+/* Its name in parentheses: in the analyzer it is a macro too. */
+tacit_status(tacit__yaml_fail)(const tacit__yaml *yaml, int line, tacit_error *err,
+                               tacit_status status, const char *format, ...)
 {
     char message[sizeof err->message];
     va_list args;
@@ -110,6 +112,7 @@ tacit_status tacit__node_check_keys(const tacit__yaml *yaml, const tacit__node *
                                     const char *what, const char *const *keys, size_t n_keys,
                                     tacit_error *err)
 {
+    TACIT__REQUIRE(map != NULL && what != NULL && keys != NULL);
     for (const tacit__node *child = map->first; child != NULL; child = child->next) {
         size_t i = 0;
         while (i < n_keys && strcmp(keys[i], child->key) != 0)
@@ -352,6 +355,7 @@ static tacit_status parse(tacit__yaml *yaml, const char *text, size_t size, taci
 tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name, tacit__yaml **out,
                                tacit_error *err)
 {
+    TACIT__REQUIRE(name != NULL && (text != NULL || size == 0));
     if ((text == NULL && size > 0) || name == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit__yaml *yaml = tacit__alloc(1, sizeof *yaml);
@@ -376,6 +380,7 @@ tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name, 
 tacit_status tacit__yaml_read(const char *path, const char *what, tacit__yaml **out,
                               tacit_error *err)
 {
+    TACIT__REQUIRE(what != NULL);
     if (path == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     FILE *f = fopen(path, "rb");
@@ -424,6 +429,7 @@ const char *tacit__yaml_name(const tacit__yaml *yaml)
 
 const tacit__node *tacit__node_get(const tacit__node *map, const char *key)
 {
+    TACIT__REQUIRE(map != NULL && key != NULL);
     for (const tacit__node *child = map->first; child != NULL; child = child->next)
         if (strcmp(child->key, key) == 0)
             return child;

@@ -74,5 +74,9 @@ __attribute__((format(printf, 5, 6))) tacit_status tacit__yaml_fail(const tacit_
                                                                     int line, tacit_error *err,
                                                                     tacit_status status,
                                                                     const char *format, ...);
+#ifdef __clang_analyzer__ /* as in base/error.h */
+#define tacit__yaml_fail(yaml, line, err, status, ...)                                             \
+    (tacit__yaml_fail(yaml, line, err, status, __VA_ARGS__), (status))
+#endif
 
 #endif

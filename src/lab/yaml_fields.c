@@ -41,6 +41,7 @@ static tacit_status read_text(const tacit__yaml *yaml, const tacit__node *node,
 tacit_status tacit__node_read(const tacit__yaml *yaml, const tacit__node *node,
                               const tacit__field *f, void *object, tacit_error *err)
 {
+    TACIT__REQUIRE(node != NULL && f->name != NULL && object != NULL);
     char expected[TACIT__EXPECTED], more[TACIT__EXPECTED + 64];
     const char *const *words = tacit__field_words(f), *near = NULL;
     const char *wanted = tacit__field_expected(f, expected);
@@ -73,6 +74,7 @@ tacit_status tacit__map_missing(const tacit__yaml *yaml, const tacit__node *node
 tacit_status tacit__map_check(const tacit__yaml *yaml, const tacit__node *node, const char *what,
                               const tacit__field *fields, tacit_error *err)
 {
+    TACIT__REQUIRE(node != NULL && fields != NULL);
     const char *names[MAX_KEYS];
     size_t n = 0;
     if (node->kind != TACIT__MAP)
@@ -85,6 +87,7 @@ tacit_status tacit__map_check(const tacit__yaml *yaml, const tacit__node *node, 
 tacit_status tacit__map_read(const tacit__yaml *yaml, const tacit__node *map,
                              const tacit__field *fields, void *object, tacit_error *err)
 {
+    TACIT__REQUIRE(map != NULL && fields != NULL && object != NULL);
     for (const tacit__field *f = fields; f->name != NULL; f++) {
         const tacit__node *node = tacit__node_get(map, f->name);
         const bool own = f->type == TACIT__FIELD_OTHER && f->parse == NULL;

@@ -123,6 +123,7 @@ const tacit_agent_kind *tacit_yardstick_find(const char *name)
 tacit_status tacit__yardstick_value(const char *name, const tacit_world *world, double *value,
                                     tacit_error *err)
 {
+    TACIT__REQUIRE(name != NULL && world != NULL && value != NULL);
     size_t i = find(name);
     if (i == N_YARDSTICKS)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);

@@ -3,6 +3,7 @@
 
 #include <cblas.h>
 #include <lapacke.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -46,6 +47,13 @@ static void leave(bool entered)
     (void)pthread_mutex_unlock(&mutex);
 }
 
+/* Sizes as these libraries count them. */
+static int length(size_t n)
+{
+    TACIT__REQUIRE(n <= INT_MAX);
+    return (int)n;
+}
+
 static CBLAS_TRANSPOSE operation(bool transpose)
 {
     return transpose ? CblasTrans : CblasNoTrans;
@@ -56,8 +64,8 @@ void tacit__blas_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, si
                       double beta, double *c, size_t ldc)
 {
     bool entered = enter();
-    cblas_dgemm(CblasColMajor, operation(transpose_a), operation(transpose_b), (int)m, (int)n,
-                (int)k, alpha, a, (int)lda, b, (int)ldb, beta, c, (int)ldc);
+    cblas_dgemm(CblasColMajor, operation(transpose_a), operation(transpose_b), length(m), length(n),
+                length(k), alpha, a, length(lda), b, length(ldb), beta, c, length(ldc));
     leave(entered);
 }
 
@@ -65,8 +73,8 @@ void tacit__blas_gemv(bool transpose, size_t m, size_t n, double alpha, const do
                       const double *x, double beta, double *y)
 {
     bool entered = enter();
-    cblas_dgemv(CblasColMajor, operation(transpose), (int)m, (int)n, alpha, a, (int)lda, x, 1, beta,
-                y, 1);
+    cblas_dgemv(CblasColMajor, operation(transpose), length(m), length(n), alpha, a, length(lda), x,
+                1, beta, y, 1);
     leave(entered);
 }
 
@@ -74,15 +82,15 @@ void tacit__blas_ger(size_t m, size_t n, double alpha, const double *x, const do
                      size_t lda)
 {
     bool entered = enter();
-    cblas_dger(CblasColMajor, (int)m, (int)n, alpha, x, 1, y, 1, a, (int)lda);
+    cblas_dger(CblasColMajor, length(m), length(n), alpha, x, 1, y, 1, a, length(lda));
     leave(entered);
 }
 
 void tacit__blas_syrk(size_t d, size_t n, const double *a, size_t lda, double *c, size_t ldc)
 {
     bool entered = enter();
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)d, (int)n, 1, a, (int)lda, 1, c,
-                (int)ldc);
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, length(d), length(n), 1, a, length(lda), 1,
+                c, length(ldc));
     leave(entered);
 }
 
@@ -90,8 +98,8 @@ void tacit__blas_trsm_left(bool transpose, size_t d, size_t n, const double *fac
                            double *b, size_t ldb)
 {
     bool entered = enter();
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, operation(transpose), CblasNonUnit, (int)d,
-                (int)n, 1, factor, (int)lda, b, (int)ldb);
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, operation(transpose), CblasNonUnit, length(d),
+                length(n), 1, factor, length(lda), b, length(ldb));
     leave(entered);
 }
 
@@ -99,15 +107,15 @@ void tacit__blas_trsm_right(size_t n, size_t d, const double *factor, size_t lda
                             size_t ldb)
 {
     bool entered = enter();
-    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)d, 1,
-                factor, (int)lda, b, (int)ldb);
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, length(n),
+                length(d), 1, factor, length(lda), b, length(ldb));
     leave(entered);
 }
 
 bool tacit__blas_potrf(size_t d, double *a, size_t lda)
 {
     bool entered = enter();
-    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)d, a, (lapack_int)lda);
+    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', length(d), a, length(lda));
     leave(entered);
     return info == 0;
 }
@@ -115,8 +123,7 @@ bool tacit__blas_potrf(size_t d, double *a, size_t lda)
 void tacit__blas_trtri(size_t d, double *a, size_t lda)
 {
     bool entered = enter();
-    lapack_int info =
-        LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', (lapack_int)d, a, (lapack_int)lda);
+    lapack_int info = LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', length(d), a, length(lda));
     leave(entered);
     TACIT__REQUIRE(info == 0); /* a factor has no zero on its diagonal */
 }
@@ -137,8 +144,8 @@ void tacit__blas_syevd(size_t d, double *a, size_t lda, double *values, double *
     bool entered = enter();
     lapack_int *integers = (lapack_int *)(scratch + n_work(d));
     lapack_int info =
-        LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)d, a, (lapack_int)lda, values,
-                            scratch, (lapack_int)n_work(d), integers, (lapack_int)(3 + 5 * d));
+        LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', length(d), a, length(lda), values, scratch,
+                            length(n_work(d)), integers, length(3 + 5 * d));
     leave(entered);
     TACIT__REQUIRE(info == 0); /* finite input: the QR iteration converges */
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
+#include "base/error.h"
 
 /* ROWS: the number of rows of a factor that are processed together, as many as there are registers for. A
  * row alone would wait for one subtraction after the other, and for a cache line at every element, since
@@ -118,6 +119,7 @@ void tacit__forms(size_t d, size_t n, const double *factor, const double *pivots
 /* Givens rotations, column by column [GV13, 6.5.4]. */
 void tacit__cholesky_add(size_t d, double *factor, double *pivots, double *x)
 {
+    TACIT__REQUIRE(x != factor && x != pivots);
     for (size_t j = 0; j < d; j++) {
         double *column = factor + j * d, old = column[j];
         double length = sqrt(old * old + x[j] * x[j]), inverse = 1 / length;

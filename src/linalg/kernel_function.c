@@ -17,6 +17,7 @@
  * coarse for nu above some 100. */
 double tacit__matern_quadrature(double nu, double z)
 {
+    TACIT__REQUIRE(!(nu <= 0) && !(z < 0));
     if (z < 1e-10)
         return 1;
     double h = 0.1 / sqrt(1 + hypot(z, nu) / 25), sum = 0, scale = -HUGE_VAL;
@@ -34,11 +35,13 @@ double tacit__matern_quadrature(double nu, double z)
             break;
     }
     double log_bessel = -z + scale + log(h * sum);
-    return fmin(1, exp((1 - nu) * M_LN2 - lgamma(nu) + nu * log(z) + log_bessel));
+    int sign; /* lgamma has one for all threads */
+    return fmin(1, exp((1 - nu) * M_LN2 - lgamma_r(nu, &sign) + nu * log(z) + log_bessel));
 }
 
 double tacit__matern(double nu, double z)
 {
+    TACIT__REQUIRE(!(nu <= 0) && !(z < 0));
     if (nu == 0.5)
         return exp(-z);
     if (nu == 1.5)
@@ -91,6 +94,7 @@ void tacit__kernel_column(const tacit__kernel *k, size_t n, const double *points
 
 void tacit__kernel_fit(tacit__kernel *k, size_t n, const double *points)
 {
+    TACIT__REQUIRE(k != NULL && (points != NULL || n == 0));
     for (size_t q = 0; q < k->n_parts; q++) {
         tacit__kernel_part *p = &k->part[q];
         double most = 0;
@@ -214,6 +218,7 @@ static tacit_status parse_lengths(cursor *c, tacit__kernel_part *p)
 tacit_status tacit__kernel_read(const char *text, size_t dimension, size_t context_dimension,
                                 tacit__kernel *out, tacit_error *err)
 {
+    TACIT__REQUIRE(text != NULL && context_dimension <= dimension);
     cursor c = {text, text, err};
     tacit__kernel k = {.dimension = dimension, .n_parts = 1};
     const char *both = strpbrk(text, "*+");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "linalg/symmetric.h"
 
 enum { LANES = 4 };
@@ -65,6 +66,8 @@ TACIT__AVX2 static void finish_avx2(const tacit__optimism *o, size_t n, const do
 void tacit__optimism_evaluate(const tacit__optimism *o, size_t n, const double *columns,
                               double *work, double *out)
 {
+    TACIT__REQUIRE(o->inverse != NULL && o->slope != NULL && o->low <= o->high);
+    TACIT__REQUIRE(work != columns);
     tacit__multiply_many(o->dimension, n, o->inverse, columns, work);
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "linalg/blas.h"
 
 static size_t largest(size_t n, const double *residual, const bool *candidate)
@@ -20,6 +21,7 @@ size_t tacit__pivoted_features(const tacit__kernel *kernel, size_t n, const doub
                                const size_t *which, const bool *candidate, double tol, size_t cap,
                                double *psi, double *residual, double *scratch)
 {
+    TACIT__REQUIRE(tol >= 0);
     size_t p = 0;
     for (size_t i = 0; i < n; i++) {
         const double *x = points + (which != NULL ? which[i] : i) * kernel->dimension;

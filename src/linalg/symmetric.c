@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "linalg/blas.h"
 
 /* Measured here: the crossing of the loop below and dpotrf. */
@@ -66,6 +67,7 @@ size_t tacit__floor_scratch(size_t d)
 
 size_t tacit__eigen_floor(size_t d, double *full, double floor, double *scratch)
 {
+    TACIT__REQUIRE(scratch != NULL && !isnan(floor));
     double *work = scratch, *values = work + tacit__blas_syevd_scratch(d), *scaled = values + d;
     size_t raised = 0;
     tacit__blas_syevd(d, full, d, values, work);
@@ -125,6 +127,7 @@ void tacit__solve_lower_many(size_t d, size_t n, const double *factor, double *b
 
 void tacit__invert_lower(size_t d, const double *factor, double *out)
 {
+    TACIT__REQUIRE(out != factor);
     for (size_t j = 0; j < d; j++) {
         memset(out + j * d, 0, j * sizeof *out);
         memcpy(out + j * d + j, factor + j * d + j, (d - j) * sizeof *out);
@@ -213,6 +216,7 @@ void tacit__squares_rows(size_t d, size_t n, const double *rows, double *out)
 void tacit__rank_update(size_t d, size_t n, const double *scale, const double *columns,
                         double *work, double *full)
 {
+    TACIT__REQUIRE(work != columns);
     if (scale != NULL) {
         for (size_t i = 0; i < n; i++) {
             double root = sqrt(scale[i]);

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/error.h"
+
 enum { CLIMB = 8 }; /* rounds of the climb */
 
 typedef struct walk {
@@ -174,6 +176,8 @@ static bool prove(walk *w, double limit, uint64_t *steps, double *best)
 tacit__length tacit__zonotope_longest(const tacit__zonotope *z, double limit, uint64_t *steps,
                                       double *scratch)
 {
+    TACIT__REQUIRE(z->low == -1 || z->low == 0);
+    TACIT__REQUIRE(z->d > 0 && z->n > 0 && steps != NULL);
     const size_t d = z->d, layer = d * (z->n + 1);
     walk w = {.z = z,
               .columns = scratch,

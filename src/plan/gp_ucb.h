@@ -11,7 +11,7 @@ typedef struct tacit__gp_ucb_options {
 
 /* x = argmax mu + omega beta sigma with beta = B + (R / sqrt(tau)) sqrt(2 (gain + 1 + ln(1 / p))), R = 1/2
  * [SKKS12; CG17, Thm. 3]. Ties to the smallest action. n_actions steps. */
-uint32_t tacit__gp_ucb_act(const tacit__posterior *posterior, const tacit__gp_ucb_options *options,
+uint32_t tacit__gp_ucb_act(const tacit__posterior *q, const tacit__gp_ucb_options *options,
                            size_t state);
 
 #endif

@@ -46,7 +46,6 @@ TACIT_MUST_USE tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *planner,
 void tacit__lin_ucb_fields(tacit__lin_ucb *planner, tacit__saved *s);
 
 /* For tests: theta[d] of a block, and the width's multiplier. */
-void tacit__lin_ucb_estimate(const tacit__lin_ucb *planner, size_t block, double *theta,
-                             double *beta);
+void tacit__lin_ucb_estimate(const tacit__lin_ucb *planner, size_t i, double *theta, double *beta);
 
 #endif

@@ -22,19 +22,19 @@ typedef struct tacit__posterior {
 
 TACIT_MUST_USE tacit_status tacit__posterior_create(const tacit__pairs *pairs, double tau,
                                                     tacit__posterior **out);
-void tacit__posterior_destroy(tacit__posterior *posterior);
+void tacit__posterior_destroy(tacit__posterior *q);
 
 /* Forgets everything. */
-void tacit__posterior_clear(tacit__posterior *posterior);
+void tacit__posterior_clear(tacit__posterior *q);
 
 /* What is known from sums alone, wherever they come from; what was known before is forgotten. */
 void tacit__posterior_set(tacit__posterior *posterior, const tacit__pair_sums *sums);
 
 /* One more observation, counted; mean and covariance follow (n^2) unless `lazy`, and then
  * tacit__posterior_solve is due before they are looked at. */
-void tacit__posterior_add(tacit__posterior *posterior, size_t pair, double y, bool lazy);
+void tacit__posterior_add(tacit__posterior *q, size_t pair, double y, bool lazy);
 
 /* Mean and covariance from the counts alone, without what rounding has added up. */
-void tacit__posterior_solve(tacit__posterior *posterior);
+void tacit__posterior_solve(tacit__posterior *q);
 
 #endif

@@ -247,6 +247,7 @@ static void choose_weights(tacit__posterior_tabular *p)
 {
     const tacit__row_model *m = p->model;
     double length[SIMULATED];
+    TACIT__REQUIRE(p->o.plans > 0);
     for (size_t row = 0; row < m->rows; row++)
         p->weights[row] = 1 / (1 + m->visits[row] / (KNOWN * m->visits_stddev));
     for (size_t i = 0; i < SIMULATED; i++)

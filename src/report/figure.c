@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "report/write.h"
 
 enum { GAP = 15, LONGEST = 27 }; /* pixels between labels; characters */
@@ -148,6 +149,7 @@ static void draw_axes(tacit__text *to, const tacit__figure_frame *f, const char 
 void tacit__figure_begin(tacit__text *to, const tacit__figure_frame *f, const char *css_class,
                          const char *title, const char *x_name, const char *y_name)
 {
+    TACIT__REQUIRE(title != NULL && x_name != NULL && y_name != NULL);
     tacit__text_print(to,
                       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot %s\" role=\"img\" "
                       "viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
@@ -182,6 +184,7 @@ double tacit__labels_height(size_t n)
 
 void tacit__labels_arrange(tacit__label *labels, size_t n, double top, double bottom)
 {
+    TACIT__REQUIRE(top <= bottom);
     if (n == 0)
         return;
     qsort(labels, n, sizeof *labels, by_height);

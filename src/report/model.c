@@ -182,6 +182,7 @@ static tacit_status fill_world(tacit__report *r, const tacit_results *results, s
 
 tacit_status tacit__report_fill(const tacit_results *results, tacit__report *out, tacit_error *err)
 {
+    TACIT__REQUIRE(results != NULL && out != NULL);
     const tacit_experiment_facts *facts = tacit_results_describe(results);
     tacit__report r = {.title = facts->title,
                        .file = facts->file,

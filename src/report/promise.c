@@ -4,11 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "report/render.h"
 #include "report/write.h"
 
 void tacit__guarantee(tacit__text *to, const tacit_entry *entry)
 {
+    TACIT__REQUIRE(entry != NULL);
     const tacit_guarantee *g = &entry->guarantee;
     char epsilon[TACIT__NUMBER], delta[TACIT__NUMBER];
     if (g->model == TACIT_MODEL_NONE) {

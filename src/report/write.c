@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/error.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
@@ -52,6 +55,7 @@ static size_t put_character(tacit__text *to, const char *p)
 
 void tacit__write_html_short(tacit__text *to, const char *text, size_t most)
 {
+    TACIT__REQUIRE(text != NULL);
     size_t n_all = 0, done = 0, tail = most * 2 / 5;
     for (const char *p = text; *p != '\0';) {
         size_t n = character((const unsigned char *)p);
@@ -77,6 +81,7 @@ void tacit__write_html(tacit__text *to, const char *text)
 
 void tacit__write_json(tacit__text *to, const char *text)
 {
+    TACIT__REQUIRE(text != NULL);
     tacit__text_put(to, "\"");
     for (const char *p = text; *p != '\0';) {
         size_t n = character((const unsigned char *)p);
@@ -155,8 +160,8 @@ static char *scientific(char out[TACIT__NUMBER], const char *plain)
 {
     static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     const char *e = strchr(plain, 'e');
-    int exponent = 0;
-    (void)sscanf(e + 1, "%d", &exponent);
+    TACIT__REQUIRE(e != NULL);
+    const int exponent = (int)strtol(e + 1, NULL, 10);
     char mantissa[TACIT__NUMBER], digits[16];
     (void)snprintf(mantissa, sizeof mantissa, "%s%.*s", plain[0] == '-' ? "−" : "",
                    (int)(e - plain) - (plain[0] == '-'), plain + (plain[0] == '-'));
@@ -172,6 +177,7 @@ static char *scientific(char out[TACIT__NUMBER], const char *plain)
 
 char *tacit__number(char out[TACIT__NUMBER], double x, int digits)
 {
+    TACIT__REQUIRE(digits > 0 && digits <= 17);
     char plain[TACIT__NUMBER];
     double size = fabs(x);
     if (isnan(x)) {
@@ -264,6 +270,7 @@ static size_t scientific_length(const char *p)
 
 void tacit__write_prose(tacit__text *to, const char *sentence)
 {
+    TACIT__REQUIRE(sentence != NULL);
     static const struct {
         const char *plain, *shown;
         bool word;

@@ -12,17 +12,17 @@ typedef struct tacit__caller tacit__caller;
 
 /* A thread looks at them once a second, while there are any. */
 TACIT_MUST_USE tacit_status tacit__callers_create(tacit__callers **out, tacit_error *err);
-void tacit__callers_destroy(tacit__callers *callers); /* all must have ended; accepts NULL */
+void tacit__callers_destroy(tacit__callers *all); /* all must have ended; accepts NULL */
 
 /* A connection on this socket begins; NULL: no memory. `keep` is its owner's. */
-tacit__caller *tacit__caller_begin(tacit__callers *callers, int fd, uint64_t seconds, void *keep);
+tacit__caller *tacit__caller_begin(tacit__callers *all, int fd, uint64_t seconds, void *keep);
 /* Before the socket is closed: from then on it is not touched. Returns `keep`; accepts NULL. */
-void *tacit__caller_end(tacit__callers *callers, tacit__caller *caller);
+void *tacit__caller_end(tacit__callers *all, tacit__caller *a);
 
 /* From now on it has so many seconds, at least, and two more at most; then it is shut down, and whoever
  * reads from it finds its end. */
-void tacit__caller_allow(tacit__callers *callers, tacit__caller *caller, uint64_t seconds);
+void tacit__caller_allow(tacit__callers *all, tacit__caller *a, uint64_t seconds);
 /* It waits for us: any time. */
-void tacit__caller_wait(tacit__caller *caller);
+void tacit__caller_wait(tacit__caller *a);
 
 #endif

@@ -119,12 +119,9 @@ static int listen_on(const place *c, bool tls, tacit_error *err)
             (void)close(fd);
         return -1;
     }
-    struct sockaddr_storage bound;
-    socklen_t length = sizeof bound;
-    unsigned port = (unsigned)c->port;
-    if (getsockname(fd, (struct sockaddr *)&bound, &length) == 0)
-        port = ntohs(six ? ((struct sockaddr_in6 *)&bound)->sin6_port
-                         : ((struct sockaddr_in *)&bound)->sin_port);
+    socklen_t length = six ? sizeof a6 : sizeof a4; /* the port that was bound, if any would do */
+    (void)getsockname(fd, six ? (struct sockaddr *)&a6 : (struct sockaddr *)&a4, &length);
+    unsigned port = ntohs(six ? a6.sin6_port : a4.sin_port);
     (void)snprintf(c->url, sizeof((tacit_service *)NULL)->url, six ? "%s://[%s]:%u" : "%s://%s:%u",
                    tls ? "https" : "http", c->host, port);
     return fd;

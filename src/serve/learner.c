@@ -43,7 +43,7 @@ static void label(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES])
 {
     tacit_ledger *ledgers[] = {tacit__agent_ledger(l->agent),
                                l->monitor != NULL ? tacit__monitor_ledger(l->monitor) : NULL};
-    for (size_t i = 0; i < sizeof ledgers / sizeof *ledgers; i++)
+    for (size_t i = 0; i < sizeof ledgers / sizeof ledgers[0]; i++)
         if (ledgers[i] != NULL)
             tacit__ledger_label(ledgers[i], key);
 }

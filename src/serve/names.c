@@ -190,10 +190,11 @@ size_t tacit__names_digest(const tacit__learner_config *l, uint8_t out[TACIT__KE
     if (l->action_names == NULL && columns == NULL)
         return 0;
     memset(out, 0, TACIT__KEY_BYTES);
-    const size_t n_names = l->action_names != NULL ? l->request.n_actions : 0;
+    const char *const *names = l->action_names;
+    const size_t n_names = names != NULL ? l->request.n_actions : 0;
     add(out, &n_names, sizeof n_names);
-    for (size_t i = 0; i < n_names; i++)
-        add(out, l->action_names[i], strlen(l->action_names[i]));
+    for (size_t i = 0; names != NULL && i < n_names; i++)
+        add(out, names[i], strlen(names[i]));
     if (columns == NULL)
         return TACIT__KEY_BYTES;
     const uint8_t flags[] = {l->context.intercept, l->context.unit};

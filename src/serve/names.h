@@ -16,17 +16,16 @@ TACIT_MUST_USE tacit_status tacit__names_read_actions(tacit__yaml *yaml, const t
 TACIT_MUST_USE tacit_status tacit__names_read_context(const tacit__yaml *yaml,
                                                       const tacit__node *space,
                                                       tacit__learner_config *out, tacit_error *err);
-void tacit__names_free(tacit__learner_config *config);
+void tacit__names_free(tacit__learner_config *l);
 
 /* A digest of all names, in their order: with others, the same numbers mean something else. Returns its
  * size; 0: nothing has a name. */
-size_t tacit__names_digest(const tacit__learner_config *config, uint8_t out[TACIT__KEY_BYTES]);
+size_t tacit__names_digest(const tacit__learner_config *l, uint8_t out[TACIT__KEY_BYTES]);
 
 /* ,"action_names":[...],"columns":[{"name":...},...],"intercept":...,"unit":...; what is not declared is
  * left out. */
-void tacit__names_describe(const tacit__learner_config *config, tacit__text *out);
+void tacit__names_describe(const tacit__learner_config *l, tacit__text *out);
 /* An action as answers have it: its name, or its number. */
-void tacit__names_write_action(const tacit__learner_config *config, uint32_t action,
-                               tacit__text *out);
+void tacit__names_write_action(const tacit__learner_config *l, uint32_t action, tacit__text *out);
 
 #endif

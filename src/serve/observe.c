@@ -303,6 +303,7 @@ static bool unpack_place(const tacit__request *r, const tacit__learner_config *c
     const bool whole = !t->packed && t->n_features == c->per_user;
     if (t->packed ? !c->chosen_only || t->n_features != c->known.features : !whole)
         return false;
+    TACIT__REQUIRE(place != NULL || !t->packed);
     if (t->packed)
         memcpy(out, place, tacit__place_size(c));
     else if (c->per_user > 0)

@@ -2,6 +2,7 @@
  * Schemas are JSON Schema 2020-12. Objects have no other fields than those of the table, so a client finds
  * out when a service says more than is written. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <tacit/status.h>
@@ -54,12 +55,13 @@ static void put_basic(tacit__text *out, const char **at)
     TACIT__REQUIRE(type != NULL); /* the table is ours */
     *at += length;
     tacit__text_print(out, "{%s", type->schema);
-    unsigned low, high;
-    int read = 0;
-    if (sscanf(*at, " %u..%u%n", &low, &high, &read) == 2) {
+    char *dots, *end;
+    const unsigned long low = strtoul(*at, &dots, 10);
+    if (dots > *at && strncmp(dots, "..", 2) == 0) {
         TACIT__REQUIRE(type->low != NULL);
-        tacit__text_print(out, ",\"%s\":%u,\"%s\":%u", type->low, low, type->high, high);
-        *at += read;
+        const unsigned long high = strtoul(dots + 2, &end, 10);
+        tacit__text_print(out, ",\"%s\":%lu,\"%s\":%lu", type->low, low, type->high, high);
+        *at = end;
     } else if (strcmp(type->name, "count") == 0) {
         tacit__text_put(out, ",\"minimum\":0");
     }

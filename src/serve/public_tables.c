@@ -129,6 +129,7 @@ static tacit_status count(sheet *s, tacit_error *err)
             largest = at[column] + (size_t)1;
     if (status == TACIT_OK && lines == 0)
         status = tacit__fail_at(err, TACIT_SYNTAX, csv.name, 0, "no line follows the header");
+    TACIT__REQUIRE(column == s->n || s->open != NULL);
     if (status == TACIT_OK && column < s->n)
         *s->open = s->size[column] = largest;
     return status;

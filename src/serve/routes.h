@@ -123,7 +123,7 @@ const char *tacit__scope_name(unsigned scope);
 /* "decide,observe" as bits; false: one of them does not exist. */
 bool tacit__scopes_read(const char *text, unsigned *out);
 /* The bits as text, into out[64]. */
-const char *tacit__scopes_write(unsigned scopes, char out[64]);
+const char *tacit__scopes_write(unsigned bits, char out[64]);
 
 /* The reference page. */
 void tacit__routes_reference(tacit__text *out);

@@ -10,7 +10,7 @@
 
 #define NAMED(name)                                                                                \
     {                                                                                              \
-        name, sizeof name - 1                                                                      \
+        (name), sizeof(name) - 1                                                                   \
     }
 static const struct {
     const char *name;

@@ -155,7 +155,7 @@ void tacit__vault_derive_keys(tacit__vault *vault, const uint8_t *key);
 /* Exchanges the keys that seal and prove for others. */
 enum { TACIT__VAULT_OWN_KEYS = 4 };
 void tacit__vault_swap_keys(tacit__vault *vault,
-                            uint8_t keys[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES]);
+                            uint8_t others[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES]);
 /* The data keys under this master key, and what tells whether a key is the right one. */
 TACIT_MUST_USE tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key,
                                                    tacit_error *err);

@@ -30,7 +30,7 @@ tacit_sum_mechanism tacit_sum_default_mechanism(tacit_guarantee guarantee)
 
 static bool is_mechanism(tacit_sum_mechanism mechanism)
 {
-    return (size_t)mechanism < sizeof strategies / sizeof *strategies;
+    return (size_t)mechanism < sizeof strategies / sizeof strategies[0];
 }
 
 const char *tacit_sum_mechanism_name(tacit_sum_mechanism mechanism)

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 #define BUCKET_MASS ((tacit__u128)1 << 64) /* one bucket holds the mass of all 64-bit words */
 
 /* w_i = prob_i 2^64, and the rest to the largest. */
@@ -26,6 +28,7 @@ static void weigh(size_t n, const double *prob, tacit__u128 *mass)
 void tacit__alias_build(size_t n, const double *prob, const uint32_t *value,
                         tacit__alias_scratch scratch, tacit__bucket *buckets, uint32_t *other)
 {
+    TACIT__REQUIRE(n > 0 && n <= UINT32_MAX);
     tacit__u128 *mass = scratch.mass;
     uint32_t *stack = scratch.stack; /* light outcomes from the front, heavy ones from the back */
     size_t n_light = 0, heavy = n;

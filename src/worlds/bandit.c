@@ -22,6 +22,7 @@ tacit_status tacit__reward_law_read(const tacit__value *value, const tacit__orig
 
 double tacit__reward_draw(tacit__reward_law law, double mean, uint64_t word)
 {
+    TACIT__REQUIRE(law.bernoulli || law.half_width >= 0);
     double u = tacit__unit(word);
     if (law.bernoulli)
         return u < mean;

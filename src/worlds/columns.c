@@ -19,6 +19,7 @@ static bool is_same(tacit__span a, tacit__span b)
 
 tacit_status tacit__column_add(tacit__column *c, tacit__span category)
 {
+    TACIT__REQUIRE(c->n_categories <= c->room);
     if (c->n_categories == TACIT__MAX_CATEGORIES)
         return TACIT_TOO_LARGE;
     if (c->n_categories == c->room) {
@@ -187,6 +188,7 @@ static tacit__span next_item(tacit__span *rest)
 tacit_status tacit__columns_read(const tacit__declaration *d, tacit__columns_list *out,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(d->text != NULL && d->key != NULL);
     tacit__span rest = {d->text, strlen(d->text)};
     out->n = 0;
     while (trim(rest).size > 0) {
@@ -214,6 +216,7 @@ size_t tacit__column_width(const tacit__column *c)
 
 void tacit__column_encode_number(const tacit__column *c, double value, double *features)
 {
+    TACIT__REQUIRE(c->numeric && c->low < c->high);
     double x = fmin(c->high, fmax(c->low, value)) - c->low;
     double share = c->logarithmic ? log1p(x) / log1p(c->high - c->low) : x / (c->high - c->low);
     features[0] = fmin(1, fmax(-1, 2 * share - 1));
@@ -256,6 +259,7 @@ size_t tacit__columns_arrange(tacit__columns_list *columns, bool intercept)
 void tacit__columns_finish(const tacit__columns_list *columns, bool intercept, bool unit,
                            double *features)
 {
+    TACIT__REQUIRE(columns->n <= TACIT__MAX_COLUMNS);
     size_t n = intercept;
     double square = 0, most = (double)(columns->n + intercept); /* no column is longer than 1 */
     for (size_t i = 0; i < columns->n; i++)

@@ -77,6 +77,7 @@ static bool matches(const tacit__csv *csv)
 tacit_status tacit__csv_open(tacit__csv *csv, const char *name, const char *header,
                              tacit__span text, tacit_error *err)
 {
+    TACIT__REQUIRE(name != NULL && (text.text != NULL || text.size == 0));
     static const char mark[] = "\xef\xbb\xbf";
     csv->name = name;
     csv->header = header;
@@ -99,6 +100,7 @@ tacit_status tacit__csv_open(tacit__csv *csv, const char *name, const char *head
 
 tacit_status tacit__csv_next(tacit__csv *csv, bool *more, tacit_error *err)
 {
+    TACIT__REQUIRE(csv->line > 0);
     tacit__span line;
     size_t n;
     *more = next_line(csv, &line);
@@ -116,6 +118,7 @@ tacit_status tacit__csv_next(tacit__csv *csv, bool *more, tacit_error *err)
 tacit_status tacit__csv_index(const tacit__csv *csv, size_t i, const char *what, uint32_t most,
                               uint32_t *out, tacit_error *err)
 {
+    TACIT__REQUIRE(i < csv->n_fields);
     int64_t value;
     char shown[TACIT__SHOWN];
     if (!tacit__read_integer(csv->field[i].text, csv->field[i].size, &value) || value < 0 ||
@@ -130,6 +133,7 @@ tacit_status tacit__csv_index(const tacit__csv *csv, size_t i, const char *what,
 tacit_status tacit__csv_real(const tacit__csv *csv, size_t i, const char *what, double *out,
                              tacit_error *err)
 {
+    TACIT__REQUIRE(i < csv->n_fields);
     char shown[TACIT__SHOWN];
     if (!tacit__read_real(csv->field[i].text, csv->field[i].size, out))
         return tacit__fail_at(err, TACIT_SYNTAX, csv->name, csv->line,

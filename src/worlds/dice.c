@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 tacit_status tacit__dice_open(tacit__dice *dice, uint64_t seed, const char *name)
 {
     tacit_noise *noise;
@@ -46,6 +48,7 @@ double tacit__dice_normal(tacit__dice *dice)
 
 double tacit__dice_log_gamma(tacit__dice *dice, double shape)
 {
+    TACIT__REQUIRE(shape > 0);
     if (shape < 1) { /* G(a) = G(a + 1) U^(1/a) */
         double log_larger = tacit__dice_log_gamma(dice, shape + 1);
         return log_larger + log(tacit__dice_uniform(dice)) / shape;
@@ -60,6 +63,7 @@ double tacit__dice_log_gamma(tacit__dice *dice, double shape)
 
 void tacit__dice_simplex(tacit__dice *dice, double concentration, size_t n, double *out)
 {
+    TACIT__REQUIRE(concentration > 0 && n > 0);
     double largest = -HUGE_VAL, sum = 0;
     for (size_t i = 0; i < n; i++) {
         out[i] = tacit__dice_log_gamma(dice, concentration);

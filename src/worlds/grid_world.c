@@ -108,6 +108,7 @@ static tacit_status read_map(grid *g)
 
 static uint32_t neighbor(const grid *g, uint32_t s, uint32_t direction)
 {
+    TACIT__REQUIRE(s < g->rows * g->columns);
     size_t row = s / g->columns, column = s % g->columns;
     switch (direction) {
     case 0:
@@ -142,6 +143,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
 tacit_status tacit__grid_create(const tacit__grid_source *source, tacit__mdp **out,
                                 tacit_error *err)
 {
+    TACIT__REQUIRE(source->slip >= 0 && source->slip <= 1);
     grid g = {.source = source, .err = err};
     tacit_status status = read_map(&g);
     if (status == TACIT_OK) {

@@ -43,6 +43,7 @@ typedef struct field {
 
 static void means_of(const field *f, const double *features, double *means)
 {
+    TACIT__REQUIRE(f->n_actions > 0);
     for (size_t a = 0; a < f->n_actions; a++) {
         const double *x = features + (f->disjoint ? 0 : a * f->d);
         const double *theta = f->theta + (f->disjoint ? a * f->d : 0);
@@ -94,6 +95,7 @@ static double reward(const void *self, const tacit_visitor *visitor, uint32_t ac
 static tacit_status fill_table(field *f, tacit__dice *dice)
 {
     const size_t per_user = f->rows * f->d;
+    TACIT__REQUIRE(f->d > 0);
     uint64_t *words = tacit__alloc(per_user, sizeof *words);
     if (words == NULL)
         return TACIT_NO_MEMORY;

@@ -79,6 +79,7 @@ static bool normalize(tacit_outcome *row, size_t n, double *sum)
 
 static double map_reward(const tacit__mdp *mdp, double reward)
 {
+    TACIT__REQUIRE(mdp->reward_low < mdp->reward_high);
     double mapped = (reward - mdp->reward_low) / (mdp->reward_high - mdp->reward_low);
     return fmin(fmax(mapped, 0), 1); /* rounding only: bounds have been checked */
 }
@@ -109,6 +110,7 @@ static tacit_status check_row(const builder *b, size_t layer, uint32_t s, uint32
 /* One row into the sparse arrays. */
 static void store_row(builder *b, size_t row, size_t n)
 {
+    TACIT__REQUIRE(n > 0 && row < b->mdp->n_rows);
     tacit__mdp *mdp = b->mdp;
     size_t start = mdp->n_outcomes;
     bool same = true;
@@ -292,6 +294,7 @@ static bool allocate(builder *b, size_t rows, size_t total)
 
 tacit_status tacit__mdp_create(const tacit__mdp_spec *spec, tacit__mdp **out, tacit_error *err)
 {
+    TACIT__REQUIRE(spec->row != NULL && (spec->initial != NULL || spec->n_initial == 0));
     size_t rows = 0, total = 0;
     tacit_status status = check_spec(spec, &rows, &total, err);
     if (status != TACIT_OK)

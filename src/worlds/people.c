@@ -270,6 +270,7 @@ static tacit_status encode_context(const reader *r, double *x, tacit_error *err)
 
 static tacit_status encode_logged(const reader *r, size_t person, tacit_error *err)
 {
+    TACIT__REQUIRE(person < r->people->n + 1 && r->people->reward != NULL);
     const tacit__column *c = &r->reward.column[0];
     tacit__span value = r->csv.field[c->field];
     double x, p = r->propensity;
@@ -339,6 +340,7 @@ static tacit_status make_room(reader *r, size_t n_lines, tacit_error *err)
 tacit_status tacit__people_read(const tacit__people_source *source, tacit__people **out,
                                 tacit_error *err)
 {
+    TACIT__REQUIRE(source->name != NULL && source->missing != NULL);
     size_t n_lines = 0;
     reader *r = tacit__alloc(1, sizeof *r);
     tacit__people *p = tacit__alloc(1, sizeof *p);

@@ -35,6 +35,7 @@ typedef struct maker {
 static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     maker *m = context;
+    TACIT__REQUIRE(m->branching > 0 && m->branching <= m->n_states);
     tacit__dice *dice = &m->dice;
     tacit__dice_next(dice);
     (void)layer, (void)s, (void)action; /* rows come in order */

@@ -30,6 +30,7 @@ struct tacit_rounds {
 
 static void shuffle(tacit_rounds *r, tacit_noise *root)
 {
+    TACIT__REQUIRE(r->order != NULL && r->world->people <= UINT32_MAX);
     size_t n = (size_t)r->world->people;
     for (size_t i = 0; i < n; i++)
         r->order[i] = (uint32_t)i;

@@ -7,6 +7,7 @@
  * branches, and the bits are those of the general code.
  *
  * Cost: 2 horizon n flops for n outcomes per step, those of the chosen actions or of all. */
+#include "base/error.h"
 #include "worlds/mdp.h"
 
 #include <string.h>
@@ -41,6 +42,7 @@ TACIT__INLINE size_t first_row(const tacit__mdp *mdp, size_t h)
 /* Value at the initial distribution. */
 static double start_value(const tacit__mdp *mdp, const double *v)
 {
+    TACIT__REQUIRE(mdp->n_initial > 0);
     double value = 0;
     for (size_t i = 0; i < mdp->n_initial; i++)
         value += mdp->initial_prob[i] * v[mdp->initial[i]];
@@ -119,6 +121,7 @@ TACIT__INLINE void mixed_step(const tacit__mdp *mdp, size_t h, const double *nex
 
 double tacit__mdp_solve(const tacit__mdp *mdp, uint32_t *policy, double *values, double *scratch)
 {
+    TACIT__REQUIRE(values != NULL || scratch != NULL);
     size_t S = mdp->n_states, H = mdp->horizon;
     double *next_v = values != NULL ? values + H * S : scratch, *v = scratch;
     memset(next_v, 0, S * sizeof *next_v);
@@ -136,6 +139,7 @@ double tacit__mdp_solve(const tacit__mdp *mdp, uint32_t *policy, double *values,
 
 double tacit__mdp_evaluate(const tacit__mdp *mdp, const uint32_t *policy, double *scratch)
 {
+    TACIT__REQUIRE(policy != NULL && scratch != NULL);
     size_t S = mdp->n_states, H = mdp->horizon;
     double *v = scratch, *next_v = scratch + S;
     memset(next_v, 0, S * sizeof *next_v);
@@ -151,6 +155,7 @@ double tacit__mdp_evaluate(const tacit__mdp *mdp, const uint32_t *policy, double
 
 double tacit__mdp_evaluate_mixed(const tacit__mdp *mdp, const double *mixed, double *scratch)
 {
+    TACIT__REQUIRE(mixed != NULL && scratch != NULL);
     size_t S = mdp->n_states, H = mdp->horizon;
     double *v = scratch, *next_v = scratch + S;
     memset(next_v, 0, S * sizeof *next_v);

@@ -209,6 +209,7 @@ static tacit_status read_initial(table *t)
 static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     table *t = context;
+    TACIT__REQUIRE(t->cursor <= t->n);
     size_t n = 0;
     (void)layer;
     for (; t->cursor < t->n; t->cursor++, n++) {
@@ -223,6 +224,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
 tacit_status tacit__table_create(const tacit__table_source *source, tacit__mdp **out,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(source->reward_low < source->reward_high && source->horizon > 0);
     table t = {.source = source, .err = err};
     tacit_status status = read_transitions(&t);
     if (status == TACIT_OK)

@@ -67,6 +67,7 @@ static tacit_status read_all(FILE *f, tacit__text_file *file, tacit_error *err)
 tacit_status tacit__text_file_read(const tacit__value *setting, const tacit__origin *origin,
                                    tacit__text_file *file, tacit_error *err)
 {
+    TACIT__REQUIRE(setting->text != NULL && origin != NULL);
     file->text = NULL;
     file->size = 0;
     FILE *f = open_near(setting->text, origin->file, file->path);

@@ -18,6 +18,7 @@ enum {
 tacit_status tacit__walk_create(const tacit__mdp *mdp, tacit_noise *root, tacit_walk **out,
                                 tacit_error *err)
 {
+    TACIT__REQUIRE(root != NULL && mdp->horizon > 0);
     const size_t per_episode = mdp->horizon + 1;
     tacit_walk w = {.mdp = mdp,
                     .group = per_episode < GROUP_WORDS ? GROUP_WORDS / per_episode : 1,
@@ -41,6 +42,7 @@ void tacit_walk_destroy(tacit_walk *walk)
 /* The words of an episode. */
 static const uint64_t *words_of(const tacit_walk *walk, tacit__chance *chance, uint64_t episode)
 {
+    TACIT__REQUIRE(episode >> 62 == 0);
     uint64_t group = episode / walk->group;
     if (chance->drawn != group + 1) {
         tacit__site_words(&chance->site, group, 0, walk->n_words, chance->words);

@@ -24,7 +24,7 @@ static const tacit__kind *const kinds[] = {
     &tacit__kind_lock,          &tacit__kind_random_linear,  &tacit__kind_kernel_bandit,
     &tacit__kind_linear_bandit, &tacit__kind_logged_bandit,
 };
-enum { N_KINDS = sizeof kinds / sizeof *kinds };
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* The kinds of the library, then those of the program. */
 static const tacit__kind *kind_at(size_t i)

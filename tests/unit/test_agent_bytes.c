@@ -234,6 +234,16 @@ TEST(a_state_belongs_to_its_settings)
     arena_close(&a);
 }
 
+TEST(an_agent_that_is_not_there_is_refused)
+{
+    size_t size = 8;
+    uint64_t word = 0;
+    assert_status(tacit_agent_save(NULL, &word, &size, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_agent_load(NULL, &word, size, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_agent_report(NULL, NULL, NULL, &size, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_agent_absorb(NULL, &word, size, NULL), TACIT_BAD_ARGUMENT);
+}
+
 TEST(loading_survives_every_failing_allocation)
 {
     const variant *v = &special[SPARSE]; /* the one that allocates */
