@@ -18,9 +18,11 @@
 #include "noise/stream.h"
 #include "sums/sum_steps.h"
 
-#define START                                                                                      \
-    16.0 /* visits of a row at the first release, in standard deviations of its noise; see
-                      docs/why/posterior-tabular.md#when-to-release */
+/* Visits of a row at the first release, in standard deviations of its noise: 4 sqrt(H), at most 16.
+ * Random actions visit all rows of one step alike, and those of long episodes the less the deeper
+ * they are; see docs/why/posterior-tabular.md#when-to-release. */
+#define START 4.0
+#define MOST_START 16.0
 enum { LEAST_FIRST = 10 };
 
 uint64_t tacit__weighted_square(tacit__space sp)
@@ -41,9 +43,10 @@ tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *o
         if (status != TACIT_OK)
             return status;
     }
-    const double noise = sqrt(2 * square) / mu;
+    const double noise = sqrt(2 * square) / mu,
+                 start = fmin(MOST_START, START * sqrt((double)o->space.horizon));
     const double wanted =
-        fmax(LEAST_FIRST, ceil(START * noise * rows / fmin((double)o->space.horizon, square)));
+        fmax(LEAST_FIRST, ceil(start * noise * rows / fmin((double)o->space.horizon, square)));
     *out = (uint64_t)fmax(1, fmin(wanted, floor((double)o->episodes / 8)));
     return TACIT_OK;
 }

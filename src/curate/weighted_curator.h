@@ -35,8 +35,9 @@ typedef struct tacit__user_batch {
 uint64_t tacit__weighted_square(tacit__space space);
 enum { TACIT__WEIGHTED_VISITS = 2 };
 
-/* Users before the first release, min(K/8, max(10, 16 s S A / min(H, B^2))) with s = sqrt(2) B /
- * mu the noise of a single release: until then there would be nothing but noise to plan by. */
+/* Users before the first release, min(K/8, max(10, c s S A / min(H, B^2))) with c = min(16, 4
+ * sqrt(H)) and s = sqrt(2) B / mu the noise of a single release: until then there would be nothing
+ * but noise to plan by. */
 TACIT_MUST_USE tacit_status tacit__weighted_first(const tacit__weighted_options *options,
                                                   uint64_t *out);
 
