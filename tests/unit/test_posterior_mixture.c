@@ -419,14 +419,14 @@ TEST(what_it_cannot_do_is_refused_with_what_can)
     tacit_world_destroy(world);
 }
 
-/* The lock breaks even at 200 users of joint 1 and at 1,000 of local 1 (docs/why/posterior-mixture.md#how-many-users). */
+/* The lock breaks even at 170 users of joint 1 and at 1,000 of local 1 (docs/why/posterior-mixture.md#how-many-users). */
 TEST(forecasts_promise_no_more_than_the_lock_keeps)
 {
     static const struct {
         tacit_guarantee guarantee;
         double broke_even;
-    } cases[] = {{{TACIT_MODEL_JOINT, 1, 1e-5}, 200},
-                 {{TACIT_MODEL_JOINT, 0.1, 1e-5}, 1400},
+    } cases[] = {{{TACIT_MODEL_JOINT, 1, 1e-5}, 170},
+                 {{TACIT_MODEL_JOINT, 0.1, 1e-5}, 1300},
                  {{TACIT_MODEL_LOCAL, 1, 1e-5}, 1000}};
     tacit_world *world = world_of("lock", NULL, 0);
     for (size_t i = 0; i < N_OF(cases); i++)
