@@ -15,8 +15,11 @@
 #include "base/settings.h"
 
 static const tacit__family *const families[] = {
-    &tacit__family_tabular, &tacit__family_posterior, &tacit__family_mixture, &tacit__family_lsvi,
-    &tacit__family_lin_ucb, &tacit__family_capri,     &tacit__family_gp,      &tacit__family_own};
+    &tacit__family_tabular, &tacit__family_posterior,
+    &tacit__family_mixture, &tacit__family_posterior_mixture,
+    &tacit__family_lsvi,    &tacit__family_lin_ucb,
+    &tacit__family_capri,   &tacit__family_gp,
+    &tacit__family_own};
 enum { N_FAMILIES = sizeof families / sizeof families[0] };
 
 size_t tacit_agent_kind_count(void)
@@ -111,7 +114,10 @@ static const char *model_name(unsigned bit)
 static tacit_status refuse_model(const tacit_agent_request *r, const tacit__family *family,
                                  const tacit_agent_kind *kind, tacit_error *err)
 {
-    bool local = r->guarantee.model == TACIT_MODEL_LOCAL && family->no_local != NULL;
+    const bool local = r->guarantee.model == TACIT_MODEL_LOCAL;
+    const char *instead = local && family->no_local != NULL ? family->no_local
+                          : r->guarantee.delta == 0         ? family->no_pure
+                                                            : NULL;
     char what[160] = "";
     for (unsigned bit = TACIT_AGENT_NONE; bit <= TACIT_AGENT_LOCAL; bit *= 2)
         if (kind->models & bit) {
@@ -121,8 +127,8 @@ static tacit_status refuse_model(const tacit_agent_request *r, const tacit__fami
         }
     return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
                           "%s has no model '%s'; it has: %s%s%s", kind->name,
-                          model_name(model_bit(r->guarantee)), what, local ? "; " : "",
-                          local ? family->no_local : "");
+                          model_name(model_bit(r->guarantee)), what, instead != NULL ? "; " : "",
+                          instead != NULL ? instead : "");
 }
 
 /* Tables are products of these numbers. In doubles, before anything is multiplied in integers: so

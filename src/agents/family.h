@@ -50,6 +50,7 @@ typedef struct tacit__family {
     bool
         chosen_only; /* of the features that users bring, those of the chosen action are looked at */
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
+    const char *no_pure;  /* the same for delta 0 */
     /* What all requests have in common has been checked: the model is one of the kind's, epsilon
      * and delta are in range, counts are not 0, and a private request has noise. */
     tacit_status (*create)(const struct tacit__family *family, const tacit__agent_row *row,
@@ -101,8 +102,8 @@ typedef struct tacit__family {
 } tacit__family;
 
 /* The last one has the program's own kinds, which may become more: tacit_agent_register. */
-extern const tacit__family tacit__family_tabular, tacit__family_mixture, tacit__family_lsvi,
-    tacit__family_lin_ucb, tacit__family_capri, tacit__family_gp, tacit__family_posterior,
-    tacit__family_own;
+extern const tacit__family tacit__family_tabular, tacit__family_mixture,
+    tacit__family_posterior_mixture, tacit__family_lsvi, tacit__family_lin_ucb, tacit__family_capri,
+    tacit__family_gp, tacit__family_posterior, tacit__family_own;
 
 #endif

@@ -37,6 +37,6 @@ typedef struct tacit__curator {
 } tacit__curator;
 
 extern const tacit__curator tacit__tabular_curator, tacit__gram_curator, tacit__lsvi_curator,
-    tacit__regression_curator, tacit__epochs_curator, tacit__weighted_curator;
+    tacit__regression_curator, tacit__epochs_curator, tacit__weighted_curator, tacit__score_curator;
 
 #endif

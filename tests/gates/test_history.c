@@ -303,7 +303,7 @@ static bool can_hire(const variant *v)
 /* Special ones, then every learner in every model in a world of its own; false: there are fewer. */
 static bool variant_at(size_t i, variant *out)
 {
-    static const char *const worlds[] = {"random-linear", "kernel-bandit", "linear-bandit"};
+    static const char *const worlds[] = {"random-linear", "kernel-bandit", "linear-bandit", "lock"};
     kind_in_model k;
     if (i < N_OF(special)) {
         *out = special[i];

@@ -31,6 +31,22 @@ static const tacit_bandit small_numbered = {.dimension = SMALL_D,
                           small_shared = {.dimension = SMALL_D, .bound = 2},
                           small_disjoint = {.dimension = SMALL_D, .bound = 1, .disjoint = true};
 
+/* One kernel stays, the other goes where the action says. */
+static inline void small_kernels(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)context;
+    for (uint32_t next = 0; next < SMALL_STATES; next++) {
+        out[next] = next == state ? 0.75 : 0.25;
+        out[SMALL_STATES + next] = next == action ? 0.875 : 0.125;
+    }
+}
+static const tacit_mixture small_mixture = {.dimension = SMALL_D,
+                                            .bound = 2,
+                                            .parameter_norm = 1,
+                                            .kernels = true,
+                                            .nonnegative = true,
+                                            .row = small_kernels};
+
 static inline bool small_carried(const small_agent *v)
 {
     return v->bandit != NULL && v->bandit->points == NULL;
@@ -41,27 +57,31 @@ static inline size_t small_horizon(const small_agent *v, size_t horizon)
     return v->bandit != NULL ? 1 : horizon;
 }
 
-/* Up to SMALL_STEPS steps. */
+/* Up to SMALL_STEPS steps. A mixture is known only to those who learn nothing else. */
 static inline tacit_status small_agent_create(const small_agent *v, size_t horizon, uint64_t users,
                                               tacit_agent **out, tacit_error *err)
 {
-    const tacit_agent_request request = {.kind = v->kind,
-                                         .settings = &v->setting,
-                                         .n_settings = v->setting.key != NULL,
-                                         .guarantee = v->guarantee,
-                                         .n_states = small_carried(v) ? 0 : SMALL_STATES,
-                                         .n_actions = SMALL_ACTIONS,
-                                         .horizon = small_horizon(v, horizon),
-                                         .stationary = v->setting.key == NULL ||
-                                                       strcmp(v->setting.key, "report") != 0,
-                                         .episodes = users,
-                                         .bandit = v->bandit,
-                                         .rewards = v->bandit == NULL ? small_rewards : NULL};
+    tacit_agent_request request = {.kind = v->kind,
+                                   .settings = &v->setting,
+                                   .n_settings = v->setting.key != NULL,
+                                   .guarantee = v->guarantee,
+                                   .n_states = small_carried(v) ? 0 : SMALL_STATES,
+                                   .n_actions = SMALL_ACTIONS,
+                                   .horizon = small_horizon(v, horizon),
+                                   .stationary = v->setting.key == NULL ||
+                                                 strcmp(v->setting.key, "report") != 0,
+                                   .episodes = users,
+                                   .bandit = v->bandit,
+                                   .rewards = v->bandit == NULL ? small_rewards : NULL};
     tacit_noise *noise;
     tacit_status status = tacit_noise_create_simulated(1, &noise);
     if (status != TACIT_OK)
         return status;
     status = tacit_agent_create(&request, noise, out, err);
+    if (status == TACIT_UNSUPPORTED && v->bandit == NULL) {
+        request.mixture = &small_mixture;
+        status = tacit_agent_create(&request, noise, out, err);
+    }
     tacit_noise_destroy(noise);
     return status;
 }

@@ -242,6 +242,25 @@ TEST(other_knowledge_brings_users_nearer_to_what_is_declared)
     }
 }
 
+/* Scores do not depend on what is known of rewards: the search reaches all that is declared with the knowledge that is given, and
+ * the attack much of it. */
+TEST(scores_are_attacked_and_keep_their_promise)
+{
+    static const tacit_guarantee local = {TACIT_MODEL_LOCAL, 1, 1e-5};
+    const tacit_guarantee *models[] = {&joint, &local};
+    for (size_t i = 0; i < 2; i++) {
+        tacit_agent_request q = mixture_request("posterior-mixture", *models[i]);
+        tacit_audit *a = audit(&q, 8000, 0);
+        assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
+        assert_within(a->share, 0.95, 1 + 1e-9);
+        assert_within(a->gaussian.mu / a->declared, 0.4, 1);
+        assert_true(a->epsilon > 0.2 && a->epsilon <= 1);
+        assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
+        assert_within(a->noise_size, 0.98, 1.02);
+        tacit_audit_destroy(a);
+    }
+}
+
 /* Policies switch, and value functions reach their ends, only under releases that are unlikely. */
 TEST(unlikely_releases_make_lsvi_switch)
 {

@@ -1,0 +1,412 @@
+/* See curate/score_curator.h.
+ *
+ * A user adds the vector of tacit__scores_contribute: for each step that is scored one row of a public
+ * table, and a fixed number in the cell of the first state; integers on a lattice. Replacing the user
+ * moves the sum of one batch by at most the `l2` that curate/score_reach.c derives, in integers. Which
+ * batch a user is in follows from the place in line, and the batches' ends from public numbers alone (K,
+ * first, growth); so a user is in one shown sum only, and everything later is made from sums that were
+ * shown: batches compose in parallel, and the plan pays once whatever their number
+ * (docs/why/kernel.md#epochs-compose-in-parallel). The table is public and never changes, so a user who
+ * acted by an older plan adds what everybody adds, and counts in the batch of their place.
+ *
+ * Joint: the sum passes the door when its batch is over. Local: every user's vector passes it, with noise in
+ * all numbers, and sums are of what passed. The users of the last batch are counted, and nothing of them
+ * is used: no plan would follow. */
+#include "curate/score_curator.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "account/single.h"
+#include "base/error.h"
+#include "base/workspace.h"
+#include "curate/curator.h"
+#include "noise/sampler.h"
+#include "noise/stream.h"
+#include "sums/once.h"
+
+static const char name[] = "scores";
+
+#define LEAST_REST 0.3 /* of a batch: a shorter last one is joined to it */
+
+struct tacit__scores {
+    tacit__scores_options o;
+    tacit__score_reach reach;
+    size_t dimension; /* steps x width + states */
+    size_t batches;   /* that are shown */
+    uint64_t *ends;   /* [batches + 1] */
+    tacit_ledger *ledger;
+    tacit__once *once; /* NULL without privacy */
+    double scale;      /* of the noise */
+    int64_t *x;        /* [dimension] scratch: the user's */
+    double *noisy;     /* [dimension] scratch: the user's report */
+    int64_t *exact;    /* none and joint: the batch's raw sum */
+    double *total;     /* local: the batch's sum of reports */
+    double *shown;     /* the last sum that was shown */
+    uint64_t users;
+    size_t next; /* batches that are over */
+    bool broken;
+};
+
+static bool is_private(const tacit__scores *c)
+{
+    return c->o.guarantee.model != TACIT_MODEL_NONE;
+}
+
+static bool is_local(const tacit__scores *c)
+{
+    return c->o.guarantee.model == TACIT_MODEL_LOCAL;
+}
+
+/* --- Creation ------------------------------------------------------------------------------------ */
+
+/* The batches' ends into `ends` (NULL: they are counted only); returns how many batches there are. */
+static size_t schedule(const tacit__scores_options *o, uint64_t *ends)
+{
+    const double K = (double)o->episodes;
+    size_t n = 0;
+    for (double users = 0; users < K; n++) {
+        double size = users > 0 ? ceil((o->growth - 1) * users) : (double)o->first;
+        if (K - users < (1 + LEAST_REST) * size)
+            size = K - users;
+        users += size;
+        if (ends != NULL)
+            ends[n] = (uint64_t)users;
+    }
+    return n;
+}
+
+static tacit_status open_door(tacit__scores *c, tacit_noise *noise, tacit_error *err)
+{
+    const tacit__once_spec spec = {
+        .law = TACIT_LAW_GAUSSIAN,
+        .dimension = c->dimension,
+        .releases = is_local(c)      ? c->o.episodes
+                    : c->batches > 0 ? c->batches
+                                     : 1,
+        .bits = c->o.table.bits,
+        .largest = is_local(c) ? 0x1p32 : 0, /* of one user: an int32, or the start, below 2^32 */
+        .l2 = c->reach.l2,
+        .apart = true,
+        .reason =
+            "L steps, each one row of a public table or another, and one first state or "
+            "another: sqrt(L D^2 + 2 start^2), D the table's diameter; a user is in one batch "
+            "only, so batches compose in parallel"};
+    tacit_release line;
+    tacit_status status = tacit__once_declare(&spec, name, &line, err);
+    if (status == TACIT_OK)
+        status =
+            tacit__ledger_open_single(&line, c->o.guarantee, 0, noise, &c->ledger, &c->scale, err);
+    return status == TACIT_OK ? tacit__once_create(&spec, c->ledger, name, &c->once, err) : status;
+}
+
+static tacit_status check_options(const tacit__scores_options *o, tacit_error *err)
+{
+    TACIT__REQUIRE(o->growth > 1 && o->first > 0 && o->table.scores != NULL);
+    if (o->episodes == 0 || o->episodes > TACIT__MOST_COUNT)
+        return tacit__fail(err, TACIT_BAD_COUNT, "users must be at least 1 and at most 2^53");
+    if (o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta <= 0)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "scores have Gaussian noise, which needs delta > 0");
+    return TACIT_OK;
+}
+
+tacit_status tacit__scores_create(const tacit__scores_options *o, tacit_noise *noise,
+                                  tacit__scores **out, tacit_error *err)
+{
+    tacit_status status = check_options(o, err);
+    if (status != TACIT_OK)
+        return status;
+    const size_t n = o->table.steps * o->table.width + o->table.n_states;
+    const bool local = o->guarantee.model == TACIT_MODEL_LOCAL;
+    tacit__scores w = {.o = *o,
+                       .reach = tacit__score_reach_of(&o->table),
+                       .dimension = n,
+                       .batches = schedule(o, NULL) - 1};
+    tacit__scores *c =
+        TACIT__WORKSPACE(w, TACIT__PIECE(w.ends, w.batches + 1), TACIT__PIECE(w.x, n),
+                         TACIT__PIECE(w.noisy, n), TACIT__PIECE_IF(!local, w.exact, n),
+                         TACIT__PIECE_IF(local, w.total, n), TACIT__PIECE(w.shown, n));
+    if (c == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    (void)schedule(o, c->ends);
+    if (is_private(c))
+        status = open_door(c, noise, err);
+    if (status != TACIT_OK) {
+        tacit__scores_destroy(c);
+        return status;
+    }
+    *out = c;
+    return TACIT_OK;
+}
+
+void tacit__scores_destroy(void *curator)
+{
+    tacit__scores *c = curator;
+    if (c == NULL)
+        return;
+    tacit__once_destroy(c->once);
+    tacit_ledger_destroy(c->ledger);
+    tacit__workspace_destroy(c);
+}
+
+tacit_ledger *tacit__scores_ledger(const void *curator)
+{
+    return ((const tacit__scores *)curator)->ledger;
+}
+
+size_t tacit__scores_batches(const tacit__scores *c)
+{
+    return c->batches;
+}
+
+const uint64_t *tacit__scores_ends(const tacit__scores *c)
+{
+    return c->ends;
+}
+
+tacit__score_noise tacit__scores_noise(const tacit__scores *c)
+{
+    const double variance = c->scale * c->scale;
+    return (tacit__score_noise){.start = ldexp((double)c->reach.start, -c->o.table.bits),
+                                .sum = is_local(c) ? 0 : variance,
+                                .user = is_local(c) ? variance : 0};
+}
+
+uint64_t tacit__scores_users(const tacit__scores *c)
+{
+    return c->users;
+}
+
+size_t tacit__scores_shown(const tacit__scores *c)
+{
+    return c->next;
+}
+
+tacit__score_sums tacit__scores_release(const tacit__scores *c)
+{
+    TACIT__REQUIRE(c->next > 0);
+    return (tacit__score_sums){.users =
+                                   c->ends[c->next - 1] - (c->next > 1 ? c->ends[c->next - 2] : 0),
+                               .sums = c->shown,
+                               .starts = c->shown + c->dimension - c->o.table.n_states};
+}
+
+/* --- Users --------------------------------------------------------------------------------------- */
+
+void tacit__scores_contribute(const tacit__score_table *t, int64_t start, const tacit_trajectory *u,
+                              int64_t *out)
+{
+    int64_t *starts = out + t->steps * t->width;
+    for (size_t h = 0; h < t->steps; h++) {
+        const size_t pair = (size_t)u->states[h] * t->n_actions + u->actions[h];
+        const int32_t *score = t->scores + (pair * t->n_states + u->states[h + 1]) * t->width;
+        for (size_t i = 0; i < t->width; i++)
+            out[h * t->width + i] = score[i];
+    }
+    memset(starts, 0, t->n_states * sizeof *starts);
+    starts[u->states[0]] = start;
+}
+
+/* What is not used must lie in the space too: users are refused alike, whatever a learner looks at. */
+static tacit_status check_user(const tacit__scores *c, const tacit_trajectory *u, tacit_error *err)
+{
+    const tacit__score_table *t = &c->o.table;
+    const size_t horizon = t->steps + 1;
+    for (size_t h = 0; h <= horizon; h++)
+        if (u->states[h] >= t->n_states)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
+                               t->n_states);
+    for (size_t h = 0; h < horizon; h++)
+        if (u->actions[h] >= t->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
+                               h, t->n_actions);
+    return TACIT_OK;
+}
+
+static tacit_status check_room(const tacit__scores *c, tacit_error *err)
+{
+    if (c->broken)
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "an earlier charge was refused halfway; the sums are closed");
+    if (c->users == c->o.episodes)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
+                           (unsigned long long)c->o.episodes);
+    return TACIT_OK;
+}
+
+/* The sum of the batch that is over is shown, and wiped. */
+static tacit_status show(tacit__scores *c, tacit_error *err)
+{
+    const size_t n = c->dimension;
+    tacit_status status = TACIT_OK;
+    if (is_local(c))
+        memcpy(c->shown, c->total, n * sizeof *c->shown);
+    else if (is_private(c))
+        status = tacit__once_release(c->once, c->exact, c->shown, err);
+    else
+        for (size_t i = 0; i < n; i++)
+            c->shown[i] = ldexp((double)c->exact[i], -c->o.table.bits);
+    c->broken = status != TACIT_OK;
+    if (is_local(c))
+        memset(c->total, 0, n * sizeof *c->total);
+    else
+        tacit__wipe(c->exact, n * sizeof *c->exact);
+    c->next += status == TACIT_OK;
+    return status;
+}
+
+/* One more user has been added; the batch may be over by that. */
+static tacit_status count(tacit__scores *c, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    if (c->next < c->batches && c->users + 1 == c->ends[c->next])
+        status = show(c, err);
+    c->users += status == TACIT_OK;
+    return status;
+}
+
+tacit_status tacit__scores_add(tacit__scores *c, const tacit_trajectory *u, tacit_error *err)
+{
+    tacit_status status = check_room(c, err);
+    if (status == TACIT_OK)
+        status = check_user(c, u, err);
+    if (status != TACIT_OK)
+        return status;
+    if (c->next < c->batches) {
+        tacit__scores_contribute(&c->o.table, c->reach.start, u, c->x);
+        if (is_local(c))
+            status = tacit__once_release(c->once, c->x, c->noisy, err);
+        for (size_t i = 0; i < c->dimension && status == TACIT_OK; i++)
+            if (is_local(c))
+                c->total[i] += c->noisy[i];
+            else
+                c->exact[i] += c->x[i];
+        tacit__wipe(c->x, c->dimension * sizeof *c->x);
+    }
+    return status == TACIT_OK ? count(c, err) : status;
+}
+
+/* --- Reports ------------------------------------------------------------------------------------- */
+
+/* The noisy numbers, 64 bits each, low byte first. */
+static size_t report_size(const tacit__scores *c)
+{
+    return 8 * c->dimension;
+}
+
+tacit_status tacit__scores_report(tacit__scores *c, const tacit_trajectory *u, void *bytes,
+                                  size_t *size, tacit_error *err)
+{
+    TACIT__REQUIRE(is_local(c));
+    const size_t needed = report_size(c), room = *size;
+    *size = needed;
+    if (bytes == NULL)
+        return TACIT_OK;
+    if (room < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
+                           needed, room);
+    TRY(check_user(c, u, err));
+    tacit__scores_contribute(&c->o.table, c->reach.start, u, c->x);
+    tacit_status status = tacit__once_release(c->once, c->x, c->noisy, err);
+    tacit__wipe(c->x, c->dimension * sizeof *c->x);
+    tacit__writer w = {.at = bytes};
+    for (size_t i = 0; i < c->dimension && status == TACIT_OK; i++)
+        tacit__write_double(&w, c->noisy[i]);
+    return status;
+}
+
+static double largest_report(const tacit__scores *c)
+{
+    return ldexp(1, 32 - c->o.table.bits) + TACIT__MAX_DRAW * c->scale;
+}
+
+/* An honest report is on the lattice, and no larger than the largest number and the largest draw together. */
+tacit_status tacit__scores_check_report(const void *curator, const void *bytes, size_t size,
+                                        tacit_error *err)
+{
+    const tacit__scores *c = curator;
+    TACIT__REQUIRE(is_local(c));
+    tacit__reader r = {.at = bytes, .left = size};
+    const double limit = largest_report(c);
+    if (size != report_size(c))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
+                           report_size(c), size);
+    for (size_t i = 0; i < c->dimension; i++) {
+        const double x = tacit__read_double(&r), steps = ldexp(x, c->o.table.bits);
+        if (!(fabs(x) <= limit) || rint(steps) != steps)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "the report's number %zu is none that a device can make", i);
+    }
+    return check_room(c, err);
+}
+
+tacit_status tacit__scores_absorb(void *curator, const void *bytes, size_t size, tacit_error *err)
+{
+    tacit__scores *c = curator;
+    tacit_status status = tacit__scores_check_report(c, bytes, size, err);
+    tacit__reader r = {.at = bytes, .left = size};
+    for (size_t i = 0; i < c->dimension && status == TACIT_OK && c->next < c->batches; i++)
+        c->total[i] += tacit__read_double(&r);
+    return status == TACIT_OK ? count(c, err) : status;
+}
+
+/* --- Saving: users, sums, the door's own state ----------------------------------------------------- */
+
+/* Batches that are over after so many users. */
+static size_t batches_over(const tacit__scores *c, uint64_t users)
+{
+    size_t n = 0;
+    while (n < c->batches && c->ends[n] <= users)
+        n++;
+    return n;
+}
+
+size_t tacit__scores_fields(tacit__scores *c, tacit__saved *s)
+{
+    uint64_t users = c->users;
+    const char *outside = s->wrong;
+    if (c->broken)
+        tacit__saved_fail(s, TACIT_SYSTEM,
+                          "an earlier charge was refused halfway; the sums are closed");
+    if (s->pass == TACIT__CHECK && c->users > 0)
+        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
+    s->wrong = "the saved scores contradict themselves";
+    tacit__saved_value(s, &users, sizeof users);
+    tacit__saved_check(s, users <= c->o.episodes);
+    if (is_local(c))
+        tacit__saved_reals(s, c->total, c->dimension, (double)users * largest_report(c));
+    else
+        tacit__saved_integers(s, c->exact, c->dimension, (double)users * 0x1p32);
+    tacit__saved_reals(s, c->shown, c->dimension, TACIT__MOST_SUM);
+    if (c->once != NULL)
+        tacit__once_fields(c->once, s);
+    const size_t next = batches_over(c, users);
+    if (s->pass == TACIT__APPLY) {
+        c->users = users;
+        c->next = next;
+    }
+    s->wrong = outside;
+    return next;
+}
+
+/* --- The table ------------------------------------------------------------------------------------- */
+
+static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+{
+    return tacit__scores_add(curator, user->trajectory, err);
+}
+
+static tacit_status report_seen(void *curator, const tacit__seen *user, void *bytes, size_t *size,
+                                tacit_error *err)
+{
+    return tacit__scores_report(curator, user->trajectory, bytes, size, err);
+}
+
+const tacit__curator tacit__score_curator = {.destroy = tacit__scores_destroy,
+                                             .add = add_seen,
+                                             .report = report_seen,
+                                             .check_report = tacit__scores_check_report,
+                                             .absorb = tacit__scores_absorb,
+                                             .ledger = tacit__scores_ledger};

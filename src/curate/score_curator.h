@@ -1,0 +1,74 @@
+/* The curator of learners with scores: a sum of public scores for each batch of users, shown once,
+ * when the batch is over. Each user is in one batch; which one follows from the place in line. */
+#ifndef TACIT_CURATE_SCORE_CURATOR_H
+#define TACIT_CURATE_SCORE_CURATOR_H
+
+#include <tacit/billboard.h>
+#include <tacit/ledger.h>
+
+#include "base/bytes.h"
+#include "board/score_sums.h"
+
+/* How far two users can be apart in all scores and the first state, and what the first state adds,
+ * in steps of the table's lattice. */
+typedef struct tacit__score_reach {
+    int64_t start; /* what a user adds for the first state */
+    double l2;     /* of two users' vectors, in units of the data */
+} tacit__score_reach;
+tacit__score_reach tacit__score_reach_of(const tacit__score_table *table);
+
+typedef struct tacit__scores_options {
+    tacit__score_table table;  /* its scores must outlive the curator */
+    uint64_t episodes;         /* K */
+    uint64_t first;            /* users of the first batch */
+    double growth;             /* of the users from batch to batch, above 1 */
+    tacit_guarantee guarantee; /* none, or joint or local with delta > 0 */
+} tacit__scores_options;
+
+typedef struct tacit__scores tacit__scores;
+
+TACIT_MUST_USE tacit_status tacit__scores_create(const tacit__scores_options *options,
+                                                 tacit_noise *noise, tacit__scores **out,
+                                                 tacit_error *err);
+void tacit__scores_destroy(void *curator);
+
+/* Batches that are shown, and [that many + 1] the users when each is over; the last is not shown. */
+size_t tacit__scores_batches(const tacit__scores *curator);
+const uint64_t *tacit__scores_ends(const tacit__scores *curator);
+
+/* What is known of the sums beforehand. */
+tacit__score_noise tacit__scores_noise(const tacit__scores *curator);
+
+/* What a user adds, exactly: integers on the table's lattice, made of the trajectory and of public
+ * knowledge alone. Whoever holds no sums can make them too. out is [steps][width], then [states]. The
+ * trajectory lies in the space. */
+void tacit__scores_contribute(const tacit__score_table *table, int64_t start,
+                              const tacit_trajectory *user, int64_t *out);
+
+/* One user. States or actions outside the space: refused, nothing changed. */
+TACIT_MUST_USE tacit_status tacit__scores_add(tacit__scores *curator, const tacit_trajectory *user,
+                                              tacit_error *err);
+
+/* Local: the two halves of `add`. The user's device makes a report; bytes = NULL gives its size. The server
+ * adds what came. What no device can have made is OUT_OF_BOUND, and changes nothing. */
+TACIT_MUST_USE tacit_status tacit__scores_report(tacit__scores *curator,
+                                                 const tacit_trajectory *user, void *bytes,
+                                                 size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__scores_check_report(const void *curator, const void *bytes,
+                                                       size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__scores_absorb(void *curator, const void *bytes, size_t size,
+                                                 tacit_error *err);
+
+/* Users so far; batches that have been shown; and the last of these. */
+uint64_t tacit__scores_users(const tacit__scores *curator);
+size_t tacit__scores_shown(const tacit__scores *curator);
+tacit__score_sums tacit__scores_release(const tacit__scores *curator);
+
+/* NULL without privacy. */
+tacit_ledger *tacit__scores_ledger(const void *curator);
+
+/* As part of a saved state (base/bytes.h); loaded into a fresh curator. The size is always the same. Returns
+ * how many batches have been shown in what is saved or loaded. */
+size_t tacit__scores_fields(tacit__scores *curator, tacit__saved *s);
+
+#endif

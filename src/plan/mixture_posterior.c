@@ -1,0 +1,247 @@
+/* See plan/mixture_posterior.h and docs/why/posterior-mixture.md#the-posterior.
+ *
+ * The sum X of the scores of batch k at step h has, given who was where,
+ *
+ *     E X = J (1/d + B z),     J B = sum_{s,a} visits(s, a) gain(s, a),   J 1/d = sum visits base,
+ *     cov X <= R = noise^2 I + sum_{s,a} visits(s, a) sum_s' P(s' | s, a) T T',
+ *
+ * and who was where is computed, not released: `visits` follows from the public plans, from the
+ * start's estimate and from the present mean. The prior is z ~ N(0, I / (2d)), the spread of weights
+ * that are uniform in the simplex, up to a factor near 1. So
+ *
+ *     precision = 2d I + sum_k (J B)' R^-1 (J B),    target = sum_k (J B)' R^-1 (X - J 1/d),
+ *
+ * and the mean is precision^-1 target, projected onto the simplex. Means and visits depend on each
+ * other: ROUNDS passes, each over all batches. Where all steps have the same weights, the steps'
+ * sums are added like batches.
+ *
+ * First states are counted with noise as well. Their chances are the least-squares ones over the
+ * batches, with a prior that is even and as strong as one batch in which the S states were exact
+ * once, projected. */
+#include "plan/mixture_posterior.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/workspace.h"
+#include "linalg/symmetric.h"
+
+enum { ROUNDS = 3 }; /* two are nearly as good */
+
+static double *table_of(const tacit__mixture_posterior *p, double *tables, size_t step, size_t size)
+{
+    return tables + (p->tables == 1 ? 0 : step) * size;
+}
+
+/* Weights 1/d, even starts, the prior's precision. */
+static void forget(tacit__mixture_posterior *p)
+{
+    const size_t w = p->model->width, d = p->model->parts;
+    for (size_t i = 0; i < p->tables * d; i++)
+        p->weights[i] = 1 / (double)d;
+    for (size_t s = 0; s < p->model->n_states; s++)
+        p->start[s] = 1 / (double)p->model->n_states;
+    for (size_t i = 0; i < p->tables * w; i++)
+        p->factor[i / w * w * w + i % w * (w + 1)] = sqrt(2 * (double)d);
+}
+
+tacit_status tacit__mixture_posterior_create(const tacit__mixture_model *m, size_t steps, bool same,
+                                             tacit__mixture_posterior **out)
+{
+    const size_t w = m->width, S = m->n_states, tables = same ? 1 : steps;
+    tacit__mixture_posterior x = {.model = m, .steps = steps, .tables = tables};
+    tacit__mixture_posterior *p = TACIT__WORKSPACE(
+        x, TACIT__PIECE(x.weights, tables * m->parts), TACIT__PIECE(x.factor, tables * w * w),
+        TACIT__PIECE(x.start, S), TACIT__PIECE(x.target, tables * w),
+        TACIT__PIECE(x.chances, tables * m->pairs * S),
+        TACIT__PIECE(x.moments, tables * m->pairs * w * w),
+        TACIT__PIECE(x.visits, steps * m->pairs), TACIT__PIECE(x.here, S), TACIT__PIECE(x.after, S),
+        TACIT__PIECE(x.cover, w * w), TACIT__PIECE(x.gain, w * w), TACIT__PIECE(x.rest, w),
+        TACIT__PIECE(x.sorted, S > m->parts ? S : m->parts));
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    forget(p);
+    *out = p;
+    return TACIT_OK;
+}
+
+void tacit__mixture_posterior_destroy(tacit__mixture_posterior *p)
+{
+    tacit__workspace_destroy(p);
+}
+
+static int descending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Subtract what makes the positive parts sum to 1. */
+void tacit__simplex_project(size_t n, double *x, double *sorted)
+{
+    double sum = 0, shift = 0;
+    memcpy(sorted, x, n * sizeof *x);
+    qsort(sorted, n, sizeof *sorted, descending);
+    for (size_t i = 0; i < n; i++) {
+        sum += sorted[i];
+        const double wanted = (sum - 1) / (double)(i + 1);
+        if (sorted[i] > wanted)
+            shift = wanted;
+    }
+    for (size_t i = 0; i < n; i++)
+        x[i] = fmax(0, x[i] - shift);
+}
+
+/* --- Where users were ------------------------------------------------------------------------------ */
+
+static void mix(tacit__mixture_posterior *p)
+{
+    const tacit__mixture_model *m = p->model;
+    for (size_t t = 0; t < p->tables; t++)
+        tacit__mixture_model_mix(m, p->weights + t * m->parts,
+                                 p->chances + t * m->pairs * m->n_states);
+}
+
+static void walk(tacit__mixture_posterior *p, const uint32_t *plan, double players, double *visits)
+{
+    const tacit__mixture_model *m = p->model;
+    const size_t S = m->n_states;
+    memcpy(p->here, p->start, S * sizeof *p->here);
+    for (size_t h = 0; h < p->steps; h++) {
+        const double *chances = table_of(p, p->chances, h, m->pairs * S);
+        memset(p->after, 0, S * sizeof *p->after);
+        for (size_t s = 0; s < S; s++) {
+            const size_t pair = s * m->n_actions + plan[h * S + s];
+            const double share = p->here[s];
+            visits[h * m->pairs + pair] += players * share;
+            for (size_t next = 0; next < S && share > 0; next++)
+                p->after[next] += share * chances[pair * S + next];
+        }
+        memcpy(p->here, p->after, S * sizeof *p->here);
+    }
+}
+
+/* `mix` has been called for the present means. */
+static void count_visits(tacit__mixture_posterior *p, const tacit__played_batch *b, double *visits)
+{
+    const size_t plan = (p->steps + 1) * p->model->n_states;
+    memset(visits, 0, p->steps * p->model->pairs * sizeof *visits);
+    for (size_t j = 0; j < b->n_plans; j++)
+        if (b->players[j] > 0)
+            walk(p, b->plans + j * plan, (double)b->players[j], visits);
+}
+
+void tacit__mixture_posterior_visits(tacit__mixture_posterior *p, const tacit__played_batch *batch,
+                                     double *visits)
+{
+    mix(p);
+    count_visits(p, batch, visits);
+}
+
+/* --- Starts ---------------------------------------------------------------------------------------- */
+
+static void fit_start(tacit__mixture_posterior *p, const tacit__played_batch *batches, size_t n)
+{
+    const size_t S = p->model->n_states;
+    const double prior = (double)S;
+    double precision = prior;
+    for (size_t s = 0; s < S; s++)
+        p->start[s] = prior / (double)S;
+    for (size_t k = 0; k < n; k++) {
+        const tacit__score_sums *b = &batches[k].shown;
+        const double users = (double)b->users, start = batches[k].start;
+        const double variance = /* of a count; p (1 - p) <= 1/4 */
+            batches[k].variance / (start * start) + users / 4;
+        precision += users * users / variance;
+        for (size_t s = 0; s < S; s++)
+            p->start[s] += users * b->starts[s] / start / variance;
+    }
+    for (size_t s = 0; s < S; s++)
+        p->start[s] /= precision;
+    tacit__simplex_project(S, p->start, p->sorted);
+}
+
+/* --- Weights --------------------------------------------------------------------------------------- */
+
+/* What step h of a batch tells: adds to precision and target of its table. */
+static void add_step(tacit__mixture_posterior *p, const tacit__played_batch *b, size_t h)
+{
+    const tacit__mixture_model *m = p->model;
+    const size_t w = m->width, square = w * w;
+    const double *visits = p->visits + h * m->pairs;
+    const double *moments = table_of(p, p->moments, h, m->pairs * square);
+    double *precision = table_of(p, p->factor, h, square), *target = table_of(p, p->target, h, w);
+    memset(p->cover, 0, square * sizeof *p->cover);
+    memset(p->gain, 0, square * sizeof *p->gain);
+    memcpy(p->rest, b->shown.sums + h * w, w * sizeof *p->rest);
+    for (size_t pair = 0; pair < m->pairs; pair++) {
+        if (!(visits[pair] > 0))
+            continue;
+        for (size_t i = 0; i < square; i++) {
+            p->gain[i] += visits[pair] * m->gain[pair * square + i];
+            p->cover[i] += visits[pair] * moments[pair * square + i];
+        }
+        for (size_t i = 0; i < w; i++)
+            p->rest[i] -= visits[pair] * m->base[pair * w + i];
+    }
+    /* A millionth of a user keeps the matrix definite where there is no noise and a score is constant. */
+    for (size_t i = 0; i < w; i++)
+        p->cover[i * (w + 1)] += b->variance + 1e-6 * (double)b->shown.users;
+    TACIT__REQUIRE(tacit__cholesky(w, p->cover));
+    tacit__solve_lower_many(w, w, p->cover, p->gain);
+    tacit__solve_lower(w, p->cover, p->rest);
+    for (size_t j = 0; j < w; j++)
+        for (size_t k = 0; k < w; k++) {
+            target[j] += p->gain[j * w + k] * p->rest[k];
+            for (size_t i = j; i < w; i++)
+                precision[j * w + i] += p->gain[i * w + k] * p->gain[j * w + k];
+        }
+}
+
+/* Precision and target of a table become factor and mean. */
+static void solve(tacit__mixture_posterior *p, size_t table)
+{
+    const tacit__mixture_model *m = p->model;
+    const size_t w = m->width, d = m->parts;
+    double *weights = p->weights + table * d, *z = p->target + table * w;
+    double *factor = p->factor + table * w * w;
+    TACIT__REQUIRE(tacit__cholesky(w, factor));
+    tacit__solve(w, factor, z);
+    for (size_t j = 0; j < d; j++) {
+        weights[j] = 1 / (double)d;
+        for (size_t i = 0; i < w; i++)
+            weights[j] += m->basis[i * d + j] * z[i];
+    }
+    tacit__simplex_project(d, weights, p->sorted);
+}
+
+static void pass(tacit__mixture_posterior *p, const tacit__played_batch *batches, size_t n)
+{
+    const tacit__mixture_model *m = p->model;
+    const size_t w = m->width;
+    mix(p);
+    for (size_t t = 0; t < p->tables; t++)
+        tacit__mixture_model_moments(m, p->chances + t * m->pairs * m->n_states,
+                                     p->moments + t * m->pairs * w * w);
+    memset(p->factor, 0, p->tables * w * w * sizeof *p->factor);
+    memset(p->target, 0, p->tables * w * sizeof *p->target);
+    for (size_t i = 0; i < p->tables * w; i++)
+        p->factor[i / w * w * w + i % w * (w + 1)] = 2 * (double)m->parts;
+    for (size_t k = 0; k < n; k++) {
+        count_visits(p, &batches[k], p->visits);
+        for (size_t h = 0; h < p->steps; h++)
+            add_step(p, &batches[k], h);
+    }
+    for (size_t t = 0; t < p->tables; t++)
+        solve(p, t);
+}
+
+void tacit__mixture_posterior_fit(tacit__mixture_posterior *p, const tacit__played_batch *batches,
+                                  size_t n)
+{
+    fit_start(p, batches, n);
+    for (int round = 0; round < ROUNDS; round++)
+        pass(p, batches, n);
+}

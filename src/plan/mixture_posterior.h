@@ -1,0 +1,54 @@
+/* The posterior of a mixture's weights, given sums of scores over batches of users: Gaussian, in
+ * information form, with the noise of the sums in it. See docs/why/posterior-mixture.md. */
+#ifndef TACIT_PLAN_MIXTURE_POSTERIOR_H
+#define TACIT_PLAN_MIXTURE_POSTERIOR_H
+
+#include "base/bytes.h"
+#include "board/score_sums.h"
+#include "plan/mixture_model.h"
+
+/* A batch: what was shown of it, and by which public plans its users acted. */
+typedef struct tacit__played_batch {
+    tacit__score_sums shown;
+    size_t n_plans;
+    const uint32_t *plans;   /* [plan][horizon][state] */
+    const uint64_t *players; /* [plan]: users who acted by it */
+    double variance;         /* of the noise of each number that was shown */
+    double start;            /* what a user adds for the first state */
+} tacit__played_batch;
+
+typedef struct tacit__mixture_posterior {
+    const tacit__mixture_model *model;
+    size_t steps, tables; /* tables: steps, or 1 if all steps have the same weights */
+    double *weights;      /* [table][part]: the mean, in the simplex */
+    double *factor;       /* [table][width][width]: lower triangle of L, L L' = the precision */
+    double *start;        /* [state]: chances of the first state */
+    /* scratch */
+    double *target;            /* [table][width]: precision times mean */
+    double *chances, *moments; /* [table]: see plan/mixture_model.h */
+    double *visits;            /* [step][pair]: expected, of a batch */
+    double *here, *after;      /* [state] */
+    double *cover;             /* [width][width]: covariance of a step's sum */
+    double *gain;              /* [width][width] */
+    double *rest;              /* [width] */
+    double *sorted;            /* [larger of parts and states] */
+} tacit__mixture_posterior;
+
+/* The prior. `model` must outlive it. `same`: all steps have the same weights. */
+TACIT_MUST_USE tacit_status tacit__mixture_posterior_create(const tacit__mixture_model *model,
+                                                            size_t steps, bool same,
+                                                            tacit__mixture_posterior **out);
+void tacit__mixture_posterior_destroy(tacit__mixture_posterior *posterior);
+
+/* The posterior given these batches, n of them; estimates of where users were begin with the last mean. */
+void tacit__mixture_posterior_fit(tacit__mixture_posterior *posterior,
+                                  const tacit__played_batch *batches, size_t n);
+
+/* visits[step][pair]: expected number of users, with the present means. */
+void tacit__mixture_posterior_visits(tacit__mixture_posterior *posterior,
+                                     const tacit__played_batch *batch, double *visits);
+
+/* The nearest point of the simplex in the place of x[n]; `sorted` is scratch of n. */
+void tacit__simplex_project(size_t n, double *x, double *sorted);
+
+#endif

@@ -1,0 +1,493 @@
+/* The posterior of a mixture's weights against a plain version of the formulas of docs/why/posterior-mixture.md: explicit inverses,
+ * visits by walking through all trajectories, scores from the table's integers. */
+#include "plan/mixture_posterior.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { STATES = 3, ACTIONS = 2, PARTS = 4, WIDTH = PARTS - 1, PAIRS = STATES * ACTIONS };
+enum { STEPS = 3, HORIZON = STEPS + 1, PLANS = 3, BATCHES = 2, CELLS = STEPS * WIDTH };
+
+static double features[PAIRS][PARTS][STATES];
+
+static void row(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)context;
+    memcpy(out, features[state * ACTIONS + action], sizeof features[0]);
+}
+
+static const tacit_mixture mixture = {.dimension = PARTS,
+                                      .bound = 1,
+                                      .parameter_norm = 2,
+                                      .kernels = true,
+                                      .nonnegative = true,
+                                      .row = row};
+
+static void draw_simplex(uint64_t *seed, size_t n, double *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] = -log(random_unit(seed));
+    for (size_t i = 0; i < n; i++)
+        x[i] /= sum;
+}
+
+/* Kernels times a factor of each part. */
+static tacit__mixture_model *draw_model(uint64_t seed)
+{
+    tacit__mixture_model *m = NULL;
+    for (size_t pair = 0; pair < PAIRS; pair++)
+        for (size_t j = 0; j < PARTS; j++) {
+            draw_simplex(&seed, STATES, features[pair][j]);
+            for (size_t next = 0; next < STATES; next++)
+                features[pair][j][next] *= 0.5 + 0.1 * (double)j;
+        }
+    assert_ok(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 1000, &m, NULL));
+    return m;
+}
+
+static double kernel(size_t pair, size_t j, size_t next)
+{
+    return features[pair][j][next] / (0.5 + 0.1 * (double)j);
+}
+
+static double score(const tacit__mixture_model *m, size_t pair, size_t next, size_t i)
+{
+    return ldexp(m->scores[(pair * STATES + next) * WIDTH + i], -m->bits);
+}
+
+/* --- The model ------------------------------------------------------------------------------------- */
+
+TEST(the_basis_is_orthonormal_and_sums_to_nothing)
+{
+    tacit__mixture_model *m = draw_model(1);
+    for (size_t i = 0; i < WIDTH; i++)
+        for (size_t k = 0; k < WIDTH; k++) {
+            double product = 0, sum = 0;
+            for (size_t j = 0; j < PARTS; j++) {
+                product += m->basis[i * PARTS + j] * m->basis[k * PARTS + j];
+                sum += m->basis[i * PARTS + j];
+            }
+            assert_within(product - (i == k), -1e-14, 1e-14);
+            assert_within(sum, -1e-14, 1e-14);
+        }
+    tacit__mixture_model_destroy(m);
+}
+
+/* T = (B' phi - c) / D with the same c and D for all triples, up to half a step of the lattice; and it uses the lattice well. */
+TEST(scores_are_the_features_without_their_mean_in_units)
+{
+    tacit__mixture_model *m = draw_model(2);
+    double center[WIDTH], unit = 0, most = 0;
+    for (size_t i = 0; i < WIDTH; i++) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (size_t k = 0; k < PAIRS * STATES; k++) {
+            double x = 0;
+            for (size_t j = 0; j < PARTS; j++)
+                x += m->basis[i * PARTS + j] * kernel(k / STATES, j, k % STATES);
+            low = fmin(low, x);
+            high = fmax(high, x);
+        }
+        center[i] = (low + high) / 2;
+        unit = fmax(unit, high - low);
+    }
+    for (size_t k = 0; k < PAIRS * STATES; k++)
+        for (size_t i = 0; i < WIDTH; i++) {
+            double x = -center[i];
+            for (size_t j = 0; j < PARTS; j++)
+                x += m->basis[i * PARTS + j] * kernel(k / STATES, j, k % STATES);
+            const double got = score(m, k / STATES, k % STATES, i);
+            assert_within(got - x / unit, -0.51 * ldexp(1, -m->bits), 0.51 * ldexp(1, -m->bits));
+            most = fmax(most, fabs(got));
+        }
+    assert_within(most, 0.4999, 0.5);
+    tacit__mixture_model_destroy(m);
+}
+
+/* For weights 1/d + B z the mean of the score is gain z + base, with the integers that are really added. */
+TEST(the_mean_of_a_score_is_linear_in_the_weights)
+{
+    tacit__mixture_model *m = draw_model(3);
+    uint64_t seed = 5;
+    double weights[PARTS], z[WIDTH], chances[PAIRS * STATES], moments[PAIRS * WIDTH * WIDTH];
+    draw_simplex(&seed, PARTS, weights);
+    tacit__mixture_model_differences(m, weights, z);
+    tacit__mixture_model_mix(m, weights, chances);
+    tacit__mixture_model_moments(m, chances, moments);
+    for (size_t pair = 0; pair < PAIRS; pair++)
+        for (size_t i = 0; i < WIDTH; i++) {
+            double mean = 0, told = m->base[pair * WIDTH + i];
+            for (size_t next = 0; next < STATES; next++) {
+                double chance = 0;
+                for (size_t j = 0; j < PARTS; j++)
+                    chance += weights[j] * kernel(pair, j, next);
+                assert_close(chances[pair * STATES + next], chance, 1e-12);
+                mean += chance * score(m, pair, next, i);
+            }
+            for (size_t k = 0; k < WIDTH; k++) {
+                double moment = 0;
+                told += m->gain[(pair * WIDTH + k) * WIDTH + i] * z[k];
+                for (size_t next = 0; next < STATES; next++)
+                    moment += chances[pair * STATES + next] * score(m, pair, next, i) *
+                              score(m, pair, next, k);
+                if (i >= k)
+                    assert_within(moments[(pair * WIDTH + k) * WIDTH + i] - moment, -1e-13, 1e-13);
+            }
+            assert_within(told - mean, -1e-13, 1e-13);
+        }
+    tacit__mixture_model_destroy(m);
+}
+
+/* Kernels that are all alike have nothing to tell, and no score. */
+TEST(equal_kernels_score_nothing_and_ask_for_all_users)
+{
+    tacit__mixture_model *m = NULL;
+    for (size_t i = 0; i < PAIRS * PARTS * STATES; i++)
+        features[i / (PARTS * STATES)][i / STATES % PARTS][i % STATES] = 1.0 / 3;
+    assert_ok(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 1000, &m, NULL));
+    for (size_t i = 0; i < PAIRS * STATES * WIDTH; i++)
+        assert_int_equal(m->scores[i], 0);
+    assert_int_equal(tacit__mixture_model_users(m, 1, 0, 1, 77), 77);
+    assert_int_equal(tacit__mixture_model_users(m, 0, 0, 1, 77), 77);
+    tacit__mixture_model_destroy(m);
+}
+
+TEST(what_is_no_mixture_of_kernels_is_refused)
+{
+    tacit__mixture_model *m = draw_model(4);
+    tacit_error err = {.message = ""};
+    tacit_mixture one = mixture;
+    tacit__mixture_model_destroy(m);
+    features[4][1][2] += 0.01;
+    assert_status(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, &m, &err),
+                  TACIT_OUT_OF_BOUND);
+    assert_non_null(strstr(err.message, "state 2, action 0: part 1"));
+    features[4][1][2] -= 0.01 + 2 * features[4][1][1];
+    features[4][1][1] *= -1;
+    assert_status(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, &m, &err),
+                  TACIT_OUT_OF_BOUND);
+    one.dimension = 1;
+    assert_status(tacit__mixture_model_create(&one, STATES, ACTIONS, 10, &m, &err),
+                  TACIT_UNSUPPORTED);
+}
+
+/* The smallest n with n^2 L f2 / (V + n c2) >= 2 d, by trying. */
+static double told(const tacit__mixture_model *m, double n, double sum, double user, double steps)
+{
+    double f2 = 0, c2 = user;
+    for (size_t i = 0; i < WIDTH; i++) {
+        for (size_t k = 0; k < WIDTH; k++) {
+            double gain = 0;
+            for (size_t pair = 0; pair < PAIRS; pair++)
+                gain += m->gain[(pair * WIDTH + k) * WIDTH + i] / PAIRS;
+            f2 += gain * gain / WIDTH;
+        }
+        for (size_t t = 0; t < PAIRS * STATES; t++)
+            for (size_t j = 0; j < PARTS; j++)
+                c2 += kernel(t / STATES, j, t % STATES) / (PARTS * PAIRS) *
+                      pow(score(m, t / STATES, t % STATES, i), 2) / WIDTH;
+    }
+    return n * n * steps * f2 / (sum + n * c2);
+}
+
+TEST(the_first_batch_halves_the_prior_variance)
+{
+    tacit__mixture_model *m = draw_model(6);
+    static const double cases[][3] = {{0, 0, 1}, {1, 0, 1}, {100, 0, 1}, {0, 4, 1}, {100, 0, 5}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const double sum = cases[i][0], user = cases[i][1], steps = cases[i][2];
+        const double n = (double)tacit__mixture_model_users(m, sum, user, (size_t)steps, 1e9);
+        assert_true(n >= 4 && n < 1e6);
+        assert_true(told(m, n, sum, user, steps) >= 2 * PARTS * (1 - 1e-9));
+        if (n > 4)
+            assert_true(told(m, n - 1, sum, user, steps) < 2 * PARTS);
+    }
+    assert_int_equal(tacit__mixture_model_users(m, 100, 0, 1, 12), 12);
+    assert_int_equal(tacit__mixture_model_users(m, 100, 0, 1, 0.5), 1);
+    tacit__mixture_model_destroy(m);
+}
+
+/* --- The simplex ----------------------------------------------------------------------------------- */
+
+/* The nearest point: x - y = shift on the positive parts, and at least -y on the others. */
+TEST(the_projection_is_the_nearest_point_of_the_simplex)
+{
+    enum { N = 7 };
+    uint64_t seed = 9;
+    double sorted[N], x[N], y[N];
+    for (int trial = 0; trial < 200; trial++) {
+        double sum = 0, shift = (double)NAN;
+        for (size_t i = 0; i < N; i++)
+            x[i] = y[i] = (trial % 3 + 1) * random_normal(&seed);
+        tacit__simplex_project(N, x, sorted);
+        for (size_t i = 0; i < N; i++) {
+            assert_true(x[i] >= 0);
+            sum += x[i];
+            if (x[i] > 0)
+                shift = y[i] - x[i];
+        }
+        assert_close(sum, 1, 1e-12);
+        for (size_t i = 0; i < N; i++)
+            assert_true(x[i] > 0 ? fabs(y[i] - x[i] - shift) < 1e-12 : y[i] <= shift + 1e-12);
+    }
+}
+
+/* --- The posterior --------------------------------------------------------------------------------- */
+
+/* Inverse by Gauss and Jordan, without pivots: matrices here are definite. */
+static void invert(const double *a, double *out)
+{
+    double m[WIDTH][2 * WIDTH];
+    for (size_t i = 0; i < WIDTH; i++)
+        for (size_t j = 0; j < 2 * WIDTH; j++)
+            m[i][j] = j < WIDTH ? a[i * WIDTH + j] : j - WIDTH == i;
+    for (size_t k = 0; k < WIDTH; k++) {
+        for (size_t j = 2 * WIDTH; j-- > k;)
+            m[k][j] /= m[k][k];
+        for (size_t i = 0; i < WIDTH; i++)
+            for (size_t j = 2 * WIDTH; j-- > k && i != k;)
+                m[i][j] -= m[i][k] * m[k][j];
+    }
+    for (size_t i = 0; i < WIDTH; i++)
+        for (size_t j = 0; j < WIDTH; j++)
+            out[i * WIDTH + j] = m[i][WIDTH + j];
+}
+
+typedef struct played {
+    uint32_t plans[PLANS * HORIZON * STATES];
+    uint64_t players[PLANS];
+    double sums[CELLS + STATES];
+    tacit__played_batch batch;
+} played;
+
+static void draw_batch(uint64_t *seed, uint64_t users, double variance, played *p)
+{
+    p->batch = (tacit__played_batch){.shown = {users, p->sums, p->sums + CELLS},
+                                     .n_plans = PLANS,
+                                     .plans = p->plans,
+                                     .players = p->players,
+                                     .variance = variance,
+                                     .start = 0.4};
+    for (size_t i = 0; i < N_OF(p->plans); i++)
+        p->plans[i] = (uint32_t)random_below(seed, ACTIONS);
+    p->players[0] = users / 2;
+    p->players[1] = 0;
+    p->players[2] = users - p->players[0];
+    for (size_t i = 0; i < CELLS; i++)
+        p->sums[i] = 0.2 * (double)users * random_normal(seed);
+    for (size_t s = 0; s < STATES; s++)
+        p->sums[CELLS + s] = 0.4 * (double)users * random_unit(seed);
+}
+
+/* What the plain version has: weights of each table, precision, starts. */
+typedef struct plain {
+    size_t tables;
+    double weights[STEPS][PARTS], precision[STEPS][WIDTH * WIDTH], start[STATES];
+} plain;
+
+/* All trajectories from here, with their chance. */
+static void walk(const plain *x, const uint32_t *plan, size_t h, size_t s, double chance,
+                 double visits[STEPS][PAIRS])
+{
+    if (h == STEPS)
+        return;
+    const size_t pair = s * ACTIONS + plan[h * STATES + s], table = x->tables == 1 ? 0 : h;
+    visits[h][pair] += chance;
+    for (size_t next = 0; next < STATES; next++) {
+        double p = 0;
+        for (size_t j = 0; j < PARTS; j++)
+            p += x->weights[table][j] * kernel(pair, j, next);
+        walk(x, plan, h + 1, next, chance * p, visits);
+    }
+}
+
+/* What step h of a batch says: J B, the sum without J 1/d, and R. */
+static void look(const tacit__mixture_model *m, const plain *x, const played *p, size_t h,
+                 const double *visits, double *jb, double *rest, double *cover)
+{
+    memset(jb, 0, WIDTH * WIDTH * sizeof *jb);
+    memset(cover, 0, WIDTH * WIDTH * sizeof *cover);
+    for (size_t i = 0; i < WIDTH; i++) {
+        rest[i] = p->sums[h * WIDTH + i];
+        cover[i * (WIDTH + 1)] = p->batch.variance + 1e-6 * (double)p->batch.shown.users;
+    }
+    for (size_t t = 0; t < PAIRS * STATES; t++) {
+        const size_t pair = t / STATES, next = t % STATES;
+        double chance = 0, mean = 0;
+        for (size_t j = 0; j < PARTS; j++) {
+            chance += x->weights[x->tables == 1 ? 0 : h][j] * kernel(pair, j, next);
+            mean += kernel(pair, j, next) / PARTS;
+        }
+        for (size_t i = 0; i < WIDTH; i++) {
+            const double T = score(m, pair, next, i);
+            rest[i] -= visits[pair] * T * mean;
+            for (size_t k = 0; k < WIDTH; k++) {
+                double b = 0;
+                for (size_t j = 0; j < PARTS; j++)
+                    b += m->basis[k * PARTS + j] * kernel(pair, j, next);
+                jb[i * WIDTH + k] += visits[pair] * T * b;
+                cover[i * WIDTH + k] += visits[pair] * chance * T * score(m, pair, next, k);
+            }
+        }
+    }
+}
+
+static void plain_pass(const tacit__mixture_model *m, const played *batches, size_t n, plain *x)
+{
+    double target[STEPS][WIDTH] = {{0}}, precision[STEPS][WIDTH * WIDTH] = {{0}};
+    for (size_t t = 0; t < x->tables; t++)
+        for (size_t i = 0; i < WIDTH; i++)
+            precision[t][i * (WIDTH + 1)] = 2 * PARTS;
+    for (size_t k = 0; k < n; k++) {
+        double visits[STEPS][PAIRS] = {{0}};
+        for (size_t j = 0; j < PLANS; j++)
+            for (size_t s = 0; s < STATES; s++)
+                walk(x, batches[k].plans + j * HORIZON * STATES, 0, s,
+                     (double)batches[k].players[j] * x->start[s], visits);
+        for (size_t h = 0; h < STEPS; h++) {
+            double jb[WIDTH * WIDTH], rest[WIDTH], cover[WIDTH * WIDTH], inverse[WIDTH * WIDTH];
+            const size_t t = x->tables == 1 ? 0 : h;
+            look(m, x, &batches[k], h, visits[h], jb, rest, cover);
+            invert(cover, inverse);
+            for (size_t i = 0; i < WIDTH; i++)
+                for (size_t a = 0; a < WIDTH; a++)
+                    for (size_t b = 0; b < WIDTH; b++) {
+                        const double left = jb[a * WIDTH + i] * inverse[a * WIDTH + b];
+                        target[t][i] += left * rest[b];
+                        for (size_t c = 0; c < WIDTH; c++)
+                            precision[t][i * WIDTH + c] += left * jb[b * WIDTH + c];
+                    }
+        }
+    }
+    for (size_t t = 0; t < x->tables; t++) {
+        double inverse[WIDTH * WIDTH], sorted[PARTS];
+        invert(precision[t], inverse);
+        for (size_t j = 0; j < PARTS; j++) {
+            x->weights[t][j] = 1.0 / PARTS;
+            for (size_t i = 0; i < WIDTH * WIDTH; i++)
+                x->weights[t][j] +=
+                    m->basis[i / WIDTH * PARTS + j] * inverse[i] * target[t][i % WIDTH];
+        }
+        tacit__simplex_project(PARTS, x->weights[t], sorted);
+    }
+    memcpy(x->precision, precision, sizeof precision);
+}
+
+/* Least squares of the starts, with an even prior of weight S. */
+static void plain_start(const played *batches, size_t n, plain *x)
+{
+    double precision = STATES, sorted[STATES];
+    for (size_t s = 0; s < STATES; s++)
+        x->start[s] = 1;
+    for (size_t k = 0; k < n; k++) {
+        const double users = (double)batches[k].batch.shown.users;
+        const double variance = batches[k].batch.variance / 0.16 + users / 4;
+        precision += users * users / variance;
+        for (size_t s = 0; s < STATES; s++)
+            x->start[s] += users * batches[k].sums[CELLS + s] / 0.4 / variance;
+    }
+    for (size_t s = 0; s < STATES; s++)
+        x->start[s] /= precision;
+    tacit__simplex_project(STATES, x->start, sorted);
+}
+
+static void compare(const tacit__mixture_posterior *p, const plain *x)
+{
+    for (size_t s = 0; s < STATES; s++)
+        assert_within(p->start[s] - x->start[s], -1e-12, 1e-12);
+    for (size_t t = 0; t < x->tables; t++) {
+        for (size_t j = 0; j < PARTS; j++)
+            assert_within(p->weights[t * PARTS + j] - x->weights[t][j], -1e-8, 1e-8);
+        for (size_t i = 0; i < WIDTH; i++)
+            for (size_t k = 0; k <= i; k++) {
+                double product = 0; /* L L' */
+                for (size_t c = 0; c <= k; c++)
+                    product += p->factor[(t * WIDTH + c) * WIDTH + i] *
+                               p->factor[(t * WIDTH + c) * WIDTH + k];
+                assert_within(product - x->precision[t][i * WIDTH + k], -1e-6, 1e-6);
+            }
+    }
+}
+
+TEST(the_posterior_is_that_of_the_formulas)
+{
+    for (int same = 0; same < 2; same++)
+        for (int noisy = 0; noisy < 2; noisy++) {
+            tacit__mixture_model *m = draw_model(7);
+            tacit__mixture_posterior *p = NULL;
+            uint64_t seed = 11;
+            static played batches[BATCHES];
+            tacit__played_batch list[BATCHES];
+            plain x = {.tables = same ? 1 : STEPS};
+            assert_ok(tacit__mixture_posterior_create(m, STEPS, same != 0, &p));
+            for (size_t i = 0; i < STEPS * PARTS; i++)
+                x.weights[i / PARTS][i % PARTS] = 1.0 / PARTS;
+            for (size_t n = 1; n <= BATCHES; n++) {
+                draw_batch(&seed, 30 * n, noisy ? 25 : 0, &batches[n - 1]);
+                list[n - 1] = batches[n - 1].batch;
+                plain_start(batches, n, &x);
+                for (int round = 0; round < 3; round++)
+                    plain_pass(m, batches, n, &x);
+                tacit__mixture_posterior_fit(p, list, n);
+                compare(p, &x);
+            }
+            tacit__mixture_posterior_destroy(p);
+            tacit__mixture_model_destroy(m);
+        }
+}
+
+/* Exact sums of a hundred million users, as they are on average: weights, and starts, are found. */
+TEST(exact_sums_of_many_users_tell_the_weights)
+{
+    tacit__mixture_model *m = draw_model(8);
+    tacit__mixture_posterior *p = NULL;
+    uint64_t seed = 13;
+    static played b;
+    plain truth = {.tables = STEPS};
+    double visits[STEPS][PAIRS] = {{0}};
+    draw_batch(&seed, 100000000, 0, &b);
+    for (size_t h = 0; h < STEPS; h++)
+        draw_simplex(&seed, PARTS, truth.weights[h]);
+    draw_simplex(&seed, STATES, truth.start);
+    for (size_t j = 0; j < PLANS; j++)
+        for (size_t s = 0; s < STATES; s++)
+            walk(&truth, b.plans + j * HORIZON * STATES, 0, s,
+                 (double)b.players[j] * truth.start[s], visits);
+    memset(b.sums, 0, sizeof b.sums);
+    for (size_t s = 0; s < STATES; s++)
+        b.sums[CELLS + s] = 0.4 * 1e8 * truth.start[s];
+    for (size_t i = 0; i < STEPS * PAIRS * STATES; i++) {
+        const size_t h = i / (PAIRS * STATES), pair = i / STATES % PAIRS, next = i % STATES;
+        double chance = 0;
+        for (size_t j = 0; j < PARTS; j++)
+            chance += truth.weights[h][j] * kernel(pair, j, next);
+        for (size_t k = 0; k < WIDTH; k++)
+            b.sums[h * WIDTH + k] += visits[h][pair] * chance * score(m, pair, next, k);
+    }
+    assert_ok(tacit__mixture_posterior_create(m, STEPS, false, &p));
+    for (int i = 0; i < 20; i++)
+        tacit__mixture_posterior_fit(p, &b.batch, 1);
+    for (size_t s = 0; s < STATES; s++)
+        assert_within(p->start[s] - truth.start[s], -1e-6, 1e-6);
+    for (size_t i = 0; i < STEPS * PARTS; i++)
+        assert_within(p->weights[i] - truth.weights[i / PARTS][i % PARTS], -1e-3, 1e-3);
+    tacit__mixture_posterior_destroy(p);
+    tacit__mixture_model_destroy(m);
+}
+
+TEST(no_memory_is_survived)
+{
+    tacit__mixture_model *m = draw_model(9), *other = NULL;
+    tacit__mixture_posterior *p = NULL;
+    assert_survives_no_memory(
+        tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, &other, NULL), );
+    assert_survives_no_memory(tacit__mixture_posterior_create(m, STEPS, false, &p), );
+    tacit__mixture_posterior_destroy(p);
+    tacit__mixture_model_destroy(other);
+    tacit__mixture_model_destroy(m);
+}

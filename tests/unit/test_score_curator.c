@@ -1,0 +1,295 @@
+/* The curator of scores: its batches, its sums, what it refuses, and the sensitivity that it declares, against plain versions. */
+#include "curate/score_curator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { STATES = 3, ACTIONS = 2, WIDTH = 2, STEPS = 3, ROWS = STATES * ACTIONS * STATES, BITS = 20 };
+enum { DIMENSION = STEPS * WIDTH + STATES, HORIZON = STEPS + 1 };
+
+static int32_t scores[ROWS * WIDTH];
+
+static tacit__score_table draw_table(uint64_t seed)
+{
+    for (size_t i = 0; i < N_OF(scores); i++)
+        scores[i] = (int32_t)random_below(&seed, 1 << BITS) - (1 << (BITS - 1));
+    return (tacit__score_table){.n_states = STATES,
+                                .n_actions = ACTIONS,
+                                .steps = STEPS,
+                                .width = WIDTH,
+                                .bits = BITS,
+                                .scores = scores};
+}
+
+static tacit__scores *hire(tacit_model model, uint64_t users, uint64_t first, double growth)
+{
+    const tacit__scores_options o = {.table = draw_table(1),
+                                     .episodes = users,
+                                     .first = first,
+                                     .growth = growth,
+                                     .guarantee = {model, model == TACIT_MODEL_NONE ? 0 : 1,
+                                                   model == TACIT_MODEL_NONE ? 0 : 1e-5}};
+    tacit__scores *c = NULL;
+    tacit_noise *noise;
+    assert_ok(tacit_noise_create_simulated(3, &noise));
+    assert_ok(tacit__scores_create(&o, noise, &c, NULL));
+    tacit_noise_destroy(noise);
+    return c;
+}
+
+typedef struct user {
+    uint32_t states[HORIZON + 1], actions[HORIZON];
+    double rewards[HORIZON];
+} user;
+
+static tacit_trajectory draw_user(uint64_t *seed, user *u)
+{
+    for (size_t h = 0; h <= HORIZON; h++)
+        u->states[h] = (uint32_t)random_below(seed, STATES);
+    for (size_t h = 0; h < HORIZON; h++) {
+        u->actions[h] = (uint32_t)random_below(seed, ACTIONS);
+        u->rewards[h] = random_unit(seed);
+    }
+    return (tacit_trajectory){.states = u->states, .actions = u->actions, .rewards = u->rewards};
+}
+
+/* --- How far apart two users are ------------------------------------------------------------------- */
+
+/* Two users are apart by D at every step, if the steps fit together, and in the first state; no two are farther. */
+TEST(the_declared_distance_is_that_of_the_worst_pair)
+{
+    uint64_t seed = 5;
+    for (uint64_t trial = 1; trial <= 20; trial++) {
+        const tacit__score_table t = draw_table(trial);
+        const tacit__score_reach reach = tacit__score_reach_of(&t);
+        double diameter = 0, start = ldexp((double)reach.start, -BITS), most = 0;
+        for (size_t i = 0; i < ROWS; i++)
+            for (size_t j = 0; j < ROWS; j++)
+                diameter =
+                    fmax(diameter, pow(scores[i * WIDTH] - scores[j * WIDTH], 2) +
+                                       pow(scores[i * WIDTH + 1] - scores[j * WIDTH + 1], 2));
+        diameter = ldexp(sqrt(diameter), -BITS);
+        assert_close(start * start, STEPS * diameter * diameter / 32, 1e-5);
+        assert_close(reach.l2, sqrt(STEPS * diameter * diameter + 2 * start * start), 1e-12);
+        for (int pair = 0; pair < 500; pair++) {
+            user one, other;
+            int64_t x[DIMENSION], y[DIMENSION];
+            double square = 0;
+            const tacit_trajectory a = draw_user(&seed, &one), b = draw_user(&seed, &other);
+            tacit__scores_contribute(&t, reach.start, &a, x);
+            tacit__scores_contribute(&t, reach.start, &b, y);
+            for (size_t i = 0; i < DIMENSION; i++)
+                square += pow((double)(x[i] - y[i]), 2);
+            most = fmax(most, ldexp(sqrt(square), -BITS));
+        }
+        assert_within(most, 0.5 * reach.l2, reach.l2);
+    }
+}
+
+/* The squares of the largest integers do not overflow, and the bound is rounded up. */
+TEST(the_largest_numbers_do_not_overflow)
+{
+    tacit__score_table t = draw_table(1);
+    t.bits = 31;
+    for (size_t i = 0; i < N_OF(scores); i++)
+        scores[i] = i % 4 < 2 ? INT32_MAX : INT32_MIN;
+    const tacit__score_reach reach = tacit__score_reach_of(&t);
+    const double start = ldexp((double)reach.start, -31);
+    assert_close(reach.l2, sqrt(STEPS * 2 * 4 + 2 * start * start), 1e-9);
+    assert_true(reach.l2 * reach.l2 >= STEPS * 2 * pow(2 - 0x1p-31, 2) + 2 * start * start);
+}
+
+/* Above 4,096 rows every row lies in a ball, and the bound is its diameter. */
+TEST(large_tables_are_enclosed)
+{
+    enum { S = 40, A = 4, N = S * A * S };
+    int32_t *rows = calloc(N, sizeof *rows);
+    uint64_t seed = 7;
+    for (size_t i = 0; i < N; i++)
+        rows[i] = (int32_t)random_below(&seed, 1000);
+    rows[17] = -600;
+    rows[18] = 1000;
+    const tacit__score_table t = {
+        .n_states = S, .n_actions = A, .steps = 1, .width = 1, .bits = 10, .scores = rows};
+    const tacit__score_reach reach = tacit__score_reach_of(&t);
+    const double start = ldexp((double)reach.start, -10);
+    assert_close(reach.l2, sqrt(pow(2000.0 / 1024, 2) + 2 * start * start), 1e-12);
+    free(rows);
+}
+
+/* A table of equal rows tells nothing, and moves by its first state only. */
+TEST(equal_rows_move_by_the_first_state_only)
+{
+    tacit__score_table t = draw_table(1);
+    memset(scores, 0, sizeof scores);
+    const tacit__score_reach reach = tacit__score_reach_of(&t);
+    assert_int_equal(reach.start, 1 << BITS);
+    assert_close(reach.l2, M_SQRT2, 1e-12);
+    assert_true(reach.l2 >= M_SQRT2);
+}
+
+/* --- Batches and sums ------------------------------------------------------------------------------ */
+
+TEST(batches_grow_and_a_short_rest_is_joined)
+{
+    static const struct {
+        uint64_t users, first;
+        double growth;
+        size_t n;
+        uint64_t ends[8];
+    } cases[] = {{100, 10, 1.5, 7, {10, 15, 23, 35, 53, 80, 100}},
+                 {88, 10, 1.5, 6, {10, 15, 23, 35, 53, 88}}, /* 8 is less than 0.3 of 27 */
+                 {100, 10, 3, 3, {10, 30, 100}},
+                 {100, 90, 1.5, 1, {100}},
+                 {100, 200, 1.5, 1, {100}},
+                 {7, 1, 1.1, 7, {1, 2, 3, 4, 5, 6, 7}},
+                 {1, 1, 1.5, 1, {1}}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        tacit__scores *c = hire(TACIT_MODEL_NONE, cases[i].users, cases[i].first, cases[i].growth);
+        const uint64_t *ends = tacit__scores_ends(c);
+        const size_t n = tacit__scores_batches(c) + 1;
+        for (size_t k = 0; k < n; k++)
+            assert_int_equal(ends[k], cases[i].ends[k]);
+        assert_int_equal(n, cases[i].n);
+        tacit__scores_destroy(c);
+    }
+}
+
+/* The sums of a batch are those of its users' rows: exact without privacy, within six standard deviations with it. */
+static void check_sums(tacit_model model, bool devices)
+{
+    enum { USERS = 60 };
+    tacit__scores *c = hire(model, USERS, 7, 2);
+    const tacit__score_noise noise = tacit__scores_noise(c);
+    uint64_t seed = 9;
+    double exact[DIMENSION] = {0};
+    size_t shown = 0;
+    uint64_t begun = 0;
+    for (uint64_t k = 0; k < USERS; k++) {
+        user u;
+        int64_t x[DIMENSION];
+        const tacit_trajectory t = draw_user(&seed, &u);
+        const tacit__score_table table = draw_table(1);
+        const tacit__score_reach reach = tacit__score_reach_of(&table);
+        tacit__scores_contribute(&table, reach.start, &t, x);
+        for (size_t h = 0; h < STEPS; h++) /* by hand */
+            for (size_t i = 0; i < WIDTH; i++)
+                exact[h * WIDTH + i] += ldexp(
+                    scores[((u.states[h] * ACTIONS + u.actions[h]) * STATES + u.states[h + 1]) *
+                               WIDTH +
+                           i],
+                    -BITS);
+        exact[STEPS * WIDTH + u.states[0]] += noise.start;
+        if (devices) {
+            uint8_t report[8 * DIMENSION];
+            size_t size = 0;
+            assert_ok(tacit__scores_report(c, NULL, NULL, &size, NULL));
+            assert_int_equal(size, sizeof report);
+            assert_ok(tacit__scores_report(c, &t, report, &size, NULL));
+            assert_ok(tacit__scores_check_report(c, report, sizeof report, NULL));
+            assert_ok(tacit__scores_absorb(c, report, sizeof report, NULL));
+        } else {
+            assert_ok(tacit__scores_add(c, &t, NULL));
+        }
+        assert_int_equal(tacit__scores_users(c), k + 1);
+        if (tacit__scores_shown(c) == shown)
+            continue;
+        const tacit__score_sums s = tacit__scores_release(c);
+        const double n = (double)s.users, stddev = sqrt(noise.sum + n * noise.user);
+        assert_int_equal(tacit__scores_ends(c)[shown++], k + 1);
+        assert_int_equal(s.users, k + 1 - begun);
+        begun = k + 1;
+        for (size_t i = 0; i < DIMENSION; i++) {
+            const double got = i < STEPS * WIDTH ? s.sums[i] : s.starts[i - STEPS * WIDTH];
+            assert_within(got - exact[i], -6 * stddev - 1e-9, 6 * stddev + 1e-9);
+            exact[i] = 0;
+        }
+    }
+    assert_int_equal(shown, tacit__scores_batches(c));
+    assert_true(shown >= 2);
+    user u;
+    const tacit_trajectory t = draw_user(&seed, &u);
+    assert_status(tacit__scores_add(c, &t, NULL), TACIT_EXHAUSTED);
+    tacit__scores_destroy(c);
+}
+
+TEST(sums_are_those_of_the_batch)
+{
+    check_sums(TACIT_MODEL_NONE, false);
+    check_sums(TACIT_MODEL_JOINT, false);
+    check_sums(TACIT_MODEL_LOCAL, false);
+    check_sums(TACIT_MODEL_LOCAL, true);
+}
+
+TEST(users_outside_the_space_are_refused_and_change_nothing)
+{
+    tacit__scores *c = hire(TACIT_MODEL_JOINT, 20, 5, 2);
+    uint64_t seed = 1;
+    user u;
+    const tacit_trajectory t = draw_user(&seed, &u);
+    u.states[HORIZON] = STATES;
+    assert_status(tacit__scores_add(c, &t, NULL), TACIT_OUT_OF_BOUND);
+    u.states[HORIZON] = 0;
+    u.actions[HORIZON - 1] = ACTIONS;
+    assert_status(tacit__scores_add(c, &t, NULL), TACIT_OUT_OF_BOUND);
+    u.actions[HORIZON - 1] = 0;
+    u.rewards[1] = (double)NAN;
+    assert_status(tacit__scores_add(c, &t, NULL), TACIT_OUT_OF_BOUND);
+    u.rewards[1] = 1;
+    assert_int_equal(tacit__scores_users(c), 0);
+    assert_ok(tacit__scores_add(c, &t, NULL));
+    assert_int_equal(tacit__scores_users(c), 1);
+    tacit__scores_destroy(c);
+}
+
+TEST(reports_that_no_device_makes_are_refused)
+{
+    tacit__scores *c = hire(TACIT_MODEL_LOCAL, 20, 5, 2);
+    uint64_t seed = 1;
+    user u;
+    const tacit_trajectory t = draw_user(&seed, &u);
+    uint8_t report[8 * DIMENSION], bad[8 * DIMENSION];
+    static const double wrong[] = {0.1 / (1 << BITS), 1e300, -HUGE_VAL, (double)NAN};
+    size_t size = sizeof report;
+    assert_ok(tacit__scores_report(c, &t, report, &size, NULL));
+    for (size_t i = 0; i < N_OF(wrong); i++) {
+        memcpy(bad, report, sizeof bad);
+        memcpy(bad + 8 * 4, &wrong[i], 8);
+        assert_status(tacit__scores_absorb(c, bad, sizeof bad, NULL), TACIT_OUT_OF_BOUND);
+    }
+    assert_status(tacit__scores_absorb(c, report, sizeof report - 8, NULL), TACIT_OUT_OF_BOUND);
+    assert_int_equal(tacit__scores_users(c), 0);
+    assert_ok(tacit__scores_absorb(c, report, sizeof report, NULL));
+    tacit__scores_destroy(c);
+}
+
+TEST(pure_privacy_is_refused)
+{
+    const tacit__scores_options o = {.table = draw_table(1),
+                                     .episodes = 10,
+                                     .first = 2,
+                                     .growth = 2,
+                                     .guarantee = {TACIT_MODEL_JOINT, 1, 0}};
+    tacit__scores *c = NULL;
+    assert_status(tacit__scores_create(&o, NULL, &c, NULL), TACIT_UNSUPPORTED);
+}
+
+TEST(no_memory_is_survived)
+{
+    const tacit__scores_options o = {.table = draw_table(1),
+                                     .episodes = 10,
+                                     .first = 2,
+                                     .growth = 2,
+                                     .guarantee = {TACIT_MODEL_JOINT, 1, 1e-5}};
+    tacit__scores *c = NULL;
+    tacit_noise *noise;
+    assert_ok(tacit_noise_create_simulated(3, &noise));
+    assert_survives_no_memory(tacit__scores_create(&o, noise, &c, NULL), );
+    tacit__scores_destroy(c);
+    tacit_noise_destroy(noise);
+}
