@@ -5,8 +5,8 @@
  *
  * Moves. Of S noisy zeros the largest is about s_M sqrt(2 ln S) (the universal threshold [DJ94]):
  * cells below that are dropped, the others projected onto the simplex of size n. If all are below
- * it, all are kept. Without this a row of many states is made of noise: most states never follow
- * each other.
+ * it, the row leads everywhere alike or, if it was visited for certain (n >= 3 s_n), all are kept.
+ * Without this a row of many states is made of noise: most states never follow each other.
  *
  * Prior. l = 0.3 s_n imaginary visits, which lead everywhere alike and pay 1/2:
  *     P = (p + l / S) / (n + l),   r = 1/2 + R / (n + l), clipped to [0, 1].
@@ -32,6 +32,7 @@
 #define PRIOR                                                                                      \
     0.3 /* visits of the prior, in standard deviations of n; a choice, 0.1 to 1 are alike */
 #define EXACT_PRIOR 1e-9 /* without noise: a row that was never visited leads everywhere alike */
+#define VISITED 3.0      /* a row is known to have been visited, in standard deviations of n */
 #define DROPPED 0.2      /* share of the dropped cells in the error */
 
 tacit_status tacit__row_model_create(tacit__space space, tacit__row_model **out)
@@ -81,8 +82,9 @@ static double universal_threshold(double stddev, size_t n)
     return stddev * sqrt(2 * log((double)n));
 }
 
-/* The cells of a row that are kept, as entries from `at` on; returns how many. */
-static size_t keep(tacit__row_model *m, const double *y, double threshold, size_t at)
+/* The cells of a row that are kept, as entries from `at` on; returns how many. `all`: if none is
+ * above the threshold, all are kept. */
+static size_t keep(tacit__row_model *m, const double *y, double threshold, bool all, size_t at)
 {
     size_t n = 0;
     for (size_t s = 0; s < m->space.n_states; s++)
@@ -90,12 +92,13 @@ static size_t keep(tacit__row_model *m, const double *y, double threshold, size_
             m->next[at + n] = (uint32_t)s;
             m->chance[at + n++] = y[s];
         }
-    for (size_t s = 0; s < m->space.n_states && n == 0 && threshold > 0; s++) {
+    if (n > 0 || !all)
+        return n;
+    for (size_t s = 0; s < m->space.n_states; s++) {
         m->next[at + s] = (uint32_t)s;
         m->chance[at + s] = y[s];
-        n += s + 1 == m->space.n_states ? m->space.n_states : 0;
     }
-    return n;
+    return m->space.n_states;
 }
 
 static double count_visits(const tacit__weighted_counts *c, const double *moves, size_t row,
@@ -139,7 +142,8 @@ void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts
     size_t at = 0;
     for (size_t row = 0; row < m->rows; row++) {
         const double *y = c->moves + row * S, n = count_visits(c, y, row, S);
-        const size_t kept = keep(m, y, threshold, at);
+        const bool visited = !exact && n >= VISITED * m->visits_stddev;
+        const size_t kept = keep(m, y, threshold, visited, at);
         m->first[row] = at;
         if (kept > 0)
             project(m->chance + at, kept, n, m->scratch);
@@ -179,6 +183,8 @@ tacit__row_outlook tacit__row_model_look(const tacit__row_model *m, size_t row,
         kept += away * away;
         variance += m->chance[i] * away * away;
     }
+    if (m->first[row] == m->first[row + 1]) /* anything may follow */
+        kept = v->spread;
     const double visits = fmax(m->visits[row] + s_n, EXACT_PRIOR);
     const double square = s_m * s_m * (DROPPED * v->spread + (1 - DROPPED) * kept) +
                           s_n * s_n * ((v->mean - mean) * (v->mean - mean) + r * r) + s_r * s_r;

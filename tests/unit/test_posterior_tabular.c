@@ -99,6 +99,8 @@ static void estimate_reference(reference *f, const tacit__weighted_counts *c)
                                       (c->visits[x] / (c->visits_stddev * c->visits_stddev) +
                                        sum / (S * f->s_m * f->s_m)));
         project_reference(y, f->kept[x], f->n[x], p);
+        for (size_t s = 0; s < S && !any && f->n[x] < 3 * f->s_n; s++)
+            p[s] = f->n[x] / S;
         for (size_t s = 0; s < S; s++)
             f->p[x][s] = (p[s] + l / S) / (f->n[x] + l);
         f->r[x] = fmin(1, fmax(0, 0.5 + c->rewards[x] / (f->n[x] + l)));
