@@ -17,13 +17,13 @@ typedef struct tacit__curated {
 tacit_status tacit__curated_create(const tacit__family *family, const tacit__agent_row *row,
                                    const tacit_agent_request *request, tacit_noise *noise,
                                    void **out, tacit_error *err);
-void tacit__curated_destroy(void *agent);
-tacit_status tacit__curated_learn(void *agent, const tacit_trajectory *user, tacit_error *err);
-tacit_status tacit__curated_report(void *agent, const tacit_trajectory *user, void *bytes,
+void tacit__curated_destroy(void *self);
+tacit_status tacit__curated_learn(void *self, const tacit_trajectory *user, tacit_error *err);
+tacit_status tacit__curated_report(void *self, const tacit_trajectory *user, void *bytes,
                                    size_t *size, tacit_error *err);
-tacit_status tacit__curated_check_report(const void *agent, const void *bytes, size_t size,
+tacit_status tacit__curated_check_report(const void *self, const void *bytes, size_t size,
                                          tacit_error *err);
-tacit_status tacit__curated_absorb(void *agent, const void *bytes, size_t size, tacit_error *err);
-tacit_ledger *tacit__curated_ledger(const void *agent);
+tacit_status tacit__curated_absorb(void *self, const void *bytes, size_t size, tacit_error *err);
+tacit_ledger *tacit__curated_ledger(const void *self);
 
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "curate/gram_inside.h"
 #include "linalg/symmetric.h"
 
@@ -21,6 +22,7 @@ static void multiply(const tacit__gram_form *s, const tacit__lens *lens, size_t 
 {
     const tacit__frame *f = &s->o.frame;
     const double r = tacit__gram_radius(&s->o, h), *v = lens->targets + h * s->n_states;
+    TACIT__REQUIRE(lens->targets != NULL);
     for (size_t j = 0; j < f->width; j++)
         step[j] = 0;
     for (size_t next = 0; next < s->n_states; next++) {

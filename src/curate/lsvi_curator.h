@@ -73,6 +73,6 @@ void tacit__lsvi_data_close(tacit__lsvi_data *c);
 tacit_ledger *tacit__lsvi_data_ledger(const void *curator);
 
 /* As part of a saved state (base/bytes.h); loaded into a fresh curator of the same options. */
-void tacit__lsvi_data_fields(tacit__lsvi_data *data, tacit__saved *s);
+void tacit__lsvi_data_fields(tacit__lsvi_data *curator, tacit__saved *s);
 
 #endif

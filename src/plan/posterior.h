@@ -28,7 +28,7 @@ void tacit__posterior_destroy(tacit__posterior *q);
 void tacit__posterior_clear(tacit__posterior *q);
 
 /* What is known from sums alone, wherever they come from; what was known before is forgotten. */
-void tacit__posterior_set(tacit__posterior *posterior, const tacit__pair_sums *sums);
+void tacit__posterior_set(tacit__posterior *q, const tacit__pair_sums *sums);
 
 /* One more observation, counted; mean and covariance follow (n^2) unless `lazy`, and then
  * tacit__posterior_solve is due before they are looked at. */

@@ -64,132 +64,132 @@ static line cut(line *l, int most)
 }
 
 /* The jobs of the next transaction as a list. */
-static tacit__job *pop(tacit__committer *s)
+static tacit__job *pop(tacit__committer *c)
 {
-    line list = cut(&s->jobs_line, MOST);
-    const bool bulk = s->bulk_line.first != NULL && (list.first == NULL || !s->had_bulk);
+    line list = cut(&c->jobs_line, MOST);
+    const bool bulk = c->bulk_line.first != NULL && (list.first == NULL || !c->had_bulk);
     if (bulk)
-        append(&list, cut(&s->bulk_line, 1).first);
-    s->had_bulk = bulk;
+        append(&list, cut(&c->bulk_line, 1).first);
+    c->had_bulk = bulk;
     return list.first;
 }
 
-static bool is_idle(const tacit__committer *s)
+static bool is_idle(const tacit__committer *c)
 {
-    return s->jobs_line.first == NULL && s->bulk_line.first == NULL;
+    return c->jobs_line.first == NULL && c->bulk_line.first == NULL;
 }
 
-static tacit_status write_list(tacit__committer *s, tacit__job *list, bool one, tacit_error *err)
+static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, tacit_error *err)
 {
-    tacit_status status = tacit__vault_begin(s->vault, err);
+    tacit_status status = tacit__vault_begin(c->vault, err);
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
-        status = job->apply(job, s->vault, err);
-    status = tacit__vault_finish_transaction(s->vault, status, err);
-    atomic_fetch_add_explicit(status == TACIT_OK ? &s->commits : &s->failures, 1,
+        status = job->apply(job, c->vault, err);
+    status = tacit__vault_finish_transaction(c->vault, status, err);
+    atomic_fetch_add_explicit(status == TACIT_OK ? &c->commits : &c->failures, 1,
                               memory_order_relaxed);
     bool failing = status != TACIT_OK;
     if (!failing)
-        atomic_store_explicit(&s->committed, (int64_t)tacit__now_seconds(), memory_order_relaxed);
-    bool failed = atomic_exchange_explicit(&s->failing, failing, memory_order_relaxed);
+        atomic_store_explicit(&c->committed, (int64_t)tacit__now_seconds(), memory_order_relaxed);
+    bool failed = atomic_exchange_explicit(&c->failing, failing, memory_order_relaxed);
     if (failing != failed &&
-        s->log != NULL) /* the store's own words, which know nothing of users */
-        s->log(s->log_context, failing ? err->message : "the store can be written again");
-    s->unsettled = true;
+        c->log != NULL) /* the store's own words, which know nothing of users */
+        c->log(c->log_context, failing ? err->message : "the store can be written again");
+    c->unsettled = true;
     return status;
 }
 
 /* Writes all jobs together; if that fails, one by one, so that no job fails because of another. */
-static void write_all(tacit__committer *s, tacit__job *list)
+static void write_all(tacit__committer *c, tacit__job *list)
 {
     tacit_error err = {0};
     bool single = list->next == NULL;
-    tacit_status status = write_list(s, list, false, &err);
+    tacit_status status = write_list(c, list, false, &err);
     while (list != NULL) {
         tacit__job *job = list, *next = job->next;
         tacit_status own = status;
         if (status != TACIT_OK && !single)
-            own = write_list(s, job, true, &err);
-        atomic_fetch_add_explicit(&s->jobs, 1, memory_order_relaxed);
+            own = write_list(c, job, true, &err);
+        atomic_fetch_add_explicit(&c->jobs, 1, memory_order_relaxed);
         job->done(job, own);
         list = next;
     }
 }
 
 /* Waits for a job or the end; in between the log is cut. Called, and returns, with the lock. */
-static void await(tacit__committer *s)
+static void await(tacit__committer *c)
 {
-    while (is_idle(s) && !s->stop) {
-        if (!tacit__wait_ms(&s->news, &s->lock, s->unsettled ? SETTLE_MS : HUGE_VAL)) {
-            pthread_mutex_unlock(&s->lock);
-            s->unsettled = !tacit__vault_truncate_log(s->vault);
-            pthread_mutex_lock(&s->lock);
+    while (is_idle(c) && !c->stop) {
+        if (!tacit__wait_ms(&c->news, &c->lock, c->unsettled ? SETTLE_MS : HUGE_VAL)) {
+            pthread_mutex_unlock(&c->lock);
+            c->unsettled = !tacit__vault_truncate_log(c->vault);
+            pthread_mutex_lock(&c->lock);
         }
     }
 }
 
 static void *work(void *context)
 {
-    tacit__committer *s = context;
-    pthread_mutex_lock(&s->lock);
+    tacit__committer *c = context;
+    pthread_mutex_lock(&c->lock);
     for (;;) {
-        await(s);
-        if (is_idle(s))
+        await(c);
+        if (is_idle(c))
             break;
-        tacit__job *list = pop(s);
-        pthread_mutex_unlock(&s->lock);
-        write_all(s, list);
-        pthread_mutex_lock(&s->lock);
-        const bool idle = is_idle(s);
-        pthread_mutex_unlock(&s->lock);
-        tacit__vault_empty_log(s->vault, idle ? IDLE_PAGES : BUSY_PAGES);
-        pthread_mutex_lock(&s->lock);
+        tacit__job *list = pop(c);
+        pthread_mutex_unlock(&c->lock);
+        write_all(c, list);
+        pthread_mutex_lock(&c->lock);
+        const bool idle = is_idle(c);
+        pthread_mutex_unlock(&c->lock);
+        tacit__vault_empty_log(c->vault, idle ? IDLE_PAGES : BUSY_PAGES);
+        pthread_mutex_lock(&c->lock);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&c->lock);
     return NULL;
 }
 
 tacit_status tacit__committer_create(tacit__vault *vault, tacit_log_fn *log, void *context,
                                      tacit__committer **out, tacit_error *err)
 {
-    tacit__committer *s = tacit__alloc(1, sizeof *s);
-    if (s == NULL)
+    tacit__committer *c = tacit__alloc(1, sizeof *c);
+    if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    s->vault = vault;
-    s->log = log;
-    s->log_context = context;
+    c->vault = vault;
+    c->log = log;
+    c->log_context = context;
     tacit__vault_watch_log(vault);
-    (void)pthread_mutex_init(&s->lock, NULL);
-    tacit__condition_create(&s->news);
-    atomic_store(&s->committed, (int64_t)tacit__now_seconds());
-    tacit_status status = tacit__thread_start(&s->thread, work, s, err);
+    (void)pthread_mutex_init(&c->lock, NULL);
+    tacit__condition_create(&c->news);
+    atomic_store(&c->committed, (int64_t)tacit__now_seconds());
+    tacit_status status = tacit__thread_start(&c->thread, work, c, err);
     if (status != TACIT_OK) {
-        tacit__free(s);
+        tacit__free(c);
         return status;
     }
-    *out = s;
+    *out = c;
     return TACIT_OK;
 }
 
-void tacit__committer_destroy(tacit__committer *s)
+void tacit__committer_destroy(tacit__committer *c)
 {
-    if (s == NULL)
+    if (c == NULL)
         return;
-    pthread_mutex_lock(&s->lock);
-    s->stop = true;
-    pthread_cond_signal(&s->news);
-    pthread_mutex_unlock(&s->lock);
-    (void)pthread_join(s->thread, NULL);
-    (void)pthread_cond_destroy(&s->news);
-    (void)pthread_mutex_destroy(&s->lock);
-    tacit__free(s);
+    pthread_mutex_lock(&c->lock);
+    c->stop = true;
+    pthread_cond_signal(&c->news);
+    pthread_mutex_unlock(&c->lock);
+    (void)pthread_join(c->thread, NULL);
+    (void)pthread_cond_destroy(&c->news);
+    (void)pthread_mutex_destroy(&c->lock);
+    tacit__free(c);
 }
 
-void tacit__committer_post(tacit__committer *s, tacit__job *job)
+void tacit__committer_post(tacit__committer *c, tacit__job *job)
 {
-    pthread_mutex_lock(&s->lock);
-    append(job->bulk ? &s->bulk_line : &s->jobs_line, job);
-    pthread_cond_signal(&s->news);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_lock(&c->lock);
+    append(job->bulk ? &c->bulk_line : &c->jobs_line, job);
+    pthread_cond_signal(&c->news);
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* A job whose caller waits for it. `outer` is the caller's. */
@@ -218,12 +218,12 @@ static void wake(tacit__job *job, tacit_status status)
     pthread_mutex_unlock(&w->lock);
 }
 
-tacit_status tacit__committer_wait(tacit__committer *s, tacit__job *job)
+tacit_status tacit__committer_wait(tacit__committer *c, tacit__job *job)
 {
     waiting w = {.job = {.apply = apply_outer, .done = wake, .bulk = job->bulk}, .outer = job};
     (void)pthread_mutex_init(&w.lock, NULL);
     (void)pthread_cond_init(&w.news, NULL);
-    tacit__committer_post(s, &w.job);
+    tacit__committer_post(c, &w.job);
     pthread_mutex_lock(&w.lock);
     while (!w.done)
         pthread_cond_wait(&w.news, &w.lock);
@@ -233,12 +233,12 @@ tacit_status tacit__committer_wait(tacit__committer *s, tacit__job *job)
     return w.status;
 }
 
-tacit__committer_figures tacit__committer_figures_of(const tacit__committer *s)
+tacit__committer_figures tacit__committer_figures_of(const tacit__committer *c)
 {
     return (tacit__committer_figures){
-        .jobs = atomic_load(&s->jobs),
-        .commits = atomic_load(&s->commits),
-        .failures = atomic_load(&s->failures),
-        .commit_age = (uint64_t)((int64_t)tacit__now_seconds() - atomic_load(&s->committed)),
-        .failing = atomic_load(&s->failing)};
+        .jobs = atomic_load(&c->jobs),
+        .commits = atomic_load(&c->commits),
+        .failures = atomic_load(&c->failures),
+        .commit_age = (uint64_t)((int64_t)tacit__now_seconds() - atomic_load(&c->committed)),
+        .failing = atomic_load(&c->failing)};
 }
