@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
+#include "curate/user_check.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
 #include "sums/once.h"
@@ -208,21 +209,10 @@ void tacit__scores_contribute(const tacit__score_table *t, int64_t start, const 
     starts[u->states[0]] = start;
 }
 
-/* What is not used must lie in the space too: users are refused alike, whatever a learner looks at. */
 static tacit_status check_user(const tacit__scores *c, const tacit_trajectory *u, tacit_error *err)
 {
     const tacit__score_table *t = &c->o.table;
-    const size_t horizon = t->steps + 1;
-    for (size_t h = 0; h <= horizon; h++)
-        if (u->states[h] >= t->n_states)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
-                               t->n_states);
-    for (size_t h = 0; h < horizon; h++)
-        if (u->actions[h] >= t->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
-                               h, t->n_actions);
-    return TACIT_OK;
+    return tacit__check_trajectory(u, t->n_states, t->n_actions, t->steps + 1, err);
 }
 
 static tacit_status check_room(const tacit__scores *c, tacit_error *err)

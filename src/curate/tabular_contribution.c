@@ -2,6 +2,7 @@
  * the lattices of the sums. What they can be, and how far apart two users' are, is derived in
  * tabular_plan.c. */
 #include "curate/tabular_contribution.h"
+#include "curate/user_check.h"
 
 #include <stdlib.h>
 
@@ -40,16 +41,7 @@ tacit_status tacit__tabular_check_user(const tacit__tabular_options *o, const ta
                                        tacit_error *err)
 {
     const tacit__space *sp = &o->space;
-    for (size_t h = 0; h <= sp->horizon; h++)
-        if (u->states[h] >= sp->n_states)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
-                               sp->n_states);
-    for (size_t h = 0; h < sp->horizon; h++)
-        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
-                               h, sp->n_actions);
-    return TACIT_OK;
+    return tacit__check_trajectory(u, sp->n_states, sp->n_actions, sp->horizon, err);
 }
 
 size_t tacit__tabular_row(const tacit__tabular_options *o, const tacit_trajectory *u, size_t h)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
+#include "curate/user_check.h"
 #include "curate/weighted_curator_inside.h"
 #include "noise/stream.h"
 #include "sums/sum_steps.h"
@@ -193,15 +194,7 @@ static tacit_status check_user(const tacit__weighted *c, const tacit_trajectory 
                                tacit_error *err)
 {
     const tacit__space *sp = &c->o.space;
-    for (size_t h = 0; h <= sp->horizon; h++)
-        if (u->states[h] >= sp->n_states)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
-                               sp->n_states);
-    for (size_t h = 0; h < sp->horizon; h++)
-        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
-                               h, sp->n_actions);
+    TRY(tacit__check_trajectory(u, sp->n_states, sp->n_actions, sp->horizon, err));
     if (c->broken)
         return tacit__fail(err, TACIT_SYSTEM,
                            "an earlier charge was refused halfway; the counts are closed");

@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "plan/public_chance.h"
 #if TACIT__HAVE_AVX2
 #include <immintrin.h>
 #endif
@@ -139,32 +140,6 @@ void tacit__induction_expect(const tacit__induction *in, size_t table, const dou
     }
 }
 
-/* Public chance, by SplitMix64: ties carry no secret, so a generator without one is enough, and a planner
- * has no access to the others. */
-static uint64_t next_chance(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
-/* The best action; among equals each is as likely. */
-static uint32_t greedy(const double *q, size_t n_actions, uint64_t *chance)
-{
-    uint32_t best = 0;
-    uint64_t equals = 1;
-    for (uint32_t a = 1; a < n_actions; a++) {
-        if (q[a] > q[best]) {
-            best = a;
-            equals = 1;
-        } else if (q[a] == q[best] && next_chance(chance) % ++equals == 0) {
-            best = a;
-        }
-    }
-    return best;
-}
-
 void tacit__induction_step(tacit__induction *in, size_t h, tacit__q_fn *more, void *planner)
 {
     TACIT__REQUIRE(h < in->space.horizon);
@@ -203,7 +178,7 @@ tacit_billboard tacit__induction_run(tacit__induction *in, tacit__q_fn *more, vo
             q[i] = value > 0 ? value : 0;
         }
         for (size_t s = 0; s < n_states; s++) {
-            uint32_t action = greedy(q + s * n_actions, n_actions, &in->tie_words);
+            uint32_t action = tacit__chance_best(q + s * n_actions, n_actions, &in->tie_words);
             values[s] = q[s * n_actions + action];
             changed |= in->policy[h * n_states + s] != action;
             in->policy[h * n_states + s] = action;

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "linalg/symmetric.h"
+#include "plan/public_chance.h"
 
 #define TIE 1e-9 /* relative: more than rounding makes of equal values */
 
@@ -46,29 +47,6 @@ struct tacit__posterior_mixture {
     uint64_t version; /* of what was shown last, */
     uint64_t shown;   /* and its slot; UINT64_MAX: nothing of this batch */
 };
-
-/* --- Public chance ------------------------------------------------------------------------------- */
-
-static uint64_t next_word(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
-/* In (0, 1]. */
-static double next_unit(uint64_t *state)
-{
-    return (double)((next_word(state) >> 11) + 1) * 0x1p-53;
-}
-
-/* Box and Muller; the second one is not used. */
-static double next_normal(uint64_t *state)
-{
-    const double radius = sqrt(-2 * log(next_unit(state)));
-    return radius * cos(2 * M_PI * next_unit(state));
-}
 
 /* --- Plans --------------------------------------------------------------------------------------- */
 
@@ -108,7 +86,7 @@ static uint32_t best_of(const double *q, size_t n_actions, uint64_t *chance)
     for (size_t a = 1; a < n_actions; a++)
         most = fmax(most, q[a]);
     for (uint32_t a = 0; a < n_actions; a++)
-        if (q[a] >= most - TIE * (1 + most) && next_word(chance) % ++equals == 0)
+        if (q[a] >= most - TIE * (1 + most) && tacit__chance_word(chance) % ++equals == 0)
             best = a;
     return best;
 }
@@ -177,7 +155,7 @@ static void begin(tacit__posterior_mixture *p)
     p->shown = UINT64_MAX;
     place_batch(p, p->n);
     for (size_t j = 0; j < bold_plans(p, p->n); j++)
-        tacit__posterior_mixture_plan(p, p->o.boldness * fabs(next_normal(&p->chance)),
+        tacit__posterior_mixture_plan(p, p->o.boldness * fabs(tacit__chance_normal(&p->chance)),
                                       plans + j * p->plan_size);
     tacit__posterior_mixture_plan(p, 0, plans + p->o.plans * p->plan_size);
 }

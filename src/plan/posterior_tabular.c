@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "plan/public_chance.h"
 
 /* Chosen on the training worlds of docs/why/posterior-tabular.md. */
 #define OPTIMISM 0.1
@@ -91,29 +92,6 @@ void tacit__posterior_tabular_destroy(tacit__posterior_tabular *p)
     tacit__workspace_destroy(p);
 }
 
-/* --- Public chance ------------------------------------------------------------------------------- */
-
-static uint64_t next_word(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
-/* In (0, 1]. */
-static double next_unit(uint64_t *state)
-{
-    return (double)((next_word(state) >> 11) + 1) * 0x1p-53;
-}
-
-/* Box and Muller; the second one is not used. */
-static double next_normal(uint64_t *state)
-{
-    const double radius = sqrt(-2 * log(next_unit(state)));
-    return radius * cos(2 * M_PI * next_unit(state));
-}
-
 /* --- Plans --------------------------------------------------------------------------------------- */
 
 /* What a plan's Q is made of, beside the model. */
@@ -145,28 +123,12 @@ static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t r
                                  st->caution * look.noise));
 }
 
-/* The best action; among equals each is as likely. */
-static uint32_t best_of(const double *q, size_t n_actions, uint64_t *chance)
-{
-    uint32_t best = 0;
-    uint64_t equals = 1;
-    for (uint32_t a = 1; a < n_actions; a++) {
-        if (q[a] > q[best]) {
-            best = a;
-            equals = 1;
-        } else if (q[a] == q[best] && next_word(chance) % ++equals == 0) {
-            best = a;
-        }
-    }
-    return best;
-}
-
 static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *policy)
 {
     const size_t S = p->space.n_states, A = p->space.n_actions, pairs = S * A, H = p->space.horizon;
     double *after = p->values, *here = p->values + S;
     for (size_t row = 0; row < p->model->rows && !p->o.greedy; row++)
-        p->xi[row] = next_normal(&p->chance);
+        p->xi[row] = tacit__chance_normal(&p->chance);
     for (size_t s = 0; s < S; s++)
         after[s] = 0; /* nothing follows the last step */
     for (size_t h = H; h-- > 0;) {
@@ -176,7 +138,7 @@ static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *p
         for (size_t i = 0; i < pairs; i++)
             q[i] = q_of(p, st, table * pairs + i, (double)(H - h), &next);
         for (size_t s = 0; s < S; s++) {
-            const uint32_t action = best_of(q + s * A, A, &p->chance);
+            const uint32_t action = tacit__chance_best(q + s * A, A, &p->chance);
             policy[h * S + s] = action;
             here[s] = q[s * A + action];
         }
@@ -190,7 +152,7 @@ static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *p
 
 static size_t draw_from(const double *chances, size_t n, uint64_t *chance)
 {
-    double left = next_unit(chance);
+    double left = tacit__chance_unit(chance);
     for (size_t i = 0; i + 1 < n; i++) {
         left -= chances[i];
         if (left <= 0)
@@ -203,10 +165,10 @@ static size_t draw_next(const tacit__posterior_tabular *p, size_t row, uint64_t 
 {
     const tacit__row_model *m = p->model;
     const size_t first = m->first[row], n = m->first[row + 1] - first;
-    if (n == 0 || next_unit(chance) <= m->rest[row])
-        return (size_t)(next_word(chance) % p->space.n_states);
+    if (n == 0 || tacit__chance_unit(chance) <= m->rest[row])
+        return (size_t)(tacit__chance_word(chance) % p->space.n_states);
     /* the chances of the entries sum to 1 - rest */
-    double left = next_unit(chance) * (1 - m->rest[row]);
+    double left = tacit__chance_unit(chance) * (1 - m->rest[row]);
     for (size_t i = 0; i + 1 < n; i++) {
         left -= m->chance[first + i];
         if (left <= 0)
