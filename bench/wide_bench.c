@@ -1,9 +1,12 @@
-/* Every kernel that is written by hand for AVX2 or AVX-512 beside its plain loop, which the compiler has for itself: the same
- * calls in turns in one run. A version that does not earn about 1.3 over the one before goes. */
+/* Every kernel that is written by hand for AVX2 or AVX-512 beside its plain loop, which the compiler has for
+ * itself (chacha: beside libsodium): the same calls in turns in one run. A version that does not earn about
+ * 1.2 over the one before goes. */
+#include <sodium.h>
 #include <stdint.h>
 
 #include "base/cpu.h"
 #include "harness.h"
+#include "noise/chacha.h"
 #include "noise/draw_loop.h"
 #include "noise/tag.h"
 #include "plan/induct.h"
@@ -40,6 +43,16 @@ static void draw(int calls)
     for (int c = 0; c < calls; c++) {
         memcpy(draws, words, sizeof draws); /* it works in place */
         sink += kernel(tacit__tables[TACIT__GAUSSIAN], 0x1p20, N, draws);
+    }
+}
+
+static void chacha(int calls)
+{
+    static const uint8_t key[TACIT__KEY_BYTES] = {3};
+    static uint64_t words[N];
+    for (int c = 0; c < calls; c++) {
+        tacit__chacha(key, (uint64_t)c, 0, sizeof words, words);
+        sink += (int64_t)words[c % N];
     }
 }
 
@@ -135,7 +148,8 @@ static const struct {
     int calls;
     bool avx512; /* it has a third version */
 } kernels[] = {
-    {"noise/draw_loop: 4096 draws", draw, 500, false},
+    {"noise/chacha: 4096 words", chacha, 500, true},
+    {"noise/draw_loop: 4096 draws", draw, 500, true},
     {"noise/tag: 4096 small values", tag_narrow, 2000, false},
     {"noise/tag: 4096 large values", tag_wide, 1000, false},
     {"sums/blt_kernel: encode 4096 coordinates", encode, 1000, false},
@@ -157,6 +171,8 @@ static double measure(size_t kernel, int path)
 int main(void)
 {
     static const char *const names[PATHS] = {"plain", "avx2", "avx512"};
+    if (sodium_init() < 0) /* it chooses its own instructions there */
+        return 1;
     bench_header("wide");
     const int paths = tacit__cpu_has_avx512() ? 3 : tacit__cpu_has_avx2() ? 2 : 1;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {

@@ -8,8 +8,8 @@
  * Exact steps: w (a 52-bit integer plus a half), t (47 bits minus 1.5), the rounding by 2^52 (y < 2^51),
  * y - r (Sterbenz) and 1/2 - |y - r| where it matters (likewise).
  *
- * Cost: about 10 cycles a draw with AVX2, beside 9 for the ChaCha20 word. (AVX-512 took 8, which was not
- * worth a third version.) */
+ * Cost: see bench/noise_bench.c. Where there is AVX-512, the kernel and the ChaCha20 words (chacha.c) take
+ * about as long as each other. */
 #include "noise/draw_loop.h"
 
 #include <math.h>
@@ -152,11 +152,80 @@ TACIT__AVX2 static bool kernel_avx2(const tacit__slot *table, double scale, size
     }
     return transform_from(table, scale, i, n, words) && _mm256_movemask_pd(sure) == 15;
 }
+
+/* Rows of eight slots to columns, as above: pairs, then quarters, then halves. */
+TACIT__AVX512 TACIT__INLINE void transpose8(const double *const row[8], __m512d column[8])
+{
+    __m512d even[4], odd[4]; /* of rows 2i and 2i + 1: columns 0, 2, 4, 6, and 1, 3, 5, 7 */
+    for (int i = 0; i < 4; i++) {
+        __m512d a = _mm512_load_pd(row[2 * i]), b = _mm512_load_pd(row[2 * i + 1]);
+        even[i] = _mm512_unpacklo_pd(a, b);
+        odd[i] = _mm512_unpackhi_pd(a, b);
+    }
+    for (int side = 0; side < 2; side++) {
+        const __m512d *of = side == 0 ? even : odd;
+        __m512d low04 = _mm512_shuffle_f64x2(of[0], of[1], 0x88);
+        __m512d high04 = _mm512_shuffle_f64x2(of[2], of[3], 0x88);
+        __m512d low26 = _mm512_shuffle_f64x2(of[0], of[1], 0xdd);
+        __m512d high26 = _mm512_shuffle_f64x2(of[2], of[3], 0xdd);
+        column[side] = _mm512_shuffle_f64x2(low04, high04, 0x88);
+        column[side + 4] = _mm512_shuffle_f64x2(low04, high04, 0xdd);
+        column[side + 2] = _mm512_shuffle_f64x2(low26, high26, 0x88);
+        column[side + 6] = _mm512_shuffle_f64x2(low26, high26, 0xdd);
+    }
+}
+
+/* `transform` on eight lanes, step for step and with the same roundings. */
+TACIT__AVX512 static bool kernel_avx512(const tacit__slot *table, double scale, size_t n,
+                                        int64_t *words)
+{
+    const __m512i one = _mm512_set1_epi64(0x3ff0000000000000);
+    const __m512i low52 = _mm512_set1_epi64(((int64_t)1 << 52) - 1);
+    const __m512i before_first = _mm512_set1_epi64(FIRST_SLOT - 1), zero = _mm512_setzero_si512();
+    const __m512d scales = _mm512_set1_pd(scale), two52 = _mm512_set1_pd(0x1p52);
+    __mmask8 sure = 0xff;
+
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        __m512i word = _mm512_loadu_si512(words + i);
+        __m512i top52 = _mm512_or_si512(_mm512_srli_epi64(word, 12), one);
+        __m512d w = _mm512_sub_pd(_mm512_castsi512_pd(top52), _mm512_set1_pd(1 - 0x1p-53));
+        __m512i bits = _mm512_castpd_si512(w);
+        __m512i slot = _mm512_srli_epi64(bits, 52 - TACIT__SEGMENT_BITS);
+        slot = _mm512_max_epi64(_mm512_sub_epi64(slot, before_first), zero);
+        __m512i rest = _mm512_and_si512(_mm512_slli_epi64(bits, TACIT__SEGMENT_BITS), low52);
+        __m512d t =
+            _mm512_sub_pd(_mm512_castsi512_pd(_mm512_or_si512(rest, one)), _mm512_set1_pd(1.5));
+
+        _Alignas(64) int64_t slots[8];
+        _mm512_store_si512(slots, slot);
+        const double *row[8];
+        for (int k = 0; k < 8; k++)
+            row[k] = table[slots[k]].coefficient;
+        __m512d c[8];
+        transpose8(row, c);
+        __m512d p = c[6];
+        for (int k = 5; k >= 0; k--)
+            p = _mm512_add_pd(_mm512_mul_pd(p, t), c[k]);
+        __m512d y = _mm512_mul_pd(scales, p);
+
+        __m512d shifted = _mm512_add_pd(y, two52);
+        __m512d distance = _mm512_abs_pd(_mm512_sub_pd(y, _mm512_sub_pd(shifted, two52)));
+        __m512i magnitude = _mm512_and_si512(_mm512_castpd_si512(shifted), low52);
+        __mmask8 negative = _mm512_test_epi64_mask(word, _mm512_set1_epi64(1));
+        _mm512_storeu_si512(words + i, _mm512_mask_sub_epi64(magnitude, negative, zero, magnitude));
+        __m512d room = _mm512_sub_pd(_mm512_set1_pd(0.5), distance);
+        sure &= _mm512_cmp_pd_mask(_mm512_mul_pd(scales, c[7]), room, _CMP_LT_OQ);
+    }
+    return transform_from(table, scale, i, n, words) && sure == 0xff;
+}
 #endif
 
 tacit__draw_loop_fn *tacit__draw_loop(void)
 {
 #if TACIT__HAVE_AVX2
+    if (tacit__cpu_has_avx512())
+        return kernel_avx512;
     if (tacit__cpu_has_avx2())
         return kernel_avx2;
 #endif

@@ -37,6 +37,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "noise/chacha.h"
 
 struct tacit_noise {
     uint8_t key[TACIT__KEY_BYTES];
@@ -188,12 +189,8 @@ enum { BLOCK_BITS = 33 }; /* of the counter; what is above them belongs to the t
 
 static void blocks(const tacit__site *site, uint64_t nonce, uint64_t block, void *out, size_t bytes)
 {
-    uint8_t nonce_bytes[crypto_stream_chacha20_NONCEBYTES];
-    for (size_t i = 0; i < sizeof nonce_bytes; i++)
-        nonce_bytes[i] = (uint8_t)(nonce >> (8 * i));
     TACIT__REQUIRE(block >> BLOCK_BITS == 0);
-    memset(out, 0, bytes);
-    crypto_stream_chacha20_xor_ic(out, out, bytes, nonce_bytes, site->block + block, site->key);
+    tacit__chacha(site->key, nonce, site->block + block, bytes, out);
 }
 
 void tacit__site_words(const tacit__site *site, uint64_t step, uint64_t first, size_t n,
