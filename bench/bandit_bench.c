@@ -127,8 +127,8 @@ static void bench_capri(void)
 
 static void bench_gp(void)
 {
-    static const char *const sizes[] = {"10", "20", "30", "40"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const sizes[] = {"10", "20", "30", "40", "50"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const tacit_setting settings[] = {{.key = "contexts", .value = sizes[i]},
                                           {.key = "actions", .value = sizes[i]}};
         tacit_world *world = bench_world("kernel-bandit", settings, 2);

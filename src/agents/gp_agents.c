@@ -170,7 +170,7 @@ typedef struct header {
     double gain, tau;
 } header;
 
-static const tacit__envelope envelope = {.magic = 0x7461636974677075U, /* "tacitgpu" */
+static const tacit__envelope envelope = {.magic = 0x7461636974677076U, /* "tacitgpv" */
                                          .header = sizeof(header),
                                          .what = "learner"};
 
@@ -190,7 +190,9 @@ static void array_fields(gp_agent *agent, double users, tacit__saved *s)
     tacit__kernel_elimination *k = agent->elimination;
     const size_t n = q->n;
     tacit__saved_reals(s, q->mean, n, TACIT__MOST_SUM);
+    tacit__saved_reals(s, q->variance, n, TACIT__MOST_SUM);
     tacit__saved_reals(s, q->covariance, n * n, TACIT__MOST_SUM);
+    tacit__saved_reals(s, q->recent, n * TACIT__POSTERIOR_RECENT, TACIT__MOST_SUM);
     tacit__saved_reals(s, q->count, n, users);
     tacit__saved_reals(s, q->sum, n, users);
     if (k == NULL)

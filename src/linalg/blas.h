@@ -20,10 +20,6 @@ void tacit__blas_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, si
 void tacit__blas_gemv(bool transpose, size_t m, size_t n, double alpha, const double *a, size_t lda,
                       const double *x, double beta, double *y);
 
-/* A += alpha x y^T; A is m x n. */
-void tacit__blas_ger(size_t m, size_t n, double alpha, const double *x, const double *y, double *a,
-                     size_t lda);
-
 /* Lower triangle of C += A A^T; C is d x d, A is d x n. */
 void tacit__blas_syrk(size_t d, size_t n, const double *a, size_t lda, double *c, size_t ldc);
 

@@ -78,14 +78,6 @@ void tacit__blas_gemv(bool transpose, size_t m, size_t n, double alpha, const do
     leave(entered);
 }
 
-void tacit__blas_ger(size_t m, size_t n, double alpha, const double *x, const double *y, double *a,
-                     size_t lda)
-{
-    bool entered = enter();
-    cblas_dger(CblasColMajor, length(m), length(n), alpha, x, 1, y, 1, a, length(lda));
-    leave(entered);
-}
-
 void tacit__blas_syrk(size_t d, size_t n, const double *a, size_t lda, double *c, size_t ldc)
 {
     bool entered = enter();

@@ -64,13 +64,6 @@ void tacit__blas_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, si
     }
 }
 
-void tacit__blas_ger(size_t m, size_t n, double alpha, const double *x, const double *y, double *a,
-                     size_t lda)
-{
-    for (size_t j = 0; j < n; j++)
-        add(m, alpha * y[j], x, a + j * lda);
-}
-
 void tacit__blas_syrk(size_t d, size_t n, const double *a, size_t lda, double *c, size_t ldc)
 {
     for (size_t j = 0; j < d; j++)

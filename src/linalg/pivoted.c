@@ -84,8 +84,3 @@ void tacit__subtract_gram(size_t d, size_t n, const double *columns, double *ful
 {
     tacit__blas_gemm(true, false, n, n, d, -1, columns, d, columns, d, 1, full, n);
 }
-
-void tacit__downdate(size_t d, double factor, const double *s, double *full)
-{
-    tacit__blas_ger(d, d, -factor, s, s, full, d);
-}

@@ -36,7 +36,4 @@ void tacit__solve_upper_many(size_t d, size_t n, const double *factor, double *b
 /* full[i][j] -= columns[i] . columns[j] for n columns [n][d]; full is [n][n]. */
 void tacit__subtract_gram(size_t d, size_t n, const double *columns, double *full);
 
-/* full -= factor s s^T for symmetric full, both triangles. */
-void tacit__downdate(size_t d, double factor, const double *s, double *full);
-
 #endif

@@ -14,8 +14,7 @@ uint32_t tacit__gp_ucb_act(const tacit__posterior *q, const tacit__gp_ucb_option
     uint32_t action = 0;
     for (uint32_t a = 0; a < q->pairs.n_actions; a++) {
         size_t w = state * q->pairs.n_actions + a;
-        double score =
-            q->mean[w] + o->bonus_scale * beta * sqrt(fmax(0, q->covariance[w * q->n + w]));
+        double score = q->mean[w] + o->bonus_scale * beta * sqrt(fmax(0, q->variance[w]));
         if (score > best) {
             best = score;
             action = a;

@@ -47,7 +47,7 @@ uint32_t tacit__kernel_elimination_least_known(const tacit__kernel_elimination *
     uint32_t action = 0;
     for (uint32_t a = 0; a < q->pairs.n_actions; a++) {
         size_t w = state * q->pairs.n_actions + a;
-        double variance = q->covariance[w * q->n + w];
+        double variance = q->variance[w];
         if (p->active[w] && variance > most) {
             most = variance;
             action = a;
@@ -69,12 +69,10 @@ static void eliminate(tacit__kernel_elimination *p)
         double highest = -HUGE_VAL;
         for (size_t w = c * A; w < (c + 1) * A; w++)
             if (p->active[w])
-                highest =
-                    fmax(highest, q->mean[w] - factor * sqrt(fmax(0, q->covariance[w * q->n + w])));
+                highest = fmax(highest, q->mean[w] - factor * sqrt(fmax(0, q->variance[w])));
         for (size_t w = c * A; w < (c + 1) * A; w++)
             p->active[w] =
-                p->active[w] &&
-                q->mean[w] + factor * sqrt(fmax(0, q->covariance[w * q->n + w])) >= highest;
+                p->active[w] && q->mean[w] + factor * sqrt(fmax(0, q->variance[w])) >= highest;
     }
 }
 

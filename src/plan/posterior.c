@@ -3,7 +3,12 @@
  *     K_uu + diag(tau / n_w) = C C^T,   mean = K_wu (C C^T)^-1 ybar,   covariance = K - |C^-1 K_uw|^2,
  * and one more observation at i, with s the i-th column of the covariance:
  *     mean += s (y - mean_i) / (tau + s_i),   covariance -= s s^T / (tau + s_i).
- * Rounding of the second adds up, so every AGAIN steps the first is computed. */
+ * Rounding of the second adds up, so every AGAIN steps the first is computed.
+ *
+ * The product s s^T would move the whole covariance through memory for one observation. So the column
+ * s / sqrt(tau + s_i) waits in `recent`, and LATER of them are subtracted together. A column of the
+ * covariance is the matrix's less what is waiting; the diagonal, which learners read, is kept apart and up
+ * to date. */
 #include "plan/posterior.h"
 
 #include <math.h>
@@ -14,7 +19,7 @@
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
 
-enum { AGAIN = 5000 };
+enum { LATER = TACIT__POSTERIOR_RECENT, AGAIN = 100 * LATER };
 
 tacit_status tacit__posterior_create(const tacit__pairs *pairs, double tau, tacit__posterior **out)
 {
@@ -24,6 +29,7 @@ tacit_status tacit__posterior_create(const tacit__pairs *pairs, double tau, taci
     tacit__posterior *q =
         TACIT__WORKSPACE(w, TACIT__PIECE(w.mean, n), {&w.covariance, n, row},
                          TACIT__PIECE(w.count, n), TACIT__PIECE(w.sum, n), TACIT__PIECE(w.seen, n),
+                         TACIT__PIECE(w.variance, n), TACIT__PIECE(w.recent, n * LATER),
                          TACIT__PIECE(w.column, n), {&w.solve, n, row}, {&w.factor, n, row});
     if (q == NULL)
         return TACIT_NO_MEMORY;
@@ -50,10 +56,17 @@ void tacit__posterior_clear(tacit__posterior *q)
     tacit__posterior_solve(q);
 }
 
+static void read_variances(tacit__posterior *q)
+{
+    for (size_t w = 0; w < q->n; w++)
+        q->variance[w] = q->covariance[w * q->n + w];
+}
+
 void tacit__posterior_solve(tacit__posterior *q)
 {
     const size_t n = q->n;
     size_t m = 0;
+    memset(q->recent, 0, n * LATER * sizeof *q->recent);
     for (size_t w = 0; w < n; w++) {
         tacit__kernel_column(&q->pairs.kernel, n, q->pairs.points, NULL, point(q, w),
                              q->covariance + w * n);
@@ -62,6 +75,7 @@ void tacit__posterior_solve(tacit__posterior *q)
     }
     memset(q->mean, 0, n * sizeof *q->mean);
     q->steps = 0;
+    read_variances(q);
     if (m == 0)
         return;
     for (size_t j = 0; j < m; j++) {
@@ -79,6 +93,7 @@ void tacit__posterior_solve(tacit__posterior *q)
     tacit__solve_lower(m, q->factor, q->column);
     tacit__inner_many(m, n, q->solve, q->column, q->mean);
     tacit__subtract_gram(m, n, q->solve, q->covariance);
+    read_variances(q);
 }
 
 /* The gain of observations in any order: half of log det(I + K_uu diag(n) / tau), the log of the product of
@@ -103,13 +118,25 @@ void tacit__posterior_add(tacit__posterior *q, size_t pair, double y, bool lazy)
     q->sum[pair] += y;
     if (lazy)
         return;
-    const double *s = q->covariance + pair * q->n;
-    double below = q->tau + s[pair], step = (y - q->mean[pair]) / below;
+    const size_t n = q->n, waiting = q->steps % LATER;
+    double *s = q->column;
+    tacit__inner_many(LATER, n, q->recent, q->recent + pair * LATER, s);
+    for (size_t w = 0; w < n; w++)
+        s[w] = q->covariance[pair * n + w] - s[w];
+    const double below = q->tau + s[pair], step = (y - q->mean[pair]) / below;
+    const double scale = 1 / sqrt(below);
     q->gain += 0.5 * log1p(fmax(0, s[pair]) / q->tau);
-    memcpy(q->column, s, q->n * sizeof *q->column);
-    for (size_t w = 0; w < q->n; w++)
-        q->mean[w] += q->column[w] * step;
-    tacit__downdate(q->n, 1 / below, q->column, q->covariance);
-    if (++q->steps == AGAIN)
+    for (size_t w = 0; w < n; w++) {
+        const double v = scale * s[w];
+        q->mean[w] += s[w] * step;
+        q->variance[w] -= v * v;
+        q->recent[w * LATER + waiting] = v;
+    }
+    q->steps++;
+    if (q->steps == AGAIN) {
         tacit__posterior_solve(q);
+    } else if (waiting + 1 == LATER) {
+        tacit__subtract_gram(LATER, n, q->recent, q->covariance);
+        memset(q->recent, 0, n * LATER * sizeof *q->recent);
+    }
 }

@@ -6,15 +6,19 @@
 #include "board/moments.h"
 #include "plan/estimator.h"
 
+enum { TACIT__POSTERIOR_RECENT = 48 };
+
 typedef struct tacit__posterior {
     tacit__pairs pairs;
     size_t n;            /* pairs */
     double tau;          /* regularizer, the variance of the noise in the model */
     double *mean;        /* [n] */
-    double *covariance;  /* [n][n]; NULL until it is needed */
+    double *variance;    /* [n] */
     double *count, *sum; /* [n]: observations of each pair */
     double gain;         /* information: sum of log(1 + variance / tau) / 2 when observed */
     uint64_t steps;      /* since the covariance was computed anew */
+    double *covariance;  /* [n][n], without what is waiting */
+    double *recent;      /* [n][RECENT]: columns that wait to be subtracted, then zeros */
     /* scratch */
     size_t *seen;
     double *column, *solve, *factor;
@@ -30,11 +34,11 @@ void tacit__posterior_clear(tacit__posterior *q);
 /* What is known from sums alone, wherever they come from; what was known before is forgotten. */
 void tacit__posterior_set(tacit__posterior *q, const tacit__pair_sums *sums);
 
-/* One more observation, counted; mean and covariance follow (n^2) unless `lazy`, and then
+/* One more observation, counted; mean and variance follow (n^2) unless `lazy`, and then
  * tacit__posterior_solve is due before they are looked at. */
 void tacit__posterior_add(tacit__posterior *q, size_t pair, double y, bool lazy);
 
-/* Mean and covariance from the counts alone, without what rounding has added up. */
+/* Mean, variance and covariance from the counts alone, without what rounding has added up. */
 void tacit__posterior_solve(tacit__posterior *q);
 
 #endif

@@ -33,7 +33,6 @@ static void call_all(const double *a, results *r)
     tacit__blas_trsm_left(false, D, D, r->factor, D, r->product, D);
     tacit__blas_trsm_right(D, D, r->factor, D, r->product, D);
     tacit__blas_gemv(true, D, D, 1, a, D, a, 0, r->y);
-    tacit__blas_ger(D, D, 1, r->y, a, r->product, D);
     tacit__blas_trtri(D, r->factor, D);
 }
 
