@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <tacit/client.h>
 #include <tacit/world.h>
 
 #include "base/json_text.h"
+#include "base/parallel.h"
 #include "base/settings.h"
+#include "base/wait.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/simulated_people.h"
@@ -139,13 +140,6 @@ typedef struct player {
 
 /* --- Asking ------------------------------------------------------------------------------------- */
 
-static double now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
 static void complain(play *all, int status, const char *why)
 {
     (void)pthread_mutex_lock(&all->lock);
@@ -170,9 +164,9 @@ static const tacit__json_node *ask(player *p, const char *path, const char *key,
     const char *text = NULL;
     char why[300];
     size_t size = 0;
-    double start = now_ms();
+    double start = tacit__now_ms();
     int status = body != NULL ? cli_wire_ask(&p->wire, "POST", path, key, body, &text, &size) : 0;
-    double took = now_ms() - start;
+    double took = tacit__now_ms() - start;
     p->slowest_ms = fmax(p->slowest_ms, took);
     p->sum_ms += took;
     atomic_fetch_add(&p->play->requests, 1);
@@ -338,14 +332,16 @@ static bool play_local(player *p, tacit_situation *here)
     return good;
 }
 
-static void *run(void *context)
+/* What the client of this number does. Users who fail are counted; that is no failure of the client. */
+static tacit_status run_client(void *context, size_t client, tacit_error *err)
 {
-    player *p = context;
+    player *p = (player *)context + client;
     play *all = p->play;
+    (void)err;
     for (;;) {
         uint64_t user = atomic_fetch_add(&all->next, 1);
         if (user >= all->o->users || atomic_load(&all->failures) > 20 || atomic_load(&caught) != 0)
-            return NULL;
+            return TACIT_OK;
         tacit_situation here;
         p->user = user;
         bool good = cli_people_come(p->people, user, &here) == TACIT_OK &&
@@ -455,28 +451,23 @@ static int print_result(play *all, const player *players, size_t n, double secon
 
 static int play_all(play *all)
 {
-    size_t n = (size_t)all->o->clients, started = 0;
+    const size_t n = (size_t)all->o->clients;
     player *players = calloc(n, sizeof *players);
-    pthread_t *threads = calloc(n, sizeof *threads);
-    tacit_error err = {0};
-    tacit_status status = players != NULL && threads != NULL ? TACIT_OK : TACIT_NO_MEMORY;
-    double start = now_ms();
-    for (; started < n && status == TACIT_OK; started++) {
-        status = open_player(&players[started], all, &err);
-        if (status == TACIT_OK &&
-            pthread_create(&threads[started], NULL, run, &players[started]) != 0)
-            status = TACIT_SYSTEM;
-    }
-    if (status != TACIT_OK)
-        atomic_store(&all->next, all->o->users); /* those that have begun end */
-    for (size_t i = 0; i < started - (status != TACIT_OK && started > 0); i++)
-        (void)pthread_join(threads[i], NULL);
-    int result = status == TACIT_OK ? print_result(all, players, n, 1e-3 * (now_ms() - start))
-                                    : cli_failed(status, &err);
-    for (size_t i = 0; i < started; i++)
+    tacit_error err = TACIT_ERROR_INIT;
+    tacit_status status = players != NULL ? TACIT_OK : TACIT_NO_MEMORY;
+    size_t opened = 0;
+    for (; opened < n && status == TACIT_OK; opened++)
+        status = open_player(&players[opened], all, &err);
+    const double start = tacit__now_ms();
+    bool stopped;
+    if (status == TACIT_OK)
+        status = tacit__parallel(n, (unsigned)n, run_client, NULL, players, &stopped, &err);
+    int result = status == TACIT_OK
+                     ? print_result(all, players, n, 1e-3 * (tacit__now_ms() - start))
+                     : cli_failed(status, &err);
+    for (size_t i = 0; i < opened; i++)
         close_player(&players[i]);
     free(players);
-    free(threads);
     return result;
 }
 

@@ -27,8 +27,6 @@ typedef struct tacit__worker_slot {
     _Atomic double since;                      /* when it began */
 } tacit__worker_slot;
 
-#define TACIT__NO_JOB SIZE_MAX
-
 /* Plays and fills *job and curve; the slot shows progress. When stopped, job->done is false and the rest
  * is undefined; that is no failure. */
 TACIT_MUST_USE tacit_status tacit__play(const tacit__lab_world *lab_world, size_t agent,

@@ -99,7 +99,7 @@ void tacit__workers_measure(tacit__workers *workers, double start, tacit_lab_pro
     TACIT__REQUIRE(workers != NULL && out != NULL);
     const tacit_experiment *e = workers->experiment;
     const double time = tacit__now_seconds();
-    (void)pthread_mutex_lock(&workers->lock);
+    (void)pthread_mutex_lock(&workers->crew.lock);
     size_t n = read_slots(workers);
     tacit_lab_progress p = {.n_jobs = workers->results->n_jobs,
                             .jobs = workers->n_earlier + workers->n_finished,
@@ -126,6 +126,6 @@ void tacit__workers_measure(tacit__workers *workers, double start, tacit_lab_pro
     /* A job may be finished between two calls; the reported number does not shrink. */
     workers->reported = p.episodes > workers->reported ? p.episodes : workers->reported;
     p.episodes = workers->reported < p.n_episodes ? workers->reported : p.n_episodes;
-    (void)pthread_mutex_unlock(&workers->lock);
+    (void)pthread_mutex_unlock(&workers->crew.lock);
     *out = p;
 }

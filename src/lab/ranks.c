@@ -82,8 +82,8 @@ tacit_status tacit__ranks_create(tacit__workers *workers, const tacit_transport 
     TACIT__REQUIRE(transport != NULL && workers != NULL);
     tacit__ranks w = {.workers = workers, .transport = transport};
     tacit__ranks *r = TACIT__WORKSPACE(w, TACIT__PIECE(w.peers, transport->size),
-                                       TACIT__PIECE(w.sent, workers->n_threads),
-                                       TACIT__PIECE(w.sent_job, workers->n_threads));
+                                       TACIT__PIECE(w.sent, workers->crew.n_threads),
+                                       TACIT__PIECE(w.sent_job, workers->crew.n_threads));
     if (r == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = tacit__experiment_identity(workers->experiment, r->identity, err);
@@ -93,10 +93,10 @@ tacit_status tacit__ranks_create(tacit__workers *workers, const tacit_transport 
     }
     for (unsigned i = 0; i < transport->size; i++)
         r->peers[i].heard = tacit__now_seconds();
-    for (size_t i = 0; i < workers->n_threads; i++)
+    for (size_t i = 0; i < workers->crew.n_threads; i++)
         r->sent_job[i] = TACIT__NO_JOB;
     if (transport->rank > 0) {
-        r->out = (message){.kind = HELLO, .slot = workers->n_threads};
+        r->out = (message){.kind = HELLO, .slot = workers->crew.n_threads};
         memcpy(r->out.identity, r->identity, sizeof r->identity);
         status = transport->send(transport->context, 0, &r->out, size_of(&r->out));
     }
@@ -116,7 +116,7 @@ static void fail(tacit__ranks *r, tacit_status status, const char *text)
 {
     tacit_error failure;
     (void)tacit__fail(&failure, status, "%s", text);
-    tacit__workers_fail(r->workers, 0, &failure);
+    tacit__crew_fail(&r->workers->crew, 0, &failure);
 }
 
 static void send_message(tacit__ranks *r, unsigned to, const message *m)
@@ -161,7 +161,7 @@ static void check_hello(tacit__ranks *r, unsigned from)
     const char *what = NULL;
     if (memcmp(r->in.identity, r->identity, sizeof r->identity) != 0)
         what = "reads another experiment, or is of another version";
-    else if (r->in.slot != r->workers->n_threads)
+    else if (r->in.slot != r->workers->crew.n_threads)
         what = "has another number of threads; give the same -j to all";
     if (what == NULL)
         return;
@@ -172,7 +172,7 @@ static void check_hello(tacit__ranks *r, unsigned from)
 static void answer_want(tacit__ranks *r, unsigned from)
 {
     size_t job =
-        atomic_load(&r->workers->stop) ? TACIT__NO_JOB : tacit__workers_next_job(r->workers);
+        atomic_load(&r->workers->crew.stop) ? TACIT__NO_JOB : tacit__crew_next(&r->workers->crew);
     send_plain(r, from, job != TACIT__NO_JOB ? JOB : NO_MORE, job);
 }
 
@@ -183,11 +183,11 @@ static bool store_points(tacit__ranks *r, unsigned from)
     tacit_results *results = workers->results;
     const message *m = &r->in;
     if (m->job >= results->n_jobs || m->first > results->n_points ||
-        m->n > results->n_points - m->first || m->slot >= workers->n_threads) {
+        m->n > results->n_points - m->first || m->slot >= workers->crew.n_threads) {
         fail(r, TACIT_CORRUPT, "another process reported a job that does not exist");
         return false;
     }
-    tacit__worker_slot *slot = &workers->slots[from * workers->n_threads + m->slot];
+    tacit__worker_slot *slot = &workers->slots[from * workers->crew.n_threads + m->slot];
     memcpy(results->curves + m->job * results->n_points + m->first, m->points,
            (size_t)m->n * sizeof *m->points);
     if (atomic_load(&slot->job) != m->job) {
@@ -215,7 +215,7 @@ static void store_result(tacit__ranks *r, unsigned from)
     job->seconds = m->seconds;
     job->n_points = workers->results->n_points;
     job->done = true;
-    atomic_store(&workers->slots[from * workers->n_threads + m->slot].job, TACIT__NO_JOB);
+    atomic_store(&workers->slots[from * workers->crew.n_threads + m->slot].job, TACIT__NO_JOB);
     tacit__workers_finish_job(workers, (size_t)m->job, m->elapsed);
 }
 
@@ -223,7 +223,7 @@ static void store_failure(tacit__ranks *r, unsigned from)
 {
     tacit_error failure;
     (void)tacit__fail(&failure, (tacit_status)r->in.status, "process %u: %.400s", from, r->in.text);
-    tacit__workers_fail(r->workers, (size_t)r->in.job, &failure);
+    tacit__crew_fail(&r->workers->crew, (size_t)r->in.job, &failure);
 }
 
 static void handle_report(tacit__ranks *r, unsigned from)
@@ -257,15 +257,15 @@ static void handle_report(tacit__ranks *r, unsigned from)
 /* Frees the slots of a lost process. */
 static void clear_slots(tacit__ranks *r, unsigned rank)
 {
-    for (size_t i = 0; i < r->workers->n_threads; i++)
-        atomic_store(&r->workers->slots[rank * r->workers->n_threads + i].job, TACIT__NO_JOB);
+    for (size_t i = 0; i < r->workers->crew.n_threads; i++)
+        atomic_store(&r->workers->slots[rank * r->workers->crew.n_threads + i].job, TACIT__NO_JOB);
 }
 
 static bool poll_first(tacit__ranks *r)
 {
     bool waiting = false;
     const double time = r->polled_at;
-    if (atomic_load(&r->workers->stop) && !r->sent_stop) {
+    if (atomic_load(&r->workers->crew.stop) && !r->sent_stop) {
         r->sent_stop = true;
         r->stopped_at = time;
         for (unsigned i = 1; i < r->transport->size; i++)
@@ -312,16 +312,16 @@ static void handle_order(tacit__ranks *r)
     case JOB:
         r->n_asked -= r->n_asked > 0;
         if (r->in.job < r->workers->results->n_jobs && !r->no_more)
-            tacit__workers_add_job(r->workers, (uint32_t)r->in.job);
+            tacit__crew_add(&r->workers->crew, (uint32_t)r->in.job);
         break;
     case NO_MORE:
         r->n_asked -= r->n_asked > 0;
         if (!r->no_more)
-            tacit__workers_close(r->workers);
+            tacit__crew_close(&r->workers->crew);
         r->no_more = true;
         break;
     case STOP:
-        tacit__workers_stop(r->workers);
+        tacit__crew_stop(&r->workers->crew);
         break;
     default:
         fail(r, TACIT_CORRUPT, "process 0 sent an invalid message; is it the same version?");
@@ -354,7 +354,7 @@ static void add_points(tacit__ranks *r, size_t slot, size_t job, size_t points)
 static void send_progress(tacit__ranks *r, double time)
 {
     bool sent = false;
-    for (size_t i = 0; i < r->workers->n_threads; i++) {
+    for (size_t i = 0; i < r->workers->crew.n_threads; i++) {
         tacit__slot_state g;
         if (!tacit__slot_read(&r->workers->slots[i], &g))
             continue;
@@ -371,7 +371,7 @@ static void send_progress(tacit__ranks *r, double time)
 /* The slot that reported this job before, or any. */
 static size_t slot_of(const tacit__ranks *r, size_t job)
 {
-    for (size_t i = 0; i < r->workers->n_threads; i++)
+    for (size_t i = 0; i < r->workers->crew.n_threads; i++)
         if (r->sent_job[i] == job)
             return i;
     return 0;
@@ -409,20 +409,20 @@ static bool poll_other(tacit__ranks *r)
 {
     tacit__workers *workers = r->workers;
     const double time = r->polled_at;
-    (void)pthread_mutex_lock(&workers->lock);
-    size_t finished = workers->n_finished, playing = workers->n_jobs - finished;
-    bool left = workers->n_running == 0;
-    tacit_error failure = workers->failure;
-    size_t failed_job = workers->failed_job;
-    (void)pthread_mutex_unlock(&workers->lock);
+    (void)pthread_mutex_lock(&workers->crew.lock);
+    size_t finished = workers->n_finished, playing = workers->crew.n_jobs - finished;
+    bool left = workers->crew.n_running == 0;
+    tacit_error failure = workers->crew.failure;
+    size_t failed_job = workers->crew.failed_job;
+    (void)pthread_mutex_unlock(&workers->crew.lock);
     if (time - r->progress_at > progress_period)
         send_progress(r, time);
     for (; r->n_sent < finished; r->n_sent++)
         send_result(r, workers->finished[r->n_sent], workers->lasted[r->n_sent]);
     if (failure.status != TACIT_OK && !r->failure_sent)
         send_failure(r, &failure, failed_job);
-    bool stopped = atomic_load(&workers->stop);
-    while (!r->no_more && !stopped && r->n_asked + playing < workers->n_threads) {
+    bool stopped = atomic_load(&workers->crew.stop);
+    while (!r->no_more && !stopped && r->n_asked + playing < workers->crew.n_threads) {
         r->asked_at = time;
         r->n_asked++;
         send_plain(r, 0, WANT, 0);

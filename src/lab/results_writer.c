@@ -212,9 +212,9 @@ static tacit_status write_finished(tacit__results_writer *writer, size_t number,
 static tacit_status write_new(tacit__results_writer *writer, bool all, tacit_error *err)
 {
     tacit__workers *workers = writer->workers;
-    (void)pthread_mutex_lock(&workers->lock);
+    (void)pthread_mutex_lock(&workers->crew.lock);
     size_t n = workers->n_finished;
-    (void)pthread_mutex_unlock(&workers->lock);
+    (void)pthread_mutex_unlock(&workers->crew.lock);
     tacit_status status = tacit__store_begin(writer->store, err);
     for (size_t i = 0; i < workers->n_slots && status == TACIT_OK; i++) {
         tacit__slot_state g;
@@ -235,11 +235,11 @@ static tacit_status write_new(tacit__results_writer *writer, bool all, tacit_err
 static bool wait_period(tacit__results_writer *writer)
 {
     const double until = tacit__now_ms() + PERIOD_MS;
-    (void)pthread_mutex_lock(&writer->workers->lock);
-    while (!writer->done && tacit__wait_until(&writer->wake, &writer->workers->lock, until))
+    (void)pthread_mutex_lock(&writer->workers->crew.lock);
+    while (!writer->done && tacit__wait_until(&writer->wake, &writer->workers->crew.lock, until))
         ;
     bool go_on = !writer->done;
-    (void)pthread_mutex_unlock(&writer->workers->lock);
+    (void)pthread_mutex_unlock(&writer->workers->crew.lock);
     return go_on;
 }
 
@@ -250,7 +250,7 @@ static void *write_regularly(void *context)
         tacit_status status = write_new(writer, false, &writer->failure);
         if (status == TACIT_OK)
             continue;
-        tacit__workers_fail(writer->workers, 0, &writer->failure);
+        tacit__crew_fail(&writer->workers->crew, 0, &writer->failure);
         break;
     }
     return NULL;
@@ -269,10 +269,10 @@ static void join_thread(tacit__results_writer *writer)
 {
     if (!writer->started)
         return;
-    (void)pthread_mutex_lock(&writer->workers->lock);
+    (void)pthread_mutex_lock(&writer->workers->crew.lock);
     writer->done = true;
     (void)pthread_cond_signal(&writer->wake);
-    (void)pthread_mutex_unlock(&writer->workers->lock);
+    (void)pthread_mutex_unlock(&writer->workers->crew.lock);
     (void)pthread_join(writer->thread, NULL);
     writer->started = false;
 }

@@ -31,17 +31,17 @@ typedef struct run {
     tacit__ranks *ranks;
 } run;
 
-/* Waits for a change, but not for long. Returns whether threads are running. */
+/* Returns whether threads are running. Other processes are polled even when they are not. */
 static bool wait_a_tick(const run *r)
 {
-    tacit__workers *workers = r->workers;
-    (void)pthread_mutex_lock(&workers->lock);
-    if (workers->n_running > 0 || r->ranks != NULL)
-        (void)tacit__wait_ms(&workers->changed, &workers->lock,
-                             r->ranks != NULL ? SHORT_TICK_MS : TICK_MS);
-    bool n_running = workers->n_running > 0;
-    (void)pthread_mutex_unlock(&workers->lock);
-    return n_running;
+    tacit__crew *crew = &r->workers->crew;
+    if (r->ranks == NULL)
+        return tacit__crew_wait(crew, TICK_MS);
+    (void)pthread_mutex_lock(&crew->lock);
+    (void)tacit__wait_ms(&crew->changed, &crew->lock, SHORT_TICK_MS);
+    const bool running = crew->n_running > 0;
+    (void)pthread_mutex_unlock(&crew->lock);
+    return running;
 }
 
 static void report(const run *r, double start)
@@ -51,7 +51,7 @@ static void report(const run *r, double start)
         return;
     tacit__workers_measure(r->workers, start, &p);
     if (!r->options->progress(r->options->context, &p))
-        tacit__workers_stop(r->workers);
+        tacit__crew_stop(&r->workers->crew);
 }
 
 static void watch(const run *r)
@@ -74,16 +74,16 @@ static tacit_status play_all(const run *r, tacit_error *err)
     tacit__workers *workers = r->workers;
     for (uint32_t job = 0; r->first && job < r->results->n_jobs; job++)
         if (!r->results->jobs[job].done)
-            tacit__workers_add_job(workers, job);
+            tacit__crew_add(&workers->crew, job);
     if (r->first)
-        tacit__workers_close(workers);
-    tacit_status status = tacit__workers_start(workers, err);
+        tacit__crew_close(&workers->crew);
+    tacit_status status = tacit__crew_start(&workers->crew, err);
     if (status != TACIT_OK)
         return status;
     watch(r);
-    tacit__workers_join(workers);
-    if (workers->failure.status != TACIT_OK)
-        return tacit__fail_again(err, &workers->failure);
+    tacit__crew_join(&workers->crew);
+    if (workers->crew.failure.status != TACIT_OK)
+        return tacit__fail_again(err, &workers->crew.failure);
     return TACIT_OK;
 }
 
@@ -97,8 +97,8 @@ static tacit_status prepare(run *r, const tacit_experiment *experiment, tacit_er
             options->transport != NULL && r->first ? options->transport->size : 1, &r->workers,
             err);
     if (status == TACIT_OK)
-        status =
-            tacit__lab_worlds_create(r->results, &r->workers->stop, &r->workers->lab_worlds, err);
+        status = tacit__lab_worlds_create(r->results, &r->workers->crew.stop,
+                                          &r->workers->lab_worlds, err);
     if (status == TACIT_OK && r->first && options->directory != NULL)
         status = tacit__results_writer_open(r->workers, options->directory, options->mode,
                                             &r->writer, err);

@@ -2,6 +2,7 @@
 #ifndef TACIT_LAB_WORKERS_H
 #define TACIT_LAB_WORKERS_H
 
+#include "base/crew.h"
 #include "base/wait.h"
 #include "lab/lab_worlds.h"
 
@@ -21,31 +22,19 @@ typedef struct tacit__workers {
     const tacit_experiment *experiment;
     tacit_results *results;
     tacit__lab_world *lab_worlds;
-    atomic_bool stop;
+    tacit__crew crew;
 
     /* Slots of the threads here, then those of other processes, n_threads for each. */
     tacit__worker_slot *slots;
-    size_t n_slots, n_threads;
-    pthread_t *threads;
-    size_t n_started;
+    size_t n_slots;
 
-    /* All that follows is guarded. */
-    pthread_mutex_t lock;
-    pthread_cond_t work;    /* there is a job, or there will be none */
-    pthread_cond_t changed; /* a job was finished, or a thread ended */
-    uint32_t *jobs;         /* [results->n_jobs] to be played, in this order */
-    size_t n_jobs, n_begun;
-    bool closed;        /* no job will be added */
+    /* All that follows is guarded by the crew's lock. */
     uint32_t *finished; /* [results->n_jobs], in the order in which they were */
     double *lasted;     /* [results->n_jobs], how long they took by the clock */
     size_t n_finished;
     size_t n_earlier;   /* jobs that were found finished; not in the list */
     uint32_t *earlier;  /* [results->n_pairs], how many of them for each pair */
     tacit__pace *paces; /* [results->n_pairs] */
-    size_t n_assigned;  /* threads that have a slot */
-    unsigned n_running; /* threads that have not ended */
-    size_t failed_job;
-    tacit_error failure; /* status TACIT_OK: none */
 
     /* The watcher's own. */
     tacit__slot_state *seen;    /* [n_slots] */
@@ -61,22 +50,8 @@ TACIT_MUST_USE tacit_status tacit__workers_create(tacit_results *results, size_t
 /* After all threads have ended. */
 void tacit__workers_destroy(tacit__workers *workers);
 
-void tacit__workers_add_job(tacit__workers *workers, uint32_t job);
-/* No more jobs will be added: threads end when the list is empty. */
-void tacit__workers_close(tacit__workers *workers);
-
-/* Starts the threads. Fewer than asked for are enough; none is SYSTEM. */
-TACIT_MUST_USE tacit_status tacit__workers_start(tacit__workers *workers, tacit_error *err);
-/* Waits for the threads, which end with the list or at `stop`. */
-void tacit__workers_join(tacit__workers *workers);
-
-/* The next job of the list, or TACIT__NO_JOB; does not wait. */
-size_t tacit__workers_next_job(tacit__workers *workers);
 /* A job was finished, its results are in their place. `seconds`: how long it took by the clock. */
 void tacit__workers_finish_job(tacit__workers *workers, size_t job, double seconds);
-/* Stops everything. Of several failures the one of the first job is reported. */
-void tacit__workers_fail(tacit__workers *workers, size_t job, const tacit_error *failure);
-void tacit__workers_stop(tacit__workers *workers);
 
 /* False if the slot is empty. */
 bool tacit__slot_read(tacit__worker_slot *slot, tacit__slot_state *out);
