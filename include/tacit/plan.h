@@ -43,6 +43,7 @@ typedef enum tacit_law { TACIT_LAW_NONE, TACIT_LAW_GAUSSIAN, TACIT_LAW_LAPLACE }
  *              sum's strategy, n and sqrt(n) for n fresh releases that all see the user, 1 if a user is
  *              in one of them only. The whole release then moves by l * column;
  * weight       how much the algorithm suffers from a unit of this release's noise (0 means 1);
+ * visits, apart  of one person, at most and at least; the column norms are those of all visits (0: 1);
  * mechanism    how the steps share their noise: "tree", "smooth", "blt" (running sums), "local",
  *              "fresh" (none is shared); NULL: not stated. */
 typedef struct tacit_release {
@@ -54,6 +55,7 @@ typedef struct tacit_release {
     double column_l1, column_l2;
     double weight;
     const char *mechanism;
+    uint64_t visits, apart;
 } tacit_release;
 
 typedef struct tacit_plan tacit_plan;

@@ -63,6 +63,9 @@ typedef struct tacit_sum_spec {
      * step 2^-bits: because the numbers are on every lattice, or the proof needs no more than an interval
      * whose ends are. They are then declared unchanged. */
     bool sensitivity_on_lattice;
+    /* People who come back: one person is at most `visits` of the users, and any two of these are at least
+     * `apart` users apart (0: 1). What is declared is what all visits of one person move together. */
+    uint64_t visits, apart;
 } tacit_sum_spec;
 
 typedef struct tacit_sum tacit_sum;

@@ -20,7 +20,9 @@
  *     e_n = 1 + 2^-F + sum_j omega_j 2^-G min(n, 1/(1-a_j))    (n >= 1; e_0 = 0)
  * (or closer to 0) and the column norm that is charged is
  *     sqrt(sum_{n<K} (c_n + e_n sqrt(m) / D)^2),   m coordinates, D the L2 sensitivity in steps,
- * with every rounding upward (blt_norm.c). The lattice is chosen so fine
+ * with every rounding upward (blt_norm.c). With several visits of one person the differences of their buffers
+ * add up, and the error of a floor does not: it stays below e_(K-1) however many visits came before, in the
+ * coordinates in which any visit differs. The lattice is chosen so fine
  * (lattice.c) that e_n adds about 1e-4.
  *
  * Room. A scale above 2^(53-G) steps is refused, so a draw, which is at most 400 scales, adds less than 3.2 *
@@ -68,7 +70,7 @@ int tacit__blt_guard_bits(uint64_t users)
 static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients *out,
                              tacit_error *err)
 {
-    tacit__blt tuned = tacit__blt_tune(shape->steps);
+    tacit__blt tuned = tacit__blt_tune(shape->steps, &shape->visits);
     tacit__blt_coefficients c = {
         .buffers = tuned.buffers, .fraction = 1, .guard = tacit__blt_guard_bits(shape->steps)};
     double omega[TACIT__MAX_BUFFERS], heaviest = 0;
@@ -91,6 +93,11 @@ static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients 
         TACIT__REQUIRE(c.output[j] >= 0 && c.output[j] <= (int64_t)1 << 29);
         c.omega[j] = ldexp((double)c.output[j], c.guard - 32 - c.fraction);
     }
+    double first =
+        0; /* c_1 <= c_0 = 1, and c_n falls from there: what patterns of visits rest on */
+    for (unsigned j = 0; j < c.buffers; j++)
+        first += c.omega[j] * c.a[j];
+    TACIT__REQUIRE(first <= 1);
     if (shape->scale > ldexp(1, 53 - c.guard))
         return tacit__fail(err, TACIT_BAD_SCALE,
                            "noise of scale %g, in lattice steps, is more than the buffers of a blt "
@@ -114,7 +121,8 @@ static bool is_same(const tacit__shape *a, const tacit__shape *b)
 {
     return a->law == b->law && a->dimension == b->dimension && a->steps == b->steps &&
            a->largest == b->largest && a->sensitivity == b->sensitivity &&
-           a->differing == b->differing;
+           a->differing == b->differing && a->visits.most == b->visits.most &&
+           a->visits.apart == b->visits.apart;
 }
 
 static double certified(const tacit__blt_coefficients *c, const tacit__shape *shape)

@@ -18,6 +18,17 @@
  * is a multiple of 2^-32, so a_i a_j is exact. What `up` adds to q^N is 3 N 2^-62 of it: 2 10^-9 at N = 2^31,
  * and less than 10^-12 at a million.
  *
+ * Several visits. c_n falls, so G(i, l) = sum_n c_n c_(n + l - i) over the K - l rows that are left
+ * falls when the lag grows and when l grows. The places 1, 1 + b, 1 + 2b, .. have the smallest lags
+ * and the smallest places that any pattern can have, visit by visit: they are the worst. Visit
+ * number l has M = K - (l - 1) b rows; with E_pq = sum over 1 <= n < M of (a_p a_q)^n and h_q =
+ * a_q^b + .. + a_q^((l - 1) b), the visits before it,
+ *
+ *     column^2 = sum_l [ 1 + omega' E omega + 2 sum_q h_q omega_q (1 + (E omega)_q) ].
+ *
+ * What integers add is charged by the triangle inequality: e_(K-1) in each of K - 1 steps and min(k
+ * m, dimension) coordinates.
+ *
  * Summation stays for up to SUMMED users, because the charged norm is part of what saved states must agree
  * with.
  *
@@ -160,11 +171,54 @@ long double tacit__blt_column_closed(const tacit__blt_coefficients *c, const tac
     return sum;
 }
 
+long double tacit__blt_visits_closed(const tacit__blt_coefficients *c, uint64_t steps,
+                                     const tacit__returning *visits)
+{
+    long double stride[TACIT__MAX_BUFFERS], before[TACIT__MAX_BUFFERS] = {0}, sum = 0;
+    for (unsigned p = 0; p < c->buffers; p++)
+        stride[p] = series_of((long double)c->a[p], visits->apart).power;
+    for (uint64_t l = 0; l < visits->most && l * visits->apart < steps; l++) {
+        const uint64_t rows = steps - l * visits->apart;
+        long double visit = 1;
+        for (unsigned p = 0; p < c->buffers; p++) {
+            const long double a = (long double)c->a[p], omega = (long double)c->omega[p];
+            long double with = 0; /* (E omega)_p */
+            for (unsigned q = 0; q < c->buffers; q++) {
+                const long double both = a * (long double)c->a[q];
+                with = up(with +
+                          up(up(both * series_of(both, rows - 1).sum) * (long double)c->omega[q]));
+            }
+            visit = up(visit + up(omega * with));
+            visit = up(visit + up(2 * up(up(before[p] * omega) * up(1 + with))));
+            before[p] = up(stride[p] * up(1 + before[p]));
+        }
+        sum = up(sum + visit);
+    }
+    return sum;
+}
+
+static double visits_norm(const tacit__blt_coefficients *c, const tacit__shape *shape)
+{
+    const rounding r = rounding_of(c, shape);
+    const double last = (double)(shape->steps - 1), dimension = (double)shape->dimension;
+    const double differing = fmin((double)shape->visits.most * shape->differing, dimension);
+    double e = r.least;
+    for (unsigned j = 0; j < c->buffers; j++)
+        e += r.unit[j] * fmin(last, r.memory[j]);
+    return (double)sqrtl(tacit__blt_visits_closed(c, shape->steps, &shape->visits)) +
+           e * sqrt(last * differing) / shape->sensitivity;
+}
+
 double tacit__blt_column_norm(const tacit__blt_coefficients *c, const tacit__shape *shape)
 {
-    long double square = shape->steps <= SUMMED ? tacit__blt_column_summed(c, shape)
-                                                : tacit__blt_column_closed(c, shape);
-    return (double)sqrtl(square) * (1 + 1e-9); /* roundings of the few operations that are not up */
+    double norm;
+    if (shape->visits.most > 1)
+        norm = visits_norm(c, shape);
+    else if (shape->steps <= SUMMED)
+        norm = (double)sqrtl(tacit__blt_column_summed(c, shape));
+    else
+        norm = (double)sqrtl(tacit__blt_column_closed(c, shape));
+    return norm * (1 + 1e-9); /* roundings of the few operations that are not up */
 }
 
 /* --- Rows ----------------------------------------------------------------------------------------- */

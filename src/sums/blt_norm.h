@@ -13,7 +13,11 @@
 long double tacit__blt_column_summed(const tacit__blt_coefficients *c, const tacit__shape *shape);
 long double tacit__blt_column_closed(const tacit__blt_coefficients *c, const tacit__shape *shape);
 
-/* The column norm that is charged: summed for up to 2^20 users, closed for more. */
+/* The same for several visits: their columns of C together, without what integers add; an upper bound. */
+long double tacit__blt_visits_closed(const tacit__blt_coefficients *c, uint64_t steps,
+                                     const tacit__returning *visits);
+
+/* The column norm that is charged. One visit: summed for up to 2^20 users, closed for more. */
 double tacit__blt_column_norm(const tacit__blt_coefficients *c, const tacit__shape *shape);
 
 /* Poles and zeros of the C with these coefficients. */

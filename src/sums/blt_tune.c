@@ -10,7 +10,12 @@
  * Search: Nelder-Mead on the logarithms of the 2 n gaps, from a geometric start between 1/K and 0.6 (the
  * optimum is close to that), restarted until it stops improving. The interlacing is built into the
  * coordinates. About 2,000 evaluations of 2 microseconds. The answer need not be optimal: whatever it is,
- * the norm that is charged is certified in blt.c. */
+ * the norm that is charged is certified in blt.c.
+ *
+ * Several visits (blt_norm.c has the column): the optimum moves one gap toward 0 and the others
+ * toward 1 / apart, so there are several starts. Learners learn long before the last user, so what
+ * is minimized then is the mean of the logarithms of the errors at K/100, K/50, .., K, with a
+ * penalty where the last one is more than SLACK above the least that was found for it alone. */
 #include "sums/blt_tune.h"
 
 #include <math.h>
@@ -21,6 +26,8 @@ enum { MAX_POINTS = 2 * TACIT__MAX_BUFFERS };
 
 /* 1 - a_j above this does not fit blt.c's 31-bit fixed point; the optimum stays far below. */
 #define LARGEST_GAP 0.499
+#define SLACK 1.015
+#define PENALTY 1000
 
 void tacit__blt_residues(const tacit__blt *blt, double omega[TACIT__MAX_BUFFERS])
 {
@@ -38,7 +45,7 @@ void tacit__blt_residues(const tacit__blt *blt, double omega[TACIT__MAX_BUFFERS]
 /* sum_{n=0}^{count-1} q^n for q = (1 - x)(1 - y). */
 static double geometric(double x, double y, double count)
 {
-    double gap = x + y - x * y;
+    double gap = fmin(x + y - x * y, 1 - 0x1p-53); /* q = 0 would be no power of 0 */
     return gap < 1e-300 ? count : -expm1(count * log1p(-gap)) / gap;
 }
 
@@ -51,6 +58,52 @@ static double column_square(const tacit__blt *blt, double users)
             double x = blt->one_minus_a[i], y = blt->one_minus_a[j];
             sum += omega[i] * omega[j] * (1 - x) * (1 - y) * geometric(x, y, users - 1);
         }
+    return sum;
+}
+
+enum { NODES = 64 };
+
+/* Visits, from 0, at which the square is computed, and their weights: all, or those of Simpson's
+ * rule, which is exact enough to compare. Returns how many. */
+static int choose_nodes(double most, double at[NODES + 1], double weight[NODES + 1])
+{
+    if (most <= NODES) {
+        for (int i = 0; i < (int)most; i++)
+            at[i] = i, weight[i] = 1;
+        return (int)most;
+    }
+    for (int i = 0; i <= NODES; i++) {
+        at[i] = (most - 1) * i / NODES;
+        weight[i] = (i == 0 || i == NODES ? 1 : i % 2 == 1 ? 4 : 2) * most / (3 * NODES);
+    }
+    return NODES + 1;
+}
+
+/* The square of the columns of all visits together (blt_norm.c): for visit l, 1 + omega' E omega +
+ * 2 sum_p h_p omega_p (1 + (E omega)_p). */
+static double visits_square(const tacit__blt *blt, double users, const tacit__returning *v)
+{
+    double omega[TACIT__MAX_BUFFERS], at[NODES + 1], weight[NODES + 1], sum = 0;
+    const double apart = (double)v->apart;
+    const int n = choose_nodes((double)v->most, at, weight);
+    tacit__blt_residues(blt, omega);
+    for (int i = 0; i < n; i++)
+        sum += weight[i];
+    for (unsigned p = 0; p < blt->buffers; p++) {
+        const double x = blt->one_minus_a[p], gap = -expm1(apart * log1p(-x));
+        double before[NODES + 1]; /* 1 for the visit itself, 2 h for those before it */
+        for (int i = 0; i < n; i++) {
+            before[i] = 2 * (1 - gap) * geometric(gap, 0, at[i]) * omega[p];
+            sum += weight[i] * before[i];
+        }
+        for (unsigned q = 0; q < blt->buffers; q++) {
+            const double y = blt->one_minus_a[q], both = x + y - x * y;
+            const double scale = omega[q] * (1 - both) / both, rate = log1p(-both);
+            for (int i = 0; i < n; i++)
+                sum -= weight[i] * (omega[p] + before[i]) * scale *
+                       expm1((users - at[i] * apart - 1) * rate);
+        }
+    }
     return sum;
 }
 
@@ -78,10 +131,11 @@ double tacit__blt_row_square(const tacit__blt *blt, double users)
     return sum;
 }
 
-double tacit__blt_error(const tacit__blt *blt, uint64_t users)
+double tacit__blt_error(const tacit__blt *blt, uint64_t users, const tacit__returning *visits)
 {
-    double k = (double)users;
-    return sqrt(column_square(blt, k) * tacit__blt_row_square(blt, k));
+    const double k = (double)users;
+    const double column = visits->most > 1 ? visits_square(blt, k, visits) : column_square(blt, k);
+    return sqrt(column * tacit__blt_row_square(blt, k));
 }
 
 /* Coordinates: y_0 = log of the first gap, y_i = log of the i-th step between log gaps. */
@@ -102,18 +156,42 @@ static bool from_coordinates(const double *y, unsigned buffers, tacit__blt *blt)
     return true;
 }
 
-static double objective(const double *y, unsigned buffers, uint64_t users)
+/* What is minimized. */
+typedef struct goal {
+    uint64_t users;
+    tacit__returning visits;
+    double least; /* of the last prefix's error; 0: that is what is minimized */
+} goal;
+
+/* The mean logarithm of the errors while learners learn. `last`: that of the last prefix. */
+static double learning_error(const tacit__blt *blt, const goal *g, double last)
+{
+    static const double parts[] = {100, 50, 25, 10, 5, 2.5, 1};
+    enum { PARTS = sizeof parts / sizeof *parts };
+    const double users = (double)g->users;
+    double sum = 0;
+    for (size_t i = 0; i < PARTS; i++)
+        sum += log(tacit__blt_row_square(blt, fmax(1, users / parts[i]))) / 2;
+    const double column = last - log(tacit__blt_row_square(blt, users)) / 2;
+    const double excess = fmax(0, last - log(g->least * SLACK));
+    return column + sum / PARTS + PENALTY * excess * excess;
+}
+
+static double objective(const double *y, unsigned buffers, const goal *g)
 {
     tacit__blt blt;
     if (!from_coordinates(y, buffers, &blt))
         return HUGE_VAL;
-    double error = tacit__blt_error(&blt, users);
-    return isfinite(error) && error > 0 ? log(error) : HUGE_VAL;
+    const double error = tacit__blt_error(&blt, g->users, &g->visits);
+    if (!(isfinite(error) && error > 0))
+        return HUGE_VAL;
+    const double value = g->least > 0 ? learning_error(&blt, g, log(error)) : log(error);
+    return isfinite(value) ? value : HUGE_VAL;
 }
 
 typedef struct simplex {
     unsigned dimension, buffers;
-    uint64_t users;
+    const goal *goal;
     double point[MAX_POINTS + 1][MAX_POINTS], value[MAX_POINTS + 1];
 } simplex;
 
@@ -123,7 +201,7 @@ static void start_simplex(simplex *s, const double *origin, double size)
         memcpy(s->point[i], origin, s->dimension * sizeof *origin);
         if (i > 0)
             s->point[i][i - 1] += size;
-        s->value[i] = objective(s->point[i], s->buffers, s->users);
+        s->value[i] = objective(s->point[i], s->buffers, s->goal);
     }
 }
 
@@ -132,7 +210,7 @@ static double reflect(const simplex *s, const double *center, unsigned worst, do
 {
     for (unsigned j = 0; j < s->dimension; j++)
         out[j] = center[j] + t * (s->point[worst][j] - center[j]);
-    return objective(out, s->buffers, s->users);
+    return objective(out, s->buffers, s->goal);
 }
 
 static void replace(simplex *s, unsigned i, const double *point, double value)
@@ -148,7 +226,7 @@ static void shrink(simplex *s, unsigned best)
             continue;
         for (unsigned j = 0; j < s->dimension; j++)
             s->point[i][j] = (s->point[i][j] + s->point[best][j]) / 2;
-        s->value[i] = objective(s->point[i], s->buffers, s->users);
+        s->value[i] = objective(s->point[i], s->buffers, s->goal);
     }
 }
 
@@ -190,55 +268,126 @@ static bool step_simplex(simplex *s, double tol)
     return true;
 }
 
-static tacit__blt tune_with(unsigned buffers, uint64_t users)
+/* The least value near the point y, which moves there. */
+static double minimize(double y[MAX_POINTS], unsigned buffers, const goal *g)
 {
-    simplex s = {.dimension = 2 * buffers, .buffers = buffers, .users = users};
-    double best[MAX_POINTS], first = fmin(1.2 / (double)users, 0.3), last = 0.6;
-    best[0] = log(first);
-    for (unsigned i = 1; i < s.dimension; i++)
-        best[i] = log(log(last / first) / (s.dimension - 1));
-    double value = objective(best, buffers, users);
+    simplex s = {.dimension = 2 * buffers, .buffers = buffers, .goal = g};
+    double value = objective(y, buffers, g);
     for (int restart = 0; restart < 6; restart++) {
-        start_simplex(&s, best, restart % 2 == 0 ? 0.2 : -0.1);
+        start_simplex(&s, y, restart % 2 == 0 ? 0.2 : -0.1);
         for (int i = 0; i < 1000 && step_simplex(&s, 1e-6); i++)
             continue;
         double before = value;
         for (unsigned i = 0; i <= s.dimension; i++)
             if (s.value[i] < value) {
                 value = s.value[i];
-                memcpy(best, s.point[i], sizeof best);
+                memcpy(y, s.point[i], s.dimension * sizeof *y);
             }
         if (before - value < 1e-5)
             break;
+    }
+    return value;
+}
+
+/* Gaps in geometric progression from `first` to 0.6. */
+static void start_at(double first, unsigned buffers, double y[MAX_POINTS])
+{
+    const double last = 0.6;
+    y[0] = log(first);
+    for (unsigned i = 1; i < 2 * buffers; i++)
+        y[i] = log(log(last / first) / (2 * buffers - 1));
+}
+
+static tacit__blt search_one_visit(const goal *g)
+{
+    tacit__blt best = {0};
+    double least = HUGE_VAL;
+    for (unsigned buffers = 1; buffers <= TACIT__MAX_BUFFERS; buffers++) {
+        tacit__blt found = {0};
+        double y[MAX_POINTS];
+        start_at(fmin(1.2 / (double)g->users, 0.3), buffers, y);
+        (void)minimize(y, buffers, g);
+        (void)from_coordinates(y, buffers, &found);
+        const double error = tacit__blt_error(&found, g->users, &g->visits);
+        if (!(error < least / 1.002))
+            break;
+        best = found;
+        least = error;
+    }
+    return best;
+}
+
+/* Without the pole and the zero after it that are nearest to each other. */
+static void drop_nearest(double y[MAX_POINTS], unsigned buffers)
+{
+    unsigned nearest = 0;
+    for (unsigned j = 1; j < buffers; j++)
+        nearest = y[2 * j + 1] < y[2 * nearest + 1] ? j : nearest;
+    const unsigned at = 2 * nearest, n = 2 * buffers;
+    if (nearest == 0) { /* the first gap is given by itself */
+        y[0] += exp(y[1]) + exp(y[2]);
+        memmove(y + 1, y + 3, (n - 3) * sizeof *y);
+    } else {
+        if (at + 2 < n)
+            y[at + 2] = log(exp(y[at]) + exp(y[at + 1]) + exp(y[at + 2]));
+        memmove(y + at, y + at + 2, (n - at - 2) * sizeof *y);
+    }
+}
+
+/* All buffers from several starts, for the last prefix alone; from there for the time of learning;
+ * then as few buffers as come within 0.2 %. */
+static tacit__blt search_visits(goal *g)
+{
+    const double users = (double)g->users, apart = (double)g->visits.apart;
+    const double starts[] = {1.2 / users, 1.2 / (apart * (double)g->visits.most), 1.2 / apart,
+                             0.3 / apart};
+    unsigned buffers = TACIT__MAX_BUFFERS;
+    double best[MAX_POINTS] = {0}, least = HUGE_VAL;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        double y[MAX_POINTS];
+        start_at(fmin(starts[i], 0.2), buffers, y);
+        const double found = minimize(y, buffers, g);
+        if (found < least) {
+            least = found;
+            memcpy(best, y, sizeof best);
+        }
+    }
+    g->least = exp(least);
+    least = minimize(best, buffers, g);
+    while (buffers > 1) {
+        double y[MAX_POINTS];
+        memcpy(y, best, sizeof y);
+        drop_nearest(y, buffers);
+        const double found = minimize(y, buffers - 1, g);
+        if (!(found < least + log(1.002)))
+            break;
+        buffers--;
+        memcpy(best, y, sizeof best);
     }
     tacit__blt blt = {0};
     (void)from_coordinates(best, buffers, &blt);
     return blt;
 }
 
-static tacit__blt search(uint64_t users)
+static tacit__blt search(uint64_t users, const tacit__returning *visits)
 {
-    tacit__blt best = {0};
+    goal g = {.users = users, .visits = *visits};
     if (users == 1)
-        return best; /* C = 1 */
-    best = tune_with(1, users);
-    for (unsigned buffers = 2; buffers <= TACIT__MAX_BUFFERS; buffers++) {
-        tacit__blt more = tune_with(buffers, users);
-        if (!(tacit__blt_error(&more, users) < tacit__blt_error(&best, users) / 1.002))
-            break;
-        best = more;
-    }
-    return best;
+        return (tacit__blt){0}; /* C = 1 */
+    return visits->most > 1 ? search_visits(&g) : search_one_visit(&g);
 }
 
 /* The last answer of this thread is kept: the streams of an agent share a horizon, and each asks twice. */
-tacit__blt tacit__blt_tune(uint64_t users)
+tacit__blt tacit__blt_tune(uint64_t users, const tacit__returning *visits)
 {
     static _Thread_local tacit__blt last;
     static _Thread_local uint64_t last_users; /* 0: none yet; a stream has at least one */
-    if (users != last_users) {
-        last = search(users);
+    static _Thread_local tacit__returning last_visits;
+    if (users != last_users || visits->most != last_visits.most ||
+        visits->apart != last_visits.apart) {
+        last = search(users, visits);
         last_users = users;
+        last_visits = *visits;
     }
     return last;
 }

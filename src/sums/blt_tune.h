@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "sums/returning.h"
+
 enum { TACIT__MAX_BUFFERS = 5 };
 
 /* C(x) = prod (1 - b_j x) / prod (1 - a_j x) = const + sum omega_j / (1 - a_j x), given by
@@ -17,13 +19,16 @@ typedef struct tacit__blt {
 void tacit__blt_residues(const tacit__blt *blt, double omega[TACIT__MAX_BUFFERS]);
 
 /* (column norm of C) x (largest row norm of B = A C^-1) over `users` steps: the largest standard
- * deviation of a released prefix at mu = 1 and sensitivity 1. Closed form. */
-double tacit__blt_error(const tacit__blt *blt, uint64_t users);
+ * deviation of a released prefix at mu = 1 and sensitivity 1, for these visits of one person.
+ * Closed form; for more than 64 visits it is interpolated between visits. */
+double tacit__blt_error(const tacit__blt *blt, uint64_t users, const tacit__returning *visits);
 
 /* The squared norm of the row of B for that many users. */
 double tacit__blt_row_square(const tacit__blt *blt, double users);
 
-/* The best C found for this many users, with as few buffers as come within 0.2 % of the best. */
-tacit__blt tacit__blt_tune(uint64_t users);
+/* The best C found for this many users and visits, with as few buffers as come within 0.2 % of the best. For
+ * several visits the best is that of the times at which learners learn; the last prefix comes within 1.5 % of
+ * its own best. */
+tacit__blt tacit__blt_tune(uint64_t users, const tacit__returning *visits);
 
 #endif

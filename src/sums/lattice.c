@@ -17,11 +17,12 @@
  * and clipping is refused. Neither is done where the caller's sensitivity is one of integers
  * (sensitivity_on_lattice).
  *
- * Step. The bound measures at least 2^26 steps, so that quantization is far below any useful noise, and
- * more if rounding would otherwise add more than 1/1024 to a sensitivity that the caller gives; blt sums
- * take as many as make their rounding cost about 1e-4 of the noise (blt.c), if that leaves room in the
- * buffers for noise of 2^14 times the sensitivity (mu = 1e-4), or 1e-3 and 2^10 times; never more than
- * leaves K contributions room in 2^60. */
+ * Step. The bound measures at least 2^26 steps, so that quantization is far below any useful noise,
+ * and more if rounding would otherwise add more than 1/1024 to a sensitivity that the caller gives;
+ * blt sums take as many as make their rounding cost about 1e-4 of the noise (blt.c), if that leaves
+ * room in the buffers for noise of 2^14 times the sensitivity (mu = 1e-4), or 1e-3 and 2^10 times;
+ * never more than leaves K contributions room in 2^60. With k visits of one person the noise is up
+ * to k times as large, and the rounding acts in up to k times as many coordinates. */
 #include "sums/lattice.h"
 
 #include <math.h>
@@ -143,18 +144,19 @@ static tacit_bound after_rounding(const tacit_bound *b, size_t n, double step)
 }
 
 /* log2 of the steps in the L2 bound of a blt sum; see the head. */
-static double blt_bits(const tacit__lattice *l, uint64_t steps)
+static double blt_bits(const tacit__lattice *l, uint64_t steps, size_t dimension, uint64_t visits)
 {
-    double per_sensitivity = log2(l->bound.l2 / l->sensitivity_l2);
-    double unit = log2(sqrt((double)steps * l->differing)) + per_sensitivity;
-    double room = BLT_SCALE_BITS - tacit__blt_guard_bits(steps) + per_sensitivity;
+    double per_sensitivity = log2(l->bound.l2 / l->sensitivity_l2), more = (double)visits;
+    double differing = fmin(l->differing * more, (double)dimension);
+    double unit = log2(sqrt((double)steps * differing)) + per_sensitivity;
+    double room = BLT_SCALE_BITS - tacit__blt_guard_bits(steps) + per_sensitivity - log2(more);
     double bearable = fmin(unit - log2(BLT_MOST_ROUNDING), room - BLT_LEAST_RATIO_BITS);
     return fmin(fmax(NORM_BITS, unit - log2(BLT_ROUNDING)), fmax(room - BLT_RATIO_BITS, bearable));
 }
 
 /* The step; see the head. */
-static tacit_status choose_bits(tacit__lattice *l, const tacit_sum_spec *spec, uint64_t releases,
-                                bool rounded, tacit_error *err)
+static tacit_status choose_bits(tacit__lattice *l, const tacit_sum_spec *spec, size_t dimension,
+                                uint64_t releases, bool rounded, tacit_error *err)
 {
     double room = ROOM_BITS - log2((double)spec->users), wanted = NORM_BITS;
     if (rounded) /* for what `after_rounding` adds */
@@ -163,7 +165,7 @@ static tacit_status choose_bits(tacit__lattice *l, const tacit_sum_spec *spec, u
         return tacit__fail(err, TACIT_NO_ROOM, "%llu users do not fit; at most 2^%d do",
                            (unsigned long long)spec->users, ROOM_BITS - LEAST_NORM_BITS);
     if (spec->mechanism == TACIT_SUM_BLT)
-        wanted = blt_bits(l, releases);
+        wanted = blt_bits(l, releases, dimension, spec->visits > 0 ? spec->visits : 1);
     else if (rounded)
         wanted = fmax(wanted, given_bits(l, spec));
     l->bits = (int)floor(fmin(fmin(wanted, MOST_NORM_BITS), room) - log2(l->bound.l2));
@@ -193,7 +195,7 @@ tacit_status tacit__lattice_choose_for(const tacit_sum_spec *spec, size_t dimens
     choose_sensitivities(&l, spec, b, 0);
 
     const bool rounded = is_rounded(spec);
-    TRY(choose_bits(&l, spec, releases, rounded, err));
+    TRY(choose_bits(&l, spec, dimension, releases, rounded, err));
     l.per_unit = ldexp(1, l.bits);
     double step = ldexp(1, -l.bits);
     const tacit_bound kept = rounded ? after_rounding(b, dimension, step) : *b;

@@ -37,6 +37,7 @@ void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tac
                               b->nonzeros,
                               b->nonnegative,
                               b->clip};
+    const uint64_t visits[] = {line->visits, line->apart};
     const tacit__bytes parts[] = {
         {line->name, strlen(line->name) + 1},
         {sum->strategy->name, strlen(sum->strategy->name) + 1},
@@ -44,6 +45,7 @@ void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tac
         {sizes, sizeof sizes},
         {sum->active, sum->active != NULL ? sum->dimension * sizeof *sum->active : 0},
         {&sum->releases, sum->batch != NULL ? sizeof sum->releases : 0},
+        {visits, line->visits > 1 ? sizeof visits : 0},
     };
     tacit__digest(parts, sizeof parts / sizeof *parts, out);
 }

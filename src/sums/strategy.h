@@ -17,20 +17,24 @@
 #include <tacit/plan.h>
 #include <tacit/status.h>
 
+#include "sums/returning.h"
+
 /* What a strategy is tuned to. Norms are in lattice steps and of one person, of whom there may be many in a
  * step. */
 typedef struct tacit__shape {
     tacit_law law;
     size_t dimension;
     uint64_t steps;
-    double largest;     /* of a coordinate of one contribution */
-    double sensitivity; /* L2, of one contribution; 0 when only L1 is known */
-    double differing;   /* coordinates in which two contributions can differ */
-    double scale;       /* of the noise; 0 as long as that is not known */
-    double unit;        /* the lattice step, a power of 2 */
+    tacit__returning visits; /* of one person */
+    double largest;          /* of a coordinate of one contribution */
+    double sensitivity;      /* L2, of one contribution; 0 when only L1 is known */
+    double differing;        /* coordinates in which two contributions can differ */
+    double scale;            /* of the noise; 0 as long as that is not known */
+    double unit;             /* the lattice step, a power of 2 */
 } tacit__shape;
 
-/* The strategy's column norms: how much more than one contribution a user moves the whole stream. */
+/* The strategy's column norms: how much more than one contribution a user moves the whole stream, with all
+ * visits. */
 typedef struct tacit__columns {
     double l1, l2;
 } tacit__columns;

@@ -69,6 +69,11 @@ static tacit_status derive(const tacit_sum_spec *spec, uint64_t releases, tacit_
     if (releases < spec->users && spec->mechanism == TACIT_SUM_LOCAL)
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "every user of a local sum adds noise of their own: each is a release");
+    tacit__returning visits;
+    TRY(tacit__returning_read(spec->visits, spec->apart, spec->users, &visits, err));
+    if (releases < spec->users && visits.most > 1)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "a sum with fewer releases than users takes one visit of each person");
     size_t dimension = count_active(spec);
     if (spec->dimension > 0 && dimension == 0)
         return tacit__fail(err, TACIT_BAD_COUNT, "all coordinates are structural zeros");
@@ -76,6 +81,7 @@ static tacit_status derive(const tacit_sum_spec *spec, uint64_t releases, tacit_
     *shape = (tacit__shape){.law = spec->law,
                             .dimension = dimension,
                             .steps = releases,
+                            .visits = visits,
                             .largest = lattice->largest,
                             .sensitivity = ldexp(lattice->sensitivity_l2, lattice->bits),
                             .differing = lattice->differing,
@@ -115,7 +121,9 @@ tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, uint64_t re
                                .column_l1 = has_l1 ? columns.l1 : 1,
                                .column_l2 = columns.l2,
                                .weight = 1,
-                               .mechanism = strategies[spec->mechanism]->name};
+                               .mechanism = strategies[spec->mechanism]->name,
+                               .visits = shape.visits.most,
+                               .apart = shape.visits.apart};
     return TACIT_OK;
 }
 

@@ -1,5 +1,7 @@
 /* `exact` and `local`: C is the identity, B adds up. Exact keeps the raw total and shows it; local adds up
  * what each user has already made private, so that its variance grows with the number of users. */
+#include <math.h>
+
 #include "base/error.h"
 #include "base/workspace.h"
 #include "sums/strategy.h"
@@ -13,8 +15,9 @@ typedef struct total {
 
 static tacit_status columns(const tacit__shape *shape, tacit__columns *out, tacit_error *err)
 {
-    (void)shape, (void)err;
-    *out = (tacit__columns){1, 1}; /* a user is in one step only */
+    const double visits = fmax(1, (double)shape->visits.most); /* each is a step of its own */
+    (void)err;
+    *out = (tacit__columns){visits, visits > 1 ? nextafter(sqrt(visits), HUGE_VAL) : 1};
     return TACIT_OK;
 }
 

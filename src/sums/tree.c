@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/workspace.h"
 #include "sums/strategy.h"
 
@@ -108,24 +109,64 @@ static void move_on(const code *c, position *p)
     p->bit[p->alive++] = bit;
 }
 
-static tacit_status columns_of(const code *c, tacit__columns *out)
+/* The nodes of a user are named by zero bits of the word before it: the node at such a bit is made
+ * when a carry reaches the bit. Two users share it if their words agree in the bit and in all above
+ * it. It is never made if that is not so by the last word, nor, where the number of ones is
+ * constant, if there is no one below the bit that could move there. */
+typedef struct words {
+    const uint64_t *word; /* [steps]: before each user */
+    uint64_t last;
+    bool constant; /* number of ones */
+} words;
+
+static double shared_nodes(const void *context, uint64_t i, uint64_t l)
 {
+    const words *n = context;
+    const uint64_t word = n->word[i], differ = word ^ n->word[l], left = word ^ n->last;
+    uint64_t zeros = ~word & (((uint64_t)2 << (63 - __builtin_clzll(left))) - 1);
+    if (n->constant)
+        zeros &= ~((word & -word) - 1);
+    if (differ != 0)
+        zeros &= ~(((uint64_t)2 << (63 - __builtin_clzll(differ))) - 1);
+    return __builtin_popcountll(zeros);
+}
+
+/* Nodes are nested or disjoint, so two users share fewer the farther they are apart, as returning.h asks. */
+static tacit_status columns_of(const code *c, const tacit__shape *shape, tacit__columns *out,
+                               tacit_error *err)
+{
+    const tacit__batches steps = {.n = shape->steps};
     *out = (tacit__columns){.l1 = c->nodes, .l2 = sqrt(c->nodes)};
-    return TACIT_OK;
+    if (shape->visits.most <= 1)
+        return TACIT_OK;
+    const bool few = tacit__returning_are_few(&shape->visits, &steps);
+    uint64_t *before = few ? tacit__alloc(shape->steps, sizeof *before) : NULL;
+    if (few && before == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    uint64_t word = first_word(c);
+    for (uint64_t i = 0; few && i < shape->steps; i++, word = next_word(c, word))
+        before[i] = word;
+    const words all = {before, word, c->ones > 0};
+    const tacit__overlaps of = {shared_nodes, &all, c->nodes};
+    double square = 0;
+    tacit_status status = tacit__returning_sum(&shape->visits, &steps, &of, &out->l1, err);
+    if (status == TACIT_OK)
+        status = tacit__returning_bound(&shape->visits, &steps, &of, &square, err);
+    out->l2 = nextafter(sqrt(square), HUGE_VAL);
+    tacit__free(before);
+    return status;
 }
 
 static tacit_status tree_columns(const tacit__shape *shape, tacit__columns *out, tacit_error *err)
 {
-    (void)err;
     code c = plain_code(shape->steps);
-    return columns_of(&c, out);
+    return columns_of(&c, shape, out, err);
 }
 
 static tacit_status smooth_columns(const tacit__shape *shape, tacit__columns *out, tacit_error *err)
 {
-    (void)err;
     code c = smooth_code(shape->steps, shape->law);
-    return columns_of(&c, out);
+    return columns_of(&c, shape, out, err);
 }
 
 static tacit_status create_with(code c, const tacit__shape *shape, void **state, tacit_error *err)

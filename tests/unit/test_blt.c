@@ -13,6 +13,8 @@
 #include "sums/strategy.h"
 #include "support/random.h"
 
+static const tacit__returning once = {1, 1};
+
 static const tacit__strategy *const strategy = &tacit__strategy_blt;
 
 /* Coefficients of prod (1 - b_j x) / prod (1 - a_j x), by multiplying power series. */
@@ -78,11 +80,11 @@ TEST(the_closed_form_of_the_error_is_the_direct_sum)
         for (size_t u = 0; u < 6; u++)
             for (int i = 0; i < 5; i++) {
                 tacit__blt blt = random_blt(buffers, &random);
-                assert_close(tacit__blt_error(&blt, users[u]), (double)direct_error(&blt, users[u]),
-                             1e-8);
+                assert_close(tacit__blt_error(&blt, users[u], &once),
+                             (double)direct_error(&blt, users[u]), 1e-8);
             }
     tacit__blt none = {0};
-    assert_close(tacit__blt_error(&none, 9), 3, 1e-14); /* C = 1: every user adds noise */
+    assert_close(tacit__blt_error(&none, 9, &once), 3, 1e-14); /* C = 1: every user adds noise */
 }
 
 TEST(the_residues_are_those_of_the_series_and_positive)
@@ -111,8 +113,8 @@ TEST(the_tuned_error_is_that_of_the_tables)
     static const uint64_t users[] = {1000, 10000, 50000, 1000000};
     static const double table[] = {3.27, 4.00, 4.51, 5.49};
     for (size_t i = 0; i < 4; i++) {
-        tacit__blt blt = tacit__blt_tune(users[i]);
-        assert_within(tacit__blt_error(&blt, users[i]), table[i] * 0.99, table[i] * 1.01);
+        tacit__blt blt = tacit__blt_tune(users[i], &once);
+        assert_within(tacit__blt_error(&blt, users[i], &once), table[i] * 0.99, table[i] * 1.01);
         double before = 0; /* ascending, interlaced, within the fixed point */
         for (unsigned j = 0; j < blt.buffers; j++) {
             assert_within(blt.one_minus_a[j], before, 0.5);
@@ -130,8 +132,8 @@ TEST(the_tuned_error_is_below_that_of_the_tree)
             nodes++;
         /* the most ones of a number up to users */
         unsigned alive = (users & (users + 1)) == 0 ? nodes : nodes - 1;
-        tacit__blt blt = tacit__blt_tune(users);
-        assert_within(tacit__blt_error(&blt, users), 1, sqrt((double)nodes * alive));
+        tacit__blt blt = tacit__blt_tune(users, &once);
+        assert_within(tacit__blt_error(&blt, users, &once), 1, sqrt((double)nodes * alive));
     }
 }
 
@@ -186,7 +188,7 @@ static void release(void *state, size_t n, const int64_t *x, const int64_t *rele
 /* The column norm of the C with poles on the grid of 2^-32, without any further rounding. */
 static long double ideal_norm(uint64_t users)
 {
-    tacit__blt blt = tacit__blt_tune(users);
+    tacit__blt blt = tacit__blt_tune(users, &once);
     double omega[TACIT__MAX_BUFFERS];
     long double power[TACIT__MAX_BUFFERS], sum = 1;
     for (unsigned j = 0; j < blt.buffers; j++)
@@ -354,7 +356,7 @@ TEST(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data)
     static long double b[MOST], z[MOST];
     for (size_t u = 0; u < 5; u++) {
         tacit__shape shape = shape_of(N, users[u], 1, 0);
-        tacit__blt inverse, tuned = tacit__blt_tune(users[u]);
+        tacit__blt inverse, tuned = tacit__blt_tune(users[u], &once);
         inverse = tuned;
         memcpy(inverse.one_minus_a, tuned.one_minus_b, sizeof inverse.one_minus_a);
         memcpy(inverse.one_minus_b, tuned.one_minus_a, sizeof inverse.one_minus_b);
