@@ -45,6 +45,8 @@ typedef struct tacit_agent_kind {
 TACIT_API size_t tacit_agent_kind_count(void);
 TACIT_API const tacit_agent_kind *tacit_agent_kind_at(size_t i);
 TACIT_API const tacit_agent_kind *tacit_agent_kind_find(const char *name);
+/* Whether people may come back to agents of this kind (`visits` of a request). */
+TACIT_API bool tacit_agent_kind_returning(const char *name);
 
 /* What becomes of a user outside the declared domain: a state or an action that does not exist, a reward
  * outside [0, 1], features longer than their bound or off their simplex, numbers that are none. */
@@ -69,6 +71,9 @@ typedef struct tacit_agent_request {
     const tacit_linear *linear;
     const tacit_bandit *bandit; /* horizon 1; n_states is 0 where contexts are not numbered */
     const double *rewards; /* expected rewards [horizon, or 1 if stationary][states][actions] */
+    /* People who come back: one person is at most `visits` of the users, and any two of these are at least
+     * `apart` users apart (0: 1). Replacing one person then replaces all their visits. */
+    uint64_t visits, apart;
     tacit_outside outside; /* no part of what states and reports must agree on */
     const char *file;      /* for messages; NULL: none */
     int line;              /* of the agent; 0: unknown */

@@ -58,7 +58,8 @@ typedef struct tacit_entry {
     bool yardstick;
     tacit_guarantee guarantee;
     tacit_calibration calibration;
-    const char *sums; /* NULL: the agent chooses */
+    const char *sums;       /* NULL: the agent chooses */
+    uint64_t visits, apart; /* of one person, at most and at least */
     tacit_outside outside;
     const tacit_setting *settings;
     size_t n_settings;

@@ -238,6 +238,38 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
     return TACIT_OK;
 }
 
+bool tacit_agent_kind_returning(const char *name)
+{
+    const tacit__family *family;
+    const tacit__agent_row *row = name != NULL ? find(name, &family) : NULL;
+    return row != NULL && row->curator != NULL && row->curator->returning;
+}
+
+/* Visits of one person are part of a promise; without one they may come as they like. */
+static tacit_status check_visits(const tacit_agent_request *r, tacit_error *err)
+{
+    const size_t line = (size_t)r->line;
+    const uint64_t apart = r->apart > 0 ? r->apart : 1;
+    if (r->visits <= 1 && r->apart > 1)
+        return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
+                              "apart is %llu, but one person has one visit; give visits as well",
+                              (unsigned long long)r->apart);
+    if (r->visits <= 1 || r->guarantee.model == TACIT_MODEL_NONE)
+        return TACIT_OK;
+    if (r->visits > r->episodes / apart)
+        return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
+                              "%llu visits of one person, %llu users apart, do not fit into %llu "
+                              "users; declare fewer visits, a smaller distance, or more users",
+                              (unsigned long long)r->visits, (unsigned long long)apart,
+                              (unsigned long long)r->episodes);
+    if (!tacit_agent_kind_returning(r->kind))
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, line,
+                              "%s learns from each person once; `tacit agents` names the learners "
+                              "that people may come back to",
+                              r->kind);
+    return TACIT_OK;
+}
+
 tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise *noise,
                                 tacit_agent **out, tacit_error *err)
 {
@@ -249,6 +281,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
                               "there is no agent '%s'; `tacit agents` lists them", request->kind);
     TRY(check_request(request, family, &row->kind, err));
+    TRY(check_visits(request, err));
     if (noise == NULL && request->guarantee.model != TACIT_MODEL_NONE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a private agent needs a source of noise");
     tacit_agent *agent = tacit__alloc(1, sizeof *agent);

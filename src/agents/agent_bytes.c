@@ -138,6 +138,10 @@ tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[
     tacit__write_double(&w, r->linear != NULL ? r->linear->bound : 0);
     tacit__write_double(&w, r->bandit != NULL ? r->bandit->bound : 0);
     tacit__write_double(&w, r->bandit != NULL ? r->bandit->parameter_norm : 0);
+    if (r->visits > 1) { /* one visit is left out, so that earlier states keep their fingerprint */
+        tacit__write_le64(&w, r->visits);
+        tacit__write_le64(&w, r->apart);
+    }
     fold(out, &w, bytes);
     if (r->rewards != NULL)
         fold_reals(out, r->rewards, (r->stationary ? 1 : r->horizon) * r->n_states * r->n_actions);

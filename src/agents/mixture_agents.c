@@ -65,6 +65,8 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
                              .n_actions = q->n_actions,
                              .horizon = q->horizon,
                              .episodes = q->episodes,
+                             .visits = q->visits,
+                             .apart = q->apart,
                              .guarantee = q->guarantee,
                              .failure = radius->failure /
                                         (parts->events * (double)q->episodes * (double)q->horizon),

@@ -131,6 +131,8 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
     tacit__tabular_options o = {
         .space = {q->n_states, q->n_actions, q->horizon, pooled ? 1 : q->horizon},
         .episodes = q->episodes,
+        .visits = q->visits,
+        .apart = q->apart,
         .guarantee = q->guarantee,
         .calibration = q->calibration,
         .centered = tight,

@@ -31,6 +31,7 @@ static cli_kind at(size_t i)
                       .help = kind->help,
                       .source = kind->source,
                       .models = kind->models,
+                      .returning = tacit_agent_kind_returning(kind->name),
                       .parameters = kind->parameters,
                       .n_parameters = kind->n_parameters};
 }

@@ -73,6 +73,7 @@ static void put_kind(tacit__json_writer *to, const cli_kind *kind)
             if ((kind->models & models[i].bit) != 0)
                 tacit__json_put_string(to, NULL, models[i].name);
         tacit__json_end(to);
+        tacit__json_put_flag(to, "returning", kind->returning);
     }
     tacit__json_end(to);
 }
@@ -105,6 +106,8 @@ static void print_kind(const cli_kind *kind)
         }
     if (kind->models != 0)
         (void)fputc('\n', stdout);
+    if (kind->returning)
+        cli_print_wrapped("    ", "people may come back: privacy takes visits and apart");
     for (size_t i = 0; i < kind->n_parameters; i++)
         print_parameter(&kind->parameters[i]);
 }

@@ -10,6 +10,7 @@
 typedef struct cli_kind {
     const char *name, *help, *source;
     unsigned models; /* of tacit_agent_models; 0: not an agent */
+    bool returning;  /* people may come back to it */
     const tacit_parameter *parameters;
     size_t n_parameters;
 } cli_kind;

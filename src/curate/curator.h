@@ -34,6 +34,7 @@ typedef struct tacit__curator {
                                  tacit_error *err);
     tacit_status (*absorb)(void *curator, const void *bytes, size_t size, tacit_error *err);
     tacit_ledger *(*ledger)(const void *curator); /* NULL without privacy */
+    bool returning; /* people may come back: its lines declare all visits of one person */
 } tacit__curator;
 
 extern const tacit__curator tacit__tabular_curator, tacit__gram_curator, tacit__lsvi_curator,

@@ -243,4 +243,5 @@ const tacit__curator tacit__gram_curator = {.destroy = tacit__gram_destroy,
                                             .report = report_seen,
                                             .check_report = tacit__gram_check_report,
                                             .absorb = tacit__gram_absorb,
-                                            .ledger = tacit__gram_ledger};
+                                            .ledger = tacit__gram_ledger,
+                                            .returning = true};

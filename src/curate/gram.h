@@ -39,6 +39,8 @@ typedef struct tacit__gram_stream {
 typedef struct tacit__gram_options {
     size_t n_states, n_actions, horizon;
     uint64_t episodes; /* K; the policy of episode k needs users 1 .. k-1 */
+    uint64_t visits,
+        apart; /* of one person; all streams have the same strategy, so bounds of one visit hold */
     tacit_guarantee guarantee;
     tacit_sum_mechanism mechanism;
     double failure; /* of one level at one step and episode */

@@ -115,6 +115,8 @@ static tacit_status describe(const tacit__gram *c, gram_stream *s, tacit_error *
                                                                   : TACIT_LAW_GAUSSIAN,
                                .dimension = s->size,
                                .users = c->o.episodes > 1 ? c->o.episodes - 1 : 1,
+                               .visits = c->o.visits,
+                               .apart = c->o.apart,
                                .sensitivity_on_lattice = true};
     tacit_status status = find_reach(c, s);
     if (status != TACIT_OK)

@@ -375,4 +375,5 @@ const tacit__curator tacit__tabular_curator = {.destroy = tacit__tabular_destroy
                                                .report = report_seen,
                                                .check_report = tacit__tabular_check_report,
                                                .absorb = tacit__tabular_absorb,
-                                               .ledger = tacit__tabular_ledger};
+                                               .ledger = tacit__tabular_ledger,
+                                               .returning = true};

@@ -20,6 +20,8 @@
 typedef struct tacit__tabular_options {
     tacit__space space;
     uint64_t episodes; /* K; the policy of episode k needs users 1 .. k-1 */
+    uint64_t visits,
+        apart; /* of one person; all streams have the same strategy, so bounds of one visit hold */
     tacit_guarantee guarantee;
     tacit_calibration calibration;
     tacit_sum_mechanism mechanism;

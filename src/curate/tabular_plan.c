@@ -158,6 +158,8 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                            .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
                            .dimension = c->streams[which].report,
                            .users = o->episodes > 1 ? o->episodes - 1 : 1,
+                           .visits = o->visits,
+                           .apart = o->apart,
                            .bound = {.l1 = unit * steps,
                                      .l2 = l2,
                                      .nonnegative = !centered,

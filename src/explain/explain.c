@@ -64,8 +64,15 @@ const char *tacit_explanation_exception(size_t i)
     return i < sizeof exceptions / sizeof *exceptions ? exceptions[i] : NULL;
 }
 
-static const char *neighbours(tacit_model model)
+static const char *neighbours(tacit_model model, uint64_t visits)
 {
+    if (model == TACIT_MODEL_JOINT && visits > 1)
+        return "two sequences of users that differ in one person, replaced by another at all their "
+               "visits: the whole trajectories of states, actions and rewards. That somebody comes "
+               "back, and when, is public";
+    if (model == TACIT_MODEL_LOCAL && visits > 1)
+        return "any two people: the whole trajectories of all their visits, in what leaves the "
+               "person's device";
     if (model == TACIT_MODEL_JOINT)
         return "two sequences of users that differ in one user, replaced by another: the whole "
                "trajectory of states, actions and rewards";
@@ -133,7 +140,13 @@ static void touch_words(const tacit_release *r, double column, double reach, cha
     const char *how = r->mechanism != NULL ? r->mechanism : "";
     bool counted = r->column_l1 >= 1 && fabs(r->column_l1 - round(r->column_l1)) < 1e-9 &&
                    fabs(r->column_l2 * r->column_l2 - r->column_l1) < 1e-6 * r->column_l1;
-    if (fabs(column - 1) < 1e-12)
+    if (r->visits > 1) {
+        char apart[32];
+        (void)snprintf(out, size,
+                       "one person has at most %s visits, at least %s users apart (%s): together "
+                       "they move by %.4g, %.4g times as far",
+                       grouped(times, r->visits), grouped(apart, r->apart), how, reach, column);
+    } else if (fabs(column - 1) < 1e-12)
         (void)snprintf(out, size, "a person is in one step only, so this is all%s%s%s",
                        how[0] != '\0' ? " (" : "", how, how[0] != '\0' ? ")" : "");
     else if (counted)
@@ -414,7 +427,9 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
     tacit_explanation *e = &w->face;
     e->claim = request->claim;
     e->calibration = request->calibration;
-    e->neighbours = neighbours(request->claim.model);
+    e->neighbours =
+        neighbours(request->claim.model,
+                   promises && tacit_plan_size(plan) > 0 ? tacit_plan_release(plan, 0)->visits : 1);
     e->against = observer(request->claim.model);
     e->remark = say(w, SIZE_MAX, "%s", remark);
     e->composition = e->report = "";

@@ -79,9 +79,10 @@ typedef struct promise {
     size_t model, calibration, sums;
     double epsilon, delta;
     bool large_delta; /* a delta above 1/users is intended */
+    uint64_t visits, apart;
 } promise;
 
-enum { MODEL, EPSILON, DELTA, CALIBRATION, SUMS, LARGE_DELTA, N_PRIVACY };
+enum { MODEL, EPSILON, DELTA, CALIBRATION, SUMS, LARGE_DELTA, VISITS, APART, N_PRIVACY };
 static const tacit__field privacy_fields[] = {
     [MODEL] = {"model", TACIT__FIELD_WORD, offsetof(promise, model), .words = models},
     [EPSILON] = {"epsilon", TACIT__FIELD_REAL, offsetof(promise, epsilon), .range = &epsilons},
@@ -91,6 +92,10 @@ static const tacit__field privacy_fields[] = {
     [SUMS] = {"sums", TACIT__FIELD_WORD, offsetof(promise, sums), .words = mechanisms},
     [LARGE_DELTA] = {"delta_above_one_over_users", TACIT__FIELD_FLAG,
                      .offset = offsetof(promise, large_delta)},
+    [VISITS] = {"visits", TACIT__FIELD_COUNT, offsetof(promise, visits), .low = 1,
+                .high = TACIT_MAX_EPISODES},
+    [APART] = {"apart", TACIT__FIELD_COUNT, offsetof(promise, apart), .low = 1,
+               .high = TACIT_MAX_EPISODES},
     [N_PRIVACY] = {.name = NULL}};
 
 static const tacit__node *get(const source *s, size_t key)
@@ -144,6 +149,10 @@ static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry
         status = read_key(s, key, &p, err);
     if (status != TACIT_OK)
         return status;
+    if (get(s, APART) != NULL && get(s, VISITS) == NULL)
+        return tacit__yaml_fail(s->yaml, get(s, APART)->line, err, TACIT_SYNTAX,
+                                "apart says how far the visits of one person are apart, but there "
+                                "is no 'visits'; add for example visits: 5");
     if (isinf(p.epsilon)) {
         entry->guarantee = (tacit_guarantee){TACIT_MODEL_NONE, (double)INFINITY, 0};
         return TACIT_OK;
@@ -152,6 +161,8 @@ static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry
     entry->guarantee.delta = p.delta;
     entry->calibration = (tacit_calibration)p.calibration;
     entry->sums = get(s, SUMS) != NULL ? mechanisms[p.sums] : NULL;
+    entry->visits = p.visits;
+    entry->apart = p.apart;
     /* A delta above 1/users allows a mechanism that publishes all data of some user: it must be explicit. */
     entry->delta_too_large = !p.large_delta && p.delta > 1 / (double)episodes;
     return TACIT_OK;

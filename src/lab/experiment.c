@@ -129,6 +129,8 @@ tacit_status tacit_experiment_request(const tacit_experiment *experiment, const 
                                  .guarantee = entry->guarantee,
                                  .calibration = entry->calibration,
                                  .sums = entry->sums,
+                                 .visits = entry->visits,
+                                 .apart = entry->apart,
                                  .n_states = space->n_states,
                                  .n_actions = space->n_actions,
                                  .horizon = space->horizon,

@@ -110,6 +110,10 @@ static void add_agent(chain *c, const tacit_entry *entry)
     if (entry->outside !=
         TACIT_OUTSIDE_REFUSE) /* the default is left out, so that earlier runs keep their identity */
         add_number(c, (uint64_t)entry->outside);
+    if (entry->visits > 1) {
+        add_number(c, entry->visits);
+        add_number(c, entry->apart);
+    }
 }
 
 tacit_status tacit__experiment_identity(const tacit_experiment *experiment,

@@ -106,6 +106,12 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
         return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
                                 "published constants are for simulations; a service that guards "
                                 "people has calibration: tight");
+    if (entry.visits > 1)
+        return tacit__yaml_fail(
+            c->yaml, node->line, err, TACIT_UNSUPPORTED,
+            "visits is %llu, but a service learns from each person once; remove "
+            "it (experiments may have it)",
+            (unsigned long long)entry.visits);
     l->request.kind = entry.kind;
     l->request.settings = entry.settings;
     l->request.n_settings = entry.n_settings;

@@ -139,12 +139,12 @@ tacit_status tacit__store_write_part(tacit__store *store, size_t number, size_t 
                         (int64_t)(plan != NULL ? tacit_plan_law(plan) : TACIT_LAW_NONE));
     for (size_t i = 0; plan != NULL && status == TACIT_OK && i < tacit_plan_size(plan); i++) {
         const tacit_release *r = tacit_plan_release(plan, i);
-        status =
-            tacit__db_write(&store->db, TACIT__SQL_WRITE_RELEASE,
-                            "INSERT INTO release VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", err,
-                            "iittiirrrrrrt", (int64_t)number, (int64_t)i, r->name, r->reason,
-                            (int64_t)r->dimension, (int64_t)r->steps, r->l1, r->l2, r->column_l1,
-                            r->column_l2, r->weight, tacit_plan_scale(plan, i), r->mechanism);
+        status = tacit__db_write(&store->db, TACIT__SQL_WRITE_RELEASE,
+                                 "INSERT INTO release VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err,
+                                 "iittiirrrrrrtii", (int64_t)number, (int64_t)i, r->name, r->reason,
+                                 (int64_t)r->dimension, (int64_t)r->steps, r->l1, r->l2,
+                                 r->column_l1, r->column_l2, r->weight, tacit_plan_scale(plan, i),
+                                 r->mechanism, (int64_t)r->visits, (int64_t)r->apart);
     }
     return status;
 }
@@ -162,7 +162,9 @@ static tacit_status read_release(const tacit__store *store, sqlite3_stmt *row, t
                                    .column_l1 = real_at(row, 6),
                                    .column_l2 = real_at(row, 7),
                                    .weight = real_at(row, 8),
-                                   .mechanism = (const char *)sqlite3_column_text(row, 10)};
+                                   .mechanism = (const char *)sqlite3_column_text(row, 10),
+                                   .visits = count_at(row, 11),
+                                   .apart = count_at(row, 12)};
     tacit_status status = declared
                               ? tacit_plan_set_scale(plan, release.name, law, real_at(row, 9), err)
                               : tacit_plan_declare(plan, &release, err);
@@ -176,10 +178,11 @@ static tacit_status read_lines(tacit__store *store, size_t number, tacit_law law
 {
     sqlite3_stmt *row;
     bool more = false;
-    TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_RELEASE,
-                          "SELECT name, reason, dimension, steps, l1, l2, column_l1, column_l2,"
-                          " weight, scale, mechanism FROM release WHERE part = ? ORDER BY line",
-                          &row, err));
+    TRY(tacit__db_prepare(
+        &store->db, TACIT__SQL_READ_RELEASE,
+        "SELECT name, reason, dimension, steps, l1, l2, column_l1, column_l2,"
+        " weight, scale, mechanism, visits, apart FROM release WHERE part = ? ORDER BY line",
+        &row, err));
     tacit_status status = TACIT_OK;
     (void)sqlite3_bind_int64(row, 1, (int64_t)number);
     do {

@@ -22,6 +22,7 @@ typedef struct setup {
     tacit_guarantee guarantee;
     tacit_calibration calibration;
     const char *sums;
+    uint64_t visits, apart;
 } setup;
 
 static const size_t horizons[] = {4, 11, 20};
@@ -41,6 +42,8 @@ static void check_at(const setup *s, size_t horizon, bool devices)
                             .guarantee = s->guarantee,
                             .calibration = s->calibration,
                             .sums = s->sums,
+                            .visits = s->visits,
+                            .apart = s->apart,
                             .n_states = STATES,
                             .n_actions = ACTIONS,
                             .horizon = horizon,
@@ -107,6 +110,34 @@ TEST(dp_ucbvi_moves_by_what_it_declares)
     each_model((setup){.kind = "dp-ucbvi",
                        .settings = {SET("pooled", "yes"), SET("user_norm", "1")},
                        .moves = LONG});
+}
+
+/* All visits of one person are replaced. The first ones are the worst for blt; the worst for trees may begin elsewhere. */
+TEST(people_who_come_back_move_by_what_is_declared)
+{
+    static const setup each[] = {{.kind = "dp-ucbvi",
+                                  .settings = {SET("pooled", "no")},
+                                  .moves = LONG,
+                                  .visits = 3,
+                                  .apart = 2},
+                                 {.kind = "dp-ucbvi",
+                                  .settings = {SET("pooled", "yes"), SET("user_norm", "1")},
+                                  .moves = SHORT,
+                                  .visits = 2,
+                                  .apart = 4},
+                                 {.kind = "private-ucb-vi",
+                                  .settings = {SET("pooled", "no")},
+                                  .moves = SHORT,
+                                  .visits = 4,
+                                  .apart = 1}};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        setup s = each[i];
+        each_gaussian(s);
+        s.line = s.whole = 0.6;
+        each_promise(s, TACIT_AGENT_JOINT_PURE | TACIT_AGENT_LOCAL_PURE);
+        s.sums = "tree";
+        each_promise(s, TACIT_AGENT_JOINT);
+    }
 }
 
 /* Visits are farthest apart in other cells, clipped rewards in the same one: each line is reached, not all at once. */

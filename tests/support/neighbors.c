@@ -129,6 +129,14 @@ static size_t asks_at(const crowd *c, size_t k)
     return late < k ? k - late : 0;
 }
 
+/* Whether user k is a visit of the person whose first one is user `who`. */
+static bool is_visit(const crowd *c, size_t who, size_t k)
+{
+    const uint64_t visits = c->request.visits > 0 ? c->request.visits : 1;
+    const uint64_t apart = c->request.apart > 0 ? c->request.apart : 1;
+    return k >= who && (k - who) % apart == 0 && (k - who) / apart < visits;
+}
+
 static void play(const crowd *c, const world *w, size_t except, view *v)
 {
     static ticket tickets[CROWD_USERS];
@@ -145,7 +153,7 @@ static void play(const crowd *c, const world *w, size_t except, view *v)
             if (c->devices)
                 t->device = start_device(c, w, j);
             act(c, c->devices ? t->device : w->agent, &c->people[j], t);
-            if (j != except)
+            if (!is_visit(c, except, j))
                 mix(&v->seen[k], t->actions, sizeof t->actions);
         }
         v->status[k] = end_episode(c, w->agent, &c->people[k], &tickets[k]);
@@ -203,7 +211,7 @@ static void find_shares(const tape_lines *l, neighbors *out)
 neighbors neighbors_compare(const crowd *c, size_t who, const person *other)
 {
     static view first, second;
-    static crowd changed;
+    static crowd here, there;
     static tape *tapes[CROWD_USERS];
     const size_t n_tapes = c->devices ? c->n : 1;
     neighbors out = {0};
@@ -212,10 +220,14 @@ neighbors neighbors_compare(const crowd *c, size_t who, const person *other)
     tape_lines lines = tape_lines_of(tacit_agent_release_plan(b));
     for (size_t i = 0; i < n_tapes; i++)
         tapes[i] = tape_create();
-    play(c, &(world){a, tapes, NULL}, who, &first);
-    changed = *c;
-    changed.people[who] = *other;
-    play(&changed, &(world){b, tapes, &lines}, who, &second);
+    here = there = *c;
+    for (size_t k = 0; k < c->n; k++)
+        if (is_visit(c, who, k)) {
+            here.people[k] = c->people[who];
+            there.people[k] = *other;
+        }
+    play(&here, &(world){a, tapes, NULL}, who, &first);
+    play(&there, &(world){b, tapes, &lines}, who, &second);
     for (size_t i = 0; i < n_tapes; i++) {
         same_calls = same_calls && tape_compare(tapes[i]).same_calls;
         tape_destroy(tapes[i]);

@@ -54,7 +54,8 @@ typedef struct neighbors {
     size_t refused; /* users whom both worlds refused */
 } neighbors;
 
-/* The crowd, and the crowd with `other` in the place of user `who`. */
+/* The crowd, and the crowd with `other` in the place of user `who`: in all places of their visits, if the request says that
+ * people come back, from `who` on and as close as they may be. */
 neighbors neighbors_compare(const crowd *c, size_t who, const person *other);
 
 /* Searches for the worst neighbors by hill climbing over both trajectories of the first, a middle and the last user: for each
