@@ -1,7 +1,8 @@
 /* capri: elimination (plan/capri.c) on sums in epochs (agents/epoch_agent.c). Its settings are in
  * capri_settings.c.
  *
- * Where the points S of the projection are drawn, the rank depends on the draw, and sums have room for any. */
+ * Where the points S of the projection are drawn, the rank depends on the draw, and sums have room for
+ * any. */
 #include <math.h>
 #include <stdio.h>
 

@@ -37,6 +37,7 @@ static tacit_status make_curator(tacit__epoch_agent *agent, const tacit__reading
         .users = now.n_feeding,
         .guarantee = q->guarantee,
         .published_scale = agent->published_scale,
+        .with_contexts = agent->cells > 0,
     };
     tacit__epochs *made = NULL;
     tacit_status status = tacit__epochs_create(&o, noise, &made, &reason);
@@ -58,7 +59,7 @@ tacit_status tacit__epoch_build(tacit__epoch_agent *agent, const tacit__reading 
         return tacit__fail_plain(err, status);
     agent->guarantee = r->request->guarantee;
     if (agent->dimension == 0)
-        agent->dimension = agent->kind->get(agent->planner).p + agent->cells;
+        agent->dimension = agent->kind->get(agent->planner).most + agent->cells;
     status = make_curator(agent, r, noise, err);
     if (status == TACIT_OK)
         tacit__epoch_set_mark(agent);

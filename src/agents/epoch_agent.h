@@ -1,5 +1,5 @@
-/* Learners in epochs: sums of vectors (curate/epochs.c), and a planner that makes each epoch of the sums before
- * it (plan/epoch_planner.h). What all of them have; their settings are files of their own. */
+/* Learners in epochs: sums of vectors (curate/epochs.c), and a planner that makes each epoch of the sums
+ * before it (plan/epoch_planner.h). What all of them have; their settings are files of their own. */
 #ifndef TACIT_AGENTS_EPOCH_AGENT_H
 #define TACIT_AGENTS_EPOCH_AGENT_H
 
@@ -29,11 +29,11 @@ typedef struct tacit__epoch_agent {
     const void *options; /* of the planner */
     tacit__pairs pairs;
     uint64_t n_users;
-    size_t dimension; /* of sums; 0: as many as the first epoch's vectors have, and the cells */
-    size_t cells;     /* beside its vector a user adds `cell` in the cell of the context: */
-    double cell;      /* contexts, or 0; |v|^2 + cell^2 <= 1 */
-    double published_scale;            /* of every coordinate; 0: calibrated to the guarantee */
-    tacit__site chance;                /* public, of planners that draw */
+    size_t dimension;       /* of sums; 0: as many as vectors have at most, and the cells */
+    size_t cells;           /* beside its vector a user adds `cell` in the cell of the context: */
+    double cell;            /* contexts, or 0; |v|^2 + cell^2 <= 1 */
+    double published_scale; /* of every coordinate; 0: calibrated to the guarantee */
+    tacit__site chance;     /* public, of planners that draw */
     uint8_t request[TACIT__KEY_BYTES]; /* fingerprint of all that saved states must agree with */
     char remark[400];
     /* what tacit__epoch_build makes */

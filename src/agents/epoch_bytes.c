@@ -1,5 +1,5 @@
-/* Learners in epochs as bytes: reports, models and saved states. Numbers in reports and models have 64 bits, low byte
- * first.
+/* Learners in epochs as bytes: reports, models and saved states. Numbers in reports and models have 64
+ * bits, low byte first.
  *
  * A model is the version, whether this is the last epoch, p, the policy [contexts][actions], and the vector
  * of p numbers of each pair with a probability above 0. A device could compute the vectors from the public

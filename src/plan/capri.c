@@ -402,6 +402,7 @@ static tacit__epoch get_epoch(const void *planner)
                           .last = now.last,
                           .mixed = now.mixed,
                           .p = now.estimator->p,
+                          .most = tacit__capri_rank(planner),
                           .v = now.estimator->v,
                           .place = now.estimator->place};
 }

@@ -19,7 +19,7 @@ typedef struct tacit__epoch {
     uint64_t n_feeding; /* users of all epochs but the last */
     bool last;
     const double *mixed; /* [contexts][actions]: how to play */
-    size_t p;            /* numbers of a vector */
+    size_t p, most;      /* numbers of a vector; of those of any epoch, at most */
     const double *v;     /* [rows][p]: the vectors; of no use in the last epoch, */
     const size_t *place; /* [pairs] -> row, or SIZE_MAX: there is none; nor is this */
 } tacit__epoch;
