@@ -66,6 +66,8 @@ static const small_agent first[] = {
     {"lin-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_disjoint},
     {"capri", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_numbered},
     {"capri", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
+    {"posterior-kernel", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_numbered},
+    {"posterior-kernel", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
     {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
     {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
 };

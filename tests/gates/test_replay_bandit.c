@@ -156,3 +156,34 @@ TEST(capri_moves_no_further_than_declared)
     for (size_t i = 0; i < N_OF(setups); i++)
         check(&setups[i]);
 }
+
+/* Contexts of unknown law: what a user adds for the context moves too, a little less than a reward of the same length would. */
+TEST(posterior_kernel_moves_no_further_than_declared)
+{
+#define LEARNED .settings = {{.key = "contexts", .value = "learned"}}, .n_settings = 1
+    const setup setups[] = {
+        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
+        {.kind = "posterior-kernel", KERNEL_WORLD, LEARNED, .guarantee = joint, .reached = 0.9},
+        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
+        {.kind = "posterior-kernel",
+         KERNEL_WORLD,
+         .guarantee = local,
+         .reached = 0.9,
+         .devices = true},
+        {.kind = "posterior-kernel",
+         KERNEL_WORLD,
+         LEARNED,
+         .guarantee = local,
+         .reached = 0.9,
+         .devices = true},
+        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
+        {.kind = "explore-commit-kernel",
+         KERNEL_WORLD,
+         LEARNED,
+         .guarantee = joint,
+         .reached = 0.9},
+        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
+    };
+    for (size_t i = 0; i < N_OF(setups); i++)
+        check(&setups[i]);
+}

@@ -145,6 +145,8 @@ TEST(late_users_of_bandits_count)
     check_bandit("lin-ucb", "linear-bandit", shared, N_OF(shared));
     check_bandit("lin-ucb", "linear-bandit", disjoint, N_OF(disjoint));
     check_bandit("capri", "kernel-bandit", kernel, N_OF(kernel));
+    check_bandit("posterior-kernel", "kernel-bandit", kernel, N_OF(kernel));
+    check_bandit("explore-commit-kernel", "kernel-bandit", kernel, N_OF(kernel));
 }
 
 /* The harness itself: where users outside the domain are refused, a pair of which one is outside is no pair to be left out but a
