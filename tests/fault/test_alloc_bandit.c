@@ -121,6 +121,8 @@ TEST(every_allocation_in_the_life_of_a_bandit_may_fail)
                             {"linear-bandit", "lin-ucb", LINEAR, joint},
                             {"linear-bandit", "lin-ucb", DISJOINT, local},
                             {"logged-bandit", "lin-ucb", SCANNED, joint},
+                            {"linear-bandit", "explore-commit-features", LINEAR, none},
+                            {"linear-bandit", "explore-commit-features", LINEAR, joint},
                             {"kernel-bandit", "capri", KERNEL, none},
                             {"kernel-bandit", "capri", KERNEL, joint},
                             {"kernel-bandit", "capri", KERNEL, local},

@@ -117,6 +117,37 @@ TEST(lin_ucb_moves_no_further_than_declared)
         check(&setups[i]);
 }
 
+/* One release: only those who explore move anything. */
+TEST(explore_commit_features_moves_no_further_than_declared)
+{
+#define FIRST .settings = {{.key = "explore", .value = "15"}}, .n_settings = 1
+    const setup setups[] = {
+        {.kind = "explore-commit-features",
+         SHARED_WORLD,
+         FIRST,
+         .guarantee = joint,
+         .reached = 0.9},
+        {.kind = "explore-commit-features",
+         SHARED_WORLD,
+         FIRST,
+         .guarantee = local,
+         .reached = 0.9},
+        {.kind = "explore-commit-features",
+         DISJOINT_WORLD,
+         FIRST,
+         .guarantee = joint,
+         .reached = 0.9},
+        {.kind = "explore-commit-features",
+         SHARED_WORLD,
+         FIRST,
+         .guarantee = local,
+         .reached = 0.9,
+         .devices = true},
+    };
+    for (size_t i = 0; i < N_OF(setups); i++)
+        check(&setups[i]);
+}
+
 TEST(capri_moves_no_further_than_declared)
 {
     const setup setups[] = {
