@@ -85,7 +85,7 @@ TEST(it_explores_and_commits)
             version = board.version;
             learn(agent, &v, action, reward_of(&v, action));
         }
-        assert_true(right > 0.8 * (USERS - EXPLORE));
+        assert_true(10 * right > 8 * (USERS - EXPLORE));
         assert_int_equal(versions, 2);
         if (g == 1)
             assert_int_equal(tacit_ledger_passed(tacit__agent_ledger(agent), 0), 1);
