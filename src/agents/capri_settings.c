@@ -163,33 +163,18 @@ tacit_status tacit__capri_read(const tacit__reading *r, tacit__capri_options *ou
     return check_size(r, out, err);
 }
 
-/* Somebody chose how likely contexts are: they are not all alike. */
-static bool has_chosen_weights(const tacit_agent_request *q)
-{
-    for (size_t i = 1; q->bandit->weights != NULL && i < q->n_states; i++)
-        if (q->bandit->weights[i] != q->bandit->weights[0])
-            return true;
-    return false;
-}
-
 void tacit__capri_write_remark(capri_agent *agent, const tacit__reading *r)
 {
     const tacit__capri_options *o = &agent->options;
-    const bool chosen =
-        r->request->guarantee.model != TACIT_MODEL_NONE &&
-        (tacit__value_of(&r->values, "kernel")->given ||
-         tacit__value_of(&r->values, "norm")->given || has_chosen_weights(r->request));
+    const char *warning = tacit__epoch_warn_public(r);
     const char *learning =
         o->width == TACIT__WIDTH_THEORY
             ? "the printed width drops nothing before some 1e11 users: uniform play"
         : o->bonus_scale < 1 ? "bonus_scale below 1: good actions may be dropped, the regret "
                                "theorem does not apply; privacy does not depend on it"
                              : "";
-    (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s", learning,
-                   chosen && learning[0] != '\0' ? "; " : "",
-                   chosen ? "kernel, norm and weights count as public: if they were fitted on the "
-                            "same people, they tell about them, and no noise covers that"
-                          : "");
+    (void)snprintf(agent->base.remark, sizeof agent->base.remark, "%s%s%s", learning,
+                   warning[0] != '\0' && learning[0] != '\0' ? "; " : "", warning);
 }
 
 void tacit__capri_fingerprint(capri_agent *agent, const tacit__reading *r)
@@ -204,7 +189,7 @@ void tacit__capri_fingerprint(capri_agent *agent, const tacit__reading *r)
                               o->balanced,
                               o->greedy,
                               o->local,
-                              agent->dimension,
+                              agent->base.dimension,
                               (uint64_t)r->request->guarantee.model,
                               (uint64_t)r->request->calibration};
     const tacit__bytes parts[] = {
@@ -214,5 +199,5 @@ void tacit__capri_fingerprint(capri_agent *agent, const tacit__reading *r)
          strlen(tacit__value_of(&r->values, "kernel")->text) + 1},
         {o->pairs.points,
          o->pairs.n_contexts * o->pairs.n_actions * o->pairs.kernel.dimension * sizeof(double)}};
-    tacit__digest(parts, sizeof parts / sizeof *parts, agent->request);
+    tacit__digest(parts, sizeof parts / sizeof *parts, agent->base.request);
 }

@@ -5,6 +5,9 @@
  * rewards always sum to 1 (is this person's answer A or B?): x for the first, -x for the second,
  * one parameter, so every reward teaches about both.
  *
+ * explore-commit-features is the yardstick: random actions, one release of the same sums, and greedy play on
+ * them by the same planner.
+ *
  * Defaults. bonus_scale 1 is the theorem, and then shift is 2, as in the proof. The practical
  * defaults were chosen on linear-bandit worlds and synthetic people; privacy depends on none of
  * them.
@@ -16,17 +19,13 @@
  * (diagonal: times sqrt(2)): isometric coordinates with s = sqrt(2). Local [ZCHLW20]: 4 sqrt(2
  * ln(1.25 / delta)) / epsilon on every entry of the upper triangle and of x y. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "agents/curated.h"
+#include "agents/lin_ucb_agent.h"
 #include "agents/outside.h"
-#include "agents/reading.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/regression.h"
 #include "noise/envelope.h"
-#include "plan/lin_ucb.h"
 
 #define LEAST_GROWTH 1.0001
 
@@ -51,6 +50,25 @@ static const tacit_parameter parameters[] = {
                 "private: weight of x y against x x^T in the noise"),
 };
 
+static const tacit_parameter commit_parameters[] = {
+    TACIT__INTEGER("explore", "0", 0, 1e15,
+                   "users who act at random before the release; 0: by a public rule"),
+    TACIT__REAL("regularizer", "1", 1e-9, 1e9, "lambda"),
+    TACIT__TEXT("arms", "auto",
+                "shared, disjoint, opposite (two actions, rewards sum to 1), or auto (as the world "
+                "allows)"),
+    TACIT__REAL("shift", "0.5", 0, 100,
+                "private: up to where eigenvalues of the Gram matrix are raised, in norms of its "
+                "noise"),
+    TACIT__REAL("response_weight", "1", 0.01, 100,
+                "private: weight of x y against x x^T in the noise"),
+};
+
+/* What such a learner is made of. */
+typedef struct lin_parts {
+    bool commits; /* explore-commit-features */
+} lin_parts;
+
 static const tacit__agent_row kinds[] = {
     {.kind = {"lin-ucb",
               "optimism with linear rewards; shared or disjoint actions, any contexts; how "
@@ -65,25 +83,22 @@ static const tacit__agent_row kinds[] = {
                .local = "[ZCHLW20]: (4 / epsilon) sqrt(2 ln(1.25/delta)) on every entry of the "
                         "upper triangle of x x^T and of x y; the widths are not the paper's",
                .recalled = true},
-     .curator = &tacit__regression_curator},
+     .curator = &tacit__regression_curator,
+     .parts = &(const lin_parts){.commits = false}},
+    {.kind = {"explore-commit-features",
+              "random actions, one release, and the best actions by it for everybody after: a "
+              "yardstick for linear rewards",
+              "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
+              commit_parameters, TACIT__COUNT(commit_parameters)},
+     .curator = &tacit__regression_curator,
+     .parts = &(const lin_parts){.commits = true}},
 };
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
-typedef enum arms { SHARED, DISJOINT, OPPOSITE } arms;
-
-typedef struct lin_ucb_agent {
-    tacit__curated base;
-    arms arms;
-    size_t d, n_actions, n_states, per_user; /* per_user: numbers in a user's features */
-    const double *points;
-    double scale; /* 1 / bound */
-    tacit__lin_ucb *planner;
-    double *scratch; /* see scratch_size; NULL in a snapshot, where every call has its own */
-    uint64_t version;
-    bool follows; /* a model that was published elsewhere */
-    const char *remark;
-    tacit__regression_options curator_options;
-} lin_ucb_agent;
+static bool commits(const lin_ucb_agent *agent)
+{
+    return ((const lin_parts *)agent->base.row->parts)->commits;
+}
 
 static bool is_theory(const tacit__reading *r)
 {
@@ -129,7 +144,7 @@ static tacit_status read_curator(const tacit__reading *r, arms layout,
     const tacit_agent_request *q = r->request;
     bool published =
         q->calibration == TACIT_CALIBRATION_PUBLISHED && q->guarantee.model != TACIT_MODEL_NONE;
-    bool local = q->guarantee.model == TACIT_MODEL_LOCAL;
+    const bool local = q->guarantee.model == TACIT_MODEL_LOCAL;
     double growth = tacit__value_or(&r->values, "growth", published ? 1 : local ? 1.02 : 1.2);
     if (growth > 1 && growth < LEAST_GROWTH) /* the schedule is a list */
         return tacit__value_fail(&r->values, "growth", err, TACIT_BAD_ARGUMENT,
@@ -147,6 +162,45 @@ static tacit_status read_curator(const tacit__reading *r, arms layout,
         .triangle = published && local,
     };
     return tacit__reading_mechanism(r, &out->mechanism, err);
+}
+
+/* The same for one release. */
+static tacit_status read_explorer(const tacit__reading *r, arms layout,
+                                  tacit__regression_options *out, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    *out = (tacit__regression_options){
+        .dimension = q->bandit->dimension,
+        .blocks = layout == DISJOINT ? q->n_actions : 1,
+        .users = q->episodes,
+        .guarantee = q->guarantee,
+        .growth = 1,
+        .explore = (uint64_t)tacit__value_of(&r->values, "explore")->integer,
+        .response_weight = tacit__value_real(&r->values, "response_weight"),
+    };
+    TRY(tacit__reading_mechanism(r, &out->mechanism, err));
+    if (out->explore == 0)
+        out->explore = tacit__lin_explore(out);
+    return TACIT_OK;
+}
+
+/* Greedy, once there is something to go by. Before that all actions tie, and chance decides. */
+static tacit_status make_greedy(lin_ucb_agent *agent, const tacit__reading *r, tacit_error *err)
+{
+    const tacit__lin_ucb_options o = {
+        .dimension = agent->d,
+        .blocks = agent->arms == DISJOINT ? agent->n_actions : 1,
+        .n_actions = agent->n_actions,
+        .users = r->request->episodes,
+        .regularizer = tacit__value_real(&r->values, "regularizer"),
+        .failure = 0.1, /* of a width that is not used, and of the noise's norm */
+        .parameter_norm = 1,
+        .shift = tacit__value_real(&r->values, "shift"),
+        .raise = true,
+    };
+    agent->remark = "there is no regret theorem; privacy does not depend on one";
+    tacit_status status = tacit__lin_ucb_create(&o, &agent->planner);
+    return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
 static tacit_status make_planner(lin_ucb_agent *agent, const tacit__reading *r, tacit_error *err)
@@ -222,7 +276,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     tacit__regression_options curator;
     TRY(check_points(r, err));
     TRY(read_arms(r, &agent->arms, err));
-    TRY(read_curator(r, agent->arms, &curator, err));
+    TRY((commits(agent) ? read_explorer : read_curator)(r, agent->arms, &curator, err));
     agent->d = q->bandit->dimension;
     agent->n_actions = q->n_actions;
     agent->n_states = q->n_states;
@@ -237,7 +291,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
-    TRY(make_planner(agent, r, err));
+    TRY((commits(agent) ? make_greedy : make_planner)(agent, r, err));
     agent->scratch = tacit__alloc(scratch_size(agent), sizeof *agent->scratch);
     return agent->scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
@@ -246,8 +300,14 @@ static tacit_status check(const tacit_agent_request *q, tacit_error *err)
 {
     if (q->bandit == NULL)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
-                              "lin-ucb is for bandit worlds: linear-bandit, kernel-bandit, "
-                              "logged-bandit; in a service, space: {features: 20}");
+                              "%s is for bandit worlds: linear-bandit, kernel-bandit, "
+                              "logged-bandit; in a service, space: {features: 20}",
+                              q->kind);
+    const bool own = strcmp(q->kind, kinds[0].kind.name) != 0;
+    if (own && q->calibration != TACIT_CALIBRATION_TIGHT && q->guarantee.model != TACIT_MODEL_NONE)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
+                              "no paper prints the noise of %s: it has the calibration tight only",
+                              q->kind);
     if (q->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
                               "lin-ucb has the calibrations tight and published");
@@ -407,47 +467,6 @@ static const char *remark(const void *self)
     return ((const lin_ucb_agent *)self)->remark;
 }
 
-/* --- Forecast ------------------------------------------------------------------------------------ */
-
-/* The model: features of length 1 that go evenly in all d directions, and contexts that move the
- * mean reward by SIGNAL (standard deviation, for rewards in [-1, 1]). After t users, t / blocks for
- * an action, a prediction is off by
- *     d/t + (d/t)^2 (sr^2 + st^2 SIGNAL^2 d / 2)   (squared; statistics, noise in the response, noise in the Gram matrix)
- * and useful from t* on, where this is SIGNAL^2. Half of the users should come after t*. */
-#define SIGNAL 0.5
-
-static double burden(const void *context, double users, double epsilon)
-{
-    const lin_ucb_agent *agent = context;
-    tacit__regression_options o = agent->curator_options;
-    double d = (double)agent->d * (double)o.blocks, mu, sd;
-    double spread =
-        1 / (o.response_weight * o.response_weight) + SIGNAL * SIGNAL * (double)agent->d / 2;
-    o.guarantee.epsilon = epsilon;
-    o.users = (uint64_t)users;
-    if (o.published_scale > 0)
-        o.published_scale *= agent->curator_options.guarantee.epsilon / epsilon;
-    if (o.guarantee.model == TACIT_MODEL_LOCAL) {
-        if (tacit_gdp_mu(epsilon, o.guarantee.delta, &mu) != TACIT_OK)
-            return (double)NAN;
-        sd = o.published_scale > 0 ? o.published_scale
-                                   : tacit__regression_sensitivity(o.response_weight) / mu;
-        return 2 * d * (1 + d * sd * sd * spread) / (SIGNAL * SIGNAL) / users;
-    }
-    sd = tacit__regression_stddev(&o);
-    double a = sd * sd * spread, x = 2 * SIGNAL * SIGNAL / (1 + sqrt(1 + 4 * a * SIGNAL * SIGNAL));
-    return 2 * d / x / users;
-}
-
-static void describe(const void *self, char *out, size_t size)
-{
-    const lin_ucb_agent *agent = self;
-    (void)snprintf(out, size, "%zu features, %zu actions%s", agent->d, agent->n_actions,
-                   agent->arms == DISJOINT ? " with parameters of their own" : "");
-}
-
-static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
-
 const tacit__family tacit__family_lin_ucb = {
     .rows = &rows,
     .chosen_only = true,
@@ -470,5 +489,5 @@ const tacit__family tacit__family_lin_ucb = {
     .fields = fields,
     .ledger = tacit__curated_ledger,
     .remark = remark,
-    .criterion = &criterion,
+    .criterion = &tacit__lin_criterion,
 };

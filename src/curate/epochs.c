@@ -13,6 +13,8 @@
  * anybody's data are. Both are needed: without the second, one user's action would decide which
  * epoch everybody after them is in, and epochs would not compose in parallel.
  *
+ * A learner of one epoch shows nothing; it declares one release all the same, so that its promise has a plan.
+ *
  * Joint: the sum passes the door when its epoch is over. Local: every user's vector passes it, with
  * noise in all coordinates, and sums are of what passed. */
 #include "curate/epochs.h"
@@ -30,6 +32,12 @@
 #include "sums/once.h"
 
 static const char name[] = "epochs";
+static const char reason[] =
+    "y v against y' v', |y v| <= 1, reached by opposite rewards; a user is in "
+    "one epoch only, so epochs compose in parallel",
+                  reason_with_contexts[] =
+                      "(y v, a number for the context) against another such vector, both no longer "
+                      "than 1; a user is in one epoch only, so epochs compose in parallel";
 
 struct tacit__epochs {
     tacit__epochs_options o;
@@ -59,20 +67,19 @@ static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error 
     const tacit_sum_spec bound = {.mechanism = TACIT_SUM_EXACT,
                                   .law = TACIT_LAW_GAUSSIAN,
                                   .dimension = c->o.dimension,
-                                  .users = c->o.users,
+                                  .users = c->o.users + (c->o.n_epochs == 0),
                                   .bound = {.l2 = 1, .clip = true}};
     tacit_release line;
     tacit_status status = tacit__lattice_choose(&bound, c->o.dimension, &c->lattice, err);
-    const tacit__once_spec spec = {
-        .law = TACIT_LAW_GAUSSIAN,
-        .dimension = c->o.dimension,
-        .releases = is_local(c) ? c->o.users : c->o.n_epochs,
-        .bits = c->lattice.bits,
-        .largest = is_local(c) ? c->lattice.largest : 0,
-        .l2 = 2,
-        .apart = true,
-        .reason = "y v against y' v', |y v| <= 1, reached by opposite rewards; a user is in one "
-                  "epoch only, so epochs compose in parallel"};
+    const tacit__once_spec spec = {.law = TACIT_LAW_GAUSSIAN,
+                                   .dimension = c->o.dimension,
+                                   .releases = (is_local(c) ? c->o.users : c->o.n_epochs) +
+                                               (c->o.n_epochs == 0),
+                                   .bits = c->lattice.bits,
+                                   .largest = is_local(c) ? c->lattice.largest : 0,
+                                   .l2 = 2,
+                                   .apart = true,
+                                   .reason = c->o.with_contexts ? reason_with_contexts : reason};
     if (status == TACIT_OK)
         status = tacit__once_declare(&spec, name, &line, err);
     if (status == TACIT_OK)
@@ -92,7 +99,7 @@ tacit_status tacit__epochs_create(const tacit__epochs_options *options, tacit_no
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = TACIT_OK;
-    if (is_private(c) && c->o.n_epochs > 0)
+    if (is_private(c))
         status = open_door(c, noise, err);
     if (status != TACIT_OK) {
         tacit__epochs_destroy(c);

@@ -12,6 +12,7 @@ typedef struct tacit__epochs_options {
     uint64_t n_epochs, users; /* epochs that are shown; users in all of them */
     tacit_guarantee guarantee;
     double published_scale; /* of every coordinate; 0: calibrated to the guarantee */
+    bool with_contexts;     /* vectors tell of contexts, too: the plan says so */
 } tacit__epochs_options;
 
 typedef struct tacit__epochs tacit__epochs;

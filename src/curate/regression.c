@@ -17,7 +17,10 @@
  * over 25 batches needs half the noise of one over 30000 users.
  *
  * Local privacy. Every user's vector passes the door by itself, noise in all blocks: which one was
- * theirs is private too. `growth` then only says how often the sums are looked at. */
+ * theirs is private too. `growth` then only says how often the sums are looked at.
+ *
+ * `explore`: one release, after so many users; the others are counted, and nothing of them is used. Who is
+ * used follows from the place in line, so it moves the sum as before. */
 #include "curate/regression.h"
 
 #include <math.h>
@@ -141,10 +144,15 @@ tacit_status tacit__regression_create(const tacit__regression_options *options, 
         w.size = SIZE_MAX;
     /* The last user's data are never used. */
     w.o.users = w.o.users > 0 ? w.o.users - 1 : 0;
-    w.n_updates = tacit__regression_schedule(w.o.users, w.o.growth, NULL);
+    w.episodes = w.o.users + 1;
+    if (w.o.explore > 0 && w.o.explore < w.o.users)
+        w.o.users = w.o.explore;
+    w.n_updates =
+        w.o.explore > 0 ? w.o.users > 0 : tacit__regression_schedule(w.o.users, w.o.growth, NULL);
+    const bool listed = is_private(&w) && (w.o.growth > 1 || w.o.explore > 0);
     tacit__regression *c = TACIT__WORKSPACE(
-        w, TACIT__PIECE_IF(is_private(&w) && w.o.growth > 1, w.update_at, w.n_updates),
-        TACIT__PIECE(w.x, w.size), TACIT__PIECE_IF(is_private(&w), w.shown, w.size),
+        w, TACIT__PIECE_IF(listed, w.update_at, w.n_updates), TACIT__PIECE(w.x, w.size),
+        TACIT__PIECE_IF(is_private(&w) || w.o.explore > 0, w.shown, w.size),
         TACIT__PIECE_IF(is_private(&w), w.placed, w.block),
         TACIT__PIECE_IF(is_local(&w), w.report, w.size),
         TACIT__PIECE(w.gram, w.o.blocks * w.packed),
@@ -153,7 +161,9 @@ tacit_status tacit__regression_create(const tacit__regression_options *options, 
         return tacit__fail(err, TACIT_NO_MEMORY,
                            "sums for %zu features and %zu blocks do not fit into memory",
                            w.o.dimension, w.o.blocks);
-    if (c->update_at != NULL)
+    if (listed && c->o.explore > 0 && c->n_updates > 0)
+        c->update_at[0] = c->o.users;
+    else if (listed && c->o.explore == 0)
         (void)tacit__regression_schedule(c->o.users, c->o.growth, c->update_at);
     tacit_status status = is_private(c) ? open_sum(c, noise, err) : TACIT_OK;
     if (status != TACIT_OK) {
@@ -182,6 +192,8 @@ tacit_ledger *tacit__regression_ledger(const void *curator)
 
 tacit__moments tacit__regression_release(const tacit__regression *c)
 {
+    if (!is_private(c) && c->o.explore > 0 && c->users < c->o.users) /* zeros: not yet */
+        return (tacit__moments){.gram = c->shown, .response = c->shown};
     return (tacit__moments){.users = c->users,
                             .version = c->version,
                             .gram = c->gram,
@@ -313,9 +325,9 @@ tacit_status tacit__regression_open(const tacit__regression *c, tacit_error *err
     if (c->broken)
         return tacit__fail(err, TACIT_SYSTEM,
                            "an earlier charge was refused halfway; the sums are closed");
-    if (c->users > c->o.users)
+    if (c->users >= c->episodes)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
-                           (unsigned long long)c->o.users + 1);
+                           (unsigned long long)c->episodes);
     return TACIT_OK;
 }
 

@@ -91,8 +91,8 @@ static void fingerprint(const tacit__regression *c, uint8_t out[TACIT__KEY_BYTES
     const double numbers[] = {o->guarantee.epsilon, o->guarantee.delta, o->growth,
                               o->response_weight, o->published_scale};
     const uint64_t sizes[] = {
-        o->dimension,           o->blocks,  o->users, (uint64_t)o->guarantee.model,
-        (uint64_t)o->mechanism, o->triangle};
+        o->dimension,           o->blocks,   o->users,    (uint64_t)o->guarantee.model,
+        (uint64_t)o->mechanism, o->triangle, c->episodes, o->explore};
     const tacit__bytes parts[] = {{numbers, sizeof numbers}, {sizes, sizeof sizes}};
     tacit__digest(parts, 2, out);
 }
@@ -119,7 +119,7 @@ static uint64_t releases_after(const tacit__regression *c, uint64_t users)
 static bool is_position(const tacit__regression *c, const header *h)
 {
     const uint64_t used = used_users(c, h), next = releases_after(c, used);
-    return h->users <= c->o.users + 1 && h->next == next && h->last_block < c->o.blocks &&
+    return h->users <= c->episodes && h->next == next && h->last_block < c->o.blocks &&
            h->version == (c->sum != NULL ? next : used) && h->gram_stddev >= 0 &&
            h->gram_stddev <= TACIT__MOST_SUM && h->response_stddev >= 0 &&
            h->response_stddev <= TACIT__MOST_SUM;

@@ -11,6 +11,7 @@ struct tacit__regression {
     tacit_sum *sum;     /* NULL without privacy */
     double scale, step; /* of the noise; of the lattice */
     uint64_t users, version;
+    uint64_t episodes;      /* users who may come; `o.users` of them are used */
     size_t n_updates, next; /* releases there will be, and have been */
     uint64_t *update_at;    /* users after which they come */
     double *x;              /* one user, or the batch */

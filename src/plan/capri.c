@@ -371,3 +371,49 @@ const bool *tacit__capri_active(const tacit__capri *p)
 {
     return p->active;
 }
+
+/* --- The table ----------------------------------------------------------------------------------- */
+
+static tacit_status create_planner(const void *options, void **out)
+{
+    tacit__capri *made = NULL;
+    tacit_status status = tacit__capri_create(options, &made);
+    *out = made;
+    return status;
+}
+
+static void destroy_planner(void *planner)
+{
+    tacit__capri_destroy(planner);
+}
+
+static void start_planner(void *planner, double scale)
+{
+    tacit__capri_start(planner, scale);
+}
+
+static tacit__epoch get_epoch(const void *planner)
+{
+    const tacit__capri_epoch now = tacit__capri_get_epoch(planner);
+    return (tacit__epoch){.number = now.number,
+                          .n_epochs = now.n_epochs,
+                          .users = now.users,
+                          .n_feeding = now.n_feeding,
+                          .last = now.last,
+                          .mixed = now.mixed,
+                          .p = now.estimator->p,
+                          .most = tacit__capri_rank(planner),
+                          .v = now.estimator->v,
+                          .place = now.estimator->place};
+}
+
+static void close_planner(void *planner, const double *sum)
+{
+    tacit__capri_close(planner, sum);
+}
+
+const tacit__epoch_planner tacit__capri_planner = {.create = create_planner,
+                                                   .destroy = destroy_planner,
+                                                   .start = start_planner,
+                                                   .get = get_epoch,
+                                                   .close = close_planner};

@@ -2,6 +2,7 @@
 #ifndef TACIT_PLAN_CAPRI_H
 #define TACIT_PLAN_CAPRI_H
 
+#include "plan/epoch_planner.h"
 #include "plan/estimator.h"
 
 typedef enum tacit__capri_width {
@@ -68,6 +69,9 @@ size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out);
  * `users` come and the noise in sums of unit vectors is `scale`; nothing eliminated. NaN with a
  * fixed tau. */
 double tacit__capri_predict(const tacit__capri *planner, double users, double scale);
+
+/* The same as a planner in epochs; its options are tacit__capri_options. */
+extern const tacit__epoch_planner tacit__capri_planner;
 
 /* For tests: estimates [pairs] of the last closed epoch (of active pairs then), and who is active now. */
 const double *tacit__capri_estimates(const tacit__capri *planner);

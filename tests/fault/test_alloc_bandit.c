@@ -107,6 +107,11 @@ TEST(every_allocation_in_the_life_of_a_bandit_may_fail)
 #define LINEAR {{.key = "d", .value = "3"}, {.key = "contexts", .value = "9"}}, 2
 #define DISJOINT {{.key = "d", .value = "3"}, {.key = "arms", .value = "disjoint"}}, 2
 #define KERNEL {{.key = "contexts", .value = "3"}, {.key = "actions", .value = "4"}}, 2
+#define UNKNOWN /* the law of contexts, which is another one in each phase */                      \
+    {{.key = "d", .value = "3"},                                                                   \
+     {.key = "contexts", .value = "9"},                                                            \
+     {.key = "phases", .value = "2"}},                                                             \
+        3
 #define SCANNED                                                                                    \
     {{.key = "file", .value = TACIT_TESTS_DIR "/cli/data/people.csv"},                             \
      {.key = "context", .value = "age, city, sex"},                                                \
@@ -116,9 +121,15 @@ TEST(every_allocation_in_the_life_of_a_bandit_may_fail)
                             {"linear-bandit", "lin-ucb", LINEAR, joint},
                             {"linear-bandit", "lin-ucb", DISJOINT, local},
                             {"logged-bandit", "lin-ucb", SCANNED, joint},
+                            {"linear-bandit", "explore-commit-features", LINEAR, none},
+                            {"linear-bandit", "explore-commit-features", LINEAR, joint},
                             {"kernel-bandit", "capri", KERNEL, none},
                             {"kernel-bandit", "capri", KERNEL, joint},
                             {"kernel-bandit", "capri", KERNEL, local},
+                            {"kernel-bandit", "posterior-kernel", KERNEL, none},
+                            {"kernel-bandit", "posterior-kernel", KERNEL, joint},
+                            {"linear-bandit", "posterior-kernel", UNKNOWN, joint},
+                            {"kernel-bandit", "posterior-kernel", KERNEL, local},
                             {"kernel-bandit", "gp-ucb", KERNEL, none},
                             {"kernel-bandit", "kernel-elimination", KERNEL, none}};
     for (size_t i = 0; i < N_OF(setups); i++) {

@@ -117,6 +117,37 @@ TEST(lin_ucb_moves_no_further_than_declared)
         check(&setups[i]);
 }
 
+/* One release: only those who explore move anything. */
+TEST(explore_commit_features_moves_no_further_than_declared)
+{
+#define FIRST .settings = {{.key = "explore", .value = "15"}}, .n_settings = 1
+    const setup setups[] = {
+        {.kind = "explore-commit-features",
+         SHARED_WORLD,
+         FIRST,
+         .guarantee = joint,
+         .reached = 0.9},
+        {.kind = "explore-commit-features",
+         SHARED_WORLD,
+         FIRST,
+         .guarantee = local,
+         .reached = 0.9},
+        {.kind = "explore-commit-features",
+         DISJOINT_WORLD,
+         FIRST,
+         .guarantee = joint,
+         .reached = 0.9},
+        {.kind = "explore-commit-features",
+         SHARED_WORLD,
+         FIRST,
+         .guarantee = local,
+         .reached = 0.9,
+         .devices = true},
+    };
+    for (size_t i = 0; i < N_OF(setups); i++)
+        check(&setups[i]);
+}
+
 TEST(capri_moves_no_further_than_declared)
 {
     const setup setups[] = {
@@ -152,6 +183,37 @@ TEST(capri_moves_no_further_than_declared)
          .guarantee = local,
          .calibration = TACIT_CALIBRATION_PUBLISHED,
          .reached = 0.2},
+    };
+    for (size_t i = 0; i < N_OF(setups); i++)
+        check(&setups[i]);
+}
+
+/* Contexts of unknown law: what a user adds for the context moves too, a little less than a reward of the same length would. */
+TEST(posterior_kernel_moves_no_further_than_declared)
+{
+#define LEARNED .settings = {{.key = "contexts", .value = "learned"}}, .n_settings = 1
+    const setup setups[] = {
+        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
+        {.kind = "posterior-kernel", KERNEL_WORLD, LEARNED, .guarantee = joint, .reached = 0.9},
+        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
+        {.kind = "posterior-kernel",
+         KERNEL_WORLD,
+         .guarantee = local,
+         .reached = 0.9,
+         .devices = true},
+        {.kind = "posterior-kernel",
+         KERNEL_WORLD,
+         LEARNED,
+         .guarantee = local,
+         .reached = 0.9,
+         .devices = true},
+        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
+        {.kind = "explore-commit-kernel",
+         KERNEL_WORLD,
+         LEARNED,
+         .guarantee = joint,
+         .reached = 0.9},
+        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
     };
     for (size_t i = 0; i < N_OF(setups); i++)
         check(&setups[i]);

@@ -144,7 +144,10 @@ TEST(late_users_of_bandits_count)
         kernel[] = {{"contexts", "3", 1}, {"actions", "9", 1}, {"kernel", "matern-1.5(0.4)", 1}};
     check_bandit("lin-ucb", "linear-bandit", shared, N_OF(shared));
     check_bandit("lin-ucb", "linear-bandit", disjoint, N_OF(disjoint));
+    check_bandit("explore-commit-features", "linear-bandit", shared, N_OF(shared));
     check_bandit("capri", "kernel-bandit", kernel, N_OF(kernel));
+    check_bandit("posterior-kernel", "kernel-bandit", kernel, N_OF(kernel));
+    check_bandit("explore-commit-kernel", "kernel-bandit", kernel, N_OF(kernel));
 }
 
 /* The harness itself: where users outside the domain are refused, a pair of which one is outside is no pair to be left out but a

@@ -307,6 +307,34 @@ TEST(late_users_and_hostile_models_find_nothing_in_capri)
     }
 }
 
+/* The same of posterior-kernel, where nobody says how likely contexts are, so that users add theirs. */
+TEST(posterior_kernel_is_attacked_and_keeps_its_promise)
+{
+    double points[4 * 3 * 2];
+    for (size_t i = 0; i < 12; i++) {
+        points[2 * i] = (double)(i / 3) / 4;
+        points[2 * i + 1] = (double)(i % 3) / 3;
+    }
+    const tacit_bandit bandit = {
+        .dimension = 2, .context_dimension = 1, .bound = 2, .points = points, .kernel = "se(0.3)"};
+    for (tacit_model model = TACIT_MODEL_JOINT; model <= TACIT_MODEL_LOCAL; model++) {
+        tacit_agent_request q = {.kind = "posterior-kernel",
+                                 .guarantee = {model, 1, 1e-5},
+                                 .n_states = 4,
+                                 .n_actions = 3,
+                                 .horizon = 1,
+                                 .episodes = 100,
+                                 .bandit = &bandit};
+        tacit_audit *a = audit(&q, 8000, 0);
+        assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
+        assert_within(a->share, 0.9, 1 + 1e-9);
+        assert_true(a->epsilon > 0 && a->epsilon <= 1);
+        assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
+        assert_within(a->noise_size, 0.98, 1.02);
+        tacit_audit_destroy(a);
+    }
+}
+
 /* --- Cheats ---------------------------------------------------------------------------------------- */
 
 enum { SHOWS_EXACT, CALLS_BY_DATA, REFUSES_BY_DATA, HARDLY_MOVES, HIDES_NOTHING };

@@ -233,6 +233,23 @@ TEST(the_last_epoch_shows_nothing)
     tacit_world_destroy(world);
 }
 
+/* One user, one epoch, and nothing to show: the promise has a plan all the same. */
+TEST(a_learner_of_one_user_has_a_plan)
+{
+    static const char *const kinds[] = {"capri", "posterior-kernel", "explore-commit-kernel"};
+    tacit_world *world = small_world();
+    for (size_t i = 0; i < 2 * N_OF(kinds); i++) {
+        const tacit_guarantee g = {i % 2 == 0 ? TACIT_MODEL_JOINT : TACIT_MODEL_LOCAL, 1, 1e-5};
+        tacit_agent *a = hire(world, kinds[i / 2], g, NULL, 0, 1, 8);
+        assert_non_null(tacit_agent_release_plan(a));
+        assert_int_equal(tacit_plan_size(tacit_agent_release_plan(a)), 1);
+        (void)play(world, a, 0, 1);
+        assert_int_equal(tacit_ledger_passed(tacit__agent_ledger(a), 0), 0);
+        tacit_agent_destroy(a);
+    }
+    tacit_world_destroy(world);
+}
+
 /* Kinds with a kernel go on where they were saved, in the middle of an epoch, and refuse what is not theirs. */
 TEST(a_saved_learner_goes_on)
 {
@@ -244,6 +261,12 @@ TEST(a_saved_learner_goes_on)
                  {"capri", {TACIT_MODEL_JOINT, 2, 1e-5}, NULL, NULL},
                  {"capri", {TACIT_MODEL_LOCAL, 5, 1e-5}, NULL, NULL},
                  {"capri", {TACIT_MODEL_JOINT, 2, 1e-5}, "preset", "faithful"},
+                 {"posterior-kernel", {TACIT_MODEL_NONE, 0, 0}, NULL, NULL},
+                 {"posterior-kernel", {TACIT_MODEL_JOINT, 2, 1e-5}, NULL, NULL},
+                 {"posterior-kernel", {TACIT_MODEL_JOINT, 2, 1e-5}, "contexts", "learned"},
+                 {"posterior-kernel", {TACIT_MODEL_LOCAL, 5, 1e-5}, NULL, NULL},
+                 {"posterior-kernel", {TACIT_MODEL_LOCAL, 5, 1e-5}, "contexts", "learned"},
+                 {"explore-commit-kernel", {TACIT_MODEL_JOINT, 2, 1e-5}, NULL, NULL},
                  {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, NULL, NULL},
                  {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, NULL, NULL},
                  {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, "sampling", "variance"}};

@@ -1,4 +1,4 @@
-/* capri between machines: the two halves of `learn`, the model that devices follow, and what is refused. */
+/* Learners in epochs between machines: the two halves of `learn`, the model that devices follow, and what is refused. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,9 @@ enum { CONTEXTS = 4, ACTIONS = 5, PAIRS = CONTEXTS * ACTIONS, USERS = 300, ROOM 
 enum { HEAD = 24, MARK = 16 }; /* of every report and model; of the model in a report */
 
 static const tacit_guarantee local = {TACIT_MODEL_LOCAL, 5, 1e-5};
-static const char *const presets[] = {"recommended", "faithful"};
+/* Presets of capri, and what posterior-kernel knows of contexts. */
+enum { OF_CAPRI = 2 };
+static const char *const presets[] = {"recommended", "faithful", "known", "learned"};
 
 static tacit_world *make_world(void)
 {
@@ -30,9 +32,11 @@ static tacit_world *make_world(void)
 static tacit_agent *hire_with(const tacit_world *world, const char *preset, const char *chance,
                               tacit_guarantee guarantee, uint64_t seed)
 {
-    const tacit_setting settings[] = {{.key = "preset", .value = preset},
+    const bool own = strcmp(preset, "known") == 0 || strcmp(preset, "learned") == 0;
+    const tacit_setting settings[] = {{.key = own ? "contexts" : "preset", .value = preset},
                                       {.key = "public_seed", .value = chance}};
-    tacit_agent_request request = request_in(world, "capri", guarantee, USERS);
+    tacit_agent_request request =
+        request_in(world, own ? "posterior-kernel" : "capri", guarantee, USERS);
     request.settings = settings;
     request.n_settings = chance != NULL ? 2 : 1;
     return agent_of(&request, seed);
@@ -179,7 +183,7 @@ TEST(what_is_drawn_in_public_comes_from_the_public_seed_alone)
     static const tacit_guarantee guarantees[] = {{TACIT_MODEL_JOINT, 5, 1e-5},
                                                  {TACIT_MODEL_LOCAL, 5, 1e-5}};
     tacit_world *world = make_world();
-    for (size_t i = 0; i < N_OF(presets); i++)
+    for (size_t i = 0; i < OF_CAPRI; i++)
         for (size_t g = 0; g < N_OF(guarantees); g++) {
             tacit_agent *here = hire(world, presets[i], guarantees[g], 8),
                         *there = hire(world, presets[i], guarantees[g], 9),

@@ -1,5 +1,5 @@
-/* capri as bytes: reports, models and saved states. Numbers in reports and models have 64 bits, low byte
- * first.
+/* Learners in epochs as bytes: reports, models and saved states. Numbers in reports and models have 64
+ * bits, low byte first.
  *
  * A model is the version, whether this is the last epoch, p, the policy [contexts][actions], and the vector
  * of p numbers of each pair with a probability above 0. A device could compute the vectors from the public
@@ -11,45 +11,47 @@
  * `check_report` says so, and the caller may refuse it. A report that was accepted before it became late
  * counts, and adds nothing.
  *
- * Saved states: see tacit__capri_fields. */
+ * Saved states: see tacit__epoch_fields. */
 #include <math.h>
 #include <string.h>
 
-#include "agents/capri_agent.h"
+#include "agents/epoch_agent.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/envelope.h"
 
-static size_t n_pairs(const capri_agent *agent)
+static size_t n_pairs(const tacit__epoch_agent *agent)
 {
-    return agent->options.pairs.n_contexts * agent->options.pairs.n_actions;
+    return agent->pairs.n_contexts * agent->pairs.n_actions;
 }
 
 /* --- Reports ------------------------------------------------------------------------------------- */
 
-tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void *bytes,
+tacit_status tacit__epoch_report(void *self, const tacit_trajectory *user, void *bytes,
                                  size_t *size, tacit_error *err)
 {
-    capri_agent *agent = self;
-    const capri_model m = tacit__capri_model(agent);
-    size_t pair;
+    tacit__epoch_agent *agent = self;
+    const tacit__epoch_model m = tacit__epoch_model_of(agent);
+    const size_t numbers = tacit__epoch_size(agent, &m);
+    tacit__seen seen;
     if (bytes == NULL) { /* the most; models of later epochs may have fewer numbers */
-        *size = CAPRI_MARK + 8 * agent->dimension;
+        *size = TACIT__EPOCH_MARK + 8 * agent->dimension;
         return TACIT_OK;
     }
-    tacit_status status = tacit__pairs_find(&agent->options.pairs, user, &pair, err);
+    tacit_status status = tacit__epoch_see(agent, &m, user, &seen, err);
     if (status != TACIT_OK)
         return status;
     tacit__writer w = {.at = bytes};
-    tacit__write_bytes(&w, agent->mark, CAPRI_MARK);
+    tacit__write_bytes(&w, agent->mark, TACIT__EPOCH_MARK);
     if (!m.last) {
-        double *noisy = tacit__alloc(m.p, sizeof *noisy);
+        double *noisy = tacit__alloc(numbers, sizeof *noisy);
         if (noisy == NULL)
             return tacit__fail_plain(err, TACIT_NO_MEMORY);
-        status = tacit__epochs_report(agent->base.curator, m.p, tacit__capri_vector(&m, pair),
-                                      2 * user->rewards[0] - 1, noisy, err);
-        for (size_t i = 0; i < m.p && status == TACIT_OK; i++)
+        status =
+            tacit__epochs_report(agent->base.curator, numbers, seen.vector, seen.y, noisy, err);
+        tacit__wipe(agent->user, agent->dimension * sizeof *agent->user);
+        for (size_t i = 0; i < numbers && status == TACIT_OK; i++)
             tacit__write_double(&w, noisy[i]);
         tacit__free(noisy);
     }
@@ -58,38 +60,39 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
 }
 
 /* Whether it is a report at all, by whatever model, and *late: not by the one in use. */
-static tacit_status open_report(const capri_agent *agent, const void *bytes, size_t size,
+static tacit_status open_report(const tacit__epoch_agent *agent, const void *bytes, size_t size,
                                 bool *late, tacit_error *err)
 {
-    const size_t p = tacit__capri_model(agent).p;
+    const tacit__epoch_model m = tacit__epoch_model_of(agent);
+    const size_t expected = TACIT__EPOCH_MARK + 8 * tacit__epoch_size(agent, &m);
     if (agent->users == agent->n_users)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
                            (unsigned long long)agent->n_users);
-    if (size < CAPRI_MARK)
+    if (size < TACIT__EPOCH_MARK)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "the report is cut short");
-    *late = memcmp(bytes, agent->mark, CAPRI_MARK) != 0;
-    if (*late ? size % 8 != 0 || size > CAPRI_MARK + 8 * agent->dimension
-              : size != CAPRI_MARK + 8 * p)
+    *late = memcmp(bytes, agent->mark, TACIT__EPOCH_MARK) != 0;
+    if (*late ? size % 8 != 0 || size > TACIT__EPOCH_MARK + 8 * agent->dimension : size != expected)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
-                           CAPRI_MARK + 8 * p, size);
+                           expected, size);
     return TACIT_OK;
 }
 
 /* The numbers of a report by the model in use into `noisy`, to be freed; NULL in the last epoch. */
-static tacit_status read_report(const capri_agent *agent, const void *bytes, double **noisy,
+static tacit_status read_report(const tacit__epoch_agent *agent, const void *bytes, double **noisy,
                                 tacit_error *err)
 {
-    const size_t p = tacit__capri_model(agent).p;
-    tacit__reader r = {.at = (const uint8_t *)bytes + CAPRI_MARK, .left = 8 * p};
+    const tacit__epoch_model m = tacit__epoch_model_of(agent);
+    const size_t n = tacit__epoch_size(agent, &m);
+    tacit__reader r = {.at = (const uint8_t *)bytes + TACIT__EPOCH_MARK, .left = 8 * n};
     *noisy = NULL;
-    if (p == 0)
+    if (n == 0)
         return TACIT_OK;
-    double *numbers = tacit__alloc(p, sizeof *numbers);
+    double *numbers = tacit__alloc(n, sizeof *numbers);
     if (numbers == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    for (size_t i = 0; i < p; i++)
+    for (size_t i = 0; i < n; i++)
         numbers[i] = tacit__read_double(&r);
-    tacit_status status = tacit__epochs_check_report(agent->base.curator, p, numbers, err);
+    tacit_status status = tacit__epochs_check_report(agent->base.curator, n, numbers, err);
     if (status == TACIT_OK)
         *noisy = numbers;
     else
@@ -97,7 +100,7 @@ static tacit_status read_report(const capri_agent *agent, const void *bytes, dou
     return status;
 }
 
-tacit_status tacit__capri_check_report(const void *self, const void *bytes, size_t size,
+tacit_status tacit__epoch_check_report(const void *self, const void *bytes, size_t size,
                                        tacit_error *err)
 {
     double *noisy = NULL;
@@ -114,10 +117,10 @@ tacit_status tacit__capri_check_report(const void *self, const void *bytes, size
 
 /* A late report takes its place and adds nothing: who was in time when they were accepted counts,
  * however long it took to get here. */
-tacit_status tacit__capri_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
+tacit_status tacit__epoch_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
 {
-    capri_agent *agent = self;
-    const capri_model m = tacit__capri_model(agent);
+    tacit__epoch_agent *agent = self;
+    const tacit__epoch_model m = tacit__epoch_model_of(agent);
     double *noisy = NULL;
     bool late = false;
     if (agent->followed != NULL)
@@ -127,17 +130,18 @@ tacit_status tacit__capri_absorb(void *self, const void *bytes, size_t size, tac
     if (status == TACIT_OK && !late)
         status = read_report(agent, bytes, &noisy, err);
     if (status == TACIT_OK && !m.last)
-        status = tacit__epochs_absorb(agent->base.curator, noisy != NULL ? m.p : 0, noisy, err);
+        status = tacit__epochs_absorb(agent->base.curator,
+                                      noisy != NULL ? tacit__epoch_size(agent, &m) : 0, noisy, err);
     tacit__free(noisy);
-    return status == TACIT_OK ? tacit__capri_count(agent, err) : status;
+    return status == TACIT_OK ? tacit__epoch_count(agent, err) : status;
 }
 
 /* --- Models -------------------------------------------------------------------------------------- */
 
-tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, tacit_error *err)
+tacit_status tacit__epoch_publish(const void *self, void *bytes, size_t *size, tacit_error *err)
 {
-    const capri_agent *agent = self;
-    const capri_model m = tacit__capri_model(agent);
+    const tacit__epoch_agent *agent = self;
+    const tacit__epoch_model m = tacit__epoch_model_of(agent);
     tacit__writer w = {.at = bytes};
     (void)err;
     tacit__write_le64(&w, m.version);
@@ -146,7 +150,7 @@ tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, t
     for (size_t i = 0; i < n_pairs(agent); i++)
         tacit__write_double(&w, m.mixed[i]);
     for (size_t i = 0; i < n_pairs(agent) && !m.last; i++)
-        for (size_t j = 0; j < m.p && m.place[i] != SIZE_MAX; j++)
+        for (size_t j = 0; j < m.p && m.mixed[i] > 0; j++)
             tacit__write_double(&w, m.v[m.place[i] * m.p + j]);
     *size = w.size;
     return TACIT_OK;
@@ -154,9 +158,10 @@ tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, t
 
 /* Probabilities of each context, and places for the rows that follow; returns how many these are,
  * or SIZE_MAX. */
-static size_t read_policy(const capri_agent *agent, tacit__reader *r, double *mixed, size_t *place)
+static size_t read_policy(const tacit__epoch_agent *agent, tacit__reader *r, double *mixed,
+                          size_t *place)
 {
-    const tacit__pairs *q = &agent->options.pairs;
+    const tacit__pairs *q = &agent->pairs;
     size_t rows = 0;
     for (size_t c = 0; c < q->n_contexts; c++) {
         double sum = 0;
@@ -174,14 +179,14 @@ static size_t read_policy(const capri_agent *agent, tacit__reader *r, double *mi
 }
 
 /* A model as bytes: its numbers, in one piece of memory that is to be freed. */
-static tacit_status read_model(const capri_agent *agent, const void *bytes, size_t size,
-                               capri_model *out, void **memory, tacit_error *err)
+static tacit_status read_model(const tacit__epoch_agent *agent, const void *bytes, size_t size,
+                               tacit__epoch_model *out, void **memory, tacit_error *err)
 {
     tacit__reader r = {.at = bytes, .left = size};
     const size_t pairs = n_pairs(agent);
     uint64_t version = tacit__read_le64(&r), last = tacit__read_le64(&r), p = tacit__read_le64(&r);
-    bool fits = !r.failed && last <= 1 && p <= agent->dimension && (p == 0) == (last == 1) &&
-                r.left / 8 >= pairs && r.left % 8 == 0;
+    bool fits = !r.failed && last <= 1 && p <= agent->dimension - agent->cells &&
+                (p == 0) == (last == 1) && r.left / 8 >= pairs && r.left % 8 == 0;
     size_t numbers = r.left / 8;
     uint8_t *room =
         fits ? tacit__alloc(numbers * sizeof(double) + pairs * sizeof(size_t), 1) : NULL;
@@ -203,20 +208,20 @@ static tacit_status read_model(const capri_agent *agent, const void *bytes, size
         tacit__free(room);
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "this is no model of such a learner");
     }
-    *out = (capri_model){.version = version,
-                         .last = last == 1,
-                         .p = (size_t)p,
-                         .mixed = mixed,
-                         .v = v,
-                         .place = place};
+    *out = (tacit__epoch_model){.version = version,
+                                .last = last == 1,
+                                .p = (size_t)p,
+                                .mixed = mixed,
+                                .v = v,
+                                .place = place};
     *memory = room;
     return TACIT_OK;
 }
 
-tacit_status tacit__capri_follow(void *self, const void *bytes, size_t size, tacit_error *err)
+tacit_status tacit__epoch_follow(void *self, const void *bytes, size_t size, tacit_error *err)
 {
-    capri_agent *agent = self;
-    capri_model model;
+    tacit__epoch_agent *agent = self;
+    tacit__epoch_model model;
     void *memory;
     if (agent->users > 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
@@ -225,7 +230,7 @@ tacit_status tacit__capri_follow(void *self, const void *bytes, size_t size, tac
     tacit__free(agent->followed);
     agent->followed = memory;
     agent->theirs = model;
-    tacit__capri_set_mark(agent);
+    tacit__epoch_set_mark(agent);
     return TACIT_OK;
 }
 
@@ -242,46 +247,46 @@ static const tacit__envelope envelope = {.magic = 0x7461636974636170U, /* "tacit
                                          .what = "learner",
                                          .foreign = "the saved learner is another one"};
 
-static size_t n_sums(const capri_agent *agent)
+static size_t n_sums(const tacit__epoch_agent *agent)
 {
-    return (tacit__capri_get_epoch(agent->planner).n_epochs - 1) * agent->dimension;
+    return (agent->kind->get(agent->planner).n_epochs - 1) * agent->dimension;
 }
 
 /* Plays the epochs that were shown again; false if so many users are not in them and in the one that
  * follows. */
-static bool replay(const capri_agent *agent, const header *h, tacit__capri *planner)
+static bool replay(const tacit__epoch_agent *agent, const header *h, void *planner)
 {
     uint64_t users = 0;
     for (size_t i = 0; i < h->n_shown; i++) {
-        users += tacit__capri_get_epoch(planner).users;
-        tacit__capri_close(planner, agent->shown + i * agent->dimension);
+        users += agent->kind->get(planner).users;
+        agent->kind->close(planner, agent->shown + i * agent->dimension);
     }
-    tacit__capri_epoch now = tacit__capri_get_epoch(planner);
+    const tacit__epoch now = agent->kind->get(planner);
     return users <= h->users && h->users - users == h->in_epoch &&
            (now.last || h->in_epoch < now.users);
 }
 
 /* Points of epochs are drawn by public chance: that of the saved learner, from now on. The planner
  * follows from it and from what was shown. On failure both are as they were. */
-static tacit_status remake_planner(capri_agent *agent, const header *h, const void *sums,
-                                   tacit__capri **out, tacit_error *err)
+static tacit_status remake_planner(tacit__epoch_agent *agent, const header *h, const void *sums,
+                                   void **out, tacit_error *err)
 {
     tacit__site before = agent->chance;
-    tacit__capri *planner = NULL;
+    void *planner = NULL;
     tacit__site_restore(&agent->chance, h->chance, before.simulated);
     memcpy(agent->shown, sums, n_sums(agent) * sizeof *agent->shown);
-    tacit_status status = tacit__capri_create(&agent->options, &planner);
+    tacit_status status = agent->kind->create(agent->options, &planner);
     if (status != TACIT_OK)
         (void)tacit__fail_plain(err, status);
     if (status == TACIT_OK) {
-        tacit__capri_start(planner, tacit__epochs_scale(agent->base.curator));
+        agent->kind->start(planner, tacit__epochs_scale(agent->base.curator));
         if (!replay(agent, h, planner))
             status = tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
     }
     if (status == TACIT_OK) {
         *out = planner;
     } else {
-        tacit__capri_destroy(planner);
+        agent->kind->destroy(planner);
         agent->chance = before;
         memset(agent->shown, 0, n_sums(agent) * sizeof *agent->shown);
     }
@@ -290,12 +295,12 @@ static tacit_status remake_planner(capri_agent *agent, const header *h, const vo
 }
 
 /* What a load has to make: the model that is followed, and the planner. The last thing that can fail. */
-static tacit_status load_planner(capri_agent *agent, const header *h, const void *sums,
+static tacit_status load_planner(tacit__epoch_agent *agent, const header *h, const void *sums,
                                  const void *model, tacit_error *err)
 {
-    capri_model theirs = {0};
+    tacit__epoch_model theirs = {0};
     void *followed = NULL;
-    tacit__capri *planner = NULL;
+    void *planner = NULL;
     tacit_status status = TACIT_OK;
     if (h->followed > 0)
         status = read_model(agent, model, (size_t)h->followed, &theirs, &followed, err);
@@ -305,7 +310,7 @@ static tacit_status load_planner(capri_agent *agent, const header *h, const void
         tacit__free(followed);
         return status;
     }
-    tacit__capri_destroy(agent->planner);
+    agent->kind->destroy(agent->planner);
     agent->planner = planner;
     agent->followed = followed;
     agent->theirs = theirs;
@@ -313,12 +318,12 @@ static tacit_status load_planner(capri_agent *agent, const header *h, const void
 }
 
 /* In an envelope the public sums, the curator and the model that is followed, as it was published. */
-void tacit__capri_fields(void *self, tacit__saved *s)
+void tacit__epoch_fields(void *self, tacit__saved *s)
 {
-    capri_agent *agent = self;
+    tacit__epoch_agent *agent = self;
     size_t followed = 0;
     if (agent->followed != NULL && !tacit__saved_is_loading(s))
-        (void)tacit__capri_publish(agent, NULL, &followed, NULL);
+        (void)tacit__epoch_publish(agent, NULL, &followed, NULL);
     header h = {.users = agent->users,
                 .in_epoch = agent->in_epoch,
                 .n_shown = agent->n_shown,
@@ -327,14 +332,14 @@ void tacit__capri_fields(void *self, tacit__saved *s)
     s->wrong = "the saved learner contradicts itself";
     const size_t start = tacit__envelope_open(&envelope, agent->request, 0, &h, s);
     tacit__saved_check(s, h.users <= agent->n_users &&
-                              h.n_shown < tacit__capri_get_epoch(agent->planner).n_epochs &&
+                              h.n_shown < agent->kind->get(agent->planner).n_epochs &&
                               (h.followed == 0 || h.users == 0));
     if (s->pass == TACIT__CHECK && (agent->users > 0 || agent->followed != NULL))
         tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
     const void *sums = tacit__saved_reals(s, agent->shown, n_sums(agent), TACIT__MOST_SUM);
     tacit__epochs_fields(agent->base.curator, s);
     if (s->pass == TACIT__WRITE && followed > 0)
-        (void)tacit__capri_publish(agent, s->out + s->at, &followed, NULL);
+        (void)tacit__epoch_publish(agent, s->out + s->at, &followed, NULL);
     const void *model = tacit__saved_bytes(s, NULL, (size_t)h.followed);
     tacit__envelope_close(&envelope, start, s);
     if (s->pass == TACIT__CHECK && s->status == TACIT_OK)
@@ -344,5 +349,5 @@ void tacit__capri_fields(void *self, tacit__saved *s)
     agent->users = h.users;
     agent->in_epoch = h.in_epoch;
     agent->n_shown = (size_t)h.n_shown;
-    tacit__capri_set_mark(agent);
+    tacit__epoch_set_mark(agent);
 }

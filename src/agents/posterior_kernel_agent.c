@@ -1,0 +1,230 @@
+/* posterior-kernel, and explore-commit-kernel, the yardstick that it must beat: sums in growing batches
+ * (agents/epoch_agent.c), and policies by the posterior of the mean reward (plan/posterior_kernel.c), which
+ * for the second is one greedy policy after one release.
+ *
+ * How likely contexts are must be known, or learned: what a batch tells depends on who was in it. If it is
+ * declared (weights), it is taken from there; else users add their context to what is released, with a
+ * sixteenth of the squared length of a vector.
+ *
+ * There is no regret theorem, and no paper: what they are worth is measured, docs/why/posterior-kernel.md. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agents/epoch_agent.h"
+#include "base/error.h"
+#include "plan/posterior_kernel.h"
+
+#define CELL 0.25        /* of a vector's length, for the context */
+#define LEAST_GROWTH 1.1 /* more releases than some hundred are not worth their policies */
+
+typedef struct posterior_parts {
+    bool commits; /* explore-commit-kernel */
+} posterior_parts;
+
+#define SHARED                                                                                     \
+    TACIT__TEXT("kernel", "",                                                                      \
+                "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or +; default: "   \
+                "the world's"),                                                                    \
+        TACIT__REAL("norm", "", 1e-9, 1e9,                                                         \
+                    "of the mean reward minus 1/2, in the kernel's space; default: the world's, "  \
+                    "or 1/2"),                                                                     \
+        TACIT__TEXT("contexts", "auto",                                                            \
+                    "how likely they are: known (declared, or all alike), learned, or auto "       \
+                    "(learned unless declared)"),                                                  \
+        TACIT__INTEGER("rank", "500", 1, 100000, "features of the kernel, at most")
+
+static const tacit_parameter posterior_parameters[] = {
+    SHARED,
+    TACIT__REAL("growth", "1.5", LEAST_GROWTH, 100, "of the users from release to release"),
+    TACIT__REAL("boldness", "1", 0, 100,
+                "how many standard deviations of the posterior bold users hope for, on a "
+                "half-normal scale"),
+    TACIT__REAL("mildness", "0.5", 0, 100, "the same of all users beyond the quota of bold ones"),
+    TACIT__INTEGER("first", "0", 0, 1e15, "users before the first release; 0: by a public rule"),
+};
+
+static const tacit_parameter commit_parameters[] = {
+    SHARED,
+    TACIT__INTEGER("explore", "0", 0, 1e15,
+                   "users who act at random before the release; 0: by a public rule"),
+};
+
+static const tacit__agent_row kinds[] = {
+    {.kind = {"posterior-kernel",
+              "bold and mild users by the posterior from few releases; kernel bandits, our own, no "
+              "theorem",
+              "ours: docs/why/posterior-kernel.md",
+              TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, posterior_parameters,
+              TACIT__COUNT(posterior_parameters)},
+     .curator = &tacit__epochs_curator,
+     .parts = &(const posterior_parts){.commits = false}},
+    {.kind = {"explore-commit-kernel",
+              "random actions, one release, and the best actions by it for everybody after: a "
+              "yardstick for kernel bandits",
+              "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
+              commit_parameters, TACIT__COUNT(commit_parameters)},
+     .curator = &tacit__epochs_curator,
+     .parts = &(const posterior_parts){.commits = true}},
+};
+static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
+
+typedef struct posterior_kernel_agent {
+    tacit__epoch_agent base;
+    tacit__posterior_kernel_options options;
+} posterior_kernel_agent;
+
+/* --- Settings ------------------------------------------------------------------------------------ */
+
+static tacit_status check_request(const tacit__reading *r, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    if (q->guarantee.model != TACIT_MODEL_NONE && q->calibration != TACIT_CALIBRATION_TIGHT)
+        return tacit__reading_fail(
+            r, err, TACIT_UNSUPPORTED,
+            "no paper prints the noise of %s: it has the calibration tight only", r->kind->name);
+    if (q->sums != NULL)
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "%s has no running sums: each batch of users is shown once",
+                                   r->kind->name);
+    return TACIT_OK;
+}
+
+/* Tables of pairs and features, in doubles before anything is multiplied in integers. */
+static tacit_status check_size(const tacit__reading *r, const tacit__posterior_kernel_options *o,
+                               tacit_error *err)
+{
+    const double n = (double)o->pairs.n_contexts * (double)o->pairs.n_actions,
+                 rank = fmin(n, (double)o->rank), bytes = 8 * (5 * n * rank + 8 * rank * rank);
+    if (bytes <= 0x1p33)
+        return TACIT_OK;
+    return tacit__reading_fail(
+        r, err, TACIT_TOO_LARGE,
+        "%.0f pairs of contexts and actions at rank %.0f would take %.1f GB; set a smaller rank", n,
+        rank, bytes / 1e9);
+}
+
+static tacit_status read_cell(const tacit__reading *r, double *out, tacit_error *err)
+{
+    static const char *const choices[] = {"auto", "known", "learned", NULL};
+    const int choice = tacit__value_choose(&r->values, "contexts", choices, err);
+    if (choice < 0)
+        return TACIT_BAD_ARGUMENT;
+    const bool learned = choice == 2 || (choice == 0 && r->request->bandit->weights == NULL);
+    *out = learned ? CELL : 0;
+    return TACIT_OK;
+}
+
+/* Of sums of unit vectors, which move by at most 2. */
+static tacit_status set_noise(const tacit_guarantee *g, double epsilon, tacit__kernel_noise *out)
+{
+    double mu;
+    *out = (tacit__kernel_noise){.local = g->model == TACIT_MODEL_LOCAL};
+    if (g->model == TACIT_MODEL_NONE)
+        return TACIT_OK;
+    tacit_status status = tacit_gdp_mu(epsilon, g->delta, &mu);
+    out->scale = status == TACIT_OK ? 2 / mu : 0;
+    return status;
+}
+
+static tacit_status read_options(const tacit__reading *r, bool commits,
+                                 tacit__posterior_kernel_options *o, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    TRY(check_request(r, err));
+    TRY(tacit__pairs_read(r, &o->pairs, err));
+    o->users = q->episodes;
+    o->rank = (size_t)tacit__value_of(&r->values, "rank")->integer;
+    o->norm = tacit__pairs_norm(r);
+    o->commits = commits;
+    o->first = (uint64_t)tacit__value_of(&r->values, commits ? "explore" : "first")->integer;
+    if (!commits) {
+        o->growth = tacit__value_real(&r->values, "growth");
+        o->boldness = tacit__value_real(&r->values, "boldness");
+        o->rest = tacit__value_real(&r->values, "mildness");
+    }
+    TRY(read_cell(r, &o->cell, err));
+    TRY(check_size(r, o, err));
+    tacit_status status = set_noise(&q->guarantee, q->guarantee.epsilon, &o->noise);
+    return status == TACIT_OK
+               ? status
+               : tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
+}
+
+/* All that saved states must agree with. */
+static void make_fingerprint(posterior_kernel_agent *agent, const tacit__reading *r)
+{
+    const tacit__posterior_kernel_options *o = &agent->options;
+    const double numbers[] = {o->norm, o->noise.scale, o->growth, o->boldness, o->rest, o->cell};
+    const uint64_t sizes[] = {o->users, o->rank, o->noise.local, o->first, o->commits};
+    const char *kernel = tacit__value_of(&r->values, "kernel")->text;
+    const tacit__bytes parts[] = {
+        {numbers, sizeof numbers},
+        {sizes, sizeof sizes},
+        {kernel, strlen(kernel) + 1},
+        {o->pairs.points,
+         o->pairs.n_contexts * o->pairs.n_actions * o->pairs.kernel.dimension * sizeof(double)}};
+    tacit__digest(parts, sizeof parts / sizeof *parts, agent->base.request);
+}
+
+static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
+{
+    posterior_kernel_agent *agent = self;
+    tacit__posterior_kernel_options *o = &agent->options;
+    tacit__epoch_agent *base = &agent->base;
+    const char *warning;
+    TRY(read_options(r, ((const posterior_parts *)base->base.row->parts)->commits, o, err));
+    base->kind = &tacit__posterior_kernel_planner;
+    base->options = o;
+    base->pairs = o->pairs;
+    base->n_users = o->users;
+    base->cells = o->cell > 0 ? o->pairs.n_contexts : 0;
+    base->cell = o->cell;
+    make_fingerprint(agent, r);
+    warning = tacit__epoch_warn_public(r);
+    (void)snprintf(base->remark, sizeof base->remark,
+                   "there is no regret theorem; privacy does not depend on one%s%s",
+                   warning[0] != '\0' ? "; " : "", warning);
+    return tacit__epoch_build(base, r, noise, err);
+}
+
+/* --- Forecast ------------------------------------------------------------------------------------ */
+
+static double burden(const void *self, double users, double epsilon)
+{
+    const posterior_kernel_agent *agent = self;
+    tacit__kernel_noise noise;
+    if (set_noise(&agent->base.guarantee, epsilon, &noise) != TACIT_OK)
+        return (double)NAN;
+    return 3 * (double)tacit__posterior_kernel_halving(agent->base.planner, &noise) / users;
+}
+
+static void describe(const void *self, char *out, size_t size)
+{
+    const posterior_kernel_agent *agent = self;
+    (void)snprintf(out, size, "%zu contexts, %zu actions, rank %zu", agent->base.pairs.n_contexts,
+                   agent->base.pairs.n_actions, agent->base.dimension - agent->base.cells);
+}
+
+static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
+
+const tacit__family tacit__family_posterior_kernel = {
+    .rows = &rows,
+    .no_pure = "its noise is Gaussian",
+    .create = tacit__curated_create,
+    .destroy = tacit__curated_destroy,
+    .size = sizeof(posterior_kernel_agent),
+    .build = build,
+    .clear = tacit__epoch_clear,
+    .plan = tacit__epoch_plan,
+    .learn = tacit__epoch_learn,
+    .report = tacit__epoch_report,
+    .absorb = tacit__epoch_absorb,
+    .publish = tacit__epoch_publish,
+    .follow = tacit__epoch_follow,
+    .check_report = tacit__epoch_check_report,
+    .fields = tacit__epoch_fields,
+    .ledger = tacit__curated_ledger,
+    .remark = tacit__epoch_remark,
+    .criterion = &criterion,
+};

@@ -1,0 +1,34 @@
+/* Policies for kernel bandits from rare releases: bold ones by the posterior of the mean reward for a quota
+ * of each batch, milder ones for the others. See docs/why/posterior-kernel.md. */
+#ifndef TACIT_PLAN_POSTERIOR_KERNEL_H
+#define TACIT_PLAN_POSTERIOR_KERNEL_H
+
+#include "plan/epoch_planner.h"
+#include "plan/kernel_posterior.h"
+
+typedef struct tacit__posterior_kernel_options {
+    tacit__pairs pairs;
+    uint64_t users;            /* K */
+    size_t rank;               /* features, at most */
+    double norm;               /* of the mean reward minus 1/2 */
+    tacit__kernel_noise noise; /* as far as it is known before the door is open: it sizes batches */
+    uint64_t first;            /* users of the first batch; 0: by a public rule */
+    double growth;             /* of the users from batch to batch, above 1 */
+    double boldness, rest;     /* standard deviations that the quota and the others hope for, on a
+                                * half-normal scale */
+    bool commits;              /* one release, and then greedy play */
+    double cell; /* what users add for their context; 0: how likely contexts are is known */
+} tacit__posterior_kernel_options;
+
+/* Its options are tacit__posterior_kernel_options. */
+extern const tacit__epoch_planner tacit__posterior_kernel_planner;
+
+/* Users who halve the prior variance with this noise, without bounds; and the size of the quota. */
+uint64_t tacit__posterior_kernel_halving(const void *planner, const tacit__kernel_noise *noise);
+uint64_t tacit__posterior_kernel_quota(const void *planner);
+
+/* For tests: the posterior behind the policy, and how likely contexts are held to be, [contexts]. */
+const tacit__kernel_posterior *tacit__posterior_kernel_look(const void *planner);
+const double *tacit__posterior_kernel_law(const void *planner);
+
+#endif
