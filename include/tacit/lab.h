@@ -103,7 +103,7 @@ TACIT_API bool tacit_experiment_plays(const tacit_experiment *experiment, size_t
                                       size_t agent);
 
 /* What is asked of agent number `agent` in a world of this experiment, for callers that create it
- * themselves. It refers to the experiment and to the world. */
+ * themselves. It refers to the experiment and to the world; its kind is what an alias stands for there. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_request(const tacit_experiment *experiment,
                                                                const tacit_world *place,
                                                                size_t agent,
@@ -217,6 +217,7 @@ typedef struct tacit_summary {
     double regret_mean, regret_error;
     double late_mean, late_error;
     double switches, seconds; /* means */
+    const char *kind;         /* that plays: what the entry's kind stands for in this world */
     const char *remark;       /* tacit_agent_remark, or "" */
 } tacit_summary;
 

@@ -22,12 +22,12 @@
 #include "store/store.h"
 
 #define APPLICATION "1413563220" /* 0x54414354: "TACT" */
-enum { FORMAT = 2 };
+enum { FORMAT = 3 };
 static const unsigned char application_bytes[4] = {0x54, 0x41, 0x43, 0x54};
 
 static const char schema[] =
     "PRAGMA application_id = " APPLICATION ";"
-    "PRAGMA user_version = 2;"
+    "PRAGMA user_version = 3;"
     "CREATE TABLE head(identity BLOB NOT NULL, version TEXT NOT NULL, file TEXT NOT NULL,"
     "  title TEXT NOT NULL, text BLOB NOT NULL, episodes INTEGER NOT NULL, runs INTEGER NOT NULL,"
     "  jobs INTEGER NOT NULL, changed_episodes INTEGER NOT NULL, changed_runs INTEGER NOT NULL);"
@@ -39,7 +39,8 @@ static const char schema[] =
     "CREATE TABLE agent(number INTEGER PRIMARY KEY, label TEXT NOT NULL, kind TEXT NOT NULL,"
     "  model TEXT NOT NULL, epsilon REAL, delta REAL, calibration TEXT NOT NULL);"
     "CREATE TABLE part(number INTEGER PRIMARY KEY, world INTEGER NOT NULL REFERENCES world,"
-    "  agent INTEGER NOT NULL REFERENCES agent, remark TEXT NOT NULL, law INTEGER NOT NULL);"
+    "  agent INTEGER NOT NULL REFERENCES agent, kind TEXT NOT NULL, remark TEXT NOT NULL,"
+    "  law INTEGER NOT NULL);"
     "CREATE TABLE release(part INTEGER NOT NULL REFERENCES part, line INTEGER NOT NULL,"
     "  name TEXT NOT NULL, reason TEXT, dimension INTEGER NOT NULL, steps INTEGER NOT NULL,"
     "  l1 REAL, l2 REAL, column_l1 REAL, column_l2 REAL, weight REAL, scale REAL,"
