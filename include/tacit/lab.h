@@ -180,6 +180,10 @@ typedef struct tacit_lab_options {
     /* NULL: this process is alone. Else n_threads must be the same in all (0: one), and only process 0
      * uses the directory. */
     const tacit_transport *transport;
+    /* Called once by the thread that called tacit_lab_run, when all worlds and agents could be created and
+     * before the first job is played, with the seconds that the run will take at least, roughly; processes
+     * other than the first are told 0. NULL: none. */
+    void (*begin)(void *context, double seconds);
     /* Called by the thread that called tacit_lab_run, some ten times a second and once at the end. False
      * stops the run. NULL: none. */
     bool (*progress)(void *context, const tacit_lab_progress *progress);
