@@ -40,7 +40,7 @@ demo: setup
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/examples/day_of_counts
 	@echo
-	@$(BUILD)/tacit run examples/price_of_privacy.yaml -o $(BUILD)/demo --force
+	@$(BUILD)/tacit run examples/demo.yaml -o $(BUILD)/demo --force
 	@echo
 	@echo "the report: $(BUILD)/demo/report.html"
 

@@ -48,6 +48,14 @@ TACIT_API const tacit_agent_kind *tacit_agent_kind_find(const char *name);
 /* Whether people may come back to agents of this kind (`visits` of a request). */
 TACIT_API bool tacit_agent_kind_returning(const char *name);
 
+/* Names that stand for one of these kinds, which follows from what is asked for: `auto`, the learner that
+ * fits, and `explore-commit`, the yardstick that fits. A request may have them as its kind. Their models are
+ * those of all kinds that they can stand for; they have no parameters of their own. Alias i, or NULL beyond
+ * the last; the one of this name, or NULL. */
+TACIT_API size_t tacit_agent_alias_count(void);
+TACIT_API const tacit_agent_kind *tacit_agent_alias_at(size_t i);
+TACIT_API const tacit_agent_kind *tacit_agent_alias_find(const char *name);
+
 /* What becomes of a user outside the declared domain: a state or an action that does not exist, a reward
  * outside [0, 1], features longer than their bound or off their simplex, numbers that are none. */
 typedef enum tacit_outside {
@@ -79,6 +87,12 @@ typedef struct tacit_agent_request {
     int line;              /* of the agent; 0: unknown */
 } tacit_agent_request;
 
+/* The kind that a request asks for: request->kind, or what that stands for with this space and guarantee.
+ * UNSUPPORTED: it stands for nothing here, or the request has parameters and is for `auto`. Names live as
+ * long as the library. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_choose(const tacit_agent_request *request,
+                                                         const char **kind, tacit_error *err);
+
 typedef struct tacit_agent tacit_agent;
 
 /* `noise` is used during creation only; NULL is allowed for model none. A model that the kind does not have
@@ -87,6 +101,9 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_create(const tacit_agent_reque
                                                          tacit_noise *noise, tacit_agent **out,
                                                          tacit_error *err);
 TACIT_API void tacit_agent_destroy(tacit_agent *agent);
+
+/* What kind it is; never an alias. */
+TACIT_API const tacit_agent_kind *tacit_agent_kind_of(const tacit_agent *agent);
 
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_plan(tacit_agent *agent, tacit_billboard *out,
                                                        tacit_error *err);

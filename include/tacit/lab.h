@@ -104,7 +104,7 @@ TACIT_API bool tacit_experiment_plays(const tacit_experiment *experiment, size_t
                                       size_t agent);
 
 /* What is asked of agent number `agent` in a world of this experiment, for callers that create it
- * themselves. It refers to the experiment and to the world. */
+ * themselves. It refers to the experiment and to the world; its kind is what an alias stands for there. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_request(const tacit_experiment *experiment,
                                                                const tacit_world *place,
                                                                size_t agent,
@@ -181,6 +181,10 @@ typedef struct tacit_lab_options {
     /* NULL: this process is alone. Else n_threads must be the same in all (0: one), and only process 0
      * uses the directory. */
     const tacit_transport *transport;
+    /* Called once by the thread that called tacit_lab_run, when all worlds and agents could be created and
+     * before the first job is played, with the seconds that the run will take at least, roughly; processes
+     * other than the first are told 0. NULL: none. */
+    void (*begin)(void *context, double seconds);
     /* Called by the thread that called tacit_lab_run, some ten times a second and once at the end. False
      * stops the run. NULL: none. */
     bool (*progress)(void *context, const tacit_lab_progress *progress);
@@ -218,6 +222,7 @@ typedef struct tacit_summary {
     double regret_mean, regret_error;
     double late_mean, late_error;
     double switches, seconds; /* means */
+    const char *kind;         /* that plays: what the entry's kind stands for in this world */
     const char *remark;       /* tacit_agent_remark, or "" */
 } tacit_summary;
 

@@ -63,6 +63,7 @@ typedef struct tacit_service_file tacit_service_file;
 
 typedef struct tacit_service_learner {
     const char *name;
+    const char *kind; /* of the agent as the file has it; request->kind is what that stands for */
     const tacit_agent_request *request;
     tacit_guarantee monitor;  /* of the released mean reward; model none: it is not released */
     tacit_guarantee together; /* what a user pays for both, as /v1/guarantee says */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agents/agent_inside.h"
+#include "agents/aliases.h"
 #include "agents/family.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -86,31 +87,6 @@ const char *tacit__agent_caveat(const char *name, tacit_model model, tacit_calib
                : "";
 }
 
-static unsigned model_bit(tacit_guarantee g)
-{
-    if (g.model == TACIT_MODEL_NONE)
-        return TACIT_AGENT_NONE;
-    if (g.model == TACIT_MODEL_JOINT)
-        return g.delta > 0 ? TACIT_AGENT_JOINT : TACIT_AGENT_JOINT_PURE;
-    return g.delta > 0 ? TACIT_AGENT_LOCAL : TACIT_AGENT_LOCAL_PURE;
-}
-
-static const char *model_name(unsigned bit)
-{
-    switch (bit) {
-    case TACIT_AGENT_NONE:
-        return "none";
-    case TACIT_AGENT_JOINT_PURE:
-        return "joint with delta 0";
-    case TACIT_AGENT_JOINT:
-        return "joint with delta > 0";
-    case TACIT_AGENT_LOCAL_PURE:
-        return "local with delta 0";
-    default:
-        return "local with delta > 0";
-    }
-}
-
 static tacit_status refuse_model(const tacit_agent_request *r, const tacit__family *family,
                                  const tacit_agent_kind *kind, tacit_error *err)
 {
@@ -123,12 +99,12 @@ static tacit_status refuse_model(const tacit_agent_request *r, const tacit__fami
         if (kind->models & bit) {
             size_t used = strlen(what);
             (void)snprintf(what + used, sizeof what - used, "%s%s", used > 0 ? ", " : "",
-                           model_name(bit));
+                           tacit__agent_model_name(bit));
         }
     return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
                           "%s has no model '%s'; it has: %s%s%s", kind->name,
-                          model_name(model_bit(r->guarantee)), what, instead != NULL ? "; " : "",
-                          instead != NULL ? instead : "");
+                          tacit__agent_model_name(tacit__agent_model_bit(r->guarantee)), what,
+                          instead != NULL ? "; " : "", instead != NULL ? instead : "");
 }
 
 /* Tables are products of these numbers. In doubles, before anything is multiplied in integers: so
@@ -233,7 +209,7 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "episodes is 0, expected at least 1");
     TRY(g->model != TACIT_MODEL_NONE ? check_guarantee(r, err) : TACIT_OK);
-    if ((kind->models & model_bit(*g)) == 0)
+    if ((kind->models & tacit__agent_model_bit(*g)) == 0)
         return refuse_model(r, family, kind, err);
     return TACIT_OK;
 }
@@ -270,11 +246,10 @@ static tacit_status check_visits(const tacit_agent_request *r, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise *noise,
-                                tacit_agent **out, tacit_error *err)
+/* The request names a kind, and no alias. */
+static tacit_status create(const tacit_agent_request *request, tacit_noise *noise,
+                           tacit_agent **out, tacit_error *err)
 {
-    if (request == NULL || request->kind == NULL || out == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     const tacit__family *family;
     const tacit__agent_row *row = find(request->kind, &family);
     if (row == NULL)
@@ -288,6 +263,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     *agent = (tacit_agent){.family = family,
+                           .row = row,
                            .model = request->guarantee.model,
                            .guarantee = request->guarantee,
                            .episodes = request->episodes,
@@ -307,6 +283,21 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
     }
     *out = agent;
     return TACIT_OK;
+}
+
+tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise *noise,
+                                tacit_agent **out, tacit_error *err)
+{
+    if (request == NULL || request->kind == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_agent_request chosen = *request;
+    TRY(tacit_agent_choose(request, &chosen.kind, err));
+    return create(&chosen, noise, out, err);
+}
+
+const tacit_agent_kind *tacit_agent_kind_of(const tacit_agent *agent)
+{
+    return agent != NULL ? &agent->row->kind : NULL;
 }
 
 tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, tacit_error *err)

@@ -10,6 +10,7 @@
 
 struct tacit_agent {
     const tacit__family *family;
+    const tacit__agent_row *row;
     void *self;
     tacit_model model;
     tacit_guarantee guarantee;

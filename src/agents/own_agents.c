@@ -123,7 +123,7 @@ tacit_status tacit_agent_register(const tacit_agent_kind *kind, const tacit_agen
                            "'%s' promises privacy, so it needs a ledger through which its numbers "
                            "are released",
                            kind->name);
-    if (tacit_agent_kind_find(kind->name) != NULL)
+    if (tacit_agent_kind_find(kind->name) != NULL || tacit_agent_alias_find(kind->name) != NULL)
         return tacit__fail(err, TACIT_EXISTS, "there is an agent '%s' already", kind->name);
     if (rows.n == MAX_OWN || kind->n_parameters > MAX_PARAMETERS)
         return tacit__fail(err, TACIT_TOO_LARGE,

@@ -44,7 +44,7 @@ static const tacit__agent_row kinds[] = {
      .curator = &tacit__weighted_curator,
      .parts = &(const posterior_parts){.commits = false}},
     {.kind =
-         {"explore-commit",
+         {"explore-commit-tabular",
           "random actions, one release, and the best plan by it for everybody after: a yardstick",
           "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT, commit_parameters,
           TACIT__COUNT(commit_parameters)},

@@ -1,4 +1,4 @@
-/* tacit agents: lists the learners and the yardsticks. */
+/* tacit agents: lists the learners, the names that stand for them, and the yardsticks. */
 #include "cli/cli.h"
 #include "cli/kinds.h"
 
@@ -8,7 +8,8 @@ static const char before[] =
     "Lists the agents, or shows one: what it is, its paper, the privacy that it can promise, its\n"
     "parameters with defaults and ranges. An experiment lists agents under `agents`. Beside its\n"
     "parameters every agent takes label, worlds, privacy and outside (refuse, or clip: data\n"
-    "outside the declared domain are moved to its boundary and count).\n"
+    "outside the declared domain are moved to its boundary and count). `auto` is the one to begin\n"
+    "with: it takes the learner that fits the world and the privacy, and says which.\n"
     "\n"
     "An agent's other inputs count as public: features, mixtures, kernels, norms, weights. If you\n"
     "fitted them on the same people, they reveal those people's data without any noise.\n"
@@ -16,7 +17,7 @@ static const char before[] =
 
 static const char after[] = "\n"
                             "example:\n"
-                            "  tacit agents dp-ucbvi\n";
+                            "  tacit agents posterior-tabular\n";
 
 static const tacit__field options[] = {
     {"json", TACIT__FIELD_FLAG, 0,
@@ -25,8 +26,10 @@ static const tacit__field options[] = {
 
 static cli_kind at(size_t i)
 {
-    size_t n = tacit_agent_kind_count();
-    const tacit_agent_kind *kind = i < n ? tacit_agent_kind_at(i) : tacit_yardstick_at(i - n);
+    const size_t n = tacit_agent_alias_count(), m = n + tacit_agent_kind_count();
+    const tacit_agent_kind *kind = i < n   ? tacit_agent_alias_at(i)
+                                   : i < m ? tacit_agent_kind_at(i - n)
+                                           : tacit_yardstick_at(i - m);
     return (cli_kind){.name = kind->name,
                       .help = kind->help,
                       .source = kind->source,
@@ -41,7 +44,8 @@ int cli_agents(int argc, char **argv)
     const cli_catalogue catalogue = {.command = "agents",
                                      .noun = "agent",
                                      .form = {before, after, options},
-                                     .n = tacit_agent_kind_count() + tacit_yardstick_count(),
+                                     .n = tacit_agent_alias_count() + tacit_agent_kind_count() +
+                                          tacit_yardstick_count(),
                                      .at = at};
     return cli_list(argc, argv, &catalogue);
 }

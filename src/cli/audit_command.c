@@ -198,9 +198,9 @@ static tacit_status audit_agent(story *s, const tacit_world *world, const char *
     s->violated = s->violated || audit->verdict == TACIT_AUDIT_VIOLATED;
     s->inconclusive = s->inconclusive || audit->verdict == TACIT_AUDIT_INCONCLUSIVE;
     if (s->o->json)
-        cli_put_audit(&s->document, world_label, entry, audit);
+        cli_put_audit(&s->document, world_label, entry, request.kind, audit);
     else if (!s->stopped)
-        cli_audit_print(entry, audit);
+        cli_audit_print(entry, request.kind, audit);
     (void)fflush(stdout);
     tacit_audit_destroy(audit);
     return TACIT_OK;

@@ -33,6 +33,24 @@ char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
     return buffer;
 }
 
+char *cli_kind_text(char *buffer, size_t size, const char *written, const char *kind)
+{
+    TACIT__REQUIRE(buffer != NULL && size > 0 && written != NULL);
+    if (kind == NULL || kind[0] == '\0' || strcmp(written, kind) == 0)
+        (void)snprintf(buffer, size, "%s", written);
+    else
+        (void)snprintf(buffer, size, "%s: %s", written, kind);
+    return buffer;
+}
+
+void cli_put_kind(tacit__json_writer *to, const char *written, const char *kind)
+{
+    tacit__json_put_string(to, "kind", written);
+    tacit__json_put_string(to, "stands_for",
+                           kind != NULL && kind[0] != '\0' && strcmp(written, kind) != 0 ? kind
+                                                                                         : NULL);
+}
+
 void cli_put_guarantee(tacit__json_writer *to, const tacit_entry *entry)
 {
     TACIT__REQUIRE(entry != NULL);

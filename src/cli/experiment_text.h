@@ -11,6 +11,13 @@
 /* "joint (1, 2e-06)", "local 1" (pure), "none"; with the calibration if it is not tight. Returns buffer. */
 char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry);
 
+/* "auto: posterior-tabular" if the kind as written stands for another one (NULL or "": for none), else the
+ * kind. */
+enum { CLI_KIND_TEXT = 140 };
+char *cli_kind_text(char *buffer, size_t size, const char *written, const char *kind);
+/* "kind" and "stands_for", which is null where the kind is no alias. */
+void cli_put_kind(tacit__json_writer *to, const char *written, const char *kind);
+
 /* "guarantee": {"model", "epsilon", "delta", "calibration"}; the last three are null where nothing is
  * promised. */
 void cli_put_guarantee(tacit__json_writer *to, const tacit_entry *entry);

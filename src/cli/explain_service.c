@@ -28,7 +28,7 @@ static tacit_status explain_agent(learner *l, tacit_error *err)
     tacit_noise *noise = NULL;
     tacit_agent *agent = NULL;
     l->agent_entry = (tacit_entry){.label = l->facts->name,
-                                   .kind = q->kind,
+                                   .kind = l->facts->kind,
                                    .guarantee = q->guarantee,
                                    .calibration = q->calibration,
                                    .sums = q->sums,

@@ -17,10 +17,11 @@ tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
     if (agent != NULL && entry->guarantee.model == TACIT_MODEL_LOCAL &&
         tacit_agent_report(agent, &(tacit_trajectory){0}, NULL, &report, NULL) != TACIT_OK)
         report = 0; /* this kind has no reports that travel */
+    const char *kind = agent != NULL ? tacit_agent_kind_of(agent)->name : NULL;
     const tacit_explanation_request request = {.claim = entry->guarantee,
                                                .calibration = entry->calibration,
                                                .plan = plan,
-                                               .kind = entry->kind,
+                                               .kind = kind != NULL ? kind : entry->kind,
                                                .remark =
                                                    agent != NULL ? tacit_agent_remark(agent) : "",
                                                .outside = entry->outside,
@@ -28,7 +29,7 @@ tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
                                                .report_bytes = report,
                                                .beside = beside};
     tacit_status status = tacit_explanation_create(&request, &explanation, err);
-    *out = (cli_findings){.entry = entry, .explanation = explanation};
+    *out = (cli_findings){.entry = entry, .kind = kind, .explanation = explanation};
     if (status == TACIT_OK && agent != NULL && explanation->verdict != TACIT_VERDICT_NOTHING &&
         entry->calibration != TACIT_CALIBRATION_FIGURE) /* its epsilon is a name only */
         tacit_agent_forecast(agent, &out->forecast);
@@ -106,8 +107,9 @@ void cli_findings_print(const cli_findings *f)
 {
     TACIT__REQUIRE(f->explanation != NULL);
     const tacit_explanation *e = f->explanation;
-    char epsilon[32];
-    (void)printf("%s (%s)\n", f->entry->label, f->entry->kind);
+    char epsilon[32], kind[CLI_KIND_TEXT];
+    (void)printf("%s (%s)\n", f->entry->label,
+                 cli_kind_text(kind, sizeof kind, f->entry->kind, f->kind));
     if (f->space != NULL)
         cli_print_wrapped("  space       ", f->space);
     if (f->names != NULL)
@@ -257,7 +259,7 @@ void cli_put_findings(tacit__json_writer *to, const cli_findings *f)
     TACIT__REQUIRE(f->explanation != NULL);
     const tacit_explanation *e = f->explanation;
     tacit__json_put_string(to, "label", f->entry->label);
-    tacit__json_put_string(to, "kind", f->entry->kind);
+    cli_put_kind(to, f->entry->kind, f->kind);
     cli_put_guarantee(to, f->entry);
     put_releases(to, e);
     put_composition(to, "accountant", e, &e->real);

@@ -92,12 +92,12 @@ static void print_attack(const tacit_audit *a)
     cli_print_wrapped("  power       ", text);
 }
 
-void cli_audit_print(const tacit_entry *entry, const tacit_audit *a)
+void cli_audit_print(const tacit_entry *entry, const char *kind, const tacit_audit *a)
 {
     TACIT__REQUIRE(entry != NULL && a->words != NULL);
     const tacit_guarantee *g = &a->claim;
-    char head[64];
-    (void)printf("%s (%s)\n", entry->label, entry->kind);
+    char head[64], name[CLI_KIND_TEXT];
+    (void)printf("%s (%s)\n", entry->label, cli_kind_text(name, sizeof name, entry->kind, kind));
     (void)printf(
         "  claims      %s differential privacy, epsilon %g, delta %.4g%s; calibration %s\n",
         tacit_model_name(g->model), g->epsilon, g->delta, g->delta > 0 ? "" : " (pure)",
@@ -183,12 +183,12 @@ static void put_noise(tacit__json_writer *to, const tacit_audit *a)
 }
 
 void cli_put_audit(tacit__json_writer *to, const char *world, const tacit_entry *entry,
-                   const tacit_audit *a)
+                   const char *kind, const tacit_audit *a)
 {
     TACIT__REQUIRE(world != NULL && entry != NULL && a->words != NULL);
     tacit__json_begin_object(to, NULL);
     tacit__json_put_string(to, "label", entry->label);
-    tacit__json_put_string(to, "kind", entry->kind);
+    cli_put_kind(to, entry->kind, kind);
     tacit__json_put_string(to, "world", world);
     cli_put_guarantee(to, entry);
     tacit__json_put_string(to, "verdict", tacit_audit_verdict_name(a->verdict));

@@ -7,9 +7,10 @@
 
 #include "base/json_text.h"
 
-void cli_audit_print(const tacit_entry *entry, const tacit_audit *audit);
+/* `kind`: what the entry's kind stands for. */
+void cli_audit_print(const tacit_entry *entry, const char *kind, const tacit_audit *audit);
 void cli_put_audit(tacit__json_writer *to, const char *world, const tacit_entry *entry,
-                   const tacit_audit *audit);
+                   const char *kind, const tacit_audit *audit);
 
 void cli_self_test_print(const tacit_self_test *test);
 void cli_put_self_test(tacit__json_writer *to, const tacit_self_test *test);

@@ -1,4 +1,5 @@
 /* tacit run: plays an experiment and writes the results. */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +122,27 @@ static void catch_signals(void)
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write, not a death */
+}
+
+static const char *duration_text(char out[32], double seconds)
+{
+    if (seconds < 7200)
+        (void)snprintf(out, 32, "%.0f minutes", fmax(2, round(seconds / 60)));
+    else if (seconds < 48 * 3600)
+        (void)snprintf(out, 32, "%.0f hours", round(seconds / 3600));
+    else
+        (void)snprintf(out, 32, "%.3g days", round(seconds / 86400));
+    return out;
+}
+
+/* There are no results before this, so that signals end the program at once, however long a world takes to
+ * build. From here on they stop the run. */
+static void begin(void *context, double seconds)
+{
+    char text[32];
+    catch_signals();
+    if (!((const cli_progress *)context)->quiet && seconds > 60)
+        (void)fprintf(stderr, "tacit: this will take %s or longer\n", duration_text(text, seconds));
 }
 
 static bool report(void *context, const tacit_lab_progress *now)
@@ -228,6 +249,7 @@ static int play(const run_options *o, const tacit_experiment *experiment, const 
                                            : o->force ? TACIT_LAB_REPLACE
                                                       : TACIT_LAB_NEW,
                                    .transport = ranks->several ? &ranks->transport : NULL,
+                                   .begin = begin,
                                    .progress = report,
                                    .context = &progress};
     tacit_status status = tacit_lab_run(experiment, &lab, &results, &err);
@@ -280,7 +302,7 @@ int cli_run(int argc, char **argv)
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
     tacit_status status = tacit_experiment_read(o.file, &o.changes, &experiment, &err);
-    catch_signals();
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write, not a death */
     if (status == TACIT_OK) {
         if (!is_silent(&ranks))
             cli_warn(experiment, NULL);

@@ -48,7 +48,7 @@ static void put_agent(tacit__json_writer *to, const view *v, size_t agent)
     tacit_summary s = tacit_results_summary(v->results, v->world, agent);
     tacit__json_begin_object(to, NULL);
     tacit__json_put_string(to, "label", entry->label);
-    tacit__json_put_string(to, "kind", entry->kind);
+    cli_put_kind(to, entry->kind, s.kind);
     cli_put_guarantee(to, entry);
     put_regret(to, v, agent, &s);
     tacit__json_put_real(to, "late_regret", s.late_mean);
@@ -298,6 +298,31 @@ static void print_remarks(const tacit_results *results)
     }
 }
 
+/* What an alias stands for in this world, with the agents of that name: "auto: posterior-tabular (a, b)". */
+static void print_choices(const view *v)
+{
+    char kind[CLI_KIND_TEXT], other[CLI_KIND_TEXT];
+    for (size_t i = 0; i < v->facts->n_agents; i++) {
+        const char *written = v->facts->agents[i].kind;
+        const char *stands_for = tacit_results_summary(v->results, v->world, i).kind;
+        bool said = !plays(v, i) || strcmp(written, stands_for) == 0;
+        (void)cli_kind_text(kind, sizeof kind, written, stands_for);
+        const char *between = " (";
+        for (size_t j = 0; j < v->facts->n_agents && !said; j++) {
+            (void)cli_kind_text(other, sizeof other, v->facts->agents[j].kind,
+                                tacit_results_summary(v->results, v->world, j).kind);
+            if (!plays(v, j) || strcmp(kind, other) != 0)
+                continue;
+            said = j < i;
+            if (!said)
+                (void)printf("%s%s%s", j == i ? kind : "", between, v->facts->agents[j].label);
+            between = ", ";
+        }
+        if (!said)
+            (void)puts(")");
+    }
+}
+
 static void widen(char row[N_COLUMNS][CELL], size_t *widths)
 {
     for (size_t c = 0; c < N_COLUMNS; c++)
@@ -331,6 +356,7 @@ void cli_summary_print(const tacit_results *results)
                 fill_row(&v, i, row);
                 print_row(row, widths);
             }
+        print_choices(&v);
         (void)puts("");
     }
     (void)puts(

@@ -11,6 +11,8 @@
 static bool could_be_private(const tacit_entry *entry)
 {
     const tacit_agent_kind *kind = entry->yardstick ? NULL : tacit_agent_kind_find(entry->kind);
+    if (kind == NULL)
+        kind = tacit_agent_alias_find(entry->kind);
     return kind != NULL && kind->models != TACIT_AGENT_NONE;
 }
 

@@ -37,6 +37,8 @@ static tacit_status fail_kind(const tacit__yaml *yaml, const tacit__node *kind, 
     size_t n = 0, used = 0;
     for (size_t i = 0; i < tacit_agent_kind_count() && n < MAX_KEYS; i++)
         names[n++] = tacit_agent_kind_at(i)->name;
+    for (size_t i = 0; i < tacit_agent_alias_count() && n < MAX_KEYS; i++)
+        names[n++] = tacit_agent_alias_at(i)->name;
     for (size_t i = 0; i < tacit_yardstick_count() && n < MAX_KEYS; i++)
         names[n++] = tacit_yardstick_at(i)->name;
     for (size_t i = 0; i < n && used < sizeof list; i++)
@@ -51,7 +53,8 @@ static tacit_status fail_kind(const tacit__yaml *yaml, const tacit__node *kind, 
                             kind->text, near_text, list);
 }
 
-/* Unknown names; their values are the agent's business. */
+/* Unknown names; their values are the agent's business. What an alias stands for, and so which names
+ * it knows, depends on the world: tacit_agent_choose. */
 static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *node,
                                const tacit_agent_kind *kind, tacit_error *err)
 {
@@ -209,6 +212,8 @@ static tacit_status read_kind(const tacit_experiment *e, const tacit__node *node
     entry->yardstick = *kind != NULL;
     if (*kind == NULL)
         *kind = tacit_agent_kind_find(entry->kind);
+    if (*kind == NULL)
+        *kind = tacit_agent_alias_find(entry->kind);
     return *kind != NULL || e->lenient ? TACIT_OK : fail_kind(e->yaml, name, err);
 }
 
@@ -246,7 +251,7 @@ tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *
     *entry =
         (tacit_entry){.guarantee = {TACIT_MODEL_NONE, (double)INFINITY, 0}, .line = node->line};
     tacit_status status = read_kind(experiment, node, entry, &kind, err);
-    if (status == TACIT_OK && kind != NULL)
+    if (status == TACIT_OK && kind != NULL && tacit_agent_alias_find(entry->kind) == NULL)
         status = check_keys(yaml, node, kind, err);
     if (status != TACIT_OK)
         return status;

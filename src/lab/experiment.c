@@ -143,7 +143,7 @@ tacit_status tacit_experiment_request(const tacit_experiment *experiment, const 
                                  .outside = entry->outside,
                                  .file = experiment->facts.file,
                                  .line = entry->line};
-    return TACIT_OK;
+    return tacit_agent_choose(out, &out->kind, err);
 }
 
 tacit_status tacit_experiment_agent(const tacit_experiment *experiment, size_t world,

@@ -110,15 +110,18 @@ tacit_status tacit__check_agents(const tacit__lab_world *lab_worlds, tacit_resul
         tacit_agent *agent = NULL;
         tacit__part *part = &results->parts[pair];
         uint32_t world = e->pairs[pair].world;
-        if (e->agents[e->pairs[pair].agent].yardstick)
+        const tacit_entry *entry = &e->agents[e->pairs[pair].agent];
+        (void)snprintf(part->kind, sizeof part->kind, "%s", entry->kind);
+        if (entry->yardstick)
             continue;
         tacit_status status = tacit_experiment_agent(e, world, lab_worlds[world].world,
                                                      e->pairs[pair].agent, 0, &agent, err);
         if (status != TACIT_OK)
             return fail_in(e, world, status, err);
+        (void)snprintf(part->kind, sizeof part->kind, "%s", tacit_agent_kind_of(agent)->name);
         (void)snprintf(part->remark, sizeof part->remark, "%s", tacit_agent_remark(agent));
         const tacit_plan *plan = tacit_agent_release_plan(agent);
-        if (plan != NULL && e->agents[e->pairs[pair].agent].guarantee.model != TACIT_MODEL_NONE)
+        if (plan != NULL && entry->guarantee.model != TACIT_MODEL_NONE)
             status = tacit__plan_copy(plan, &part->plan);
         tacit_agent_destroy(agent);
         if (status != TACIT_OK)

@@ -68,7 +68,8 @@ static tacit_status load_facts(tacit__store *store, tacit_results *r, tacit_erro
         status = tacit__store_read_world(store, i, &r->worlds[i], &r->optimal[i], r->remarks[i],
                                          sizeof r->remarks[i], err);
     for (size_t i = 0; i < r->n_pairs && status == TACIT_OK; i++)
-        status = tacit__store_read_part(store, i, r->parts[i].remark, sizeof r->parts[i].remark,
+        status = tacit__store_read_part(store, i, r->parts[i].kind, sizeof r->parts[i].kind,
+                                        r->parts[i].remark, sizeof r->parts[i].remark,
                                         &r->parts[i].plan, err);
     return status;
 }

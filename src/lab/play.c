@@ -202,3 +202,33 @@ tacit_status tacit__play(const tacit__lab_world *lab_world, size_t agent, uint64
     job->seconds = thread_seconds() - start;
     return status;
 }
+
+double tacit__play_pace(const tacit__lab_world *lab_world, size_t agent, double seconds)
+{
+    enum { USERS = 64 };
+    TACIT__REQUIRE(lab_world != NULL);
+    player p = {0};
+    double first = 0, before = 0, least = HUGE_VAL;
+    uint64_t k = 0;
+    if (tacit_world_describe(lab_world->world)->family == TACIT_WORLD_BANDIT ||
+        player_create(&p, lab_world, agent, 0, NULL) != TACIT_OK) {
+        player_destroy(&p);
+        return 0;
+    }
+    const tacit_trajectory user = {.states = p.states, .actions = p.actions, .rewards = p.rewards};
+    tacit_billboard board = {0};
+    const uint64_t most = lab_world->experiment->facts.episodes;
+    for (; k < USERS && k < most && before - first <= seconds; k++) {
+        if (tacit_agent_plan(p.agent, &board, NULL) != TACIT_OK || act(&p, &board, k) != TACIT_OK ||
+            tacit_agent_learn(p.agent, &user, NULL) != TACIT_OK)
+            break;
+        const double now = thread_seconds();
+        if (k == 0)
+            first = now;
+        else
+            least = fmin(least, now - before);
+        before = now;
+    }
+    player_destroy(&p);
+    return k > 1 ? least : 0;
+}

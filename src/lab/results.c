@@ -154,11 +154,12 @@ static double seconds_of(const tacit_job *job)
 
 tacit_summary tacit_results_summary(const tacit_results *results, size_t world, size_t agent)
 {
-    tacit_summary s = {.remark = ""};
+    tacit_summary s = {.kind = "", .remark = ""};
     double ignored;
     uint32_t pair = pair_of(results, world, agent);
     if (pair == TACIT__NO_PAIR)
         return s;
+    s.kind = results->parts[pair].kind;
     s.remark = results->parts[pair].remark;
     for (size_t i = pair; i < results->n_jobs; i += results->n_pairs)
         s.runs += results->jobs[i].done;

@@ -5,10 +5,12 @@
 #include <tacit/lab.h>
 
 /* A curve has at most MAX_POINTS, and all curves together ALL_POINTS (160 MB): a stated choice. */
-enum { TACIT__MAX_POINTS = 1000, TACIT__ALL_POINTS = 20000000, TACIT__REMARK_BYTES = 400 };
+enum { TACIT__MAX_POINTS = 1000, TACIT__ALL_POINTS = 20000000 };
+enum { TACIT__REMARK_BYTES = 400, TACIT__KIND_BYTES = 68 };
 
 /* What is known about an agent in a world before it has played. */
 typedef struct tacit__part {
+    char kind[TACIT__KIND_BYTES]; /* never an alias */
     char remark[TACIT__REMARK_BYTES];
     tacit_plan *plan; /* NULL: nothing is promised */
 } tacit__part;

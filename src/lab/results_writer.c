@@ -161,8 +161,9 @@ static tacit_status write_facts(tacit__results_writer *writer, tacit_error *err)
         status = tacit__store_write_agent(writer->store, i, &agent, err);
     }
     for (size_t i = 0; i < e->n_pairs && status == TACIT_OK; i++)
-        status = tacit__store_write_part(writer->store, i, e->pairs[i].world, e->pairs[i].agent,
-                                         r->parts[i].remark, r->parts[i].plan, err);
+        status =
+            tacit__store_write_part(writer->store, i, e->pairs[i].world, e->pairs[i].agent,
+                                    r->parts[i].kind, r->parts[i].remark, r->parts[i].plan, err);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "lab/estimate.h"
 #include "lab/experiment.h"
 #include "lab/ranks.h"
 #include "lab/results_writer.h"
@@ -87,6 +88,13 @@ static tacit_status play_all(const run *r, tacit_error *err)
     return TACIT_OK;
 }
 
+static double estimate(const run *r)
+{
+    const size_t n_processes = r->options->transport != NULL ? r->options->transport->size : 1;
+    return tacit__lab_estimate(r->workers->lab_worlds, r->results,
+                               r->workers->n_threads * n_processes);
+}
+
 static tacit_status prepare(run *r, const tacit_experiment *experiment, tacit_error *err)
 {
     const tacit_lab_options *options = r->options;
@@ -104,6 +112,8 @@ static tacit_status prepare(run *r, const tacit_experiment *experiment, tacit_er
                                             &r->writer, err);
     if (status == TACIT_OK && r->first)
         status = tacit__check_agents(r->workers->lab_worlds, r->results, err);
+    if (status == TACIT_OK && options->begin != NULL)
+        options->begin(options->context, r->first ? estimate(r) : 0);
     if (status == TACIT_OK && options->transport != NULL)
         status = tacit__ranks_create(r->workers, options->transport, &r->ranks, err);
     if (status == TACIT_OK && r->writer != NULL)

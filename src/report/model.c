@@ -83,13 +83,13 @@ static tacit_status fill_curves(const tacit__report *r, const tacit_results *res
 
 /* The promise of an agent is not known before it has played. */
 static tacit_status explain(const tacit_results *results, size_t world, size_t agent,
-                            const tacit_entry *entry, const char *remark, tacit_explanation **out,
-                            tacit_error *err)
+                            const tacit_entry *entry, const char *kind, const char *remark,
+                            tacit_explanation **out, tacit_error *err)
 {
     const tacit_explanation_request request = {.claim = entry->guarantee,
                                                .calibration = entry->calibration,
                                                .plan = tacit_results_plan(results, world, agent),
-                                               .kind = entry->kind,
+                                               .kind = kind,
                                                .remark = remark,
                                                .outside = entry->outside,
                                                .yardstick = entry->yardstick};
@@ -103,7 +103,8 @@ static tacit_status fill_outcome(tacit__report *r, const tacit_results *results,
 {
     tacit__report_outcome *o = &r->worlds[world].outcomes[agent];
     tacit_summary s = tacit_results_summary(results, world, agent);
-    *o = (tacit__report_outcome){.n_runs = s.runs,
+    *o = (tacit__report_outcome){.kind = s.kind[0] != '\0' ? s.kind : r->agents[agent].entry->kind,
+                                 .n_runs = s.runs,
                                  .regret = s.regret_mean,
                                  .error = s.regret_error,
                                  .late = s.late_mean,
@@ -126,7 +127,8 @@ static tacit_status fill_outcome(tacit__report *r, const tacit_results *results,
     tacit_status status = s.runs > 0 ? fill_curves(r, results, world, agent, o) : TACIT_OK;
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    return explain(results, world, agent, r->agents[agent].entry, s.remark, &o->promise, err);
+    return explain(results, world, agent, r->agents[agent].entry, o->kind, s.remark, &o->promise,
+                   err);
 }
 
 /* --- All of it ----------------------------------------------------------------------------------- */
@@ -153,6 +155,8 @@ static void fill_agents(tacit__report *r, const tacit_experiment_facts *facts)
             (tacit__report_agent){.entry = entry,
                                   .kind = entry->yardstick ? tacit_yardstick_find(entry->kind)
                                                            : tacit_agent_kind_find(entry->kind)};
+        if (r->agents[i].kind == NULL)
+            r->agents[i].kind = tacit_agent_alias_find(entry->kind);
     }
     tacit__report_families(r);
 }

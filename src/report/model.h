@@ -7,6 +7,7 @@
 
 /* An agent in a world. Curves are NULL, and numbers NaN, where no run was finished. */
 typedef struct tacit__report_outcome {
+    const char *kind; /* that plays: what the entry's kind stands for */
     uint64_t n_runs;
     double regret, error, late, switches, seconds;
     double *per_run;            /* [runs], NaN where not finished */

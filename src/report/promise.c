@@ -159,9 +159,31 @@ static void put_everywhere(tacit__text *to, const tacit__report *r, size_t i)
     }
 }
 
+/* What an alias stands for, each kind once; where that is one kind only, *kind is that. */
+static void put_choices(tacit__text *to, const tacit__report *r, size_t i,
+                        const tacit_agent_kind **kind)
+{
+    const char *between = ": ";
+    size_t n = 0;
+    for (size_t w = 0; w < r->n_worlds; w++) {
+        const tacit__report_outcome *o = &r->worlds[w].outcomes[i];
+        bool said = !o->plays || strcmp(o->kind, r->agents[i].entry->kind) == 0;
+        for (size_t v = 0; v < w && !said; v++)
+            said = r->worlds[v].outcomes[i].plays &&
+                   strcmp(o->kind, r->worlds[v].outcomes[i].kind) == 0;
+        if (said)
+            continue;
+        tacit__text_put(to, between);
+        tacit__write_html(to, o->kind);
+        between = ", ";
+        *kind = ++n == 1 ? tacit_agent_kind_find(o->kind) : NULL;
+    }
+}
+
 static void put_agent(tacit__text *to, const tacit__report *r, size_t i)
 {
     const tacit__report_agent *agent = &r->agents[i];
+    const tacit_agent_kind *kind = agent->kind;
     const tacit_explanation *worst = worst_of(r, i);
     tacit__text_print(to, "<article class=\"promise s%d\" id=\"agent%zu\">\n<h3>",
                       agent->style.color, i + 1);
@@ -177,12 +199,13 @@ static void put_agent(tacit__text *to, const tacit__report *r, size_t i)
                           tacit_calibration_name(agent->entry->calibration));
     }
     tacit__write_html(to, agent->entry->kind);
-    if (agent->kind != NULL) {
+    put_choices(to, r, i, &kind);
+    if (kind != NULL) {
         tacit__text_put(to, ": ");
-        tacit__write_html(to, agent->kind->help);
-        if (agent->kind->source != NULL && agent->kind->source[0] != '\0') {
+        tacit__write_html(to, kind->help);
+        if (kind->source != NULL && kind->source[0] != '\0') {
             tacit__text_put(to, " (");
-            tacit__write_html(to, agent->kind->source);
+            tacit__write_html(to, kind->source);
             tacit__text_put(to, ")");
         }
     }

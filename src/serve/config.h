@@ -18,7 +18,10 @@ enum {
 
 typedef struct tacit__learner_config {
     const char *name;
-    tacit_agent_request request; /* points to what is known; tacit__service_config_open */
+    const char *kind; /* as it is written */
+    tacit_agent_request
+        request; /* points to what is known, and has the kind that `kind` stands for:
+                                    tacit__service_config_open */
     tacit__known known;
     struct {
         const char *name; /* NULL: none */

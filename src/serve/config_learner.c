@@ -56,7 +56,8 @@ static tacit_status check_name(const config *c, const tacit__node *learner,
 static tacit_status fail_unwritten(const config *c, const tacit__node *agent,
                                    const tacit_entry *entry, tacit_error *err)
 {
-    const unsigned models = tacit_agent_kind_find(entry->kind)->models;
+    const tacit_agent_kind *kind = tacit_agent_kind_find(entry->kind);
+    const unsigned models = (kind != NULL ? kind : tacit_agent_alias_find(entry->kind))->models;
     const char *model = models & (TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT)   ? "joint"
                         : models & (TACIT_AGENT_LOCAL_PURE | TACIT_AGENT_LOCAL) ? "local"
                                                                                 : NULL;
@@ -112,7 +113,7 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
             "visits is %llu, but a service learns from each person once; remove "
             "it (experiments may have it)",
             (unsigned long long)entry.visits);
-    l->request.kind = entry.kind;
+    l->kind = l->request.kind = entry.kind;
     l->request.settings = entry.settings;
     l->request.n_settings = entry.n_settings;
     l->request.guarantee = entry.guarantee;

@@ -214,6 +214,10 @@ tacit_status tacit__space_open(tacit__learner_config *l, tacit_error *err)
             err, TACIT_SYNTAX, l->request.file, (size_t)l->files[TACIT__TABLE_FEATURES].line,
             "context is %zu, but there are %zu features", l->known.context, l->known.features);
     tacit__known_set_request(&l->known, &l->request);
+    l->request.kind = l->kind;
+    tacit_status status = tacit_agent_choose(&l->request, &l->request.kind, err);
+    if (status != TACIT_OK)
+        return status;
     l->chosen_only =
         l->per_user > 0 && l->request.bandit != NULL && tacit__agent_chosen_only(l->request.kind);
     return TACIT_OK;

@@ -1,5 +1,6 @@
 /* What may be looked at: learners, ledger, guarantee, curves, the page. All of it is public. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <tacit/account.h>
@@ -190,6 +191,17 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
     tacit__text_put(out, "]");
 }
 
+/* What an alias stands for, and what the agent says about itself. */
+static void put_remark(tacit__text *out, const tacit__learner *l)
+{
+    const tacit__learner_config *c = tacit__learner_config_of(l);
+    const char *remark = tacit__learner_remark(l);
+    char text[600];
+    (void)snprintf(text, sizeof text, "%s: %s%s%s", c->kind, c->request.kind,
+                   remark[0] != '\0' ? "; " : "", remark);
+    put_string(out, strcmp(c->kind, c->request.kind) != 0 ? text : remark);
+}
+
 static bool put_guarantee(tacit_service *s, tacit__text *out, tacit__learner *l)
 {
     const tacit__learner_config *c = tacit__learner_config_of(l);
@@ -217,7 +229,7 @@ static bool put_guarantee(tacit_service *s, tacit__text *out, tacit__learner *l)
     }
     put_sentences(out, c);
     tacit__text_put(out, ",\"remark\":");
-    put_string(out, tacit__learner_remark(l));
+    put_remark(out, l);
     bool good = put_lives(s, l, true, out);
     tacit__text_put(out, "}");
     return good;

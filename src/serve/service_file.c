@@ -44,6 +44,7 @@ tacit_status tacit_service_file_read(const char *path, tacit_service_file **out,
     for (size_t i = 0; status == TACIT_OK && i < c->n_learners; i++)
         f->learners[i] =
             (tacit_service_learner){.name = c->learners[i].name,
+                                    .kind = c->learners[i].kind,
                                     .request = &c->learners[i].request,
                                     .monitor = c->learners[i].monitor,
                                     .together = tacit__describe_together(&c->learners[i]),

@@ -77,13 +77,15 @@ TACIT_MUST_USE tacit_status tacit__store_write_agent(tacit__store *store, size_t
                                                      const tacit__kept_agent *agent,
                                                      tacit_error *err);
 
-/* An agent in a world, with its release plan (NULL: none). */
+/* An agent in a world: its kind there, and its release plan (NULL: none). */
 TACIT_MUST_USE tacit_status tacit__store_write_part(tacit__store *store, size_t number,
-                                                    size_t world, size_t agent, const char *remark,
-                                                    const tacit_plan *plan, tacit_error *err);
+                                                    size_t world, size_t agent, const char *kind,
+                                                    const char *remark, const tacit_plan *plan,
+                                                    tacit_error *err);
 /* *plan is NULL if there was none; else it is calibrated by hand, so tacit_plan_model does not tell the
  * model. */
-TACIT_MUST_USE tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *remark,
+TACIT_MUST_USE tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *kind,
+                                                   size_t kind_size, char *remark,
                                                    size_t remark_size, tacit_plan **plan,
                                                    tacit_error *err);
 

@@ -131,12 +131,13 @@ tacit_status tacit__store_write_agent(tacit__store *store, size_t number,
 /* --- Parts and their plans ----------------------------------------------------------------------- */
 
 tacit_status tacit__store_write_part(tacit__store *store, size_t number, size_t world, size_t agent,
-                                     const char *remark, const tacit_plan *plan, tacit_error *err)
+                                     const char *kind, const char *remark, const tacit_plan *plan,
+                                     tacit_error *err)
 {
     tacit_status status =
-        tacit__db_write(&store->db, TACIT__SQL_WRITE_PART, "INSERT INTO part VALUES(?,?,?,?,?)",
-                        err, "iiiti", (int64_t)number, (int64_t)world, (int64_t)agent, remark,
-                        (int64_t)(plan != NULL ? tacit_plan_law(plan) : TACIT_LAW_NONE));
+        tacit__db_write(&store->db, TACIT__SQL_WRITE_PART, "INSERT INTO part VALUES(?,?,?,?,?,?)",
+                        err, "iiitti", (int64_t)number, (int64_t)world, (int64_t)agent, kind,
+                        remark, (int64_t)(plan != NULL ? tacit_plan_law(plan) : TACIT_LAW_NONE));
     for (size_t i = 0; plan != NULL && status == TACIT_OK && i < tacit_plan_size(plan); i++) {
         const tacit_release *r = tacit_plan_release(plan, i);
         status = tacit__db_write(&store->db, TACIT__SQL_WRITE_RELEASE,
@@ -194,19 +195,22 @@ static tacit_status read_lines(tacit__store *store, size_t number, tacit_law law
     return status;
 }
 
-tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *remark,
-                                    size_t remark_size, tacit_plan **plan, tacit_error *err)
+tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *kind,
+                                    size_t kind_size, char *remark, size_t remark_size,
+                                    tacit_plan **plan, tacit_error *err)
 {
-    TACIT__REQUIRE(remark != NULL && remark_size > 0 && plan != NULL);
+    TACIT__REQUIRE(kind != NULL && kind_size > 0 && remark != NULL && remark_size > 0);
+    TACIT__REQUIRE(plan != NULL);
     sqlite3_stmt *row;
     bool more = false;
     TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_PART,
-                          "SELECT remark, law FROM part WHERE number = ?", &row, err));
+                          "SELECT remark, law, kind FROM part WHERE number = ?", &row, err));
     (void)sqlite3_bind_int64(row, 1, (int64_t)number);
     TRY(tacit__db_next(&store->db, row, &more, err));
     if (!more)
         return fail_damaged(store, "an agent in a world is missing", err);
     (void)snprintf(remark, remark_size, "%s", text_at(row, 0));
+    (void)snprintf(kind, kind_size, "%s", text_at(row, 2));
     int law = sqlite3_column_int(row, 1);
     (void)sqlite3_reset(row);
     *plan = NULL;

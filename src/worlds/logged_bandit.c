@@ -106,12 +106,7 @@ static tacit_status read(const tacit__value *v, const tacit__origin *origin, tac
                          tacit_error *err)
 {
     tacit__text_file file;
-    tacit_status status = tacit__text_file_read(&v[DATA], origin, &file, err);
-    if (status == TACIT_BAD_ARGUMENT && v[OBTAIN].text[0] != '\0' && err != NULL) {
-        size_t used = strlen(err->message);
-        (void)snprintf(err->message + used, sizeof err->message - used, "; to get it: %s",
-                       v[OBTAIN].text);
-    }
+    tacit_status status = tacit__text_file_obtain(&v[DATA], &v[OBTAIN], origin, &file, err);
     if (status == TACIT_OK) {
         const tacit__people_source source = {.text = {file.text, file.size},
                                              .name = file.path,

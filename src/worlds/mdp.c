@@ -264,7 +264,28 @@ static tacit_status check_spec(const tacit__mdp_spec *spec, size_t *rows, size_t
             "at most %d outcomes can be kept",
             spec->n_states, spec->n_actions, layers, layers == 1 ? "" : "s", spec->row_max,
             TACIT__MAX_OUTCOMES);
+    if (spec->horizon * spec->n_states > TACIT__MAX_POLICY ||
+        (double)*total * (double)(spec->horizon / layers) > TACIT__MAX_SOLVING)
+        return tacit__fail(
+            err, TACIT_TOO_LARGE,
+            "%zu states, %zu actions and %zu steps are too many: a policy would have "
+            "%zu actions, of at most %d, and computing its value would take longer "
+            "than half a minute",
+            spec->n_states, spec->n_actions, spec->horizon, spec->horizon * spec->n_states,
+            TACIT__MAX_POLICY);
     return TACIT_OK;
+}
+
+tacit_status tacit__mdp_check_size(const tacit__mdp_spec *spec, size_t effort, tacit_error *err)
+{
+    size_t rows = 0, total = 0;
+    tacit_status status = check_spec(spec, &rows, &total, err);
+    if (status == TACIT_OK && (double)total * (double)effort > TACIT__MAX_SOLVING)
+        status = tacit__fail(err, TACIT_TOO_LARGE,
+                             "%zu outcomes that are sums of %zu numbers take longer than half a "
+                             "minute to compute",
+                             total, effort);
+    return status;
 }
 
 /* Rewards by outcome are apart, because most worlds give them back. */

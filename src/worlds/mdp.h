@@ -19,9 +19,11 @@ enum {
     TACIT__MAX_ACTIONS = 1000000, /* and keeps every index in 32 bits */
     TACIT__MAX_HORIZON = 1000000,
     TACIT__MAX_OUTCOMES = 1 << 27, /* about 5 GB */
+    TACIT__MAX_POLICY = 1 << 28,   /* horizon * states; a policy is a table of 1 GB then */
     TACIT__NARROW = 4 /* rows of at most this many outcomes are also stored at equal width */
 };
 
+#define TACIT__MAX_SOLVING 0x1p34 /* additions in building or solving a process: some 20 seconds */
 #define TACIT__SUM_TOLERANCE                                                                       \
     1e-5 /* of probabilities in files: twenty numbers of six printed digits */
 
@@ -61,6 +63,11 @@ typedef struct tacit__mdp {
     size_t n_unreachable;
     uint32_t *unreachable;
 } tacit__mdp;
+
+/* Whether a process of such sizes can be built and solved, where an outcome takes `effort` additions to make:
+ * what costs time to draw is checked before it is drawn. `create` checks the sizes again. */
+TACIT_MUST_USE tacit_status tacit__mdp_check_size(const tacit__mdp_spec *spec, size_t effort,
+                                                  tacit_error *err);
 
 TACIT_MUST_USE tacit_status tacit__mdp_create(const tacit__mdp_spec *spec, tacit__mdp **out,
                                               tacit_error *err);

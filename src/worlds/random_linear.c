@@ -98,8 +98,8 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
            n_actions = (size_t)values[ACTIONS].integer, horizon = (size_t)values[HORIZON].integer;
     size_t layers = values[STATIONARY].flag ? 1 : horizon;
     features w = {.d = d, .n_actions = n_actions};
-    features *f = TACIT__WORKSPACE(w, TACIT__PIECE(w.table, n_states * n_actions * d));
-    maker m = {.features = f, .n_states = n_states};
+    features *f = NULL;
+    maker m = {.n_states = n_states};
     const tacit__mdp_spec spec = {.n_states = n_states,
                                   .n_actions = n_actions,
                                   .horizon = horizon,
@@ -109,10 +109,14 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                                   .row = row,
                                   .context = &m};
     tacit_error inner = {.message = ""};
-    tacit_status status = TACIT_NO_MEMORY;
-    if (f != NULL && TACIT__PIECES(TACIT__PIECE(m.measures, layers * d * n_states),
-                                   TACIT__PIECE(m.rewards, layers * d)) != NULL) {
-        status = draw_world(&m, f, values, layers);
+    tacit_status status = tacit__mdp_check_size(&spec, d, &inner); /* before anything is drawn */
+    if (status == TACIT_OK) {
+        f = TACIT__WORKSPACE(w, TACIT__PIECE(w.table, n_states * n_actions * d));
+        m.features = f;
+        const bool room =
+            f != NULL && TACIT__PIECES(TACIT__PIECE(m.measures, layers * d * n_states),
+                                       TACIT__PIECE(m.rewards, layers * d)) != NULL;
+        status = room ? draw_world(&m, f, values, layers) : TACIT_NO_MEMORY;
         if (status == TACIT_OK)
             status = tacit__mdp_create(&spec, &out->mdp, &inner);
     }

@@ -8,6 +8,7 @@
  * Features P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since every component is a
  * mean of v over sqrt(d), and |w|_2 <= |w|_1 = 1. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/workspace.h"
@@ -108,13 +109,44 @@ static tacit_status draw(const tacit__value *values, size_t layers, mixture **ou
     return TACIT_OK;
 }
 
+/* Before anything is drawn: the process, and the kernels that it is mixed of. */
+static tacit_status check_size(const tacit__mdp_spec *spec, size_t d, const tacit__origin *origin,
+                               tacit_error *err)
+{
+    tacit_error inner = {.message = ""};
+    tacit_status status = tacit__mdp_check_size(spec, d, &inner);
+    const double kernels =
+        (double)d * (double)spec->n_states * (double)spec->n_states * (double)spec->n_actions;
+    if (status == TACIT_OK && kernels > TACIT__MAX_OUTCOMES) {
+        (void)snprintf(inner.message, sizeof inner.message,
+                       "%zu kernels of %zu states and %zu actions are too many numbers; at most %d "
+                       "can be kept",
+                       d, spec->n_states, spec->n_actions, TACIT__MAX_OUTCOMES);
+        status = TACIT_TOO_LARGE;
+    }
+    return status == TACIT_OK
+               ? TACIT_OK
+               : tacit__fail_at(err, status, origin->file, (size_t)origin->line,
+                                "%s; fewer states, actions or steps would do", inner.message);
+}
+
 static tacit_status create(const tacit__value *values, const tacit__origin *origin,
                            tacit__model *out, tacit_error *err)
 {
     size_t horizon = (size_t)values[HORIZON].integer;
     bool stationary = values[STATIONARY].flag;
     mixture *m = NULL;
-    tacit_status status = draw(values, stationary ? 1 : horizon, &m);
+    tacit__mdp_spec spec = {.n_states = (size_t)values[STATES].integer,
+                            .n_actions = (size_t)values[ACTIONS].integer,
+                            .horizon = horizon,
+                            .stationary = stationary,
+                            .reward_high = 1,
+                            .row_max = (size_t)values[STATES].integer,
+                            .row = row};
+    tacit_status status = check_size(&spec, (size_t)values[DIMENSION].integer, origin, err);
+    if (status != TACIT_OK)
+        return status;
+    status = draw(values, stationary ? 1 : horizon, &m);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, origin->file, (size_t)origin->line,
                               "the kernels do not fit into memory; fewer states or a smaller d do");
@@ -126,14 +158,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                                    .nonnegative = true,
                                    .row = features,
                                    .context = m};
-    const tacit__mdp_spec spec = {.n_states = m->n_states,
-                                  .n_actions = m->n_actions,
-                                  .horizon = horizon,
-                                  .stationary = stationary,
-                                  .reward_high = 1,
-                                  .row_max = m->n_states,
-                                  .row = row,
-                                  .context = m};
+    spec.context = m;
     return tacit__mdp_create(&spec, &out->mdp, err);
 }
 

@@ -253,7 +253,7 @@ tacit_status tacit__table_create(const tacit__table_source *source, tacit__mdp *
 
 /* --- The kind ---------------------------------------------------------------------------------- */
 
-enum { TRANSITIONS, INITIAL, HORIZON, REWARD_LOW, REWARD_HIGH, N_PARAMETERS };
+enum { TRANSITIONS, INITIAL, HORIZON, REWARD_LOW, REWARD_HIGH, OBTAIN, N_PARAMETERS };
 
 static const tacit_parameter parameters[N_PARAMETERS] = {
     [TRANSITIONS] = {"transitions", TACIT_PARAMETER_FILE, NULL, 0, 0,
@@ -265,6 +265,8 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                     "least reward of a step in the table's units; becomes 0"},
     [REWARD_HIGH] = {"reward_high", TACIT_PARAMETER_REAL, "1", -1e100, 1e100,
                      "largest reward of a step in the table's units; becomes 1"},
+    [OBTAIN] = {"obtain", TACIT_PARAMETER_TEXT, "", 0, 0,
+                "where the files come from, shown when one is missing"},
 };
 
 static tacit_status create(const tacit__value *values, const tacit__origin *origin,
@@ -279,9 +281,10 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
     }
     tacit__text_file transitions = {.text = NULL}, initial = {.text = NULL};
     bool has_initial = values[INITIAL].given;
-    tacit_status status = tacit__text_file_read(&values[TRANSITIONS], origin, &transitions, err);
+    tacit_status status =
+        tacit__text_file_obtain(&values[TRANSITIONS], &values[OBTAIN], origin, &transitions, err);
     if (status == TACIT_OK && has_initial)
-        status = tacit__text_file_read(&values[INITIAL], origin, &initial, err);
+        status = tacit__text_file_obtain(&values[INITIAL], &values[OBTAIN], origin, &initial, err);
     if (status == TACIT_OK) {
         const tacit__table_source source = {
             .transitions = {transitions.text, transitions.size},

@@ -86,6 +86,19 @@ tacit_status tacit__text_file_read(const tacit__value *setting, const tacit__ori
     return status;
 }
 
+tacit_status tacit__text_file_obtain(const tacit__value *setting, const tacit__value *obtain,
+                                     const tacit__origin *origin, tacit__text_file *file,
+                                     tacit_error *err)
+{
+    tacit_status status = tacit__text_file_read(setting, origin, file, err);
+    if (status == TACIT_BAD_ARGUMENT && obtain->text[0] != '\0' && err != NULL) {
+        size_t used = strlen(err->message);
+        (void)snprintf(err->message + used, sizeof err->message - used, "; to get it: %s",
+                       obtain->text);
+    }
+    return status;
+}
+
 void tacit__text_file_close(tacit__text_file *file)
 {
     tacit__free(file->text);

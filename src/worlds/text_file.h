@@ -21,6 +21,12 @@ typedef struct tacit__text_file {
 TACIT_MUST_USE tacit_status tacit__text_file_read(const tacit__value *setting,
                                                   const tacit__origin *origin,
                                                   tacit__text_file *file, tacit_error *err);
+/* The same for a file that the user has to get: if it cannot be opened, the message ends with what `obtain`
+ * says about that, unless that is empty. */
+TACIT_MUST_USE tacit_status tacit__text_file_obtain(const tacit__value *setting,
+                                                    const tacit__value *obtain,
+                                                    const tacit__origin *origin,
+                                                    tacit__text_file *file, tacit_error *err);
 void tacit__text_file_close(tacit__text_file *file);
 
 /* A part of a text, not ended by a zero. */

@@ -71,7 +71,7 @@ TEST(late_users_of_tables_count)
 /* Batches end while people are under way: those who finish later count with the next batch's weights. */
 TEST(late_users_of_batches_count)
 {
-    static const char *const kinds[] = {"posterior-tabular", "explore-commit"};
+    static const char *const kinds[] = {"posterior-tabular", "explore-commit-tabular"};
     static crowd c;
     for (size_t i = 0; i < N_OF(kinds); i++) {
         c = (crowd){

@@ -63,8 +63,8 @@ TEST(posterior_tabular_moves_by_what_it_declares)
 TEST(explore_commit_moves_by_what_it_declares)
 {
     const tacit_setting settings[] = {SET("pooled", "yes"), SET("explore", "22")};
-    check("explore-commit", settings, 2);
-    check("explore-commit", NULL, 0);
+    check("explore-commit-tabular", settings, 2);
+    check("explore-commit-tabular", NULL, 0);
 }
 
 /* --- From the noise that was drawn ------------------------------------------------------------------ */

@@ -56,7 +56,7 @@ TEST(a_sound_learner_passes)
 /* Batches, weights from earlier releases, and a budget: the search comes near to what is declared, and no attack beyond it. */
 TEST(learners_with_rare_releases_pass)
 {
-    static const char *const kinds[] = {"posterior-tabular", "explore-commit"};
+    static const char *const kinds[] = {"posterior-tabular", "explore-commit-tabular"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
         q.kind = kinds[i];

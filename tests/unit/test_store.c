@@ -146,17 +146,19 @@ TEST_WITH(plans_come_back_with_their_scales, make_box, clear_box)
     tacit_plan *plan = NULL, *back = NULL;
     const tacit_release lines[] = {{"visits", "why", 3, 9, 2, 1.4, 3, 1.7, 2, "tree", 4, 2},
                                    {"rewards", NULL, 2, 9, 0, 0.5, 0, 1.1, 0, NULL, 0, 0}};
-    char remark[32];
+    char kind[32], remark[32];
     tacit_composition before, after;
     assert_ok(tacit_plan_create(&plan));
     for (size_t i = 0; i < 2; i++)
         assert_ok(tacit_plan_declare(plan, &lines[i], &err));
     assert_ok(tacit_plan_calibrate(plan, (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, &err));
     assert_ok(tacit__store_begin(store, &err));
-    assert_ok(tacit__store_write_part(store, 0, 0, 0, "a remark", plan, &err));
-    assert_ok(tacit__store_write_part(store, 1, 0, 1, "", NULL, &err));
+    assert_ok(tacit__store_write_part(store, 0, 0, 0, "ucbvi", "a remark", plan, &err));
+    assert_ok(tacit__store_write_part(store, 1, 0, 1, "uniform", "", NULL, &err));
     assert_ok(tacit__store_commit(store, &err));
-    assert_ok(tacit__store_read_part(store, 0, remark, sizeof remark, &back, &err));
+    assert_ok(
+        tacit__store_read_part(store, 0, kind, sizeof kind, remark, sizeof remark, &back, &err));
+    assert_string_equal(kind, "ucbvi");
     assert_string_equal(remark, "a remark");
     assert_int_equal(tacit_plan_size(back), 2);
     assert_string_equal(tacit_plan_release(back, 0)->reason, "why");
@@ -168,10 +170,12 @@ TEST_WITH(plans_come_back_with_their_scales, make_box, clear_box)
     assert_ok(tacit_plan_account(back, 1e-6, &after, &err));
     assert_true(before.epsilon.high == after.epsilon.high);
     tacit_plan_destroy(back);
-    assert_ok(tacit__store_read_part(store, 1, remark, sizeof remark, &back, &err));
+    assert_ok(
+        tacit__store_read_part(store, 1, kind, sizeof kind, remark, sizeof remark, &back, &err));
     assert_null(back);
-    assert_status(tacit__store_read_part(store, 2, remark, sizeof remark, &back, &err),
-                  TACIT_CORRUPT);
+    assert_status(
+        tacit__store_read_part(store, 2, kind, sizeof kind, remark, sizeof remark, &back, &err),
+        TACIT_CORRUPT);
     tacit_plan_destroy(plan);
     tacit__store_close(store);
 }

@@ -516,3 +516,55 @@ TEST(every_failed_allocation_is_told_and_nothing_leaks)
         tacit_world_destroy(world);
     }
 }
+
+/* What no machine can build or solve in reasonable time is refused before any of it is drawn: else this test would take
+ * minutes. */
+TEST(sizes_are_refused_before_anything_is_built)
+{
+    static const struct {
+        const char *kind;
+        tacit_setting settings[4];
+    } cases[] = {
+        {"random-mixture",
+         {{.key = "d", .value = "8"},
+          {.key = "states", .value = "3000"},
+          {.key = "actions", .value = "8"},
+          {.key = "horizon", .value = "6"}}},
+        {"random-mixture",
+         {{.key = "d", .value = "10000"},
+          {.key = "states", .value = "300"},
+          {.key = "actions", .value = "50"},
+          {.key = "horizon", .value = "2"}}},
+        {"random-linear",
+         {{.key = "d", .value = "1000"},
+          {.key = "states", .value = "2000"},
+          {.key = "actions", .value = "20"},
+          {.key = "horizon", .value = "1"}}},
+        {"random-linear",
+         {{.key = "d", .value = "50"},
+          {.key = "states", .value = "20000"},
+          {.key = "actions", .value = "20"},
+          {.key = "horizon", .value = "20"}}},
+        {"random-tabular",
+         {{.key = "states", .value = "100000"},
+          {.key = "actions", .value = "10"},
+          {.key = "horizon", .value = "1000000"},
+          {.key = "branching", .value = "2"}}},
+        {"riverswim",
+         {{.key = "states", .value = "1000000"},
+          {.key = "horizon", .value = "10000"},
+          {.key = "mirror", .value = "no"},
+          {.key = NULL}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t n = 0;
+        while (n < 4 && cases[i].settings[n].key != NULL)
+            n++;
+        const tacit_world_request request = {
+            .kind = cases[i].kind, .settings = cases[i].settings, .n_settings = n};
+        tacit_world *world = NULL;
+        tacit_error err = {0};
+        assert_status(tacit_world_create(&request, &world, &err), TACIT_TOO_LARGE);
+        assert_null(world);
+    }
+}

@@ -1,0 +1,175 @@
+/* Names that stand for other kinds: `auto`, the learner that fits, and `explore-commit`, the
+ * yardstick that fits.
+ *
+ * What a name stands for follows from the request: from the structure that it declares and from the
+ * guarantee that it asks for. It is decided here, once, before anything else looks at the kind; so
+ * fingerprints, saved states, billboards and explanations know the chosen kind only. A preference
+ * for a kind that is not built in is passed over.
+ *
+ * The orders are described in docs/reference/experiment.md. */
+#include "agents/aliases.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/settings.h"
+
+/* What a request declares, the most telling first. */
+typedef enum structure {
+    MIXTURE,        /* known probability kernels in an unknown mixture, and known rewards */
+    OTHER_MIXTURE,  /* known parts that are no kernels, and known rewards */
+    SMOOTH_BANDIT,  /* one step, and a kernel in which the mean reward is smooth */
+    LINEAR_BANDIT,  /* one step with features */
+    LINEAR,         /* several steps, and features of numbered states */
+    LINEAR_BROUGHT, /* several steps, and features that users bring */
+    TABLE
+} structure;
+
+enum { MAX_CANDIDATES = 3 };
+
+static const struct {
+    const char *alias;
+    structure structure;
+    const char *kinds[MAX_CANDIDATES + 1]; /* the first that exists and has the model is taken */
+} preferences[] = {
+    {"auto", MIXTURE, {"posterior-mixture", "ucrl-vtr"}},
+    {"auto", OTHER_MIXTURE, {"ucrl-vtr"}},
+    {"auto", SMOOTH_BANDIT, {"posterior-kernel", "capri"}},
+    {"auto", LINEAR_BANDIT, {"lin-ucb"}},
+    {"auto", LINEAR, {"posterior-linear", "lsvi-ucb"}},
+    {"auto", LINEAR_BROUGHT, {"lsvi-ucb"}},
+    {"auto", TABLE, {"posterior-tabular", "dp-ucbvi"}},
+    {"explore-commit", MIXTURE, {"explore-commit-mixture"}},
+    {"explore-commit", SMOOTH_BANDIT, {"explore-commit-kernel"}},
+    {"explore-commit", LINEAR_BANDIT, {"explore-commit-kernel"}},
+    {"explore-commit", LINEAR, {"explore-commit-linear"}},
+    {"explore-commit", TABLE, {"explore-commit-tabular"}},
+};
+
+static const tacit_agent_kind aliases[] = {
+    {"auto", "the learner that fits the declared structure and guarantee; it says which", "a name",
+     TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL_PURE |
+         TACIT_AGENT_LOCAL,
+     NULL, 0},
+    {"explore-commit",
+     "the explore-commit-... that fits the declared structure: a yardstick for learners", "a name",
+     TACIT_AGENT_NONE | TACIT_AGENT_JOINT, NULL, 0},
+};
+enum { N_ALIASES = sizeof aliases / sizeof *aliases };
+
+size_t tacit_agent_alias_count(void)
+{
+    return N_ALIASES;
+}
+
+const tacit_agent_kind *tacit_agent_alias_at(size_t i)
+{
+    return i < N_ALIASES ? &aliases[i] : NULL;
+}
+
+const tacit_agent_kind *tacit_agent_alias_find(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < N_ALIASES; i++)
+        if (strcmp(aliases[i].name, name) == 0)
+            return &aliases[i];
+    return NULL;
+}
+
+unsigned tacit__agent_model_bit(tacit_guarantee g)
+{
+    if (g.model == TACIT_MODEL_NONE)
+        return TACIT_AGENT_NONE;
+    if (g.model == TACIT_MODEL_JOINT)
+        return g.delta > 0 ? TACIT_AGENT_JOINT : TACIT_AGENT_JOINT_PURE;
+    return g.delta > 0 ? TACIT_AGENT_LOCAL : TACIT_AGENT_LOCAL_PURE;
+}
+
+const char *tacit__agent_model_name(unsigned bit)
+{
+    switch (bit) {
+    case TACIT_AGENT_NONE:
+        return "none";
+    case TACIT_AGENT_JOINT_PURE:
+        return "joint with delta 0";
+    case TACIT_AGENT_JOINT:
+        return "joint with delta > 0";
+    case TACIT_AGENT_LOCAL_PURE:
+        return "local with delta 0";
+    default:
+        return "local with delta > 0";
+    }
+}
+
+static structure structure_of(const tacit_agent_request *r)
+{
+    if (r->bandit != NULL) /* "linear" says no more than features do */
+        return r->bandit->kernel != NULL && strcmp(r->bandit->kernel, "linear") != 0
+                   ? SMOOTH_BANDIT
+                   : LINEAR_BANDIT;
+    if (r->mixture != NULL && r->rewards != NULL && r->horizon > 1)
+        return r->mixture->kernels ? MIXTURE : OTHER_MIXTURE;
+    if (r->linear != NULL)
+        return r->linear->row != NULL ? LINEAR : LINEAR_BROUGHT;
+    return TABLE;
+}
+
+/* Without settings: lsvi-ucb has delta 0 with schedule: batched only. */
+static bool admits(const tacit_agent_kind *kind, unsigned model)
+{
+    return (kind->models & model) != 0 &&
+           !(model == TACIT_AGENT_JOINT_PURE && strcmp(kind->name, "lsvi-ucb") == 0);
+}
+
+/* The first candidate that exists and has the model, or NULL. */
+static const char *prefer(const char *alias, structure what, unsigned model)
+{
+    for (size_t i = 0; i < sizeof preferences / sizeof *preferences; i++)
+        for (const char *const *name = preferences[i].kinds;
+             strcmp(preferences[i].alias, alias) == 0 && preferences[i].structure == what &&
+             *name != NULL;
+             name++) {
+            const tacit_agent_kind *kind = tacit_agent_kind_find(*name);
+            if (kind != NULL && admits(kind, model))
+                return *name;
+        }
+    return NULL;
+}
+
+/* The parameters of `auto` are those of nobody in particular. All kinds of explore-commit are one
+ * algorithm, whose parameters it passes on. */
+static tacit_status check_settings(const tacit_agent_request *r, const char *chosen,
+                                   tacit_error *err)
+{
+    if (r->n_settings == 0 || strcmp(r->kind, "auto") != 0)
+        return TACIT_OK;
+    const tacit_setting *first = &r->settings[0];
+    return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file,
+                          (size_t)(first->line > 0 ? first->line : r->line),
+                          "auto has no parameters, so it takes no '%.40s'; it would choose %s "
+                          "here: write kind: %s to set its parameters",
+                          first->key, chosen, chosen);
+}
+
+tacit_status tacit_agent_choose(const tacit_agent_request *r, const char **kind, tacit_error *err)
+{
+    if (r == NULL || r->kind == NULL || kind == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (tacit_agent_alias_find(r->kind) == NULL) {
+        *kind = r->kind;
+        return TACIT_OK;
+    }
+    const unsigned model = tacit__agent_model_bit(r->guarantee);
+    const char *chosen = prefer(r->kind, structure_of(r), model);
+    if (chosen == NULL &&
+        r->n_states > 0) /* numbered states can be counted, whatever else is known */
+        chosen = prefer(r->kind, TABLE, model);
+    if (chosen == NULL)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
+                              "%s finds no learner for this space with model '%s'; `tacit agents` "
+                              "lists what there is",
+                              r->kind, tacit__agent_model_name(model));
+    tacit_status status = check_settings(r, chosen, err);
+    if (status == TACIT_OK)
+        *kind = chosen;
+    return status;
+}
