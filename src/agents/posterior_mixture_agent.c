@@ -151,17 +151,19 @@ static tacit_status make_planner(posterior_mixture_agent *agent, const tacit__re
                                  uint64_t quota, tacit_noise *noise)
 {
     const tacit_agent_request *q = r->request;
-    const tacit__bold_options o = {.model = agent->model,
-                                   .horizon = q->horizon,
-                                   .stationary = q->stationary,
-                                   .rewards = q->rewards,
-                                   .batches = tacit__scores_batches(agent->base.curator),
-                                   .ends = tacit__scores_ends(agent->base.curator),
-                                   .noise = tacit__scores_noise(agent->base.curator),
-                                   .quota = quota,
-                                   .plans = (size_t)tacit__value_of(&r->values, "plans")->integer,
-                                   .boldness = tacit__value_real(&r->values, "boldness"),
-                                   .tie_seed = tacit__reading_tie_seed(noise)};
+    const tacit__mixture_plans o = {
+        .model = agent->model,
+        .stationary = q->stationary,
+        .rewards = q->rewards,
+        .batches = {.horizon = q->horizon,
+                    .batches = tacit__scores_batches(agent->base.curator),
+                    .ends = tacit__scores_ends(agent->base.curator),
+                    .noise = tacit__scores_noise(agent->base.curator),
+                    .quota = quota,
+                    .bold = (size_t)tacit__value_of(&r->values, "plans")->integer,
+                    .calm = 1,
+                    .boldness = tacit__value_real(&r->values, "boldness"),
+                    .tie_seed = tacit__reading_tie_seed(noise)}};
     return tacit__posterior_mixture_create(&o, &agent->planner);
 }
 
@@ -218,15 +220,17 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     posterior_mixture_agent *agent = self;
     (void)err;
-    *out = tacit__posterior_mixture_show(agent->planner, place_of(agent));
+    *out =
+        tacit__bold_batches_show(tacit__posterior_mixture_batches(agent->planner), place_of(agent));
     return TACIT_OK;
 }
 
 /* After each user: if a batch was over by that, the next one needs plans. */
 static void settle(posterior_mixture_agent *agent)
 {
-    if (tacit__scores_shown(agent->base.curator) ==
-        tacit__posterior_mixture_batches(agent->planner))
+    size_t over;
+    (void)tacit__bold_batches_over(tacit__posterior_mixture_batches(agent->planner), &over);
+    if (tacit__scores_shown(agent->base.curator) == over)
         return;
     const tacit__score_sums shown = tacit__scores_release(agent->base.curator);
     tacit__posterior_mixture_absorb(agent->planner, &shown);

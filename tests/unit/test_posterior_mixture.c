@@ -33,17 +33,18 @@ static setup open_planner(const char *kind, uint64_t quota, size_t plans, double
     assert_ok(tacit__mixture_model_create(x.facts->mixture, x.S, x.A, 1000, &x.model, NULL));
     x.d = x.model->parts;
     x.w = x.model->width;
-    const tacit__bold_options o = {.model = x.model,
-                                   .horizon = x.H,
-                                   .stationary = x.facts->stationary,
-                                   .rewards = x.facts->rewards,
-                                   .batches = 2,
-                                   .ends = ends,
-                                   .noise = {.start = 0.5, .sum = 4},
-                                   .quota = quota,
-                                   .plans = plans,
-                                   .boldness = boldness,
-                                   .tie_seed = 3};
+    const tacit__mixture_plans o = {.model = x.model,
+                                    .stationary = x.facts->stationary,
+                                    .rewards = x.facts->rewards,
+                                    .batches = {.horizon = x.H,
+                                                .batches = 2,
+                                                .ends = ends,
+                                                .noise = {.start = 0.5, .sum = 4},
+                                                .quota = quota,
+                                                .bold = plans,
+                                                .calm = 1,
+                                                .boldness = boldness,
+                                                .tie_seed = 3}};
     assert_ok(tacit__posterior_mixture_create(&o, &x.planner));
     return x;
 }
@@ -169,13 +170,14 @@ TEST(users_take_turns)
     static const size_t wanted[3][6] = {
         {3, 3, 2, 2, 2, 28}, {2, 2, 1, 1, 1, 0}, {1, 1, 1, 0, 0, 0}};
     setup x = open_planner("lock", 12, 5, 2);
+    tacit__bold_batches *batches = tacit__posterior_mixture_batches(x.planner);
     uint64_t version = 0;
     for (size_t k = 0; k < 3; k++) {
         const uint64_t users = ends[k] - (k > 0 ? ends[k - 1] : 0);
-        size_t turns[6] = {0}, last = 99;
+        size_t turns[6] = {0}, last = 99, over;
         for (uint64_t place = 0; place < users; place++) {
-            const size_t turn = tacit__posterior_mixture_turn(x.planner, place);
-            const tacit_billboard board = tacit__posterior_mixture_show(x.planner, place);
+            const size_t turn = tacit__bold_batches_turn(batches, place);
+            const tacit_billboard board = tacit__bold_batches_show(batches, place);
             assert_true(turn == last ? board.version == version : board.version > version);
             version = board.version;
             last = turn;
@@ -183,7 +185,8 @@ TEST(users_take_turns)
         }
         for (size_t j = 0; j < 6; j++)
             assert_int_equal(turns[j], wanted[k][j]);
-        assert_int_equal(tacit__posterior_mixture_batches(x.planner), k);
+        (void)tacit__bold_batches_over(batches, &over);
+        assert_int_equal(over, k);
         if (k < 2)
             absorb(&x, users, k);
     }
@@ -194,15 +197,16 @@ TEST(no_memory_is_survived)
 {
     setup x = open_planner("lock", 12, 5, 2);
     tacit__posterior_mixture *other = NULL;
-    const tacit__bold_options o = {.model = x.model,
-                                   .horizon = x.H,
-                                   .stationary = x.facts->stationary,
-                                   .rewards = x.facts->rewards,
-                                   .batches = 2,
-                                   .ends = ends,
-                                   .noise = {.start = 0.5, .sum = 4},
-                                   .quota = 3,
-                                   .plans = 2};
+    const tacit__mixture_plans o = {.model = x.model,
+                                    .stationary = x.facts->stationary,
+                                    .rewards = x.facts->rewards,
+                                    .batches = {.horizon = x.H,
+                                                .batches = 2,
+                                                .ends = ends,
+                                                .noise = {.start = 0.5, .sum = 4},
+                                                .quota = 3,
+                                                .bold = 2,
+                                                .calm = 1}};
     assert_survives_no_memory(tacit__posterior_mixture_create(&o, &other), );
     tacit__posterior_mixture_destroy(other);
     close_planner(&x);
