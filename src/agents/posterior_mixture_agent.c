@@ -1,5 +1,7 @@
-/* posterior-mixture: sums of public scores over growing batches (curate/score_curator.c), and plans by
- * the posterior of the mixture's weights (plan/posterior_mixture.c).
+/* Learners of mixtures with rare releases: posterior-mixture, and explore-commit-mixture, the yardstick.
+ * Both have the curator of public scores over batches (curate/score_curator.c), and plans by the
+ * posterior of the mixture's weights (plan/posterior_mixture.c); the yardstick has one batch of users
+ * who act at random, and one greedy plan after it.
  *
  * The first batch has as many users as halve the prior variance of the weights (n1, by a public rule),
  * and so many users of each batch act by bold plans. Local noise does not care how users are cut into
@@ -17,6 +19,11 @@
 #include "curate/score_curator.h"
 #include "plan/posterior_mixture.h"
 
+/* What such a learner is made of. */
+typedef struct mixture_parts {
+    bool commits; /* explore-commit-mixture */
+} mixture_parts;
+
 static const tacit_parameter parameters[] = {
     TACIT__REAL("growth", "0", 0, 100,
                 "of the users from release to release, from 1.1; 0: 1.3, under local privacy 1.5"),
@@ -27,6 +34,11 @@ static const tacit_parameter parameters[] = {
     TACIT__INTEGER("first", "0", 0, 1e15, "users before the first release; 0: by a public rule"),
 };
 
+static const tacit_parameter commit_parameters[] = {
+    TACIT__INTEGER("explore", "0", 0, 1e15,
+                   "users who act at random before the release; 0: by a public rule"),
+};
+
 static const tacit__agent_row kinds[] = {
     {.kind = {"posterior-mixture",
               "bold and greedy plans from few releases of scores; rewards are known, our own, no "
@@ -34,7 +46,16 @@ static const tacit__agent_row kinds[] = {
               "ours: docs/why/posterior-mixture.md",
               TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, parameters,
               TACIT__COUNT(parameters)},
-     .curator = &tacit__score_curator},
+     .curator = &tacit__score_curator,
+     .parts = &(const mixture_parts){.commits = false}},
+    {.kind =
+         {"explore-commit-mixture",
+          "random actions, one release of scores, and the best plan by it for everybody after: a "
+          "yardstick",
+          "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, commit_parameters,
+          TACIT__COUNT(commit_parameters)},
+     .curator = &tacit__score_curator,
+     .parts = &(const mixture_parts){.commits = true}},
 };
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
@@ -113,6 +134,11 @@ static tacit_status check_request(const tacit__reading *r, tacit_error *err)
     return check_memory(r, err);
 }
 
+static bool is_commit(const posterior_mixture_agent *agent)
+{
+    return ((const mixture_parts *)agent->base.row->parts)->commits;
+}
+
 static bool is_local(const posterior_mixture_agent *agent)
 {
     return agent->guarantee.model == TACIT_MODEL_LOCAL;
@@ -147,10 +173,53 @@ static tacit_status read_growth(const tacit__reading *r, double *out, tacit_erro
     return TACIT_OK;
 }
 
+/* Users who explore, where that is not set: 2 n1, at most half of all. On the worlds that it was chosen on
+ * fewer lead to wrong plans on locks, and more cost more than they tell
+ * (docs/why/posterior-mixture.md#explore-commit-mixture). */
+static uint64_t commit_after(uint64_t quota, uint64_t users)
+{
+    return 2 * quota < users / 2 ? 2 * quota : users > 1 ? users / 2 : 1;
+}
+
+/* When the batches end, and who is bold. */
+typedef struct course {
+    uint64_t first, quota; /* users of the first batch; users of a batch who act by bold plans */
+    double growth;
+} course;
+
+static tacit_status read_course(const posterior_mixture_agent *agent, const tacit__reading *r,
+                                course *out, tacit_error *err)
+{
+    const double users = (double)r->request->episodes, epsilon = r->request->guarantee.epsilon;
+    const bool commits = is_commit(agent);
+    const uint64_t parts = is_local(agent) ? LOCAL_PARTS : 1;
+    const uint64_t given =
+        (uint64_t)tacit__value_of(&r->values, commits ? "explore" : "first")->integer;
+    uint64_t quota = 0;
+    *out = (course){.first = given, .quota = given * parts, .growth = HUGE_VAL};
+    if (!commits)
+        TRY(read_growth(r, &out->growth, err));
+    else
+        out->quota = 0;
+    if (given > 0)
+        return TACIT_OK;
+    tacit_status status = find_quota(agent, epsilon, commits ? users : users / 16, &quota);
+    if (status != TACIT_OK)
+        return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
+    if (commits) {
+        out->first = commit_after(quota, r->request->episodes);
+    } else {
+        out->first = (quota + parts - 1) / parts;
+        out->quota = quota;
+    }
+    return TACIT_OK;
+}
+
 static tacit_status make_planner(posterior_mixture_agent *agent, const tacit__reading *r,
                                  uint64_t quota, tacit_noise *noise)
 {
     const tacit_agent_request *q = r->request;
+    const bool commits = is_commit(agent);
     const tacit__mixture_plans o = {
         .model = agent->model,
         .stationary = q->stationary,
@@ -159,10 +228,11 @@ static tacit_status make_planner(posterior_mixture_agent *agent, const tacit__re
                     .batches = tacit__scores_batches(agent->base.curator),
                     .ends = tacit__scores_ends(agent->base.curator),
                     .noise = tacit__scores_noise(agent->base.curator),
+                    .explores = commits,
                     .quota = quota,
-                    .bold = (size_t)tacit__value_of(&r->values, "plans")->integer,
+                    .bold = commits ? 0 : (size_t)tacit__value_of(&r->values, "plans")->integer,
                     .calm = 1,
-                    .boldness = tacit__value_real(&r->values, "boldness"),
+                    .boldness = commits ? 0 : tacit__value_real(&r->values, "boldness"),
                     .tie_seed = tacit__reading_tie_seed(noise)}};
     return tacit__posterior_mixture_create(&o, &agent->planner);
 }
@@ -171,13 +241,10 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 {
     posterior_mixture_agent *agent = self;
     const tacit_agent_request *q = r->request;
-    const uint64_t parts = q->guarantee.model == TACIT_MODEL_LOCAL ? LOCAL_PARTS : 1;
-    uint64_t first = (uint64_t)tacit__value_of(&r->values, "first")->integer, quota = first * parts;
     tacit_error reason = {0};
     tacit__scores *made = NULL;
-    double growth = 0;
+    course c = {0};
     TRY(check_request(r, err));
-    TRY(read_growth(r, &growth, err));
     tacit_status status = tacit__mixture_model_create(q->mixture, q->n_states, q->n_actions,
                                                       q->episodes, &agent->model, &reason);
     if (status != TACIT_OK)
@@ -186,22 +253,17 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->guarantee = q->guarantee;
     agent->l2 = tacit__score_reach_of(&table).l2;
     agent->alike = q->stationary ? table.steps : 1;
-    if (first == 0) {
-        status = find_quota(agent, q->guarantee.epsilon, (double)q->episodes / 16, &quota);
-        first = (quota + parts - 1) / parts;
-    }
-    if (status != TACIT_OK)
-        return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
+    TRY(read_course(agent, r, &c, err));
     const tacit__scores_options o = {.table = table,
                                      .episodes = q->episodes,
-                                     .first = first,
-                                     .growth = growth,
+                                     .first = c.first,
+                                     .growth = c.growth,
                                      .guarantee = q->guarantee};
     status = tacit__scores_create(&o, noise, &made, &reason);
     agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "%s", reason.message);
-    status = make_planner(agent, r, quota, noise);
+    status = make_planner(agent, r, c.quota, noise);
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
@@ -273,7 +335,7 @@ static double burden(const void *self, double users, double epsilon)
 {
     const posterior_mixture_agent *agent = self;
     uint64_t quota = 0;
-    if (find_quota(agent, epsilon, 1e15, &quota) != TACIT_OK)
+    if (is_commit(agent) || find_quota(agent, epsilon, 1e15, &quota) != TACIT_OK)
         return (double)NAN;
     return 3 * (double)quota / (is_local(agent) ? LOCAL_PARTS : 1) / users;
 }

@@ -193,6 +193,40 @@ TEST(users_take_turns)
     close_planner(&x);
 }
 
+/* Who explores and commits: every action is as likely in the first batch, and one greedy plan follows. */
+TEST(explorers_have_no_plan)
+{
+    setup x = open_planner("lock", 12, 5, 2);
+    const tacit__mixture_plans o = {.model = x.model,
+                                    .stationary = x.facts->stationary,
+                                    .rewards = x.facts->rewards,
+                                    .batches = {.horizon = x.H,
+                                                .batches = 2,
+                                                .ends = ends,
+                                                .noise = {.start = 0.5},
+                                                .explores = true,
+                                                .calm = 1}};
+    tacit__posterior_mixture_destroy(x.planner);
+    assert_ok(tacit__posterior_mixture_create(&o, &x.planner));
+    tacit__bold_batches *batches = tacit__posterior_mixture_batches(x.planner);
+    const tacit_billboard first = tacit__bold_batches_show(batches, 0);
+    assert_null(first.policy);
+    for (size_t i = 0; i < x.H * x.S * x.A; i++)
+        assert_close(first.mixed[i], 1 / (double)x.A, 1e-15);
+    assert_int_equal(tacit__bold_batches_show(batches, 39).version, first.version);
+    absorb(&x, 40, 1);
+    const tacit_billboard second = tacit__bold_batches_show(batches, 0);
+    uint32_t policy[MOST];
+    assert_true(second.version > first.version);
+    assert_null(second.mixed);
+    assert_int_equal(tacit__bold_batches_show(batches, 6).version, second.version);
+    tacit__posterior_mixture_plan(x.planner, 0, policy);
+    const double *q = tacit__posterior_mixture_q(x.planner);
+    for (size_t i = 0; i < x.H * x.S; i++)
+        assert_close(q[i * x.A + second.policy[i]], q[i * x.A + policy[i]], 1e-7);
+    close_planner(&x);
+}
+
 TEST(no_memory_is_survived)
 {
     setup x = open_planner("lock", 12, 5, 2);
@@ -235,9 +269,11 @@ static double play(arena *a, tacit_agent *agent, uint64_t first, uint64_t last)
 TEST(it_learns_the_lock)
 {
     const tacit_guarantee *const models[] = {&none, &joint, &joint_10, &local};
-    for (size_t i = 0; i < N_OF(models); i++) {
+    static const char *const learners[] = {"posterior-mixture", "explore-commit-mixture"};
+    for (size_t i = 0; i < 2 * N_OF(models); i++) {
         arena a = arena_open("lock", NULL, 0, 5);
-        const tacit_agent_request q = request_in(a.world, "posterior-mixture", *models[i], 6000);
+        const tacit_agent_request q =
+            request_in(a.world, learners[i / N_OF(models)], *models[i % N_OF(models)], 6000);
         tacit_agent *agent = agent_of(&q, 6);
         (void)play(&a, agent, 0, 5000);
         assert_within(play(&a, agent, 5000, 6000), 3.1, 3.5);
@@ -328,12 +364,14 @@ TEST(saved_and_continued_is_as_if_never_stopped)
     enum { USERS = 60 };
     static const uint64_t stops[] = {0, 1, 3, 4, 5, 17, USERS - 1, USERS};
     const tacit_guarantee *const models[] = {&none, &joint, &local};
-    for (size_t i = 0; i < N_OF(models) * N_OF(stops); i++) {
+    for (size_t i = 0; i < 2 * N_OF(models) * N_OF(stops); i++) {
         const uint64_t stop = stops[i % N_OF(stops)];
+        const bool commits = i >= N_OF(models) * N_OF(stops);
         arena a = arena_open("random-mixture", NULL, 0, 5);
         tacit_agent_request q =
-            request_in(a.world, "posterior-mixture", *models[i / N_OF(stops)], USERS);
-        const tacit_setting setting = {.key = "first", .value = "4"};
+            request_in(a.world, commits ? "explore-commit-mixture" : "posterior-mixture",
+                       *models[i / N_OF(stops) % N_OF(models)], USERS);
+        const tacit_setting setting = {.key = commits ? "explore" : "first", .value = "4"};
         q.settings = &setting;
         q.n_settings = 1;
         tacit_agent *straight = agent_of(&q, 6), *first = agent_of(&q, 6),
