@@ -69,6 +69,7 @@ enum { LOCAL_PARTS = 10 }; /* of the quota that the first batch is under local p
 typedef struct posterior_mixture_agent {
     tacit__curated base; /* its curator is a tacit__scores */
     tacit__mixture_model *model;
+    tacit__score_table table; /* lies in the model */
     tacit__posterior_mixture *planner;
     /* what batches are sized by */
     tacit_guarantee guarantee;
@@ -249,12 +250,13 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
                                                       q->episodes, &agent->model, &reason);
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "%s", reason.message);
-    const tacit__score_table table = tacit__mixture_model_table(agent->model, q->horizon - 1);
+    agent->table = tacit__mixture_model_table(agent->model, q->horizon - 1);
+    const tacit__score_form form = tacit__score_form_of_table(&agent->table);
     agent->guarantee = q->guarantee;
-    agent->l2 = tacit__score_reach_of(&table).l2;
-    agent->alike = q->stationary ? table.steps : 1;
+    agent->l2 = form.l2;
+    agent->alike = q->stationary ? agent->table.steps : 1;
     TRY(read_course(agent, r, &c, err));
-    const tacit__scores_options o = {.table = table,
+    const tacit__scores_options o = {.form = form,
                                      .episodes = q->episodes,
                                      .first = c.first,
                                      .growth = c.growth,
