@@ -1,12 +1,12 @@
 /* See curate/score_curator.h.
  *
- * A user adds the vector of tacit__scores_contribute: for each step that is scored one row of a public
- * table, and a fixed number in the cell of the first state; integers on a lattice. Replacing the user
- * moves the sum of one batch by at most the `l2` that curate/score_reach.c derives, in integers. Which
+ * A user adds the vector of tacit__scores_contribute: what a public function makes of the trajectory
+ * (rows of a public table, curate/score_reach.c), and a fixed number in the cell of the first state;
+ * integers on a lattice. Replacing the user moves the sum of one batch by at most the form's `l2`. Which
  * batch a user is in follows from the place in line, and the batches' ends from public numbers alone (K,
  * first, growth); so a user is in one shown sum only, and everything later is made from sums that were
  * shown: batches compose in parallel, and the plan pays once whatever their number
- * (docs/why/kernel.md#epochs-compose-in-parallel). The table is public and never changes, so a user who
+ * (docs/why/kernel.md#epochs-compose-in-parallel). The function is public and never changes, so a user who
  * acted by an older plan adds what everybody adds, and counts in the batch of their place.
  *
  * Joint: the sum passes the door when its batch is over. Local: every user's vector passes it, with noise in
@@ -32,8 +32,7 @@ static const char name[] = "scores";
 
 struct tacit__scores {
     tacit__scores_options o;
-    tacit__score_reach reach;
-    size_t dimension; /* steps x width + states */
+    size_t dimension; /* numbers + states */
     size_t batches;   /* that are shown */
     uint64_t *ends;   /* [batches + 1] */
     tacit_ledger *ledger;
@@ -79,20 +78,16 @@ static size_t schedule(const tacit__scores_options *o, uint64_t *ends)
 
 static tacit_status open_door(tacit__scores *c, tacit_noise *noise, tacit_error *err)
 {
-    const tacit__once_spec spec = {
-        .law = TACIT_LAW_GAUSSIAN,
-        .dimension = c->dimension,
-        .releases = is_local(c)      ? c->o.episodes
-                    : c->batches > 0 ? c->batches
-                                     : 1,
-        .bits = c->o.table.bits,
-        .largest = is_local(c) ? 0x1p32 : 0, /* of one user: an int32, or the start, below 2^32 */
-        .l2 = c->reach.l2,
-        .apart = true,
-        .reason =
-            "L steps, each one row of a public table or another, and one first state or "
-            "another: sqrt(L D^2 + 2 start^2), D the table's diameter; a user is in one batch "
-            "only, so batches compose in parallel"};
+    const tacit__once_spec spec = {.law = TACIT_LAW_GAUSSIAN,
+                                   .dimension = c->dimension,
+                                   .releases = is_local(c)      ? c->o.episodes
+                                               : c->batches > 0 ? c->batches
+                                                                : 1,
+                                   .bits = c->o.form.bits,
+                                   .largest = is_local(c) ? c->o.form.largest : 0,
+                                   .l2 = c->o.form.l2,
+                                   .apart = true,
+                                   .reason = c->o.form.reason};
     tacit_release line;
     tacit_status status = tacit__once_declare(&spec, name, &line, err);
     if (status == TACIT_OK)
@@ -103,7 +98,7 @@ static tacit_status open_door(tacit__scores *c, tacit_noise *noise, tacit_error 
 
 static tacit_status check_options(const tacit__scores_options *o, tacit_error *err)
 {
-    TACIT__REQUIRE(o->growth > 1 && o->first > 0 && o->table.scores != NULL);
+    TACIT__REQUIRE(o->growth > 1 && o->first > 0 && o->form.write != NULL);
     if (o->episodes == 0 || o->episodes > TACIT__MOST_COUNT)
         return tacit__fail(err, TACIT_BAD_COUNT, "users must be at least 1 and at most 2^53");
     if (o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta <= 0)
@@ -118,12 +113,9 @@ tacit_status tacit__scores_create(const tacit__scores_options *o, tacit_noise *n
     tacit_status status = check_options(o, err);
     if (status != TACIT_OK)
         return status;
-    const size_t n = o->table.steps * o->table.width + o->table.n_states;
+    const size_t n = o->form.numbers + o->form.n_states;
     const bool local = o->guarantee.model == TACIT_MODEL_LOCAL;
-    tacit__scores w = {.o = *o,
-                       .reach = tacit__score_reach_of(&o->table),
-                       .dimension = n,
-                       .batches = schedule(o, NULL) - 1};
+    tacit__scores w = {.o = *o, .dimension = n, .batches = schedule(o, NULL) - 1};
     tacit__scores *c =
         TACIT__WORKSPACE(w, TACIT__PIECE(w.ends, w.batches + 1), TACIT__PIECE(w.x, n),
                          TACIT__PIECE(w.noisy, n), TACIT__PIECE_IF(!local, w.exact, n),
@@ -169,7 +161,7 @@ const uint64_t *tacit__scores_ends(const tacit__scores *c)
 tacit__score_noise tacit__scores_noise(const tacit__scores *c)
 {
     const double variance = c->scale * c->scale;
-    return (tacit__score_noise){.start = ldexp((double)c->reach.start, -c->o.table.bits),
+    return (tacit__score_noise){.start = ldexp((double)c->o.form.start, -c->o.form.bits),
                                 .sum = is_local(c) ? 0 : variance,
                                 .user = is_local(c) ? variance : 0};
 }
@@ -190,29 +182,23 @@ tacit__score_sums tacit__scores_release(const tacit__scores *c)
     return (tacit__score_sums){.users =
                                    c->ends[c->next - 1] - (c->next > 1 ? c->ends[c->next - 2] : 0),
                                .sums = c->shown,
-                               .starts = c->shown + c->dimension - c->o.table.n_states};
+                               .starts = c->shown + c->dimension - c->o.form.n_states};
 }
 
 /* --- Users --------------------------------------------------------------------------------------- */
 
-void tacit__scores_contribute(const tacit__score_table *t, int64_t start, const tacit_trajectory *u,
-                              int64_t *out)
+void tacit__scores_contribute(const tacit__score_form *f, const tacit_trajectory *u, int64_t *out)
 {
-    int64_t *starts = out + t->steps * t->width;
-    for (size_t h = 0; h < t->steps; h++) {
-        const size_t pair = (size_t)u->states[h] * t->n_actions + u->actions[h];
-        const int32_t *score = t->scores + (pair * t->n_states + u->states[h + 1]) * t->width;
-        for (size_t i = 0; i < t->width; i++)
-            out[h * t->width + i] = score[i];
-    }
-    memset(starts, 0, t->n_states * sizeof *starts);
-    starts[u->states[0]] = start;
+    int64_t *starts = out + f->numbers;
+    f->write(f->context, u, out);
+    memset(starts, 0, f->n_states * sizeof *starts);
+    starts[u->states[0]] = f->start;
 }
 
 static tacit_status check_user(const tacit__scores *c, const tacit_trajectory *u, tacit_error *err)
 {
-    const tacit__score_table *t = &c->o.table;
-    return tacit__check_trajectory(u, t->n_states, t->n_actions, t->steps + 1, err);
+    const tacit__score_form *f = &c->o.form;
+    return tacit__check_trajectory(u, f->n_states, f->n_actions, f->horizon, err);
 }
 
 static tacit_status check_room(const tacit__scores *c, tacit_error *err)
@@ -237,7 +223,7 @@ static tacit_status show(tacit__scores *c, tacit_error *err)
         status = tacit__once_release(c->once, c->exact, c->shown, err);
     else
         for (size_t i = 0; i < n; i++)
-            c->shown[i] = ldexp((double)c->exact[i], -c->o.table.bits);
+            c->shown[i] = ldexp((double)c->exact[i], -c->o.form.bits);
     c->broken = status != TACIT_OK;
     if (is_local(c))
         memset(c->total, 0, n * sizeof *c->total);
@@ -265,7 +251,7 @@ tacit_status tacit__scores_add(tacit__scores *c, const tacit_trajectory *u, taci
     if (status != TACIT_OK)
         return status;
     if (c->next < c->batches) {
-        tacit__scores_contribute(&c->o.table, c->reach.start, u, c->x);
+        tacit__scores_contribute(&c->o.form, u, c->x);
         if (is_local(c))
             status = tacit__once_release(c->once, c->x, c->noisy, err);
         for (size_t i = 0; i < c->dimension && status == TACIT_OK; i++)
@@ -298,7 +284,7 @@ tacit_status tacit__scores_report(tacit__scores *c, const tacit_trajectory *u, v
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
                            needed, room);
     TRY(check_user(c, u, err));
-    tacit__scores_contribute(&c->o.table, c->reach.start, u, c->x);
+    tacit__scores_contribute(&c->o.form, u, c->x);
     tacit_status status = tacit__once_release(c->once, c->x, c->noisy, err);
     tacit__wipe(c->x, c->dimension * sizeof *c->x);
     tacit__writer w = {.at = bytes};
@@ -309,7 +295,7 @@ tacit_status tacit__scores_report(tacit__scores *c, const tacit_trajectory *u, v
 
 static double largest_report(const tacit__scores *c)
 {
-    return ldexp(1, 32 - c->o.table.bits) + TACIT__MAX_DRAW * c->scale;
+    return ldexp(c->o.form.largest, -c->o.form.bits) + TACIT__MAX_DRAW * c->scale;
 }
 
 /* An honest report is on the lattice, and no larger than the largest number and the largest draw together. */
@@ -324,7 +310,7 @@ tacit_status tacit__scores_check_report(const void *curator, const void *bytes, 
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            report_size(c), size);
     for (size_t i = 0; i < c->dimension; i++) {
-        const double x = tacit__read_double(&r), steps = ldexp(x, c->o.table.bits);
+        const double x = tacit__read_double(&r), steps = ldexp(x, c->o.form.bits);
         if (!(fabs(x) <= limit) || rint(steps) != steps)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
                                "the report's number %zu is none that a device can make", i);
@@ -368,7 +354,7 @@ size_t tacit__scores_fields(tacit__scores *c, tacit__saved *s)
     if (is_local(c))
         tacit__saved_reals(s, c->total, c->dimension, (double)users * largest_report(c));
     else
-        tacit__saved_integers(s, c->exact, c->dimension, (double)users * 0x1p32);
+        tacit__saved_integers(s, c->exact, c->dimension, (double)users * c->o.form.largest);
     tacit__saved_reals(s, c->shown, c->dimension, TACIT__MOST_SUM);
     if (c->once != NULL)
         tacit__once_fields(c->once, s);

@@ -1,4 +1,4 @@
-/* The curator of learners with scores: a sum of public scores for each batch of users, shown once,
+/* The curator of learners with scores: a sum of bounded vectors for each batch of users, shown once,
  * when the batch is over. Each user is in one batch; which one follows from the place in line. */
 #ifndef TACIT_CURATE_SCORE_CURATOR_H
 #define TACIT_CURATE_SCORE_CURATOR_H
@@ -7,21 +7,36 @@
 #include <tacit/ledger.h>
 
 #include "base/bytes.h"
+#include "base/int128.h"
 #include "board/score_sums.h"
 
-/* How far two users can be apart in all scores and the first state, and what the first state adds,
- * in steps of the table's lattice. */
-typedef struct tacit__score_reach {
-    int64_t start; /* what a user adds for the first state */
-    double l2;     /* of two users' vectors, in units of the data */
-} tacit__score_reach;
-tacit__score_reach tacit__score_reach_of(const tacit__score_table *table);
+/* What users add: for their steps `numbers` integers on the lattice of step 2^-bits, which a public function
+ * makes of a trajectory alone; and `start` in the cell of the first state. */
+typedef struct tacit__score_form {
+    size_t n_states, n_actions, horizon; /* of trajectories */
+    size_t numbers;
+    int bits;
+    double largest;     /* magnitude of one number, in lattice steps */
+    int64_t start;      /* in lattice steps */
+    double l2;          /* how far two users' vectors are apart at most, in units of the data */
+    const char *reason; /* why, for the release plan */
+    /* The numbers of a user whose trajectory lies in the space. */
+    void (*write)(const void *context, const tacit_trajectory *user, int64_t *out);
+    const void *context;
+} tacit__score_form;
+
+/* Rows of a public table, which must outlive the form. */
+tacit__score_form tacit__score_form_of_table(const tacit__score_table *table);
+
+/* Sets `start` and `l2` of a form, of which `bits` is set: its numbers move by sqrt(square) lattice steps at
+ * most if a user is replaced. */
+void tacit__score_form_reach(tacit__score_form *form, tacit__u128 square);
 
 typedef struct tacit__scores_options {
-    tacit__score_table table;  /* its scores must outlive the curator */
+    tacit__score_form form;    /* its context must outlive the curator */
     uint64_t episodes;         /* K */
     uint64_t first;            /* users of the first batch */
-    double growth;             /* of the users from batch to batch, above 1 */
+    double growth;             /* of the users from batch to batch, above 1; may be infinite */
     tacit_guarantee guarantee; /* none, or joint or local with delta > 0 */
 } tacit__scores_options;
 
@@ -39,11 +54,11 @@ const uint64_t *tacit__scores_ends(const tacit__scores *curator);
 /* What is known of the sums beforehand. */
 tacit__score_noise tacit__scores_noise(const tacit__scores *curator);
 
-/* What a user adds, exactly: integers on the table's lattice, made of the trajectory and of public
- * knowledge alone. Whoever holds no sums can make them too. out is [steps][width], then [states]. The
- * trajectory lies in the space. */
-void tacit__scores_contribute(const tacit__score_table *table, int64_t start,
-                              const tacit_trajectory *user, int64_t *out);
+/* What a user adds, exactly: integers on the form's lattice, made of the trajectory and of public knowledge
+ * alone. Whoever holds no sums can make them too. out is [numbers], then [states]. The trajectory lies in the
+ * space. */
+void tacit__scores_contribute(const tacit__score_form *form, const tacit_trajectory *user,
+                              int64_t *out);
 
 /* One user. States or actions outside the space: refused, nothing changed. */
 TACIT_MUST_USE tacit_status tacit__scores_add(tacit__scores *curator, const tacit_trajectory *user,

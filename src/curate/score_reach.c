@@ -1,4 +1,5 @@
-/* How far apart two users' scores can be: the sensitivity of curate/score_curator.c, in integers.
+/* Scores of a public table, and how far apart two users' can be: the sensitivity of curate/score_curator.c,
+ * in integers.
  *
  * A user adds, for each of L steps, one row of the public table T (what happened), and `start` in
  * one of the cells of the first states. Replace the user:
@@ -61,17 +62,47 @@ static tacit__u128 enclose(const int32_t *rows, size_t n, size_t width)
     return 4 * most;
 }
 
-tacit__score_reach tacit__score_reach_of(const tacit__score_table *t)
+void tacit__score_form_reach(tacit__score_form *f, tacit__u128 moved)
+{
+    const double unit = ldexp(1, f->bits), wanted = sqrt((double)moved * START_SHARE);
+    f->start = (int64_t)(moved > 0 ? fmin(fmax(1, wanted), MOST_START * unit) : unit);
+    const tacit__u128 square = moved + 2 * (tacit__u128)f->start * (tacit__u128)f->start;
+    /* Conversion and root are off by at most 1.5 units of 2^-53 together; each step up is one or more. */
+    const double root = nextafter(nextafter(sqrt((double)square), HUGE_VAL), HUGE_VAL);
+    f->l2 = ldexp(root, -f->bits);
+}
+
+static void write_rows(const void *context, const tacit_trajectory *u, int64_t *out)
+{
+    const tacit__score_table *t = context;
+    for (size_t h = 0; h < t->steps; h++) {
+        const size_t pair = (size_t)u->states[h] * t->n_actions + u->actions[h];
+        const int32_t *score = t->scores + (pair * t->n_states + u->states[h + 1]) * t->width;
+        for (size_t i = 0; i < t->width; i++)
+            out[h * t->width + i] = score[i];
+    }
+}
+
+tacit__score_form tacit__score_form_of_table(const tacit__score_table *t)
 {
     const size_t rows = t->n_states * t->n_actions * t->n_states;
     const tacit__u128 diameter = rows <= ENUMERATED ? enumerate(t->scores, rows, t->width)
                                                     : enclose(t->scores, rows, t->width);
+    tacit__score_form f = {
+        .n_states = t->n_states,
+        .n_actions = t->n_actions,
+        .horizon = t->steps + 1,
+        .numbers = t->steps * t->width,
+        .bits = t->bits,
+        .largest = 0x1p32, /* an int32, or the start, below 2^32 */
+        .reason =
+            "L steps, each one row of a public table or another, and one first state or "
+            "another: sqrt(L D^2 + 2 start^2), D the table's diameter; a user is in one batch "
+            "only, so batches compose in parallel",
+        .write = write_rows,
+        .context = t};
     /* below 2^64 for each number of a score, and memory holds no 2^60 numbers */
     const tacit__u128 steps = diameter * t->steps;
-    const double unit = ldexp(1, t->bits), wanted = sqrt((double)steps * START_SHARE);
-    const int64_t start = (int64_t)(steps > 0 ? fmin(fmax(1, wanted), MOST_START * unit) : unit);
-    const tacit__u128 square = steps + 2 * (tacit__u128)start * (tacit__u128)start;
-    /* Conversion and root are off by at most 1.5 units of 2^-53 together; each step up is one or more. */
-    const double root = nextafter(nextafter(sqrt((double)square), HUGE_VAL), HUGE_VAL);
-    return (tacit__score_reach){.start = start, .l2 = ldexp(root, -t->bits)};
+    tacit__score_form_reach(&f, steps);
+    return f;
 }

@@ -15,13 +15,10 @@
  * other: ROUNDS passes, each over all batches. Where all steps have the same weights, the steps'
  * sums are added like batches.
  *
- * First states are counted with noise as well. Their chances are the least-squares ones over the
- * batches, with a prior that is even and as strong as one batch in which the S states were exact
- * once, projected. */
+ * First states are counted with noise as well (plan/played_batch.h). */
 #include "plan/mixture_posterior.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -72,28 +69,6 @@ void tacit__mixture_posterior_destroy(tacit__mixture_posterior *p)
     tacit__workspace_destroy(p);
 }
 
-static int descending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
-/* Subtract what makes the positive parts sum to 1. */
-void tacit__simplex_project(size_t n, double *x, double *sorted)
-{
-    double sum = 0, shift = 0;
-    memcpy(sorted, x, n * sizeof *x);
-    qsort(sorted, n, sizeof *sorted, descending);
-    for (size_t i = 0; i < n; i++) {
-        sum += sorted[i];
-        const double wanted = (sum - 1) / (double)(i + 1);
-        if (sorted[i] > wanted)
-            shift = wanted;
-    }
-    for (size_t i = 0; i < n; i++)
-        x[i] = fmax(0, x[i] - shift);
-}
-
 /* --- Where users were ------------------------------------------------------------------------------ */
 
 static void mix(tacit__mixture_posterior *p)
@@ -104,33 +79,19 @@ static void mix(tacit__mixture_posterior *p)
                                  p->chances + t * m->pairs * m->n_states);
 }
 
-static void walk(tacit__mixture_posterior *p, const uint32_t *plan, double players, double *visits)
-{
-    const tacit__mixture_model *m = p->model;
-    const size_t S = m->n_states;
-    memcpy(p->here, p->start, S * sizeof *p->here);
-    for (size_t h = 0; h < p->steps; h++) {
-        const double *chances = table_of(p, p->chances, h, m->pairs * S);
-        memset(p->after, 0, S * sizeof *p->after);
-        for (size_t s = 0; s < S; s++) {
-            const size_t pair = s * m->n_actions + plan[h * S + s];
-            const double share = p->here[s];
-            visits[h * m->pairs + pair] += players * share;
-            for (size_t next = 0; next < S && share > 0; next++)
-                p->after[next] += share * chances[pair * S + next];
-        }
-        memcpy(p->here, p->after, S * sizeof *p->here);
-    }
-}
-
 /* `mix` has been called for the present means. */
 static void count_visits(tacit__mixture_posterior *p, const tacit__played_batch *b, double *visits)
 {
-    const size_t plan = (p->steps + 1) * p->model->n_states;
-    memset(visits, 0, p->steps * p->model->pairs * sizeof *visits);
-    for (size_t j = 0; j < b->n_plans; j++)
-        if (b->players[j] > 0)
-            walk(p, b->plans + j * plan, (double)b->players[j], visits);
+    const tacit__walk walk = {.n_states = p->model->n_states,
+                              .n_actions = p->model->n_actions,
+                              .horizon = p->steps + 1,
+                              .steps = p->steps,
+                              .tables = p->tables,
+                              .chances = p->chances,
+                              .start = p->start,
+                              .here = p->here,
+                              .after = p->after};
+    tacit__walk_visits(&walk, b, visits);
 }
 
 void tacit__mixture_posterior_visits(tacit__mixture_posterior *p, const tacit__played_batch *batch,
@@ -138,29 +99,6 @@ void tacit__mixture_posterior_visits(tacit__mixture_posterior *p, const tacit__p
 {
     mix(p);
     count_visits(p, batch, visits);
-}
-
-/* --- Starts ---------------------------------------------------------------------------------------- */
-
-static void fit_start(tacit__mixture_posterior *p, const tacit__played_batch *batches, size_t n)
-{
-    const size_t S = p->model->n_states;
-    const double prior = (double)S;
-    double precision = prior;
-    for (size_t s = 0; s < S; s++)
-        p->start[s] = prior / (double)S;
-    for (size_t k = 0; k < n; k++) {
-        const tacit__score_sums *b = &batches[k].shown;
-        const double users = (double)b->users, start = batches[k].start;
-        const double variance = /* of a count; p (1 - p) <= 1/4 */
-            batches[k].variance / (start * start) + users / 4;
-        precision += users * users / variance;
-        for (size_t s = 0; s < S; s++)
-            p->start[s] += users * b->starts[s] / start / variance;
-    }
-    for (size_t s = 0; s < S; s++)
-        p->start[s] /= precision;
-    tacit__simplex_project(S, p->start, p->sorted);
 }
 
 /* --- Weights --------------------------------------------------------------------------------------- */
@@ -241,7 +179,7 @@ static void pass(tacit__mixture_posterior *p, const tacit__played_batch *batches
 void tacit__mixture_posterior_fit(tacit__mixture_posterior *p, const tacit__played_batch *batches,
                                   size_t n)
 {
-    fit_start(p, batches, n);
+    tacit__played_start(batches, n, p->model->n_states, p->start, p->sorted);
     for (int round = 0; round < ROUNDS; round++)
         pass(p, batches, n);
 }

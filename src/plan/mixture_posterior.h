@@ -4,18 +4,8 @@
 #define TACIT_PLAN_MIXTURE_POSTERIOR_H
 
 #include "base/bytes.h"
-#include "board/score_sums.h"
 #include "plan/mixture_model.h"
-
-/* A batch: what was shown of it, and by which public plans its users acted. */
-typedef struct tacit__played_batch {
-    tacit__score_sums shown;
-    size_t n_plans;
-    const uint32_t *plans;   /* [plan][horizon][state] */
-    const uint64_t *players; /* [plan]: users who acted by it */
-    double variance;         /* of the noise of each number that was shown */
-    double start;            /* what a user adds for the first state */
-} tacit__played_batch;
+#include "plan/played_batch.h"
 
 typedef struct tacit__mixture_posterior {
     const tacit__mixture_model *model;
@@ -47,8 +37,5 @@ void tacit__mixture_posterior_fit(tacit__mixture_posterior *posterior,
 /* visits[step][pair]: expected number of users, with the present means. */
 void tacit__mixture_posterior_visits(tacit__mixture_posterior *posterior,
                                      const tacit__played_batch *batch, double *visits);
-
-/* The nearest point of the simplex in the place of x[n]; `sorted` is scratch of n. */
-void tacit__simplex_project(size_t n, double *x, double *sorted);
 
 #endif

@@ -3,27 +3,19 @@
 #ifndef TACIT_PLAN_POSTERIOR_MIXTURE_H
 #define TACIT_PLAN_POSTERIOR_MIXTURE_H
 
-#include <tacit/billboard.h>
-
+#include "plan/bold_batches.h"
 #include "plan/mixture_posterior.h"
 
-typedef struct tacit__bold_options {
+typedef struct tacit__mixture_plans {
     const tacit__mixture_model *model; /* must outlive the planner */
-    size_t horizon;
-    bool stationary;       /* rewards are [1][pair], and all steps have the same weights */
-    const double *rewards; /* [horizon or 1][pair]; copied */
-    size_t batches;        /* that are shown; one more follows them */
-    const uint64_t *ends;  /* [batches + 1]: users when each batch is over; copied */
-    tacit__score_noise noise;
-    uint64_t quota;    /* users of a batch who act by bold plans, at most */
-    size_t plans;      /* bold plans of a batch */
-    double boldness;   /* scale of xi */
-    uint64_t tie_seed; /* of the public chance */
-} tacit__bold_options;
+    bool stationary;             /* rewards are [1][pair], and all steps have the same weights */
+    const double *rewards;       /* [horizon or 1][pair]; copied */
+    tacit__bold_options batches; /* the model says how many states, actions and numbers there are */
+} tacit__mixture_plans;
 
 typedef struct tacit__posterior_mixture tacit__posterior_mixture;
 
-TACIT_MUST_USE tacit_status tacit__posterior_mixture_create(const tacit__bold_options *options,
+TACIT_MUST_USE tacit_status tacit__posterior_mixture_create(const tacit__mixture_plans *options,
                                                             tacit__posterior_mixture **out);
 void tacit__posterior_mixture_destroy(tacit__posterior_mixture *planner);
 
@@ -31,14 +23,8 @@ void tacit__posterior_mixture_destroy(tacit__posterior_mixture *planner);
 void tacit__posterior_mixture_absorb(tacit__posterior_mixture *planner,
                                      const tacit__score_sums *shown);
 
-/* Batches so far: those that are over. */
-size_t tacit__posterior_mixture_batches(const tacit__posterior_mixture *planner);
-
-/* The plan of user `place` of the batch, from 0. */
-tacit_billboard tacit__posterior_mixture_show(tacit__posterior_mixture *planner, uint64_t place);
-
-/* The number of that plan; `plans` is the greedy one. */
-size_t tacit__posterior_mixture_turn(const tacit__posterior_mixture *planner, uint64_t place);
+/* Its batches, which say by which plan a user acts. */
+tacit__bold_batches *tacit__posterior_mixture_batches(const tacit__posterior_mixture *planner);
 
 /* One plan with this xi, into policy[horizon][state]. */
 void tacit__posterior_mixture_plan(tacit__posterior_mixture *planner, double xi, uint32_t *policy);

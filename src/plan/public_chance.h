@@ -44,4 +44,19 @@ static inline uint32_t tacit__chance_best(const double *q, size_t n_actions, uin
     return best;
 }
 
+/* The same, if values that differ by rounding count as equal. */
+static inline uint32_t tacit__chance_best_near(const double *q, size_t n_actions, uint64_t *state)
+{
+    const double tie = 1e-9; /* relative: more than rounding makes of equal values */
+    double most = q[0];
+    uint32_t best = 0;
+    uint64_t equals = 0;
+    for (size_t a = 1; a < n_actions; a++)
+        most = fmax(most, q[a]);
+    for (uint32_t a = 0; a < n_actions; a++)
+        if (q[a] >= most - tie * (1 + most) && tacit__chance_word(state) % ++equals == 0)
+            best = a;
+    return best;
+}
+
 #endif

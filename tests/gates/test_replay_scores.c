@@ -1,4 +1,4 @@
-/* Gate 1 for posterior-mixture: one user is replaced, with the releases frozen. Then everything that others meet is the same, and the
+/* Gate 1 for posterior-mixture and explore-commit-mixture: one user is replaced, with the releases frozen. Then everything that others meet is the same, and the
  * loss is at most what the plan declares; the worst pair of users is found by hill climbing, and comes near it.
  *
  * And once more from the noise that was drawn, not from what is declared of it: how far the worst pair moves what passes the door, in
@@ -72,6 +72,20 @@ TEST(posterior_mixture_moves_by_what_it_declares)
     check(joint, NULL, 0, false);
     check(joint, early, 2, false);
     check(joint, one, 2, false);
+}
+
+/* Random actions, one release, and nothing of those who come later. */
+TEST(explore_commit_mixture_moves_by_what_it_declares)
+{
+    static crowd c;
+    const tacit_setting some = {.key = "explore", .value = "7"};
+    for (size_t i = 0; i < 6; i++) {
+        c = crowd_of(i < 2 ? joint : local, &some, i % 2, 4);
+        c.request.kind = "explore-commit-mixture";
+        c.devices = i >= 4;
+        crowd_fill(&c, 1);
+        neighbors_assert(&c, &(neighbors_wish){.restarts = 4, .moves = 100, .least = {0.99}});
+    }
 }
 
 TEST(local_posterior_mixture_moves_by_what_it_declares)

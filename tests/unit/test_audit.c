@@ -248,8 +248,9 @@ TEST(scores_are_attacked_and_keep_their_promise)
 {
     static const tacit_guarantee local = {TACIT_MODEL_LOCAL, 1, 1e-5};
     const tacit_guarantee *models[] = {&joint, &local};
-    for (size_t i = 0; i < 2; i++) {
-        tacit_agent_request q = mixture_request("posterior-mixture", *models[i]);
+    static const char *const kinds[] = {"posterior-mixture", "explore-commit-mixture"};
+    for (size_t i = 0; i < 4; i++) {
+        tacit_agent_request q = mixture_request(kinds[i / 2], *models[i % 2]);
         tacit_audit *a = audit(&q, 8000, 0);
         assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
         assert_within(a->share, 0.95, 1 + 1e-9);

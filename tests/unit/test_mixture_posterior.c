@@ -441,6 +441,43 @@ TEST(the_posterior_is_that_of_the_formulas)
         }
 }
 
+/* All trajectories from here, every action as likely. */
+static void wander(const plain *x, size_t h, size_t s, double chance, double visits[STEPS][PAIRS])
+{
+    for (size_t a = 0; a < ACTIONS && h < STEPS; a++) {
+        visits[h][s * ACTIONS + a] += chance / ACTIONS;
+        for (size_t next = 0; next < STATES; next++) {
+            double p = 0;
+            for (size_t j = 0; j < PARTS; j++)
+                p += x->weights[0][j] * kernel(s * ACTIONS + a, j, next);
+            wander(x, h + 1, next, chance / ACTIONS * p, visits);
+        }
+    }
+}
+
+/* Users without a plan: before there are data, weights and starts are even. */
+TEST(who_acts_at_random_is_found_everywhere)
+{
+    tacit__mixture_model *m = draw_model(7);
+    tacit__mixture_posterior *p = NULL;
+    const uint64_t players = 30;
+    const tacit__played_batch batch = {.n_plans = 1, .players = &players};
+    plain x = {.tables = 1};
+    double wanted[STEPS][PAIRS] = {{0}}, got[STEPS][PAIRS];
+    for (size_t j = 0; j < PARTS; j++)
+        x.weights[0][j] = 1.0 / PARTS;
+    for (size_t s = 0; s < STATES; s++)
+        wander(&x, 0, s, 30.0 / STATES, wanted);
+    for (int same = 0; same < 2; same++) {
+        assert_ok(tacit__mixture_posterior_create(m, STEPS, same != 0, &p));
+        tacit__mixture_posterior_visits(p, &batch, &got[0][0]);
+        for (size_t i = 0; i < STEPS * PAIRS; i++)
+            assert_close(got[i / PAIRS][i % PAIRS], wanted[i / PAIRS][i % PAIRS], 1e-12);
+        tacit__mixture_posterior_destroy(p);
+    }
+    tacit__mixture_model_destroy(m);
+}
+
 /* Exact sums of a hundred million users, as they are on average: weights, and starts, are found. */
 TEST(exact_sums_of_many_users_tell_the_weights)
 {

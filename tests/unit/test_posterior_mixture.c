@@ -33,17 +33,18 @@ static setup open_planner(const char *kind, uint64_t quota, size_t plans, double
     assert_ok(tacit__mixture_model_create(x.facts->mixture, x.S, x.A, 1000, &x.model, NULL));
     x.d = x.model->parts;
     x.w = x.model->width;
-    const tacit__bold_options o = {.model = x.model,
-                                   .horizon = x.H,
-                                   .stationary = x.facts->stationary,
-                                   .rewards = x.facts->rewards,
-                                   .batches = 2,
-                                   .ends = ends,
-                                   .noise = {.start = 0.5, .sum = 4},
-                                   .quota = quota,
-                                   .plans = plans,
-                                   .boldness = boldness,
-                                   .tie_seed = 3};
+    const tacit__mixture_plans o = {.model = x.model,
+                                    .stationary = x.facts->stationary,
+                                    .rewards = x.facts->rewards,
+                                    .batches = {.horizon = x.H,
+                                                .batches = 2,
+                                                .ends = ends,
+                                                .noise = {.start = 0.5, .sum = 4},
+                                                .quota = quota,
+                                                .bold = plans,
+                                                .calm = 1,
+                                                .boldness = boldness,
+                                                .tie_seed = 3}};
     assert_ok(tacit__posterior_mixture_create(&o, &x.planner));
     return x;
 }
@@ -169,13 +170,14 @@ TEST(users_take_turns)
     static const size_t wanted[3][6] = {
         {3, 3, 2, 2, 2, 28}, {2, 2, 1, 1, 1, 0}, {1, 1, 1, 0, 0, 0}};
     setup x = open_planner("lock", 12, 5, 2);
+    tacit__bold_batches *batches = tacit__posterior_mixture_batches(x.planner);
     uint64_t version = 0;
     for (size_t k = 0; k < 3; k++) {
         const uint64_t users = ends[k] - (k > 0 ? ends[k - 1] : 0);
-        size_t turns[6] = {0}, last = 99;
+        size_t turns[6] = {0}, last = 99, over;
         for (uint64_t place = 0; place < users; place++) {
-            const size_t turn = tacit__posterior_mixture_turn(x.planner, place);
-            const tacit_billboard board = tacit__posterior_mixture_show(x.planner, place);
+            const size_t turn = tacit__bold_batches_turn(batches, place);
+            const tacit_billboard board = tacit__bold_batches_show(batches, place);
             assert_true(turn == last ? board.version == version : board.version > version);
             version = board.version;
             last = turn;
@@ -183,10 +185,45 @@ TEST(users_take_turns)
         }
         for (size_t j = 0; j < 6; j++)
             assert_int_equal(turns[j], wanted[k][j]);
-        assert_int_equal(tacit__posterior_mixture_batches(x.planner), k);
+        (void)tacit__bold_batches_over(batches, &over);
+        assert_int_equal(over, k);
         if (k < 2)
             absorb(&x, users, k);
     }
+    close_planner(&x);
+}
+
+/* Who explores and commits: every action is as likely in the first batch, and one greedy plan follows. */
+TEST(explorers_have_no_plan)
+{
+    setup x = open_planner("lock", 12, 5, 2);
+    const tacit__mixture_plans o = {.model = x.model,
+                                    .stationary = x.facts->stationary,
+                                    .rewards = x.facts->rewards,
+                                    .batches = {.horizon = x.H,
+                                                .batches = 2,
+                                                .ends = ends,
+                                                .noise = {.start = 0.5},
+                                                .explores = true,
+                                                .calm = 1}};
+    tacit__posterior_mixture_destroy(x.planner);
+    assert_ok(tacit__posterior_mixture_create(&o, &x.planner));
+    tacit__bold_batches *batches = tacit__posterior_mixture_batches(x.planner);
+    const tacit_billboard first = tacit__bold_batches_show(batches, 0);
+    assert_null(first.policy);
+    for (size_t i = 0; i < x.H * x.S * x.A; i++)
+        assert_close(first.mixed[i], 1 / (double)x.A, 1e-15);
+    assert_int_equal(tacit__bold_batches_show(batches, 39).version, first.version);
+    absorb(&x, 40, 1);
+    const tacit_billboard second = tacit__bold_batches_show(batches, 0);
+    uint32_t policy[MOST];
+    assert_true(second.version > first.version);
+    assert_null(second.mixed);
+    assert_int_equal(tacit__bold_batches_show(batches, 6).version, second.version);
+    tacit__posterior_mixture_plan(x.planner, 0, policy);
+    const double *q = tacit__posterior_mixture_q(x.planner);
+    for (size_t i = 0; i < x.H * x.S; i++)
+        assert_close(q[i * x.A + second.policy[i]], q[i * x.A + policy[i]], 1e-7);
     close_planner(&x);
 }
 
@@ -194,15 +231,16 @@ TEST(no_memory_is_survived)
 {
     setup x = open_planner("lock", 12, 5, 2);
     tacit__posterior_mixture *other = NULL;
-    const tacit__bold_options o = {.model = x.model,
-                                   .horizon = x.H,
-                                   .stationary = x.facts->stationary,
-                                   .rewards = x.facts->rewards,
-                                   .batches = 2,
-                                   .ends = ends,
-                                   .noise = {.start = 0.5, .sum = 4},
-                                   .quota = 3,
-                                   .plans = 2};
+    const tacit__mixture_plans o = {.model = x.model,
+                                    .stationary = x.facts->stationary,
+                                    .rewards = x.facts->rewards,
+                                    .batches = {.horizon = x.H,
+                                                .batches = 2,
+                                                .ends = ends,
+                                                .noise = {.start = 0.5, .sum = 4},
+                                                .quota = 3,
+                                                .bold = 2,
+                                                .calm = 1}};
     assert_survives_no_memory(tacit__posterior_mixture_create(&o, &other), );
     tacit__posterior_mixture_destroy(other);
     close_planner(&x);
@@ -231,9 +269,11 @@ static double play(arena *a, tacit_agent *agent, uint64_t first, uint64_t last)
 TEST(it_learns_the_lock)
 {
     const tacit_guarantee *const models[] = {&none, &joint, &joint_10, &local};
-    for (size_t i = 0; i < N_OF(models); i++) {
+    static const char *const learners[] = {"posterior-mixture", "explore-commit-mixture"};
+    for (size_t i = 0; i < 2 * N_OF(models); i++) {
         arena a = arena_open("lock", NULL, 0, 5);
-        const tacit_agent_request q = request_in(a.world, "posterior-mixture", *models[i], 6000);
+        const tacit_agent_request q =
+            request_in(a.world, learners[i / N_OF(models)], *models[i % N_OF(models)], 6000);
         tacit_agent *agent = agent_of(&q, 6);
         (void)play(&a, agent, 0, 5000);
         assert_within(play(&a, agent, 5000, 6000), 3.1, 3.5);
@@ -324,12 +364,14 @@ TEST(saved_and_continued_is_as_if_never_stopped)
     enum { USERS = 60 };
     static const uint64_t stops[] = {0, 1, 3, 4, 5, 17, USERS - 1, USERS};
     const tacit_guarantee *const models[] = {&none, &joint, &local};
-    for (size_t i = 0; i < N_OF(models) * N_OF(stops); i++) {
+    for (size_t i = 0; i < 2 * N_OF(models) * N_OF(stops); i++) {
         const uint64_t stop = stops[i % N_OF(stops)];
+        const bool commits = i >= N_OF(models) * N_OF(stops);
         arena a = arena_open("random-mixture", NULL, 0, 5);
         tacit_agent_request q =
-            request_in(a.world, "posterior-mixture", *models[i / N_OF(stops)], USERS);
-        const tacit_setting setting = {.key = "first", .value = "4"};
+            request_in(a.world, commits ? "explore-commit-mixture" : "posterior-mixture",
+                       *models[i / N_OF(stops) % N_OF(models)], USERS);
+        const tacit_setting setting = {.key = commits ? "explore" : "first", .value = "4"};
         q.settings = &setting;
         q.n_settings = 1;
         tacit_agent *straight = agent_of(&q, 6), *first = agent_of(&q, 6),

@@ -26,9 +26,17 @@ static tacit__score_table draw_table(uint64_t seed)
                                 .scores = scores};
 }
 
+/* The form of the table that was drawn last. */
+static tacit__score_form draw_form(uint64_t seed)
+{
+    static tacit__score_table table;
+    table = draw_table(seed);
+    return tacit__score_form_of_table(&table);
+}
+
 static tacit__scores *hire(tacit_model model, uint64_t users, uint64_t first, double growth)
 {
-    const tacit__scores_options o = {.table = draw_table(1),
+    const tacit__scores_options o = {.form = draw_form(1),
                                      .episodes = users,
                                      .first = first,
                                      .growth = growth,
@@ -66,7 +74,7 @@ TEST(the_declared_distance_is_that_of_the_worst_pair)
     uint64_t seed = 5;
     for (uint64_t trial = 1; trial <= 20; trial++) {
         const tacit__score_table t = draw_table(trial);
-        const tacit__score_reach reach = tacit__score_reach_of(&t);
+        const tacit__score_form reach = tacit__score_form_of_table(&t);
         double diameter = 0, start = ldexp((double)reach.start, -BITS), most = 0;
         for (size_t i = 0; i < ROWS; i++)
             for (size_t j = 0; j < ROWS; j++)
@@ -81,8 +89,8 @@ TEST(the_declared_distance_is_that_of_the_worst_pair)
             int64_t x[DIMENSION], y[DIMENSION];
             double square = 0;
             const tacit_trajectory a = draw_user(&seed, &one), b = draw_user(&seed, &other);
-            tacit__scores_contribute(&t, reach.start, &a, x);
-            tacit__scores_contribute(&t, reach.start, &b, y);
+            tacit__scores_contribute(&reach, &a, x);
+            tacit__scores_contribute(&reach, &b, y);
             for (size_t i = 0; i < DIMENSION; i++)
                 square += pow((double)(x[i] - y[i]), 2);
             most = fmax(most, ldexp(sqrt(square), -BITS));
@@ -98,7 +106,7 @@ TEST(the_largest_numbers_do_not_overflow)
     t.bits = 31;
     for (size_t i = 0; i < N_OF(scores); i++)
         scores[i] = i % 4 < 2 ? INT32_MAX : INT32_MIN;
-    const tacit__score_reach reach = tacit__score_reach_of(&t);
+    const tacit__score_form reach = tacit__score_form_of_table(&t);
     const double start = ldexp((double)reach.start, -31);
     assert_close(reach.l2, sqrt(STEPS * 2 * 4 + 2 * start * start), 1e-9);
     assert_true(reach.l2 * reach.l2 >= STEPS * 2 * pow(2 - 0x1p-31, 2) + 2 * start * start);
@@ -116,7 +124,7 @@ TEST(large_tables_are_enclosed)
     rows[18] = 1000;
     const tacit__score_table t = {
         .n_states = S, .n_actions = A, .steps = 1, .width = 1, .bits = 10, .scores = rows};
-    const tacit__score_reach reach = tacit__score_reach_of(&t);
+    const tacit__score_form reach = tacit__score_form_of_table(&t);
     const double start = ldexp((double)reach.start, -10);
     assert_close(reach.l2, sqrt(pow(2000.0 / 1024, 2) + 2 * start * start), 1e-12);
     free(rows);
@@ -127,7 +135,7 @@ TEST(equal_rows_move_by_the_first_state_only)
 {
     tacit__score_table t = draw_table(1);
     memset(scores, 0, sizeof scores);
-    const tacit__score_reach reach = tacit__score_reach_of(&t);
+    const tacit__score_form reach = tacit__score_form_of_table(&t);
     assert_int_equal(reach.start, 1 << BITS);
     assert_close(reach.l2, M_SQRT2, 1e-12);
     assert_true(reach.l2 >= M_SQRT2);
@@ -174,9 +182,8 @@ static void check_sums(tacit_model model, bool devices)
         user u;
         int64_t x[DIMENSION];
         const tacit_trajectory t = draw_user(&seed, &u);
-        const tacit__score_table table = draw_table(1);
-        const tacit__score_reach reach = tacit__score_reach_of(&table);
-        tacit__scores_contribute(&table, reach.start, &t, x);
+        const tacit__score_form form = draw_form(1);
+        tacit__scores_contribute(&form, &t, x);
         for (size_t h = 0; h < STEPS; h++) /* by hand */
             for (size_t i = 0; i < WIDTH; i++)
                 exact[h * WIDTH + i] += ldexp(
@@ -270,7 +277,7 @@ TEST(reports_that_no_device_makes_are_refused)
 
 TEST(pure_privacy_is_refused)
 {
-    const tacit__scores_options o = {.table = draw_table(1),
+    const tacit__scores_options o = {.form = draw_form(1),
                                      .episodes = 10,
                                      .first = 2,
                                      .growth = 2,
@@ -281,7 +288,7 @@ TEST(pure_privacy_is_refused)
 
 TEST(no_memory_is_survived)
 {
-    const tacit__scores_options o = {.table = draw_table(1),
+    const tacit__scores_options o = {.form = draw_form(1),
                                      .episodes = 10,
                                      .first = 2,
                                      .growth = 2,

@@ -1,0 +1,222 @@
+/* See scored.h.
+ *
+ * The first batch has as many users as halve the prior variance (n1, by a public rule), and so many users of
+ * each batch act by bold plans. Local noise does not care how users are cut into batches, so there the
+ * first one is a tenth of that. Nothing of this depends on data. */
+#include "agents/scored.h"
+
+#include <math.h>
+
+#include "base/error.h"
+
+enum { LOCAL_PARTS = 10 };  /* of the quota that the first batch is under local privacy */
+#define LEAST_GROWTH 1.1    /* more releases than some hundred are not worth their plans */
+#define MOST_COMMITTED 1e15 /* users: no quota is larger */
+
+static const tacit__scored_parts *parts_of(const tacit__scored *agent)
+{
+    return agent->base.row->parts;
+}
+
+static bool is_local(const tacit__scored *agent)
+{
+    return agent->guarantee.model == TACIT_MODEL_LOCAL;
+}
+
+void tacit__scored_clear(void *self)
+{
+    tacit__scored *agent = self;
+    parts_of(agent)->rules->destroy_planner(agent->planner);
+    parts_of(agent)->rules->destroy_model(agent->model);
+}
+
+/* --- What is asked for --------------------------------------------------------------------------- */
+
+tacit_status tacit__scored_check(const tacit__reading *r, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    const char *kind = r->kind->name;
+    if (q->guarantee.model != TACIT_MODEL_NONE && q->calibration != TACIT_CALIBRATION_TIGHT)
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "no paper prints the noise of %s: it has the calibration tight "
+                                   "only",
+                                   kind);
+    if (q->sums != NULL)
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "%s has no running sums: each batch of users is shown once",
+                                   kind);
+    return TACIT_OK;
+}
+
+/* n1 with this epsilon; at most `most`. */
+static tacit_status find_quota(const tacit__scored *agent, double epsilon, double most,
+                               uint64_t *out)
+{
+    double mu = HUGE_VAL;
+    if (agent->guarantee.model != TACIT_MODEL_NONE) {
+        tacit_status status = tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu);
+        if (status != TACIT_OK)
+            return status;
+    }
+    const double variance = agent->l2 / mu * (agent->l2 / mu);
+    *out = parts_of(agent)->rules->users(agent->model, is_local(agent) ? 0 : variance,
+                                         is_local(agent) ? variance : 0, agent->alike, most);
+    return TACIT_OK;
+}
+
+static tacit_status read_growth(const tacit__scored *agent, const tacit__reading *r, double *out,
+                                tacit_error *err)
+{
+    const tacit__scored_rules *rules = parts_of(agent)->rules;
+    *out = tacit__value_real(&r->values, "growth");
+    if (*out > 0 && *out < LEAST_GROWTH)
+        return tacit__value_fail(&r->values, "growth", err, TACIT_BAD_ARGUMENT,
+                                 "%s: growth is %g, expected 0 or at least %g", r->kind->name, *out,
+                                 LEAST_GROWTH);
+    if (*out == 0)
+        *out = is_local(agent) ? rules->local_growth : rules->growth;
+    return TACIT_OK;
+}
+
+/* When the batches end, and who is bold. */
+typedef struct course {
+    uint64_t first, quota; /* users of the first batch; users of a batch who act by bold plans */
+    double growth;
+} course;
+
+/* Users who explore, where that is not set: 2 n1, at most half of all. On the worlds that it was chosen on
+ * fewer lead to wrong plans, and more cost more than they tell
+ * (docs/why/posterior-mixture.md#explore-commit-mixture). */
+static tacit_status read_commit(const tacit__scored *agent, const tacit__reading *r, course *out)
+{
+    const uint64_t users = r->request->episodes;
+    uint64_t quota = 0;
+    *out = (course){.first = (uint64_t)tacit__value_of(&r->values, "explore")->integer,
+                    .growth = HUGE_VAL};
+    if (out->first > 0)
+        return TACIT_OK;
+    tacit_status status = find_quota(agent, r->request->guarantee.epsilon, MOST_COMMITTED, &quota);
+    out->first = 2 * quota < users / 2 ? 2 * quota : users > 1 ? users / 2 : 1;
+    return status;
+}
+
+static tacit_status read_course(const tacit__scored *agent, const tacit__reading *r, course *out)
+{
+    const uint64_t parts = is_local(agent) ? LOCAL_PARTS : 1;
+    out->first = (uint64_t)tacit__value_of(&r->values, "first")->integer;
+    out->quota = out->first * parts;
+    if (out->first > 0)
+        return TACIT_OK;
+    tacit_status status =
+        find_quota(agent, r->request->guarantee.epsilon,
+                   (double)r->request->episodes / parts_of(agent)->rules->most, &out->quota);
+    out->first = (out->quota + parts - 1) / parts;
+    return status;
+}
+
+tacit_status tacit__scored_hire(tacit__scored *agent, const tacit__reading *r,
+                                const tacit__score_form *form, size_t alike, tacit_noise *noise,
+                                tacit__bold_options *out, tacit_error *err)
+{
+    const tacit__scored_rules *rules = parts_of(agent)->rules;
+    const bool commits = parts_of(agent)->commits;
+    tacit_error reason = {0};
+    tacit__scores *made = NULL;
+    course c = {0};
+    agent->guarantee = r->request->guarantee;
+    agent->l2 = form->l2;
+    agent->alike = alike;
+    TRY(commits ? TACIT_OK : read_growth(agent, r, &c.growth, err));
+    tacit_status status = commits ? read_commit(agent, r, &c) : read_course(agent, r, &c);
+    if (status != TACIT_OK)
+        return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
+    const tacit__scores_options o = {.form = *form,
+                                     .episodes = r->request->episodes,
+                                     .first = c.first,
+                                     .growth = c.growth,
+                                     .guarantee = agent->guarantee};
+    status = tacit__scores_create(&o, noise, &made, &reason);
+    agent->base.curator = made;
+    if (status != TACIT_OK)
+        return tacit__reading_fail(r, err, status, "%s", reason.message);
+    *out = (tacit__bold_options){
+        .horizon = r->request->horizon,
+        .batches = tacit__scores_batches(made),
+        .ends = tacit__scores_ends(made),
+        .noise = tacit__scores_noise(made),
+        .explores = commits,
+        .quota = c.quota,
+        .bold = commits ? 0 : (size_t)tacit__value_of(&r->values, "plans")->integer,
+        .calm = commits ? 1 : rules->calm,
+        .boldness = commits ? 0 : tacit__value_real(&r->values, "boldness"),
+        .calmness = commits ? 0 : rules->calmness,
+        .tie_seed = tacit__reading_tie_seed(noise)};
+    return TACIT_OK;
+}
+
+/* --- Users --------------------------------------------------------------------------------------- */
+
+/* The batch's first user is the one after the batch before. A device needs nothing but the billboard and the
+ * public table, so no model is published. */
+static uint64_t place_of(const tacit__scored *agent)
+{
+    const size_t shown = tacit__scores_shown(agent->base.curator);
+    return tacit__scores_users(agent->base.curator) -
+           (shown > 0 ? tacit__scores_ends(agent->base.curator)[shown - 1] : 0);
+}
+
+tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *err)
+{
+    tacit__scored *agent = self;
+    (void)err;
+    *out = tacit__bold_batches_show(agent->batches, place_of(agent));
+    return TACIT_OK;
+}
+
+/* After each user: if a batch was over by that, the next one needs plans. */
+static void settle(tacit__scored *agent)
+{
+    size_t over;
+    (void)tacit__bold_batches_over(agent->batches, &over);
+    if (tacit__scores_shown(agent->base.curator) == over)
+        return;
+    const tacit__score_sums shown = tacit__scores_release(agent->base.curator);
+    parts_of(agent)->rules->absorb(agent->planner, &shown);
+}
+
+tacit_status tacit__scored_learn(void *self, const tacit_trajectory *user, tacit_error *err)
+{
+    tacit_status status = tacit__curated_learn(self, user, err);
+    settle(self);
+    return status;
+}
+
+tacit_status tacit__scored_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    tacit_status status = tacit__curated_absorb(self, bytes, size, err);
+    settle(self);
+    return status;
+}
+
+void tacit__scored_fields(void *self, tacit__saved *s)
+{
+    tacit__scored *agent = self;
+    s->wrong = "the saved learner contradicts itself";
+    const size_t planned = parts_of(agent)->rules->fields(agent->planner, s);
+    tacit__saved_check(s, tacit__scores_fields(agent->base.curator, s) == planned);
+}
+
+const char *tacit__scored_remark(const void *self)
+{
+    (void)self;
+    return "there is no regret theorem; privacy does not depend on one";
+}
+
+double tacit__scored_burden(const void *self, double times, double users, double epsilon)
+{
+    const tacit__scored *agent = self;
+    uint64_t quota = 0;
+    if (parts_of(agent)->commits || find_quota(agent, epsilon, 1e15, &quota) != TACIT_OK)
+        return (double)NAN;
+    return times * (double)quota / (is_local(agent) ? LOCAL_PARTS : 1) / users;
+}

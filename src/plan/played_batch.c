@@ -1,0 +1,86 @@
+/* See plan/played_batch.h. */
+#include "plan/played_batch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int descending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Subtract what makes the positive parts sum to 1. */
+void tacit__simplex_project(size_t n, double *x, double *sorted)
+{
+    double sum = 0, shift = 0;
+    memcpy(sorted, x, n * sizeof *x);
+    qsort(sorted, n, sizeof *sorted, descending);
+    for (size_t i = 0; i < n; i++) {
+        sum += sorted[i];
+        const double wanted = (sum - 1) / (double)(i + 1);
+        if (sorted[i] > wanted)
+            shift = wanted;
+    }
+    for (size_t i = 0; i < n; i++)
+        x[i] = fmax(0, x[i] - shift);
+}
+
+/* `share` of the users, who are in state s, take this action. */
+static void step(const tacit__walk *w, size_t h, size_t s, size_t action, double share,
+                 double players, double *visits)
+{
+    const size_t S = w->n_states, pair = s * w->n_actions + action, pairs = S * w->n_actions;
+    const double *chances = w->chances + ((w->tables == 1 ? 0 : h) * pairs + pair) * S;
+    visits[h * pairs + pair] += players * share;
+    for (size_t next = 0; next < S && share > 0; next++)
+        w->after[next] += share * chances[next];
+}
+
+/* plan NULL: every action alike. */
+static void follow(const tacit__walk *w, const uint32_t *plan, double players, double *visits)
+{
+    const size_t S = w->n_states, A = w->n_actions;
+    memcpy(w->here, w->start, S * sizeof *w->here);
+    for (size_t h = 0; h < w->steps; h++) {
+        memset(w->after, 0, S * sizeof *w->after);
+        for (size_t s = 0; s < S; s++)
+            if (plan != NULL)
+                step(w, h, s, plan[h * S + s], w->here[s], players, visits);
+            else
+                for (size_t a = 0; a < A; a++)
+                    step(w, h, s, a, w->here[s] / (double)A, players, visits);
+        memcpy(w->here, w->after, S * sizeof *w->here);
+    }
+}
+
+void tacit__walk_visits(const tacit__walk *w, const tacit__played_batch *b, double *visits)
+{
+    const size_t plan = w->horizon * w->n_states;
+    memset(visits, 0, w->steps * w->n_states * w->n_actions * sizeof *visits);
+    for (size_t j = 0; j < b->n_plans; j++)
+        if (b->players[j] > 0)
+            follow(w, b->plans != NULL ? b->plans + j * plan : NULL, (double)b->players[j], visits);
+}
+
+void tacit__played_start(const tacit__played_batch *batches, size_t n, size_t n_states,
+                         double *start, double *sorted)
+{
+    const double prior = (double)n_states;
+    double precision = prior;
+    for (size_t s = 0; s < n_states; s++)
+        start[s] = prior / (double)n_states;
+    for (size_t k = 0; k < n; k++) {
+        const tacit__score_sums *b = &batches[k].shown;
+        const double users = (double)b->users, unit = batches[k].start;
+        const double variance = /* of a count; p (1 - p) <= 1/4 */
+            batches[k].variance / (unit * unit) + users / 4;
+        precision += users * users / variance;
+        for (size_t s = 0; s < n_states; s++)
+            start[s] += users * b->starts[s] / unit / variance;
+    }
+    for (size_t s = 0; s < n_states; s++)
+        start[s] /= precision;
+    tacit__simplex_project(n_states, start, sorted);
+}
