@@ -92,7 +92,7 @@ static double estimate(const run *r)
 {
     const size_t n_processes = r->options->transport != NULL ? r->options->transport->size : 1;
     return tacit__lab_estimate(r->workers->lab_worlds, r->results,
-                               r->workers->n_threads * n_processes);
+                               r->workers->crew.n_threads * n_processes);
 }
 
 static tacit_status prepare(run *r, const tacit_experiment *experiment, tacit_error *err)
