@@ -108,6 +108,8 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
     *out = (tacit__weighted_options){
         .space = {q->n_states, q->n_actions, q->horizon, pooled ? 1 : q->horizon},
         .episodes = q->episodes,
+        .visits = q->visits,
+        .apart = q->apart,
         .guarantee = q->guarantee};
     if (!commits)
         out->growth = tacit__value_real(&r->values, "growth");

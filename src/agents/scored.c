@@ -124,7 +124,7 @@ tacit_status tacit__scored_hire(tacit__scored *agent, const tacit__reading *r,
     tacit__scores *made = NULL;
     course c = {0};
     agent->guarantee = r->request->guarantee;
-    agent->l2 = form->l2;
+    agent->l2 = form->l2 * sqrt(fmax(1, (double)r->request->visits)); /* in different batches */
     agent->alike = alike;
     TRY(commits ? TACIT_OK : read_growth(agent, r, &c.growth, err));
     tacit_status status = commits ? read_commit(agent, r, &c) : read_course(agent, r, &c);
@@ -132,6 +132,8 @@ tacit_status tacit__scored_hire(tacit__scored *agent, const tacit__reading *r,
         return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
     const tacit__scores_options o = {.form = *form,
                                      .episodes = r->request->episodes,
+                                     .visits = r->request->visits,
+                                     .apart = r->request->apart,
                                      .first = c.first,
                                      .growth = c.growth,
                                      .guarantee = agent->guarantee};

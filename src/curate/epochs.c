@@ -78,7 +78,7 @@ static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error 
                                    .bits = c->lattice.bits,
                                    .largest = is_local(c) ? c->lattice.largest : 0,
                                    .l2 = 2,
-                                   .apart = true,
+                                   .disjoint = true,
                                    .reason = c->o.with_contexts ? reason_with_contexts : reason};
     if (status == TACIT_OK)
         status = tacit__once_declare(&spec, name, &line, err);

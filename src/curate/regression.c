@@ -35,6 +35,7 @@
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
 #include "sums/lattice.h"
+#include "sums/sum_steps.h"
 
 static const char name[] = "moments";
 
@@ -102,6 +103,8 @@ static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_er
         .dimension = c->size,
         .users =
             is_local(c) ? (c->o.users > 0 ? c->o.users : 1) : (c->n_updates > 0 ? c->n_updates : 1),
+        .visits = c->o.visits,
+        .apart = c->o.apart,
         .bound = {.l2 = bound_of(c, most, 0)},
         .sensitivity_l2 = delta,
         .sensitivity_on_lattice = true, /* rounding is added below, user by user */
@@ -129,10 +132,11 @@ static tacit_status open_sum(tacit__regression *c, tacit_noise *noise, tacit_err
     tacit_sum_spec spec;
     tacit_release line;
     TRY(describe(c, &spec, err));
-    TRY(tacit_sum_declare(&spec, name, &line, err));
+    const tacit__batches steps = {spec.users, is_local(c) ? NULL : c->update_at};
+    TRY(tacit__sum_declare_released(&spec, &steps, name, &line, err));
     TRY(tacit__ledger_open_single(&line, c->o.guarantee, c->o.published_scale, noise, &c->ledger,
                                   &c->scale, err));
-    return tacit_sum_create(&spec, c->ledger, name, &c->sum, err);
+    return tacit__sum_create_released(&spec, &steps, c->ledger, name, &c->sum, err);
 }
 
 tacit_status tacit__regression_create(const tacit__regression_options *options, tacit_noise *noise,
@@ -408,4 +412,5 @@ const tacit__curator tacit__regression_curator = {.destroy = tacit__regression_d
                                                   .report = report_seen,
                                                   .check_report = tacit__regression_check_report,
                                                   .absorb = tacit__regression_absorb,
-                                                  .ledger = tacit__regression_ledger};
+                                                  .ledger = tacit__regression_ledger,
+                                                  .returning = true};

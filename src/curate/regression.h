@@ -11,7 +11,8 @@
 
 typedef struct tacit__regression_options {
     size_t dimension, blocks;
-    uint64_t users; /* that will come; the last one's data are not needed */
+    uint64_t users;         /* that will come; the last one's data are not needed */
+    uint64_t visits, apart; /* of one person (0: 1) */
     tacit_guarantee guarantee;
     tacit_sum_mechanism mechanism; /* joint: tree or blt */
     double growth; /* joint: a release when there are so many times more users; 1: after each */

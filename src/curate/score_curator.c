@@ -86,7 +86,10 @@ static tacit_status open_door(tacit__scores *c, tacit_noise *noise, tacit_error 
                                    .bits = c->o.form.bits,
                                    .largest = is_local(c) ? c->o.form.largest : 0,
                                    .l2 = c->o.form.l2,
-                                   .apart = true,
+                                   .disjoint = true,
+                                   .visits = c->o.visits,
+                                   .apart = c->o.apart,
+                                   .ends = is_local(c) || c->batches == 0 ? NULL : c->ends,
                                    .reason = c->o.form.reason};
     tacit_release line;
     tacit_status status = tacit__once_declare(&spec, name, &line, err);
@@ -385,4 +388,5 @@ const tacit__curator tacit__score_curator = {.destroy = tacit__scores_destroy,
                                              .report = report_seen,
                                              .check_report = tacit__scores_check_report,
                                              .absorb = tacit__scores_absorb,
-                                             .ledger = tacit__scores_ledger};
+                                             .ledger = tacit__scores_ledger,
+                                             .returning = true};

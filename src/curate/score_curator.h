@@ -35,6 +35,7 @@ void tacit__score_form_reach(tacit__score_form *form, tacit__u128 square);
 typedef struct tacit__scores_options {
     tacit__score_form form;    /* its context must outlive the curator */
     uint64_t episodes;         /* K */
+    uint64_t visits, apart;    /* of one person (0: 1) */
     uint64_t first;            /* users of the first batch */
     double growth;             /* of the users from batch to batch, above 1; may be infinite */
     tacit_guarantee guarantee; /* none, or joint or local with delta > 0 */

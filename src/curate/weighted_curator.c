@@ -44,7 +44,8 @@ tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *o
         if (status != TACIT_OK)
             return status;
     }
-    const double noise = sqrt(2 * square) / mu,
+    const double visits = fmax(1, (double)o->visits); /* in different batches */
+    const double noise = sqrt(2 * square * visits) / mu,
                  start = fmin(MOST_START, START * sqrt((double)o->space.horizon));
     const double wanted =
         fmax(LEAST_FIRST, ceil(start * noise * rows / fmin((double)o->space.horizon, square)));
@@ -302,5 +303,7 @@ static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error
     return tacit__weighted_add(curator, user->trajectory, err);
 }
 
-const tacit__curator tacit__weighted_curator = {
-    .destroy = tacit__weighted_destroy, .add = add_seen, .ledger = tacit__weighted_ledger};
+const tacit__curator tacit__weighted_curator = {.destroy = tacit__weighted_destroy,
+                                                .add = add_seen,
+                                                .ledger = tacit__weighted_ledger,
+                                                .returning = true};

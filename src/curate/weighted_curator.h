@@ -18,6 +18,7 @@
 typedef struct tacit__weighted_options {
     tacit__space space;
     uint64_t episodes;         /* K; the last user's data are never used */
+    uint64_t visits, apart;    /* of one person (0: 1) */
     tacit_guarantee guarantee; /* none, or joint with delta > 0 */
     tacit_sum_mechanism mechanism;
     double growth;  /* of the users from release to release, above 1; 0: one release is all */

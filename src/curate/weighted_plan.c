@@ -74,6 +74,8 @@ static tacit_sum_spec spec_of(const tacit__weighted *c, weighted_stream which)
         .law = TACIT_LAW_GAUSSIAN,
         .dimension = c->streams[which].size,
         .users = c->o.episodes > 1 ? c->o.episodes - 1 : 1,
+        .visits = c->o.visits,
+        .apart = c->o.apart,
         .bound = {.l2 = b,
                   .nonnegative = which != WEIGHTED_REWARDS,
                   .nonzeros = which == WEIGHTED_STARTS ? 1 : c->o.space.horizon},
@@ -128,11 +130,12 @@ static double scale_of(const tacit_plan *plan, weighted_stream which)
 
 static tacit_status declare(const tacit__weighted *c, tacit_plan *plan, tacit_error *err)
 {
+    const tacit__batches batches = {c->releases, c->at};
     tacit_status status = TACIT_OK;
     for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
         const tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
         tacit_release line;
-        status = tacit__sum_declare_released(&spec, c->releases, names[i], &line, err);
+        status = tacit__sum_declare_released(&spec, &batches, names[i], &line, err);
         if (status != TACIT_OK)
             return status;
         line.weight = weight_of(&line, share_of(i));
@@ -143,6 +146,7 @@ static tacit_status declare(const tacit__weighted *c, tacit_plan *plan, tacit_er
 
 static tacit_status open_sums(tacit__weighted *c, tacit_noise *noise, tacit_error *err)
 {
+    const tacit__batches batches = {c->releases, c->at};
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
     if (status != TACIT_OK)
@@ -157,7 +161,7 @@ static tacit_status open_sums(tacit__weighted *c, tacit_noise *noise, tacit_erro
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
         const tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
-        status = tacit__sum_create_released(&spec, c->releases, c->ledger, names[i],
+        status = tacit__sum_create_released(&spec, &batches, c->ledger, names[i],
                                             &c->streams[i].sum, err);
     }
     tacit_plan_destroy(plan);
@@ -180,6 +184,7 @@ tacit_status tacit__weighted_check_memory(const tacit__weighted *c, tacit_error 
         if (tacit__weighted_is_private(c)) {
             tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
             spec.users = c->releases; /* as large as a sum of so many steps */
+            spec.visits = spec.apart = 0;
             tacit_status status = tacit__sum_predict(&spec, &sum, err);
             if (status != TACIT_OK)
                 return status;

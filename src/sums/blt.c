@@ -70,7 +70,9 @@ int tacit__blt_guard_bits(uint64_t users)
 static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients *out,
                              tacit_error *err)
 {
-    tacit__blt tuned = tacit__blt_tune(shape->steps, &shape->visits);
+    /* visits in batches are close to each other, in steps: as one visit that moves farther */
+    static const tacit__returning once = {1, 1};
+    tacit__blt tuned = tacit__blt_tune(shape->steps, shape->ends == NULL ? &shape->visits : &once);
     tacit__blt_coefficients c = {
         .buffers = tuned.buffers, .fraction = 1, .guard = tacit__blt_guard_bits(shape->steps)};
     double omega[TACIT__MAX_BUFFERS], heaviest = 0;
@@ -127,6 +129,8 @@ static bool is_same(const tacit__shape *a, const tacit__shape *b)
 
 static double certified(const tacit__blt_coefficients *c, const tacit__shape *shape)
 {
+    if (shape->visits.most > 1 && shape->ends != NULL)
+        return tacit__blt_column_norm(c, shape);
     for (int i = 0; i < KEPT; i++)
         if (kept[i].norm > 0 && is_same(&kept[i].shape, shape))
             return kept[i].norm;

@@ -46,9 +46,11 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/memory.h"
+
 _Static_assert(LDBL_MANT_DIG >= 64, "the certified norm rounds up by 2^-62 of a long double");
 
-enum { SUMMED = 1 << 20, SUMMED_ROW = 1 << 12 };
+enum { SUMMED = 1 << 20, SUMMED_ROW = 1 << 12, MOST_BATCHES = 1 << 12 };
 
 #define NEGLIGIBLE 1e-30L /* stands for smaller powers, which would be slow denormals */
 #define UP (1 + 0x1p-62L)
@@ -197,6 +199,46 @@ long double tacit__blt_visits_closed(const tacit__blt_coefficients *c, uint64_t 
     return sum;
 }
 
+/* G over steps: sum over t of c_(t - i) c_(t - l), from the last step on. Row i has its entries from i on. */
+typedef struct gram {
+    size_t steps;
+    double *at;
+} gram;
+
+static double gram_at(const void *context, uint64_t i, uint64_t l)
+{
+    const gram *g = context;
+    return i <= l ? g->at[i * g->steps + l] : g->at[l * g->steps + i];
+}
+
+/* Batches of people: G falls with the lag, and toward the end, so the bound of returning.h holds. Beyond
+ * MOST_BATCHES, and without memory, `visits` times the norm of one. */
+static double batches_square(const tacit__blt_coefficients *c, const tacit__shape *shape)
+{
+    const size_t n = (size_t)shape->steps;
+    const double once =
+        (double)tacit__blt_visits_closed(c, shape->steps, &(tacit__returning){1, 1});
+    const double naive = once * (double)shape->visits.most * (double)shape->visits.most;
+    gram g = {n, n <= MOST_BATCHES ? tacit__alloc(n * n + n, sizeof *g.at) : NULL};
+    if (g.at == NULL)
+        return naive;
+    double *coefficient = g.at + n * n;
+    for (size_t m = 0; m < n; m++)
+        for (unsigned j = 0; m > 0 && j < c->buffers; j++)
+            coefficient[m] += c->omega[j] * pow(c->a[j], (double)m);
+    coefficient[0] = 1;
+    for (size_t i = n; i-- > 0;)
+        for (size_t l = n; l-- > i;)
+            g.at[i * n + l] = coefficient[n - 1 - i] * coefficient[n - 1 - l] +
+                              (l + 1 < n ? g.at[(i + 1) * n + l + 1] : 0);
+    double square;
+    const tacit_status status =
+        tacit__returning_bound(&shape->visits, &(tacit__batches){n, shape->ends},
+                               &(tacit__overlaps){gram_at, &g, once}, &square, NULL);
+    tacit__free(g.at);
+    return status == TACIT_OK ? fmin(naive, square * (1 + 1e-9)) : naive;
+}
+
 static double visits_norm(const tacit__blt_coefficients *c, const tacit__shape *shape)
 {
     const rounding r = rounding_of(c, shape);
@@ -205,8 +247,10 @@ static double visits_norm(const tacit__blt_coefficients *c, const tacit__shape *
     double e = r.least;
     for (unsigned j = 0; j < c->buffers; j++)
         e += r.unit[j] * fmin(last, r.memory[j]);
-    return (double)sqrtl(tacit__blt_visits_closed(c, shape->steps, &shape->visits)) +
-           e * sqrt(last * differing) / shape->sensitivity;
+    const double square = shape->ends != NULL
+                              ? batches_square(c, shape)
+                              : (double)tacit__blt_visits_closed(c, shape->steps, &shape->visits);
+    return sqrt(square) + e * sqrt(last * differing) / shape->sensitivity;
 }
 
 double tacit__blt_column_norm(const tacit__blt_coefficients *c, const tacit__shape *shape)

@@ -7,6 +7,7 @@
 #include "account/door.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "sums/returning.h"
 
 enum { PIECE = 2048 }; /* coordinates that pass the door together; a multiple of 8 */
 #define LARGEST 0x1p61 /* of a number that is released */
@@ -28,23 +29,45 @@ typedef struct saved {
     tacit__gate_state gate;
 } saved;
 
+/* Visits in one release add up; releases are fresh (returning.h). */
+static tacit_status add_visits(const tacit__once_spec *spec, tacit__returning_sums *sums,
+                               tacit_error *err)
+{
+    const tacit__returning v = {spec->visits, spec->apart > 0 ? spec->apart : 1};
+    if (spec->disjoint)
+        return tacit__returning_in_batches(&v, &(tacit__batches){spec->releases, spec->ends}, sums,
+                                           err);
+    if (spec->ends == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "releases whose times are not known beforehand take one visit of each "
+                           "person");
+    *sums = tacit__returning_in_prefixes(&v, spec->ends, (size_t)spec->releases);
+    return TACIT_OK;
+}
+
 tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
                                  tacit_release *release, tacit_error *err)
 {
     if (spec->dimension == 0 || spec->releases == 0)
         return tacit__fail(err, TACIT_BAD_COUNT,
                            "fresh releases: dimension and number must be at least 1");
-    double n = spec->apart ? 1 : (double)spec->releases;
-    *release = (tacit_release){.name = name,
-                               .reason = spec->reason,
-                               .mechanism = "fresh",
-                               .dimension = spec->dimension,
-                               .steps = spec->releases,
-                               .l1 = spec->l1,
-                               .l2 = spec->l2,
-                               .column_l1 = n,
-                               .column_l2 = n > 1 ? nextafter(sqrt(n), HUGE_VAL) : 1,
-                               .weight = 1};
+    tacit__returning_sums sums = {.l1 = spec->disjoint ? 1 : (double)spec->releases};
+    sums.square = sums.l1;
+    if (spec->visits > 1)
+        TRY(add_visits(spec, &sums, err));
+    *release =
+        (tacit_release){.name = name,
+                        .reason = spec->reason,
+                        .mechanism = "fresh",
+                        .dimension = spec->dimension,
+                        .steps = spec->releases,
+                        .l1 = spec->l1,
+                        .l2 = spec->l2,
+                        .column_l1 = sums.l1,
+                        .column_l2 = sums.square > 1 ? nextafter(sqrt(sums.square), HUGE_VAL) : 1,
+                        .weight = 1,
+                        .visits = spec->visits > 0 ? spec->visits : 1,
+                        .apart = spec->apart > 0 ? spec->apart : 1};
     return TACIT_OK;
 }
 
@@ -63,10 +86,12 @@ static void make_fingerprint(tacit__once *once, const tacit_release *line, doubl
 {
     const double numbers[] = {line->l1, line->l2, line->column_l1, line->column_l2, scale};
     const uint64_t sizes[] = {once->dimension, once->releases, (uint64_t)(int64_t)bits};
+    const uint64_t visits[] = {line->visits, line->apart};
     const tacit__bytes parts[] = {{"fresh release", sizeof "fresh release"},
                                   {line->name, strlen(line->name) + 1},
                                   {numbers, sizeof numbers},
-                                  {sizes, sizeof sizes}};
+                                  {sizes, sizeof sizes},
+                                  {visits, line->visits > 1 ? sizeof visits : 0}};
     tacit__digest(parts, sizeof parts / sizeof *parts, once->fingerprint);
 }
 

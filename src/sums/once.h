@@ -28,7 +28,10 @@ typedef struct tacit__once_spec {
         l2; /* how far a replaced user moves one release, in units of the data; 0: not known */
     const char *reason;
     bool
-        apart; /* a user is in one of the releases only: they compose in parallel, and one is paid for */
+        disjoint; /* a place is in one of the releases only: they compose in parallel; else in all later ones */
+    /* People who come back (0: 1), and how many places there are at each release (NULL: each place is one). */
+    uint64_t visits, apart;
+    const uint64_t *ends;
 } tacit__once_spec;
 
 typedef struct tacit__once tacit__once;

@@ -26,6 +26,7 @@ typedef struct tacit__shape {
     size_t dimension;
     uint64_t steps;
     tacit__returning visits; /* of one person */
+    const uint64_t *ends;    /* [steps] people at each; NULL: each of them is a step */
     double largest;          /* of a coordinate of one contribution */
     double sensitivity;      /* L2, of one contribution; 0 when only L1 is known */
     double differing;        /* coordinates in which two contributions can differ */

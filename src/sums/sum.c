@@ -48,10 +48,28 @@ static size_t count_active(const tacit_sum_spec *spec)
     return active;
 }
 
-/* Everything that follows from a spec. */
-static tacit_status derive(const tacit_sum_spec *spec, uint64_t releases, tacit__lattice *lattice,
-                           tacit__shape *shape, tacit_error *err)
+/* Visits after the last release are in none. */
+static tacit_status read_visits(const tacit_sum_spec *spec, const tacit__batches *batches,
+                                tacit__returning *out, tacit_error *err)
 {
+    TRY(tacit__returning_read(spec->visits, spec->apart, UINT64_MAX, out, err));
+    if (batches->ends == NULL && batches->n < spec->users && out->most > 1)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "a sum whose releases are not known beforehand takes one visit of each "
+                           "person");
+    if (batches->ends == NULL)
+        return tacit__returning_read(spec->visits, spec->apart, spec->users, out, err);
+    const uint64_t last = batches->n > 0 ? batches->ends[batches->n - 1] : 0;
+    const uint64_t fit = last > 0 ? 1 + (last - 1) / out->apart : 1;
+    out->most = out->most < fit ? out->most : fit;
+    return TACIT_OK;
+}
+
+/* Everything that follows from a spec. */
+static tacit_status derive(const tacit_sum_spec *spec, const tacit__batches *batches,
+                           tacit__lattice *lattice, tacit__shape *shape, tacit_error *err)
+{
+    const uint64_t releases = batches->n;
     if (!is_mechanism(spec->mechanism))
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "no mechanism has the number %d",
                            (int)spec->mechanism);
@@ -70,10 +88,7 @@ static tacit_status derive(const tacit_sum_spec *spec, uint64_t releases, tacit_
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "every user of a local sum adds noise of their own: each is a release");
     tacit__returning visits;
-    TRY(tacit__returning_read(spec->visits, spec->apart, spec->users, &visits, err));
-    if (releases < spec->users && visits.most > 1)
-        return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "a sum with fewer releases than users takes one visit of each person");
+    TRY(read_visits(spec, batches, &visits, err));
     size_t dimension = count_active(spec);
     if (spec->dimension > 0 && dimension == 0)
         return tacit__fail(err, TACIT_BAD_COUNT, "all coordinates are structural zeros");
@@ -82,6 +97,7 @@ static tacit_status derive(const tacit_sum_spec *spec, uint64_t releases, tacit_
                             .dimension = dimension,
                             .steps = releases,
                             .visits = visits,
+                            .ends = batches->ends,
                             .largest = lattice->largest,
                             .sensitivity = ldexp(lattice->sensitivity_l2, lattice->bits),
                             .differing = lattice->differing,
@@ -94,13 +110,15 @@ tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name, tac
 {
     if (spec == NULL || release == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    return tacit__sum_declare_released(spec, spec->users, name, release, err);
+    return tacit__sum_declare_released(spec, &(tacit__batches){.n = spec->users}, name, release,
+                                       err);
 }
 
 /* Sensitivities are those of one person's vector, whatever the number of people in a step: two streams of
  * batches with one person replaced differ in the one batch that holds them, by x - x'. So the strategy's
- * column norm over `releases` steps is all that this person can move. */
-tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, uint64_t releases,
+ * column norm over all releases is all that this person can move; with several visits it is that of all their
+ * steps together (returning.h). */
+tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, const tacit__batches *releases,
                                          const char *name, tacit_release *release, tacit_error *err)
 {
     tacit__lattice lattice;
@@ -115,14 +133,14 @@ tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, uint64_t re
     *release = (tacit_release){.name = name,
                                .reason = spec->reason != NULL ? spec->reason : reason,
                                .dimension = shape.dimension,
-                               .steps = releases,
+                               .steps = releases->n,
                                .l1 = has_l1 ? lattice.sensitivity_l1 : 0,
                                .l2 = lattice.sensitivity_l2,
                                .column_l1 = has_l1 ? columns.l1 : 1,
                                .column_l2 = columns.l2,
                                .weight = 1,
                                .mechanism = strategies[spec->mechanism]->name,
-                               .visits = shape.visits.most,
+                               .visits = spec->visits > 0 ? spec->visits : 1,
                                .apart = shape.visits.apart};
     return TACIT_OK;
 }
@@ -135,7 +153,7 @@ tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_predictio
     tacit__shape shape;
     tacit__columns columns;
     void *state = NULL;
-    TRY(derive(spec, spec->users, &lattice, &shape, err));
+    TRY(derive(spec, &(tacit__batches){.n = spec->users}, &lattice, &shape, err));
     const tacit__strategy *strategy = strategies[spec->mechanism];
     tacit_status status = strategy->columns(&shape, &columns, err);
     shape.dimension = SAMPLE; /* the strategy works coordinate by coordinate */
@@ -211,7 +229,8 @@ tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, 
 {
     if (spec == NULL || ledger == NULL || name == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    return tacit__sum_create_released(spec, spec->users, ledger, name, out, err);
+    return tacit__sum_create_released(spec, &(tacit__batches){.n = spec->users}, ledger, name, out,
+                                      err);
 }
 
 /* The largest value of a step's input: that of all people together, who fit into 2^60 (lattice.c). */
@@ -220,7 +239,7 @@ static double largest_input(const tacit_sum *sum)
     return sum->batch == NULL ? sum->lattice.largest : sum->lattice.largest * (double)sum->users;
 }
 
-tacit_status tacit__sum_create_released(const tacit_sum_spec *spec, uint64_t releases,
+tacit_status tacit__sum_create_released(const tacit_sum_spec *spec, const tacit__batches *releases,
                                         tacit_ledger *ledger, const char *name, tacit_sum **out,
                                         tacit_error *err)
 {
@@ -240,7 +259,7 @@ tacit_status tacit__sum_create_released(const tacit_sum_spec *spec, uint64_t rel
     tacit_sum w = {.strategy = strategies[spec->mechanism],
                    .outer_dimension = spec->dimension,
                    .users = spec->users,
-                   .releases = releases,
+                   .releases = releases->n,
                    .scale = tacit_plan_scale(plan, index)};
     tacit__shape shape;
     TRY(derive(spec, releases, &w.lattice, &shape, err));

@@ -14,16 +14,19 @@
 
 #include "noise/tag.h"
 #include "sums/lattice.h"
+#include "sums/returning.h"
 
-/* As tacit_sum_declare and tacit_sum_create, for `releases` of spec->users people. Local sums have as many
- * releases as people. tacit_sum_step and tacit_sum_stddev count releases. */
+/* As tacit_sum_declare and tacit_sum_create, for releases->n of spec->users people. Local sums have as many
+ * releases as people. tacit_sum_step and tacit_sum_stddev count releases. If people come back, their ends, the
+ * number of people at each release, must be declared with them; what one person moves rests on them. */
 TACIT_MUST_USE tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec,
-                                                        uint64_t releases, const char *name,
-                                                        tacit_release *release, tacit_error *err);
+                                                        const tacit__batches *releases,
+                                                        const char *name, tacit_release *release,
+                                                        tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__sum_create_released(const tacit_sum_spec *spec,
-                                                       uint64_t releases, tacit_ledger *ledger,
-                                                       const char *name, tacit_sum **out,
-                                                       tacit_error *err);
+                                                       const tacit__batches *releases,
+                                                       tacit_ledger *ledger, const char *name,
+                                                       tacit_sum **out, tacit_error *err);
 
 /* People so far, released or not. */
 uint64_t tacit__sum_people(const tacit_sum *sum);

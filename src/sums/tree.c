@@ -135,11 +135,11 @@ static double shared_nodes(const void *context, uint64_t i, uint64_t l)
 static tacit_status columns_of(const code *c, const tacit__shape *shape, tacit__columns *out,
                                tacit_error *err)
 {
-    const tacit__batches steps = {.n = shape->steps};
+    const tacit__batches steps = {.n = shape->steps, .ends = shape->ends};
     *out = (tacit__columns){.l1 = c->nodes, .l2 = sqrt(c->nodes)};
     if (shape->visits.most <= 1)
         return TACIT_OK;
-    const bool few = tacit__returning_are_few(&shape->visits, &steps);
+    const bool few = shape->ends != NULL || tacit__returning_are_few(&shape->visits, &steps);
     uint64_t *before = few ? tacit__alloc(shape->steps, sizeof *before) : NULL;
     if (few && before == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);

@@ -57,7 +57,8 @@ static run start(const setup *s)
     tacit_release release;
     tacit_plan *plan;
     tacit_noise *noise;
-    assert_int_equal(tacit__sum_declare_released(&spec, releases_of(s), "sum", &release, NULL),
+    assert_int_equal(tacit__sum_declare_released(&spec, &(tacit__batches){.n = releases_of(s)},
+                                                 "sum", &release, NULL),
                      TACIT_OK);
     assert_int_equal(tacit_plan_create(&plan), TACIT_OK);
     assert_int_equal(tacit_plan_declare(plan, &release, NULL), TACIT_OK);
@@ -67,8 +68,9 @@ static run start(const setup *s)
     assert_int_equal(tacit_plan_calibrate(plan, target, NULL), TACIT_OK);
     assert_int_equal(tacit_noise_create_simulated(5, &noise), TACIT_OK);
     assert_int_equal(tacit_ledger_create(plan, noise, &r.ledger, NULL), TACIT_OK);
-    assert_int_equal(
-        tacit__sum_create_released(&spec, releases_of(s), r.ledger, "sum", &r.sum, NULL), TACIT_OK);
+    assert_int_equal(tacit__sum_create_released(&spec, &(tacit__batches){.n = releases_of(s)},
+                                                r.ledger, "sum", &r.sum, NULL),
+                     TACIT_OK);
     r.mu = release.l2 * release.column_l2 / tacit_plan_scale(plan, 0);
     r.epsilon = release.l1 * release.column_l1 / tacit_plan_scale(plan, 0);
     tacit_plan_destroy(plan);

@@ -24,6 +24,7 @@ typedef struct setup {
     const char *sums;
     double reached; /* at least this share of the declared loss is found */
     bool devices;   /* local: devices follow a server's model, and the server takes their reports */
+    uint64_t visits, apart;
 } setup;
 
 static void check(const setup *s)
@@ -37,6 +38,8 @@ static void check(const setup *s)
                             .guarantee = s->guarantee,
                             .calibration = s->calibration,
                             .sums = s->sums,
+                            .visits = s->visits,
+                            .apart = s->apart,
                             .n_states = f->n_states,
                             .n_actions = f->n_actions,
                             .horizon = 1,
@@ -118,6 +121,41 @@ TEST(lin_ucb_moves_no_further_than_declared)
 }
 
 /* One release: only those who explore move anything. */
+/* All visits of one person are replaced; the worst pattern may begin elsewhere than where the search begins. */
+TEST(people_who_come_back_to_lin_ucb_move_it_no_further_than_declared)
+{
+#define EACH .settings = {{.key = "growth", .value = "1"}}, .n_settings = 1
+    const setup setups[] = {
+        {.kind = "lin-ucb",
+         SHARED_WORLD,
+         EACH,
+         .guarantee = joint,
+         .reached = 0.9,
+         .visits = 3,
+         .apart = 7},
+        {.kind = "lin-ucb",
+         SHARED_WORLD,
+         .guarantee = joint,
+         .reached = 0.4,
+         .visits = 3,
+         .apart = 7},
+        {.kind = "lin-ucb",
+         DISJOINT_WORLD,
+         .guarantee = joint,
+         .reached = 0.4,
+         .visits = 5,
+         .apart = 1},
+        {.kind = "lin-ucb",
+         SHARED_WORLD,
+         .guarantee = local,
+         .reached = 0.9,
+         .visits = 4,
+         .apart = 2},
+    };
+    for (size_t i = 0; i < sizeof setups / sizeof *setups; i++)
+        check(&setups[i]);
+}
+
 TEST(explore_commit_features_moves_no_further_than_declared)
 {
 #define FIRST .settings = {{.key = "explore", .value = "15"}}, .n_settings = 1

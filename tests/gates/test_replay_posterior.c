@@ -60,6 +60,28 @@ TEST(posterior_tabular_moves_by_what_it_declares)
     check("posterior-tabular", NULL, 0);
 }
 
+/* All visits of one person are replaced, from the first, a middle and the last user on. The worst pattern may be another one. */
+TEST(people_who_come_back_move_batches_by_what_is_declared)
+{
+    static const struct {
+        uint64_t visits, apart;
+        const char *growth;
+        double least;
+    } cases[] = {{2, 12, "1.7", 0.5}, {4, 5, "1.3", 0.5}, {6, 1, "2.5", 0.4}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const tacit_setting settings[] = {SET("pooled", "yes"), SET("growth", cases[i].growth)};
+        static crowd c;
+        c = crowd_of("posterior-tabular", settings, 2, 11);
+        c.request.visits = cases[i].visits;
+        c.request.apart = cases[i].apart;
+        crowd_fill(&c, 1);
+        neighbors_wish wish = {.restarts = 3, .moves = 60, .least_whole = cases[i].least};
+        for (size_t line = 0; line < TAPE_LINES; line++)
+            wish.least[line] = cases[i].least;
+        neighbors_assert(&c, &wish);
+    }
+}
+
 TEST(explore_commit_moves_by_what_it_declares)
 {
     const tacit_setting settings[] = {SET("pooled", "yes"), SET("explore", "22")};

@@ -74,6 +74,25 @@ TEST(posterior_mixture_moves_by_what_it_declares)
     check(joint, one, 2, false);
 }
 
+/* All visits of one person are replaced: from the first user on they are in different batches, later in the same one. */
+TEST(people_who_come_back_move_batches_by_what_is_declared)
+{
+    const tacit_setting early[] = {{.key = "first", .value = "2"},
+                                   {.key = "growth", .value = "1.3"}};
+    static const struct {
+        uint64_t visits, apart;
+    } cases[] = {{2, 9}, {4, 4}, {5, 1}};
+    static crowd c;
+    for (size_t i = 0; i < 3 * N_OF(cases); i++) {
+        c = crowd_of(i < N_OF(cases) ? joint : local, early, 2, 4);
+        c.devices = i >= 2 * N_OF(cases);
+        c.request.visits = cases[i % N_OF(cases)].visits;
+        c.request.apart = cases[i % N_OF(cases)].apart;
+        crowd_fill(&c, 1);
+        neighbors_assert(&c, &(neighbors_wish){.restarts = 4, .moves = 100, .least = {0.5}});
+    }
+}
+
 /* Random actions, one release, and nothing of those who come later. */
 TEST(explore_commit_mixture_moves_by_what_it_declares)
 {

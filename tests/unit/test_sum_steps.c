@@ -19,7 +19,8 @@ static sum_rig open_rig(sum_kind kind, uint64_t releases, double scale)
 {
     const tacit_sum_spec spec = sum_spec_of(kind, DIMENSION, PEOPLE);
     sum_rig rig = {0};
-    assert_ok(tacit__sum_declare_released(&spec, releases, "sum", &rig.line, NULL));
+    assert_ok(tacit__sum_declare_released(&spec, &(tacit__batches){.n = releases}, "sum", &rig.line,
+                                          NULL));
     assert_ok(tacit_plan_create(&rig.plan));
     assert_ok(tacit_plan_declare(rig.plan, &rig.line, NULL));
     if (kind.law == TACIT_LAW_NONE)
@@ -29,7 +30,8 @@ static sum_rig open_rig(sum_kind kind, uint64_t releases, double scale)
         assert_ok(tacit_plan_set_scale(rig.plan, "sum", kind.law, scale, NULL));
     assert_ok(tacit_noise_create_simulated(7, &rig.noise));
     assert_ok(tacit_ledger_create(rig.plan, rig.noise, &rig.ledger, NULL));
-    assert_ok(tacit__sum_create_released(&spec, releases, rig.ledger, "sum", &rig.sum, NULL));
+    assert_ok(tacit__sum_create_released(&spec, &(tacit__batches){.n = releases}, rig.ledger, "sum",
+                                         &rig.sum, NULL));
     return rig;
 }
 
@@ -180,11 +182,14 @@ TEST(numbers_of_releases_that_make_no_sense_are_refused)
                    local = {TACIT_SUM_LOCAL, TACIT_LAW_GAUSSIAN};
     tacit_sum_spec spec = sum_spec_of(blt, DIMENSION, PEOPLE);
     tacit_release line;
-    assert_status(tacit__sum_declare_released(&spec, 0, "sum", &line, NULL), TACIT_BAD_COUNT);
-    assert_status(tacit__sum_declare_released(&spec, PEOPLE + 1, "sum", &line, NULL),
+    assert_status(tacit__sum_declare_released(&spec, &(tacit__batches){.n = 0}, "sum", &line, NULL),
                   TACIT_BAD_COUNT);
+    assert_status(
+        tacit__sum_declare_released(&spec, &(tacit__batches){.n = PEOPLE + 1}, "sum", &line, NULL),
+        TACIT_BAD_COUNT);
     spec = sum_spec_of(local, DIMENSION, PEOPLE);
-    assert_status(tacit__sum_declare_released(&spec, 4, "sum", &line, NULL), TACIT_UNSUPPORTED);
+    assert_status(tacit__sum_declare_released(&spec, &(tacit__batches){.n = 4}, "sum", &line, NULL),
+                  TACIT_UNSUPPORTED);
 }
 
 static tacit_status refuse(void *context, const tacit_release *release, uint64_t step)
