@@ -29,7 +29,8 @@ typedef struct tacit__once_spec {
     const char *reason;
     bool
         disjoint; /* a place is in one of the releases only: they compose in parallel; else in all later ones */
-    /* People who come back (0: 1), and how many places there are at each release (NULL: each place is one). */
+    /* People who come back (0: 1), and how many places there are at each release (NULL: each place is
+     * one). */
     uint64_t visits, apart;
     const uint64_t *ends;
 } tacit__once_spec;

@@ -16,9 +16,10 @@
 #include "sums/lattice.h"
 #include "sums/returning.h"
 
-/* As tacit_sum_declare and tacit_sum_create, for releases->n of spec->users people. Local sums have as many
- * releases as people. tacit_sum_step and tacit_sum_stddev count releases. If people come back, their ends, the
- * number of people at each release, must be declared with them; what one person moves rests on them. */
+/* As tacit_sum_declare and tacit_sum_create, for releases->n of spec->users people. Local sums have
+ * as many releases as people. tacit_sum_step and tacit_sum_stddev count releases. If people come
+ * back, their ends, the number of people at each release, must be declared with them; what one
+ * person moves rests on them. */
 TACIT_MUST_USE tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec,
                                                         const tacit__batches *releases,
                                                         const char *name, tacit_release *release,
