@@ -10,7 +10,7 @@ _tacit() {
         mapfile -t COMPREPLY < <(compgen -W 'gaussian laplace' -- "$current")
         return
         ;;
-    -j | --jobs | --runs | --episodes | --agent | --trials | --confidence | --seed | --audits) return ;;
+    -j | --jobs | --runs | --episodes | --agent | --trials | --confidence | --seed | --audits | --seconds | --worlds) return ;;
     --token-file)
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         return
@@ -27,7 +27,7 @@ _tacit() {
     esac
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        words='account run report explain audit serve token store simulate-users worlds agents --help --version'
+        words='account run report explain forecast audit serve token store simulate-users worlds agents --help --version'
     else
         case "${COMP_WORDS[1]}" in
         account)
@@ -54,6 +54,10 @@ _tacit() {
             ;;
         explain)
             words='--runs --episodes --agent --json --help'
+            [[ $current == -* ]] || words=$(compgen -f -- "$current")
+            ;;
+        forecast)
+            words='--agent --episodes --seconds --worlds --jobs --show --quiet --json --help'
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
             ;;
         audit)

@@ -171,26 +171,6 @@ TACIT_API const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent);
  * proof (not the privacy). Empty when there is nothing to say. */
 TACIT_API const char *tacit_agent_remark(const tacit_agent *agent);
 
-/* Will this many users be enough? A forecast before the first user comes, from public numbers alone:
- * users, features, actions, guarantee. "Enough" means that the learner can be expected to beat the best
- * constant action over the whole run if contexts matter as much as they usually do (docs/why/bandits.md
- * says what that means, and how far to trust it). */
-typedef enum tacit_outlook {
-    TACIT_OUTLOOK_UNKNOWN, /* this kind of agent makes no forecast, or nothing is private */
-    TACIT_OUTLOOK_ENOUGH,
-    TACIT_OUTLOOK_BORDERLINE, /* perhaps just enough, at the end of the run */
-    TACIT_OUTLOOK_NOT_ENOUGH
-} tacit_outlook;
-
-typedef struct tacit_forecast {
-    tacit_outlook outlook;
-    double users_needed;   /* enough at this guarantee; infinite: no number found */
-    double epsilon_needed; /* enough for these users; infinite: none, there are too few */
-    char words[400];       /* the same as a sentence */
-} tacit_forecast;
-
-TACIT_API void tacit_agent_forecast(const tacit_agent *agent, tacit_forecast *out);
-
 /* --- Agents of your own -------------------------------------------------------------------------- */
 
 /* What an agent can do. The request has been checked as far as all agents have it in common: the model is

@@ -201,6 +201,51 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_lab_run(const tacit_experiment *expe
                                                     const tacit_lab_options *options,
                                                     tacit_results **out, tacit_error *err);
 
+/* --- Forecasts --------------------------------------------------------------------------------- */
+
+/* Will this many users be enough? Before the first user comes, the very learner is played on reference worlds
+ * of the declared shape: numbers of states, actions and steps, features, kernels. They are drawn from several
+ * public families, with fixed seeds. A world counts if the best constant action loses at least a tenth of
+ * what random actions lose; the learner is to beat that action over the whole run. docs/why/forecast.md says
+ * how far to trust this. */
+typedef enum tacit_outlook {
+    TACIT_OUTLOOK_UNKNOWN, /* too few worlds were played in the time */
+    TACIT_OUTLOOK_ENOUGH,  /* the learner beats the best constant action in nine worlds of ten */
+    TACIT_OUTLOOK_DEPENDS, /* in half of them */
+    TACIT_OUTLOOK_NOT_ENOUGH
+} tacit_outlook;
+
+typedef struct tacit_forecast_options {
+    double seconds;     /* that it may take; 0: as long as it takes */
+    unsigned n_threads; /* 0: one for each processor that this process may use */
+    size_t n_worlds;    /* at most 21; 0: as many as can be played in the time */
+    bool search;        /* for users and an epsilon that would be enough */
+    /* Called some ten times a second with the share that is done, and what is being played. False: stop. */
+    bool (*progress)(void *context, double share, uint64_t users, double epsilon);
+    void *context;
+} tacit_forecast_options;
+
+typedef struct tacit_forecast {
+    const char *kind; /* that was played: what an alias stands for */
+    tacit_outlook outlook;
+    uint64_t users;
+    size_t n_worlds, n_beaten; /* that count, and those in which the learner is better */
+    double gain; /* what it saves of the best constant action's regret, median over worlds */
+    /* Enough at this epsilon, or for these users: the least on the way down by halves, or the first on the
+     * way up. Infinite: none; NaN: not looked for, or not found in the time. */
+    double users_needed, epsilon_needed;
+    char words[600]; /* the same as a sentence */
+} tacit_forecast;
+
+/* `options` NULL: 20 seconds, with search. EXHAUSTED if it was stopped. Other failures are those of the
+ * learner and of tacit_lab_run. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_forecast_make(const tacit_agent_request *request,
+                                                          const tacit_forecast_options *options,
+                                                          tacit_forecast *out, tacit_error *err);
+
+/* The experiment that is played for this request, as a file; to be freed with free(). NULL: failed. */
+TACIT_API char *tacit_forecast_experiment(const tacit_agent_request *request, tacit_error *err);
+
 /* --- Results ----------------------------------------------------------------------------------- */
 
 /* Regret is exact pseudo-regret, in the world's original units: the sum over episodes of the best policy's

@@ -32,7 +32,7 @@ typedef struct tacit__agent_rows {
     size_t n;
 } tacit__agent_rows;
 
-/* What tells whether so many users are enough (explain/forecast.c). */
+/* What tells whether so many users are enough (unused since forecasts are played). */
 typedef struct tacit__criterion {
     /* How the noise compares with what is to be learned when `users` come with this epsilon: at
      * most 1 is enough, at most 2 borderline; NaN: not known. Must not grow with either. */

@@ -27,6 +27,7 @@ int cli_account(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_explain(int argc, char **argv);
+int cli_forecast(int argc, char **argv);
 int cli_audit(int argc, char **argv);
 int cli_serve(int argc, char **argv);
 int cli_token(int argc, char **argv);

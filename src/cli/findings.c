@@ -30,9 +30,6 @@ tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
                                                .beside = beside};
     tacit_status status = tacit_explanation_create(&request, &explanation, err);
     *out = (cli_findings){.entry = entry, .kind = kind, .explanation = explanation};
-    if (status == TACIT_OK && agent != NULL && explanation->verdict != TACIT_VERDICT_NOTHING &&
-        entry->calibration != TACIT_CALIBRATION_FIGURE) /* its epsilon is a name only */
-        tacit_agent_forecast(agent, &out->forecast);
     return status;
 }
 
@@ -144,8 +141,6 @@ void cli_findings_print(const cli_findings *f)
     }
     if (e->outside[0] != '\0')
         cli_print_wrapped("  outside     ", e->outside);
-    if (f->forecast.outlook != TACIT_OUTLOOK_UNKNOWN)
-        cli_print_wrapped("  forecast    ", f->forecast.words);
     if (e->remark[0] != '\0')
         cli_print_wrapped("  note        ", e->remark);
     (void)fputc('\n', stdout);
@@ -212,22 +207,6 @@ static void put_composition(tacit__json_writer *to, const char *key, const tacit
     tacit__json_end(to);
 }
 
-/* null where none is made */
-static void put_forecast(tacit__json_writer *to, const tacit_forecast *f)
-{
-    static const char *const names[] = {"unknown", "enough", "borderline", "not enough"};
-    if (f->outlook == TACIT_OUTLOOK_UNKNOWN) {
-        tacit__json_put_null(to, "forecast");
-        return;
-    }
-    tacit__json_begin_object(to, "forecast");
-    tacit__json_put_string(to, "outlook", names[f->outlook]);
-    tacit__json_put_real(to, "users_needed", f->users_needed);
-    tacit__json_put_real(to, "epsilon_needed", f->epsilon_needed);
-    tacit__json_put_string(to, "words", f->words);
-    tacit__json_end(to);
-}
-
 /* epsilon(delta) at a few deltas */
 static void put_curve(tacit__json_writer *to, const tacit_explanation *e)
 {
@@ -274,5 +253,4 @@ void cli_put_findings(tacit__json_writer *to, const cli_findings *f)
     tacit__json_put_string(to, "neighbours", e->neighbours);
     tacit__json_put_string(to, "remark", e->remark);
     tacit__json_put_string(to, "outside", e->outside[0] != '\0' ? "clip" : "refuse");
-    put_forecast(to, &f->forecast);
 }

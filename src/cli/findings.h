@@ -11,7 +11,6 @@ typedef struct cli_findings {
     const tacit_entry *entry;
     const char *kind;               /* what the entry's kind stands for; NULL: there is no agent */
     tacit_explanation *explanation; /* to be destroyed */
-    tacit_forecast forecast;
     const char *space;  /* what was declared of the space, for people; NULL: nothing to say */
     const char *names;  /* the same of what its numbers are called */
     const char *record; /* what else is kept of users; NULL: nothing */

@@ -15,6 +15,8 @@ static const cli_command commands[] = {
     {"run", "play an experiment: every agent, every run", cli_run},
     {"report", "rebuild the report page of a finished run", cli_report},
     {"explain", "show what each agent or learner of a file promises, and why", cli_explain},
+    {"forecast", "say whether so many users will be enough, by play on reference worlds",
+     cli_forecast},
     {"audit", "attack the privacy claims of an experiment's agents", cli_audit},
     {"serve", "run the decision service: private learning with real users", cli_serve},
     {"token", "manage access to a service: create, list, revoke", cli_token},

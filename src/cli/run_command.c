@@ -12,7 +12,6 @@
 #include "cli/mpi_ranks.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/print_forecast.h"
 #include "cli/print_json.h"
 #include "cli/progress_bars.h"
 #include "cli/summary.h"
@@ -239,8 +238,6 @@ static int play(const run_options *o, const tacit_experiment *experiment, const 
     tacit_error err = {0};
     tacit_results *results = NULL;
     cli_progress progress;
-    if (!o->quiet && !is_silent(ranks))
-        cli_forecast_print(experiment);
     cli_progress_open(&progress, o->quiet || is_silent(ranks),
                       tacit_experiment_describe(experiment));
     const tacit_lab_options lab = {.n_threads = (unsigned)o->jobs,

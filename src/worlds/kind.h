@@ -28,7 +28,7 @@ typedef struct tacit__kind {
 extern const tacit__kind tacit__kind_riverswim, tacit__kind_random_tabular, tacit__kind_grid,
     tacit__kind_deep_sea, tacit__kind_table, tacit__kind_random_linear, tacit__kind_random_mixture,
     tacit__kind_lock, tacit__kind_kernel_bandit, tacit__kind_linear_bandit,
-    tacit__kind_logged_bandit;
+    tacit__kind_logged_bandit, tacit__kind_reference;
 
 /* The rows every finite kind declares alike. */
 #define TACIT__HORIZON_PARAMETER(fallback)                                                         \

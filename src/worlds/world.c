@@ -22,7 +22,7 @@ static const tacit__kind *const kinds[] = {
     &tacit__kind_riverswim,     &tacit__kind_random_tabular, &tacit__kind_grid,
     &tacit__kind_deep_sea,      &tacit__kind_table,          &tacit__kind_random_mixture,
     &tacit__kind_lock,          &tacit__kind_random_linear,  &tacit__kind_kernel_bandit,
-    &tacit__kind_linear_bandit, &tacit__kind_logged_bandit,
+    &tacit__kind_linear_bandit, &tacit__kind_logged_bandit,  &tacit__kind_reference,
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 

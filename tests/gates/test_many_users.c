@@ -1,5 +1,5 @@
 /* Declaring many users costs nothing: every learner, in every model that it has, in spaces of every shape, is created for 10^9 users and
- * for as many as files may declare, with its forecast, and makes its first plan. A walk through the users would not end before the test's time
+ * for as many as files may declare, and makes its first plan. A walk through the users would not end before the test's time
  * is over. A learner that keeps all its users may be refused for memory; one that it says takes so many must take them. */
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +75,8 @@ static tacit_agent_request request_of(const space *s, tacit_world **world)
 static bool hire(const tacit_agent_request *request)
 {
     tacit_agent *agent;
-    tacit_forecast forecast;
     if (agent_try(request, 11, &agent, NULL) != TACIT_OK)
         return false;
-    tacit_agent_forecast(agent, &forecast);
     (void)agent_board(agent);
     tacit_agent_destroy(agent);
     return true;

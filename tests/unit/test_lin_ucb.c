@@ -559,35 +559,6 @@ TEST(a_learner_through_reports_is_the_direct_one)
     tacit_world_destroy(world);
 }
 
-TEST(forecasts_follow_the_numbers)
-{
-    static const tacit_setting settings[] = {{.key = "d", .value = "20"}};
-    tacit_world *world = world_of("linear-bandit", settings, 1);
-    double last = HUGE_VAL;
-    for (double epsilon = 0.1; epsilon < 20; epsilon *= 3) {
-        tacit_forecast f, g;
-        tacit_agent *a = hire(world, (tacit_guarantee){TACIT_MODEL_JOINT, epsilon, 1e-6},
-                              TACIT_CALIBRATION_TIGHT, NULL, 0, 5000);
-        tacit_agent *b = hire(world, (tacit_guarantee){TACIT_MODEL_LOCAL, epsilon, 1e-6},
-                              TACIT_CALIBRATION_TIGHT, NULL, 0, 5000);
-        tacit_agent_forecast(a, &f);
-        tacit_agent_forecast(b, &g);
-        assert_true(f.users_needed < last && f.users_needed < g.users_needed);
-        assert_true((f.outlook == TACIT_OUTLOOK_ENOUGH) == (f.users_needed <= 5000 * 1.011));
-        assert_true((f.outlook == TACIT_OUTLOOK_ENOUGH) == (f.epsilon_needed <= epsilon * 1.011));
-        assert_true(strlen(f.words) > 20);
-        last = f.users_needed;
-        tacit_agent_destroy(a);
-        tacit_agent_destroy(b);
-    }
-    tacit_forecast f;
-    tacit_agent *a = hire(world, none, TACIT_CALIBRATION_TIGHT, NULL, 0, 5000);
-    tacit_agent_forecast(a, &f);
-    assert_int_equal(f.outlook, TACIT_OUTLOOK_UNKNOWN);
-    tacit_agent_destroy(a);
-    tacit_world_destroy(world);
-}
-
 TEST(what_does_not_fit_is_refused)
 {
     static const tacit_setting shared = {.key = "arms", .value = "shared"},

@@ -460,29 +460,3 @@ TEST(what_it_cannot_do_is_refused_with_what_can)
     refuse(q, "horizon of at least 2");
     tacit_world_destroy(world);
 }
-
-/* The lock breaks even at 170 users of joint 1 and at 1,000 of local 1 (docs/why/posterior-mixture.md#how-many-users). */
-TEST(forecasts_promise_no_more_than_the_lock_keeps)
-{
-    static const struct {
-        tacit_guarantee guarantee;
-        double broke_even;
-    } cases[] = {{{TACIT_MODEL_JOINT, 1, 1e-5}, 170},
-                 {{TACIT_MODEL_JOINT, 0.1, 1e-5}, 1300},
-                 {{TACIT_MODEL_LOCAL, 1, 1e-5}, 1000}};
-    tacit_world *world = world_of("lock", NULL, 0);
-    for (size_t i = 0; i < N_OF(cases); i++)
-        for (uint64_t users = 20; users <= 20000; users *= 1000) {
-            const tacit_agent_request q =
-                request_in(world, "posterior-mixture", cases[i].guarantee, users);
-            tacit_agent *agent = agent_of(&q, 1);
-            tacit_forecast f;
-            tacit_agent_forecast(agent, &f);
-            assert_int_equal(f.outlook,
-                             users < 100 ? TACIT_OUTLOOK_NOT_ENOUGH : TACIT_OUTLOOK_ENOUGH);
-            assert_within(f.users_needed, cases[i].broke_even, 5 * cases[i].broke_even);
-            assert_non_null(strstr(f.words, "4 kernels, 3 states, 4 actions"));
-            tacit_agent_destroy(agent);
-        }
-    tacit_world_destroy(world);
-}

@@ -1,0 +1,269 @@
+/* Forecasts by play: the very learner on reference worlds of the declared shape. See include/tacit/lab.h and
+ * docs/why/forecast.md.
+ *
+ * A world counts if what to do depends on where one is: the best constant action loses at least a tenth of
+ * what random actions lose. The learner beats it there or does not. "Enough" is beating it in nine worlds of
+ * ten; "not enough" is losing in more than half of them.
+ *
+ * A probe plays all worlds with some number of users and some epsilon, as long as its share of the time
+ * lasts: worlds come in order, so that slow learners see fewer. What would be enough is searched for by
+ * doubling or halving from what was asked for. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/lab.h>
+
+#include "base/error.h"
+#include "base/wait.h"
+#include "lab/reference_worlds.h"
+
+enum { MOST_WORLDS = 21, LEAST_WORLDS = 6, MOST_STEPS = 12 };
+#define SHARE_THAT_COUNTS 0.1 /* of the regret of random actions */
+#define ENOUGH 0.9
+#define NOT_ENOUGH 0.5
+#define FIRST_SHARE 0.4 /* of the time, for the question itself */
+#define MOST_EPSILON 1e3
+#define LEAST_EPSILON 1e-3
+
+/* What came of one probe. */
+typedef struct probe {
+    size_t counted, beaten;
+    double gain; /* median over the worlds that count */
+    bool stopped;
+} probe;
+
+typedef struct asker {
+    const tacit_agent_request *request;
+    const tacit_forecast_options *options;
+    double start, end; /* of all time; end infinite: no limit */
+    double probe_end;
+    uint64_t users; /* of the present probe, for the progress */
+    double epsilon;
+    bool cancelled;
+} asker;
+
+static bool report(void *context, const tacit_lab_progress *now)
+{
+    asker *a = context;
+    const double t = tacit__now_seconds();
+    const double share = isinf(a->end) ? (double)now->jobs / (double)now->n_jobs
+                                       : (t - a->start) / (a->end - a->start);
+    if (a->options->progress != NULL &&
+        !a->options->progress(a->options->context, fmin(share, 1), a->users, a->epsilon))
+        a->cancelled = true;
+    return !a->cancelled && t < a->probe_end;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static probe count(const tacit_results *results)
+{
+    double gains[MOST_WORLDS];
+    probe p = {.gain = (double)NAN, .stopped = !tacit_results_complete(results)};
+    const size_t n = tacit_results_describe(results)->n_worlds;
+    for (size_t w = 0; w < n && w < MOST_WORLDS; w++) {
+        const tacit_job *learner = tacit_results_job(results, w, TACIT__REFERENCE_LEARNER, 0),
+                        *constant = tacit_results_job(results, w, TACIT__REFERENCE_CONSTANT, 0),
+                        *uniform = tacit_results_job(results, w, TACIT__REFERENCE_UNIFORM, 0);
+        if (!learner->done || !constant->done || !uniform->done ||
+            !(constant->regret > 0 && constant->regret >= SHARE_THAT_COUNTS * uniform->regret))
+            continue;
+        gains[p.counted++] = 1 - learner->regret / constant->regret;
+        p.beaten += learner->regret < constant->regret;
+    }
+    qsort(gains, p.counted, sizeof *gains, compare);
+    if (p.counted > 0)
+        p.gain = (gains[(p.counted - 1) / 2] + gains[p.counted / 2]) / 2;
+    return p;
+}
+
+/* Plays for `seconds` at most. */
+static tacit_status play(asker *a, uint64_t users, double epsilon, double seconds, probe *out,
+                         tacit_error *err)
+{
+    const size_t n = a->options->n_worlds > 0 ? a->options->n_worlds : MOST_WORLDS;
+    tacit__text text = {0};
+    tacit_experiment *experiment = NULL;
+    tacit_results *results = NULL;
+    a->users = users;
+    a->epsilon = epsilon;
+    a->probe_end = isinf(a->end) ? a->end : fmin(a->end, tacit__now_seconds() + seconds);
+    const tacit_lab_options lab = {
+        .n_threads = a->options->n_threads, .progress = report, .context = a};
+    tacit__reference_write(a->request, n < MOST_WORLDS ? n : MOST_WORLDS, users, epsilon, &text);
+    tacit_status status = text.failed
+                              ? tacit__fail_plain(err, TACIT_NO_MEMORY)
+                              : tacit_experiment_parse(text.data, text.length, "reference worlds",
+                                                       NULL, &experiment, err);
+    if (status == TACIT_OK)
+        status = tacit_lab_run(experiment, &lab, &results, err);
+    if (status == TACIT_OK)
+        *out = count(results);
+    tacit_results_destroy(results);
+    tacit_experiment_destroy(experiment);
+    tacit__text_destroy(&text);
+    return status;
+}
+
+static bool is_told(const probe *p)
+{
+    return p->counted >= LEAST_WORLDS || (p->counted > 0 && !p->stopped);
+}
+
+static tacit_outlook outlook_of(const probe *p)
+{
+    const double share = (double)p->beaten / (double)p->counted;
+    return !is_told(p)          ? TACIT_OUTLOOK_UNKNOWN
+           : share >= ENOUGH    ? TACIT_OUTLOOK_ENOUGH
+           : share < NOT_ENOUGH ? TACIT_OUTLOOK_NOT_ENOUGH
+                                : TACIT_OUTLOOK_DEPENDS;
+}
+
+/* --- What would be enough ------------------------------------------------------------------------ */
+
+/* The next number of users, or epsilon, to try; 0: there is none. */
+static double step(double x, bool down, double low, double high)
+{
+    const double next = down ? x / 2 : 2 * x;
+    return next >= low && next <= high ? next : 0;
+}
+
+/* The least number of users, or epsilon, that was enough on the way down, or the first that is on the way
+ * up. Infinite: none within the limits; NaN: the time was over before. */
+static tacit_status search(asker *a, bool along_users, bool enough, double seconds, double *out,
+                           tacit_error *err)
+{
+    const tacit_agent_request *q = a->request;
+    const double start = along_users ? (double)q->episodes : q->guarantee.epsilon,
+                 low = along_users ? 16 : LEAST_EPSILON,
+                 high = along_users ? (double)TACIT_MAX_EPISODES : MOST_EPSILON,
+                 stop = tacit__now_seconds() + seconds;
+    double best = enough ? start : (double)NAN, x = start;
+    for (int i = 0; i < MOST_STEPS && (x = step(x, enough, low, high)) > 0; i++) {
+        probe p = {0};
+        const double left = stop - tacit__now_seconds();
+        if (a->cancelled || (!isinf(a->end) && left <= 0))
+            break;
+        tacit_status status = play(a, along_users ? (uint64_t)x : q->episodes,
+                                   along_users ? q->guarantee.epsilon : x, left, &p, err);
+        if (status != TACIT_OK)
+            return status;
+        const bool good = outlook_of(&p) == TACIT_OUTLOOK_ENOUGH;
+        if (!is_told(&p) || (enough && !good))
+            break;
+        if (good)
+            best = x;
+        if (good && !enough)
+            break;
+    }
+    *out = isnan(best) && x == 0 ? (double)INFINITY : along_users ? floor(best) : best;
+    return TACIT_OK;
+}
+
+/* --- Words --------------------------------------------------------------------------------------- */
+
+static const char *needed_text(char out[64], const char *what, double x)
+{
+    if (isnan(x))
+        (void)snprintf(out, 64, "no %s was found in the time", what);
+    else if (isinf(x))
+        (void)snprintf(out, 64, "no %s would do", what);
+    else
+        (void)snprintf(out, 64, "%s %.10g would do", what, x);
+    return out;
+}
+
+static void put_words(const asker *a, tacit_forecast *f)
+{
+    static const char *const heads[] = {"not known", "enough", "it depends on the world",
+                                        "NOT ENOUGH"};
+    const tacit_agent_request *q = a->request;
+    const bool none = q->guarantee.model == TACIT_MODEL_NONE,
+               down = f->outlook == TACIT_OUTLOOK_ENOUGH;
+    char users[64], epsilon[64], place[48] = "";
+    if (f->outlook == TACIT_OUTLOOK_UNKNOWN) {
+        (void)snprintf(f->words, sizeof f->words,
+                       "not known: %zu reference worlds were played to the end in the time, and %d "
+                       "are needed; give it more",
+                       f->n_worlds, LEAST_WORLDS);
+        return;
+    }
+    if (!none)
+        (void)snprintf(place, sizeof place, " at epsilon %g", q->guarantee.epsilon);
+    int n = snprintf(f->words, sizeof f->words,
+                     "%s: %llu users%s beat the best constant action in %zu of %zu reference "
+                     "worlds; the median of what they save of its regret is %.0f %%",
+                     heads[f->outlook], (unsigned long long)f->users, place, f->n_beaten,
+                     f->n_worlds, 100 * f->gain);
+    if (!a->options->search || n < 0 || (size_t)n >= sizeof f->words)
+        return;
+    if (down && f->users_needed >= (double)f->users &&
+        (none || f->epsilon_needed >= q->guarantee.epsilon))
+        return;
+    (void)needed_text(users, "number of users", f->users_needed);
+    if (isfinite(f->users_needed))
+        (void)snprintf(users, sizeof users, "%s%.10g users would do", down ? "already " : "",
+                       f->users_needed);
+    (void)needed_text(epsilon, "epsilon", f->epsilon_needed);
+    (void)snprintf(f->words + n, sizeof f->words - (size_t)n, "; %s%s%s", users,
+                   none ? "" : ", and ", none ? "" : epsilon);
+}
+
+tacit_status tacit_forecast_make(const tacit_agent_request *request,
+                                 const tacit_forecast_options *options, tacit_forecast *out,
+                                 tacit_error *err)
+{
+    static const tacit_forecast_options defaults = {.seconds = 20, .search = true};
+    if (request == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_agent_request chosen = *request;
+    TRY(tacit_agent_choose(request, &chosen.kind, err));
+    asker a = {.request = &chosen, .options = options != NULL ? options : &defaults};
+    const double seconds = a.options->seconds;
+    a.start = tacit__now_seconds();
+    a.end = seconds > 0 ? a.start + seconds : (double)INFINITY;
+    probe p = {0};
+    *out = (tacit_forecast){.kind = chosen.kind,
+                            .users = chosen.episodes,
+                            .users_needed = (double)NAN,
+                            .epsilon_needed = (double)NAN};
+    TRY(play(&a, chosen.episodes, chosen.guarantee.epsilon,
+             a.options->search ? FIRST_SHARE * seconds : seconds, &p, err));
+    out->outlook = outlook_of(&p);
+    out->n_worlds = p.counted;
+    out->n_beaten = p.beaten;
+    out->gain = p.gain;
+    const bool enough = out->outlook == TACIT_OUTLOOK_ENOUGH,
+               searches = a.options->search && out->outlook != TACIT_OUTLOOK_UNKNOWN;
+    if (searches && chosen.guarantee.model != TACIT_MODEL_NONE)
+        TRY(search(&a, false, enough, 0.5 * (a.end - tacit__now_seconds()), &out->epsilon_needed,
+                   err));
+    if (searches)
+        TRY(search(&a, true, enough, a.end - tacit__now_seconds(), &out->users_needed, err));
+    put_words(&a, out);
+    return a.cancelled ? tacit__fail(err, TACIT_EXHAUSTED, "the forecast was stopped") : TACIT_OK;
+}
+
+char *tacit_forecast_experiment(const tacit_agent_request *request, tacit_error *err)
+{
+    tacit__text text = {0};
+    if (request == NULL || request->kind == NULL) {
+        (void)tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+        return NULL;
+    }
+    tacit_agent_request chosen = *request;
+    if (tacit_agent_choose(request, &chosen.kind, err) != TACIT_OK)
+        return NULL;
+    tacit__reference_write(&chosen, MOST_WORLDS, chosen.episodes, chosen.guarantee.epsilon, &text);
+    if (!text.failed)
+        return text.data;
+    tacit__text_destroy(&text);
+    (void)tacit__fail_plain(err, TACIT_NO_MEMORY);
+    return NULL;
+}

@@ -1,0 +1,132 @@
+/* See lab/reference_worlds.h. What a request declares decides the families:
+ *
+ *   bandits with a kernel    functions drawn from the kernel's own space, smooth and less smooth
+ *   bandits with features    parameters drawn at random
+ *   mixtures                 kernels and weights drawn at random, one weight in charge or several; locks
+ *   features                 linear worlds drawn at random
+ *   else                     tables drawn at random, with many and with two successors, and `reference`
+ *
+ * Sizes are those that the request declares; the numbers of tables, mixtures and features that it brings are
+ * not used. World i is of family i modulo the number of families, with seed i + 1. */
+#include "lab/reference_worlds.h"
+
+#include "base/error.h"
+#include "base/json_text.h"
+
+enum { BROUGHT_STATES = 50, MAX_COORDINATES = 32 };
+
+static const char *yes_no(bool flag)
+{
+    return flag ? "yes" : "no";
+}
+
+/* Kernels have at least one coordinate of the context, and one of the action. */
+static size_t coordinates(size_t n)
+{
+    return n < 1 ? 1 : n > MAX_COORDINATES ? MAX_COORDINATES : n;
+}
+
+static void write_bandit(const tacit_agent_request *q, size_t i, tacit__text *out)
+{
+    const tacit_bandit *b = q->bandit;
+    if (b->kernel == NULL || strcmp(b->kernel, "linear") == 0) {
+        tacit__text_print(out, "kind: linear-bandit, d: %zu, actions: %zu, arms: %s, contexts: %zu",
+                          b->dimension, q->n_actions, b->disjoint ? "disjoint" : "shared",
+                          q->n_states);
+        return;
+    }
+    tacit__text_put(out, "kind: kernel-bandit, kernel: ");
+    tacit__text_json_string(out, b->kernel, strlen(b->kernel));
+    tacit__text_print(out,
+                      ", contexts: %zu, actions: %zu, context_d: %zu, action_d: %zu, centres: %d",
+                      q->n_states, q->n_actions, coordinates(b->context_dimension),
+                      coordinates(b->dimension - b->context_dimension), i % 2 == 0 ? 40 : 5);
+}
+
+static void write_mixture(const tacit_agent_request *q, size_t i, tacit__text *out)
+{
+    static const char *const evenness[] = {"0.1", "0.3", "1"};
+    const size_t d = q->mixture->dimension;
+    if (i % 3 == 2 && d >= 2)
+        tacit__text_print(out, "kind: lock, d: %zu, horizon: %zu", d, q->horizon);
+    else
+        tacit__text_print(out,
+                          "kind: random-mixture, d: %zu, states: %zu, actions: %zu, horizon: %zu, "
+                          "stationary: %s, evenness: %s",
+                          d, q->n_states, q->n_actions, q->horizon, yes_no(q->stationary),
+                          evenness[i % 3]);
+}
+
+static void write_linear(const tacit_agent_request *q, size_t i, tacit__text *out)
+{
+    static const char *const concentrations[] = {"0.1", "0.3", "1"};
+    tacit__text_print(out,
+                      "kind: random-linear, d: %zu, states: %zu, actions: %zu, horizon: %zu, "
+                      "stationary: %s, concentration: %s",
+                      q->linear->dimension, q->n_states > 0 ? q->n_states : BROUGHT_STATES,
+                      q->n_actions, q->horizon, yes_no(q->stationary), concentrations[i % 3]);
+}
+
+static void write_table(const tacit_agent_request *q, size_t i, tacit__text *out)
+{
+    static const char *const families[] = {"contexts", "chain", "", "faint", "code", "trap", ""};
+    enum { N = sizeof families / sizeof *families };
+    if (families[i % N][0] == '\0' && q->horizon > 1) /* two successors, or all */
+        tacit__text_print(out, "kind: random-tabular, branching: %d, concentration: %s",
+                          i % N == 2 && q->n_states > 2 ? 2 : 0, i % N == 2 ? "0.5" : "1");
+    else
+        tacit__text_print(out, "kind: reference, family: %s",
+                          families[i % N][0] != '\0' ? families[i % N] : "contexts");
+    tacit__text_print(out, ", states: %zu, actions: %zu, horizon: %zu, stationary: %s", q->n_states,
+                      q->n_actions, q->horizon, yes_no(q->stationary));
+}
+
+static void write_world(const tacit_agent_request *q, size_t i, tacit__text *out)
+{
+    tacit__text_print(out, "  - {label: world %zu, ", i + 1);
+    const size_t before = out->length;
+    if (q->bandit != NULL)
+        write_bandit(q, i, out);
+    else if (q->mixture != NULL && q->rewards != NULL && q->horizon > 1)
+        write_mixture(q, i, out);
+    else if (q->linear != NULL)
+        write_linear(q, i, out);
+    else
+        write_table(q, i, out);
+    const bool seeded = out->failed || strstr(out->data + before, "kind: lock") == NULL;
+    if (seeded)
+        tacit__text_print(out, ", seed: %zu", i + 1);
+    tacit__text_put(out, "}\n");
+}
+
+static void write_learner(const tacit_agent_request *q, double epsilon, tacit__text *out)
+{
+    static const char *const models[] = {"none", "joint", "local"};
+    static const char *const calibrations[] = {"tight", "published", "figure"};
+    tacit__text_print(out, "  - {label: learner, kind: %.64s", q->kind);
+    for (size_t i = 0; i < q->n_settings; i++) {
+        tacit__text_print(out, ", %.64s: ", q->settings[i].key);
+        tacit__text_json_string(out, q->settings[i].value, strlen(q->settings[i].value));
+    }
+    tacit__text_print(out, ", privacy: {model: %s", models[q->guarantee.model]);
+    if (q->guarantee.model != TACIT_MODEL_NONE)
+        tacit__text_print(
+            out, ", epsilon: %.17g, delta: %.17g, calibration: %s, delta_above_one_over_users: yes",
+            epsilon, q->guarantee.delta, calibrations[q->calibration]);
+    if (q->sums != NULL && q->guarantee.model != TACIT_MODEL_NONE)
+        tacit__text_print(out, ", sums: %.16s", q->sums);
+    tacit__text_put(out, "}}\n  - {kind: constant}\n  - {kind: uniform}\n");
+}
+
+void tacit__reference_write(const tacit_agent_request *request, size_t n_worlds, uint64_t users,
+                            double epsilon, tacit__text *out)
+{
+    TACIT__REQUIRE(request != NULL && request->kind != NULL && n_worlds > 0);
+    TACIT__REQUIRE(request->guarantee.model <= TACIT_MODEL_LOCAL && request->calibration <= 2);
+    tacit__text_put(out, "title: reference worlds\nworlds:\n");
+    for (size_t i = 0; i < n_worlds; i++)
+        write_world(request, i, out);
+    tacit__text_print(out, "episodes: %llu\nruns: 1\nseed: 1\nagents:\n",
+                      (unsigned long long)users);
+    write_learner(request, epsilon, out);
+}

@@ -1,0 +1,186 @@
+/* Reference worlds: tables of a given number of states, actions and steps that forecasts are played on. Each
+ * family has one thing that makes tables hard to learn; which action does what is drawn for each state from
+ * the seed, so that no constant action is good.
+ *
+ *   contexts   actions pay and lead nowhere: the next state follows one law, whatever is done
+ *   faint      the same, with mean rewards between 0.4 and 0.6
+ *   chain      a river as RiverSwim's, as long as can be swum in the horizon: one action of each state swims
+ *              up, the others drift down; the lower end pays 0.05, the upper 1
+ *   code       one action of each state leads on, every other one back to the start; finding the end pays 1
+ *              for the rest of the episode. Random actions find it about once in 500 attempts, or, where
+ *              there is no room for that, more often
+ *   trap       one action of each state is safe and pays 0.3; the others pay 0.5 and lead with probability
+ *              0.3 into a state that pays nothing for ever
+ *
+ * States that a chain or code does not need lead to its start. Where there is no room for a family (one
+ * state, one action, one step), the world is one of contexts. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "worlds/dice.h"
+#include "worlds/kind.h"
+
+enum { FAMILY, STATES, ACTIONS, HORIZON, STATIONARY, SEED, N_PARAMETERS };
+
+static const char family_names[] = "contexts, faint, chain, code, trap";
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [FAMILY] = {"family", TACIT_PARAMETER_TEXT, "contexts", 0, 0,
+                "what makes it hard: contexts, faint, chain, code or trap"},
+    [STATES] = {"states", TACIT_PARAMETER_INTEGER, "10", 1, 1000000, "number of states"},
+    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
+    [HORIZON] = TACIT__HORIZON_PARAMETER("10"),
+    [STATIONARY] = {"stationary", TACIT_PARAMETER_FLAG, "yes", 0, 0,
+                    "one model for all steps; no: right actions are drawn for each step"},
+    [SEED] = TACIT__SEED_PARAMETER("of the right actions; all runs play in the same world"),
+};
+
+typedef enum family { CONTEXTS, FAINT, CHAIN, CODE, TRAP } family;
+static const char *const names[] = {"contexts", "faint", "chain", "code", "trap"};
+
+typedef struct maker {
+    tacit__dice dice;
+    family family;
+    size_t n_states, n_actions, length;
+    const double *law; /* [n_states], of next states of contexts */
+    uint32_t right;    /* the right action of the present state */
+} maker;
+
+/* A river can be swum in about three steps a state; a code of length n is found once in A^n attempts. */
+static size_t length_of(family what, size_t states, size_t actions, size_t horizon)
+{
+    double n = (double)states;
+    if (what == CHAIN)
+        n = fmin(n, fmax(2, ceil((double)horizon / 3)));
+    if (what == CODE)
+        n = fmin(fmin(n, (double)horizon + 1),
+                 fmax(2, 1 + floor(log(500) / log(fmax(2, (double)actions)))));
+    return (size_t)fmax(n, 1);
+}
+
+static size_t write_contexts(maker *m, tacit_outcome *out)
+{
+    const double mean = tacit__dice_uniform(&m->dice),
+                 reward = m->family == FAINT ? 0.4 + 0.2 * mean : mean;
+    size_t n = 0;
+    for (uint32_t next = 0; next < m->n_states; next++)
+        if (m->law[next] > 0)
+            out[n++] = (tacit_outcome){next, m->law[next], reward};
+    return n;
+}
+
+static size_t write_chain(const maker *m, uint32_t s, bool right, tacit_outcome *out)
+{
+    const uint32_t end = (uint32_t)m->length - 1;
+    const double reward = right && s == end ? 1 : !right && s == 0 ? 0.05 : 0;
+    if (!right || s > end) {
+        out[0] = (tacit_outcome){s == 0 || s > end ? 0 : s - 1, 1, s > end ? 0 : reward};
+        return 1;
+    }
+    out[0] = (tacit_outcome){s < end ? s + 1 : s, 0.4, reward};
+    out[1] = (tacit_outcome){s, 0.55, reward};
+    out[2] = (tacit_outcome){s > 0 ? s - 1 : 0, 0.05, reward};
+    return 3;
+}
+
+static size_t write_code(const maker *m, uint32_t s, bool right, tacit_outcome *out)
+{
+    const uint32_t end = (uint32_t)m->length - 1;
+    if (s == end) /* found: it pays until the end of the episode */
+        out[0] = (tacit_outcome){s, 1, 1};
+    else
+        out[0] = (tacit_outcome){right && s < end ? s + 1 : 0, 1, right && s + 1 == end ? 1 : 0};
+    return 1;
+}
+
+/* The last state is the trap. */
+static size_t write_trap(maker *m, uint32_t s, bool right, tacit_outcome *out)
+{
+    const size_t live = m->n_states - 1;
+    const uint32_t trap = (uint32_t)live;
+    if (s == trap) {
+        out[0] = (tacit_outcome){trap, 1, 0};
+        return 1;
+    }
+    const uint32_t one = (uint32_t)(tacit__dice_uniform(&m->dice) * (double)live),
+                   other = (uint32_t)(tacit__dice_uniform(&m->dice) * (double)live);
+    const double stay = right ? 1 : 0.7, reward = right ? 0.3 : 0.5;
+    out[0] = (tacit_outcome){one, 0.5 * stay, reward};
+    out[1] = (tacit_outcome){other, 0.5 * stay, reward};
+    out[2] = (tacit_outcome){trap, 0.3, reward};
+    return right ? 2 : 3;
+}
+
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
+{
+    maker *m = context;
+    (void)layer; /* rows come in order */
+    tacit__dice_next(&m->dice);
+    if (m->family <= FAINT)
+        return write_contexts(m, out);
+    if (action == 0)
+        m->right = (uint32_t)(tacit__dice_uniform(&m->dice) * (double)m->n_actions);
+    const bool right = action == m->right;
+    return m->family == CHAIN  ? write_chain(m, s, right, out)
+           : m->family == CODE ? write_code(m, s, right, out)
+                               : write_trap(m, s, right, out);
+}
+
+static tacit_status create(const tacit__value *values, const tacit__origin *origin,
+                           tacit__model *out, tacit_error *err)
+{
+    TRY(tacit__choose(&values[FAMILY], origin, "family", family_names, err));
+    const size_t S = (size_t)values[STATES].integer, A = (size_t)values[ACTIONS].integer,
+                 H = (size_t)values[HORIZON].integer;
+    maker m = {.family = CONTEXTS, .n_states = S, .n_actions = A};
+    const int last = S > 1 && A > 1 && H > 1 ? TRAP : FAINT;
+    for (int i = CONTEXTS; i <= last; i++)
+        if (strcmp(values[FAMILY].text, names[i]) == 0)
+            m.family = (family)i;
+    m.length = length_of(m.family, S, A, H);
+    tacit__mdp_spec spec = {.n_states = S,
+                            .n_actions = A,
+                            .horizon = H,
+                            .stationary = values[STATIONARY].flag,
+                            .reward_high = 1,
+                            .row_max = m.family <= FAINT ? S : 3,
+                            .row = row,
+                            .context = &m};
+    tacit_error inner = {.message = ""};
+    tacit_status status = tacit__mdp_check_size(&spec, 1, &inner);
+    if (status != TACIT_OK)
+        return tacit__fail_at(err, status, origin->file, (size_t)origin->line,
+                              "%s; fewer states, actions or steps would do", inner.message);
+    double *law = tacit__alloc(S, sizeof *law);
+    tacit_outcome *initial = tacit__alloc(S, sizeof *initial);
+    status = law != NULL && initial != NULL
+                 ? tacit__dice_open(&m.dice, (uint64_t)values[SEED].integer, values[FAMILY].text)
+                 : TACIT_NO_MEMORY;
+    if (status == TACIT_OK) {
+        tacit__dice_next(&m.dice);
+        tacit__dice_simplex(&m.dice, 1, S, law);
+        m.law = law;
+        for (uint32_t s = 0; s < S && m.family <= FAINT; s++)
+            if (law[s] > 0)
+                initial[spec.n_initial++] = (tacit_outcome){.next = s, .prob = law[s]};
+        spec.initial = spec.n_initial > 0 ? initial : NULL;
+        status = tacit__mdp_create(&spec, &out->mdp, err);
+    } else {
+        (void)tacit__fail_plain(err, status);
+    }
+    tacit__free(law);
+    tacit__free(initial);
+    return status;
+}
+
+const tacit__kind tacit__kind_reference = {
+    .face = {.name = "reference",
+             .help = "a table of a given size that is hard in one way; forecasts play on them",
+             .source = "ours: docs/why/forecast.md",
+             .parameters = parameters,
+             .n_parameters = N_PARAMETERS},
+    .family = TACIT_WORLD_TABULAR,
+    .create = create,
+};
