@@ -24,11 +24,12 @@ typedef struct tacit__once_spec {
     uint64_t releases; /* at most */
     int bits;          /* lattice step 2^-bits */
     double largest;    /* magnitude of a number before the noise, in lattice steps; 0: 2^61 */
-    double l1,
-        l2; /* how far a replaced user moves one release, in units of the data; 0: not known */
+    /* How far a replaced user moves one release, in units of the data; 0: not known. */
+    double l1, l2;
     const char *reason;
-    bool
-        disjoint; /* a place is in one of the releases only: they compose in parallel; else in all later ones */
+    /* A place is in one of the releases only, and they compose in parallel; else it is in all later
+     * ones. */
+    bool disjoint;
     /* People who come back (0: 1), and how many places there are at each release (NULL: each place is
      * one). */
     uint64_t visits, apart;
