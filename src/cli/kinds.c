@@ -106,7 +106,7 @@ static void print_kind(const cli_kind *kind)
         }
     if (kind->models != 0)
         (void)fputc('\n', stdout);
-    if (kind->returning)
+    if (kind->returning && kind->models != TACIT_AGENT_NONE)
         cli_print_wrapped("    ", "people may come back: privacy takes visits and apart");
     for (size_t i = 0; i < kind->n_parameters; i++)
         print_parameter(&kind->parameters[i]);
