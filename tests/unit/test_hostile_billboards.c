@@ -349,7 +349,8 @@ static double chance_of(tacit_client *client, uint32_t s, uint32_t wanted)
  * by the model. */
 TEST(a_policy_that_is_not_the_models_is_refused)
 {
-    static const size_t with_tables[] = {7, 8, 11, 12}; /* capri, ucrl-vtr, linopt-po, posterior-kernel */
+    static const size_t with_tables[] = {7, 8, 11,
+                                         12}; /* capri, ucrl-vtr, linopt-po, posterior-kernel */
     for (size_t i = 0; i < N_OF(with_tables); i++) {
         uint64_t seed = 77 + i;
         size_t refused = 0;
