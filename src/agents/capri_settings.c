@@ -3,7 +3,7 @@
  * Presets (docs/why/kernel.md#widths); every setting can be given by itself as well.
  *
  *     preset       width     omega  zeta  tau   copies  points S  tol   schedule  last epoch
- *     recommended  pairwise  0.1    1     auto  8       all       1e-4  balanced  greedy
+ *     recommended  pairwise  0.1    1     auto  8       all       1e-4  sized     greedy
  *     cautious     pairwise  0.3    2     auto  8       all       1e-4  balanced  greedy
  *     faithful     max4      0.1    -     1     1       drawn     1e-8  paper     uniform
  *     published    theory    1      -     1     1       drawn     1e-8  paper     uniform
@@ -17,6 +17,10 @@
 
 #include "agents/capri_agent.h"
 #include "base/error.h"
+#include "plan/kernel_features.h"
+
+#define EXPLORING 2       /* chosen on kernel-bandit, seeds 101 to 104 */
+enum { RULE_RANK = 300 }; /* features that the rule looks at: more than noise leaves */
 
 static const tacit_parameter parameters[] = {
     TACIT__TEXT("preset", "",
@@ -39,9 +43,11 @@ static const tacit_parameter parameters[] = {
                 "covariance points drawn for each user; 0: their exact expectation"),
     TACIT__TEXT("points", "", "projection on all active pairs, or on drawn ones"),
     TACIT__REAL("tol", "", 1e-14, 1, "residual at which the projection stops"),
-    TACIT__INTEGER("rank", "2000", 1, 100000, "largest rank of the projection"),
-    TACIT__TEXT("schedule", "",
-                "paper: epochs double from sqrt(T); balanced: the last one is half of all"),
+    TACIT__INTEGER("rank", "500", 1, 100000, "largest rank of the projection"),
+    TACIT__TEXT(
+        "schedule", "",
+        "paper: epochs double from sqrt(T); balanced: the last one is half of all; sized: it "
+        "is all that a public rule leaves of them"),
     TACIT__TEXT("last", "", "last epoch: greedy or uniform"),
     TACIT__INTEGER(
         "public_seed", "1", 0, 1e15,
@@ -61,15 +67,19 @@ static const tacit__agent_row rows[] = {
 
 const tacit__agent_rows tacit__capri_rows = {rows, TACIT__COUNT(rows)};
 
+enum { PAPER, BALANCED, SIZED }; /* schedules */
+
 static const struct {
     tacit__capri_width width;
     double omega, zeta, tau, copies, tol;
-    bool sampled, balanced, greedy;
+    bool sampled;
+    int schedule;
+    bool greedy;
 } presets[] = {
-    {TACIT__WIDTH_PAIRWISE, 0.1, 1, 0, 8, 1e-4, false, true, true},
-    {TACIT__WIDTH_PAIRWISE, 0.3, 2, 0, 8, 1e-4, false, true, true},
-    {TACIT__WIDTH_MAX4, 0.1, 1, 1, 1, 1e-8, true, false, false},
-    {TACIT__WIDTH_THEORY, 1, 1, 1, 1, 1e-8, true, false, false},
+    {TACIT__WIDTH_PAIRWISE, 0.1, 1, 0, 8, 1e-4, false, SIZED, true},
+    {TACIT__WIDTH_PAIRWISE, 0.3, 2, 0, 8, 1e-4, false, BALANCED, true},
+    {TACIT__WIDTH_MAX4, 0.1, 1, 1, 1, 1e-8, true, PAPER, false},
+    {TACIT__WIDTH_THEORY, 1, 1, 1, 1, 1e-8, true, PAPER, false},
 };
 enum { RECOMMENDED, CAUTIOUS, FAITHFUL, PUBLISHED };
 
@@ -102,7 +112,7 @@ static tacit_status read_options(const tacit__reading *r, tacit__capri_options *
                                                NULL};
     static const char *const widths[] = {"pairwise", "pointwise", "max4", "theory", NULL};
     static const char *const points[] = {"all", "drawn", NULL};
-    static const char *const schedules[] = {"paper", "balanced", NULL};
+    static const char *const schedules[] = {"paper", "balanced", "sized", NULL};
     static const char *const lasts[] = {"uniform", "greedy", NULL};
     const tacit_agent_request *q = r->request;
     int preset =
@@ -113,7 +123,7 @@ static tacit_status read_options(const tacit__reading *r, tacit__capri_options *
     int width = choice_or(r, "width", widths, (int)presets[preset].width, err);
     int point = width < 0 ? -1 : choice_or(r, "points", points, presets[preset].sampled, err);
     int schedule =
-        point < 0 ? -1 : choice_or(r, "schedule", schedules, presets[preset].balanced, err);
+        point < 0 ? -1 : choice_or(r, "schedule", schedules, presets[preset].schedule, err);
     int last = schedule < 0 ? -1 : choice_or(r, "last", lasts, presets[preset].greedy, err);
     if (last < 0)
         return TACIT_BAD_ARGUMENT;
@@ -129,7 +139,8 @@ static tacit_status read_options(const tacit__reading *r, tacit__capri_options *
         .sampled = point == 1,
         .tol = tacit__value_or(&r->values, "tol", presets[preset].tol),
         .rank = (size_t)tacit__value_of(&r->values, "rank")->integer,
-        .balanced = schedule == 1,
+        .balanced = schedule == BALANCED,
+        .explore = schedule == SIZED, /* one: by the rule, below */
         .greedy = last == 1,
         .by_sigma_max = is_published(q),
         .local = q->guarantee.model == TACIT_MODEL_LOCAL,
@@ -154,13 +165,39 @@ static tacit_status check_size(const tacit__reading *r, const tacit__capri_optio
         n, rank, bytes / 1e9);
 }
 
+/* What explore-commit-kernel would explore with, times EXPLORING: estimates are of one epoch's users only,
+ * the first third of those who explore is not in the last of them, and bad actions are dropped before it. */
+static tacit_status size_epochs(const tacit__reading *r, tacit__capri_options *o, tacit_error *err)
+{
+    const tacit_guarantee *g = &r->request->guarantee;
+    const size_t rank = o->rank < RULE_RANK ? o->rank : RULE_RANK;
+    tacit__kernel_features *features = NULL;
+    tacit__kernel_noise noise = {.scale = tacit__capri_published(r->request), .local = o->local};
+    double mu;
+    if (g->model != TACIT_MODEL_NONE && noise.scale <= 0) {
+        if (tacit_gdp_mu(g->epsilon, g->delta, &mu) != TACIT_OK)
+            return tacit__reading_fail(r, err, TACIT_BAD_ARGUMENT,
+                                       "no noise keeps such a guarantee");
+        noise.scale = 2 / mu;
+    }
+    tacit_status status = tacit__kernel_features_create(&o->pairs, rank, o->norm, &features);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    const double users = (double)o->users,
+                 n = EXPLORING * (double)tacit__kernel_features_explore(features, &noise, users);
+    o->explore = (uint64_t)fmax(1, fmin(n, floor(users / 2)));
+    tacit__kernel_features_destroy(features);
+    return TACIT_OK;
+}
+
 tacit_status tacit__capri_read(const tacit__reading *r, tacit__capri_options *out, tacit_error *err)
 {
     tacit__pairs pairs;
     TRY(tacit__pairs_read(r, &pairs, err));
     TRY(read_options(r, out, err));
     out->pairs = pairs;
-    return check_size(r, out, err);
+    TRY(check_size(r, out, err));
+    return out->explore > 0 ? size_epochs(r, out, err) : TACIT_OK;
 }
 
 void tacit__capri_write_remark(capri_agent *agent, const tacit__reading *r)
@@ -188,6 +225,7 @@ void tacit__capri_fingerprint(capri_agent *agent, const tacit__reading *r)
                               o->rank,
                               o->balanced,
                               o->greedy,
+                              o->explore,
                               o->local,
                               agent->base.dimension,
                               (uint64_t)r->request->guarantee.model,

@@ -16,6 +16,7 @@
 #include "plan/posterior_kernel.h"
 
 #define CELL 0.25        /* of a vector's length, for the context */
+#define CAUTION 1.4      /* of forecasts: functions differ from the average */
 #define LEAST_GROWTH 1.1 /* more releases than some hundred are not worth their policies */
 
 typedef struct posterior_parts {
@@ -190,13 +191,18 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 
 /* --- Forecast ------------------------------------------------------------------------------------ */
 
+/* What exploring and committing is expected to lose, against the best constant action: both on average over
+ * functions of the kernel (docs/why/posterior-kernel.md#how-many-users). */
 static double burden(const void *self, double users, double epsilon)
 {
     const posterior_kernel_agent *agent = self;
+    const tacit__kernel_features *f = tacit__posterior_kernel_features(agent->base.planner);
     tacit__kernel_noise noise;
     if (set_noise(&agent->base.guarantee, epsilon, &noise) != TACIT_OK)
         return (double)NAN;
-    return 3 * (double)tacit__posterior_kernel_halving(agent->base.planner, &noise) / users;
+    const double constant = tacit__kernel_features_constant(f);
+    return constant > 0 ? CAUTION * tacit__kernel_features_loss(f, &noise, users) / constant
+                        : HUGE_VAL;
 }
 
 static void describe(const void *self, char *out, size_t size)

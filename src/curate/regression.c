@@ -97,12 +97,13 @@ static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_er
     double differing = sqrt((double)(c->o.blocks > 1 ? 2 * c->block : c->block));
     double delta = tacit__regression_sensitivity(c->o.response_weight);
     const double most = is_local(c) ? 1 : most_in_batch(c);
+    /* devices report whether they are used or not, all but the last */
+    const uint64_t everybody = c->episodes > 1 ? c->episodes - 1 : 1;
     tacit_sum_spec spec = {
         .mechanism = c->o.mechanism,
         .law = TACIT_LAW_GAUSSIAN,
         .dimension = c->size,
-        .users =
-            is_local(c) ? (c->o.users > 0 ? c->o.users : 1) : (c->n_updates > 0 ? c->n_updates : 1),
+        .users = is_local(c) ? everybody : (c->n_updates > 0 ? c->n_updates : 1),
         .visits = c->o.visits,
         .apart = c->o.apart,
         .bound = {.l2 = bound_of(c, most, 0)},

@@ -27,7 +27,8 @@
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
 
-#define BOUND 0.5 /* b: rewards are in [0, 1], centered */
+#define BOUND 0.5      /* b: rewards are in [0, 1], centered */
+#define MOST_DRAWN 1e7 /* covariance points: more of them are as good as their expectation */
 
 struct tacit__capri {
     tacit__capri_options o;
@@ -62,6 +63,23 @@ size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out)
     return n;
 }
 
+size_t tacit__capri_explore(uint64_t users, uint64_t explore, uint64_t *out)
+{
+    TACIT__REQUIRE(explore > 0);
+    const bool all = explore >= users;
+    const uint64_t first = all ? 0 : explore / 3;
+    const uint64_t lengths[] = {first, all ? 0 : explore - first, all ? users : users - explore};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        if (lengths[i] == 0)
+            continue;
+        if (out != NULL)
+            out[n] = lengths[i];
+        n++;
+    }
+    return n;
+}
+
 /* --- The next epoch ----------------------------------------------------------------------------- */
 
 static void set_policy(tacit__capri *p)
@@ -86,7 +104,7 @@ static tacit__estimator_design design_of(const tacit__capri *p)
     return (tacit__estimator_design){
         .active = p->active,
         .users = users,
-        .copies = p->o.copies,
+        .copies = p->o.copies * users <= MOST_DRAWN ? p->o.copies : 0,
         .sampled = p->o.sampled,
         .tol = p->o.tol,
         .tau = p->o.tau,
@@ -152,7 +170,9 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
     const size_t rank = options->rank < n ? options->rank : n, row = A * sizeof(double);
     TACIT__REQUIRE(n > 0 && options->users > 0);
     tacit__capri w = {.o = *options, .n_pairs = n, .rank = rank};
-    w.n_epochs = tacit__capri_schedule(options->users, options->balanced, w.length);
+    w.n_epochs = options->explore > 0
+                     ? tacit__capri_explore(options->users, options->explore, w.length)
+                     : tacit__capri_schedule(options->users, options->balanced, w.length);
     TRY(tacit__estimator_create(&w.o.pairs, rank, &w.estimator));
     tacit__capri *p = TACIT__WORKSPACE(w, TACIT__PIECE(w.active, n), TACIT__PIECE(w.keep, n),
                                        TACIT__PIECE(w.mixed, n), TACIT__PIECE(w.mu, n),

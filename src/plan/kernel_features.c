@@ -72,8 +72,9 @@ tacit_status tacit__kernel_features_create(const tacit__pairs *pairs, size_t ran
     size_t work = tacit__eigen_scratch(cap);
     work = work > n * cap ? work : n * cap;
     tacit__kernel_features w = {.pairs = *pairs, .n = n, .prior = SMOOTH * norm * norm};
-    tacit__kernel_features *f = TACIT__WORKSPACE(w, {&w.phi, n, row}, TACIT__PIECE(w.lambda, cap),
-                                                 TACIT__PIECE(w.spectrum, cap));
+    tacit__kernel_features *f =
+        TACIT__WORKSPACE(w, {&w.phi, n, row}, TACIT__PIECE(w.lambda, cap),
+                         TACIT__PIECE(w.spectrum, cap), TACIT__PIECE(w.weight, cap));
     double *psi, *full, *values, *scratch, *play;
     void *pieces = TACIT__PIECES({&psi, n, row}, {&full, cap, row}, TACIT__PIECE(values, cap),
                                  TACIT__PIECE(scratch, work), TACIT__PIECE(play, n));
@@ -122,17 +123,17 @@ size_t tacit__kernel_fill(size_t p, const double *spectrum, double users, double
 }
 
 double tacit__kernel_features_left(const tacit__kernel_features *f,
-                                   const tacit__kernel_noise *noise, double users, double *weight)
+                                   const tacit__kernel_noise *noise, double users)
 {
     const double s2 = tacit__kernel_noise_variance(noise, users);
     double before = 0, after = 0;
     for (size_t j = 0; j < f->p; j++)
         f->spectrum[j] = f->prior * f->lambda[j];
-    (void)tacit__kernel_fill(f->p, f->spectrum, users, s2, weight);
+    (void)tacit__kernel_fill(f->p, f->spectrum, users, s2, f->weight);
     for (size_t j = 0; j < f->p; j++) {
-        const double s = f->spectrum[j], told = users * weight[j] * s;
-        const double spread =
-            s2 + users * TACIT__KERNEL_SPREAD * TACIT__KERNEL_SPREAD * weight[j] * weight[j] * s;
+        const double s = f->spectrum[j], told = users * f->weight[j] * s;
+        const double spread = s2 + users * TACIT__KERNEL_SPREAD * TACIT__KERNEL_SPREAD *
+                                       f->weight[j] * f->weight[j] * s;
         before += s;
         after += s / (1 + (told > 0 ? told * told / spread : 0));
     }
@@ -140,16 +141,16 @@ double tacit__kernel_features_left(const tacit__kernel_features *f,
 }
 
 uint64_t tacit__kernel_features_users(const tacit__kernel_features *f,
-                                      const tacit__kernel_noise *noise, double most, double *weight)
+                                      const tacit__kernel_noise *noise, double most)
 {
     double low = 0, high = 1;
-    while (high < most && tacit__kernel_features_left(f, noise, high, weight) > 0.5) {
+    while (high < most && tacit__kernel_features_left(f, noise, high) > 0.5) {
         low = high;
         high *= 2;
     }
     while (high - low > fmax(1, 1e-3 * low)) {
         const double middle = floor((low + high) / 2);
-        if (tacit__kernel_features_left(f, noise, middle, weight) > 0.5)
+        if (tacit__kernel_features_left(f, noise, middle) > 0.5)
             low = middle;
         else
             high = middle;
@@ -160,18 +161,62 @@ uint64_t tacit__kernel_features_users(const tacit__kernel_features *f,
 /* For a Gaussian mean reward, the action that is best by estimates that leave the share l of its variance
  * open is worth sqrt(1 - l) times what the best one is worth. Uniform play is worth nothing. So n users who
  * explore lose n, and the others (K - n) (1 - sqrt(1 - l(n))), in units of what the best action is worth. */
-uint64_t tacit__kernel_features_explore(const tacit__kernel_features *f,
-                                        const tacit__kernel_noise *noise, double users,
-                                        double *weight)
+static double least_loss(const tacit__kernel_features *f, const tacit__kernel_noise *noise,
+                         double users, double *explore)
 {
-    double best = 1, least = HUGE_VAL;
+    double least = HUGE_VAL;
+    *explore = 1;
     for (double n = 1; n <= fmax(1, users / 2); n = ceil(STRIDE * n)) {
-        const double left = tacit__kernel_features_left(f, noise, n, weight);
+        const double left = tacit__kernel_features_left(f, noise, n);
         const double loss = n + (users - n) * (1 - sqrt(1 - left));
         if (loss < least) {
             least = loss;
-            best = n;
+            *explore = n;
         }
     }
-    return (uint64_t)best;
+    return least;
+}
+
+uint64_t tacit__kernel_features_explore(const tacit__kernel_features *f,
+                                        const tacit__kernel_noise *noise, double users)
+{
+    double explore;
+    (void)least_loss(f, noise, users, &explore);
+    return (uint64_t)explore;
+}
+
+double tacit__kernel_features_loss(const tacit__kernel_features *f,
+                                   const tacit__kernel_noise *noise, double users)
+{
+    double explore;
+    return least_loss(f, noise, users, &explore) / users;
+}
+
+/* The best of several actions is worth in proportion to the standard deviation over actions: of f in each
+ * context, or, for a constant action, of its mean over contexts. */
+double tacit__kernel_features_constant(const tacit__kernel_features *f)
+{
+    const size_t C = f->pairs.n_contexts, A = f->pairs.n_actions;
+    double each = 0, constant = 0;
+    for (size_t j = 0; j < f->p; j++) {
+        double all = 0; /* mean over pairs */
+        for (size_t w = 0; w < f->n; w++)
+            all += weight_of(&f->pairs, w) * f->phi[w * f->p + j];
+        for (size_t a = 0; a < A; a++) {
+            double mean = 0;
+            for (size_t c = 0; c < C; c++)
+                mean += weight_of(&f->pairs, c * A) * (double)A * f->phi[(c * A + a) * f->p + j];
+            constant += (mean - all) * (mean - all) / (double)A;
+        }
+        for (size_t c = 0; c < C; c++) {
+            double mean = 0, square = 0;
+            for (size_t a = 0; a < A; a++) {
+                const double x = f->phi[(c * A + a) * f->p + j];
+                mean += x / (double)A;
+                square += x * x / (double)A;
+            }
+            each += weight_of(&f->pairs, c * A) * (double)A * (square - mean * mean);
+        }
+    }
+    return each > 0 ? fmax(0, 1 - sqrt(constant / each)) : 0;
 }

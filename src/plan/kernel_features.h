@@ -11,11 +11,11 @@
 
 typedef struct tacit__kernel_features {
     tacit__pairs pairs;
-    size_t n, p;      /* pairs; features */
-    double *phi;      /* [n][p]: phi(w), no longer than 1 */
-    double *lambda;   /* [p], descending: eigenvalues of E phi phi^T under uniform play */
-    double prior;     /* v0: variance of each parameter beforehand */
-    double *spectrum; /* [p] scratch */
+    size_t n, p;               /* pairs; features */
+    double *phi;               /* [n][p]: phi(w), no longer than 1 */
+    double *lambda;            /* [p], descending: eigenvalues of E phi phi^T under uniform play */
+    double prior;              /* v0: variance of each parameter beforehand */
+    double *spectrum, *weight; /* [p] scratch */
 } tacit__kernel_features;
 
 /* `norm`: of the mean reward minus 1/2, in the kernel's space; at most `rank` features. */
@@ -41,16 +41,20 @@ size_t tacit__kernel_fill(size_t p, const double *spectrum, double users, double
                           double *weight);
 
 /* What is left of the variance of the mean reward after so many users who play uniformly, as a share of
- * what there was; `weight` [p] is scratch. And how many leave half of it; at most `most`. */
+ * what there was; and how many leave half of it; at most `most`. */
 double tacit__kernel_features_left(const tacit__kernel_features *features,
-                                   const tacit__kernel_noise *noise, double users, double *weight);
+                                   const tacit__kernel_noise *noise, double users);
 uint64_t tacit__kernel_features_users(const tacit__kernel_features *features,
-                                      const tacit__kernel_noise *noise, double most,
-                                      double *weight);
+                                      const tacit__kernel_noise *noise, double most);
 
 /* How many of so many users explore, if they play uniformly and all others by what was released of them. */
 uint64_t tacit__kernel_features_explore(const tacit__kernel_features *features,
-                                        const tacit__kernel_noise *noise, double users,
-                                        double *weight);
+                                        const tacit__kernel_noise *noise, double users);
+
+/* What these users lose then, and what the best constant action loses, as expected beforehand: shares of what
+ * the best actions are worth. */
+double tacit__kernel_features_loss(const tacit__kernel_features *features,
+                                   const tacit__kernel_noise *noise, double users);
+double tacit__kernel_features_constant(const tacit__kernel_features *features);
 
 #endif

@@ -39,7 +39,6 @@ typedef struct planner {
     double scale;   /* of the noise */
     double length;  /* of the longest vector */
     size_t p;       /* of this epoch's vectors */
-    double *weight; /* [features] */
     double *v;      /* [pairs][p] */
     size_t *place;  /* [pairs] */
     double *mixed;  /* [pairs] */
@@ -83,10 +82,10 @@ static uint64_t first_of(planner *p)
     const uint64_t parts = o->noise.local && !o->commits ? LOCAL_PARTS : 1;
     const double users = (double)o->users, most = fmax(1, floor(users / MOST_PARTS));
     if (o->first == 0 && o->commits)
-        return tacit__kernel_features_explore(p->features, &o->noise, users, p->weight);
+        return tacit__kernel_features_explore(p->features, &o->noise, users);
     p->quota = o->first * parts;
     if (o->first == 0)
-        p->quota = tacit__kernel_features_users(p->features, &o->noise, most, p->weight);
+        p->quota = tacit__kernel_features_users(p->features, &o->noise, most);
     const uint64_t least = o->first > 0                      ? 1
                            : users < 3 * (double)LEAST_FIRST ? (uint64_t)ceil(users / 3)
                                                              : LEAST_FIRST;
@@ -280,7 +279,7 @@ static size_t most_directions(const planner *p)
     for (size_t j = 0; j < f->p; j++)
         f->spectrum[j] = f->prior * f->lambda[j];
     const size_t m = tacit__kernel_fill(
-        f->p, f->spectrum, users, tacit__kernel_noise_variance(&p->o.noise, users), p->weight);
+        f->p, f->spectrum, users, tacit__kernel_noise_variance(&p->o.noise, users), f->weight);
     return m > 0 ? m : 1;
 }
 
@@ -290,9 +289,9 @@ static planner *make(planner w, uint64_t first)
     const size_t n = w.features->n, C = w.o.pairs.n_contexts, shown = w.n_epochs - 1;
     const bool learned = w.cells > 0;
     planner *p = TACIT__WORKSPACE(
-        w, TACIT__PIECE(w.ends, w.n_epochs), TACIT__PIECE(w.weight, w.features->p),
-        {&w.v, n, w.dimension * sizeof *w.v}, TACIT__PIECE(w.place, n), TACIT__PIECE(w.mixed, n),
-        TACIT__PIECE(w.play, n), TACIT__PIECE(w.law, C), TACIT__PIECE(w.sums, shown * w.dimension),
+        w, TACIT__PIECE(w.ends, w.n_epochs), {&w.v, n, w.dimension * sizeof *w.v},
+        TACIT__PIECE(w.place, n), TACIT__PIECE(w.mixed, n), TACIT__PIECE(w.play, n),
+        TACIT__PIECE(w.law, C), TACIT__PIECE(w.sums, shown * w.dimension),
         TACIT__PIECE_IF(learned, w.old_p, shown), TACIT__PIECE_IF(learned, w.old_mixed, shown * n),
         {&w.old_v, learned ? shown * n : 0, w.dimension * sizeof *w.v});
     if (p == NULL)
@@ -316,17 +315,13 @@ static tacit_status create_planner(const void *options, void **out)
     TRY(tacit__kernel_features_create(&w.o.pairs, w.o.rank, w.o.norm, &w.features));
     tacit_status status = tacit__kernel_posterior_create(w.features, &w.posterior);
     planner *p = NULL;
-    double *scratch = NULL;
-    void *pieces = TACIT__PIECES(TACIT__PIECE(scratch, w.features->p));
-    if (status == TACIT_OK && pieces != NULL) {
-        w.weight = scratch;
+    if (status == TACIT_OK) {
         const uint64_t first = first_of(&w);
         w.n_epochs = schedule(&w.o, first, NULL);
         w.cells = w.o.cell > 0 ? w.o.pairs.n_contexts : 0;
         w.dimension = w.cells + most_directions(&w);
         p = make(w, first);
     }
-    tacit__workspace_destroy(pieces);
     *out = p;
     if (p != NULL)
         return TACIT_OK;
@@ -364,10 +359,9 @@ const tacit__epoch_planner tacit__posterior_kernel_planner = {.create = create_p
                                                               .get = get_epoch,
                                                               .close = close_epoch};
 
-uint64_t tacit__posterior_kernel_halving(const void *self, const tacit__kernel_noise *noise)
+const tacit__kernel_features *tacit__posterior_kernel_features(const void *self)
 {
-    const planner *p = self;
-    return tacit__kernel_features_users(p->features, noise, 1e15, p->weight);
+    return ((const planner *)self)->features;
 }
 
 uint64_t tacit__posterior_kernel_quota(const void *self)

@@ -64,11 +64,8 @@ static const small_agent first[] = {
     {"lsvi-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
     {"lin-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_shared},
     {"lin-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_disjoint},
-    {"explore-commit-features", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_shared},
     {"capri", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_numbered},
     {"capri", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
-    {"posterior-kernel", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_numbered},
-    {"posterior-kernel", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
     {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
     {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
 };

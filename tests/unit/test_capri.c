@@ -36,6 +36,25 @@ TEST(epochs_double_and_end_with_the_users)
         }
 }
 
+/* A third of those who explore, the others, and everybody who is left. */
+TEST(who_explores_comes_in_two_epochs)
+{
+    uint64_t length[64];
+    assert_int_equal(tacit__capri_explore(1000, 300, length), 3);
+    assert_true(length[0] == 100 && length[1] == 200 && length[2] == 700);
+    for (uint64_t T = 1; T < 40; T++)
+        for (uint64_t n = 1; n < 50; n++) {
+            uint64_t sum = 0;
+            const size_t epochs = tacit__capri_explore(T, n, length);
+            assert_int_equal(tacit__capri_explore(T, n, NULL), epochs);
+            for (size_t i = 0; i < epochs; i++) {
+                assert_true(length[i] > 0);
+                sum += length[i];
+            }
+            assert_int_equal(sum, T);
+        }
+}
+
 static void words(void *context, uint64_t stream, uint64_t first, size_t n, uint64_t *out)
 {
     uint64_t seed = 7919 * stream + first + *(const uint64_t *)context;
@@ -216,8 +235,9 @@ TEST(the_last_epoch_shows_nothing)
     tacit_world *world = small_world();
     uint64_t length[64];
     size_t n = tacit__capri_schedule(3000, true, length);
+    static const tacit_setting balanced = {.key = "schedule", .value = "balanced"};
     tacit_agent *a =
-        hire(world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, NULL, 0, 3000, 8);
+        hire(world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, &balanced, 1, 3000, 8);
     assert_int_equal(tacit_plan_release(tacit_agent_release_plan(a), 0)->steps, n - 1);
     assert_true(tacit_plan_release(tacit_agent_release_plan(a), 0)->column_l2 == 1);
     assert_close(tacit_plan_scale(tacit_agent_release_plan(a), 0), 2 / 0.268051123211, 1e-9);
@@ -247,6 +267,30 @@ TEST(a_learner_of_one_user_has_a_plan)
         assert_int_equal(tacit_ledger_passed(tacit__agent_ledger(a), 0), 0);
         tacit_agent_destroy(a);
     }
+    tacit_world_destroy(world);
+}
+
+/* How many explore by default follows from public numbers: more with more noise, at most half. */
+TEST(the_exploring_share_follows_the_noise)
+{
+    tacit_world *world = small_world();
+    uint64_t before = 0;
+    for (double epsilon = 1000; epsilon > 0.001; epsilon /= 10) {
+        tacit_agent *a = hire(world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, epsilon, 1e-5},
+                              NULL, 0, 20000, 8);
+        uint64_t explore = 0;
+        tacit_billboard board;
+        for (board.version = 1; board.version < 3 && explore < 20000;
+             explore += board.version < 3) {
+            (void)play(world, a, explore, explore + 1);
+            assert_ok(tacit_agent_plan(a, &board, NULL));
+        }
+        explore++;
+        assert_true(explore >= before && explore <= 10000);
+        before = explore;
+        tacit_agent_destroy(a);
+    }
+    assert_true(before > 1000);
     tacit_world_destroy(world);
 }
 

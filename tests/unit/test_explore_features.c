@@ -124,6 +124,30 @@ TEST(who_comes_after_leaves_no_trace)
     }
 }
 
+/* Devices report whether their reports will be used or not: who explores is no business of theirs. */
+TEST(reports_are_made_after_the_release_too)
+{
+    tacit_agent *server = hire(guarantees[2], USERS, "150", 3),
+                *device = hire(guarantees[2], USERS, "150", 4);
+    uint64_t seed = 9;
+    for (size_t k = 0; k + 1 < USERS; k++) {
+        static uint8_t bytes[1 << 14];
+        size_t size = sizeof bytes;
+        const visitor v = draw_visitor(&seed);
+        double p;
+        const uint32_t action = act(server, &v, random_unit(&seed), &p);
+        const double reward = reward_of(&v, action);
+        const tacit_trajectory user = {
+            .actions = &action, .rewards = &reward, .features = v.features};
+        assert_close(p, k < EXPLORE ? 1.0 / ACTIONS : 1, 1e-12);
+        assert_ok(tacit_agent_report(device, &user, bytes, &size, NULL));
+        assert_ok(tacit_agent_check_report(server, bytes, size, NULL));
+        assert_ok(tacit_agent_absorb(server, bytes, size, NULL));
+    }
+    tacit_agent_destroy(server);
+    tacit_agent_destroy(device);
+}
+
 TEST(a_saved_learner_goes_on)
 {
     static const size_t stops[] = {70, EXPLORE, 200};

@@ -41,6 +41,9 @@ static const learner learners[] = {
     {.kind = "ucrl-vtr-plus", .steps = true, .rewards = true, .mixture = true},
     {.kind = "linopt-vi", .steps = true, .mixture = true},
     {.kind = "linopt-po", .steps = true, .mixture = true},
+    {.kind = "posterior-kernel", .features = D, .numbered = true},
+    {.kind = "explore-commit-kernel", .features = D, .numbered = true},
+    {.kind = "explore-commit-features", .features = D},
 };
 
 static const double wild[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, DBL_MAX, -DBL_MAX,  1e200,
@@ -346,7 +349,8 @@ static double chance_of(tacit_client *client, uint32_t s, uint32_t wanted)
  * by the model. */
 TEST(a_policy_that_is_not_the_models_is_refused)
 {
-    static const size_t with_tables[] = {7, 8, 11}; /* capri, ucrl-vtr, linopt-po */
+    static const size_t with_tables[] = {7, 8, 11,
+                                         12}; /* capri, ucrl-vtr, linopt-po, posterior-kernel */
     for (size_t i = 0; i < N_OF(with_tables); i++) {
         uint64_t seed = 77 + i;
         size_t refused = 0;

@@ -114,20 +114,17 @@ TEST(water_filling_is_the_best_of_all_weights)
 TEST(rank_and_users_follow_the_noise)
 {
     tacit__kernel_features *f = make_features("se(0.3)", 100);
-    double weight[PAIRS];
     uint64_t users = 0;
     for (double scale = 0.1; scale < 1000; scale *= 3) {
         const tacit__kernel_noise joint = {.scale = scale}, local = {.scale = scale, .local = true};
-        const uint64_t n = tacit__kernel_features_users(f, &joint, 1e15, weight);
+        const uint64_t n = tacit__kernel_features_users(f, &joint, 1e15);
         assert_true(n >= users);
-        assert_true(tacit__kernel_features_users(f, &local, 1e15, weight) >= n);
-        assert_true(tacit__kernel_features_left(f, &joint, (double)n, weight) <= 0.5);
-        assert_true(n < 3 ||
-                    tacit__kernel_features_left(f, &joint, 0.98 * (double)n - 1, weight) > 0.5);
+        assert_true(tacit__kernel_features_users(f, &local, 1e15) >= n);
+        assert_true(tacit__kernel_features_left(f, &joint, (double)n) <= 0.5);
+        assert_true(n < 3 || tacit__kernel_features_left(f, &joint, 0.98 * (double)n - 1) > 0.5);
         users = n;
     }
-    assert_int_equal(
-        tacit__kernel_features_users(f, &(tacit__kernel_noise){.scale = 1e6}, 77, weight), 77);
+    assert_int_equal(tacit__kernel_features_users(f, &(tacit__kernel_noise){.scale = 1e6}, 77), 77);
     tacit__kernel_features_destroy(f);
 }
 
@@ -135,19 +132,43 @@ TEST(rank_and_users_follow_the_noise)
 TEST(the_rule_for_exploring_is_the_least_of_its_measure)
 {
     tacit__kernel_features *f = make_features("se(0.3)", 100);
-    double weight[PAIRS];
     for (double scale = 1; scale < 200; scale *= 5) {
         const tacit__kernel_noise noise = {.scale = scale};
-        const double K = 5000, n = (double)tacit__kernel_features_explore(f, &noise, K, weight);
-        const double l = tacit__kernel_features_left(f, &noise, n, weight),
+        const double K = 5000, n = (double)tacit__kernel_features_explore(f, &noise, K);
+        const double l = tacit__kernel_features_left(f, &noise, n),
                      loss = n + (K - n) * (1 - sqrt(1 - l));
         assert_true(n >= 1 && n <= K / 2);
         for (double m = 1; m <= K / 2; m++) {
-            const double other = tacit__kernel_features_left(f, &noise, m, weight);
+            const double other = tacit__kernel_features_left(f, &noise, m);
             assert_true(m + (K - m) * (1 - sqrt(1 - other)) >= 0.97 * loss);
         }
     }
     tacit__kernel_features_destroy(f);
+}
+
+/* Where contexts do not matter, a constant action is as good as any policy; where neighbors tell nothing about each other, it
+ * loses most. What is lost beforehand falls with users, and grows with noise. */
+TEST(forecasts_are_of_the_right_kind)
+{
+    static const char *const rougher[] = {"linear + se(0.3)", "se(100) * se(0.3)", "se(0.6)",
+                                          "se(0.3)", "se(0.1)"};
+    double shares[N_OF(rougher)];
+    for (size_t k = 0; k < N_OF(rougher); k++) {
+        tacit__kernel_features *f = make_features(rougher[k], 100);
+        shares[k] = tacit__kernel_features_constant(f);
+        double before = 1;
+        for (double users = 50; users < 1e6; users *= 4) {
+            const double loss =
+                tacit__kernel_features_loss(f, &(tacit__kernel_noise){.scale = 5}, users);
+            assert_true(loss > 0 && loss <= before);
+            assert_true(
+                tacit__kernel_features_loss(f, &(tacit__kernel_noise){.scale = 50}, users) >= loss);
+            before = loss;
+        }
+        tacit__kernel_features_destroy(f);
+    }
+    assert_true(shares[0] < 1e-6 && shares[1] < 1e-3);
+    assert_true(shares[2] < shares[3] && shares[3] < shares[4] && shares[4] < 1);
 }
 
 /* --- The posterior --------------------------------------------------------------------------------- */
