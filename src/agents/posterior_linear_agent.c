@@ -145,8 +145,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 }
 
 /* On random linear worlds it breaks even with the best constant action at 0.5 to 1 times n1 users, under
- * local privacy at a tenth of that (docs/why/posterior-linear.md#how-many-users); the line is drawn at 3 times, so
- * that enough is enough. */
+ * local privacy at a tenth of that (docs/why/posterior-linear.md#how-many-users); the line is drawn at 3
+ * times, so that enough is enough. */
 static double burden(const void *self, double users, double epsilon)
 {
     return tacit__scored_burden(self, 3, users, epsilon);
