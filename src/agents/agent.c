@@ -15,12 +15,17 @@
 #include "base/memory.h"
 #include "base/settings.h"
 
-static const tacit__family *const families[] = {
-    &tacit__family_tabular, &tacit__family_posterior,
-    &tacit__family_mixture, &tacit__family_posterior_mixture,
-    &tacit__family_lsvi,    &tacit__family_lin_ucb,
-    &tacit__family_capri,   &tacit__family_posterior_kernel,
-    &tacit__family_gp,      &tacit__family_own};
+static const tacit__family *const families[] = {&tacit__family_tabular,
+                                                &tacit__family_posterior,
+                                                &tacit__family_mixture,
+                                                &tacit__family_posterior_mixture,
+                                                &tacit__family_posterior_linear,
+                                                &tacit__family_lsvi,
+                                                &tacit__family_lin_ucb,
+                                                &tacit__family_capri,
+                                                &tacit__family_posterior_kernel,
+                                                &tacit__family_gp,
+                                                &tacit__family_own};
 enum { N_FAMILIES = sizeof families / sizeof families[0] };
 
 size_t tacit_agent_kind_count(void)

@@ -84,19 +84,23 @@ typedef struct course {
     double growth;
 } course;
 
-/* Users who explore, where that is not set: 2 n1, at most half of all. On the worlds that it was chosen on
- * fewer lead to wrong plans, and more cost more than they tell
- * (docs/why/posterior-mixture.md#explore-commit-mixture). */
+/* Users who explore, where that is not set: at most half of all. On the worlds that the numbers were chosen
+ * on fewer lead to wrong plans, and more cost more than they tell
+ * (docs/why/posterior-mixture.md#explore-commit-mixture,
+ * docs/why/posterior-linear.md#explore-commit-linear). */
 static tacit_status read_commit(const tacit__scored *agent, const tacit__reading *r, course *out)
 {
-    const uint64_t users = r->request->episodes;
+    const tacit__scored_rules *rules = parts_of(agent)->rules;
+    const double users = (double)r->request->episodes;
     uint64_t quota = 0;
     *out = (course){.first = (uint64_t)tacit__value_of(&r->values, "explore")->integer,
                     .growth = HUGE_VAL};
     if (out->first > 0)
         return TACIT_OK;
     tacit_status status = find_quota(agent, r->request->guarantee.epsilon, MOST_COMMITTED, &quota);
-    out->first = 2 * quota < users / 2 ? 2 * quota : users > 1 ? users / 2 : 1;
+    const double wanted = fmax(rules->commit_quotas * (double)quota,
+                               rules->commit_roots * sqrt((double)quota * users));
+    out->first = (uint64_t)fmax(1, fmin(ceil(wanted), floor(users / 2)));
     return status;
 }
 

@@ -16,6 +16,8 @@ typedef struct tacit__scored_rules {
     double most;                 /* n1 is at most K / most */
     size_t calm;                 /* plans of those users of a batch who are not bold */
     double calmness;             /* of these plans; 0: greedy */
+    /* A yardstick's users who explore: so many n1, or so many roots of n1 K, whichever is more. */
+    double commit_quotas, commit_roots;
     /* n1: how many users halve the prior variance, with noise of this variance in each number of the sum
      * and in each user's report; `steps` steps tell of the same. */
     uint64_t (*users)(const void *model, double sum_variance, double user_variance, size_t steps,

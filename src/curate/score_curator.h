@@ -28,9 +28,9 @@ typedef struct tacit__score_form {
 /* Rows of a public table, which must outlive the form. */
 tacit__score_form tacit__score_form_of_table(const tacit__score_table *table);
 
-/* Sets `start` and `l2` of a form, of which `bits` is set: its numbers move by sqrt(square) lattice steps at
+/* Sets `start` and `l2` of a form, of which `bits` is set: its numbers move by sqrt(moved) lattice steps at
  * most if a user is replaced. */
-void tacit__score_form_reach(tacit__score_form *form, tacit__u128 square);
+void tacit__score_form_reach(tacit__score_form *form, tacit__u128 moved);
 
 typedef struct tacit__scores_options {
     tacit__score_form form;    /* its context must outlive the curator */

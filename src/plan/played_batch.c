@@ -67,10 +67,9 @@ void tacit__walk_visits(const tacit__walk *w, const tacit__played_batch *b, doub
 void tacit__played_start(const tacit__played_batch *batches, size_t n, size_t n_states,
                          double *start, double *sorted)
 {
-    const double prior = (double)n_states;
-    double precision = prior;
+    double precision = (double)n_states; /* of the prior, which is even */
     for (size_t s = 0; s < n_states; s++)
-        start[s] = prior / (double)n_states;
+        start[s] = 1;
     for (size_t k = 0; k < n; k++) {
         const tacit__score_sums *b = &batches[k].shown;
         const double users = (double)b->users, unit = batches[k].start;

@@ -259,6 +259,7 @@ static const variant special[] = {
     {"riverswim", "posterior-tabular", JOINT, "growth", "1.6", "tree"},
     {"riverswim", "explore-commit-tabular", JOINT, "explore", "20", NULL},
     {"lock", "explore-commit-mixture", JOINT, "explore", "20", NULL},
+    {"random-linear", "explore-commit-linear", JOINT, "explore", "20", NULL},
     {"lock", "ucrl-vtr", JOINT, NULL, NULL, "tree"},
     {"lock", "linopt-vi", JOINT, NULL, NULL, "smooth"},
     {"random-linear", "lsvi-ucb", JOINT, "schedule", "batched", NULL},

@@ -47,6 +47,16 @@ static const tacit_mixture small_mixture = {.dimension = SMALL_D,
                                             .nonnegative = true,
                                             .row = small_kernels};
 
+/* A corner, or the middle. */
+static inline void small_row(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)context;
+    out[0] = state == action ? 1 : 0.5;
+    out[1] = 1 - out[0];
+}
+static const tacit_linear small_linear = {
+    .dimension = SMALL_D, .bound = 1, .simplex = true, .row = small_row};
+
 static inline bool small_carried(const small_agent *v)
 {
     return v->bandit != NULL && v->bandit->points == NULL;
@@ -57,7 +67,7 @@ static inline size_t small_horizon(const small_agent *v, size_t horizon)
     return v->bandit != NULL ? 1 : horizon;
 }
 
-/* Up to SMALL_STEPS steps. A mixture is known only to those who learn nothing else. */
+/* Up to SMALL_STEPS steps. A mixture, or features, are known only to those who learn nothing else. */
 static inline tacit_status small_agent_create(const small_agent *v, size_t horizon, uint64_t users,
                                               tacit_agent **out, tacit_error *err)
 {
@@ -80,6 +90,11 @@ static inline tacit_status small_agent_create(const small_agent *v, size_t horiz
     status = tacit_agent_create(&request, noise, out, err);
     if (status == TACIT_UNSUPPORTED && v->bandit == NULL) {
         request.mixture = &small_mixture;
+        status = tacit_agent_create(&request, noise, out, err);
+    }
+    if (status == TACIT_UNSUPPORTED && v->bandit == NULL) {
+        request.mixture = NULL;
+        request.linear = &small_linear;
         status = tacit_agent_create(&request, noise, out, err);
     }
     tacit_noise_destroy(noise);

@@ -262,6 +262,39 @@ TEST(scores_are_attacked_and_keep_their_promise)
     }
 }
 
+static void corner_row(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)context;
+    (void)state;
+    out[0] = action;
+    out[1] = 1 - out[0];
+}
+
+TEST(features_are_attacked_and_keep_their_promise)
+{
+    static const tacit_linear linear = {
+        .dimension = 2, .bound = 1, .simplex = true, .row = corner_row};
+    static const char *const kinds[] = {"posterior-linear", "explore-commit-linear"};
+    for (size_t i = 0; i < 2 * N_OF(kinds); i++) {
+        const tacit_agent_request q = {
+            .kind = kinds[i / 2],
+            .guarantee = {i % 2 == 0 ? TACIT_MODEL_JOINT : TACIT_MODEL_LOCAL, 1, 1e-5},
+            .n_states = 3,
+            .n_actions = 2,
+            .horizon = 3,
+            .episodes = 16,
+            .linear = &linear};
+        tacit_audit *a = audit(&q, 8000, 0);
+        assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
+        assert_within(a->share, 0.95, 1 + 1e-9);
+        assert_within(a->gaussian.mu / a->declared, 0.4, 1);
+        assert_true(a->epsilon > 0.2 && a->epsilon <= 1);
+        assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
+        assert_within(a->noise_size, 0.98, 1.02);
+        tacit_audit_destroy(a);
+    }
+}
+
 /* Policies switch, and value functions reach their ends, only under releases that are unlikely. */
 TEST(unlikely_releases_make_lsvi_switch)
 {

@@ -1,0 +1,195 @@
+/* Gate 1 for posterior-linear and explore-commit-linear: one user is replaced, with the releases frozen. Then everything that others meet is the same, and the
+ * loss is at most what the plan declares; the worst pair of users is found by hill climbing, and comes near it, whatever the signs of
+ * the features.
+ *
+ * And once more from the noise that was drawn, not from what is declared of it: how far the worst pair moves what passes the door, in
+ * units of the standard deviation of released minus exact, is no more than the guarantee's mu. */
+#include <math.h>
+
+#include "agents/agent_inside.h"
+#include "support/arena.h"
+#include "support/check.h"
+#include "support/neighbors.h"
+
+enum { STATES = 3, ACTIONS = 3, D = 2, USERS = 24 };
+
+static const char *const kinds[] = {"posterior-linear", "explore-commit-linear"};
+static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
+                             local = {TACIT_MODEL_LOCAL, 1, 1e-6};
+
+/* The same in all states, so that the worst steps follow each other: two corners, and the middle. */
+static void corners(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)context;
+    (void)state;
+    out[0] = action == 0 ? 1 : action == 1 ? 0 : 0.5;
+    out[1] = 1 - out[0];
+}
+
+/* Two that are opposite, and a short one: then the worst pair has the same next states and rewards. */
+static void opposites(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)context;
+    (void)state;
+    out[0] = action == 0 ? 1.2 : action == 1 ? -1.2 : 0.1;
+    out[1] = action == 0 ? 1.6 : action == 1 ? -1.6 : 0;
+}
+
+/* At acute angles, of several lengths; one pair of states is farther apart than any other. */
+static void mixed(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)context;
+    out[0] = 0.3 + 0.2 * state;
+    out[1] = 0.2 * action - 0.1 * state;
+}
+
+static const tacit_linear tables[] = {
+    {.dimension = D, .bound = 1, .simplex = true, .row = corners},
+    {.dimension = D, .bound = 2, .row = opposites},
+    {.dimension = D, .bound = 2, .row = mixed},
+};
+
+static crowd crowd_of(const char *kind, const tacit_linear *linear, tacit_guarantee guarantee,
+                      const tacit_setting *settings, size_t n, size_t horizon)
+{
+    return (crowd){.request = {.kind = kind,
+                               .settings = settings,
+                               .n_settings = n,
+                               .guarantee = guarantee,
+                               .n_states = STATES,
+                               .n_actions = ACTIONS,
+                               .horizon = horizon,
+                               .stationary = horizon % 2 == 0,
+                               .episodes = USERS,
+                               .linear = linear}};
+}
+
+/* What the search must reach: opposite features climb from the second best, same features and other states; and where features depend
+ * on the state, the worst steps cannot follow each other. */
+static double least_of(const tacit_linear *linear)
+{
+    return linear->row == corners ? 0.98 : linear->row == opposites ? 0.85 : 0.65;
+}
+
+/* In the first so many tables. */
+static void check(size_t n_tables, const char *kind, tacit_guarantee guarantee,
+                  const tacit_setting *settings, size_t n, bool devices)
+{
+    static const size_t horizons[] = {1, 2, 5, 11};
+    static crowd c;
+    for (size_t i = 0; i < N_OF(horizons) * n_tables; i++) {
+        const tacit_linear *linear = &tables[i / N_OF(horizons)];
+        c = crowd_of(kind, linear, guarantee, settings, n, horizons[i % N_OF(horizons)]);
+        c.devices = devices;
+        crowd_fill(&c, 1);
+        const double least = (devices ? 0.8 : 1) * least_of(linear); /* devices are slow */
+        neighbors_assert(
+            &c,
+            &(neighbors_wish){.restarts = 4, .moves = 120, .least = {least}, .least_whole = least});
+    }
+}
+
+TEST(posterior_linear_moves_by_what_it_declares)
+{
+    const tacit_setting early[] = {{.key = "first", .value = "2"},
+                                   {.key = "growth", .value = "1.3"}};
+    const tacit_setting one[] = {{.key = "first", .value = "12"}, {.key = "growth", .value = "9"}};
+    check(N_OF(tables), "posterior-linear", joint, NULL, 0, false);
+    check(1, "posterior-linear", joint, early, 2, false);
+    check(1, "posterior-linear", joint, one, 2, false);
+}
+
+/* Random actions, one release, and nothing of those who come later. */
+TEST(explore_commit_linear_moves_by_what_it_declares)
+{
+    const tacit_setting some = {.key = "explore", .value = "7"};
+    check(1, "explore-commit-linear", joint, NULL, 0, false);
+    check(1, "explore-commit-linear", joint, &some, 1, false);
+    check(1, "explore-commit-linear", local, NULL, 0, false);
+}
+
+TEST(local_posterior_linear_moves_by_what_it_declares)
+{
+    check(2, "posterior-linear", local, NULL, 0, false);
+    check(1, "posterior-linear", local, NULL, 0, true);
+}
+
+/* Late users act by an older plan: they add by the same table, in the batch of their place. */
+TEST(late_users_count_by_their_place)
+{
+    static crowd c;
+    for (size_t i = 0; i < 6 * N_OF(kinds); i++) {
+        c = crowd_of(kinds[i / 6], &tables[i % N_OF(tables)], i % 6 < 2 ? joint : local, NULL, 0,
+                     4);
+        c.request.outside = i % 2 == 0 ? TACIT_OUTSIDE_REFUSE : TACIT_OUTSIDE_CLIP;
+        c.devices = i % 6 >= 4;
+        crowd_fill(&c, 2);
+        for (size_t k = 0; k < c.n; k++)
+            c.people[k].late = k % 3 == 0 ? 0 : (5 * k) % 10;
+        neighbors_assert(
+            &c, &(neighbors_wish){.note = "late", .restarts = 3, .moves = 80, .least = {0.65}});
+    }
+}
+
+/* --- From the noise that was drawn -------------------------------------------------------------------- */
+
+typedef struct drawn {
+    double squares,
+        products; /* of released minus exact; of the same number in two releases that follow */
+    double last[64];
+    uint64_t n, pairs;
+    bool again;
+} drawn;
+
+static void note(void *context, const tacit__passage *p)
+{
+    drawn *d = context;
+    for (size_t i = 0; i < p->n; i++) {
+        const double noise = (double)(p->released[i] - p->exact[i]) * p->lattice;
+        d->squares += noise * noise;
+        d->products += d->again ? noise * d->last[p->offset + i] : 0;
+        d->pairs += d->again;
+        d->last[p->offset + i] = noise;
+    }
+    d->n += p->n;
+    d->again = true;
+}
+
+/* Two users who use the same corner throughout, are never in the same state, and have opposite rewards: 2 + 1 for each step before the
+ * last, 1 for the last, and the first states. With opposite features, and everything else the same: 5 in place of 3. */
+static void check_drawn(const tacit_linear *linear, double step)
+{
+    enum { HORIZON = 5, AGENTS = 1200 };
+    static crowd c;
+    drawn d = {.n = 0};
+    double mu;
+    assert_ok(tacit_gdp_mu(joint.epsilon, joint.delta, &mu));
+    c = crowd_of("posterior-linear", linear, joint, NULL, 0, HORIZON);
+    crowd_fill(&c, 3);
+    for (uint64_t seed = 1; seed <= AGENTS; seed++) {
+        tacit_agent *agent = agent_of(&c.request, seed);
+        d.again = false;
+        tacit__ledger_set_recorder(tacit__agent_ledger(agent), note, &d);
+        for (size_t k = 0; k < c.n; k++) {
+            const person *p = &c.people[k];
+            const tacit_trajectory t = {
+                .states = p->states, .actions = p->actions, .rewards = p->rewards};
+            assert_ok(tacit_agent_learn(agent, &t, NULL));
+        }
+        tacit_agent_destroy(agent);
+    }
+    assert_true(d.n > 75000); /* 4 / sqrt(2 n) < 0.0104 */
+    const double stddev = sqrt(d.squares / (double)d.n);
+    const double square = (HORIZON - 1) * step + 1;
+    const double moved = sqrt(square + 2 * square / 32); /* first states, posterior-mixture.md */
+    assert_within(moved / stddev, 0.98 * mu, 1.0105 * mu);
+    /* releases have noise of their own: four standard errors */
+    assert_within(d.products / (double)d.pairs / (stddev * stddev), -4 / sqrt((double)d.pairs),
+                  4 / sqrt((double)d.pairs));
+}
+
+TEST(the_guarantee_holds_with_the_noise_that_was_drawn)
+{
+    check_drawn(&tables[0], 3);
+    check_drawn(&tables[1], 5);
+}

@@ -1,0 +1,421 @@
+/* The posterior of a linear MDP against a plain version of the formulas of docs/why/posterior-linear.md: explicit inverses, visits by
+ * walking through all trajectories; and what is publicly known of the features. */
+#include "plan/linear_posterior.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { STATES = 4, ACTIONS = 2, D = 3, PAIRS = STATES * ACTIONS, HORIZON = 3 };
+enum { PLANS = 3, BATCHES = 2, TRANSITIONS = (HORIZON - 1) * STATES * D };
+enum { NUMBERS = TRANSITIONS + HORIZON * D };
+
+static double features[PAIRS][D];
+
+static void row(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)context;
+    memcpy(out, features[state * ACTIONS + action], sizeof features[0]);
+}
+
+static const tacit_linear simplex = {.dimension = D, .bound = 1, .simplex = true, .row = row};
+static const tacit_linear ball = {.dimension = D, .bound = 3, .row = row};
+
+static void draw_simplex(uint64_t *seed, size_t n, double *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] = -log(random_unit(seed));
+    for (size_t i = 0; i < n; i++)
+        x[i] /= sum;
+}
+
+static tacit__linear_model *draw_model(uint64_t seed)
+{
+    tacit__linear_model *m = NULL;
+    for (size_t pair = 0; pair < PAIRS; pair++)
+        draw_simplex(&seed, D, features[pair]);
+    features[3][0] = 1; /* one of the corners, so that the longest has length 1 */
+    features[3][1] = features[3][2] = 0;
+    assert_ok(tacit__linear_model_create(&simplex, STATES, ACTIONS, HORIZON, 1000, &m, NULL));
+    return m;
+}
+
+/* --- The model ------------------------------------------------------------------------------------- */
+
+/* Up to a step of the lattice, and never longer. */
+TEST(features_are_placed_in_units_of_the_longest)
+{
+    tacit__linear_model *m = NULL;
+    uint64_t seed = 3;
+    for (int signs = 0; signs < 2; signs++) {
+        double longest = 0;
+        for (size_t i = 0; i < PAIRS; i++) {
+            double square = 0;
+            for (size_t j = 0; j < D; j++) {
+                features[i][j] = signs ? random_normal(&seed) / 2 : random_unit(&seed);
+                square += features[i][j] * features[i][j];
+            }
+            longest = fmax(longest, sqrt(square));
+        }
+        assert_ok(tacit__linear_model_create(&ball, STATES, ACTIONS, HORIZON, 1000, &m, NULL));
+        const double step = ldexp(1, -m->scores.feature_bits);
+        for (size_t i = 0; i < PAIRS * D; i++) {
+            const double wanted = features[i / D][i % D] / longest, got = m->features[i];
+            assert_close(got, m->scores.features[i] * step, 1e-15);
+            assert_within(fabs(wanted) - fabs(got), -1e-12, step);
+            assert_true(got * wanted >= 0);
+        }
+        tacit__linear_model_destroy(m);
+    }
+}
+
+/* K users add at most 2^60, whatever K. */
+TEST(many_users_have_room)
+{
+    tacit__linear_model *m = draw_model(1);
+    tacit__linear_model_destroy(m);
+    for (int bits = 0; bits < 53; bits++) {
+        const uint64_t users = (uint64_t)1 << bits;
+        tacit_error err = {.message = ""};
+        tacit_status status =
+            tacit__linear_model_create(&simplex, STATES, ACTIONS, HORIZON, users, &m, &err);
+        assert_true(status == TACIT_OK || (bits > 36 && status == TACIT_NO_ROOM));
+        if (status != TACIT_OK)
+            continue;
+        assert_true(m->scores.feature_bits >= 6);
+        assert_true(tacit__feature_scores_bits(&m->scores) + 4 + bits <= 60);
+        tacit__linear_model_destroy(m);
+    }
+}
+
+TEST(features_that_are_not_what_was_declared_are_refused)
+{
+    static const double wrong[] = {1.5, -0.1, (double)NAN, HUGE_VAL};
+    tacit__linear_model *m = draw_model(4);
+    tacit_linear none = simplex;
+    tacit__linear_model_destroy(m);
+    for (size_t i = 0; i < N_OF(wrong); i++) {
+        tacit_error err = {.message = ""};
+        m = draw_model(4);
+        tacit__linear_model_destroy(m);
+        features[5][1] = wrong[i];
+        assert_status(tacit__linear_model_create(&simplex, STATES, ACTIONS, HORIZON, 10, &m, &err),
+                      TACIT_OUT_OF_BOUND);
+        assert_non_null(strstr(err.message, "state 2, action 1"));
+    }
+    none.dimension = 0;
+    assert_status(tacit__linear_model_create(&none, STATES, ACTIONS, HORIZON, 10, &m, NULL),
+                  TACIT_BAD_ARGUMENT);
+}
+
+/* The smallest n with n^2 L f2 / (V + n c2) >= 2 S, by trying. */
+static double told(const tacit__linear_model *m, double n, double sum, double user, double steps)
+{
+    double f2 = 0, c2 = user;
+    for (size_t i = 0; i < D * D; i++) {
+        double cell = 0;
+        for (size_t pair = 0; pair < PAIRS; pair++)
+            cell += m->features[pair * D + i / D] * m->features[pair * D + i % D] / PAIRS;
+        f2 += cell * cell / D;
+        c2 += i / D == i % D ? cell / (D * STATES) : 0;
+    }
+    return n * n * steps * f2 / (sum + n * c2);
+}
+
+TEST(the_first_batch_halves_the_prior_variance)
+{
+    tacit__linear_model *m = draw_model(6);
+    static const double cases[][3] = {{0, 0, 1}, {1, 0, 1}, {100, 0, 1}, {0, 4, 1}, {100, 0, 5}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const double sum = cases[i][0], user = cases[i][1], steps = cases[i][2];
+        const double n = (double)tacit__linear_model_users(m, sum, user, (size_t)steps, 1e9);
+        assert_true(n >= 4 && n < 1e6);
+        assert_true(told(m, n, sum, user, steps) >= 2 * STATES * (1 - 1e-9));
+        if (n > 4)
+            assert_true(told(m, n - 1, sum, user, steps) < 2 * STATES);
+    }
+    assert_int_equal(tacit__linear_model_users(m, 100, 0, 1, 12), 12);
+    assert_int_equal(tacit__linear_model_users(m, 100, 0, 1, 0.5), 1);
+    tacit__linear_model_destroy(m);
+    memset(features, 0, sizeof features); /* tell nothing: all users */
+    assert_ok(tacit__linear_model_create(&ball, STATES, ACTIONS, HORIZON, 1000, &m, NULL));
+    assert_int_equal(tacit__linear_model_users(m, 1, 0, 1, 77), 77);
+    tacit__linear_model_destroy(m);
+}
+
+/* --- The posterior --------------------------------------------------------------------------------- */
+
+/* Inverse by Gauss and Jordan, without pivots: matrices here are definite. */
+static void invert(const double *a, double *out)
+{
+    double m[D][2 * D];
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j < 2 * D; j++)
+            m[i][j] = j < D ? a[i * D + j] : j - D == i;
+    for (size_t k = 0; k < D; k++) {
+        for (size_t j = 2 * D; j-- > k;)
+            m[k][j] /= m[k][k];
+        for (size_t i = 0; i < D; i++)
+            for (size_t j = 2 * D; j-- > k && i != k;)
+                m[i][j] -= m[i][k] * m[k][j];
+    }
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j < D; j++)
+            out[i * D + j] = m[i][D + j];
+}
+
+static void multiply(const double *a, const double *b, double *out)
+{
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j < D; j++) {
+            out[i * D + j] = 0;
+            for (size_t k = 0; k < D; k++)
+                out[i * D + j] += a[i * D + k] * b[k * D + j];
+        }
+}
+
+typedef struct played {
+    uint32_t plans[PLANS * HORIZON * STATES];
+    uint64_t players[PLANS];
+    double sums[NUMBERS + STATES];
+    tacit__played_batch batch;
+} played;
+
+static void draw_batch(uint64_t *seed, uint64_t users, double variance, played *p)
+{
+    p->batch = (tacit__played_batch){.shown = {users, p->sums, p->sums + NUMBERS},
+                                     .n_plans = PLANS,
+                                     .plans = p->plans,
+                                     .players = p->players,
+                                     .variance = variance,
+                                     .start = 0.4};
+    for (size_t i = 0; i < N_OF(p->plans); i++)
+        p->plans[i] = (uint32_t)random_below(seed, ACTIONS);
+    p->players[0] = users / 2;
+    p->players[1] = 0;
+    p->players[2] = users - p->players[0];
+    for (size_t i = 0; i < NUMBERS; i++)
+        p->sums[i] = 0.2 * (double)users * random_normal(seed);
+    for (size_t s = 0; s < STATES; s++)
+        p->sums[NUMBERS + s] = 0.4 * (double)users * random_unit(seed);
+}
+
+/* What the plain version has of each table. */
+typedef struct plain {
+    size_t tables;
+    double chances[HORIZON][PAIRS][STATES], rewards[HORIZON][PAIRS];
+    double spread[HORIZON][PAIRS], reward_spread[HORIZON][PAIRS];
+    double start[STATES];
+} plain;
+
+/* All trajectories from here, with their chance. */
+static void walk(const plain *x, const uint32_t *plan, size_t h, size_t s, double chance,
+                 double visits[HORIZON][PAIRS])
+{
+    if (h == HORIZON)
+        return;
+    const size_t pair = s * ACTIONS + plan[h * STATES + s], table = x->tables == 1 ? 0 : h;
+    visits[h][pair] += chance;
+    for (size_t next = 0; next < STATES; next++)
+        walk(x, plan, h + 1, next, chance * x->chances[table][pair][next], visits);
+}
+
+/* Precision and targets of one table: J R^-1 J and J R^-1 x for the columns x. */
+typedef struct knowledge {
+    double precision[D * D], targets[STATES][D];
+} knowledge;
+
+static void tell(const tacit__linear_model *m, const double *visits, double variance, double moment,
+                 size_t n, double x[][D], knowledge *k)
+{
+    double j[D * D], r[D * D], inverse[D * D], left[D * D], information[D * D];
+    for (size_t i = 0; i < D * D; i++) {
+        j[i] = 0;
+        for (size_t pair = 0; pair < PAIRS; pair++)
+            j[i] += visits[pair] * m->features[pair * D + i / D] * m->features[pair * D + i % D];
+        r[i] = moment * j[i] + (i / D == i % D ? variance : 0);
+    }
+    invert(r, inverse);
+    multiply(j, inverse, left);
+    multiply(left, j, information);
+    for (size_t i = 0; i < D * D; i++)
+        k->precision[i] += information[i];
+    for (size_t c = 0; c < n; c++)
+        for (size_t i = 0; i < D * D; i++)
+            k->targets[c][i / D] += left[i] * x[c][i % D];
+}
+
+static double length(const double *inverse, const double *phi)
+{
+    double square = 0;
+    for (size_t i = 0; i < D * D; i++)
+        square += phi[i / D] * inverse[i] * phi[i % D];
+    return sqrt(square);
+}
+
+static void conclude(const tacit__linear_model *m, const knowledge *measures,
+                     const knowledge *rewards, size_t t, plain *x)
+{
+    double inverse[D * D], reward_inverse[D * D], sorted[STATES];
+    invert(measures->precision, inverse);
+    invert(rewards->precision, reward_inverse);
+    for (size_t pair = 0; pair < PAIRS; pair++) {
+        const double *phi = m->features + pair * D;
+        double reward = 0.5;
+        x->spread[t][pair] = length(inverse, phi);
+        x->reward_spread[t][pair] = length(reward_inverse, phi);
+        for (size_t next = 0; next < STATES; next++) {
+            x->chances[t][pair][next] = 1.0 / STATES;
+            for (size_t i = 0; i < D * D; i++)
+                x->chances[t][pair][next] +=
+                    phi[i / D] * inverse[i] * measures->targets[next][i % D];
+        }
+        tacit__simplex_project(STATES, x->chances[t][pair], sorted);
+        for (size_t i = 0; i < D * D; i++)
+            reward += phi[i / D] * reward_inverse[i] * rewards->targets[0][i % D];
+        x->rewards[t][pair] = fmin(1, fmax(0, reward));
+    }
+}
+
+static void plain_pass(const tacit__linear_model *m, const played *batches, size_t n, plain *x)
+{
+    knowledge measures[HORIZON] = {{.precision = {0}}}, rewards[HORIZON] = {{.precision = {0}}};
+    for (size_t i = 0; i < HORIZON * D; i++) {
+        measures[i / D].precision[i % D * (D + 1)] = 2 * STATES;
+        rewards[i / D].precision[i % D * (D + 1)] = 12;
+    }
+    for (size_t k = 0; k < n; k++) {
+        double visits[HORIZON][PAIRS] = {{0}};
+        const double variance =
+            batches[k].batch.variance + 1e-6 * (double)batches[k].batch.shown.users;
+        for (size_t j = 0; j < PLANS; j++)
+            for (size_t s = 0; s < STATES; s++)
+                walk(x, batches[k].plans + j * HORIZON * STATES, 0, s,
+                     (double)batches[k].players[j] * x->start[s], visits);
+        for (size_t h = 0; h < HORIZON; h++) {
+            const size_t t = x->tables == 1 ? 0 : h;
+            double columns[STATES][D], reward[1][D];
+            memcpy(reward[0], batches[k].sums + TRANSITIONS + h * D, sizeof reward[0]);
+            tell(m, visits[h], variance, 1.0 / 12, 1, reward, &rewards[t]);
+            if (h + 1 == HORIZON)
+                continue;
+            for (size_t i = 0; i < STATES * D; i++) {
+                double mean = 0;
+                for (size_t next = 0; next < STATES; next++)
+                    mean += batches[k].sums[(h * STATES + next) * D + i % D] / STATES;
+                columns[i / D][i % D] = batches[k].sums[h * STATES * D + i] - mean;
+            }
+            tell(m, visits[h], variance, 1.0 / STATES, STATES, columns, &measures[t]);
+        }
+    }
+    for (size_t t = 0; t < x->tables; t++)
+        conclude(m, &measures[t], &rewards[t], t, x);
+}
+
+static void compare(const tacit__linear_posterior *p, const plain *x)
+{
+    for (size_t i = 0; i < x->tables * PAIRS; i++) {
+        const size_t t = i / PAIRS, pair = i % PAIRS;
+        for (size_t next = 0; next < STATES; next++)
+            assert_within(p->chances[i * STATES + next] - x->chances[t][pair][next], -1e-8, 1e-8);
+        assert_within(p->expected[i] - x->rewards[t][pair], -1e-8, 1e-8);
+        assert_within(p->spread[i] - x->spread[t][pair], -1e-8, 1e-8);
+        assert_within(p->reward_spread[i] - x->reward_spread[t][pair], -1e-8, 1e-8);
+    }
+}
+
+TEST(the_posterior_is_that_of_the_formulas)
+{
+    for (int same = 0; same < 2; same++)
+        for (int noisy = 0; noisy < 2; noisy++) {
+            tacit__linear_model *m = draw_model(7);
+            tacit__linear_posterior *p = NULL;
+            uint64_t seed = 11;
+            static played batches[BATCHES];
+            tacit__played_batch list[BATCHES];
+            double sorted[STATES];
+            plain x = {.tables = same ? 1 : HORIZON};
+            assert_ok(tacit__linear_posterior_create(m, same != 0, &p));
+            plain_pass(m, batches, 0, &x);
+            compare(p, &x);
+            for (size_t n = 1; n <= BATCHES; n++) {
+                draw_batch(&seed, 30 * n, noisy ? 25 : 0, &batches[n - 1]);
+                list[n - 1] = batches[n - 1].batch;
+                tacit__played_start(list, n, STATES, x.start, sorted);
+                for (int round = 0; round < 3; round++)
+                    plain_pass(m, batches, n, &x);
+                tacit__linear_posterior_fit(p, list, n);
+                compare(p, &x);
+            }
+            tacit__linear_posterior_destroy(p);
+            tacit__linear_model_destroy(m);
+        }
+}
+
+/* Exact sums of a hundred million users, as they are on average: chances, rewards and starts are found. */
+TEST(exact_sums_of_many_users_tell_the_world)
+{
+    tacit__linear_model *m = draw_model(8);
+    tacit__linear_posterior *p = NULL;
+    uint64_t seed = 13;
+    static played b;
+    static plain truth = {.tables = HORIZON};
+    double visits[HORIZON][PAIRS] = {{0}}, measures[HORIZON][D][STATES], theta[HORIZON][D];
+    draw_batch(&seed, 100000000, 0, &b);
+    b.players[1] = b.players[2] /= 2;
+    for (size_t i = 0; i < HORIZON * D; i++) {
+        draw_simplex(&seed, STATES, measures[i / D][i % D]);
+        theta[i / D][i % D] = random_unit(&seed);
+    }
+    for (size_t i = 0; i < HORIZON * PAIRS * D; i++) {
+        const size_t h = i / (PAIRS * D), pair = i / D % PAIRS, j = i % D;
+        truth.rewards[h][pair] += features[pair][j] * theta[h][j];
+        for (size_t next = 0; next < STATES; next++)
+            truth.chances[h][pair][next] += features[pair][j] * measures[h][j][next];
+    }
+    draw_simplex(&seed, STATES, truth.start);
+    for (size_t j = 0; j < PLANS; j++)
+        for (size_t s = 0; s < STATES; s++)
+            walk(&truth, b.plans + j * HORIZON * STATES, 0, s,
+                 (double)b.players[j] * truth.start[s], visits);
+    memset(b.sums, 0, sizeof b.sums);
+    for (size_t s = 0; s < STATES; s++)
+        b.sums[NUMBERS + s] = 0.4 * 1e8 * truth.start[s];
+    for (size_t i = 0; i < HORIZON * PAIRS * D; i++) {
+        const size_t h = i / (PAIRS * D), pair = i / D % PAIRS, j = i % D;
+        const double seen = visits[h][pair] * m->features[pair * D + j];
+        b.sums[TRANSITIONS + h * D + j] += seen * (truth.rewards[h][pair] - 0.5);
+        for (size_t next = 0; next < STATES && h + 1 < HORIZON; next++)
+            b.sums[(h * STATES + next) * D + j] += seen * truth.chances[h][pair][next];
+    }
+    assert_ok(tacit__linear_posterior_create(m, false, &p));
+    for (int i = 0; i < 20; i++)
+        tacit__linear_posterior_fit(p, &b.batch, 1);
+    for (size_t s = 0; s < STATES; s++)
+        assert_within(p->start[s] - truth.start[s], -1e-6, 1e-6);
+    for (size_t i = 0; i < HORIZON * PAIRS; i++) {
+        assert_within(p->expected[i] - truth.rewards[i / PAIRS][i % PAIRS], -2e-3, 2e-3);
+        for (size_t next = 0; next < STATES && i / PAIRS + 1 < HORIZON; next++)
+            assert_within(p->chances[i * STATES + next] - truth.chances[i / PAIRS][i % PAIRS][next],
+                          -2e-3, 2e-3);
+    }
+    tacit__linear_posterior_destroy(p);
+    tacit__linear_model_destroy(m);
+}
+
+TEST(no_memory_is_survived)
+{
+    tacit__linear_model *m = draw_model(9), *other = NULL;
+    tacit__linear_posterior *p = NULL;
+    assert_survives_no_memory(
+        tacit__linear_model_create(&simplex, STATES, ACTIONS, HORIZON, 10, &other, NULL), );
+    assert_survives_no_memory(tacit__linear_posterior_create(m, false, &p), );
+    tacit__linear_posterior_destroy(p);
+    tacit__linear_model_destroy(other);
+    tacit__linear_model_destroy(m);
+}
