@@ -10,7 +10,7 @@
 
 /* Stated choices. */
 enum {
-    TACIT__MAX_LEARNERS = 64,
+    TACIT__MAX_LEARNERS = 128,
     TACIT__MAX_NAME = 64,
     TACIT__MAX_FEATURES = 4096, /* of an action */
     TACIT__MOST_BODY = 1 << 26  /* bytes that limits.body can be */

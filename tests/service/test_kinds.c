@@ -18,7 +18,7 @@
 #include "support/random.h"
 #include "support/server.h"
 
-enum { USERS = 24, BEFORE = 11, MOST = 64, CLIENTS = 4, STEPS = 3 };
+enum { USERS = 24, BEFORE = 11, MOST = 96, CLIENTS = 4, STEPS = 3 };
 
 /* --- Spaces --------------------------------------------------------------------------------------- */
 
