@@ -188,26 +188,6 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     return tacit__epoch_build(base, r, noise, err);
 }
 
-/* --- Forecast ------------------------------------------------------------------------------------ */
-
-static double burden(const void *self, double users, double epsilon)
-{
-    const posterior_kernel_agent *agent = self;
-    tacit__kernel_noise noise;
-    if (set_noise(&agent->base.guarantee, epsilon, &noise) != TACIT_OK)
-        return (double)NAN;
-    return 3 * (double)tacit__posterior_kernel_halving(agent->base.planner, &noise) / users;
-}
-
-static void describe(const void *self, char *out, size_t size)
-{
-    const posterior_kernel_agent *agent = self;
-    (void)snprintf(out, size, "%zu contexts, %zu actions, rank %zu", agent->base.pairs.n_contexts,
-                   agent->base.pairs.n_actions, agent->base.dimension - agent->base.cells);
-}
-
-static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
-
 const tacit__family tacit__family_posterior_kernel = {
     .rows = &rows,
     .no_pure = "its noise is Gaussian",
@@ -226,5 +206,4 @@ const tacit__family tacit__family_posterior_kernel = {
     .fields = tacit__epoch_fields,
     .ledger = tacit__curated_ledger,
     .remark = tacit__epoch_remark,
-    .criterion = &criterion,
 };

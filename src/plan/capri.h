@@ -65,11 +65,6 @@ void tacit__capri_close(tacit__capri *planner, const double *sum);
 /* Lengths of epochs into out (NULL: none); returns how many. */
 size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out);
 
-/* The root mean squared error that is predicted for the estimates on which the last epoch acts, if
- * `users` come and the noise in sums of unit vectors is `scale`; nothing eliminated. NaN with a
- * fixed tau. */
-double tacit__capri_predict(const tacit__capri *planner, double users, double scale);
-
 /* The same as a planner in epochs; its options are tacit__capri_options. */
 extern const tacit__epoch_planner tacit__capri_planner;
 

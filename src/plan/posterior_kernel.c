@@ -364,12 +364,6 @@ const tacit__epoch_planner tacit__posterior_kernel_planner = {.create = create_p
                                                               .get = get_epoch,
                                                               .close = close_epoch};
 
-uint64_t tacit__posterior_kernel_halving(const void *self, const tacit__kernel_noise *noise)
-{
-    const planner *p = self;
-    return tacit__kernel_features_users(p->features, noise, 1e15, p->weight);
-}
-
 uint64_t tacit__posterior_kernel_quota(const void *self)
 {
     return ((const planner *)self)->quota;
