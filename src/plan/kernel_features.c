@@ -161,62 +161,17 @@ uint64_t tacit__kernel_features_users(const tacit__kernel_features *f,
 /* For a Gaussian mean reward, the action that is best by estimates that leave the share l of its variance
  * open is worth sqrt(1 - l) times what the best one is worth. Uniform play is worth nothing. So n users who
  * explore lose n, and the others (K - n) (1 - sqrt(1 - l(n))), in units of what the best action is worth. */
-static double least_loss(const tacit__kernel_features *f, const tacit__kernel_noise *noise,
-                         double users, double *explore)
+uint64_t tacit__kernel_features_explore(const tacit__kernel_features *f,
+                                        const tacit__kernel_noise *noise, double users)
 {
-    double least = HUGE_VAL;
-    *explore = 1;
+    double least = HUGE_VAL, explore = 1;
     for (double n = 1; n <= fmax(1, users / 2); n = ceil(STRIDE * n)) {
         const double left = tacit__kernel_features_left(f, noise, n);
         const double loss = n + (users - n) * (1 - sqrt(1 - left));
         if (loss < least) {
             least = loss;
-            *explore = n;
+            explore = n;
         }
     }
-    return least;
-}
-
-uint64_t tacit__kernel_features_explore(const tacit__kernel_features *f,
-                                        const tacit__kernel_noise *noise, double users)
-{
-    double explore;
-    (void)least_loss(f, noise, users, &explore);
     return (uint64_t)explore;
-}
-
-double tacit__kernel_features_loss(const tacit__kernel_features *f,
-                                   const tacit__kernel_noise *noise, double users)
-{
-    double explore;
-    return least_loss(f, noise, users, &explore) / users;
-}
-
-/* The best of several actions is worth in proportion to the standard deviation over actions: of f in each
- * context, or, for a constant action, of its mean over contexts. */
-double tacit__kernel_features_constant(const tacit__kernel_features *f)
-{
-    const size_t C = f->pairs.n_contexts, A = f->pairs.n_actions;
-    double each = 0, constant = 0;
-    for (size_t j = 0; j < f->p; j++) {
-        double all = 0; /* mean over pairs */
-        for (size_t w = 0; w < f->n; w++)
-            all += weight_of(&f->pairs, w) * f->phi[w * f->p + j];
-        for (size_t a = 0; a < A; a++) {
-            double mean = 0;
-            for (size_t c = 0; c < C; c++)
-                mean += weight_of(&f->pairs, c * A) * (double)A * f->phi[(c * A + a) * f->p + j];
-            constant += (mean - all) * (mean - all) / (double)A;
-        }
-        for (size_t c = 0; c < C; c++) {
-            double mean = 0, square = 0;
-            for (size_t a = 0; a < A; a++) {
-                const double x = f->phi[(c * A + a) * f->p + j];
-                mean += x / (double)A;
-                square += x * x / (double)A;
-            }
-            each += weight_of(&f->pairs, c * A) * (double)A * (square - mean * mean);
-        }
-    }
-    return each > 0 ? fmax(0, 1 - sqrt(constant / each)) : 0;
 }

@@ -51,10 +51,4 @@ uint64_t tacit__kernel_features_users(const tacit__kernel_features *features,
 uint64_t tacit__kernel_features_explore(const tacit__kernel_features *features,
                                         const tacit__kernel_noise *noise, double users);
 
-/* What these users lose then, and what the best constant action loses, as expected beforehand: shares of what
- * the best actions are worth. */
-double tacit__kernel_features_loss(const tacit__kernel_features *features,
-                                   const tacit__kernel_noise *noise, double users);
-double tacit__kernel_features_constant(const tacit__kernel_features *features);
-
 #endif

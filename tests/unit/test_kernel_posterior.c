@@ -146,31 +146,6 @@ TEST(the_rule_for_exploring_is_the_least_of_its_measure)
     tacit__kernel_features_destroy(f);
 }
 
-/* Where contexts do not matter, a constant action is as good as any policy; where neighbors tell nothing about each other, it
- * loses most. What is lost beforehand falls with users, and grows with noise. */
-TEST(forecasts_are_of_the_right_kind)
-{
-    static const char *const rougher[] = {"linear + se(0.3)", "se(100) * se(0.3)", "se(0.6)",
-                                          "se(0.3)", "se(0.1)"};
-    double shares[N_OF(rougher)];
-    for (size_t k = 0; k < N_OF(rougher); k++) {
-        tacit__kernel_features *f = make_features(rougher[k], 100);
-        shares[k] = tacit__kernel_features_constant(f);
-        double before = 1;
-        for (double users = 50; users < 1e6; users *= 4) {
-            const double loss =
-                tacit__kernel_features_loss(f, &(tacit__kernel_noise){.scale = 5}, users);
-            assert_true(loss > 0 && loss <= before);
-            assert_true(
-                tacit__kernel_features_loss(f, &(tacit__kernel_noise){.scale = 50}, users) >= loss);
-            before = loss;
-        }
-        tacit__kernel_features_destroy(f);
-    }
-    assert_true(shares[0] < 1e-6 && shares[1] < 1e-3);
-    assert_true(shares[2] < shares[3] && shares[3] < shares[4] && shares[4] < 1);
-}
-
 /* --- The posterior --------------------------------------------------------------------------------- */
 
 /* x in the place of b: a x = b, by elimination. */
