@@ -54,6 +54,35 @@ tacit_status tacit__reading_mechanism(const tacit__reading *r, tacit_sum_mechani
                                "sums is '%s', expected tree, smooth or blt", q->sums);
 }
 
+/* G of growth(G). */
+static bool read_growth(const char *text, double *out)
+{
+    static const char open[] = "growth(";
+    const size_t n = strlen(text), before = sizeof open - 1;
+    return n > before + 1 && strncmp(text, open, before) == 0 && text[n - 1] == ')' &&
+           tacit__read_real(text + before, n - before - 1, out);
+}
+
+tacit_status tacit__reading_schedule(const tacit__reading *r, double usual, double otherwise,
+                                     double *growth, tacit_error *err)
+{
+    const double least = 1.001, most = 100;
+    const tacit__value *v = tacit__value_of(&r->values, "schedule");
+    double given = usual;
+    if (!v->given || strcmp(v->text, "every") == 0) {
+        *growth = v->given ? 0 : otherwise;
+        return TACIT_OK;
+    }
+    if (strcmp(v->text, "growth") != 0 &&
+        !(read_growth(v->text, &given) && given >= least && given <= most))
+        return tacit__value_fail(&r->values, "schedule", err, TACIT_BAD_ARGUMENT,
+                                 "schedule is '%.40s', expected every, growth, or growth(G) with G "
+                                 "from %g to %g, as in growth(1.2)",
+                                 v->text, least, most);
+    *growth = given;
+    return TACIT_OK;
+}
+
 uint64_t tacit__reading_tie_seed(tacit_noise *noise)
 {
     uint64_t word = 1;

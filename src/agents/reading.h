@@ -41,6 +41,12 @@ __attribute__((format(printf, 4, 5))) tacit_status tacit__reading_fail(
 TACIT_MUST_USE tacit_status tacit__reading_mechanism(const tacit__reading *reading,
                                                      tacit_sum_mechanism *out, tacit_error *err);
 
+/* How often sums are released: `schedule` is every, growth or growth(G). Every is 0, growth alone `usual`,
+ * and `otherwise` is what it is if it was not given. */
+TACIT_MUST_USE tacit_status tacit__reading_schedule(const tacit__reading *reading, double usual,
+                                                    double otherwise, double *growth,
+                                                    tacit_error *err);
+
 /* Public chance that breaks ties; without a source of noise (model none) a fixed one. */
 uint64_t tacit__reading_tie_seed(tacit_noise *noise);
 

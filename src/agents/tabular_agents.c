@@ -7,6 +7,7 @@
 typedef struct tabular_agent {
     tacit__curated base;
     void *planner;
+    uint64_t planned; /* users in the release that the planner has seen last, + 1; 0: none yet */
     char remark[400];
 } tabular_agent;
 
@@ -79,9 +80,12 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     tabular_agent *agent = self;
     tacit__counts counts;
     tacit_status status = tacit__tabular_release(agent->base.curator, &counts, err);
-    if (status == TACIT_OK)
-        *out = methods(agent)->plan(agent->planner, &counts);
-    return status;
+    if (status != TACIT_OK)
+        return status;
+    counts.again = agent->planned == counts.users + 1;
+    agent->planned = counts.users + 1;
+    *out = methods(agent)->plan(agent->planner, &counts);
+    return TACIT_OK;
 }
 
 static void fields(void *self, tacit__saved *s)

@@ -21,23 +21,33 @@
                     "multiplies the error levels of the noise; 1 is the theorem, and the default " \
                     "if bonus_scale is 1"),                                                        \
         TACIT__REAL("failure", "0.1", 1e-12, 0.5, "probability that the bounds fail"),             \
+        TACIT__TEXT("schedule", "",                                                                \
+                    "joint: counts are released after every user, or by growth(1.2): when there "  \
+                    "are 1.2 times as many, with less noise; default growth(1.02), if "            \
+                    "bonus_scale is 1 every"),                                                     \
         TACIT__INTEGER("user_visits", "", 0, 1e6,                                                  \
                        "pooled, delta > 0: count a user's first so many visits of a state and "    \
                        "action; 0 counts all, and is the default if bonus_scale or user_norm is "  \
-                       "1; else 4"),                                                               \
+                       "1; else 2, or more where user_norm is large"),                             \
         TACIT__REAL("user_norm", "", 0.001, 1,                                                     \
-                    "pooled, delta > 0: clip a user's counts to this share of the horizon in L2 "  \
-                    "norm; 1 keeps all, and is the default if bonus_scale is 1; else 1 / "         \
-                    "sqrt(horizon)")
+                    "pooled, delta > 0: a user's visits count in full while the L2 norm of those " \
+                    "counted has room for them, then less; the norm's bound, as a share of the "   \
+                    "horizon; 1 counts all, and is the default if bonus_scale is 1; else by a "    \
+                    "public rule, at least 1 / sqrt(horizon)")
 
 static const tacit_parameter plain_parameters[] = {SHARED("0.01", "0.0001")};
 
 static const tacit_parameter ucbvi_parameters[] = {
-    SHARED("0.1", "0.001"),
+    SHARED("0.1", "0.2"),
     TACIT__TEXT("bonus", "",
-                "bernstein, hoeffding, certificate, printed, azar-hoeffding or azar-bernstein; "
-                "default bernstein, if bonus_scale is 1 hoeffding (calibration published: "
-                "printed)"),
+                "practical, bernstein, hoeffding, certificate, printed, azar-hoeffding or "
+                "azar-bernstein; default practical (calibration published: bernstein), if "
+                "bonus_scale is 1 hoeffding (published: printed); practical takes error_scale "
+                "times standard deviations for the noise, the others times levels, and have the "
+                "default 0.001"),
+    TACIT__REAL("threshold", "", 0, 100,
+                "noisy moves below so many times sqrt(2 ln S) standard deviations are taken for "
+                "0; default 1 with bonus practical, else 0"),
     TACIT__TEXT("monotone", "auto",
                 "Q never rises again: yes, no, or auto (yes if bonus_scale is 1)"),
     TACIT__TEXT("report", "all",
@@ -52,7 +62,9 @@ static const tacit_parameter ucbvi_parameters[] = {
 
 static const tacit_parameter private_ucb_po_parameters[] = {
     SHARED("0.01", "0.0001"),
-    TACIT__REAL("step_size", "0", 0, 1e6, "eta; 0 is the theorem's sqrt(2 ln A / (H^2 K))"),
+    TACIT__REAL("step_size", "0", 0, 1e6,
+                "eta; 0 is the theorem's sqrt(2 ln A / (H^2 K)) if bonus_scale is 1 or the "
+                "calibration is published, else 60 times that"),
 };
 
 static const tacit_parameter ldp_obi_parameters[] = {

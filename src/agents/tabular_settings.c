@@ -12,6 +12,9 @@
 #include "agents/tabular_agents.h"
 #include "base/error.h"
 
+#define GROWTH 1.02 /* of users from release to release; docs/why/tabular.md#when-to-release */
+#define VISITS_OF_PAIR 2.0 /* m: of a user, that count */
+
 /* bonus_scale: 1 */
 static bool is_theory(const tacit__reading *r)
 {
@@ -36,25 +39,77 @@ static tacit_status read_pooled(const tacit__reading *r, const tabular_parts *pa
     return TACIT_OK;
 }
 
-static double error_scale(const tacit__reading *r)
+static bool is_tight(const tacit__reading *r)
 {
-    const tacit__value *scale = tacit__value_of(&r->values, "error_scale");
-    return is_theory(r) && !scale->given ? 1 : scale->real;
+    return r->request->calibration == TACIT_CALIBRATION_TIGHT;
 }
 
-/* How much of a user counts: by default the first four visits of each state and action, clipped to
- * the length of a trajectory that never repeats itself. Only where it lowers noise: in L1 every
+/* Of levels, which most bonuses have, unlike standard deviations, which `practical` has, if
+ * nothing is said about it. */
+static double error_scale(const tacit__reading *r)
+{
+    const double of_levels = 0.001;
+    const tacit__value *scale = tacit__value_of(&r->values, "error_scale"),
+                       *bonus = tacit__value_find(&r->values, "bonus");
+    const bool levels =
+        bonus != NULL && (bonus->given ? strcmp(bonus->text, "practical") != 0 : !is_tight(r));
+    if (is_theory(r) && !scale->given)
+        return 1;
+    return levels && !scale->given ? of_levels : scale->real;
+}
+
+/* Releases for each user, or few: these have less noise, and are the default where noise is not
+ * printed and no theorem asks for the others. */
+static tacit_status read_schedule(const tacit__reading *r, tacit__tabular_options *o,
+                                  tacit_error *err)
+{
+    const bool joint = o->guarantee.model == TACIT_MODEL_JOINT;
+    const bool rare = joint && is_tight(r) && !is_theory(r);
+    TRY(tacit__reading_schedule(r, GROWTH, rare ? GROWTH : 0, &o->growth, err));
+    if (o->guarantee.model == TACIT_MODEL_NONE)
+        o->growth = 0; /* exact counts are always at hand */
+    if (o->growth == 0 || (joint && is_tight(r)))
+        return TACIT_OK;
+    return tacit__value_fail(&r->values, "schedule", err, TACIT_UNSUPPORTED,
+                             "rare releases lower the noise under joint privacy with calibration "
+                             "tight; elsewhere it is schedule: every");
+}
+
+/* The budget B of a user, the largest length of the visits that count. At least sqrt(min(H, m^2 S A))
+ * with m = 2 visits of a pair, which a user who goes about does not exceed: what is left out is what users
+ * tell again and again. More, up to H, which is everything, where noise is so low that nothing is saved by
+ * leaving visits out: as much as keeps the noise of the last release, about sqrt(2) B c / mu, below one
+ * visit. c is that of the best running sums, 1 + ln(R) / pi over R releases [FHU23], or of the
+ * sum of all reports, sqrt(K). All of it is public. */
+static double budget_of(const tacit__tabular_options *o)
+{
+    const double h = (double)o->space.horizon, k = (double)o->episodes,
+                 pairs = (double)o->space.n_states * (double)o->space.n_actions;
+    const double releases = o->growth > 1 ? log(k) / log(o->growth) : k;
+    const double c =
+        o->guarantee.model == TACIT_MODEL_JOINT ? 1 + log(fmax(1, releases)) / M_PI : sqrt(k);
+    double mu = 0;
+    if (tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu) != TACIT_OK)
+        mu = 0; /* no noise keeps such a guarantee, which the plan will say */
+    return fmin(h,
+                fmax(sqrt(fmin(h, VISITS_OF_PAIR * VISITS_OF_PAIR * pairs)), mu / (M_SQRT2 * c)));
+}
+
+/* How much of a user counts. Less than everything only where that lowers noise: in L1 every
  * trajectory has the same norm, tables for each step never repeat a cell, and printed scales are
- * fixed. */
+ * fixed. As many visits of a pair as fit the budget: m H visits' squares are at most m H. */
 static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o, tacit_error *err)
 {
-    const bool useful = o->space.tables == 1 && o->calibration == TACIT_CALIBRATION_TIGHT &&
+    const bool useful = o->space.tables == 1 && is_tight(r) &&
                         o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta > 0;
     const double h = (double)o->space.horizon;
     const tacit__value *visits = tacit__value_of(&r->values, "user_visits");
     o->user_norm =
-        tacit__value_or(&r->values, "user_norm", is_theory(r) || !useful ? 1 : 1 / sqrt(h));
-    o->user_visits = is_theory(r) || o->user_norm >= 1 ? 0 : 4;
+        tacit__value_or(&r->values, "user_norm", is_theory(r) || !useful ? 1 : budget_of(o) / h);
+    o->user_visits = 0;
+    if (!is_theory(r) && o->user_norm < 1)
+        o->user_visits =
+            (uint64_t)ceil(VISITS_OF_PAIR * fmax(1, o->user_norm * o->user_norm * h) * (1 - 1e-9));
     if (visits->given)
         o->user_visits = (uint64_t)visits->integer;
     if (useful || (o->user_norm >= 1 && o->user_visits == 0))
@@ -144,7 +199,9 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
         .weight_moves = s * h,
         .weight_rewards = is_theory(r) ? 1 : h,
     };
-    tacit_status status = read_user(r, &o, err);
+    tacit_status status = read_schedule(r, &o, err);
+    if (status == TACIT_OK)
+        status = read_user(r, &o, err);
     if (status == TACIT_OK)
         status = tacit__reading_mechanism(r, &o.mechanism, err);
     if (status == TACIT_OK)
@@ -170,6 +227,7 @@ tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const ta
         .printed_scale =
             published && noisy ? parts->laplace * (double)q->horizon / q->guarantee.epsilon : 0,
         .published = published,
+        .reproduces = noisy && !is_tight(r),
         .joint = q->guarantee.model == TACIT_MODEL_JOINT,
         .fresh = noisy,
         .episodes = q->episodes};
@@ -224,11 +282,9 @@ void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options
     }
     if (r->request->guarantee.model != TACIT_MODEL_NONE && error_scale(r) < 1)
         note(&n, "error_scale below 1: the regret theorem does not apply");
-    if (curator->user_norm < 1)
-        note(&n, "user_norm below 1 biases the counts: the regret theorem does not apply");
-    if (curator->user_visits > 0)
-        note(&n, "user_visits leaves out visits that the regret theorem counts: it is optimistic, "
-                 "at another rate");
+    if (curator->user_norm < 1 || curator->user_visits > 0)
+        note(&n, "user_visits and user_norm leave out visits that the regret theorem counts: it is "
+                 "optimistic, at another rate");
     if (curator->one_step)
         note(&n, "report: step adds a chance that no bonus here pays for: the regret theorem does "
                  "not apply");

@@ -22,6 +22,7 @@ typedef struct tacit__sparse_row {
  * [table][state][action] and [table][state][action][next state]. */
 typedef struct tacit__counts {
     uint64_t users;
+    bool again;           /* it is the release that the planner has seen last */
     const double *visits; /* N */
     const double *moves;  /* M; NULL: see rows */
     bool drop_last; /* the moves have no table for the last step, after which nothing follows */
@@ -31,6 +32,8 @@ typedef struct tacit__counts {
     double center;         /* 1/2 for centered rewards, else 0 */
     /* With probability 1 - failure/3 every |noisy - exact| is at most this, now and before. 0: exact. */
     double visits_error, moves_error, rewards_error;
+    /* Of the noise in a cell, no cell has more. 0: exact. */
+    double visits_stddev, moves_stddev, rewards_stddev;
 } tacit__counts;
 
 #endif

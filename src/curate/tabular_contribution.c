@@ -13,12 +13,12 @@
  * they are sorted by (table, state, action) as well. */
 typedef struct tacit__visit {
     size_t move, h;
+    double weight; /* 1, or less where the user's share says so */
 } visit;
 
 tacit__tabular_user *tacit__tabular_user_create(const tacit__tabular_options *o)
 {
-    const size_t H = o->space.horizon,
-                 rows = o->space.tables * o->space.n_states * o->space.n_actions;
+    const size_t H = o->space.horizon;
     tacit__tabular_user w = {.order = NULL};
     tacit__piece pieces[3 * TACIT__TABULAR_STREAMS + 2];
     size_t n = 0;
@@ -28,7 +28,7 @@ tacit__tabular_user *tacit__tabular_user_create(const tacit__tabular_options *o)
         pieces[n++] = TACIT__PIECE(w.x[i], H);
     }
     pieces[n++] = TACIT__PIECE(w.order, H);
-    pieces[n++] = TACIT__PIECE_IF(o->user_visits > 0, w.seen, rows);
+    pieces[n++] = TACIT__PIECE(w.counted, H);
     return tacit__workspace_create(&w, sizeof w, pieces, n);
 }
 
@@ -89,17 +89,23 @@ static void add_cell(tacit__tabular_user *out, int stream, size_t cell, double v
 }
 
 /* The steps that count, sorted; returns how many. */
-static size_t count_visits(const tacit__tabular_options *o, const tacit_trajectory *u, size_t first,
+static size_t count_visits(const tacit__tabular_form *form, const tacit_trajectory *u, size_t first,
                            size_t last, tacit__tabular_user *out)
 {
+    const tacit__tabular_options *o = &form->o;
     size_t n = 0;
-    for (size_t h = first; h < last; h++) {
-        size_t row = tacit__tabular_row(o, u, h);
-        if (out->seen == NULL || out->seen[row]++ < o->user_visits)
-            out->order[n++] = (visit){row * o->space.n_states + u->states[h + 1], h};
+    if (form->rule.unit > 0) {
+        n = tacit__user_share(&form->rule, u, out->counted);
+        for (size_t i = 0; i < n; i++) {
+            const tacit__counted_step *step = &out->counted[i];
+            out->order[i] = (visit){step->row * o->space.n_states + step->next, step->h,
+                                    (double)step->weight / (double)form->rule.unit};
+        }
+    } else {
+        for (size_t h = first; h < last; h++)
+            out->order[n++] =
+                (visit){tacit__tabular_row(o, u, h) * o->space.n_states + u->states[h + 1], h, 1};
     }
-    for (size_t h = first; h < last && out->seen != NULL; h++)
-        out->seen[tacit__tabular_row(o, u, h)] = 0;
     sort_visits(out->order, n);
     return n;
 }
@@ -109,17 +115,18 @@ tacit_status tacit__tabular_contribute(const tacit__tabular_form *form, const ta
                                        tacit_error *err)
 {
     const tacit__tabular_options *o = &form->o;
-    const size_t n = count_visits(o, u, first, last, out);
+    const size_t n = count_visits(form, u, first, last, out);
     double center = o->centered ? 0.5 : 0;
     for (int i = 0; i < TACIT__TABULAR_STREAMS; i++)
         out->stream[i] = (tacit__input){.index = out->cell[i], .value = out->placed[i]};
     for (size_t i = 0; i < n; i++) {
         visit v = out->order[i];
         if (v.h < o->space.horizon - o->drop_last)
-            add_cell(out, TACIT__MOVES, v.move, 1);
+            add_cell(out, TACIT__MOVES, v.move, v.weight);
         if (!o->visits_from_moves)
-            add_cell(out, TACIT__VISITS, v.move / o->space.n_states, 1);
-        add_cell(out, TACIT__REWARD_SUMS, v.move / o->space.n_states, u->rewards[v.h] - center);
+            add_cell(out, TACIT__VISITS, v.move / o->space.n_states, v.weight);
+        add_cell(out, TACIT__REWARD_SUMS, v.move / o->space.n_states,
+                 v.weight * (u->rewards[v.h] - center));
     }
     tacit_status status = TACIT_OK;
     for (int i = 0; i < TACIT__TABULAR_STREAMS && status == TACIT_OK; i++)

@@ -5,6 +5,7 @@
 #define TACIT_CURATE_TABULAR_CONTRIBUTION_H
 
 #include "curate/tabular_curator.h"
+#include "curate/user_share.h"
 #include "noise/tag.h"
 #include "sums/lattice.h"
 
@@ -13,6 +14,7 @@ enum { TACIT__VISITS, TACIT__MOVES, TACIT__REWARD_SUMS, TACIT__TABULAR_STREAMS }
 /* Public: how a trajectory becomes integers. */
 typedef struct tacit__tabular_form {
     tacit__tabular_options o;
+    tacit__share_rule rule; /* which visits count, where not all do; unit = 0: all do, in full */
     tacit__lattice lattice[TACIT__TABULAR_STREAMS];
 } tacit__tabular_form;
 
@@ -23,7 +25,7 @@ typedef struct tacit__tabular_user {
     int64_t *placed[TACIT__TABULAR_STREAMS];
     double *x[TACIT__TABULAR_STREAMS]; /* [H] scratch: the numbers before they are placed */
     struct tacit__visit *order;        /* [H] scratch: steps, sorted */
-    uint64_t *seen; /* [rows] scratch with user_visits: 0 between users; else NULL */
+    tacit__counted_step *counted;      /* [H] scratch: what the rule lets count */
 } tacit__tabular_user;
 
 /* Room for the contributions of any number of users; NULL: no memory. */

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
+#include "curate/schedule.h"
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/sum_inside.h"
@@ -42,6 +43,10 @@ static tacit_status check_options(const tacit__tabular_options *o, tacit_error *
     if (o->user_visits > 0 && (o->guarantee.model == TACIT_MODEL_NONE || o->space.tables > 1))
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "visits of a user are left out only under privacy, from one table");
+    if (o->growth > 1 && o->guarantee.model == TACIT_MODEL_LOCAL)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "rare releases lower the noise of joint privacy; a local report has "
+                           "its noise already");
     return TACIT_OK;
 }
 
@@ -68,7 +73,12 @@ static tacit__tabular sizes_of(const tacit__tabular_options *o)
     const tacit__space *sp = &o->space;
     const size_t pairs = sp->n_states * sp->n_actions, rows = sp->tables * pairs,
                  moves = tacit__tabular_move_tables(o) * pairs * sp->n_states;
-    c.eta = o->failure / (3 * tacit__tabular_cells(o) * (double)o->episodes);
+    const uint64_t counted = o->episodes > 1 ? o->episodes - 1 : 1;
+    c.releases =
+        tacit__tabular_has_batches(&c) ? tacit__schedule_count(counted, o->growth, NULL) : counted;
+    c.due = tacit__tabular_has_batches(&c);
+    c.eta = o->failure / (3 * tacit__tabular_cells(o) *
+                          (double)(tacit__tabular_has_batches(&c) ? c.releases : o->episodes));
     if (!tacit__tabular_is_private(&c) && tacit__tabular_cells(o) > DENSE_CELLS)
         c.n_rows = rows;
     for (int i = 0; i < STREAMS; i++) {
@@ -174,10 +184,10 @@ static void sum_moves(tacit__tabular *c)
     }
 }
 
-tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)
+/* The sums are shown; those of batches pass the door first. */
+static tacit_status show_sums(tacit__tabular *c, tacit_error *err)
 {
-    const bool due = tacit__tabular_is_private(c) && c->users > 0 && !c->fresh;
-    for (int i = 0; i < STREAMS && due && !c->o.one_step; i++) {
+    for (int i = 0; i < STREAMS; i++) {
         count_stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
@@ -186,10 +196,21 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
         if (status != TACIT_OK)
             return status;
     }
-    if (due && c->o.visits_from_moves)
+    if (c->o.visits_from_moves)
+        sum_moves(c);
+    return TACIT_OK;
+}
+
+tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)
+{
+    const bool batches = tacit__tabular_has_batches(c);
+    const bool due = tacit__tabular_is_private(c) && c->users > 0 && !c->fresh && !batches;
+    if (due && !c->o.one_step)
+        TRY(show_sums(c, err));
+    else if (due && c->o.visits_from_moves)
         sum_moves(c);
     c->fresh = true;
-    *out = (tacit__counts){.users = c->users,
+    *out = (tacit__counts){.users = batches ? c->shown : c->users,
                            .visits = c->streams[VISITS].shown,
                            .moves = c->streams[MOVES].shown,
                            .rows = c->rows,
@@ -200,6 +221,9 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
         out->moves_error = tacit__tabular_level(c, MOVES);
         out->rewards_error = tacit__tabular_level(c, REWARDS);
         out->visits_error = tacit__tabular_level(c, VISITS);
+        out->moves_stddev = tacit__tabular_stddev(c, MOVES);
+        out->rewards_stddev = tacit__tabular_stddev(c, REWARDS);
+        out->visits_stddev = tacit__tabular_stddev(c, VISITS);
     }
     return TACIT_OK;
 }
@@ -264,6 +288,15 @@ tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *er
     return TACIT_OK;
 }
 
+/* The users up to the next one, who has just been added, become a release. */
+static tacit_status release_batch(tacit__tabular *c, tacit_error *err)
+{
+    TRY(show_sums(c, err));
+    c->shown = c->due;
+    c->due = tacit__schedule_next(c->due, c->o.growth);
+    return TACIT_OK;
+}
+
 /* Passes a contribution, of the user's step `step` if it is of one, through the door. Only a journal can
  * refuse here, and if it does so halfway, nothing more is released. */
 static tacit_status pass(tacit__tabular *c, const tacit__input *stream, size_t step,
@@ -275,6 +308,8 @@ static tacit_status pass(tacit__tabular *c, const tacit__input *stream, size_t s
             status = tacit__sum_add_placed(c->streams[i].sum, &stream[i], err);
     if (status == TACIT_OK && c->o.one_step)
         status = tacit__tabular_collect(c, step, err);
+    if (status == TACIT_OK && tacit__tabular_has_batches(c) && c->users + 1 == c->due)
+        status = release_batch(c, err);
     c->broken = status != TACIT_OK;
     return status;
 }

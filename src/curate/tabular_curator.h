@@ -25,7 +25,8 @@ typedef struct tacit__tabular_options {
     tacit_guarantee guarantee;
     tacit_calibration calibration;
     tacit_sum_mechanism mechanism;
-    bool centered;          /* rewards as r - 1/2 */
+    double growth; /* joint: a release when there are so many times as many users; 0: after each */
+    bool centered; /* rewards as r - 1/2 */
     bool visits_from_moves; /* private: no stream of visits, which are sums of the noisy moves */
     bool drop_last;         /* tables per step: the moves of the last step are not counted */
     bool
@@ -33,7 +34,7 @@ typedef struct tacit__tabular_options {
     uint64_t
         user_visits; /* pooled, private: of a user's visits of a row, the first so many; 0: all */
     double
-        user_norm; /* pooled: largest L2 norm of a user's counts, as a share of H; 1: all there are */
+        user_norm; /* pooled: largest L2 norm of a user's counts, as a share of H; 1: all count */
     double
         failure; /* of the error levels, two-sided, all cells and episodes together: failure / 3 */
     double published_scale; /* with PUBLISHED: the Laplace scale of every node or report */

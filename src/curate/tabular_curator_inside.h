@@ -22,22 +22,17 @@ typedef struct count_stream {
     tacit_sum *sum;         /* NULL without privacy, and for visits that are sums of moves */
     double scale;           /* of the noise, 0 without */
     double level;           /* joint: error level of every release */
+    double stddev;          /* joint: of the noise in the noisiest one */
 } count_stream;
-
-/* What clipped visits and rewards cannot do together; see tabular_plan.c. */
-typedef struct overlap {
-    double share;     /* k; 0: nothing is known, and both move as if alone */
-    bool visits_give; /* the visits' line is the smaller one, not the rewards' */
-    double ratio; /* of the rewards' noise to the visits': at least, or if visits give, at most */
-    double weights[STREAMS];
-} overlap;
 
 struct tacit__tabular {
     tacit__tabular_options o;
     tacit_ledger *ledger;
     count_stream streams[STREAMS];
-    overlap overlap;
     uint64_t users;
+    uint64_t releases; /* of the private sums, in all */
+    uint64_t shown;    /* users in the last release; with `growth`, else it is that of `users` */
+    uint64_t due;      /* `growth`: users at the next one */
     uint64_t
         drawn; /* users whose noise was drawn here: under local privacy reports count, not what was added */
     bool fresh;  /* `counts` is the release of `users` users */
@@ -57,6 +52,12 @@ struct tacit__tabular {
 static inline bool tacit__tabular_is_private(const tacit__tabular *c)
 {
     return c->o.guarantee.model != TACIT_MODEL_NONE;
+}
+
+/* Users of a batch wait until it is released. */
+static inline bool tacit__tabular_has_batches(const tacit__tabular *c)
+{
+    return tacit__tabular_is_private(c) && c->o.growth > 1;
 }
 
 /* The last user's data are never used. */
@@ -89,6 +90,9 @@ TACIT_MUST_USE tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_no
 
 /* Error level of the release of a private stream for the users so far. */
 double tacit__tabular_level(tacit__tabular *c, stream_name which);
+
+/* The standard deviation of its noise, in the cell that has the most. */
+double tacit__tabular_stddev(const tacit__tabular *c, stream_name which);
 
 /* The curator takes users still. */
 TACIT_MUST_USE tacit_status tacit__tabular_check_open(const tacit__tabular *c, tacit_error *err);

@@ -42,30 +42,17 @@
  * a visit counts is known before its reward and next state are, so what is counted has the law of
  * the world: nothing is biased, only left out, where a user had told most of it already.
  *
- * With `user_norm` u < 1 a stream of a pooled contribution whose L2 norm exceeds u H (rewards: u H
- * / 2) is scaled down to it, each stream by a factor of its own. The moves are then u times those
- * above. Rewards of users who linger seem farther from 1/2 than they are; that bias is the price,
- * 1/u in noise the gain. (A trajectory of H steps has a norm of H only if it repeats one transition
- * H times; sqrt(H) if it never repeats one.) docs/why/tabular.md compares it with one factor for
- * all streams.
+ * With `user_norm` u < 1 a user's visits count with weights (curate/user_share.c): 1 while the counts so far
+ * have room for it, then less, so that their length never exceeds B = u H. That too is known before the
+ * outcome. With n(x) the weight of row x, m(x, s') that of its moves and r(x) the sum of w (r - 1/2), in
+ * integers,
  *
- * Clipped visits and centered rewards together. Let X and X' be two users' clipped visits in units
- * of u H, Y and Y' their clipped rewards in units of u H / 2, so that all have length 1 at most. A
- * user with n visits of a cell has |Y| <= n / (u H) there, because a factor only shrinks; and X >=
- * sqrt(k) n / (u H) with k = (u H / longest)^2, because no visits are longer than `longest`. Hence
- * X . X' >= k |Y . Y'|, and with t = |Y . Y'| <= 1, A = (u H / sN)^2, B = (u H / 2 sR)^2
+ *     |n|_2 <= B;  m >= 0 and sum_s' m(x, s') = n(x), so |m|_2 <= |n|_2;  |r(x)| <= n(x) / 2.
  *
- *     A |X - X'|^2 + B |Y - Y'|^2 <= 2A - 2A k t + 2B + 2B t:  at most 2A + 2B if B <= k A, else 2A (1 - k) + 4B.
- *
- * The first is as if R moved by u H / sqrt(2), if sR >= g sN with g = 1 / (2 sqrt(k)); the second
- * as if N moved by sqrt(2 (1 - k)) u H, if sR <= g sN. (k = 1 would be the line "with N".) With
- * either pair of lines the calibrator finds the best scales without regard to the condition, sR /
- * sN = (wN / 4 wR)^(1/3) or (wN / 2 (1 - k) wR)^(1/3). If the first satisfies its condition it is
- * the best of all, else if the second does; else the best is at sR = g sN. There both streams have
- * (wN + g wR) / (1 + k) of the weight for each unit of sN, which the first pair of lines gives if
- * the weights are wN' = (wN + g wR) / (1 + k) and wR' = wN' k / g. Rounding to the lattice changes
- * a coordinate by a step and no visit is shorter than 1 in `longest`: k is smaller by that. By
- * default u = 1 / sqrt(H), m = 4: k = 1/4, g = 1.
+ * So N and P move by sqrt(2) B (n . n' >= 0), R by B alone and by B / sqrt(2) with N: the argument above is
+ * about numbers, not ones. (A trajectory of H steps has a norm of H only if it stays in one cell;
+ * sqrt(H) if it never repeats one.) The lattice of R has a bit more than that of the weights, so that
+ * rounding keeps |r(x)| <= n(x) / 2.
  *
  * With `one_step` a user contributes a single step, to the table of that step: the moves are those
  * of H = 1, only that table gets noise, and the sums, which stand for 1/H of the visits, are
@@ -75,7 +62,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "curate/levels.h"
+#include "curate/schedule.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/lattice.h"
 #include "sums/sum_inside.h"
@@ -83,13 +72,17 @@
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
 
+#define MOST_BITS 24   /* weights of 2^-24: far below what matters */
+#define SQUARE_BITS 59 /* the budget, in squared steps, is below 2^60 */
+#define LEAST_BITS 10
+
 /* Steps of a user that a stream counts. */
 static double steps_of(const tacit__tabular_options *o, stream_name which)
 {
     return o->one_step ? 1 : (double)(o->space.horizon - (which == MOVES && o->drop_last));
 }
 
-/* The largest L2 norm of a user's ones before they are clipped: upwards, so that ones on the
+/* The largest L2 norm of a user's ones if visits count in full: upwards, so that ones on the
  * lattice are within it. */
 static double longest(const tacit__tabular_options *o, stream_name which)
 {
@@ -99,7 +92,8 @@ static double longest(const tacit__tabular_options *o, stream_name which)
     return m > 0 && m < h ? nextafter(sqrt(m * h), HUGE_VAL) : h;
 }
 
-static bool is_clipped(const tacit__tabular_options *o)
+/* Whether a user's visits have a budget: B is less than they can come to. */
+static bool has_budget(const tacit__tabular_options *o)
 {
     return o->user_norm < 1 && o->user_norm * (double)o->space.horizon < longest(o, VISITS);
 }
@@ -109,7 +103,6 @@ static const char *reason_of(const tacit__tabular *c, stream_name which)
 {
     const tacit__tabular_options *o = &c->o;
     const bool centered = which == REWARDS && o->centered;
-    const bool joint = c->overlap.share > 0;
     if (o->one_step && centered && o->visits_from_moves)
         return "one step, one number r - 1/2, in one cell or another: L1 1, L2 1";
     if (o->one_step)
@@ -117,18 +110,14 @@ static const char *reason_of(const tacit__tabular *c, stream_name which)
                           "L2 sqrt(1/2)"
                         : "one step, one number of at most 1 moved from one cell to another: L1 2, "
                           "L2 sqrt(2)";
-    if (joint && centered && !c->overlap.visits_give)
-        return "H numbers r - 1/2, clipped to length u H/2; where two users' rewards are opposite "
-               "their visits overlap, and stand still by more than that adds: L1 H, L2 u H / "
-               "sqrt(2)";
-    if (joint && which == VISITS && c->overlap.visits_give)
-        return "H numbers of at most 1, clipped to length u H; where two users' rewards are "
-               "opposite their visits overlap by a share k = u^2 H/m (m is user_visits, or H): L1 "
-               "2H, L2 sqrt(2 (1 - k)) u H";
-    if (is_clipped(o))
-        return centered ? "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H"
-                        : "H numbers of at most 1, clipped to length u H, moved to other cells: L1 "
-                          "2H, L2 sqrt(2) u H";
+    if (has_budget(o) && !centered)
+        return "weights of at most 1 for each visit, in all of length at most u H, none negative: "
+               "x.x' >= 0, so L1 2H, L2 sqrt(2) u H";
+    if (has_budget(o))
+        return o->visits_from_moves
+                   ? "at most half of the visits' weight in each cell: L1 H, L2 u H"
+                   : "at most half of the visits' weight in each cell; where two users' cells "
+                     "agree the visits stand still: L1 H, L2 u H / sqrt(2)";
     if (centered && o->visits_from_moves)
         return o->space.tables > 1
                    ? "where two users' cells agree but not their moves, the next cells differ: "
@@ -151,9 +140,10 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
 {
     const tacit__tabular_options *o = &c->o;
     double steps = steps_of(o, which);
-    bool centered = which == REWARDS && o->centered, clipped = is_clipped(o);
+    bool centered = which == REWARDS && o->centered;
     double unit = centered ? 0.5 : 1;
-    double l2 = unit * (clipped ? o->user_norm * steps : longest(o, which));
+    double l2 =
+        unit * (has_budget(o) ? nextafter(o->user_norm * steps, HUGE_VAL) : longest(o, which));
     tacit_sum_spec spec = {.mechanism = o->mechanism,
                            .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
                            .dimension = c->streams[which].report,
@@ -163,18 +153,14 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                            .bound = {.l1 = unit * steps,
                                      .l2 = l2,
                                      .nonnegative = !centered,
-                                     .nonzeros = (uint64_t)steps,
-                                     .clip = clipped},
+                                     .nonzeros = (uint64_t)steps},
                            /* sums of ones and of numbers within 1/2: rounding keeps both */
                            .sensitivity_on_lattice = true,
                            .reason = reason_of(c, which)};
-    if (centered && !clipped && !o->visits_from_moves)
+    if (centered && !o->visits_from_moves)
         spec.sensitivity_l2 = M_SQRT2 * l2;
     else if (centered && o->visits_from_moves && o->space.tables > 1 && !o->one_step)
         spec.sensitivity_l2 = nextafter(sqrt((steps + ceil(steps / 2)) / 2), HUGE_VAL);
-    if (c->overlap.share > 0 && which == (c->overlap.visits_give ? VISITS : REWARDS))
-        spec.sensitivity_l2 =
-            nextafter(M_SQRT2 * l2 * (centered ? 1 : sqrt(1 - c->overlap.share)), HUGE_VAL);
     return spec;
 }
 
@@ -192,49 +178,6 @@ static double weight_of(const tacit__tabular_options *o, stream_name which)
 static bool is_released(const tacit__tabular_options *o, int which)
 {
     return which != VISITS || !o->visits_from_moves;
-}
-
-/* Steps of a stream's lattice are at most so long, in units of its bound. */
-static tacit_status measure_step(const tacit__tabular *c, stream_name which, double *out,
-                                 tacit_error *err)
-{
-    tacit_sum_spec spec = spec_of(c, which);
-    tacit__lattice lattice;
-    tacit_status status = tacit__lattice_choose(&spec, spec.dimension, &lattice, err);
-    if (status == TACIT_OK)
-        *out = ldexp(1, -lattice.bits) / spec.bound.l2;
-    return status;
-}
-
-/* Which of both pairs of lines, and the weights that go with it; see the head. */
-static tacit_status choose_lines(tacit__tabular *c, tacit_error *err)
-{
-    const tacit__tabular_options *o = &c->o;
-    double visits = o->weight_visits, rewards = o->weight_rewards, step[2] = {0, 0};
-    overlap w = {.weights = {visits, weight_of(o, MOVES), rewards}};
-    c->overlap = w;
-    if (!is_clipped(o) || !o->centered || !is_released(o, VISITS) || o->guarantee.delta == 0 ||
-        !(visits > 0 && rewards > 0))
-        return TACIT_OK;
-    tacit_status status = measure_step(c, VISITS, &step[0], err);
-    if (status == TACIT_OK)
-        status = measure_step(c, REWARDS, &step[1], err);
-    const double most = longest(o, VISITS), bound = o->user_norm * (double)o->space.horizon;
-    const double k = pow(bound / most, 2) * (1 - 4 * most * (step[0] + step[1]));
-    if (status != TACIT_OK || !(k > 0))
-        return status;
-    const double g = (1 + 1e-6) / (2 * sqrt(k)); /* columns are alike, not the same */
-    const double first = cbrt(visits / (4 * rewards)),
-                 second = cbrt(visits / (2 * (1 - k) * rewards));
-    w.share = k;
-    w.ratio = 1 / (2 * sqrt(k));
-    w.visits_give = first < g && second < w.ratio / (1 + 1e-6);
-    if (first < g && !w.visits_give) {
-        w.weights[VISITS] = (visits + g * rewards) / (1 + k);
-        w.weights[REWARDS] = w.weights[VISITS] / (4 * g * g * g);
-    }
-    c->overlap = w;
-    return TACIT_OK;
 }
 
 /* Error level of a stream whose noise in a cell is so many draws, or of the visits that are made of it. */
@@ -286,11 +229,7 @@ static tacit_status check_scales(const tacit__tabular *c, const tacit_plan *plan
     if (!c->o.centered || c->o.guarantee.delta == 0)
         return TACIT_OK;
     const double ratio = scale_of(plan, REWARDS) / scale_of(plan, beside);
-    if (c->overlap.share > 0 && c->overlap.visits_give)
-        TACIT__REQUIRE(ratio <= c->overlap.ratio);
-    else if (c->overlap.share > 0)
-        TACIT__REQUIRE(ratio >= c->overlap.ratio);
-    else if (!(ratio >= 0.5))
+    if (!(ratio >= 0.5))
         return tacit__fail(err, TACIT_BAD_PLAN,
                            "the rewards' noise is less than half of the %s'; give rewards less "
                            "weight",
@@ -298,20 +237,45 @@ static tacit_status check_scales(const tacit__tabular *c, const tacit_plan *plan
     return TACIT_OK;
 }
 
-tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error *err)
+/* The rule of what counts, on a lattice that all streams' lattices contain. First visits alone are
+ * ones. */
+static tacit_status choose_rule(tacit__tabular *c, tacit_error *err)
+{
+    const tacit__tabular_options *o = &c->o;
+    const double square = pow(o->user_norm * (double)o->space.horizon, 2);
+    int bits = (int)fmin(MOST_BITS, floor((SQUARE_BITS - log2(square)) / 2));
+    for (int i = 0; i < STREAMS; i++)
+        if (is_released(o, i)) {
+            const int finest = c->form.lattice[i].bits - (i == REWARDS);
+            bits = finest < bits ? finest : bits;
+        }
+    c->form.rule = (tacit__share_rule){.space = o->space, .user_visits = o->user_visits};
+    if (has_budget(o) && bits < LEAST_BITS)
+        return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %llu users",
+                           (unsigned long long)o->episodes);
+    if (has_budget(o)) {
+        c->form.rule.unit = (int64_t)1 << bits;
+        c->form.rule.square = (uint64_t)floor(ldexp(square, 2 * bits));
+    } else if (o->user_visits > 0) {
+        c->form.rule.unit = 1;
+    }
+    return TACIT_OK;
+}
+
+static tacit_status open_sums(tacit__tabular *c, const tacit__batches *releases, tacit_noise *noise,
+                              tacit_error *err)
 {
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    status = choose_lines(c, err);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         if (!is_released(&c->o, i))
             continue;
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         tacit_release line;
-        status = tacit_sum_declare(&spec, names[i], &line, err);
-        line.weight = c->overlap.weights[i];
+        status = tacit__sum_declare_released(&spec, releases, names[i], &line, err);
+        line.weight = weight_of(&c->o, (stream_name)i);
         if (status == TACIT_OK)
             status = tacit_plan_declare(plan, &line, err);
     }
@@ -325,16 +289,37 @@ tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tac
         count_stream *s = &c->streams[i];
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, names[i]));
-        status = tacit_sum_create(&spec, c->ledger, names[i], &s->sum, err);
-        if (status == TACIT_OK)
+        status = tacit__sum_create_released(&spec, releases, c->ledger, names[i], &s->sum, err);
+        if (status == TACIT_OK) {
             c->form.lattice[i] = *tacit__sum_lattice(s->sum);
+            s->stddev = tacit_sum_worst_stddev(s->sum);
+        }
     }
     c->form.o = c->o;
+    if (status == TACIT_OK)
+        status = choose_rule(c, err);
     for (int i = 0; i < STREAMS && status == TACIT_OK && c->o.mechanism != TACIT_SUM_LOCAL; i++)
         c->streams[i].level = joint_level(c, (stream_name)i);
     if (status == TACIT_OK)
         status = check_scales(c, plan, err);
     tacit_plan_destroy(plan);
+    return status;
+}
+
+/* What visits of one person move together depends on which of them meet in a batch. */
+tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error *err)
+{
+    tacit__batches releases = {.n = c->releases};
+    if (!tacit__tabular_has_batches(c) || c->o.visits <= 1)
+        return open_sums(c, &releases, noise, err);
+    uint64_t *ends = tacit__alloc(c->releases, sizeof *ends);
+    if (ends == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    const uint64_t n = tacit__schedule_count(c->o.episodes - 1, c->o.growth, ends);
+    TACIT__REQUIRE(n == c->releases);
+    releases.ends = ends;
+    const tacit_status status = open_sums(c, &releases, noise, err);
+    tacit__free(ends);
     return status;
 }
 
@@ -380,4 +365,15 @@ double tacit__tabular_level(tacit__tabular *c, stream_name which)
         c->level_users = (uint64_t)draws;
     }
     return reports > 0 ? c->local_level[which] : 0;
+}
+
+double tacit__tabular_stddev(const tacit__tabular *c, stream_name which)
+{
+    const bool summed = which == VISITS && c->o.visits_from_moves;
+    const count_stream *s = &c->streams[summed ? MOVES : which];
+    double stddev = c->users == 0 ? 0 : s->stddev;
+    if (c->o.mechanism == TACIT_SUM_LOCAL)
+        stddev = s->scale * (c->o.guarantee.delta == 0 ? M_SQRT2 : 1) *
+                 sqrt((double)most_reports(c)) * (c->o.one_step ? (double)c->o.space.horizon : 1);
+    return summed ? stddev * sqrt((double)c->o.space.n_states) : stddev;
 }

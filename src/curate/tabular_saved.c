@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "curate/schedule.h"
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/saved.h"
@@ -23,6 +24,16 @@ typedef struct position {
 static uint64_t counted(const tacit__tabular *c, const position *p)
 {
     return p->users < c->o.episodes ? p->users : c->o.episodes - 1;
+}
+
+/* Moments of releases up to so many users: how many, the last one, and the one to come. */
+static uint64_t find_moments(const tacit__tabular *c, uint64_t users, uint64_t *last, uint64_t *due)
+{
+    uint64_t n = 0;
+    *last = 0;
+    for (*due = 1; *due <= users; *due = tacit__schedule_next(*due, c->o.growth), n++)
+        *last = *due;
+    return n;
 }
 
 /* Levels are computed for at most 1 % more users than there are. */
@@ -84,6 +95,9 @@ void tacit__tabular_fields(tacit__tabular *c, tacit__saved *s)
     s->wrong = "the saved counts contradict themselves";
     position_fields(c, &p, s);
     const uint64_t users = counted(c, &p);
+    uint64_t last = 0, due = 0, steps_of_sums = users;
+    if (tacit__tabular_has_batches(c))
+        steps_of_sums = find_moments(c, users, &last, &due);
     const double steps = (double)users * (double)c->o.space.horizon,
                  most = tacit__tabular_is_private(c) ? TACIT__MOST_SUM : steps;
     tacit__wipe(&p, sizeof p);
@@ -94,7 +108,11 @@ void tacit__tabular_fields(tacit__tabular *c, tacit__saved *s)
         if (stream->total != NULL)
             tacit__saved_reals(s, stream->total, stream->report, most);
         if (stream->sum != NULL)
-            tacit__saved_check(s, tacit__sum_sized_fields(stream->sum, s) == users);
+            tacit__saved_check(s, tacit__sum_sized_fields(stream->sum, s) == steps_of_sums);
+    }
+    if (s->pass == TACIT__APPLY && tacit__tabular_has_batches(c)) {
+        c->shown = last;
+        c->due = due;
     }
     for (size_t i = 0; i < c->n_rows && c->rows != NULL; i++) {
         uint32_t n;

@@ -46,7 +46,7 @@ size_t tacit__user_share(const tacit__share_rule *rule, const tacit_trajectory *
     size_t n = 0;
     for (size_t h = 0; h < rule->space.horizon; h++) {
         const size_t row = row_of(&rule->space, u, h);
-        int64_t a = 0, w = rule->weights[row];
+        int64_t a = 0, w = rule->weights != NULL ? rule->weights[row] : rule->unit;
         uint64_t visits = 0;
         for (size_t i = n; i-- > 0 && visits == 0;)
             if (out[i].row == row) {
@@ -62,7 +62,8 @@ size_t tacit__user_share(const tacit__share_rule *rule, const tacit_trajectory *
             used += (uint64_t)w * (2 * (uint64_t)a + (uint64_t)w);
             TACIT__REQUIRE(used <= rule->square);
         }
-        out[n++] = (tacit__counted_step){.row = row,
+        out[n++] = (tacit__counted_step){.h = h,
+                                         .row = row,
                                          .next = u->states[h + 1],
                                          .weight = w,
                                          .reward = (int64_t)((double)w * (u->rewards[h] - 0.5)),

@@ -9,13 +9,16 @@
 /* Public. Weights and the budget are in steps of a lattice, so that what is proved of them holds exactly. */
 typedef struct tacit__share_rule {
     tacit__space space;
-    const int64_t *weights; /* [rows]: a visit of a row counts so much at most; none is negative */
-    uint64_t user_visits;   /* m: a user's visits of a row after so many do not count; 0: all do */
-    uint64_t square;        /* B^2 in squared steps, below 2^60: the budget; 0: there is no limit */
+    const int64_t *weights; /* [rows]: a visit of a row counts so much at most; none is negative.
+                               NULL: every one counts `unit` at most */
+    int64_t unit;
+    uint64_t user_visits; /* m: a user's visits of a row after so many do not count; 0: all do */
+    uint64_t square;      /* B^2 in squared steps, below 2^60: the budget; 0: there is no limit */
 } tacit__share_rule;
 
 /* A step of the user that counts. */
 typedef struct tacit__counted_step {
+    size_t h;       /* which of the user's steps, from 0 */
     size_t row;     /* (table, state, action) */
     uint32_t next;  /* the state that followed */
     int64_t weight; /* >= 0 */

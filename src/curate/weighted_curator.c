@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
+#include "curate/schedule.h"
 #include "curate/user_check.h"
 #include "curate/weighted_curator_inside.h"
 #include "noise/stream.h"
@@ -63,8 +64,7 @@ static uint64_t schedule(const tacit__weighted_options *o, uint64_t *at)
         n++;
         if (o->growth == 0)
             break;
-        const double grown = o->growth * (double)k;
-        k = grown > (double)k + 1 ? (uint64_t)fmin(grown, 0x1p62) : k + 1;
+        k = tacit__schedule_next(k, o->growth);
     }
     return n;
 }

@@ -164,12 +164,41 @@ void tacit__induction_step(tacit__induction *in, size_t h, tacit__q_fn *more, vo
         more(planner, h, in->mean, in->square, in->trial);
 }
 
+/* The greedy actions of step h, and their values; whether an action changed. */
+static bool choose_actions(tacit__induction *in, size_t h)
+{
+    const size_t n_states = in->space.n_states, n_actions = in->space.n_actions;
+    const double *q = in->q + h * in->pairs;
+    bool changed = in->version == 0;
+    for (size_t s = 0; s < n_states; s++) {
+        uint32_t action = tacit__chance_best(q + s * n_actions, n_actions, &in->tie_words);
+        in->values[h * n_states + s] = q[s * n_actions + action];
+        changed |= in->policy[h * n_states + s] != action;
+        in->policy[h * n_states + s] = action;
+    }
+    return changed;
+}
+
+static tacit_billboard show(tacit__induction *in, bool changed)
+{
+    in->version += changed;
+    return (tacit_billboard){.version = in->version, .policy = in->policy};
+}
+
+tacit_billboard tacit__induction_repeat(tacit__induction *in)
+{
+    bool changed = false;
+    for (size_t h = in->space.horizon; h-- > 0;)
+        changed |= choose_actions(in, h);
+    return show(in, changed);
+}
+
 tacit_billboard tacit__induction_run(tacit__induction *in, tacit__q_fn *more, void *planner)
 {
-    const size_t n_states = in->space.n_states, n_actions = in->space.n_actions, pairs = in->pairs;
-    bool changed = in->version == 0;
+    const size_t pairs = in->pairs;
+    bool changed = false;
     for (size_t h = in->space.horizon; h-- > 0;) {
-        double *q = in->q + h * pairs, *values = in->values + h * n_states;
+        double *q = in->q + h * pairs;
         const double cap = (double)(in->space.horizon - h);
         tacit__induction_step(in, h, more, planner);
         for (size_t i = 0; i < pairs; i++) {
@@ -177,15 +206,9 @@ tacit_billboard tacit__induction_run(tacit__induction *in, tacit__q_fn *more, vo
             value = value < limit ? value : limit;
             q[i] = value > 0 ? value : 0;
         }
-        for (size_t s = 0; s < n_states; s++) {
-            uint32_t action = tacit__chance_best(q + s * n_actions, n_actions, &in->tie_words);
-            values[s] = q[s * n_actions + action];
-            changed |= in->policy[h * n_states + s] != action;
-            in->policy[h * n_states + s] = action;
-        }
+        changed |= choose_actions(in, h);
     }
-    in->version += changed;
-    return (tacit_billboard){.version = in->version, .policy = in->policy};
+    return show(in, changed);
 }
 
 void tacit__induction_fields(void *planner, tacit__saved *s)

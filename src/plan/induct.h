@@ -87,6 +87,9 @@ typedef void tacit__q_fn(void *planner, size_t h, const double *mean, const doub
  * may be NULL. */
 tacit_billboard tacit__induction_run(tacit__induction *induction, tacit__q_fn *more, void *planner);
 
+/* The same pass again, for a release that has not changed: Q is what it was, ties are broken anew. */
+tacit_billboard tacit__induction_repeat(tacit__induction *induction);
+
 /* Q of step h into induction->trial, from values[h + 1]: the part of the pass that needs no greedy policy. */
 void tacit__induction_step(tacit__induction *induction, size_t h, tacit__q_fn *more, void *planner);
 

@@ -42,6 +42,8 @@ static tacit_billboard plan(void *planner, const tacit__counts *c)
     TACIT__REQUIRE(c->moves != NULL && c->visits_error >= 0);
     ldp_obi *p = planner;
     tacit__induction *in = &p->in;
+    if (c->again)
+        return tacit__induction_repeat(in);
     const tacit__space sp = in->space;
     const size_t pairs = in->pairs, rows = sp.tables * pairs;
     const double h = (double)sp.horizon, s = (double)sp.n_states, a = (double)sp.n_actions;

@@ -20,8 +20,9 @@ typedef struct tacit__planner_options {
     /* The Laplace scale that the paper has on every number of one user, or 0: the curator's error
      * levels are to be used. */
     double printed_scale;
-    bool published; /* the paper's own constants were asked for */
-    bool joint;     /* noise of running sums; else it is that of local reports, or there is none */
+    bool published;  /* the paper's own constants were asked for */
+    bool reproduces; /* they, or those of a figure, were: nothing of ours is mixed in */
+    bool joint;      /* noise of running sums; else it is that of local reports, or there is none */
     bool fresh; /* all counts change with every release: nothing of the last one is worth keeping */
     bool sparse; /* moves come as lists (tacit__counts.rows), not as a table */
     uint64_t episodes, tie_seed;

@@ -9,6 +9,10 @@
  * with t = log2(K)^3 under joint privacy and K under local privacy. Q is clipped to [0, H - h + 1];
  * the paper's H is equally valid and larger. No running minimum.
  *
+ * With a bonus scale below 1 the bonus of a row that was never visited may be less than what is known of
+ * another. It used to be noise that led to such rows, so that regret rose again where noise was low (tables
+ * for each step, epsilon above 10^4). There Q of a row with less than one visit is its cap.
+ *
  * PO keeps log-weights; the policy of episode k is the one before the update with episode k's counts:
  * pi <- pi exp(eta Q). Cost H S A (2 S + 12) flops, and H S A exponentials for PO. */
 #include "plan/private_ucb.h"
@@ -18,6 +22,9 @@
 
 #include "base/error.h"
 #include "plan/induct.h"
+
+/* Of the theorem's step, which K users are too few for; docs/why/tabular.md. */
+#define PRACTICAL_STEP 60
 
 typedef struct private_ucb {
     tacit__induction in;
@@ -37,7 +44,9 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o, 
         .reward_width = o->bonus_scale * sqrt(2 * log(4 * s * a * t / o->failure)),
         .printed_visits = o->printed_scale * sqrt(8 * terms * log(6 * s * a * t / o->failure)),
         .printed_moves = o->printed_scale * sqrt(8 * terms * log(6 * s * s * a * t / o->failure)),
-        .eta = step_size > 0 ? step_size : sqrt(2 * log(a) / (h * h * k))};
+        .eta = step_size > 0 ? step_size
+                             : (o->bonus_scale < 1 && !o->reproduces ? PRACTICAL_STEP : 1) *
+                                   sqrt(2 * log(a) / (h * h * k))};
     p.transition_width =
         po ? o->bonus_scale * sqrt(4 * s * log(6 * s * a * t / o->failure)) : p.reward_width;
     const tacit__piece own[] = {TACIT__PIECE_IF(po, p.mixed, space.horizon * p.in.pairs),
@@ -66,7 +75,8 @@ static void estimate(private_ucb *p, const tacit__counts *c)
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
     const size_t with_moves = (sp.tables - c->drop_last) * pairs;
     const double h = (double)sp.horizon, s = (double)sp.n_states, scale = p->in.options.error_scale;
-    const bool printed = p->in.options.printed_scale > 0;
+    const bool printed = p->in.options.printed_scale > 0,
+               lacks_optimism = p->in.options.bonus_scale < 1 && !p->in.options.reproduces;
     const double e_n = scale * (printed ? p->printed_visits : c->visits_error),
                  e_p = scale * (printed ? p->printed_moves : c->moves_error),
                  e_r = scale * (printed ? p->printed_visits : c->rewards_error);
@@ -78,6 +88,11 @@ static void estimate(private_ucb *p, const tacit__counts *c)
         double reward = (c->rewards[row] + c->center * visits) / den;
         p->in.fixed[row] = reward + p->reward_width * root + (e_r + 2 * e_n) / den +
                            h * (p->transition_width * root + (s * e_p + 2 * e_n) / den);
+        if (lacks_optimism && visits + e_n < 1) {
+            p->in.fixed[row] = (double)(2 * sp.horizon); /* above every cap, whatever follows */
+            for (size_t next = 0; next < sp.n_states && row < with_moves; next++)
+                transitions[next * TACIT__BLOCK] = 0;
+        }
     }
 }
 
@@ -98,7 +113,8 @@ static tacit_billboard plan_po(void *planner, const tacit__counts *c)
     private_ucb *p = planner;
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs;
-    estimate(p, c);
+    if (!c->again)
+        estimate(p, c);
     for (size_t h = sp.horizon; h-- > 0;) {
         double *log_weight = p->log_weight + h * pairs, *pi = p->mixed + h * pairs;
         double *values = p->in.values + h * sp.n_states;
@@ -123,6 +139,8 @@ static tacit_billboard plan_po(void *planner, const tacit__counts *c)
 static tacit_billboard plan_vi(void *planner, const tacit__counts *c)
 {
     private_ucb *p = planner;
+    if (c->again)
+        return tacit__induction_repeat(&p->in);
     estimate(p, c);
     return tacit__induction_run(&p->in, NULL, NULL);
 }

@@ -26,6 +26,8 @@ static tacit_billboard plan(void *planner, const tacit__counts *c)
 {
     TACIT__REQUIRE(c->moves != NULL && c->visits_error >= 0);
     tacit__induction *in = planner;
+    if (c->again)
+        return tacit__induction_repeat(in);
     const tacit__space sp = in->space;
     const size_t pairs = in->pairs, rows = sp.tables * pairs;
     const size_t with_moves = (sp.tables - c->drop_last) * pairs;

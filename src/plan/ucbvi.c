@@ -9,6 +9,7 @@
  *
  * Bonus. With n = Nt, H' = H - h the range of V_{h+1}, c the bonus scale and e the error levels:
  *     noise       [H'(S e_P + 3 e_N) + e_R + 2 e_N] / n
+ *     practical   c (2 sqrt(Var i / n) + sqrt(2 i / n)) + e sqrt(s_P^2 sum_s' (V(s') - Pt V)^2 + s_R^2) / (n + s_N)
  *     bernstein   c (2 sqrt(Var i / n) + sqrt(2 i / n)) + noise
  *     hoeffding   c (1 + H') sqrt(L / (2n)) + noise                                        (proven at c = 1)
  *     certificate c (sqrt(L/(2n)) + 2 sqrt L [sqrt(Var/n) + sqrt(sum Pt (V-V_)^2 / n)] + 14 H' L/(3n))
@@ -16,7 +17,21 @@
  *     printed     c (2 sqrt(Var i / n) + sqrt(2 i / n) + 4 sqrt(i sum Pt min(G, H^2) / n)) + 20 H S E i / n
  *     azar 1      c 7 H L / sqrt n
  *     azar 2      c (sqrt(8 L Var/n) + 14 H L/(3n) + sqrt(8/n sum Pt min(100^2 H^3 S^2 A L^2/n', H^2)) + sqrt(2L/n))
- * so that every Q is  fixed + H' slope + E V + spread sqrt(Var)  [+ a term in a second moment]. The
+ * where s are the standard deviations of the noise and e is the error scale: the last term of
+ * `practical` is by how much noise moves the estimate, to first order. It has none of the union bounds, of
+ * the sums over all states and of the largest values that levels have, so that a factor of 10 in e hardly
+ * matters (docs/why/tabular.md#what-the-noise-is-worth), where one in the levels does. It needs neither
+ * slack nor shift, and noisy moves below `threshold` sqrt(2 ln S) s_P are taken for 0, if any move of the
+ * row is left: most states never follow a pair, and would each bring noise along. Noise is below that
+ * threshold everywhere in a row in most rows [DJ94].
+ *
+ * Without noise the term sqrt(2 i / n) of `practical`, times c < 1, would leave an action for good after a
+ * few bad rewards, if many others are nearly as good. It is never below what Bernstein's inequality asks for
+ * at one step, f sqrt(2 (r (1 - r) + 1 / (4n)) ln(k) / n) after k users, whose logarithm never stops to
+ * grow; f = 1 at one step, and max(1/2, 1 / sqrt(H)) at H steps, whose errors are not all on the same side.
+ * Noisy counts change with every release, and leave nothing for good.
+ *
+ * So every Q is  fixed + H' slope + E V + spread sqrt(Var)  [+ a term in a second moment]. The
  * logarithms are those of the papers; E = max(4 e_N, 4 e_P, e_R) in `printed`, at least 2 (its
  * lemmas need that).
  *
@@ -42,6 +57,8 @@ typedef struct ucbvi {
     double *spread;               /* [row]: what multiplies sqrt(Var) */
     double *seen;                 /* [row]: exact visits when the row was last computed, or NaN */
     double *line, *sorted;        /* [S] scratch */
+    double *left;                 /* threshold > 0: [rows of a few blocks][S] scratch */
+    double threshold;             /* of noisy moves, in s_P; 0: none */
     double *lower;                /* [H + 1][S], certificate: the lower values */
     double *extra, *extra_mean;   /* [S], [block][8]: second moment that some bonuses add */
     const tacit__counts *release; /* during a plan */
@@ -50,7 +67,8 @@ typedef struct ucbvi {
 } ucbvi;
 
 const char *const tacit__ucbvi_bonuses[] = {
-    "bernstein", "hoeffding", "certificate", "printed", "azar-hoeffding", "azar-bernstein", NULL};
+    "bernstein",      "hoeffding",      "certificate", "printed",
+    "azar-hoeffding", "azar-bernstein", "practical",   NULL};
 
 static double log_of(const tacit__planner_options *o, tacit__ucbvi_bonus bonus, tacit__space sp)
 {
@@ -75,9 +93,9 @@ static int read_bonus(const tacit__planner_options *o, const tacit__values *own,
 {
     if (tacit__value_of(own, "bonus")->given)
         return tacit__value_choose(own, "bonus", tacit__ucbvi_bonuses, err);
-    return o->bonus_scale < 1 ? TACIT__BONUS_BERNSTEIN
-           : o->published     ? TACIT__BONUS_PRINTED
-                              : TACIT__BONUS_HOEFFDING;
+    if (o->bonus_scale < 1)
+        return o->reproduces ? TACIT__BONUS_BERNSTEIN : TACIT__BONUS_PRACTICAL;
+    return o->published ? TACIT__BONUS_PRINTED : TACIT__BONUS_HOEFFDING;
 }
 
 static tacit_status create(tacit__space space, const tacit__planner_options *o,
@@ -90,12 +108,17 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o,
     const int monotone = tacit__value_choose(own, "monotone", tacit__auto_yes_no, err);
     if (monotone < 0)
         return TACIT_BAD_ARGUMENT;
+    const tacit__value *given = tacit__value_find(own, "threshold");
+    const double threshold = given != NULL && given->given     ? given->real
+                             : bonus == TACIT__BONUS_PRACTICAL ? 1
+                                                               : 0;
     const size_t kept = o->sparse ? 0 : o->fresh ? 1 : space.tables, n_states = space.n_states;
     ucbvi w = {.in = tacit__induction_begin(space, o, kept,
                                             monotone == TACIT__YES ||
                                                 (monotone == TACIT__AUTO && o->bonus_scale >= 1)),
                .bonus = (tacit__ucbvi_bonus)bonus,
                .rows = space.tables * n_states * space.n_actions,
+               .threshold = threshold * sqrt(2 * log((double)n_states)),
                .log_term = log_of(o, (tacit__ucbvi_bonus)bonus, space)};
     const tacit__piece arrays[] = {TACIT__PIECE(w.visits, w.rows),
                                    TACIT__PIECE(w.reward, w.rows),
@@ -103,6 +126,8 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o,
                                    TACIT__PIECE(w.seen, w.rows),
                                    TACIT__PIECE(w.line, n_states),
                                    TACIT__PIECE(w.sorted, n_states),
+                                   TACIT__PIECE_IF(o->fresh && w.threshold > 0, w.left,
+                                                   TACIT__BLOCK * TACIT__PROJECT_BLOCKS * n_states),
                                    TACIT__PIECE(w.lower, (space.horizon + 1) * n_states),
                                    TACIT__PIECE(w.extra, n_states),
                                    TACIT__PIECE(w.extra_mean, w.in.blocks * TACIT__BLOCK)};
@@ -158,6 +183,19 @@ static void estimate(ucbvi *p, const tacit__counts *c, size_t row, double visits
     set_reward(p, c, row, total);
 }
 
+/* A row of noisy moves without those that may well be nothing but noise, in `out`; or the row. */
+static const double *leave_large(const double *y, size_t n, double least, double *out)
+{
+    const double dropped = -0x1p900; /* no projection raises it above 0 */
+    bool some = false;
+    for (size_t i = 0; i < n; i++) {
+        const bool large = y[i] >= least;
+        out[i] = large ? y[i] : dropped;
+        some |= large;
+    }
+    return some ? out : y;
+}
+
 /* The same for some blocks of pairs. Idle lanes repeat the last pair. */
 static void estimate_blocks(ucbvi *p, const tacit__counts *c, size_t table, size_t block,
                             size_t blocks)
@@ -172,6 +210,9 @@ static void estimate_blocks(ucbvi *p, const tacit__counts *c, size_t table, size
     for (size_t r = 0; r < blocks * TACIT__BLOCK; r++) {
         const size_t row = first + r < last ? first + r : last;
         y[r] = c->moves + row * n_states;
+        if (p->left != NULL)
+            y[r] =
+                leave_large(y[r], n_states, p->threshold * c->moves_stddev, p->left + r * n_states);
         visits[r] = c->visits[row];
     }
     tacit__project_rows(blocks, y, n_states, visits, p->visits_error, shift, p->sorted, totals,
@@ -195,6 +236,7 @@ static widths widths_of(const ucbvi *p)
     widths w = {0};
     switch (p->bonus) {
     case TACIT__BONUS_BERNSTEIN:
+    case TACIT__BONUS_PRACTICAL: /* the levels are 0 */
         w = (widths){.fixed_root = twice,
                      .fixed_inverse = noise,
                      .slope_inverse = noise_slope,
@@ -227,6 +269,20 @@ static widths widths_of(const ucbvi *p)
         break;
     }
     return w;
+}
+
+/* What no reward's width is less than; see the head. */
+static void raise_rewards(const ucbvi *p, double users)
+{
+    const double h = (double)p->in.space.horizon, factor = fmax(0.5, 1 / sqrt(h)),
+                 least = factor * sqrt(2 * log(users + 2)),
+                 width = p->in.options.bonus_scale * sqrt(2 * p->log_term);
+    for (size_t i = 0; i < p->rows; i++) {
+        const double inverse = 1 / p->visits[i], r = p->reward[i];
+        const double more = least * sqrt(r * (1 - r) + 0.25 * inverse) - width;
+        if (more > 0)
+            p->in.fixed[i] += more * sqrt(inverse);
+    }
 }
 
 /* The parts of the bonus that do not depend on the values, for the rows first .. last-1. */
@@ -322,6 +378,26 @@ static bool extra_moment(ucbvi *p, size_t h, size_t table, double *factor)
     return true;
 }
 
+/* How much the noise moves the estimates, to first order. */
+static void add_noise(const ucbvi *p, size_t h, const double *visits, const double *mean, double *q)
+{
+    const tacit__counts *c = p->release;
+    const size_t n_states = p->in.space.n_states;
+    const double *next = p->in.values + (h + 1) * n_states, scale = p->in.options.error_scale;
+    const double move = c->moves_stddev * c->moves_stddev,
+                 reward = c->rewards_stddev * c->rewards_stddev;
+    double sum = 0, square = 0;
+    for (size_t s = 0; s < n_states; s++) {
+        sum += next[s];
+        square += next[s] * next[s];
+    }
+    for (size_t i = 0; i < p->in.pairs; i++) {
+        const double apart = square + mean[i] * ((double)n_states * mean[i] - 2 * sum);
+        q[i] +=
+            scale * sqrt(move * (apart > 0 ? apart : 0) + reward) / (visits[i] + c->visits_stddev);
+    }
+}
+
 static void add_spread(void *planner, size_t h, const double *mean, const double *variance,
                        double *q)
 {
@@ -330,6 +406,8 @@ static void add_spread(void *planner, size_t h, const double *mean, const double
     const double *spread = p->spread + table * pairs, *visits = p->visits + table * pairs;
     for (size_t i = 0; i < pairs; i++)
         q[i] += spread[i] * sqrt(variance[i]);
+    if (p->bonus == TACIT__BONUS_PRACTICAL && p->release->moves_stddev > 0)
+        add_noise(p, h, visits, mean, q);
     double factor;
     if (!extra_moment(p, h, table, &factor))
         return;
@@ -388,17 +466,22 @@ static void estimate_visited(ucbvi *p, const tacit__counts *c)
             set_reward(p, c, row, visits + LEAST_SHIFT);
     }
     weigh(p, 0, p->rows);
+    if (p->bonus == TACIT__BONUS_PRACTICAL)
+        raise_rewards(p, (double)c->users);
 }
 
 static tacit_billboard plan(void *planner, const tacit__counts *c)
 {
     TACIT__REQUIRE((c->moves != NULL || c->rows != NULL) && c->visits_error >= 0);
     ucbvi *p = planner;
-    const double scale = p->in.options.error_scale;
+    const double scale =
+        p->bonus == TACIT__BONUS_PRACTICAL ? 0 : p->in.options.error_scale; /* of levels */
     const bool exact = !p->in.options.fresh && c->visits_error == 0 && c->moves_error == 0;
     p->visits_error = scale * c->visits_error;
     p->moves_error = scale * c->moves_error;
     p->rewards_error = scale * c->rewards_error;
+    if (c->again)
+        return tacit__induction_repeat(&p->in);
     p->release = c;
     if (exact)
         estimate_visited(p, c);
@@ -412,6 +495,8 @@ static tacit_billboard plan(void *planner, const tacit__counts *c)
 static const char *remark(const void *planner)
 {
     const ucbvi *p = planner;
+    if (p->bonus == TACIT__BONUS_PRACTICAL)
+        return "bonus practical is no confidence bound; hoeffding and certificate are proven";
     if (p->bonus == TACIT__BONUS_BERNSTEIN)
         return "bonus bernstein leaves out terms that the theorem needs; hoeffding and "
                "certificate are proven";

@@ -10,12 +10,13 @@ typedef enum tacit__ucbvi_bonus {
     TACIT__BONUS_CERTIFICATE,    /* proven, variance-aware, with a lower value function */
     TACIT__BONUS_PRINTED,        /* all four terms as printed in [QW23] */
     TACIT__BONUS_AZAR_HOEFFDING, /* [AOM17], bonus 1 */
-    TACIT__BONUS_AZAR_BERNSTEIN  /* [AOM17], bonus 2 */
+    TACIT__BONUS_AZAR_BERNSTEIN, /* [AOM17], bonus 2 */
+    TACIT__BONUS_PRACTICAL       /* as bernstein, with the noise in standard deviations */
 } tacit__ucbvi_bonus;
 
 extern const char *const tacit__ucbvi_bonuses[]; /* their names, in this order, then NULL */
 
-/* Its own settings: bonus, one of these, or not given; monotone: yes, no or auto. */
+/* Its own settings: bonus, one of these, or not given; monotone: yes, no or auto; threshold. */
 extern const tacit__planner tacit__ucbvi;
 
 /* For tests: the last Q [H][S][A], upper values [H + 1][S], estimates of visits [tables][S][A]. */

@@ -49,10 +49,13 @@ static void assert_decides_like_ucbvi(const char *other, tacit_guarantee g, cons
 {
     enum { EPISODES = 400 };
     arena a = arena_open("riverswim", NULL, 0, 4);
-    tacit_setting mine[] = {{.key = "pooled", .value = pooled}, plain},
-                  others[] = {{.key = "pooled", .value = pooled}, more};
-    tacit_agent *x = hire(&a, "ucbvi", none, EPISODES, mine, plain.key != NULL ? 2 : 1);
-    tacit_agent *y = hire(&a, other, g, EPISODES, others, more.key != NULL ? 2 : 1);
+    /* by default ucbvi explores a little more, and private counts are released rarely */
+    const tacit_setting bonus = {.key = "bonus", .value = "bernstein"},
+                        every = {.key = "schedule", .value = "every"};
+    tacit_setting mine[] = {{.key = "pooled", .value = pooled}, bonus, every, plain},
+                  others[] = {{.key = "pooled", .value = pooled}, bonus, every, more};
+    tacit_agent *x = hire(&a, "ucbvi", none, EPISODES, mine, plain.key != NULL ? 4 : 3);
+    tacit_agent *y = hire(&a, other, g, EPISODES, others, more.key != NULL ? 4 : 3);
     tacit_error err;
     for (uint64_t k = 0; k < EPISODES; k++) {
         tacit_billboard first, second;

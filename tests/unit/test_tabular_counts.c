@@ -422,3 +422,64 @@ TEST(visits_that_are_sums_keep_to_their_levels)
         assert_true(worst > 0.4);
     }
 }
+
+/* Rare releases: counts are those of the users at the last moment, the plan declares as many releases as there are moments, and a
+ * state that was saved between two of them goes on alike. */
+TEST(rare_releases_show_the_users_of_their_moments)
+{
+    static counted exact, at_moment;
+    static uint8_t bytes[1 << 20];
+    tacit__tabular_options o = options_of((tacit_guarantee){TACIT_MODEL_JOINT, 1e12, 1e-6}, 1);
+    uint64_t seed = 6, due = 1, moments = 0;
+    tacit_noise *noise;
+    tacit__tabular *curator, *other;
+    tacit__counts c;
+    tacit_error err;
+    o.growth = 1.3;
+    assert_ok(tacit_noise_create_simulated(5, &noise));
+    assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
+    memset(&exact, 0, sizeof exact);
+    memset(&at_moment, 0, sizeof at_moment);
+    for (uint64_t k = 1; k <= USERS; k++) {
+        uint32_t states[H + 1], actions[H];
+        double rewards[H];
+        walk(&seed, states, actions, rewards);
+        count(1, states, actions, rewards, &exact);
+        tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+        assert_ok(tacit__tabular_add(curator, &t, &err));
+        if (k == due) {
+            at_moment = exact;
+            moments++;
+            due = (uint64_t)fmax((double)due + 1, floor(1.3 * (double)due));
+        }
+        assert_ok(tacit__tabular_release(curator, &c, &err));
+        assert_true(c.users <= k && c.users > 0);
+        assert_true(share(c.visits, at_moment.visits, S * A, 1e-2) <= 1);
+        assert_true(share(c.moves, at_moment.moves, S * A * S, 1e-2) <= 1);
+        assert_true(share(c.rewards, at_moment.rewards, S * A, 1e-2) <= 1);
+        if (k == USERS / 2) {
+            size_t length = sizeof bytes;
+            tacit__saved s = tacit__saved_save(bytes, &length, &err);
+            while (tacit__saved_next(&s))
+                tacit__tabular_fields(curator, &s);
+            assert_ok(s.status);
+            assert_ok(tacit__tabular_create(&o, noise, &other, &err));
+            s = tacit__saved_load(bytes, length, &err);
+            while (tacit__saved_next(&s))
+                tacit__tabular_fields(other, &s);
+            assert_ok(s.status);
+            tacit__tabular_destroy(curator);
+            curator = other;
+        }
+    }
+    const tacit_plan *plan = tacit_ledger_plan(tacit__tabular_ledger(curator));
+    for (size_t i = 0; i < tacit_plan_size(plan); i++) {
+        assert_int_equal(tacit_plan_release(plan, i)->steps, moments);
+        assert_int_equal(tacit_ledger_passed(tacit__tabular_ledger(curator), i), moments);
+    }
+    tacit__tabular_destroy(curator);
+    tacit_noise_destroy(noise);
+    o.guarantee = (tacit_guarantee){TACIT_MODEL_LOCAL, 1, 1e-6};
+    o.mechanism = TACIT_SUM_LOCAL;
+    refused(&o);
+}

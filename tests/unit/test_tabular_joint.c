@@ -1,5 +1,5 @@
-/* Clipped visits, moves and rewards of one user together: hill climbing over two trajectories never passes what the lines of the plan
- * add up to, and reaches it, whichever pair of lines the weights ask for. */
+/* Truncated visits, moves and rewards of one user together: hill climbing over two trajectories never passes what the lines of the
+ * plan add up to, and comes close to it, whatever the weights. */
 #include <math.h>
 #include <string.h>
 
@@ -122,44 +122,41 @@ static double climb(uint64_t *r, tacit__tabular *c)
 TEST(no_two_users_pass_what_the_lines_add_up_to)
 {
     static const size_t horizons[] = {4, 11, 20};
-    /* few, as by default, many: the rewards' line is smaller, at the edge of its condition, the visits' is */
-    static const double weights[] = {0.1, 2, 60};
-    static const double least[] = {0.97, 0.97, 0.9};
+    /* of rewards: few, as by default, and nearly as many as leave them half of the visits' noise */
+    static const double weights[] = {0.1, 2, 27};
     uint64_t r = 4;
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 3; j++)
-            for (uint64_t visits = 0; visits <= 4; visits += 4) {
+            for (uint64_t visits = 0; visits <= 4; visits += 2) {
                 const double u = 1 / sqrt((double)horizons[i]);
                 tacit__tabular *c = start(horizons[i], visits, u, weights[j]);
                 double most = climb(&r, c);
-                if (!(most <= 1 + 1e-9 && most >= least[j]))
+                /* of 4 visits the last has half of what is left: 1 + 1 + 1 + 1/2 of a budget of 4 */
+                if (!(most <= 1 + 1e-9 && most >= 0.85))
                     fail_msg("H %zu, m %llu, weight %g: %.6f of what is declared", horizons[i],
                              (unsigned long long)visits, weights[j], most);
                 tacit__tabular_destroy(c);
             }
 }
 
-/* The conditions under which the lines are right, at every weight; and no other pair of lines would do with less noise. */
-TEST(the_lines_are_the_best_that_their_conditions_allow)
+/* The condition under which the rewards' line is right is checked. */
+TEST(rewards_may_not_have_less_than_half_of_the_noise_of_visits)
 {
-    for (double weight = 1e-3; weight < 1e4; weight *= 1.7) {
-        tacit__tabular *c = start(20, 4, 1 / sqrt(20), weight);
-        double ratio = c->streams[REWARDS].scale / c->streams[VISITS].scale, least = HUGE_VAL;
-        double n = c->streams[VISITS].scale, p = c->streams[MOVES].scale,
-               w = c->streams[REWARDS].scale, k = c->overlap.share;
-        assert_within(k, 0.2499, 0.25);
-        assert_true(c->overlap.visits_give ? ratio <= c->overlap.ratio * (1 + 1e-9)
-                                           : ratio >= c->overlap.ratio * (1 - 1e-9));
-        /* squared loss in units of (u H column)^2, at any ratios, by the joint bound */
-        double used =
-            2 / (n * n) + 2 / (p * p) + 0.5 / (w * w) + fmax(0, 0.5 / (w * w) - 2 * k / (n * n));
-        double here = 14 * n + 12 * p + weight * w;
-        for (double a = 0.05; a < 30; a *= 1.01)
-            for (double b = 0.2; b < 5; b *= 1.01) {
-                double loss = 2 + 2 / (b * b) + 0.5 / (a * a) + fmax(0, 0.5 / (a * a) - 2 * k);
-                least = fmin(least, sqrt(loss / used) * (14 + 12 * b + weight * a));
-            }
-        assert_within(here / least, 0.9998, 1.0002);
-        tacit__tabular_destroy(c);
-    }
+    const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
+    tacit__tabular_options o = {.space = {S, A, 4, 1},
+                                .episodes = 100,
+                                .guarantee = g,
+                                .mechanism = tacit_sum_default_mechanism(g),
+                                .centered = true,
+                                .user_norm = 0.5,
+                                .failure = 0.1,
+                                .weight_visits = 14,
+                                .weight_moves = 12,
+                                .weight_rewards = 29};
+    tacit_noise *noise;
+    tacit__tabular *c;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_status(tacit__tabular_create(&o, noise, &c, &err), TACIT_BAD_PLAN);
+    tacit_noise_destroy(noise);
 }

@@ -77,7 +77,10 @@ static void draw(uint64_t *seed, double digits, double noise, sample *out)
                                   .center = 0.5,
                                   .visits_error = noise,
                                   .moves_error = 0.7 * noise,
-                                  .rewards_error = 3 * noise};
+                                  .rewards_error = 3 * noise,
+                                  .visits_stddev = 0.5 * noise,
+                                  .moves_stddev = 0.4 * noise,
+                                  .rewards_stddev = noise};
 }
 
 /* Without the moves of the last step: whoever reads them gets no number. */
@@ -204,6 +207,17 @@ static double ucbvi_bonus(const void *context, const place *at)
     switch (u->bonus) {
     case TACIT__BONUS_BERNSTEIN:
         return c * (2 * sqrt(at->variance * iota / n) + sqrt(2 * iota / n)) + noise;
+    case TACIT__BONUS_PRACTICAL: {
+        double apart = 0, width = c * sqrt(2 * iota / n);
+        const double r = at->m->r[at->row], s_r = at->c->rewards_stddev, s_p = at->c->moves_stddev;
+        for (size_t s = 0; s < S; s++)
+            apart += pow(at->upper[s] - at->mean, 2);
+        if (!o->fresh)
+            width = fmax(width, fmax(0.5, 1 / sqrt(H)) * sqrt(2 * (r * (1 - r) + 0.25 / n) *
+                                                              log((double)at->c->users + 2) / n));
+        return c * 2 * sqrt(at->variance * iota / n) + width +
+               o->error_scale * sqrt(s_p * s_p * apart + s_r * s_r) / (n + at->c->visits_stddev);
+    }
     case TACIT__BONUS_HOEFFDING:
         return c * (1 + left) * sqrt(log(6 * H * S * A * samples / failure) / (2 * n)) + noise;
     case TACIT__BONUS_CERTIFICATE: {
@@ -246,10 +260,29 @@ static double digits_of(tacit__ucbvi_bonus bonus)
     return bonus == TACIT__BONUS_PRINTED ? 14 : bonus == TACIT__BONUS_AZAR_BERNSTEIN ? 11 : 4;
 }
 
+/* The model of `practical`: moves below the universal threshold are taken for 0, unless all of a row are; neither slack nor
+ * shift. */
+static void without_small_moves(const sample *x, model *m)
+{
+    static sample kept;
+    const double least = x->counts.moves_stddev * sqrt(2 * log(S));
+    kept = *x;
+    kept.counts.moves = kept.moves;
+    for (size_t row = 0; row < ROWS && least > 0; row++) {
+        double most = -HUGE_VAL;
+        for (size_t next = 0; next < S; next++)
+            most = fmax(most, x->moves[row * S + next]);
+        for (size_t next = 0; next < S && most >= least; next++)
+            if (!(x->moves[row * S + next] >= least))
+                kept.moves[row * S + next] = -1e12;
+    }
+    make_valid(&kept, 0, m);
+}
+
 TEST(values_are_those_of_the_formulas)
 {
     uint64_t seed = 1;
-    for (int bonus = TACIT__BONUS_BERNSTEIN; bonus <= TACIT__BONUS_AZAR_BERNSTEIN; bonus++)
+    for (int bonus = TACIT__BONUS_BERNSTEIN; bonus <= TACIT__BONUS_PRACTICAL; bonus++)
         for (int kind = 0; kind < 16; kind++) {
             const bool fresh = (kind & 1) != 0, monotone = (kind & 4) != 0;
             const bool dropped = (kind & 2) != 0 && (kind & 8) != 0;
@@ -271,7 +304,10 @@ TEST(values_are_those_of_the_formulas)
                 draw(&seed, digits_of(c.bonus), fresh ? 2 : 0, &x);
                 if (dropped)
                     drop_last(&x);
-                make_valid(&x, c.o.error_scale, &m);
+                if (c.bonus == TACIT__BONUS_PRACTICAL)
+                    without_small_moves(&x, &m);
+                else
+                    make_valid(&x, c.o.error_scale, &m);
                 induct(&x, &m, space.tables, ucbvi_bonus, &c, wanted);
                 (void)tacit__ucbvi.plan(planner, &x.counts);
                 const double *q = tacit__ucbvi_get(planner).q;
@@ -329,6 +365,8 @@ typedef struct ratios {
 static double private_ucb_bonus(const void *context, const place *at)
 {
     const ratios *o = context;
+    if (at->n <= 1) /* less than one visit: as good as can be */
+        return 1e6;
     const double t = (double)USERS * H, l = sqrt(2 * log(4 * S * A * t / failure));
     const double width = o->optimise ? sqrt(4 * S * log(6 * S * A * t / failure)) : l;
     return o->c * l / sqrt(at->n) + (o->e_r + 2 * o->e_n) / at->n +
@@ -398,7 +436,7 @@ TEST(private_ucb_po_mixes_by_its_formula)
         tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
         ratios o = {.optimise = true, .c = 0.05};
         const bool given = (kind & 2) != 0;
-        const double eta = given ? 0.3 : sqrt(2 * log(A) / ((double)H * H * USERS));
+        const double eta = given ? 0.3 : 60 * sqrt(2 * log(A) / ((double)H * H * USERS));
         tacit__planner_options options = {
             .bonus_scale = o.c, .error_scale = 0.03, .failure = failure, .episodes = USERS};
         const tacit_parameter own = {"step_size", TACIT_PARAMETER_REAL, given ? "0.3" : "0", 0, 1,

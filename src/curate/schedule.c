@@ -1,0 +1,26 @@
+/* See curate/schedule.h. A growth of 1.2 makes about 55 releases of 50,000 users. */
+#include "curate/schedule.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define MOST_USERS 0x1p62
+
+uint64_t tacit__schedule_next(uint64_t users, double growth)
+{
+    const double grown = growth * (double)users;
+    return grown > (double)users + 1 ? (uint64_t)fmin(grown, MOST_USERS) : users + 1;
+}
+
+uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends)
+{
+    uint64_t n = 0;
+    if (growth <= 1 && ends == NULL)
+        return users;
+    for (uint64_t k = 1; k <= users; k = tacit__schedule_next(k, growth)) {
+        if (ends != NULL)
+            ends[n] = k;
+        n++;
+    }
+    return n;
+}
