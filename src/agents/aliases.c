@@ -6,7 +6,7 @@
  * fingerprints, saved states, billboards and explanations know the chosen kind only. A preference
  * for a kind that is not built in is passed over.
  *
- * The orders are described in docs/reference/experiment.md. */
+ * The orders are described in docs/reference/experiment.md, and judged in docs/why/defaults.md. */
 #include "agents/aliases.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static const struct {
     {"auto", TABLE, {"posterior-tabular", "dp-ucbvi"}},
     {"explore-commit", MIXTURE, {"explore-commit-mixture"}},
     {"explore-commit", SMOOTH_BANDIT, {"explore-commit-kernel"}},
-    {"explore-commit", LINEAR_BANDIT, {"explore-commit-kernel"}},
+    {"explore-commit", LINEAR_BANDIT, {"explore-commit-features"}},
     {"explore-commit", LINEAR, {"explore-commit-linear"}},
     {"explore-commit", TABLE, {"explore-commit-tabular"}},
 };
@@ -53,7 +53,7 @@ static const tacit_agent_kind aliases[] = {
      NULL, 0},
     {"explore-commit",
      "the explore-commit-... that fits the declared structure: a yardstick for learners", "a name",
-     TACIT_AGENT_NONE | TACIT_AGENT_JOINT, NULL, 0},
+     TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, NULL, 0},
 };
 enum { N_ALIASES = sizeof aliases / sizeof *aliases };
 

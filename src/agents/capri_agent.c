@@ -57,35 +57,6 @@ static tacit_status check(const tacit_agent_request *q, tacit_error *err)
     return TACIT_OK;
 }
 
-/* --- Forecast ------------------------------------------------------------------------------------ */
-
-/* Estimates whose predicted error is a sixth of the mean reward's norm were seen to be enough,
- * those with more than a quarter of it not; in between it depends on the function. Squares, so that
- * twice the bound is not quite a quarter. */
-static double burden(const void *context, double users, double epsilon)
-{
-    const capri_agent *agent = context;
-    const tacit_guarantee *g = &agent->base.guarantee;
-    double mu, scale = agent->base.published_scale * g->epsilon / epsilon;
-    if (agent->base.published_scale <= 0) {
-        if (tacit_gdp_mu(epsilon, g->delta, &mu) != TACIT_OK)
-            return (double)NAN;
-        scale = 2 / mu;
-    }
-    double error = tacit__capri_predict(agent->base.planner, users, scale) / agent->options.norm;
-    return 36 * error * error;
-}
-
-static void describe(const void *self, char *out, size_t size)
-{
-    const capri_agent *agent = self;
-    (void)snprintf(out, size, "%zu contexts, %zu actions, rank %zu",
-                   agent->options.pairs.n_contexts, agent->options.pairs.n_actions,
-                   tacit__capri_rank(agent->base.planner));
-}
-
-static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
-
 const tacit__family tacit__family_capri = {
     .rows = &tacit__capri_rows,
     .create = tacit__curated_create,
@@ -104,5 +75,4 @@ const tacit__family tacit__family_capri = {
     .fields = tacit__epoch_fields,
     .ledger = tacit__curated_ledger,
     .remark = tacit__epoch_remark,
-    .criterion = &criterion,
 };

@@ -32,16 +32,6 @@ typedef struct tacit__agent_rows {
     size_t n;
 } tacit__agent_rows;
 
-/* What tells whether so many users are enough (unused since forecasts are played). */
-typedef struct tacit__criterion {
-    /* How the noise compares with what is to be learned when `users` come with this epsilon: at
-     * most 1 is enough, at most 2 borderline; NaN: not known. Must not grow with either. */
-    double (*burden)(const void *agent, double users, double epsilon);
-    /* What the users bring: "18 features, 3 actions". */
-    void (*describe)(const void *agent, char *out, size_t size);
-    const char *goal; /* "to beat the best constant action" */
-} tacit__criterion;
-
 struct tacit__reading; /* agents/reading.h: a request whose settings have been read */
 
 typedef struct tacit__family {
@@ -98,7 +88,6 @@ typedef struct tacit__family {
     void (*fields)(void *agent, tacit__saved *s);
     tacit_ledger *(*ledger)(const void *agent); /* NULL with model none */
     const char *(*remark)(const void *agent);   /* "": nothing to say */
-    const tacit__criterion *criterion; /* NULL: none of its own, the release plan alone tells */
 } tacit__family;
 
 /* The last one has the program's own kinds, which may become more: tacit_agent_register. */

@@ -289,7 +289,6 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->scale = 1 / q->bandit->bound;
     agent->remark = "";
     tacit_error reason = {0};
-    agent->curator_options = curator;
     tacit__regression *made = NULL;
     tacit_status status = tacit__regression_create(&curator, noise, &made, &reason);
     agent->base.curator = made;
@@ -493,5 +492,4 @@ const tacit__family tacit__family_lin_ucb = {
     .fields = fields,
     .ledger = tacit__curated_ledger,
     .remark = remark,
-    .criterion = &tacit__lin_criterion,
 };

@@ -20,12 +20,9 @@ typedef struct lin_ucb_agent {
     uint64_t version;
     bool follows; /* a model that was published elsewhere */
     const char *remark;
-    tacit__regression_options curator_options;
 } lin_ucb_agent;
 
-/* --- lin_forecast.c: how many users */
-
-extern const tacit__criterion tacit__lin_criterion;
+/* --- lin_explore.c */
 
 /* How many users explore, by a public rule, if one release is made of them. */
 uint64_t tacit__lin_explore(const tacit__regression_options *o);

@@ -189,31 +189,6 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     return tacit__epoch_build(base, r, noise, err);
 }
 
-/* --- Forecast ------------------------------------------------------------------------------------ */
-
-/* What exploring and committing is expected to lose, against the best constant action: both on average over
- * functions of the kernel (docs/why/posterior-kernel.md#how-many-users). */
-static double burden(const void *self, double users, double epsilon)
-{
-    const posterior_kernel_agent *agent = self;
-    const tacit__kernel_features *f = tacit__posterior_kernel_features(agent->base.planner);
-    tacit__kernel_noise noise;
-    if (set_noise(&agent->base.guarantee, epsilon, &noise) != TACIT_OK)
-        return (double)NAN;
-    const double constant = tacit__kernel_features_constant(f);
-    return constant > 0 ? CAUTION * tacit__kernel_features_loss(f, &noise, users) / constant
-                        : HUGE_VAL;
-}
-
-static void describe(const void *self, char *out, size_t size)
-{
-    const posterior_kernel_agent *agent = self;
-    (void)snprintf(out, size, "%zu contexts, %zu actions, rank %zu", agent->base.pairs.n_contexts,
-                   agent->base.pairs.n_actions, agent->base.dimension - agent->base.cells);
-}
-
-static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
-
 const tacit__family tacit__family_posterior_kernel = {
     .rows = &rows,
     .no_pure = "its noise is Gaussian",
@@ -232,5 +207,4 @@ const tacit__family tacit__family_posterior_kernel = {
     .fields = tacit__epoch_fields,
     .ledger = tacit__curated_ledger,
     .remark = tacit__epoch_remark,
-    .criterion = &criterion,
 };

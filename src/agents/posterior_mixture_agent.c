@@ -146,23 +146,6 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     return TACIT_OK;
 }
 
-/* On locks, where nothing but data tells anything, it breaks even with the best constant action at 0.8 to
- * 1.7 times n1 users, under local privacy at a tenth of that (docs/why/posterior-mixture.md#how-many-users);
- * the line is drawn at 3 times, so that enough is enough. */
-static double burden(const void *self, double users, double epsilon)
-{
-    return tacit__scored_burden(self, 3, users, epsilon);
-}
-
-static void describe(const void *self, char *out, size_t size)
-{
-    const tacit__mixture_model *m = ((const tacit__scored *)self)->model;
-    (void)snprintf(out, size, "%zu kernels, %zu states, %zu actions", m->parts, m->n_states,
-                   m->n_actions);
-}
-
-static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
-
 const tacit__family tacit__family_posterior_mixture = {
     .rows = &rows,
     .looks_ahead = true,
@@ -180,5 +163,4 @@ const tacit__family tacit__family_posterior_mixture = {
     .fields = tacit__scored_fields,
     .ledger = tacit__curated_ledger,
     .remark = tacit__scored_remark,
-    .criterion = &criterion,
 };

@@ -217,12 +217,3 @@ const char *tacit__scored_remark(const void *self)
     (void)self;
     return "there is no regret theorem; privacy does not depend on one";
 }
-
-double tacit__scored_burden(const void *self, double times, double users, double epsilon)
-{
-    const tacit__scored *agent = self;
-    uint64_t quota = 0;
-    if (parts_of(agent)->commits || find_quota(agent, epsilon, 1e15, &quota) != TACIT_OK)
-        return (double)NAN;
-    return times * (double)quota / (is_local(agent) ? LOCAL_PARTS : 1) / users;
-}

@@ -76,7 +76,4 @@ tacit_status tacit__scored_absorb(void *self, const void *bytes, size_t size, ta
 void tacit__scored_fields(void *self, tacit__saved *s);
 const char *tacit__scored_remark(const void *self);
 
-/* For a tacit__criterion: `times` first batches, over `users`. A yardstick has no forecast. */
-double tacit__scored_burden(const void *self, double times, double users, double epsilon);
-
 #endif

@@ -37,8 +37,6 @@ struct tacit__capri {
     tacit__estimator *estimator;
     size_t rank;
     double scale; /* of the noise in released sums of unit vectors; 0: none */
-    double *spectrum,
-        stretch; /* eigenvalues of one user's covariance; longest |v|^2 over the mean */
     bool *active, *keep;
     double *mixed, *mu, *of_active, *width;
     double *u, *vv, *uu, *pp; /* of one context: [actions][p], [actions][actions] */
@@ -128,42 +126,6 @@ static void prepare(tacit__capri *p)
         tacit__estimator_divide(p->estimator, p->estimator->sigma_max);
 }
 
-/* What a forecast needs of the first epoch. */
-static void set_spectrum(tacit__capri *p)
-{
-    const tacit__estimator *e = p->estimator;
-    double mean = 0, most = 0;
-    for (size_t j = 0; j < e->p && p->o.tau <= 0; j++)
-        p->spectrum[j] = fmax(0, e->values[j]) / (double)p->length[0];
-    for (size_t i = 0; i < e->n; i++) {
-        mean += e->square[i] / (double)e->n;
-        most = fmax(most, e->square[i]);
-    }
-    p->stretch = mean > 0 ? most / mean : 1;
-}
-
-double tacit__capri_predict(const tacit__capri *p, double users, double scale)
-{
-    TACIT__REQUIRE(users > 0 && scale >= 0);
-    double T = users / 4, best = HUGE_VAL; /* of a balanced schedule, whose last epoch is half */
-    double more = p->o.copies > 0 ? 1 + 1 / p->o.copies : 1;
-    if (p->o.tau > 0 || p->n_epochs < 2)
-        return (double)NAN;
-    for (double tau = 0.01; tau < 1e7; tau *= 1.7782794100389228) {
-        double square = 0, u_square = 0;
-        for (size_t j = 0; j < p->rank; j++) {
-            double d = 1 / (T * p->spectrum[j] + tau);
-            square += p->spectrum[j] * d;
-            u_square += p->spectrum[j] * d * d;
-        }
-        double noise = scale * scale * (p->o.local ? T : 1) * p->stretch * square;
-        double error = p->o.norm * p->o.norm * tau * tau * u_square +
-                       BOUND * BOUND * (more * fmax(0, square - tau * u_square) + noise * square);
-        best = fmin(best, error);
-    }
-    return sqrt(best);
-}
-
 tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__capri **out)
 {
     const size_t A = options->pairs.n_actions, n = options->pairs.n_contexts * A;
@@ -174,11 +136,10 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
                      ? tacit__capri_explore(options->users, options->explore, w.length)
                      : tacit__capri_schedule(options->users, options->balanced, w.length);
     TRY(tacit__estimator_create(&w.o.pairs, rank, &w.estimator));
-    tacit__capri *p = TACIT__WORKSPACE(w, TACIT__PIECE(w.active, n), TACIT__PIECE(w.keep, n),
-                                       TACIT__PIECE(w.mixed, n), TACIT__PIECE(w.mu, n),
-                                       TACIT__PIECE(w.of_active, n), TACIT__PIECE(w.width, n),
-                                       TACIT__PIECE(w.spectrum, rank), {&w.u, rank, row},
-                                       {&w.vv, A, row}, {&w.uu, A, row}, {&w.pp, A, row});
+    tacit__capri *p = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.active, n), TACIT__PIECE(w.keep, n), TACIT__PIECE(w.mixed, n),
+        TACIT__PIECE(w.mu, n), TACIT__PIECE(w.of_active, n), TACIT__PIECE(w.width, n),
+        {&w.u, rank, row}, {&w.vv, A, row}, {&w.uu, A, row}, {&w.pp, A, row});
     if (p == NULL) {
         tacit__estimator_destroy(w.estimator);
         return TACIT_NO_MEMORY;
@@ -224,8 +185,6 @@ void tacit__capri_start(tacit__capri *p, double scale)
     TACIT__REQUIRE(scale >= 0 && p->epoch == 0);
     p->scale = scale;
     prepare(p);
-    if (p->n_epochs > 1)
-        set_spectrum(p);
 }
 
 /* --- Elimination -------------------------------------------------------------------------------- */

@@ -69,11 +69,6 @@ size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out);
 /* The same with so many users in all epochs but the last: a third of them in one, the others in the next. */
 size_t tacit__capri_explore(uint64_t users, uint64_t explore, uint64_t *out);
 
-/* The root mean squared error that is predicted for the estimates on which the last epoch acts, if
- * `users` come and the noise in sums of unit vectors is `scale`; nothing eliminated. NaN with a
- * fixed tau. */
-double tacit__capri_predict(const tacit__capri *planner, double users, double scale);
-
 /* The same as a planner in epochs; its options are tacit__capri_options. */
 extern const tacit__epoch_planner tacit__capri_planner;
 

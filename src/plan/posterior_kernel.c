@@ -359,11 +359,6 @@ const tacit__epoch_planner tacit__posterior_kernel_planner = {.create = create_p
                                                               .get = get_epoch,
                                                               .close = close_epoch};
 
-const tacit__kernel_features *tacit__posterior_kernel_features(const void *self)
-{
-    return ((const planner *)self)->features;
-}
-
 uint64_t tacit__posterior_kernel_quota(const void *self)
 {
     return ((const planner *)self)->quota;

@@ -23,8 +23,7 @@ typedef struct tacit__posterior_kernel_options {
 /* Its options are tacit__posterior_kernel_options. */
 extern const tacit__epoch_planner tacit__posterior_kernel_planner;
 
-/* The features; and the size of the quota. */
-const tacit__kernel_features *tacit__posterior_kernel_features(const void *planner);
+/* The size of the quota. */
 uint64_t tacit__posterior_kernel_quota(const void *planner);
 
 /* For tests: the posterior behind the policy, and how likely contexts are held to be, [contexts]. */
