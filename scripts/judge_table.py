@@ -1,0 +1,26 @@
+# Makes a Markdown table of a summary.json: worlds down, agents across. Used by scripts/judge.
+import json
+import sys
+
+summary = json.load(open(sys.argv[2]))
+worlds = summary.get("worlds") or [{**summary["world"], "agents": summary["agents"]}]
+labels = []
+for world in worlds:
+    for agent in world["agents"]:
+        if agent["label"] not in labels:
+            labels.append(agent["label"])
+
+
+def number(x):
+    return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
+
+
+chosen = sorted({a["stands_for"] for w in worlds for a in w["agents"] if a["kind"] == "auto"})
+print(f"**{sys.argv[1]}: {summary['title']}.** {summary['episodes']:,} users, {summary['runs']} "
+      f"run{'s' if summary['runs'] > 1 else ''}; `auto` is {', '.join(chosen)}.\n")
+print("| world | " + " | ".join(labels) + " |")
+print("|---" * (len(labels) + 1) + "|")
+for world in worlds:
+    of = {a["label"]: number(a["regret"]["mean"]) for a in world["agents"]}
+    print(f"| {world['label']} | " + " | ".join(of.get(label, "") for label in labels) + " |")
+print()
