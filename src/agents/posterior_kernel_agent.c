@@ -16,7 +16,6 @@
 #include "plan/posterior_kernel.h"
 
 #define CELL 0.25        /* of a vector's length, for the context */
-#define CAUTION 1.4      /* of forecasts: functions differ from the average */
 #define LEAST_GROWTH 1.1 /* more releases than some hundred are not worth their policies */
 
 typedef struct posterior_parts {

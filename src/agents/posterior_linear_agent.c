@@ -144,23 +144,6 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     return TACIT_OK;
 }
 
-/* On random linear worlds it breaks even with the best constant action at 0.5 to 1 times n1 users, under
- * local privacy at a tenth of that (docs/why/posterior-linear.md#how-many-users); the line is drawn at 3
- * times, so that enough is enough. */
-static double burden(const void *self, double users, double epsilon)
-{
-    return tacit__scored_burden(self, 3, users, epsilon);
-}
-
-static void describe(const void *self, char *out, size_t size)
-{
-    const tacit__linear_model *m = ((const tacit__scored *)self)->model;
-    (void)snprintf(out, size, "%zu features, %zu states, %zu actions", m->dimension, m->n_states,
-                   m->n_actions);
-}
-
-static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
-
 const tacit__family tacit__family_posterior_linear = {
     .rows = &rows,
     .looks_ahead = true,
@@ -178,5 +161,4 @@ const tacit__family tacit__family_posterior_linear = {
     .fields = tacit__scored_fields,
     .ledger = tacit__curated_ledger,
     .remark = tacit__scored_remark,
-    .criterion = &criterion,
 };

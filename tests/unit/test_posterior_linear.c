@@ -412,28 +412,3 @@ TEST(one_step_is_enough)
     assert_int_equal(right, 1000);
     tacit_agent_destroy(agent);
 }
-
-/* d = 5, five steps: 0.5 to 1 times 754 at joint 1, and 0.5 times 999 at local 10 (docs/why/posterior-linear.md#how-many-users). */
-TEST(forecasts_promise_no_more_than_random_worlds_keep)
-{
-    static const struct {
-        tacit_guarantee guarantee;
-        double broke_even;
-    } cases[] = {{{TACIT_MODEL_JOINT, 1, 1e-5}, 754}, {{TACIT_MODEL_LOCAL, 10, 1e-5}, 999}};
-    const tacit_setting seed = {.key = "seed", .value = "1"};
-    tacit_world *world = world_of("random-linear", &seed, 1);
-    for (size_t i = 0; i < N_OF(cases); i++)
-        for (uint64_t users = 50; users <= 50000; users *= 1000) {
-            const tacit_agent_request q =
-                request_in(world, "posterior-linear", cases[i].guarantee, users);
-            tacit_agent *agent = agent_of(&q, 1);
-            tacit_forecast f;
-            tacit_agent_forecast(agent, &f);
-            assert_int_equal(f.outlook,
-                             users < 100 ? TACIT_OUTLOOK_NOT_ENOUGH : TACIT_OUTLOOK_ENOUGH);
-            assert_within(f.users_needed, 2 * cases[i].broke_even, 4 * cases[i].broke_even);
-            assert_non_null(strstr(f.words, "5 features, 20 states, 4 actions"));
-            tacit_agent_destroy(agent);
-        }
-    tacit_world_destroy(world);
-}
