@@ -64,7 +64,7 @@ static int compare(const void *left, const void *right)
 
 static probe count(const tacit_results *results)
 {
-    double gains[MOST_WORLDS];
+    double gains[MOST_WORLDS] = {0};
     probe p = {.gain = (double)NAN, .stopped = !tacit_results_complete(results)};
     const size_t n = tacit_results_describe(results)->n_worlds;
     for (size_t w = 0; w < n && w < MOST_WORLDS; w++) {

@@ -264,8 +264,9 @@ static tacit_status check_spec(const tacit__mdp_spec *spec, size_t *rows, size_t
             "at most %d outcomes can be kept",
             spec->n_states, spec->n_actions, layers, layers == 1 ? "" : "s", spec->row_max,
             TACIT__MAX_OUTCOMES);
+    const size_t rounds = spec->stationary ? spec->horizon : 1; /* through all outcomes */
     if (spec->horizon * spec->n_states > TACIT__MAX_POLICY ||
-        (double)*total * (double)(spec->horizon / layers) > TACIT__MAX_SOLVING)
+        (double)*total * (double)rounds > TACIT__MAX_SOLVING)
         return tacit__fail(
             err, TACIT_TOO_LARGE,
             "%zu states, %zu actions and %zu steps are too many: a policy would have "
