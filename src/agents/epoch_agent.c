@@ -109,6 +109,7 @@ tacit__epoch_model tacit__epoch_model_of(const tacit__epoch_agent *agent)
 
 static const double *vector_of(const tacit__epoch_model *m, size_t pair)
 {
+    TACIT__REQUIRE(m->last || m->mixed != NULL);
     return m->last || m->mixed[pair] <= 0 ? NULL : m->v + m->place[pair] * m->p;
 }
 

@@ -41,18 +41,28 @@ static void fill_state(uint32_t state[STATE], const uint8_t key[32], uint64_t no
 
 TACIT__AVX2 TACIT__INLINE void quarter8(lanes8 *a, lanes8 *b, lanes8 *c, lanes8 *d)
 {
-    *a += *b, *d = TURN16(*d ^ *a);
-    *c += *d, *b ^= *c, *b = *b << 12 | *b >> 20;
-    *a += *b, *d = TURN8(*d ^ *a);
-    *c += *d, *b ^= *c, *b = *b << 7 | *b >> 25;
+    *a += *b;
+    *d = TURN16(*d ^ *a);
+    *c += *d;
+    *b ^= *c;
+    *b = *b << 12 | *b >> 20;
+    *a += *b;
+    *d = TURN8(*d ^ *a);
+    *c += *d;
+    *b ^= *c;
+    *b = *b << 7 | *b >> 25;
 }
 
 TACIT__AVX512 TACIT__INLINE void quarter16(lanes16 *a, lanes16 *b, lanes16 *c, lanes16 *d)
 {
-    *a += *b, *d = (lanes16)_mm512_rol_epi32((__m512i)(*d ^ *a), 16);
-    *c += *d, *b = (lanes16)_mm512_rol_epi32((__m512i)(*b ^ *c), 12);
-    *a += *b, *d = (lanes16)_mm512_rol_epi32((__m512i)(*d ^ *a), 8);
-    *c += *d, *b = (lanes16)_mm512_rol_epi32((__m512i)(*b ^ *c), 7);
+    *a += *b;
+    *d = (lanes16)_mm512_rol_epi32((__m512i)(*d ^ *a), 16);
+    *c += *d;
+    *b = (lanes16)_mm512_rol_epi32((__m512i)(*b ^ *c), 12);
+    *a += *b;
+    *d = (lanes16)_mm512_rol_epi32((__m512i)(*d ^ *a), 8);
+    *c += *d;
+    *b = (lanes16)_mm512_rol_epi32((__m512i)(*b ^ *c), 7);
 }
 
 #define DOUBLE_ROUND(quarter, x)                                                                   \
@@ -72,8 +82,10 @@ TACIT__AVX512 TACIT__INLINE void quarter16(lanes16 *a, lanes16 *b, lanes16 *c, l
     for (int k = 0; k < STATE; k += 4) {                                                           \
         type a = low32((x)[k], (x)[k + 1]), b = high32((x)[k], (x)[k + 1]);                        \
         type c = low32((x)[k + 2], (x)[k + 3]), d = high32((x)[k + 2], (x)[k + 3]);                \
-        (x)[k] = low64(a, c), (x)[k + 1] = high64(a, c);                                           \
-        (x)[k + 2] = low64(b, d), (x)[k + 3] = high64(b, d);                                       \
+        (x)[k] = low64(a, c);                                                                      \
+        (x)[k + 1] = high64(a, c);                                                                 \
+        (x)[k + 2] = low64(b, d);                                                                  \
+        (x)[k + 3] = high64(b, d);                                                                 \
     }
 
 TACIT__AVX2 TACIT__INLINE void store8(lanes8 state[STATE], uint8_t *out)

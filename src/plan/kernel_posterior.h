@@ -29,21 +29,19 @@ typedef struct tacit__kernel_posterior {
 /* The prior. `features` must outlive it. */
 TACIT_MUST_USE tacit_status tacit__kernel_posterior_create(const tacit__kernel_features *features,
                                                            tacit__kernel_posterior **out);
-void tacit__kernel_posterior_destroy(tacit__kernel_posterior *posterior);
+void tacit__kernel_posterior_destroy(tacit__kernel_posterior *q);
 
 /* Back to the prior. */
-void tacit__kernel_posterior_clear(tacit__kernel_posterior *posterior);
+void tacit__kernel_posterior_clear(tacit__kernel_posterior *q);
 
 /* One more batch; `mean` and `sd` follow with tacit__kernel_posterior_solve. */
-void tacit__kernel_posterior_add(tacit__kernel_posterior *posterior,
-                                 const tacit__kernel_batch *batch);
-void tacit__kernel_posterior_solve(tacit__kernel_posterior *posterior);
+void tacit__kernel_posterior_add(tacit__kernel_posterior *q, const tacit__kernel_batch *b);
+void tacit__kernel_posterior_solve(tacit__kernel_posterior *q);
 
 /* The vectors v [pairs][m] that tell most about the mean reward where people `play` [pairs], in a sum over
  * so many users with this noise variance; none is longer than `length`, and m, which is returned, is at
  * most `most`. */
-size_t tacit__kernel_posterior_design(tacit__kernel_posterior *posterior, const double *play,
-                                      double users, double variance, double length, size_t most,
-                                      double *v);
+size_t tacit__kernel_posterior_design(tacit__kernel_posterior *q, const double *play, double users,
+                                      double variance, double length, size_t most, double *v);
 
 #endif

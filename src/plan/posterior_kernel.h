@@ -24,10 +24,10 @@ typedef struct tacit__posterior_kernel_options {
 extern const tacit__epoch_planner tacit__posterior_kernel_planner;
 
 /* The size of the quota. */
-uint64_t tacit__posterior_kernel_quota(const void *planner);
+uint64_t tacit__posterior_kernel_quota(const void *self);
 
 /* For tests: the posterior behind the policy, and how likely contexts are held to be, [contexts]. */
-const tacit__kernel_posterior *tacit__posterior_kernel_look(const void *planner);
-const double *tacit__posterior_kernel_law(const void *planner);
+const tacit__kernel_posterior *tacit__posterior_kernel_look(const void *self);
+const double *tacit__posterior_kernel_law(const void *self);
 
 #endif
