@@ -68,8 +68,10 @@ enum { NODES = 64 };
 static int choose_nodes(double most, double at[NODES + 1], double weight[NODES + 1])
 {
     if (most <= NODES) {
-        for (int i = 0; i < (int)most; i++)
-            at[i] = i, weight[i] = 1;
+        for (int i = 0; i < (int)most; i++) {
+            at[i] = i;
+            weight[i] = 1;
+        }
         return (int)most;
     }
     for (int i = 0; i <= NODES; i++) {
