@@ -379,17 +379,25 @@ static tacit__blt search(uint64_t users, const tacit__returning *visits)
     return visits->most > 1 ? search_visits(&g) : search_one_visit(&g);
 }
 
-/* The last answer of this thread is kept: the streams of an agent share a horizon, and each asks twice. */
+/* The last answers of this thread are kept: the streams of an agent share a horizon, each asks twice, and
+ * predictions ask for other horizons in between. */
+enum { KEPT = 4 };
+typedef struct tuned {
+    uint64_t users; /* 0: none yet; a stream has at least one */
+    tacit__returning visits;
+    tacit__blt blt;
+} tuned;
+
 tacit__blt tacit__blt_tune(uint64_t users, const tacit__returning *visits)
 {
-    static _Thread_local tacit__blt last;
-    static _Thread_local uint64_t last_users; /* 0: none yet; a stream has at least one */
-    static _Thread_local tacit__returning last_visits;
-    if (users != last_users || visits->most != last_visits.most ||
-        visits->apart != last_visits.apart) {
-        last = search(users, visits);
-        last_users = users;
-        last_visits = *visits;
-    }
-    return last;
+    static _Thread_local tuned kept[KEPT];
+    static _Thread_local unsigned next;
+    for (unsigned i = 0; i < KEPT; i++)
+        if (kept[i].users == users && kept[i].visits.most == visits->most &&
+            kept[i].visits.apart == visits->apart)
+            return kept[i].blt;
+    tuned *oldest = &kept[next];
+    next = (next + 1) % KEPT;
+    *oldest = (tuned){users, *visits, search(users, visits)};
+    return oldest->blt;
 }
