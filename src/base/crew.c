@@ -15,6 +15,7 @@ void tacit__crew_create(tacit__crew *crew, tacit__crew_fn *run, void *context, p
                           .n_threads = n_threads,
                           .jobs = jobs,
                           .n_jobs = jobs == NULL ? n_jobs : 0,
+                          .room = n_jobs,
                           .closed = jobs == NULL};
     tacit__condition_create(&crew->work);
     tacit__condition_create(&crew->changed);
@@ -31,13 +32,16 @@ void tacit__crew_destroy(tacit__crew *crew)
 
 /* --- The list ------------------------------------------------------------------------------------ */
 
-void tacit__crew_add(tacit__crew *crew, uint32_t job)
+bool tacit__crew_add(tacit__crew *crew, uint32_t job)
 {
     (void)pthread_mutex_lock(&crew->lock);
     TACIT__REQUIRE(crew->jobs != NULL && !crew->closed);
-    crew->jobs[crew->n_jobs++] = job;
+    const bool fits = crew->n_jobs < crew->room;
+    if (fits)
+        crew->jobs[crew->n_jobs++] = job;
     (void)pthread_cond_signal(&crew->work);
     (void)pthread_mutex_unlock(&crew->lock);
+    return fits;
 }
 
 void tacit__crew_close(tacit__crew *crew)

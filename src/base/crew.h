@@ -25,26 +25,27 @@ typedef struct tacit__crew {
     size_t n_threads, n_started;
     atomic_bool stop;
 
-    pthread_mutex_t lock;   /* for all that follows; owners may guard their own with it */
-    pthread_cond_t work;    /* there is a job, or there will be none */
-    pthread_cond_t changed; /* a thread ended; owners may signal it for their own */
-    uint32_t *jobs;         /* the list; NULL: job i is number i */
-    size_t n_jobs, n_begun;
-    bool closed; /* no job will be added */
+    pthread_mutex_t lock;         /* for all that follows; owners may guard their own with it */
+    pthread_cond_t work;          /* there is a job, or there will be none */
+    pthread_cond_t changed;       /* a thread ended; owners may signal it for their own */
+    uint32_t *jobs;               /* the list; NULL: job i is number i */
+    size_t n_jobs, n_begun, room; /* the list has room for so many */
+    bool closed;                  /* no job will be added */
     size_t n_members;
     unsigned n_running; /* threads that have not ended */
     size_t failed_job;
     tacit_error failure; /* status TACIT_OK: none */
 } tacit__crew;
 
-/* `jobs` and `threads` are the owner's memory; without `jobs` the list is 0 .. n_jobs - 1, and closed. */
+/* `jobs` [n_jobs] and `threads` are the owner's memory; without `jobs` the list is 0 .. n_jobs - 1, and
+ * closed. */
 void tacit__crew_create(tacit__crew *crew, tacit__crew_fn *run, void *context, pthread_t *threads,
                         size_t n_threads, uint32_t *jobs, size_t n_jobs);
 /* After all threads have ended. */
 void tacit__crew_destroy(tacit__crew *crew);
 
-/* The owner's memory must have room for it. */
-void tacit__crew_add(tacit__crew *crew, uint32_t job);
+/* False: the list is full. */
+TACIT_MUST_USE bool tacit__crew_add(tacit__crew *crew, uint32_t job);
 /* No more jobs will be added: threads end when the list is empty. */
 void tacit__crew_close(tacit__crew *crew);
 

@@ -221,8 +221,10 @@ static void store_result(tacit__ranks *r, unsigned from)
 
 static void store_failure(tacit__ranks *r, unsigned from)
 {
+    const tacit_status told = (tacit_status)r->in.status;
     tacit_error failure;
-    (void)tacit__fail(&failure, (tacit_status)r->in.status, "process %u: %.400s", from, r->in.text);
+    (void)tacit__fail(&failure, told != TACIT_OK ? told : TACIT_CORRUPT, "process %u: %.400s", from,
+                      r->in.text);
     tacit__crew_fail(&r->workers->crew, (size_t)r->in.job, &failure);
 }
 
@@ -311,8 +313,9 @@ static void handle_order(tacit__ranks *r)
     switch (r->in.kind) {
     case JOB:
         r->n_asked -= r->n_asked > 0;
-        if (r->in.job < r->workers->results->n_jobs && !r->no_more)
-            tacit__crew_add(&r->workers->crew, (uint32_t)r->in.job);
+        if (r->in.job < r->workers->results->n_jobs && !r->no_more &&
+            !tacit__crew_add(&r->workers->crew, (uint32_t)r->in.job))
+            fail(r, TACIT_CORRUPT, "process 0 sent more jobs than there are");
         break;
     case NO_MORE:
         r->n_asked -= r->n_asked > 0;

@@ -99,7 +99,18 @@ static void write_world(const tacit_agent_request *q, size_t i, tacit__text *out
     tacit__text_put(out, "}\n");
 }
 
-static void write_learner(const tacit_agent_request *q, double epsilon, tacit__text *out)
+/* As many visits of one person as fit into so many users. */
+static void write_visits(const tacit_agent_request *q, uint64_t users, tacit__text *out)
+{
+    const uint64_t apart = q->apart > 0 ? q->apart : 1;
+    const uint64_t visits = q->visits < users / apart ? q->visits : users / apart;
+    if (visits > 1)
+        tacit__text_print(out, ", visits: %llu, apart: %llu", (unsigned long long)visits,
+                          (unsigned long long)apart);
+}
+
+static void write_learner(const tacit_agent_request *q, uint64_t users, double epsilon,
+                          tacit__text *out)
 {
     static const char *const models[] = {"none", "joint", "local"};
     static const char *const calibrations[] = {"tight", "published", "figure"};
@@ -115,6 +126,8 @@ static void write_learner(const tacit_agent_request *q, double epsilon, tacit__t
             epsilon, q->guarantee.delta, calibrations[q->calibration]);
     if (q->sums != NULL && q->guarantee.model != TACIT_MODEL_NONE)
         tacit__text_print(out, ", sums: %.16s", q->sums);
+    if (q->guarantee.model != TACIT_MODEL_NONE)
+        write_visits(q, users, out);
     tacit__text_put(out, "}}\n  - {kind: constant}\n  - {kind: uniform}\n");
 }
 
@@ -128,5 +141,5 @@ void tacit__reference_write(const tacit_agent_request *request, size_t n_worlds,
         write_world(request, i, out);
     tacit__text_print(out, "episodes: %llu\nruns: 1\nseed: 1\nagents:\n",
                       (unsigned long long)users);
-    write_learner(request, epsilon, out);
+    write_learner(request, users, epsilon, out);
 }

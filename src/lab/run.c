@@ -75,7 +75,7 @@ static tacit_status play_all(const run *r, tacit_error *err)
     tacit__workers *workers = r->workers;
     for (uint32_t job = 0; r->first && job < r->results->n_jobs; job++)
         if (!r->results->jobs[job].done)
-            tacit__crew_add(&workers->crew, job);
+            TACIT__REQUIRE(tacit__crew_add(&workers->crew, job));
     if (r->first)
         tacit__crew_close(&workers->crew);
     tacit_status status = tacit__crew_start(&workers->crew, err);
