@@ -179,6 +179,8 @@ static void put_releases(tacit__json_writer *to, const tacit_explanation *e)
         tacit__json_put_string(to, "mechanism", r->mechanism);
         tacit__json_put_real(to, "column_l1", r->column_l1);
         tacit__json_put_real(to, "column_l2", r->column_l2);
+        tacit__json_put_count(to, "visits", r->visits > 0 ? r->visits : 1);
+        tacit__json_put_count(to, "apart", r->apart > 0 ? r->apart : 1);
         tacit__json_put_string(to, "law", tacit_law_name(e->law));
         tacit__json_put_real(to, "scale", e->releases[i].scale);
         tacit__json_put_string(to, "reason", r->reason);
