@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-enum { MIB = 1 << 20 };
+enum { MIB = 1 << 20, BACKGROUND_NICE = 5 };
 
 /* "200 MiB" or "any". */
 static const char *show_limit(const struct rlimit *limit, rlim_t per_unit, const char *unit,
@@ -65,6 +65,24 @@ unsigned tacit__processors(void)
         return (unsigned)CPU_COUNT(&set);
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (unsigned)n : 1;
+}
+
+bool tacit__thread_set_patient(bool patient)
+{
+    const int from = patient ? SCHED_OTHER : SCHED_BATCH, to = patient ? SCHED_BATCH : SCHED_OTHER;
+    struct sched_param priority = {.sched_priority = 0};
+    int now;
+    return pthread_getschedparam(pthread_self(), &now, &priority) == 0 && now == from &&
+           pthread_setschedparam(pthread_self(), to, &priority) == 0;
+}
+
+/* On Linux a thread has a nice value of its own. */
+void tacit__thread_set_background(void)
+{
+    const id_t self = (id_t)gettid();
+    const int now = getpriority(PRIO_PROCESS, self);
+    if (now < BACKGROUND_NICE)
+        (void)setpriority(PRIO_PROCESS, self, BACKGROUND_NICE);
 }
 
 tacit_status tacit__thread_start(pthread_t *out, void *(*run)(void *context), void *context,

@@ -145,7 +145,10 @@ static void free_http(struct tacit__http *http)
  *
  * The acceptor also keeps the limit of connections. A worker's share of libmicrohttpd's own limit must never
  * be reached: 0.9.75 refuses a connection from outside without unlocking what it has locked
- * (new_connection_process_), and that worker is stuck for good. Every share is twice the whole limit. */
+ * (new_connection_process_), and that worker is stuck for good. Every share is twice the whole limit.
+ *
+ * The workers are patient threads: see base/thread.h. Those for health are not, since they have little to do
+ * and must not wait. */
 static struct MHD_Daemon *start_daemon(struct tacit__http *http, const place *c, bool tls)
 {
     struct MHD_OptionItem secure[] = {
@@ -160,6 +163,7 @@ static struct MHD_Daemon *start_daemon(struct tacit__http *http, const place *c,
     const int silent = eventfd(0, EFD_CLOEXEC);
     if (silent < 0)
         return NULL;
+    const bool patient = !c->admin && tacit__thread_set_patient(true);
     struct MHD_Daemon *daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, tacit__exchange_continue, http, MHD_OPTION_LISTEN_SOCKET, silent,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)(c->threads > 1 ? c->threads : 0),
@@ -170,6 +174,8 @@ static struct MHD_Daemon *start_daemon(struct tacit__http *http, const place *c,
         tacit__strict_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, tacit__exchange_end, NULL,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_ARRAY, tls ? secure : none,
         MHD_OPTION_END);
+    if (patient)
+        (void)tacit__thread_set_patient(false);
     if (daemon == NULL)
         (void)close(silent);
     return daemon;

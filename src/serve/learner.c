@@ -233,6 +233,7 @@ static void *learn(void *context)
 {
     tacit__learner *l = context;
     tacit_error err = {0};
+    tacit__thread_set_background(); /* requests go first: a learner that is behind loses nothing */
     for (bool go_on = true; go_on;) {
         size_t n = 0;
         tacit_status status = work(l, &n, &err);
