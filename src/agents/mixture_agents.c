@@ -165,8 +165,8 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 }
 
 /* Users act by plans: there must be one before there are users. */
-static tacit_status see(void *self, const tacit_trajectory *user, tacit__seen *out,
-                        tacit_error *err)
+static tacit_status view_user(void *self, const tacit_trajectory *user, tacit__user_view *out,
+                              tacit_error *err)
 {
     mixture_agent *agent = self;
     (void)user;
@@ -218,7 +218,7 @@ const tacit__family tacit__family_mixture = {
     .build = build,
     .clear = clear,
     .plan = plan,
-    .see = see,
+    .view_user = view_user,
     .learn = tacit__curated_learn,
     .report = tacit__curated_report,
     .check_report = tacit__curated_check_report,

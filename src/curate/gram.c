@@ -227,20 +227,20 @@ const tacit__gram_form *tacit__gram_form_of(const tacit__gram *c, size_t stream)
 
 /* --- The table ------------------------------------------------------------------------------------- */
 
-static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
     return tacit__gram_add(curator, user->trajectory, user->lenses, err);
 }
 
-static tacit_status report_seen(void *curator, const tacit__seen *user, void *bytes, size_t *size,
-                                tacit_error *err)
+static tacit_status report_user(void *curator, const tacit__user_view *user, void *bytes,
+                                size_t *size, tacit_error *err)
 {
     return tacit__gram_report(curator, user->trajectory, user->lenses, bytes, size, err);
 }
 
 const tacit__curator tacit__gram_curator = {.destroy = tacit__gram_destroy,
-                                            .add = add_seen,
-                                            .report = report_seen,
+                                            .add = add_user,
+                                            .report = report_user,
                                             .check_report = tacit__gram_check_report,
                                             .absorb = tacit__gram_absorb,
                                             .ledger = tacit__gram_ledger,
