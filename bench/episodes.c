@@ -90,7 +90,7 @@ double bench_episodes(const tacit_world *world, const tacit_agent_request *reque
     return seconds;
 }
 
-double bench_draws(size_t n, tacit__law law)
+double bench_draws(size_t n, tacit__noise_law law)
 {
     tacit_noise *noise;
     tacit__site site;

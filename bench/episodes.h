@@ -34,6 +34,6 @@ double bench_episodes(const tacit_world *world, const tacit_agent_request *reque
                       uint64_t episodes, uint64_t evaluate);
 
 /* Seconds for n draws of noise in one call. */
-double bench_draws(size_t n, tacit__law law);
+double bench_draws(size_t n, tacit__noise_law law);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 static double seconds_of(clockid_t clock)
 {
@@ -71,4 +72,34 @@ double bench_quantile(double *values, size_t n, double share)
         return (double)NAN;
     qsort(values, n, sizeof *values, ascending);
     return values[(size_t)((double)n * share)];
+}
+
+double bench_cpu_of(pid_t pid)
+{
+    char path[64], text[1024] = "";
+    unsigned long user = 0, system_time = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file != NULL && fgets(text, sizeof text, file) != NULL) {
+        const char *end = strrchr(text, ')');
+        if (end == NULL || sscanf(end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+                                  &user, &system_time) != 2)
+            user = system_time = 0;
+    }
+    if (file != NULL)
+        (void)fclose(file);
+    return (double)(user + system_time) / (double)sysconf(_SC_CLK_TCK);
+}
+
+double bench_memory_of(pid_t pid)
+{
+    char path[64];
+    unsigned long pages = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fscanf(file, "%*u %lu", &pages) != 1)
+        pages = 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1e6;
 }

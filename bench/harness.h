@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include <tacit/status.h>
 
@@ -15,6 +16,10 @@ double bench_now(void);
 double bench_wall(void);
 /* The most memory that this process has had. */
 double bench_megabytes(void);
+
+/* Processor time of another process so far, in seconds, and its memory, in MB. */
+double bench_cpu_of(pid_t pid);
+double bench_memory_of(pid_t pid);
 
 /* Ends the bench with a sentence; the first does so unless the status is OK. */
 void bench_check(tacit_status status, const tacit_error *err);

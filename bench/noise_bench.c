@@ -40,7 +40,7 @@ static double time_words(const tacit__site *site)
     return bench_now() - start;
 }
 
-static double time_draws(const tacit__site *site, tacit__law law, double scale)
+static double time_draws(const tacit__site *site, tacit__noise_law law, double scale)
 {
     double start = bench_now();
     for (int i = 0; i < BLOCKS; i++) {
@@ -51,7 +51,7 @@ static double time_draws(const tacit__site *site, tacit__law law, double scale)
 }
 
 /* The sampler without its words, on one path. */
-static double time_kernel(bool base, tacit__law law, double scale)
+static double time_kernel(bool base, tacit__noise_law law, double scale)
 {
     tacit__cpu_pretend_base(base);
     tacit__draw_loop_fn *kernel = tacit__draw_loop();
@@ -75,7 +75,7 @@ int main(void)
 {
     static const struct {
         const char *name;
-        tacit__law law;
+        tacit__noise_law law;
         double scale;
     } cases[] = {
         {"gaussian", TACIT__GAUSSIAN, 0x1p0},  {"gaussian", TACIT__GAUSSIAN, 0x1p10},

@@ -38,37 +38,6 @@ static char token[128], url[128];
 static double seconds = 5;
 static pid_t server;
 
-/* Processor time of a process so far, in seconds; and its memory, in MB. */
-static double cpu_of(pid_t pid)
-{
-    char path[64], text[1024] = "";
-    unsigned long user = 0, system_time = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (file != NULL && fgets(text, sizeof text, file) != NULL) {
-        const char *end = strrchr(text, ')');
-        if (end == NULL || sscanf(end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-                                  &user, &system_time) != 2)
-            user = system_time = 0;
-    }
-    if (file != NULL)
-        (void)fclose(file);
-    return (double)(user + system_time) / (double)sysconf(_SC_CLK_TCK);
-}
-
-static double memory_of(pid_t pid)
-{
-    char path[64];
-    unsigned long pages = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (file == NULL || fscanf(file, "%*u %lu", &pages) != 1)
-        pages = 0;
-    if (file != NULL)
-        (void)fclose(file);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1e6;
-}
-
 /* --- The server ---------------------------------------------------------------------------------- */
 
 static void write_file(const char *name, const char *text)
@@ -257,12 +226,12 @@ typedef struct turns {
 static void take_turn(turns *t, int i, const char *address, pid_t pid, load sent)
 {
     figures f;
-    const double before = cpu_of(pid);
+    const double before = bench_cpu_of(pid);
     if (!wrk(address, sent, &f))
         bench_die("wrk is not installed");
     t->rate[i] = f.rate;
     t->p99_ms[i] = f.p99_ms;
-    t->cpu_us[i] = 1e6 * (cpu_of(pid) - before) / f.rate;
+    t->cpu_us[i] = 1e6 * (bench_cpu_of(pid) - before) / f.rate;
 }
 
 static void bench_decide(const char *name, const char *query, load sent)
@@ -412,14 +381,14 @@ static void bench_durable(const char *name, const char *decide, bool local)
 {
     static crowd c;
     atomic_bool over = false;
-    double cpu = cpu_of(server), start = bench_wall();
+    double cpu = bench_cpu_of(server), start = bench_wall();
     c = (crowd){.decide = decide, .local = local, .clients = CLIENTS};
     start_crowd(&c, &over);
     (void)usleep((useconds_t)(1e6 * seconds));
     atomic_store(&over, true);
     double done = (double)end_crowd(&c, start);
     (void)printf("{\"bench\":\"%s\",\"per_second\":%.0f,\"p99_ms\":%.2f,\"server_cpu_us\":%.1f}\n",
-                 name, c.rate, c.p99_ms, 1e6 * (cpu_of(server) - cpu) / done);
+                 name, c.rate, c.p99_ms, 1e6 * (bench_cpu_of(server) - cpu) / done);
     (void)fflush(stdout);
 }
 
@@ -520,7 +489,7 @@ static void bench_start(const char *name)
         bench_die("the service does not learn: /readyz is not 200");
     cli_wire_close(&wire);
     (void)printf("{\"bench\":\"%s\",\"seconds\":%.3f,\"server_cpu_s\":%.2f}\n", name, took,
-                 cpu_of(server));
+                 bench_cpu_of(server));
     (void)fflush(stdout);
 }
 
@@ -578,10 +547,10 @@ static void bench_service(bool only_decide)
         bench_durable("observe, durable, linear d=500", d500, false);
         bench_beside("observe, durable, beside linear d=500", table, d500);
         bench_durable("report, durable", NULL, true);
-        double memory = memory_of(server);
+        double memory = bench_memory_of(server);
         bench_decide("decide, table, again", "", json(table));
         (void)printf("{\"bench\":\"memory\",\"before_mb\":%.1f,\"after_mb\":%.1f}\n", memory,
-                     memory_of(server));
+                     bench_memory_of(server));
     }
     free(d20);
     free(d100);

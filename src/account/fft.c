@@ -7,7 +7,7 @@
  * into the cache is finished before the next one is touched, so large sizes are not bound by memory.
  *
  * Real and imaginary parts are separate arrays: the butterflies then vectorize, and two real
- * signals travel in one transform (spectra apart again with tacit__fft_mate).
+ * signals travel in one transform (spectra apart again with tacit__fft_mirror).
  *
  * The twiddles come from cos and sin of angles in [0, pi/4], each correct to one unit in the last
  * place, so that [H02, Thm. 24.2] bounds the error of a transform: in the 2-norm, relatively,
@@ -140,7 +140,7 @@ void tacit__fft_inverse(const tacit__fft *fft, double *re, double *im)
 }
 
 /* Reversed, -k flips every bit of k below its lowest one; below its highest one, seen from here. */
-size_t tacit__fft_mate(size_t place)
+size_t tacit__fft_mirror(size_t place)
 {
     if (place < 2)
         return place;

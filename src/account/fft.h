@@ -21,7 +21,7 @@ void tacit__fft_forward(const tacit__fft *fft, double *re, double *im);
 void tacit__fft_inverse(const tacit__fft *fft, double *re, double *im);
 
 /* Where, in bit-reversed order, the frequency -k sits if k sits at `place`. */
-size_t tacit__fft_mate(size_t place);
+size_t tacit__fft_mirror(size_t place);
 
 /* Bound on the relative error in the 2-norm of one transform. */
 double tacit__fft_error(size_t n);

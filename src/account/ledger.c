@@ -200,7 +200,7 @@ tacit_status tacit__gate_begin(tacit__gate *gate, tacit__tag digest, tacit_error
     return TACIT_OK;
 }
 
-static tacit__law law_of(const tacit_ledger *ledger)
+static tacit__noise_law law_of(const tacit_ledger *ledger)
 {
     return tacit_plan_law(ledger->plan) == TACIT_LAW_GAUSSIAN ? TACIT__GAUSSIAN : TACIT__LAPLACE;
 }

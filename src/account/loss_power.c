@@ -195,7 +195,7 @@ tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
     }
     load(&s, t);
     for (size_t k = 0; k < s.fft.n; k++) {
-        size_t mate = tacit__fft_mate(k);
+        size_t mate = tacit__fft_mirror(k);
         if (mate < k)
             continue;
         number high, low;
@@ -243,7 +243,7 @@ tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other)
     load(&s, t);
     load(&o, other);
     for (size_t k = 0; k < s.fft.n; k++) {
-        size_t mate = tacit__fft_mate(k);
+        size_t mate = tacit__fft_mirror(k);
         if (mate < k)
             continue;
         number high, low, high2, low2;

@@ -36,28 +36,29 @@ void tacit__curated_destroy(void *self)
     tacit__free(agent);
 }
 
-static tacit_status see(tacit__curated *agent, const tacit_trajectory *user, tacit__seen *out,
-                        tacit_error *err)
+static tacit_status view_user(tacit__curated *agent, const tacit_trajectory *user,
+                              tacit__user_view *out, tacit_error *err)
 {
-    *out = (tacit__seen){.trajectory = user};
-    return agent->family->see != NULL ? agent->family->see(agent, user, out, err) : TACIT_OK;
+    *out = (tacit__user_view){.trajectory = user};
+    return agent->family->view_user != NULL ? agent->family->view_user(agent, user, out, err)
+                                            : TACIT_OK;
 }
 
 tacit_status tacit__curated_learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     tacit__curated *agent = self;
-    tacit__seen seen;
-    TRY(see(agent, user, &seen, err));
-    return agent->row->curator->add(agent->curator, &seen, err);
+    tacit__user_view view;
+    TRY(view_user(agent, user, &view, err));
+    return agent->row->curator->add(agent->curator, &view, err);
 }
 
 tacit_status tacit__curated_report(void *self, const tacit_trajectory *user, void *bytes,
                                    size_t *size, tacit_error *err)
 {
     tacit__curated *agent = self;
-    tacit__seen seen = {.trajectory = NULL};
-    TRY(bytes != NULL ? see(agent, user, &seen, err) : TACIT_OK);
-    return agent->row->curator->report(agent->curator, &seen, bytes, size, err);
+    tacit__user_view view = {.trajectory = NULL};
+    TRY(bytes != NULL ? view_user(agent, user, &view, err) : TACIT_OK);
+    return agent->row->curator->report(agent->curator, &view, bytes, size, err);
 }
 
 tacit_status tacit__curated_check_report(const void *self, const void *bytes, size_t size,

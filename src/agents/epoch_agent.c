@@ -152,16 +152,17 @@ size_t tacit__epoch_size(const tacit__epoch_agent *agent, const tacit__epoch_mod
     return m->last ? 0 : m->p + agent->cells;
 }
 
-tacit_status tacit__epoch_see(tacit__epoch_agent *agent, const tacit__epoch_model *m,
-                              const tacit_trajectory *user, tacit__seen *out, tacit_error *err)
+tacit_status tacit__epoch_view_user(tacit__epoch_agent *agent, const tacit__epoch_model *m,
+                                    const tacit_trajectory *user, tacit__user_view *out,
+                                    tacit_error *err)
 {
     size_t pair;
     TRY(tacit__pairs_find(&agent->pairs, user, &pair, err));
     const double *v = vector_of(m, pair);
-    *out = (tacit__seen){.trajectory = user,
-                         .vector = v,
-                         .size = tacit__epoch_size(agent, m),
-                         .y = 2 * user->rewards[0] - 1};
+    *out = (tacit__user_view){.trajectory = user,
+                              .vector = v,
+                              .size = tacit__epoch_size(agent, m),
+                              .y = 2 * user->rewards[0] - 1};
     if (agent->cells == 0 || v == NULL)
         return TACIT_OK;
     for (size_t i = 0; i < m->p; i++)
@@ -204,18 +205,18 @@ tacit_status tacit__epoch_learn(void *self, const tacit_trajectory *user, tacit_
 {
     tacit__epoch_agent *agent = self;
     const tacit__epoch_model m = tacit__epoch_model_of(agent);
-    tacit__seen seen;
+    tacit__user_view view;
     if (agent->followed != NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "this learner follows the model of another one: it makes reports");
-    tacit_status status = tacit__epoch_see(agent, &m, user, &seen, err);
+    tacit_status status = tacit__epoch_view_user(agent, &m, user, &view, err);
     if (status != TACIT_OK)
         return status;
     if (agent->users == agent->n_users)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
                            (unsigned long long)agent->n_users);
     if (!m.last)
-        status = agent->base.row->curator->add(agent->base.curator, &seen, err);
+        status = agent->base.row->curator->add(agent->base.curator, &view, err);
     tacit__wipe(agent->user, agent->dimension * sizeof *agent->user);
     return status == TACIT_OK ? tacit__epoch_count(agent, err) : status;
 }

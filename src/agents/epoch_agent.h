@@ -81,10 +81,10 @@ size_t tacit__epoch_size(const tacit__epoch_agent *agent, const tacit__epoch_mod
 
 /* The user as the curator sees one; only in epochs that are not the last. Vector NULL: there is none, for
  * the action is not on the billboard. */
-TACIT_MUST_USE tacit_status tacit__epoch_see(tacit__epoch_agent *agent,
-                                             const tacit__epoch_model *model,
-                                             const tacit_trajectory *user, tacit__seen *out,
-                                             tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__epoch_view_user(tacit__epoch_agent *agent,
+                                                   const tacit__epoch_model *model,
+                                                   const tacit_trajectory *user,
+                                                   tacit__user_view *out, tacit_error *err);
 
 /* One more user has been added; the epoch may be over by that. */
 TACIT_MUST_USE tacit_status tacit__epoch_count(tacit__epoch_agent *agent, tacit_error *err);

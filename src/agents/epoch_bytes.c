@@ -34,12 +34,12 @@ tacit_status tacit__epoch_report(void *self, const tacit_trajectory *user, void 
     tacit__epoch_agent *agent = self;
     const tacit__epoch_model m = tacit__epoch_model_of(agent);
     const size_t numbers = tacit__epoch_size(agent, &m);
-    tacit__seen seen;
+    tacit__user_view view;
     if (bytes == NULL) { /* the most; models of later epochs may have fewer numbers */
         *size = TACIT__EPOCH_MARK + 8 * agent->dimension;
         return TACIT_OK;
     }
-    tacit_status status = tacit__epoch_see(agent, &m, user, &seen, err);
+    tacit_status status = tacit__epoch_view_user(agent, &m, user, &view, err);
     if (status != TACIT_OK)
         return status;
     tacit__writer w = {.at = bytes};
@@ -49,7 +49,7 @@ tacit_status tacit__epoch_report(void *self, const tacit_trajectory *user, void 
         if (noisy == NULL)
             return tacit__fail_plain(err, TACIT_NO_MEMORY);
         status =
-            tacit__epochs_report(agent->base.curator, numbers, seen.vector, seen.y, noisy, err);
+            tacit__epochs_report(agent->base.curator, numbers, view.vector, view.y, noisy, err);
         tacit__wipe(agent->user, agent->dimension * sizeof *agent->user);
         for (size_t i = 0; i < numbers && status == TACIT_OK; i++)
             tacit__write_double(&w, noisy[i]);

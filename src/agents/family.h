@@ -56,8 +56,8 @@ typedef struct tacit__family {
     tacit_status (*build)(void *agent, const struct tacit__reading *r, tacit_noise *noise,
                           tacit_error *err);
     void (*clear)(void *agent);
-    tacit_status (*see)(void *agent, const tacit_trajectory *user, tacit__seen *out,
-                        tacit_error *err);
+    tacit_status (*view_user)(void *agent, const tacit_trajectory *user, tacit__user_view *out,
+                              tacit_error *err);
     tacit_status (*plan)(void *agent, tacit_billboard *out, tacit_error *err);
     tacit_status (*learn)(void *agent, const tacit_trajectory *user, tacit_error *err);
     /* For billboards that are no table; NULL: they are. */

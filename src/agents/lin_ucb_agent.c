@@ -387,8 +387,8 @@ static tacit_status snapshot(const void *self, void **out, tacit_error *err)
 }
 
 /* Features of the action taken, their block, a reward in [-1, 1]. */
-static tacit_status see(void *self, const tacit_trajectory *user, tacit__seen *out,
-                        tacit_error *err)
+static tacit_status view_user(void *self, const tacit_trajectory *user, tacit__user_view *out,
+                              tacit_error *err)
 {
     lin_ucb_agent *agent = self;
     bool numbered = user->features == NULL;
@@ -480,7 +480,7 @@ const tacit__family tacit__family_lin_ucb = {
     .build = build,
     .clear = clear,
     .plan = plan,
-    .see = see,
+    .view_user = view_user,
     .learn = tacit__curated_learn,
     .act = act,
     .snapshot = snapshot,

@@ -60,7 +60,8 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
     const mixture_parts *parts = agent->parts;
     tacit__radius_options *radius = &agent->radius;
     TACIT__REQUIRE(parts->confidence != NULL && parts->print != NULL && parts->events > 0);
-    double share = parts->share != NULL ? tacit__value_real(&r->values, parts->share) : 1;
+    double share = parts->share != NULL ? tacit__value_real(&r->values, parts->share) : 1, growth;
+    TRY(tacit__mixture_read_schedule(r, parts, &growth, err));
     tacit__gram_options o = {.n_states = q->n_states,
                              .n_actions = q->n_actions,
                              .horizon = q->horizon,
@@ -68,6 +69,7 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
                              .visits = q->visits,
                              .apart = q->apart,
                              .guarantee = q->guarantee,
+                             .growth = growth,
                              .failure = radius->failure /
                                         (parts->events * (double)q->episodes * (double)q->horizon),
                              .n_streams = tacit__optimist_streams(agent->planner)};
@@ -135,7 +137,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 /* Whether users that came since the last plan ask for a new one. */
 static bool is_due(const mixture_agent *agent)
 {
-    uint64_t users = tacit__gram_users(agent->base.curator), last = agent->planned_users;
+    uint64_t users = tacit__gram_shown(agent->base.curator), last = agent->planned_users;
     if (!agent->planned)
         return true;
     return agent->interval > 0 ? users - last >= agent->interval
@@ -165,8 +167,8 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 }
 
 /* Users act by plans: there must be one before there are users. */
-static tacit_status see(void *self, const tacit_trajectory *user, tacit__seen *out,
-                        tacit_error *err)
+static tacit_status view_user(void *self, const tacit_trajectory *user, tacit__user_view *out,
+                              tacit_error *err)
 {
     mixture_agent *agent = self;
     (void)user;
@@ -218,7 +220,7 @@ const tacit__family tacit__family_mixture = {
     .build = build,
     .clear = clear,
     .plan = plan,
-    .see = see,
+    .view_user = view_user,
     .learn = tacit__curated_learn,
     .report = tacit__curated_report,
     .check_report = tacit__curated_check_report,

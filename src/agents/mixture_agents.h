@@ -16,6 +16,7 @@ typedef struct mixture_parts {
     const tacit__soft_policy *soft; /* with the setting step_scale; NULL: the policy is greedy */
     /* What its paper prints. */
     tacit__printed_fn *print;
+    bool rare;     /* releases are, where nothing is said about them */
     double events; /* its bounds are made of so many, for each user and step, which may fail */
     const char *streams[TACIT__REGRESSIONS]; /* names of the curator's sums */
     const char
@@ -58,6 +59,10 @@ TACIT_MUST_USE tacit_status tacit__mixture_check(const mixture_parts *parts,
                                                  const tacit__reading *r, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__mixture_read_signs(const tacit__reading *r, signs *out,
                                                       tacit_error *err);
+/* How often the curator releases. */
+TACIT_MUST_USE tacit_status tacit__mixture_read_schedule(const tacit__reading *r,
+                                                         const mixture_parts *parts, double *growth,
+                                                         tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__mixture_read_replan(const tacit__reading *r, uint64_t *interval,
                                                        tacit_error *err);
 

@@ -44,7 +44,7 @@ tacit_status tacit__mixture_follow(void *self, const void *bytes, size_t size, t
     if (s.status != TACIT_OK)
         return s.status;
     tacit__mixture_make_plan(agent);
-    agent->planned_users = tacit__gram_users(agent->base.curator); /* own data ask for nothing */
+    agent->planned_users = tacit__gram_shown(agent->base.curator); /* own data ask for nothing */
     return TACIT_OK;
 }
 

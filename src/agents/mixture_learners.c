@@ -11,8 +11,12 @@
 #include "plan/linopt_po.h"
 #include "plan/ucrl_vtr.h"
 
+/* When sums are released if nothing is said about it: docs/why/linear.md#when-to-release. */
+#define RARE "growth(1.02), if bonus_scale is 1 every"
+#define EVERY "every"
+
 /* The settings that all of them have. */
-#define SHARED(bonus, shift)                                                                       \
+#define SHARED(bonus, shift, releases)                                                             \
     TACIT__REAL("bonus_scale", bonus, 0, 1e6, "multiplies the bonus; 1 is the theorem"),           \
         TACIT__REAL("shift_scale", shift, 0, 1e6,                                                  \
                     "multiplies what is added to noisy Gram matrices; 1 is the theorem, and the "  \
@@ -24,6 +28,9 @@
                     "measure values from the middle of their range: yes, no, or auto"),            \
         TACIT__TEXT("nonneg", "auto",                                                              \
                     "use that no feature is negative, when not centered: yes, no, or auto"),       \
+        TACIT__TEXT("schedule", "",                                                                \
+                    "joint: sums are released after every user, or by growth(1.2): when there "    \
+                    "are 1.2 times as many, with less noise; default " releases),                  \
         TACIT__TEXT("replan", "every",                                                             \
                     "a new plan after every user, after each doubling, or after so many users")
 
@@ -31,19 +38,20 @@
     TACIT__REAL("transition_share", "0.7", 0.01, 0.99,                                             \
                 "of the privacy budget, for the transitions; the rest is for the rewards")
 
-static const tacit_parameter ucrl_vtr_parameters[] = {SHARED("0.05", "1")};
+static const tacit_parameter ucrl_vtr_parameters[] = {SHARED("0.05", "1", RARE)};
 
 static const tacit_parameter ucrl_vtr_plus_parameters[] = {
-    SHARED("0.003", "1"),
+    SHARED("0.003", "1", RARE),
     TACIT__REAL("first_share", "0.75", 0.01, 0.99,
                 "of the privacy budget, for the regression of values; the rest is for their "
                 "squares"),
 };
 
-static const tacit_parameter linopt_vi_parameters[] = {SHARED("0.1", "0.2"), TRANSITION_SHARE};
+static const tacit_parameter linopt_vi_parameters[] = {SHARED("0.1", "0.2", RARE),
+                                                       TRANSITION_SHARE};
 
 static const tacit_parameter linopt_po_parameters[] = {
-    SHARED("0.05", "0.05"),
+    SHARED("0.05", "0.05", EVERY),
     TRANSITION_SHARE,
     TACIT__REAL("step_scale", "20", 0, 1e6,
                 "multiplies the step of the policy; 1 is the theorem, and the default if "
@@ -72,6 +80,7 @@ static const tacit__agent_row rows[] = {
      .parts = &(const mixture_parts){.form = TACIT__PLAIN,
                                      .confidence = tacit__ucrl_vtr_confidence,
                                      .print = tacit__printed_ucrl_vtr,
+                                     .rare = true,
                                      .events = 6,
                                      .streams = {"transitions"}}},
     {.kind = {"ucrl-vtr-plus", "the same, weighted by estimated variances",
@@ -85,6 +94,7 @@ static const tacit__agent_row rows[] = {
      .parts = &(const mixture_parts){.form = TACIT__VARIANCE,
                                      .confidence = tacit__ucrl_vtr_plus_confidence,
                                      .print = tacit__printed_ucrl_vtr_plus,
+                                     .rare = true,
                                      .events = 24,
                                      .streams = {"transitions", "squares"},
                                      .share = "first_share"}},
@@ -96,6 +106,7 @@ static const tacit__agent_row rows[] = {
      .parts = &(const mixture_parts){.form = TACIT__REWARDS,
                                      .confidence = tacit__linopt_confidence,
                                      .print = tacit__printed_linopt,
+                                     .rare = true,
                                      .events = 4,
                                      .streams = {"transitions", "rewards"},
                                      .share = "transition_share"}},

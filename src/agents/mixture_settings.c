@@ -6,6 +6,8 @@
 #include "agents/mixture_agents.h"
 #include "base/error.h"
 
+#define GROWTH 1.02 /* of users from release to release; docs/why/linear.md#when-to-release */
+
 /* bonus_scale: 1 */
 bool tacit__mixture_is_theory(const tacit__reading *r)
 {
@@ -73,6 +75,24 @@ tacit_status tacit__mixture_read_replan(const tacit__reading *r, uint64_t *inter
                                  r->kind->name, v->text);
     *interval = (uint64_t)users;
     return TACIT_OK;
+}
+
+/* Releases for each user, or few: these have less noise, and are the default of most learners where
+ * noise is not printed and no theorem asks for the others. */
+tacit_status tacit__mixture_read_schedule(const tacit__reading *r, const mixture_parts *parts,
+                                          double *growth, tacit_error *err)
+{
+    const tacit_model model = r->request->guarantee.model;
+    const bool useful = model == TACIT_MODEL_JOINT && !tacit__mixture_is_printed(r);
+    const bool rare = useful && parts->rare && !tacit__mixture_is_theory(r);
+    TRY(tacit__reading_schedule(r, GROWTH, rare ? GROWTH : 0, growth, err));
+    if (model == TACIT_MODEL_NONE)
+        *growth = 0; /* exact sums are always at hand */
+    if (*growth == 0 || useful)
+        return TACIT_OK;
+    return tacit__value_fail(&r->values, "schedule", err, TACIT_UNSUPPORTED,
+                             "rare releases lower the noise under joint privacy with calibration "
+                             "tight; elsewhere it is schedule: every");
 }
 
 static tacit_status check_request(const mixture_parts *parts, const tacit__reading *r,

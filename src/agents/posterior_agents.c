@@ -182,10 +182,10 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     const tacit__weighted_counts counts = tacit__weighted_release(curator);
     if (counts.users != tacit__posterior_tabular_users(agent->planner)) {
         tacit__posterior_tabular_absorb(agent->planner, &counts);
-        tacit__weighted_weigh(curator, tacit__posterior_tabular_weights(agent->planner));
+        tacit__weighted_set_weights(curator, tacit__posterior_tabular_weights(agent->planner));
     }
-    *out = tacit__posterior_tabular_show(agent->planner,
-                                         place_of(agent, &batch, tacit__weighted_users(curator)));
+    *out = tacit__posterior_tabular_billboard(
+        agent->planner, place_of(agent, &batch, tacit__weighted_users(curator)));
     return TACIT_OK;
 }
 

@@ -134,8 +134,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->base.model = model;
     const tacit__score_form form = tacit__score_form_of_features(&model->scores);
     tacit__linear_plans o = {.model = model, .stationary = q->stationary};
-    TRY(tacit__scored_hire(&agent->base, r, &form, q->stationary ? q->horizon : 1, noise,
-                           &o.batches, err));
+    TRY(tacit__scored_create_curator(&agent->base, r, &form, q->stationary ? q->horizon : 1, noise,
+                                     &o.batches, err));
     status = tacit__posterior_linear_create(&o, &planner);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);

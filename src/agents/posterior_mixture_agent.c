@@ -136,8 +136,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->table = tacit__mixture_model_table(model, q->horizon - 1);
     const tacit__score_form form = tacit__score_form_of_table(&agent->table);
     tacit__mixture_plans o = {.model = model, .stationary = q->stationary, .rewards = q->rewards};
-    TRY(tacit__scored_hire(&agent->base, r, &form, q->stationary ? agent->table.steps : 1, noise,
-                           &o.batches, err));
+    TRY(tacit__scored_create_curator(&agent->base, r, &form, q->stationary ? agent->table.steps : 1,
+                                     noise, &o.batches, err));
     status = tacit__posterior_mixture_create(&o, &planner);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);

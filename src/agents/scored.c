@@ -118,9 +118,10 @@ static tacit_status read_course(const tacit__scored *agent, const tacit__reading
     return status;
 }
 
-tacit_status tacit__scored_hire(tacit__scored *agent, const tacit__reading *r,
-                                const tacit__score_form *form, size_t alike, tacit_noise *noise,
-                                tacit__bold_options *out, tacit_error *err)
+tacit_status tacit__scored_create_curator(tacit__scored *agent, const tacit__reading *r,
+                                          const tacit__score_form *form, size_t alike,
+                                          tacit_noise *noise, tacit__bold_options *out,
+                                          tacit_error *err)
 {
     const tacit__scored_rules *rules = parts_of(agent)->rules;
     const bool commits = parts_of(agent)->commits;
@@ -175,15 +176,15 @@ tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *e
 {
     tacit__scored *agent = self;
     (void)err;
-    *out = tacit__bold_batches_show(agent->batches, place_of(agent));
+    *out = tacit__bold_batches_billboard(agent->batches, place_of(agent));
     return TACIT_OK;
 }
 
 /* After each user: if a batch was over by that, the next one needs plans. */
-static void settle(tacit__scored *agent)
+static void replan_if_due(tacit__scored *agent)
 {
     size_t over;
-    (void)tacit__bold_batches_over(agent->batches, &over);
+    (void)tacit__bold_batches_finished(agent->batches, &over);
     if (tacit__scores_shown(agent->base.curator) == over)
         return;
     const tacit__score_sums shown = tacit__scores_release(agent->base.curator);
@@ -193,14 +194,14 @@ static void settle(tacit__scored *agent)
 tacit_status tacit__scored_learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     tacit_status status = tacit__curated_learn(self, user, err);
-    settle(self);
+    replan_if_due(self);
     return status;
 }
 
 tacit_status tacit__scored_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
 {
     tacit_status status = tacit__curated_absorb(self, bytes, size, err);
-    settle(self);
+    replan_if_due(self);
     return status;
 }
 

@@ -63,10 +63,9 @@ typedef struct tacit__scored {
 TACIT_MUST_USE tacit_status tacit__scored_check(const tacit__reading *r, tacit_error *err);
 
 /* The curator of an agent whose model is made, and what is known of the batches of its planner. */
-TACIT_MUST_USE tacit_status tacit__scored_hire(tacit__scored *agent, const tacit__reading *r,
-                                               const tacit__score_form *form, size_t alike,
-                                               tacit_noise *noise, tacit__bold_options *out,
-                                               tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__scored_create_curator(
+    tacit__scored *agent, const tacit__reading *r, const tacit__score_form *form, size_t alike,
+    tacit_noise *noise, tacit__bold_options *out, tacit_error *err);
 
 /* What goes into the table of a family; see agents/family.h. */
 void tacit__scored_clear(void *self);

@@ -80,7 +80,7 @@ static void write_scores(const battle *b, const tacit__lockstep *d, int world, u
         score_at(b, s, world)[trial] = world == 0 ? d->scores[s] : -d->scores[s];
 }
 
-static void equip(const battle *b, tacit__lockstep *d, int world, tacit__residuals *check)
+static void attach_checks(const battle *b, tacit__lockstep *d, int world, tacit__residuals *check)
 {
     d->check = check;
     d->is = &b->reference;
@@ -103,7 +103,7 @@ static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64
             tacit__lockstep_create(&d, b->subject, seed_of(b, "trial", world, t), err);
         if (status != TACIT_OK)
             return status;
-        equip(b, &d, world, check);
+        attach_checks(b, &d, world, check);
         status = tacit__pair_run(b->pair, &d, world, &outcome, err);
         write_scores(b, &d, world, t);
         write_flaws(&d, flaws);
@@ -155,7 +155,7 @@ static tacit_status run_local(const battle *b, int world, uint64_t first, uint64
         status = tacit__lockstep_create(&d, b->subject, seed_of(b, "reports", world, t), err);
         if (status != TACIT_OK)
             return status;
-        equip(b, &d, world, check);
+        attach_checks(b, &d, world, check);
         status = report_on(b, &d, world, &t, end - t < each ? end : t + each, err);
         write_flaws(&d, flaws);
         tacit__lockstep_destroy(&d);

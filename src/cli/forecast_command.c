@@ -110,8 +110,8 @@ static void put_forecast(tacit__json_writer *to, const story *s, const tacit_age
     tacit__json_end(to);
 }
 
-static tacit_status tell(story *s, const tacit_agent_request *q, const char *written,
-                         tacit_error *err)
+static tacit_status print_forecast(story *s, const tacit_agent_request *q, const char *written,
+                                   tacit_error *err)
 {
     const forecast_options *o = s->o;
     const tacit_forecast_options options = {
@@ -159,8 +159,8 @@ static bool is_named(const story *s, const char *label)
     return s->o->label == NULL || strcmp(s->o->label, label) == 0;
 }
 
-static tacit_status tell_world(story *s, const tacit_experiment *experiment, size_t w,
-                               tacit_error *err)
+static tacit_status print_world(story *s, const tacit_experiment *experiment, size_t w,
+                                tacit_error *err)
 {
     const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
     tacit_world *world = NULL;
@@ -175,24 +175,24 @@ static tacit_status tell_world(story *s, const tacit_experiment *experiment, siz
         s->world = facts->n_worlds > 1 ? facts->worlds[w].label : NULL;
         status = tacit_experiment_request(experiment, world, i, &q, err);
         if (status == TACIT_OK)
-            status = tell(s, &q, entry->kind, err);
+            status = print_forecast(s, &q, entry->kind, err);
     }
     tacit_world_destroy(world);
     return status;
 }
 
-static tacit_status tell_experiment(story *s, tacit_error *err)
+static tacit_status print_experiment(story *s, tacit_error *err)
 {
     tacit_experiment *experiment = NULL;
     tacit_status status = tacit_experiment_read(s->o->file, &s->o->changes, &experiment, err);
     const size_t n = status == TACIT_OK ? tacit_experiment_describe(experiment)->n_worlds : 0;
     for (size_t w = 0; w < n && status == TACIT_OK; w++)
-        status = tell_world(s, experiment, w, err);
+        status = print_world(s, experiment, w, err);
     tacit_experiment_destroy(experiment);
     return status;
 }
 
-static tacit_status tell_service(story *s, tacit_error *err)
+static tacit_status print_service(story *s, tacit_error *err)
 {
     tacit_service_file *file = NULL;
     tacit_status status = tacit_service_file_read(s->o->file, &file, err);
@@ -201,7 +201,7 @@ static tacit_status tell_service(story *s, tacit_error *err)
         const tacit_service_learner *l = tacit_service_file_at(file, i);
         s->label = l->name;
         if (is_named(s, l->name))
-            status = tell(s, l->request, l->kind, err);
+            status = print_forecast(s, l->request, l->kind, err);
     }
     tacit_service_file_destroy(file);
     return status;
@@ -226,7 +226,7 @@ int cli_forecast(int argc, char **argv)
         .o = &o, .document = CLI_JSON_INIT, .terminal = !o.quiet && isatty(STDERR_FILENO) == 1};
     tacit_error err = {0};
     tacit__json_begin_list(&s.document, NULL);
-    tacit_status status = service ? tell_service(&s, &err) : tell_experiment(&s, &err);
+    tacit_status status = service ? print_service(&s, &err) : print_experiment(&s, &err);
     tacit__json_end(&s.document);
     if (status == TACIT_OK && s.n_told > 0 && o.json && !o.show)
         return cli_print_json(&s.document) == CLI_DONE ? (s.short_of ? CLI_NO : CLI_DONE)

@@ -213,7 +213,7 @@ static int print_results(const run_options *o, const cli_output *output,
 }
 
 /* Stopped by a signal. */
-static int tell_stop(const cli_output *output, const tacit_results *results)
+static int print_stop(const cli_output *output, const tacit_results *results)
 {
     const tacit_experiment_facts *facts = tacit_results_describe(results);
     uint64_t n = 0;
@@ -257,7 +257,7 @@ static int play(const run_options *o, const tacit_experiment *experiment, const 
     else if (status != TACIT_OK)
         code = explain_failure(o, status, &err);
     else if (!tacit_results_complete(results))
-        code = tell_stop(output, results);
+        code = print_stop(output, results);
     else
         code = print_results(o, output, results);
     tacit_results_destroy(results);

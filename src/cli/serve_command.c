@@ -86,7 +86,7 @@ static void on_fenced(void *context)
     (void)sem_post(&caught);
 }
 
-static void hear_signals(void)
+static void catch_signals(void)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -119,7 +119,7 @@ static int serve(const char *file)
     tacit_error err = {0};
     tacit_service *service = NULL;
     cli_keep_memory_private();
-    hear_signals();
+    catch_signals();
     tacit_status status = tacit_service_open(&wanted, &service, &err);
     if (status != TACIT_OK) {
         notify_state("", err.message, "");

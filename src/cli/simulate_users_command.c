@@ -107,7 +107,7 @@ static void on_signal(int number)
     atomic_store(&caught, number);
 }
 
-static void hear_signals(void)
+static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal,
                                .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
@@ -485,7 +485,7 @@ static int simulate(const simulate_options *o)
     tacit_status status = tacit_world_create(&request, &all.world, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
-    hear_signals();
+    catch_signals();
     result = read_billboard(&all);
     if (result == CLI_DONE)
         result = play_all(&all);

@@ -240,7 +240,7 @@ void cli_people_close(cli_people *p)
 }
 
 /* The situation at a step whose state is known. */
-static tacit_situation stand(cli_people *p, size_t step)
+static tacit_situation situation_at(cli_people *p, size_t step)
 {
     tacit_situation here = {.step = step, .state = p->states[step]};
     if (p->width == 0)
@@ -273,7 +273,7 @@ tacit_status cli_people_come(cli_people *p, uint64_t user, tacit_situation *here
         return status;
     p->step = 0;
     p->episode = 0;
-    *here = stand(p, 0);
+    *here = situation_at(p, 0);
     return TACIT_OK;
 }
 
@@ -318,7 +318,7 @@ tacit_status cli_people_act(cli_people *p, uint32_t action, cli_outcome *out)
     p->rewards[h] = out->reward;
     p->episode += out->reward;
     p->step++;
-    out->next = stand(p, p->step);
+    out->next = situation_at(p, p->step);
     if (p->step == p->horizon)
         count(p, out->known);
     return TACIT_OK;

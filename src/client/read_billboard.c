@@ -29,7 +29,7 @@ static bool has(const source *s, const tacit__json_node *object, const char *key
     return s->good && tacit__json_get(object, s->nodes, key) != NULL;
 }
 
-static const char *keep_text(source *s, const tacit__json_node *node)
+static const char *copy_text(source *s, const tacit__json_node *node)
 {
     tacit_client *c = s->client;
     char *at = c->texts + c->texts_used;
@@ -42,7 +42,7 @@ static const char *keep_text(source *s, const tacit__json_node *node)
     return at;
 }
 
-static uint64_t take_count(source *s, const tacit__json_node *object, const char *key,
+static uint64_t read_count(source *s, const tacit__json_node *object, const char *key,
                            uint64_t high)
 {
     uint64_t n = 0;
@@ -51,7 +51,7 @@ static uint64_t take_count(source *s, const tacit__json_node *object, const char
     return n;
 }
 
-static double take_number(source *s, const tacit__json_node *object, const char *key)
+static double read_number(source *s, const tacit__json_node *object, const char *key)
 {
     const tacit__json_node *node = find(s, object, key);
     s->good = s->good && node->kind == TACIT__JSON_NUMBER;
@@ -59,21 +59,21 @@ static double take_number(source *s, const tacit__json_node *object, const char 
 }
 
 /* true, or not there. */
-static bool take_flag(source *s, const tacit__json_node *object, const char *key)
+static bool read_flag(source *s, const tacit__json_node *object, const char *key)
 {
     const tacit__json_node *node = s->good ? tacit__json_get(object, s->nodes, key) : NULL;
     s->good = s->good && (node == NULL || node->kind == TACIT__JSON_TRUE);
     return s->good && node != NULL;
 }
 
-static void take_agent(source *s, const tacit__json_node *root)
+static void read_agent(source *s, const tacit__json_node *root)
 {
     tacit_client *c = s->client;
     const tacit__json_node *agent = find(s, root, "agent"), *sums = find(s, agent, "sums");
     const tacit__json_node *list = find(s, agent, "settings");
-    c->request.kind = keep_text(s, find(s, agent, "kind"));
+    c->request.kind = copy_text(s, find(s, agent, "kind"));
     if (sums != NULL && sums->kind != TACIT__JSON_NULL)
-        c->request.sums = keep_text(s, sums);
+        c->request.sums = copy_text(s, sums);
     if (!s->good || list->kind != TACIT__JSON_ARRAY || list->size > TACIT__CLIENT_SETTINGS) {
         s->good = false;
         return;
@@ -85,57 +85,57 @@ static void take_agent(source *s, const tacit__json_node *root)
             return;
         }
         const tacit__json_node *key = pair + 1;
-        c->settings[i].key = keep_text(s, key);
-        c->settings[i].value = keep_text(s, s->nodes + key->next);
+        c->settings[i].key = copy_text(s, key);
+        c->settings[i].value = copy_text(s, s->nodes + key->next);
     }
     c->request.settings = c->settings;
     c->request.n_settings = list->size;
 }
 
-static void take_request(source *s, const tacit__json_node *root)
+static void read_request(source *s, const tacit__json_node *root)
 {
     tacit_client *c = s->client;
     const tacit__json_node *space = find(s, root, "space"), *g = find(s, root, "guarantee");
     const tacit__json_node *stationary = find(s, space, "stationary");
     const uint64_t most = UINT32_MAX;
-    c->facts.learner = keep_text(s, find(s, root, "learner"));
-    c->facts.version = take_count(s, root, "version", UINT64_MAX);
-    c->request.episodes = take_count(s, root, "episodes", UINT64_MAX);
-    c->request.n_states = (size_t)take_count(s, space, "states", most);
-    c->request.n_actions = (size_t)take_count(s, space, "actions", most);
-    c->request.horizon = (size_t)take_count(s, space, "horizon", most);
+    c->facts.learner = copy_text(s, find(s, root, "learner"));
+    c->facts.version = read_count(s, root, "version", UINT64_MAX);
+    c->request.episodes = read_count(s, root, "episodes", UINT64_MAX);
+    c->request.n_states = (size_t)read_count(s, space, "states", most);
+    c->request.n_actions = (size_t)read_count(s, space, "actions", most);
+    c->request.horizon = (size_t)read_count(s, space, "horizon", most);
     c->request.stationary = s->good && stationary->kind == TACIT__JSON_TRUE;
     if (has(s, space, "features")) {
         const tacit__json_node *shared = find(s, space, "shared");
-        c->known.features = (size_t)take_count(s, space, "features", most);
-        c->known.bound = take_number(s, space, "bound");
+        c->known.features = (size_t)read_count(s, space, "features", most);
+        c->known.bound = read_number(s, space, "bound");
         s->good = s->good && c->known.bound > 0;
         c->known.disjoint = s->good && shared->kind == TACIT__JSON_FALSE;
         c->facts.bound = c->known.bound;
     }
-    c->known.simplex = take_flag(s, space, "simplex");
-    c->known.complementary = take_flag(s, space, "complementary");
+    c->known.simplex = read_flag(s, space, "simplex");
+    c->known.complementary = read_flag(s, space, "complementary");
     if (has(s, space, "parameter_norm")) {
-        c->known.parameter_norm = take_number(s, space, "parameter_norm");
+        c->known.parameter_norm = read_number(s, space, "parameter_norm");
         s->good = s->good && c->known.parameter_norm > 0;
     }
     if (has(s, space, "context"))
-        c->known.context = (size_t)take_count(s, space, "context", c->known.features);
+        c->known.context = (size_t)read_count(s, space, "context", c->known.features);
     if (has(s, space, "kernel"))
-        c->known.kernel = keep_text(s, find(s, space, "kernel"));
+        c->known.kernel = copy_text(s, find(s, space, "kernel"));
     if (has(s, space, "parts"))
-        c->known.parts = (size_t)take_count(s, space, "parts", most);
+        c->known.parts = (size_t)read_count(s, space, "parts", most);
     c->facts.per_situation = tacit__known_per_user(&c->known, &c->request);
-    take_agent(s, root);
+    read_agent(s, root);
     if (s->good)
         c->request.guarantee = (tacit_guarantee){.model = TACIT_MODEL_LOCAL,
-                                                 .epsilon = take_number(s, g, "epsilon"),
-                                                 .delta = take_number(s, g, "delta")};
+                                                 .epsilon = read_number(s, g, "epsilon"),
+                                                 .delta = read_number(s, g, "delta")};
     const tacit__json_node *m = s->good ? tacit__json_get(root, s->nodes, "monitor") : NULL;
     if (m != NULL && m->kind != TACIT__JSON_NULL)
         c->facts.monitor = (tacit_guarantee){.model = TACIT_MODEL_LOCAL,
-                                             .epsilon = take_number(s, m, "epsilon"),
-                                             .delta = take_number(s, m, "delta")};
+                                             .epsilon = read_number(s, m, "epsilon"),
+                                             .delta = read_number(s, m, "delta")};
     /* neither may make up for the other */
     s->good = s->good && c->facts.monitor.epsilon >= 0 && c->facts.monitor.delta >= 0 &&
               c->request.guarantee.epsilon >= 0 && c->request.guarantee.delta >= 0;
@@ -173,7 +173,7 @@ static bool fill_row(const source *s, const tacit__json_node *cell, bool mixed, 
     return p != NULL && total > 0.999 && total < 1.001;
 }
 
-static tacit_status take_table(source *s, const tacit__json_node *root, tacit_error *err)
+static tacit_status read_table(source *s, const tacit__json_node *root, tacit_error *err)
 {
     tacit_client *c = s->client;
     const tacit_agent_request *q = &c->request;
@@ -208,7 +208,7 @@ static tacit_status take_table(source *s, const tacit__json_node *root, tacit_er
     return good ? TACIT_OK : tacit__fail(err, TACIT_SYNTAX, "the billboard's policy is malformed");
 }
 
-static tacit_status take_model(source *s, const tacit__json_node *root, tacit_error *err)
+static tacit_status read_model(source *s, const tacit__json_node *root, tacit_error *err)
 {
     tacit_client *c = s->client;
     const tacit__json_node *node = tacit__json_get(root, s->nodes, "model_bytes");
@@ -245,10 +245,10 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
 {
     source s = {.nodes = nodes, .client = c, .good = true};
     const tacit__json_node *model = find(&s, nodes, "model");
-    if (s.good && strcmp(keep_text(&s, model), "local") != 0)
+    if (s.good && strcmp(copy_text(&s, model), "local") != 0)
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "this learner is not local: it wants no reports");
-    take_request(&s, nodes);
+    read_request(&s, nodes);
     if (!s.good || (c->request.n_states == 0 && c->facts.per_situation == 0) ||
         c->request.n_actions == 0 || c->request.horizon == 0)
         return tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
@@ -258,8 +258,8 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
     TRY(check_terms(all, terms, err));
     TRY(tacit__client_tables(nodes, &c->request, &c->known, err));
     tacit__known_set_request(&c->known, &c->request);
-    TRY(take_model(&s, nodes, err));
-    return take_table(&s, nodes, err);
+    TRY(read_model(&s, nodes, err));
+    return read_table(&s, nodes, err);
 }
 
 /* At least as many nodes as the text has: each but the first comes after one of these. A model is one

@@ -13,22 +13,22 @@
 #include "board/gram_sums.h"
 
 /* A user as a curator sees one: through what is public. */
-typedef struct tacit__seen {
+typedef struct tacit__user_view {
     const tacit_trajectory *trajectory;
     const tacit__lens *lenses; /* of sums of Gram matrices: one for each stream */
     const double *vector;      /* of bandits: features, or the vector of an epoch; NULL: none */
     size_t size, block;        /* numbers of the vector; the block that it belongs to */
     double y;                  /* the reward, in [-1, 1] */
-} tacit__seen;
+} tacit__user_view;
 
 typedef struct tacit__curator {
     void (*destroy)(void *curator); /* accepts NULL */
     /* One user. What does not fit is refused and changes nothing. */
-    tacit_status (*add)(void *curator, const tacit__seen *user, tacit_error *err);
+    tacit_status (*add)(void *curator, const tacit__user_view *user, tacit_error *err);
     /* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes = NULL
      * gives the size, of no user. `check_report`: what `absorb` would say. NULL: reports are the learner's
      * own, or it has no local model. */
-    tacit_status (*report)(void *curator, const tacit__seen *user, void *bytes, size_t *size,
+    tacit_status (*report)(void *curator, const tacit__user_view *user, void *bytes, size_t *size,
                            tacit_error *err);
     tacit_status (*check_report)(const void *curator, const void *bytes, size_t size,
                                  tacit_error *err);

@@ -313,10 +313,10 @@ void tacit__epochs_fields(tacit__epochs *c, tacit__saved *s)
 
 /* --- The table ------------------------------------------------------------------------------------- */
 
-static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
     return tacit__epochs_add(curator, user->size, user->vector, user->y, err);
 }
 
 const tacit__curator tacit__epochs_curator = {
-    .destroy = tacit__epochs_destroy, .add = add_seen, .ledger = tacit__epochs_ledger};
+    .destroy = tacit__epochs_destroy, .add = add_user, .ledger = tacit__epochs_ledger};

@@ -10,13 +10,21 @@
 #include "curate/curator.h"
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
+#include "curate/schedule.h"
 #include "sums/sum_steps.h"
 
 tacit_status tacit__gram_create(const tacit__gram_options *options, tacit_noise *noise,
                                 tacit__gram **out, tacit_error *err)
 {
     TACIT__REQUIRE(options->n_streams >= 1 && options->n_streams <= TACIT__MAX_GRAM_STREAMS);
-    tacit__gram w = {.o = *options};
+    if (options->growth > 1 && options->guarantee.model == TACIT_MODEL_LOCAL)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "rare releases lower the noise of joint privacy; a local report has "
+                           "its noise already");
+    tacit__gram w = {.o = *options, .at = {.due = 1}};
+    w.releases = w.o.episodes > 1 ? w.o.episodes - 1 : 1;
+    if (tacit__gram_has_batches(&w))
+        w.releases = tacit__schedule_count(w.releases, w.o.growth, NULL);
     tacit__piece pieces[5 * TACIT__MAX_GRAM_STREAMS];
     size_t n = 0, largest = 0;
     for (size_t i = 0; i < w.o.n_streams; i++) {
@@ -66,6 +74,11 @@ uint64_t tacit__gram_users(const tacit__gram *c)
     return c->users;
 }
 
+uint64_t tacit__gram_shown(const tacit__gram *c)
+{
+    return tacit__gram_has_batches(c) ? c->at.shown : c->users;
+}
+
 tacit_ledger *tacit__gram_ledger(const void *curator)
 {
     const tacit__gram *c = curator;
@@ -74,14 +87,15 @@ tacit_ledger *tacit__gram_ledger(const void *curator)
 
 /* --- What is released ------------------------------------------------------------------------------ */
 
-/* Levels grow with the number of users. They are computed for all numbers up to 2^j - 1 at once,
+/* Levels grow with the number of releases. They are computed for all numbers up to 2^j - 1 at once,
  * where the noise of trees is largest among them and that of the others has grown. */
 static tacit_status find_levels(const tacit__gram *c, gram_stream *s)
 {
-    if (!tacit__gram_is_private(c) || c->users <= s->level_until)
+    const uint64_t now = tacit__gram_has_batches(c) ? c->at.released : c->users;
+    if (!tacit__gram_is_private(c) || now <= s->level_until)
         return TACIT_OK;
-    uint64_t until = 1, most = c->o.episodes > 1 ? c->o.episodes - 1 : 1;
-    while (until < c->users)
+    uint64_t until = 1, most = c->releases;
+    while (until < now)
         until = 2 * until + 1;
     until = until < most ? until : most;
     double stddev;
@@ -120,11 +134,11 @@ tacit_status tacit__gram_release(tacit__gram *c, tacit__gram_sums out[TACIT__MAX
         tacit_status status = find_levels(c, s);
         if (status != TACIT_OK)
             return tacit__fail_plain(err, status);
-        if (c->users > 0 && !c->fresh)
+        if (c->users > 0 && !c->fresh && !tacit__gram_has_batches(c))
             status = read_sum(s, err);
         if (status != TACIT_OK)
             return status;
-        out[i] = (tacit__gram_sums){.users = c->users,
+        out[i] = (tacit__gram_sums){.users = tacit__gram_shown(c),
                                     .sums = s->sums,
                                     .gram_level = s->gram_level,
                                     .response_level = s->response_level};
@@ -182,10 +196,43 @@ static tacit_status pass(tacit__gram *c, size_t i, const int64_t *placed, tacit_
     return status;
 }
 
-static void count_user(tacit__gram *c)
+static gram_moments move_on(const tacit__gram *c, gram_moments at)
 {
-    c->fresh = !is_needed(c);
+    return (gram_moments){.released = at.released + 1,
+                          .shown = at.due,
+                          .due = tacit__schedule_next(at.due, c->o.growth)};
+}
+
+gram_moments tacit__gram_find_moments(const tacit__gram *c, uint64_t users)
+{
+    gram_moments at = {.due = 1};
+    while (at.due <= users)
+        at = move_on(c, at);
+    return at;
+}
+
+/* The users up to the one who has just been added become a release. */
+static tacit_status release_batch(tacit__gram *c, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++)
+        status = read_sum(&c->streams[i], err);
+    c->broken = status != TACIT_OK; /* only a journal can refuse here */
+    if (status != TACIT_OK)
+        return status;
+    c->at = move_on(c, c->at);
+    return TACIT_OK;
+}
+
+/* A user whose contributions were passed. */
+static tacit_status count_user(tacit__gram *c, tacit_error *err)
+{
+    const bool needed = is_needed(c);
+    if (needed && tacit__gram_has_batches(c) && c->users + 1 == c->at.due)
+        TRY(release_batch(c, err));
+    c->fresh = !needed;
     c->users++;
+    return TACIT_OK;
 }
 
 tacit_status tacit__gram_add(tacit__gram *c, const tacit_trajectory *u, const tacit__lens *lenses,
@@ -199,9 +246,7 @@ tacit_status tacit__gram_add(tacit__gram *c, const tacit_trajectory *u, const ta
         if (status == TACIT_OK)
             status = pass(c, i, c->streams[i].placed, err);
     }
-    if (status == TACIT_OK)
-        count_user(c);
-    return status;
+    return status == TACIT_OK ? count_user(c, err) : status;
 }
 
 tacit_status tacit__gram_add_contribution(tacit__gram *c, const int64_t *const *streams,
@@ -214,9 +259,7 @@ tacit_status tacit__gram_add_contribution(tacit__gram *c, const int64_t *const *
     }
     for (size_t i = 0; i < c->o.n_streams && is_needed(c) && status == TACIT_OK; i++)
         status = pass(c, i, streams[i], err);
-    if (status == TACIT_OK)
-        count_user(c);
-    return status;
+    return status == TACIT_OK ? count_user(c, err) : status;
 }
 
 const tacit__gram_form *tacit__gram_form_of(const tacit__gram *c, size_t stream)
@@ -227,20 +270,20 @@ const tacit__gram_form *tacit__gram_form_of(const tacit__gram *c, size_t stream)
 
 /* --- The table ------------------------------------------------------------------------------------- */
 
-static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
     return tacit__gram_add(curator, user->trajectory, user->lenses, err);
 }
 
-static tacit_status report_seen(void *curator, const tacit__seen *user, void *bytes, size_t *size,
-                                tacit_error *err)
+static tacit_status report_user(void *curator, const tacit__user_view *user, void *bytes,
+                                size_t *size, tacit_error *err)
 {
     return tacit__gram_report(curator, user->trajectory, user->lenses, bytes, size, err);
 }
 
 const tacit__curator tacit__gram_curator = {.destroy = tacit__gram_destroy,
-                                            .add = add_seen,
-                                            .report = report_seen,
+                                            .add = add_user,
+                                            .report = report_user,
                                             .check_report = tacit__gram_check_report,
                                             .absorb = tacit__gram_absorb,
                                             .ledger = tacit__gram_ledger,

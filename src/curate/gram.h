@@ -43,6 +43,7 @@ typedef struct tacit__gram_options {
         apart; /* of one person; all streams have the same strategy, so bounds of one visit hold */
     tacit_guarantee guarantee;
     tacit_sum_mechanism mechanism;
+    double growth;  /* joint: a release when there are so many times as many users; 0: after each */
     double failure; /* of one level at one step and episode */
     size_t n_streams;
     tacit__gram_stream streams[TACIT__MAX_GRAM_STREAMS];
@@ -55,7 +56,8 @@ TACIT_MUST_USE tacit_status tacit__gram_create(const tacit__gram_options *option
                                                tacit_error *err);
 void tacit__gram_destroy(void *curator);
 
-/* The release for the next episode, of all streams. Sums live until the next call. */
+/* The release for the next episode, of all streams. Sums live until the next call. With `growth` it is the
+ * last one that was due, of fewer users than there are. */
 TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
                                                 tacit__gram_sums out[TACIT__MAX_GRAM_STREAMS],
                                                 tacit_error *err);
@@ -103,6 +105,9 @@ TACIT_MUST_USE tacit_status tacit__gram_absorb(void *curator, const void *bytes,
 uint64_t tacit__gram_fields(tacit__gram *curator, tacit__saved *s);
 
 uint64_t tacit__gram_users(const tacit__gram *curator);
+
+/* Those of them who are in the release for the next episode. */
+uint64_t tacit__gram_shown(const tacit__gram *curator);
 
 /* NULL without privacy. */
 tacit_ledger *tacit__gram_ledger(const void *curator);

@@ -103,15 +103,19 @@ uint64_t tacit__gram_fields(tacit__gram *c, tacit__saved *s)
     tacit__saved_value(s, &users, sizeof users);
     tacit__saved_value(s, &fresh, sizeof fresh);
     const uint64_t needed = users < c->o.episodes ? users : c->o.episodes - 1;
+    gram_moments at = {.released = needed};
+    if (tacit__gram_has_batches(c))
+        at = tacit__gram_find_moments(c, needed);
     for (size_t i = 0; i < c->o.n_streams; i++) {
         gram_stream *g = &c->streams[i];
         tacit__saved_reals(s, g->sums, g->size, TACIT__MOST_SUM);
-        tacit__saved_check(s, tacit__sum_sized_fields(g->sum, s) == needed);
+        tacit__saved_check(s, tacit__sum_sized_fields(g->sum, s) == at.released);
     }
     tacit__saved_check(s, users <= c->o.episodes && fresh <= 1);
     if (s->pass == TACIT__APPLY) {
         c->users = users;
         c->fresh = fresh != 0;
+        c->at = at;
     }
     return users;
 }

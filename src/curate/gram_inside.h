@@ -20,18 +20,33 @@ typedef struct gram_stream {
     double gram_level, response_level;
 } gram_stream;
 
+/* Of releases that are rare. */
+typedef struct gram_moments {
+    uint64_t released; /* how many */
+    uint64_t shown;    /* users in the last one */
+    uint64_t due;      /* users at the next one */
+} gram_moments;
+
 struct tacit__gram {
     tacit__gram_options o;
     tacit_ledger *ledger;
     gram_stream streams[TACIT__MAX_GRAM_STREAMS];
     uint64_t users;
-    bool fresh;  /* `sums` is the release of `users` users */
-    bool broken; /* a charge was refused halfway through a user: nothing more is released */
+    uint64_t releases; /* of the whole run */
+    gram_moments at;   /* `growth` */
+    bool fresh;        /* `sums` is the release of `users` users */
+    bool broken;       /* a charge was refused halfway through a user: nothing more is released */
 };
 
 static inline bool tacit__gram_is_private(const tacit__gram *c)
 {
     return c->o.guarantee.model != TACIT_MODEL_NONE;
+}
+
+/* Users are released in batches that grow. */
+static inline bool tacit__gram_has_batches(const tacit__gram *c)
+{
+    return tacit__gram_is_private(c) && c->o.growth > 1;
 }
 
 static inline bool tacit__gram_is_laplace(const tacit__gram *c)
@@ -58,6 +73,9 @@ TACIT_MUST_USE tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *n
 TACIT_MUST_USE tacit_status tacit__gram_check(const tacit__gram *c, const tacit_trajectory *user,
                                               tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err);
+
+/* When so many users have come. */
+gram_moments tacit__gram_find_moments(const tacit__gram *c, uint64_t users);
 
 /* The user's contribution into s->placed. */
 TACIT_MUST_USE tacit_status tacit__gram_place(gram_stream *s, const tacit_trajectory *user,

@@ -17,8 +17,10 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
+#include "curate/schedule.h"
 #include "curate/sensitivity.h"
 #include "curate/table_reach.h"
 #include "sums/sum_steps.h"
@@ -124,7 +126,7 @@ static tacit_status describe(const tacit__gram *c, gram_stream *s, tacit_error *
     for (int i = 0; i < 4; i++) {
         tacit__lattice lattice;
         set_bounds(s, step);
-        status = tacit__lattice_choose(&s->spec, s->size, &lattice, err);
+        status = tacit__lattice_choose_for(&s->spec, s->size, c->releases, &lattice, err);
         if (status != TACIT_OK || ldexp(1, -lattice.bits) <= step)
             return status;
         step = ldexp(1, -lattice.bits);
@@ -155,7 +157,8 @@ static tacit_status calibrate(const tacit__gram *c, tacit_plan *plan, tacit_erro
     return status;
 }
 
-tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise, tacit_error *err)
+static tacit_status open_sums(tacit__gram *c, const tacit__batches *releases, tacit_noise *noise,
+                              tacit_error *err)
 {
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
@@ -165,7 +168,7 @@ tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise, tacit_err
         tacit_release line;
         status = describe(c, s, err);
         if (status == TACIT_OK)
-            status = tacit_sum_declare(&s->spec, s->form.o.name, &line, err);
+            status = tacit__sum_declare_released(&s->spec, releases, s->form.o.name, &line, err);
         if (status == TACIT_OK && tacit__gram_is_private(c))
             line.weight = weight_of(c, s, &line);
         if (status == TACIT_OK)
@@ -178,10 +181,29 @@ tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise, tacit_err
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
         gram_stream *s = &c->streams[i];
         s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, s->form.o.name));
-        status = tacit_sum_create(&s->spec, c->ledger, s->form.o.name, &s->sum, err);
+        status =
+            tacit__sum_create_released(&s->spec, releases, c->ledger, s->form.o.name, &s->sum, err);
         if (status == TACIT_OK)
             s->form.lattice = *tacit__sum_lattice(s->sum);
     }
     tacit_plan_destroy(plan);
+    return status;
+}
+
+/* What visits of one person move together depends on which of them meet in a batch. */
+tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise, tacit_error *err)
+{
+    tacit__batches releases = {.n = c->releases};
+    if (!tacit__gram_has_batches(c) || c->o.visits <= 1)
+        return open_sums(c, &releases, noise, err);
+    uint64_t *ends = tacit__alloc(c->releases, sizeof *ends);
+    if (ends == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    const uint64_t n =
+        tacit__schedule_count(c->o.episodes > 1 ? c->o.episodes - 1 : 1, c->o.growth, ends);
+    TACIT__REQUIRE(n == c->releases);
+    releases.ends = ends;
+    const tacit_status status = open_sums(c, &releases, noise, err);
+    tacit__free(ends);
     return status;
 }

@@ -329,10 +329,10 @@ tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const doubl
 
 /* --- The table ------------------------------------------------------------------------------------- */
 
-static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
     return tacit__lsvi_data_add(curator, user->trajectory, err);
 }
 
 const tacit__curator tacit__lsvi_curator = {
-    .destroy = tacit__lsvi_data_destroy, .add = add_seen, .ledger = tacit__lsvi_data_ledger};
+    .destroy = tacit__lsvi_data_destroy, .add = add_user, .ledger = tacit__lsvi_data_ledger};

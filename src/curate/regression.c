@@ -397,20 +397,20 @@ double tacit__regression_stddev(const tacit__regression_options *options)
 
 /* --- The table ------------------------------------------------------------------------------------- */
 
-static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
     return tacit__regression_add(curator, user->vector, user->block, user->y, err);
 }
 
-static tacit_status report_seen(void *curator, const tacit__seen *user, void *bytes, size_t *size,
-                                tacit_error *err)
+static tacit_status report_user(void *curator, const tacit__user_view *user, void *bytes,
+                                size_t *size, tacit_error *err)
 {
     return tacit__regression_report(curator, user->vector, user->block, user->y, bytes, size, err);
 }
 
 const tacit__curator tacit__regression_curator = {.destroy = tacit__regression_destroy,
-                                                  .add = add_seen,
-                                                  .report = report_seen,
+                                                  .add = add_user,
+                                                  .report = report_user,
                                                   .check_report = tacit__regression_check_report,
                                                   .absorb = tacit__regression_absorb,
                                                   .ledger = tacit__regression_ledger,

@@ -216,7 +216,7 @@ static tacit_status check_room(const tacit__scores *c, tacit_error *err)
 }
 
 /* The sum of the batch that is over is shown, and wiped. */
-static tacit_status show(tacit__scores *c, tacit_error *err)
+static tacit_status release_batch(tacit__scores *c, tacit_error *err)
 {
     const size_t n = c->dimension;
     tacit_status status = TACIT_OK;
@@ -241,7 +241,7 @@ static tacit_status count(tacit__scores *c, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     if (c->next < c->batches && c->users + 1 == c->ends[c->next])
-        status = show(c, err);
+        status = release_batch(c, err);
     c->users += status == TACIT_OK;
     return status;
 }
@@ -372,20 +372,20 @@ size_t tacit__scores_fields(tacit__scores *c, tacit__saved *s)
 
 /* --- The table ------------------------------------------------------------------------------------- */
 
-static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
     return tacit__scores_add(curator, user->trajectory, err);
 }
 
-static tacit_status report_seen(void *curator, const tacit__seen *user, void *bytes, size_t *size,
-                                tacit_error *err)
+static tacit_status report_user(void *curator, const tacit__user_view *user, void *bytes,
+                                size_t *size, tacit_error *err)
 {
     return tacit__scores_report(curator, user->trajectory, bytes, size, err);
 }
 
 const tacit__curator tacit__score_curator = {.destroy = tacit__scores_destroy,
-                                             .add = add_seen,
-                                             .report = report_seen,
+                                             .add = add_user,
+                                             .report = report_user,
                                              .check_report = tacit__scores_check_report,
                                              .absorb = tacit__scores_absorb,
                                              .ledger = tacit__scores_ledger,

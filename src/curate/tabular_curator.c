@@ -185,7 +185,7 @@ static void sum_moves(tacit__tabular *c)
 }
 
 /* The sums are shown; those of batches pass the door first. */
-static tacit_status show_sums(tacit__tabular *c, tacit_error *err)
+static tacit_status release_sums(tacit__tabular *c, tacit_error *err)
 {
     for (int i = 0; i < STREAMS; i++) {
         count_stream *s = &c->streams[i];
@@ -206,7 +206,7 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
     const bool batches = tacit__tabular_has_batches(c);
     const bool due = tacit__tabular_is_private(c) && c->users > 0 && !c->fresh && !batches;
     if (due && !c->o.one_step)
-        TRY(show_sums(c, err));
+        TRY(release_sums(c, err));
     else if (due && c->o.visits_from_moves)
         sum_moves(c);
     c->fresh = true;
@@ -291,7 +291,7 @@ tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *er
 /* The users up to the next one, who has just been added, become a release. */
 static tacit_status release_batch(tacit__tabular *c, tacit_error *err)
 {
-    TRY(show_sums(c, err));
+    TRY(release_sums(c, err));
     c->shown = c->due;
     c->due = tacit__schedule_next(c->due, c->o.growth);
     return TACIT_OK;
@@ -394,20 +394,20 @@ const tacit__tabular_form *tacit__tabular_form_of(const tacit__tabular *c)
 
 /* --- The table ------------------------------------------------------------------------------------- */
 
-static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
     return tacit__tabular_add(curator, user->trajectory, err);
 }
 
-static tacit_status report_seen(void *curator, const tacit__seen *user, void *bytes, size_t *size,
-                                tacit_error *err)
+static tacit_status report_user(void *curator, const tacit__user_view *user, void *bytes,
+                                size_t *size, tacit_error *err)
 {
     return tacit__tabular_report(curator, user->trajectory, bytes, size, err);
 }
 
 const tacit__curator tacit__tabular_curator = {.destroy = tacit__tabular_destroy,
-                                               .add = add_seen,
-                                               .report = report_seen,
+                                               .add = add_user,
+                                               .report = report_user,
                                                .check_report = tacit__tabular_check_report,
                                                .absorb = tacit__tabular_absorb,
                                                .ledger = tacit__tabular_ledger,

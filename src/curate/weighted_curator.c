@@ -179,7 +179,7 @@ tacit__weighted_counts tacit__weighted_release(const tacit__weighted *c)
                                     .starts_stddev = s[WEIGHTED_STARTS].stddev};
 }
 
-void tacit__weighted_weigh(tacit__weighted *c, const double *weights)
+void tacit__weighted_set_weights(tacit__weighted *c, const double *weights)
 {
     /* no weight is more than the budget, and none is negative; NaN is 0 */
     const double most = sqrt((double)c->rule.square);
@@ -206,7 +206,7 @@ static tacit_status check_user(const tacit__weighted *c, const tacit_trajectory 
 }
 
 /* Adds up what is in one cell; cells come ascending. */
-static void put(counted_stream *s, size_t cell, int64_t value)
+static void add_cell(counted_stream *s, size_t cell, int64_t value)
 {
     if (s->cells == 0 || s->cell[s->cells - 1] != cell) {
         s->cell[s->cells] = cell;
@@ -232,11 +232,11 @@ static void contribute(tacit__weighted *c, const tacit_trajectory *u)
         s[i].cells = 0;
     for (size_t i = 0; i < n; i++) {
         const tacit__counted_step *step = &c->steps[i];
-        put(&s[WEIGHTED_VISITS], step->row, step->weight);
-        put(&s[WEIGHTED_MOVES], step->row * c->o.space.n_states + step->next, step->weight);
-        put(&s[WEIGHTED_REWARDS], step->row, step->reward);
+        add_cell(&s[WEIGHTED_VISITS], step->row, step->weight);
+        add_cell(&s[WEIGHTED_MOVES], step->row * c->o.space.n_states + step->next, step->weight);
+        add_cell(&s[WEIGHTED_REWARDS], step->row, step->reward);
     }
-    put(&s[WEIGHTED_STARTS], u->states[0], (int64_t)1 << c->bits);
+    add_cell(&s[WEIGHTED_STARTS], u->states[0], (int64_t)1 << c->bits);
     tacit__wipe(c->steps, n * sizeof *c->steps);
 }
 
@@ -298,12 +298,12 @@ tacit_status tacit__weighted_add(tacit__weighted *c, const tacit_trajectory *u, 
     return status;
 }
 
-static tacit_status add_seen(void *curator, const tacit__seen *user, tacit_error *err)
+static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
     return tacit__weighted_add(curator, user->trajectory, err);
 }
 
 const tacit__curator tacit__weighted_curator = {.destroy = tacit__weighted_destroy,
-                                                .add = add_seen,
+                                                .add = add_user,
                                                 .ledger = tacit__weighted_ledger,
                                                 .returning = true};

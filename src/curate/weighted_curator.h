@@ -56,7 +56,7 @@ uint64_t tacit__weighted_users(const tacit__weighted *curator);
 
 /* Weights for the users from now on, [rows], made of releases; rounded down to the lattice.
  * Without privacy everything counts in full, and they are not used. */
-void tacit__weighted_weigh(tacit__weighted *curator, const double *weights);
+void tacit__weighted_set_weights(tacit__weighted *curator, const double *weights);
 
 /* One user. Rewards outside [0, 1], states or actions outside the space: refused, nothing changed. */
 TACIT_MUST_USE tacit_status tacit__weighted_add(tacit__weighted *curator,

@@ -175,13 +175,13 @@ static tacit_status read_privacy(const source *s, uint64_t episodes, tacit_entry
                                  tacit_error *err)
 {
     const tacit__node *privacy = s->privacy;
-    char shown[TACIT__NODE_SHOWN];
+    char shown[TACIT__NODE_TEXT];
     promise p = {0};
     if (privacy->kind != TACIT__MAP)
         return tacit__yaml_fail(s->yaml, privacy->line, err, TACIT_SYNTAX,
                                 "privacy is %s, expected a map, for example {model: joint, "
                                 "epsilon: 1}",
-                                tacit__node_show(privacy, shown));
+                                tacit__node_format(privacy, shown));
     tacit_status status = tacit__map_check(s->yaml, privacy, "privacy", privacy_fields, err);
     if (status == TACIT_OK && get(s, MODEL) == NULL)
         status = tacit__yaml_fail(s->yaml, privacy->line, err, TACIT_SYNTAX,
@@ -235,11 +235,11 @@ static tacit_status check_yardstick(const tacit__yaml *yaml, const tacit__node *
 tacit_status tacit__entry_grid(const tacit_experiment *experiment, const tacit__node *node,
                                tacit__grid *grid, tacit_error *err)
 {
-    char shown[TACIT__NODE_SHOWN];
+    char shown[TACIT__NODE_TEXT];
     if (node->kind != TACIT__MAP)
         return tacit__yaml_fail(experiment->yaml, node->line, err, TACIT_SYNTAX,
                                 "an agent is %s, expected a map, for example {kind: ucbvi}",
-                                tacit__node_show(node, shown));
+                                tacit__node_format(node, shown));
     return tacit__grid_open(experiment->yaml, node, "privacy", own_keys, grid, err);
 }
 

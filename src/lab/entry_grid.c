@@ -21,7 +21,7 @@ static bool is_skipped(const char *key, const char *const *skip)
 
 static tacit_status check_values(const tacit__yaml *yaml, const tacit__node *list, tacit_error *err)
 {
-    char shown[TACIT__NODE_SHOWN];
+    char shown[TACIT__NODE_TEXT];
     if (list->n_children == 0)
         return tacit__yaml_fail(yaml, list->line, err, TACIT_SYNTAX,
                                 "%.40s is an empty list, expected at least one value", list->key);
@@ -29,7 +29,7 @@ static tacit_status check_values(const tacit__yaml *yaml, const tacit__node *lis
         if (value->kind != TACIT__SCALAR || tacit__node_is_null(value))
             return tacit__yaml_fail(yaml, value->line, err, TACIT_SYNTAX,
                                     "a value of %.40s is %s, expected a plain value", list->key,
-                                    tacit__node_show(value, shown));
+                                    tacit__node_format(value, shown));
     return TACIT_OK;
 }
 

@@ -179,7 +179,7 @@ static const char *needed_text(char out[64], const char *what, double x)
     return out;
 }
 
-static void put_words(const asker *a, tacit_forecast *f)
+static void write_words(const asker *a, tacit_forecast *f)
 {
     static const char *const heads[] = {"not known", "enough", "it depends on the world",
                                         "NOT ENOUGH"};
@@ -246,7 +246,7 @@ tacit_status tacit_forecast_make(const tacit_agent_request *request,
                    err));
     if (searches)
         TRY(search(&a, true, enough, a.end - tacit__now_seconds(), &out->users_needed, err));
-    put_words(&a, out);
+    write_words(&a, out);
     return a.cancelled ? tacit__fail(err, TACIT_EXHAUSTED, "the forecast was stopped") : TACIT_OK;
 }
 

@@ -72,7 +72,7 @@ static tacit_status read_facts(tacit_experiment *e, const tacit__node *root, tac
 static tacit_status world_grid(const tacit_experiment *e, const tacit__node *node,
                                tacit__grid *grid, tacit_error *err)
 {
-    char shown[TACIT__NODE_SHOWN];
+    char shown[TACIT__NODE_TEXT];
     if (node->kind == TACIT__SCALAR && !tacit__node_is_null(node))
         return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
                                 "%s is '%.40s', expected a map: %s{kind: %.40s}",
@@ -84,7 +84,7 @@ static tacit_status world_grid(const tacit_experiment *e, const tacit__node *nod
             node->key != NULL ? "world is %s, expected a map; several worlds stand under "
                                 "'worlds'"
                               : "a world is %s, expected a map, for example {kind: riverswim}",
-            tacit__node_show(node, shown));
+            tacit__node_format(node, shown));
     return tacit__grid_open(e->yaml, node, NULL, world_keys, grid, err);
 }
 
@@ -173,7 +173,7 @@ static tacit_status find_worlds(const tacit_experiment *e, const tacit__node **f
                                 tacit_error *err)
 {
     const tacit__node *one = find(e, WORLD), *many = find(e, WORLDS);
-    char shown[TACIT__NODE_SHOWN];
+    char shown[TACIT__NODE_TEXT];
     if (one == NULL && many == NULL)
         return fail_missing(e, WORLD, "world: {kind: riverswim}", err);
     if (one != NULL && many != NULL)
@@ -186,7 +186,7 @@ static tacit_status find_worlds(const tacit_experiment *e, const tacit__node **f
                                 "worlds is %s, expected a list with at least one entry, for "
                                 "example - {kind: riverswim}",
                                 many->kind == TACIT__LIST ? "an empty list"
-                                                          : tacit__node_show(many, shown));
+                                                          : tacit__node_format(many, shown));
     *first = one != NULL ? one : many->first;
     return TACIT_OK;
 }
@@ -237,14 +237,14 @@ static tacit_status check_restriction(const tacit_experiment *e, const tacit__no
     static const tacit__field a_label = {"the label of a world", TACIT__FIELD_TEXT,
                                          .high = TACIT__MAX_GRID_LABEL};
     const tacit__node *list = tacit__node_get(agent, "worlds");
-    char shown[TACIT__NODE_SHOWN];
+    char shown[TACIT__NODE_TEXT];
     if (list == NULL)
         return TACIT_OK;
     if (list->kind != TACIT__LIST || list->n_children == 0)
         return tacit__yaml_fail(e->yaml, list->line, err, TACIT_SYNTAX,
                                 "worlds is %s, expected a list of labels of worlds",
                                 list->kind == TACIT__LIST ? "an empty list"
-                                                          : tacit__node_show(list, shown));
+                                                          : tacit__node_format(list, shown));
     for (const tacit__node *child = list->first; child != NULL; child = child->next) {
         const char *text;
         tacit_status status = tacit__node_read(e->yaml, child, &a_label, &text, err);

@@ -97,14 +97,14 @@ bool tacit__node_is_null(const tacit__node *node)
             strcasecmp(node->text, "null") == 0);
 }
 
-const char *tacit__node_show(const tacit__node *node, char out[TACIT__NODE_SHOWN])
+const char *tacit__node_format(const tacit__node *node, char out[TACIT__NODE_TEXT])
 {
     if (node->kind != TACIT__SCALAR)
-        (void)snprintf(out, TACIT__NODE_SHOWN, node->kind == TACIT__LIST ? "a list" : "a map");
+        (void)snprintf(out, TACIT__NODE_TEXT, node->kind == TACIT__LIST ? "a list" : "a map");
     else if (tacit__node_is_null(node))
-        (void)snprintf(out, TACIT__NODE_SHOWN, "nothing");
+        (void)snprintf(out, TACIT__NODE_TEXT, "nothing");
     else
-        (void)snprintf(out, TACIT__NODE_SHOWN, "'%.40s'", node->text);
+        (void)snprintf(out, TACIT__NODE_TEXT, "'%.40s'", node->text);
     return out;
 }
 

@@ -57,8 +57,8 @@ const char *tacit__yaml_name(const tacit__yaml *yaml);
 const tacit__node *tacit__node_get(const tacit__node *map, const char *key);
 
 /* "a map", "a list", "'6'", "nothing": the node's value for messages, in `out`. */
-enum { TACIT__NODE_SHOWN = 48 };
-const char *tacit__node_show(const tacit__node *node, char out[TACIT__NODE_SHOWN]);
+enum { TACIT__NODE_TEXT = 48 };
+const char *tacit__node_format(const tacit__node *node, char out[TACIT__NODE_TEXT]);
 
 /* A plain scalar that is empty, ~ or null. */
 bool tacit__node_is_null(const tacit__node *node);

@@ -13,9 +13,9 @@ enum { MAX_KEYS = 64 }; /* of a table */
 static tacit_status fail_value(const tacit__yaml *yaml, const tacit__node *node, const char *what,
                                const char *expected, tacit_error *err)
 {
-    char shown[TACIT__NODE_SHOWN];
+    char shown[TACIT__NODE_TEXT];
     return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX, "%s is %s, expected %s", what,
-                            tacit__node_show(node, shown), expected);
+                            tacit__node_format(node, shown), expected);
 }
 
 static tacit_status read_text(const tacit__yaml *yaml, const tacit__node *node,

@@ -46,7 +46,7 @@ static void gaussian_quantile(mpfr_t z, const mpfr_t w)
     mpfr_clears(f, slope, root2, root_half_pi, (mpfr_ptr)0);
 }
 
-static void quantile(tacit__law law, mpfr_t z, const mpfr_t w)
+static void quantile(tacit__noise_law law, mpfr_t z, const mpfr_t w)
 {
     if (law == TACIT__GAUSSIAN) {
         gaussian_quantile(z, w);
@@ -57,7 +57,7 @@ static void quantile(tacit__law law, mpfr_t z, const mpfr_t w)
 }
 
 /* An upper bound of |Q^(m)| on [w, 1], given z = Q(w). */
-static double derivative_bound(tacit__law law, int m, double w, double z)
+static double derivative_bound(tacit__noise_law law, int m, double w, double z)
 {
     if (law == TACIT__LAPLACE)
         return tgamma(m) / pow(w, m) * (1 + 0x1p-40);
@@ -119,7 +119,7 @@ static double horner_error(const double c[N])
     return error;
 }
 
-static void print_slot(tacit__law law, double left, double width)
+static void print_slot(tacit__noise_law law, double left, double width)
 {
     mpfr_t t[N], f[N], c[N], w;
     mpfr_init2(w, PRECISION);
@@ -167,7 +167,7 @@ int main(void)
         for (int octave = TACIT__OCTAVES - 1; octave >= 0; octave--)
             for (int j = 0; j < 1 << TACIT__SEGMENT_BITS; j++) {
                 double width = ldexp(1, -(octave + 1) - TACIT__SEGMENT_BITS);
-                print_slot((tacit__law)law, ldexp(1, -(octave + 1)) + j * width, width);
+                print_slot((tacit__noise_law)law, ldexp(1, -(octave + 1)) + j * width, width);
             }
         printf("    },\n");
     }

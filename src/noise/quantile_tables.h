@@ -22,7 +22,7 @@ typedef struct tacit__slot {
     double tolerance;
 } tacit__slot;
 
-typedef enum tacit__law { TACIT__GAUSSIAN, TACIT__LAPLACE, TACIT__LAWS } tacit__law;
+typedef enum tacit__noise_law { TACIT__GAUSSIAN, TACIT__LAPLACE, TACIT__LAWS } tacit__noise_law;
 
 extern const tacit__slot tacit__tables[TACIT__LAWS][TACIT__SLOTS];
 

@@ -17,7 +17,7 @@
 #include "noise/normal.h"
 
 typedef struct draw {
-    tacit__law law;
+    tacit__noise_law law;
     double scale;
     uint64_t word, extension[TACIT__WORDS_PER_BLOCK];
     unsigned extensions;   /* words of `extension` in use */
@@ -109,7 +109,7 @@ static int64_t guess(const draw *d)
     return llround(z * d->scale);
 }
 
-int64_t tacit__refine(const tacit__site *site, uint64_t step, uint64_t index, tacit__law law,
+int64_t tacit__refine(const tacit__site *site, uint64_t step, uint64_t index, tacit__noise_law law,
                       double scale, uint64_t word)
 {
     draw d = {.law = law, .scale = scale, .word = word};

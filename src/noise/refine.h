@@ -6,7 +6,7 @@
 #include "noise/stream.h"
 
 /* round(scale * X) for the draw whose first word is `word`. */
-int64_t tacit__refine(const tacit__site *site, uint64_t step, uint64_t index, tacit__law law,
+int64_t tacit__refine(const tacit__site *site, uint64_t step, uint64_t index, tacit__noise_law law,
                       double scale, uint64_t word);
 
 #endif

@@ -11,8 +11,8 @@
 enum { BLOCK = 4096, RUN = 512 };
 
 /* out[] holds the words. */
-static void draw_one_by_one(const tacit__site *site, uint64_t step, uint64_t first, tacit__law law,
-                            double scale, size_t n, int64_t *out)
+static void draw_one_by_one(const tacit__site *site, uint64_t step, uint64_t first,
+                            tacit__noise_law law, double scale, size_t n, int64_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t word = (uint64_t)out[i];
@@ -21,7 +21,7 @@ static void draw_one_by_one(const tacit__site *site, uint64_t step, uint64_t fir
     }
 }
 
-void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, tacit__law law,
+void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, tacit__noise_law law,
                        double scale, size_t n, int64_t *out)
 {
     TACIT__REQUIRE(scale > 0 && scale <= TACIT__MAX_SCALE && law < TACIT__LAWS);
@@ -40,7 +40,7 @@ void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, t
     }
 }
 
-void tacit__link_draw(const tacit__link *link, uint64_t first, tacit__law law, double scale,
+void tacit__link_draw(const tacit__link *link, uint64_t first, tacit__noise_law law, double scale,
                       size_t n, int64_t *out)
 {
     const tacit__site *site = &link->site;

@@ -20,11 +20,11 @@
 
 /* Draws first .. first+n-1 of this site and step; `first` is a multiple of WORDS_PER_BLOCK and
  * 0 < scale <= MAX_SCALE. A pure function of (site key, step, index, law, scale). */
-void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, tacit__law law,
+void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, tacit__noise_law law,
                        double scale, size_t n, int64_t *out);
 
 /* Draws first .. first+n-1 of a step of a chain. */
-void tacit__link_draw(const tacit__link *link, uint64_t first, tacit__law law, double scale,
+void tacit__link_draw(const tacit__link *link, uint64_t first, tacit__noise_law law, double scale,
                       size_t n, int64_t *out);
 
 #endif

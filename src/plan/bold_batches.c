@@ -156,13 +156,13 @@ void tacit__bold_batches_end(tacit__bold_batches *b, const tacit__score_sums *sh
     b->n++;
 }
 
-const tacit__played_batch *tacit__bold_batches_over(const tacit__bold_batches *b, size_t *n)
+const tacit__played_batch *tacit__bold_batches_finished(const tacit__bold_batches *b, size_t *n)
 {
     *n = b->n;
     return b->played;
 }
 
-tacit_billboard tacit__bold_batches_show(tacit__bold_batches *b, uint64_t place)
+tacit_billboard tacit__bold_batches_billboard(tacit__bold_batches *b, uint64_t place)
 {
     const size_t slot = explores(b, b->n) ? 0 : tacit__bold_batches_turn(b, place);
     b->version += b->shown != slot;

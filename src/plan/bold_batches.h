@@ -43,10 +43,11 @@ void tacit__bold_batches_plan(tacit__bold_batches *batches, tacit__make_plan *ma
 void tacit__bold_batches_end(tacit__bold_batches *batches, const tacit__score_sums *shown);
 
 /* Batches that are over, and their number. */
-const tacit__played_batch *tacit__bold_batches_over(const tacit__bold_batches *batches, size_t *n);
+const tacit__played_batch *tacit__bold_batches_finished(const tacit__bold_batches *batches,
+                                                        size_t *n);
 
 /* The plan of user `place` of the present batch, from 0, and its number: bold ones first. */
-tacit_billboard tacit__bold_batches_show(tacit__bold_batches *batches, uint64_t place);
+tacit_billboard tacit__bold_batches_billboard(tacit__bold_batches *batches, uint64_t place);
 size_t tacit__bold_batches_turn(const tacit__bold_batches *batches, uint64_t place);
 
 /* The public chance. */

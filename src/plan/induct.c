@@ -179,7 +179,7 @@ static bool choose_actions(tacit__induction *in, size_t h)
     return changed;
 }
 
-static tacit_billboard show(tacit__induction *in, bool changed)
+static tacit_billboard billboard_of(tacit__induction *in, bool changed)
 {
     in->version += changed;
     return (tacit_billboard){.version = in->version, .policy = in->policy};
@@ -190,7 +190,7 @@ tacit_billboard tacit__induction_repeat(tacit__induction *in)
     bool changed = false;
     for (size_t h = in->space.horizon; h-- > 0;)
         changed |= choose_actions(in, h);
-    return show(in, changed);
+    return billboard_of(in, changed);
 }
 
 tacit_billboard tacit__induction_run(tacit__induction *in, tacit__q_fn *more, void *planner)
@@ -208,7 +208,7 @@ tacit_billboard tacit__induction_run(tacit__induction *in, tacit__q_fn *more, vo
         }
         changed |= choose_actions(in, h);
     }
-    return show(in, changed);
+    return billboard_of(in, changed);
 }
 
 void tacit__induction_fields(void *planner, tacit__saved *s)

@@ -148,7 +148,7 @@ static void factorize(tacit__lin_ucb *p, const tacit__moments *m, size_t i, cons
 }
 
 /* One more user in an exact sum. */
-static void follow(tacit__lin_ucb *p, const tacit__moments *m, const spread *s)
+static void update_block(tacit__lin_ucb *p, const tacit__moments *m, const spread *s)
 {
     const size_t d = p->o.dimension;
     block *b = &p->blocks[m->last_block];
@@ -172,7 +172,7 @@ bool tacit__lin_ucb_update(tacit__lin_ucb *p, const tacit__moments *m)
         return false;
     spread s = spread_of(p, m);
     if (p->started && m->last != NULL && m->version == p->version + 1) {
-        follow(p, m, &s);
+        update_block(p, m, &s);
     } else {
         for (size_t i = 0; i < p->o.blocks; i++)
             factorize(p, m, i, &s);

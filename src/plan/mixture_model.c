@@ -87,7 +87,8 @@ void tacit__mixture_model_differences(const tacit__mixture_model *m, const doubl
 /* --- Scores -------------------------------------------------------------------------------------- */
 
 /* B' phi of a triple; phi[part] is scratch. */
-static void look(const tacit__mixture_model *m, size_t pair, size_t next, double *phi, double *out)
+static void score_triple(const tacit__mixture_model *m, size_t pair, size_t next, double *phi,
+                         double *out)
 {
     for (size_t j = 0; j < m->parts; j++)
         phi[j] = m->kernels[(pair * m->parts + j) * m->n_states + next];
@@ -105,7 +106,7 @@ static double find_center(const tacit__mixture_model *m, double *phi, double *t,
     }
     for (size_t pair = 0; pair < m->pairs; pair++)
         for (size_t next = 0; next < m->n_states; next++) {
-            look(m, pair, next, phi, t);
+            score_triple(m, pair, next, phi, t);
             for (size_t i = 0; i < m->width; i++) {
                 low[i] = fmin(low[i], t[i]);
                 high[i] = fmax(high[i], t[i]);
@@ -131,7 +132,7 @@ static tacit_status fill_scores(tacit__mixture_model *m)
         for (size_t next = 0; next < S; next++) {
             int32_t *score = m->scores + (pair * S + next) * w;
             double *gain = m->gain + pair * w * w, *base = m->base + pair * w, mean = 0;
-            look(m, pair, next, phi, t);
+            score_triple(m, pair, next, phi, t);
             for (size_t j = 0; j < m->parts; j++)
                 mean += phi[j] / (double)m->parts;
             for (size_t i = 0; i < w; i++) {

@@ -244,7 +244,7 @@ static void begin_q(tacit__optimist *p, size_t h, double *q)
 }
 
 /* Squared values, their features, and the weights of steps. Uses mean and spread of the transitions at h. */
-static void weigh(tacit__optimist *p, size_t h)
+static void weight_steps(tacit__optimist *p, size_t h)
 {
     const size_t n = p->o.n_states, size = feature_size(&p->mixing.frame);
     const double *v = p->targets[TACIT__TRANSITIONS] + h * n;
@@ -280,7 +280,7 @@ static void add_transitions(tacit__optimist *p, size_t h, double *q)
     for (size_t i = 0; i < p->pairs; i++)
         q[i] += clip(middle + unit * (p->mean[i] + radius * p->spread[i]), 0, range);
     if (p->o.form == TACIT__VARIANCE)
-        weigh(p, h);
+        weight_steps(p, h);
 }
 
 /* Greedy choices of step h, ties to the smallest action. True: one of them is new. */

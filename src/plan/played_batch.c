@@ -39,7 +39,7 @@ static void step(const tacit__walk *w, size_t h, size_t s, size_t action, double
 }
 
 /* plan NULL: every action alike. */
-static void follow(const tacit__walk *w, const uint32_t *plan, double players, double *visits)
+static void walk_plan(const tacit__walk *w, const uint32_t *plan, double players, double *visits)
 {
     const size_t S = w->n_states, A = w->n_actions;
     memcpy(w->here, w->start, S * sizeof *w->here);
@@ -61,7 +61,8 @@ void tacit__walk_visits(const tacit__walk *w, const tacit__played_batch *b, doub
     memset(visits, 0, w->steps * w->n_states * w->n_actions * sizeof *visits);
     for (size_t j = 0; j < b->n_plans; j++)
         if (b->players[j] > 0)
-            follow(w, b->plans != NULL ? b->plans + j * plan : NULL, (double)b->players[j], visits);
+            walk_plan(w, b->plans != NULL ? b->plans + j * plan : NULL, (double)b->players[j],
+                      visits);
 }
 
 void tacit__played_start(const tacit__played_batch *batches, size_t n, size_t n_states,

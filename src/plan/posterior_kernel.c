@@ -224,7 +224,7 @@ static void add_batch(planner *p, size_t k, size_t m, const double *mixed, const
 }
 
 /* Cells are kept in the last places, whatever p was. */
-static void keep(planner *p, const double *sum)
+static void store_sum(planner *p, const double *sum)
 {
     const size_t n = p->features->n;
     double *own = p->sums + p->epoch * p->dimension;
@@ -244,7 +244,7 @@ static void close_epoch(void *self, const double *sum)
     planner *p = self;
     const size_t n = p->features->n;
     TACIT__REQUIRE(sum != NULL && p->epoch + 1 < p->n_epochs);
-    keep(p, sum);
+    store_sum(p, sum);
     if (p->cells > 0) {
         learn_law(p);
         tacit__kernel_posterior_clear(p->posterior);
@@ -364,7 +364,7 @@ uint64_t tacit__posterior_kernel_quota(const void *self)
     return ((const planner *)self)->quota;
 }
 
-const tacit__kernel_posterior *tacit__posterior_kernel_look(const void *self)
+const tacit__kernel_posterior *tacit__posterior_kernel_get(const void *self)
 {
     return ((const planner *)self)->posterior;
 }

@@ -27,7 +27,7 @@ extern const tacit__epoch_planner tacit__posterior_kernel_planner;
 uint64_t tacit__posterior_kernel_quota(const void *self);
 
 /* For tests: the posterior behind the policy, and how likely contexts are held to be, [contexts]. */
-const tacit__kernel_posterior *tacit__posterior_kernel_look(const void *self);
+const tacit__kernel_posterior *tacit__posterior_kernel_get(const void *self);
 const double *tacit__posterior_kernel_law(const void *self);
 
 #endif

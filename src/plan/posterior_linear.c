@@ -35,7 +35,7 @@ typedef struct outlook {
     double most, length;
 } outlook;
 
-static outlook look_ahead(const double *values, size_t n_states)
+static outlook outlook_of(const double *values, size_t n_states)
 {
     double mean = 0, square = 0;
     outlook v = {.values = values, .most = values[0]};
@@ -70,7 +70,7 @@ static void make_plan(void *self, double xi, uint64_t *chance, uint32_t *policy)
     const size_t S = m->n_states, A = m->n_actions, H = m->horizon;
     double *after = p->values, *here = p->values + S;
     for (size_t h = H; h-- > 0;) {
-        const outlook next = look_ahead(after, S);
+        const outlook next = outlook_of(after, S);
         const size_t table = p->posterior->tables == 1 ? 0 : h;
         double *q = p->q + h * m->pairs;
         for (size_t pair = 0; pair < m->pairs; pair++)
@@ -132,7 +132,7 @@ void tacit__posterior_linear_absorb(tacit__posterior_linear *p, const tacit__sco
 {
     size_t n;
     tacit__bold_batches_end(p->batches, shown);
-    const tacit__played_batch *over = tacit__bold_batches_over(p->batches, &n);
+    const tacit__played_batch *over = tacit__bold_batches_finished(p->batches, &n);
     tacit__linear_posterior_fit(p->posterior, over, n);
     tacit__bold_batches_plan(p->batches, make_plan, p);
 }
@@ -147,7 +147,7 @@ const double *tacit__posterior_linear_q(const tacit__posterior_linear *p)
     return p->q;
 }
 
-const tacit__linear_posterior *tacit__posterior_linear_look(const tacit__posterior_linear *p)
+const tacit__linear_posterior *tacit__posterior_linear_get(const tacit__posterior_linear *p)
 {
     return p->posterior;
 }

@@ -31,7 +31,7 @@ void tacit__posterior_linear_plan(tacit__posterior_linear *planner, double xi, u
 
 /* Q of the last plan that was made, [horizon][state][action], and the posterior behind it: for tests. */
 const double *tacit__posterior_linear_q(const tacit__posterior_linear *planner);
-const tacit__linear_posterior *tacit__posterior_linear_look(const tacit__posterior_linear *planner);
+const tacit__linear_posterior *tacit__posterior_linear_get(const tacit__posterior_linear *planner);
 
 /* As part of a saved state (base/bytes.h), into a fresh planner of the same options. Returns how many
  * batches are over in what is saved or loaded. */

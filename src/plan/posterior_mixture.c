@@ -37,8 +37,8 @@ struct tacit__posterior_mixture {
 /* --- Plans --------------------------------------------------------------------------------------- */
 
 /* What follows a pair at step h is worth, with values `after` [state] of the next one. */
-static double follow(tacit__posterior_mixture *p, size_t h, size_t pair, double xi,
-                     const double *after)
+static double value_after(tacit__posterior_mixture *p, size_t h, size_t pair, double xi,
+                          const double *after)
 {
     const tacit__mixture_model *m = p->model;
     const tacit__mixture_posterior *post = p->posterior;
@@ -72,8 +72,8 @@ static void make_plan(void *self, double xi, uint64_t *chance, uint32_t *policy)
     for (size_t h = H; h-- > 0;) {
         double *q = p->q + h * m->pairs;
         for (size_t pair = 0; pair < m->pairs; pair++)
-            q[pair] =
-                p->rewards[h * m->pairs + pair] + (h + 1 < H ? follow(p, h, pair, xi, after) : 0);
+            q[pair] = p->rewards[h * m->pairs + pair] +
+                      (h + 1 < H ? value_after(p, h, pair, xi, after) : 0);
         for (size_t s = 0; s < S; s++) {
             const uint32_t action = tacit__chance_best_near(q + s * A, A, chance);
             policy[h * S + s] = action;
@@ -136,7 +136,7 @@ void tacit__posterior_mixture_absorb(tacit__posterior_mixture *p, const tacit__s
 {
     size_t n;
     tacit__bold_batches_end(p->batches, shown);
-    const tacit__played_batch *over = tacit__bold_batches_over(p->batches, &n);
+    const tacit__played_batch *over = tacit__bold_batches_finished(p->batches, &n);
     tacit__mixture_posterior_fit(p->posterior, over, n);
     tacit__bold_batches_plan(p->batches, make_plan, p);
 }
@@ -151,7 +151,7 @@ const double *tacit__posterior_mixture_q(const tacit__posterior_mixture *p)
     return p->q;
 }
 
-const tacit__mixture_posterior *tacit__posterior_mixture_look(const tacit__posterior_mixture *p)
+const tacit__mixture_posterior *tacit__posterior_mixture_get(const tacit__posterior_mixture *p)
 {
     return p->posterior;
 }

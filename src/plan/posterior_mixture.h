@@ -31,7 +31,7 @@ void tacit__posterior_mixture_plan(tacit__posterior_mixture *planner, double xi,
 
 /* Q of the last plan that was made, [horizon][state][action], and the posterior behind it: for tests. */
 const double *tacit__posterior_mixture_q(const tacit__posterior_mixture *planner);
-const tacit__mixture_posterior *tacit__posterior_mixture_look(
+const tacit__mixture_posterior *tacit__posterior_mixture_get(
     const tacit__posterior_mixture *planner);
 
 /* As part of a saved state (base/bytes.h), into a fresh planner of the same options. Returns how many

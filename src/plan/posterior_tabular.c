@@ -115,7 +115,7 @@ static stance stance_of(const tacit__posterior_tabular *p)
 static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t row, double cap,
                    const tacit__next_values *next)
 {
-    const tacit__row_outlook look = tacit__row_model_look(p->model, row, next);
+    const tacit__row_outlook look = tacit__row_model_outlook(p->model, row, next);
     const double xi = p->xi[row];
     const double drawn = (OPTIMISM + DIVERSITY * xi) * look.noise +
                          st->statistical * (1 + DIVERSITY * xi) * look.chance;
@@ -235,7 +235,7 @@ void tacit__posterior_tabular_absorb(tacit__posterior_tabular *p,
         choose_weights(p);
 }
 
-tacit_billboard tacit__posterior_tabular_show(tacit__posterior_tabular *p, size_t place)
+tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *p, size_t place)
 {
     TACIT__REQUIRE(place < p->o.plans);
     if (p->users == 0)

@@ -30,7 +30,7 @@ void tacit__posterior_tabular_absorb(tacit__posterior_tabular *planner,
 
 /* The plan of the place-th part of a batch, place < plans; before the first release every action
  * is as likely. */
-tacit_billboard tacit__posterior_tabular_show(tacit__posterior_tabular *planner, size_t place);
+tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *planner, size_t place);
 
 /* The users of the release that the plans were made from; 0: there has been none. */
 uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *planner);

@@ -84,7 +84,8 @@ static double universal_threshold(double stddev, size_t n)
 
 /* The cells of a row that are kept, as entries from `at` on; returns how many. `all`: if none is
  * above the threshold, all are kept. */
-static size_t keep(tacit__row_model *m, const double *y, double threshold, bool all, size_t at)
+static size_t store_cells(tacit__row_model *m, const double *y, double threshold, bool all,
+                          size_t at)
 {
     size_t n = 0;
     for (size_t s = 0; s < m->space.n_states; s++)
@@ -143,7 +144,7 @@ void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts
     for (size_t row = 0; row < m->rows; row++) {
         const double *y = c->moves + row * S, n = count_visits(c, y, row, S);
         const bool visited = !exact && n >= VISITED * m->visits_stddev;
-        const size_t kept = keep(m, y, threshold, visited, at);
+        const size_t kept = store_cells(m, y, threshold, visited, at);
         m->first[row] = at;
         if (kept > 0)
             project(m->chance + at, kept, n, m->scratch);
@@ -169,8 +170,8 @@ tacit__next_values tacit__next_values_of(const double *values, size_t n_states)
     return out;
 }
 
-tacit__row_outlook tacit__row_model_look(const tacit__row_model *m, size_t row,
-                                         const tacit__next_values *v)
+tacit__row_outlook tacit__row_model_outlook(const tacit__row_model *m, size_t row,
+                                            const tacit__next_values *v)
 {
     const double rest = m->rest[row], s_m = m->moves_stddev, s_n = m->visits_stddev,
                  s_r = m->rewards_stddev, r = m->reward[row] - 0.5;

@@ -44,7 +44,7 @@ void tacit__row_model_estimate(tacit__row_model *model, const tacit__weighted_co
 
 tacit__next_values tacit__next_values_of(const double *values, size_t n_states);
 
-tacit__row_outlook tacit__row_model_look(const tacit__row_model *model, size_t row,
-                                         const tacit__next_values *values);
+tacit__row_outlook tacit__row_model_outlook(const tacit__row_model *model, size_t row,
+                                            const tacit__next_values *values);
 
 #endif

@@ -286,7 +286,7 @@ static void raise_rewards(const ucbvi *p, double users)
 }
 
 /* The parts of the bonus that do not depend on the values, for the rows first .. last-1. */
-static void weigh(ucbvi *p, size_t first, size_t last)
+static void fill_bonus(ucbvi *p, size_t first, size_t last)
 {
     const widths w = widths_of(p);
     const double *restrict visits = p->visits, *restrict reward = p->reward;
@@ -447,7 +447,7 @@ static void estimate_table(void *planner, size_t h)
             estimate_blocks(p, p->release, table, block, n);
         }
     }
-    weigh(p, table * p->in.pairs, (table + 1) * p->in.pairs);
+    fill_bonus(p, table * p->in.pairs, (table + 1) * p->in.pairs);
 }
 
 /* Exact counts: a row changes only when it is visited. */
@@ -465,7 +465,7 @@ static void estimate_visited(ucbvi *p, const tacit__counts *c)
         else
             set_reward(p, c, row, visits + LEAST_SHIFT);
     }
-    weigh(p, 0, p->rows);
+    fill_bonus(p, 0, p->rows);
     if (p->bonus == TACIT__BONUS_PRACTICAL)
         raise_rewards(p, (double)c->users);
 }

@@ -29,11 +29,11 @@ struct tacit__acceptor {
     uint_fast64_t added; /* of the thread */
 };
 
-enum { NAP_MS = 5, DROPPED_AFTER_MS = 1000 };
+enum { PAUSE_MS = 5, DROPPED_AFTER_MS = 1000 };
 
-static void nap(void)
+static void pause_briefly(void)
 {
-    (void)nanosleep(&(struct timespec){.tv_nsec = NAP_MS * 1000000}, NULL);
+    (void)nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
 }
 
 /* Never too few: one that begins in between is counted twice. */
@@ -47,12 +47,12 @@ static uint64_t connections(const tacit__acceptor *a)
 /* Waits until there is room for one more; false: it is to stop. */
 static bool wait_for_room(tacit__acceptor *a)
 {
-    for (int waited = 0; !atomic_load(&a->stop); waited += NAP_MS) {
+    for (int waited = 0; !atomic_load(&a->stop); waited += PAUSE_MS) {
         if (connections(a) < a->limit)
             return true;
         if (waited >= DROPPED_AFTER_MS)
             a->added = atomic_load(&a->begun);
-        nap();
+        pause_briefly();
     }
     return false;
 }
@@ -69,7 +69,7 @@ static void *run(void *context)
             if (MHD_add_connection(a->daemon, fd, (struct sockaddr *)&peer, length) == MHD_YES)
                 a->added++; /* else it is closed: too many of one address, or no memory */
         } else if (errno != EINTR && errno != ECONNABORTED) {
-            nap(); /* no descriptors, or no memory: those that are there have to end first */
+            pause_briefly(); /* no descriptors, or no memory: those that are there have to end first */
         }
     }
     return NULL;

@@ -21,7 +21,7 @@ struct tacit__board {
     atomic_uint owners;
     uint64_t users;
     size_t n_states, n_actions;
-    tacit_billboard look;
+    tacit_billboard billboard;
     void *table, *model;
     size_t model_size;
     tacit__shadow *shadow; /* or NULL */
@@ -93,13 +93,13 @@ tacit_status tacit__board_create(const tacit_agent *agent, const tacit_agent_req
     b->shadow = shadow;
     b->n_states = request->n_states;
     b->n_actions = request->n_actions;
-    tacit_status status = tacit_agent_billboard(agent, &b->look, err);
+    tacit_status status = tacit_agent_billboard(agent, &b->billboard, err);
     size_t cells = request->horizon * request->n_states;
-    const void *from = b->look.policy;
-    size_t size = cells * sizeof *b->look.policy;
-    if (b->look.mixed != NULL) {
-        from = b->look.mixed;
-        size = cells * request->n_actions * sizeof *b->look.mixed;
+    const void *from = b->billboard.policy;
+    size_t size = cells * sizeof *b->billboard.policy;
+    if (b->billboard.mixed != NULL) {
+        from = b->billboard.mixed;
+        size = cells * request->n_actions * sizeof *b->billboard.mixed;
     }
     if (status == TACIT_OK && from != NULL) {
         b->table = tacit__alloc(size, 1);
@@ -114,8 +114,8 @@ tacit_status tacit__board_create(const tacit_agent *agent, const tacit_agent_req
         tacit__board_release(b);
         return status;
     }
-    b->look.policy = b->look.policy != NULL ? b->table : NULL;
-    b->look.mixed = b->look.mixed != NULL ? b->table : NULL;
+    b->billboard.policy = b->billboard.policy != NULL ? b->table : NULL;
+    b->billboard.mixed = b->billboard.mixed != NULL ? b->table : NULL;
     *out = b;
     return TACIT_OK;
 }
@@ -140,7 +140,7 @@ tacit_status tacit__board_act(tacit__board *b, const tacit_situation *situation,
                               uint32_t *action, double *probability, tacit_error *err)
 {
     if (b->table != NULL) {
-        tacit__billboard_act(&b->look, situation->step * b->n_states + situation->state,
+        tacit__billboard_act(&b->billboard, situation->step * b->n_states + situation->state,
                              b->n_actions, chance, action, probability);
         return TACIT_OK;
     }
@@ -160,5 +160,5 @@ const void *tacit__board_model(const tacit__board *b, size_t *size)
 
 const tacit_billboard *tacit__board_view(const tacit__board *b)
 {
-    return &b->look;
+    return &b->billboard;
 }

@@ -16,7 +16,7 @@ int64_t tacit__clock_now(const tacit__clock *clock)
            (now.tv_nsec < clock->start.tv_nsec);
 }
 
-int64_t tacit__clock_wall(tacit__clock *clock, int64_t seconds)
+int64_t tacit__clock_to_wall(tacit__clock *clock, int64_t seconds)
 {
     enum { JITTER = 2 }; /* seconds: two clocks that are read one after the other, rounded down */
     int64_t ahead = (int64_t)time(NULL) - tacit__clock_now(clock);

@@ -26,6 +26,6 @@ void tacit__clock_start(tacit__clock *clock, int64_t seconds);
 int64_t tacit__clock_now(const tacit__clock *clock);
 /* When this clock will show `seconds`, in seconds since 1970, if the service runs until then and the clock
  * on the wall is right. The same again for the same `seconds` while neither is set. */
-int64_t tacit__clock_wall(tacit__clock *clock, int64_t seconds);
+int64_t tacit__clock_to_wall(tacit__clock *clock, int64_t seconds);
 
 #endif

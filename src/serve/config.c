@@ -160,13 +160,13 @@ static tacit_status read_tls(config *c, const tacit__node *root, tacit_error *er
 
 static tacit_status read_learners(config *c, const tacit__node *root, tacit_error *err)
 {
-    char shown[TACIT__NODE_SHOWN];
+    char shown[TACIT__NODE_TEXT];
     const tacit__node *list = tacit__node_get(root, fields[LEARNERS].name);
     if (list->kind != TACIT__LIST || list->n_children == 0 ||
         list->n_children > TACIT__MAX_LEARNERS)
         return tacit__yaml_fail(c->yaml, list->line, err, TACIT_SYNTAX,
                                 "learners is %s, expected a list of 1 to %d learners",
-                                tacit__node_show(list, shown), TACIT__MAX_LEARNERS);
+                                tacit__node_format(list, shown), TACIT__MAX_LEARNERS);
     c->learners = tacit__alloc(list->n_children, sizeof *c->learners);
     if (c->learners == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);

@@ -181,8 +181,8 @@ bool tacit__handle_open(tacit__request *r)
     if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL ||
         !begin_episode(&b, r->chosen, &r->ticket))
         return true;
-    r->expires = tacit__clock_wall(&r->service->clock,
-                                   r->ticket.opened + (int64_t)r->service->config.expire);
+    r->expires = tacit__clock_to_wall(&r->service->clock,
+                                      r->ticket.opened + (int64_t)r->service->config.expire);
     if (!tacit__idempotency_recall(r, &r->ticket, &found) ||
         (!found && !predict_learned(r, &r->ticket)))
         return true;
@@ -202,10 +202,10 @@ static bool decide(tacit__request *r)
     tacit__ticket *t = &r->ticket;
     const tacit_situation here = {.step = t->step, .state = t->state, .features = features};
     tacit__board *board = tacit__learner_board(r->chosen);
-    const tacit_billboard *look = tacit__board_view(board);
-    double chance = look->policy != NULL ? 0 : tacit__random_unit();
+    const tacit_billboard *billboard = tacit__board_view(board);
+    double chance = billboard->policy != NULL ? 0 : tacit__random_unit();
     tacit_status status = tacit__board_act(board, &here, chance, &t->action, &t->probability, NULL);
-    t->version = look->version;
+    t->version = billboard->version;
     tacit__board_release(board);
     if (status != TACIT_OK) {
         tacit__refuse(r, 500, "internal", NULL, "the learner could not decide");

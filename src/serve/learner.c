@@ -175,10 +175,11 @@ static void log_failed(const tacit__learner *l, tacit_status status)
 
 /* Shows what was taken. What was learned stays learned: a store that is full now may have room later.
  * Noise is not drawn again. */
-static tacit_status show(tacit__learner *l, tacit_error *err)
+static tacit_status publish(tacit__learner *l, tacit_error *err)
 {
     tacit_status status;
-    while ((status = tacit__learner_show(l, err)) == TACIT_SYSTEM && wait_ms(l, RETRY_MS))
+    while ((status = tacit__learner_save_and_publish(l, err)) == TACIT_SYSTEM &&
+           wait_ms(l, RETRY_MS))
         ;
     return status;
 }
@@ -188,7 +189,7 @@ static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
 {
     TRY(learn_batch(l, n, err));
     if (l->news)
-        TRY(show(l, err));
+        TRY(publish(l, err));
     if (tacit__learner_due(l) <= tacit__now_ms())
         TRY(tacit__learner_checkpoint(l, err));
     if (l->has_leftover)

@@ -92,7 +92,7 @@ static tacit_status save_if_small(tacit__learner *l, bool *small, tacit_error *e
     return status == TACIT_OK && *small ? tacit__learner_save(l, err) : status;
 }
 
-tacit_status tacit__learner_show(tacit__learner *l, tacit_error *err)
+tacit_status tacit__learner_save_and_publish(tacit__learner *l, tacit_error *err)
 {
     tacit__board *board = NULL;
     showing k = {.job = {.apply = apply_showing}, .learner = l};

@@ -68,7 +68,7 @@ TACIT_MUST_USE tacit_status tacit__learner_note(tacit__learner *l, tacit_error *
 uint64_t tacit__learner_point_after(uint64_t users);
 
 /* Ledger and points on disk, and the state if it is small; then, and only then, the board. */
-TACIT_MUST_USE tacit_status tacit__learner_show(tacit__learner *l, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__learner_save_and_publish(tacit__learner *l, tacit_error *err);
 
 /* When the next checkpoint is due, by tacit__now_ms; HUGE_VAL: never. */
 double tacit__learner_due(const tacit__learner *l);

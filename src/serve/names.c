@@ -55,7 +55,7 @@ static tacit_status fail_column(const tacit__yaml *yaml, const tacit__node *node
 {
     char shown[TACIT__SHOWN];
     return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX, "context: column '%s' %s",
-                            tacit__span_show(column->name, shown), what);
+                            tacit__span_format(column->name, shown), what);
 }
 
 /* What a file of people may leave open, and a service may not. */

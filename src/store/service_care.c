@@ -63,7 +63,7 @@ tacit_status tacit__vault_steps_passed(tacit__vault *vault, int64_t learner, con
     return status;
 }
 
-static void put_real(tacit__text *out, sqlite3_stmt *s, int column)
+static void append_real(tacit__text *out, sqlite3_stmt *s, int column)
 {
     if (sqlite3_column_type(s, column) == SQLITE_NULL)
         tacit__text_put(out, "null");
@@ -105,9 +105,9 @@ tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t
             out, "%s{\"users\":%lld,\"at\":%lld,\"version\":%lld,\"reward\":", first ? "" : ",",
             (long long)sqlite3_column_int64(s, 0), (long long)sqlite3_column_int64(s, 1),
             (long long)sqlite3_column_int64(s, 2));
-        put_real(out, s, 3);
+        append_real(out, s, 3);
         tacit__text_put(out, ",\"error\":");
-        put_real(out, s, 4);
+        append_real(out, s, 4);
         tacit__text_put(out, "}");
         first = false;
     }

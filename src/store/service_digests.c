@@ -11,7 +11,7 @@
 
 enum { TIME_BYTES = 8 };
 
-static void put_time(int64_t time, uint8_t out[TIME_BYTES])
+static void write_time(int64_t time, uint8_t out[TIME_BYTES])
 {
     for (int i = 0; i < TIME_BYTES; i++)
         out[i] = (uint8_t)((uint64_t)time >> (8 * (TIME_BYTES - 1 - i)));
@@ -38,7 +38,7 @@ tacit_status tacit__vault_save_digest(tacit__vault *vault, int64_t learner,
     uint8_t *content = tacit__alloc(TIME_BYTES + size, 1);
     if (content == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    put_time(opened, content);
+    write_time(opened, content);
     memcpy(content + TIME_BYTES, digest, size);
     tacit_status status = tacit__db_write(
         &vault->db, SQL_SAVE_DIGEST, "UPDATE seen SET content=? WHERE learner=? AND key=?", err,
@@ -76,7 +76,7 @@ tacit_status tacit__vault_has_digests(tacit__vault *vault, int64_t learner, int6
 {
     sqlite3_stmt *s;
     uint8_t before[TIME_BYTES];
-    put_time(opened, before);
+    write_time(opened, before);
     *has = false;
     TRY(tacit__db_prepare(&vault->db, SQL_HAS_DIGESTS,
                           "SELECT 1 FROM seen WHERE learner=? AND content<? LIMIT 1", &s, err));
@@ -92,7 +92,7 @@ tacit_status tacit__vault_delete_digests(tacit__vault *vault, int64_t learner, i
 {
     TACIT__REQUIRE(most > 0);
     uint8_t before[TIME_BYTES];
-    put_time(opened, before);
+    write_time(opened, before);
     tacit_status status =
         tacit__db_write(&vault->db, SQL_DELETE_DIGESTS,
                         "UPDATE seen SET content=NULL WHERE (learner, key) IN (SELECT learner, key"

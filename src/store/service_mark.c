@@ -35,13 +35,13 @@ enum {
 
 static const char magic[8] = "tacitmk1";
 
-static void put_count(uint8_t *out, uint64_t count)
+static void write_count(uint8_t *out, uint64_t count)
 {
     for (int i = 0; i < 8; i++)
         out[i] = (uint8_t)(count >> 8 * i);
 }
 
-static uint64_t take_count(const uint8_t *bytes)
+static uint64_t read_count(const uint8_t *bytes)
 {
     uint64_t count = 0;
     for (int i = 0; i < 8; i++)
@@ -53,8 +53,8 @@ static void make_slot(const tacit__vault *vault, uint8_t slot[MARK])
 {
     memcpy(slot, magic, sizeof magic);
     memcpy(slot + 8, vault->identity, sizeof vault->identity);
-    put_count(slot + 24, vault->generation);
-    put_count(slot + 32, vault->lives);
+    write_count(slot + 24, vault->generation);
+    write_count(slot + 32, vault->lives);
     tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, slot + MARK - MAC, MAC);
 }
 
@@ -64,14 +64,14 @@ static bool read_slot(tacit__vault *vault, const uint8_t slot[MARK], uint64_t *g
 {
     uint8_t mac[MAC];
     tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, mac, MAC);
-    *generation = take_count(slot + 24);
+    *generation = read_count(slot + 24);
     if (memcmp(slot, magic, sizeof magic) != 0)
         return false;
     if (!tacit__same_bytes(mac, slot + MARK - MAC, MAC)) {
         vault->mark_foreign = true;
         return false;
     }
-    const uint64_t lives = take_count(slot + 32);
+    const uint64_t lives = read_count(slot + 32);
     vault->marked_lives = lives > vault->marked_lives ? lives : vault->marked_lives;
     return memcmp(slot + 8, vault->identity, sizeof vault->identity) == 0;
 }

@@ -25,8 +25,8 @@ static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
                        vault->db.path);
 }
 
-static tacit_status put_query(tacit__vault *vault, const char *sql, int64_t learner,
-                              tacit__text *out, tacit_error *err)
+static tacit_status append_query(tacit__vault *vault, const char *sql, int64_t learner,
+                                 tacit__text *out, tacit_error *err)
 {
     sqlite3_stmt *s;
     TRY(tacit__vault_prepare(vault, sql, &s, err));
@@ -42,15 +42,15 @@ static tacit_status prove_as_4(tacit__vault *vault, int64_t learner, const uint8
     tacit__text all = {0};
     tacit__text_add(&all, (const char *)sealed, TACIT__SEAL_BYTES);
     tacit_status status =
-        put_query(vault,
-                  "SELECT name, fingerprint, users_limit, users, refused, version, taken"
-                  " FROM learner_4 WHERE id=?",
-                  learner, &all, err);
+        append_query(vault,
+                     "SELECT name, fingerprint, users_limit, users, refused, version, taken"
+                     " FROM learner_4 WHERE id=?",
+                     learner, &all, err);
     if (status == TACIT_OK)
-        status = put_query(vault,
-                           "SELECT release, declared, passed FROM ledger WHERE learner=?"
-                           " ORDER BY release",
-                           learner, &all, err);
+        status = append_query(vault,
+                              "SELECT release, declared, passed FROM ledger WHERE learner=?"
+                              " ORDER BY release",
+                              learner, &all, err);
     if (status == TACIT_OK && all.failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)

@@ -37,8 +37,8 @@ tacit_status tacit__vault_append_rows(tacit__vault *vault, sqlite3_stmt *s, int6
     return status;
 }
 
-static tacit_status put_rows(tacit__vault *vault, size_t number, const char *sql, int64_t learner,
-                             tacit__text *out, tacit_error *err)
+static tacit_status append_rows(tacit__vault *vault, size_t number, const char *sql,
+                                int64_t learner, tacit__text *out, tacit_error *err)
 {
     sqlite3_stmt *s;
     TRY(tacit__db_prepare(&vault->db, number, sql, &s, err));
@@ -50,16 +50,16 @@ static tacit_status make_proof(tacit__vault *vault, int64_t learner,
                                uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
     tacit__text all = {0};
-    tacit_status status =
-        put_rows(vault, SQL_PROVE,
-                 "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
-                 " shown, edition, tag FROM learner WHERE id=?",
-                 learner, &all, err);
+    tacit_status status = append_rows(
+        vault, SQL_PROVE,
+        "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
+        " shown, edition, tag FROM learner WHERE id=?",
+        learner, &all, err);
     if (status == TACIT_OK)
-        status = put_rows(vault, SQL_PROVE_LINES,
-                          "SELECT release, declared, passed FROM ledger WHERE learner=?"
-                          " ORDER BY release",
-                          learner, &all, err);
+        status = append_rows(vault, SQL_PROVE_LINES,
+                             "SELECT release, declared, passed FROM ledger WHERE learner=?"
+                             " ORDER BY release",
+                             learner, &all, err);
     if (status == TACIT_OK && all.failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
@@ -82,17 +82,17 @@ static tacit_status make_whole_proof(tacit__vault *vault, uint8_t proof[TACIT__P
 {
     tacit__text all = {0};
     tacit_status status =
-        put_rows(vault, SQL_PROVE_META,
-                 "SELECT name, value FROM meta WHERE name IN ('check', 'copy', 'generation',"
-                 " 'identity', 'lives', 'owner', 'secrets', 'unmarked') ORDER BY name",
-                 0, &all, err);
+        append_rows(vault, SQL_PROVE_META,
+                    "SELECT name, value FROM meta WHERE name IN ('check', 'copy', 'generation',"
+                    " 'identity', 'lives', 'owner', 'secrets', 'unmarked') ORDER BY name",
+                    0, &all, err);
     if (status == TACIT_OK)
-        status = put_rows(vault, SQL_PROVE_ADOPTIONS,
-                          "SELECT number, at, learner, users, lives FROM adoption ORDER BY number",
-                          0, &all, err);
+        status = append_rows(
+            vault, SQL_PROVE_ADOPTIONS,
+            "SELECT number, at, learner, users, lives FROM adoption ORDER BY number", 0, &all, err);
     if (status == TACIT_OK)
-        status = put_rows(vault, SQL_PROVE_PROOFS, "SELECT id, proof FROM learner ORDER BY id", 0,
-                          &all, err);
+        status = append_rows(vault, SQL_PROVE_PROOFS, "SELECT id, proof FROM learner ORDER BY id",
+                             0, &all, err);
     if (status == TACIT_OK && all.failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)

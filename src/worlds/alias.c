@@ -13,7 +13,7 @@
 #define BUCKET_MASS ((tacit__u128)1 << 64) /* one bucket holds the mass of all 64-bit words */
 
 /* w_i = prob_i 2^64, and the rest to the largest. */
-static void weigh(size_t n, const double *prob, tacit__u128 *mass)
+static void fill_masses(size_t n, const double *prob, tacit__u128 *mass)
 {
     tacit__u128 total = 0;
     size_t largest = 0;
@@ -32,7 +32,7 @@ void tacit__alias_build(size_t n, const double *prob, const uint32_t *value,
     tacit__u128 *mass = scratch.mass;
     uint32_t *stack = scratch.stack; /* light outcomes from the front, heavy ones from the back */
     size_t n_light = 0, heavy = n;
-    weigh(n, prob, mass);
+    fill_masses(n, prob, mass);
     for (uint32_t i = 0; i < n; i++) {
         mass[i] *= n;
         if (mass[i] < BUCKET_MASS)

@@ -61,7 +61,7 @@ static tacit_status fail(const tacit__declaration *d, tacit__span item, const ch
     return tacit__fail_at(err, TACIT_BAD_ARGUMENT, d->file, d->line,
                           "%s: '%s' %s; expected for example 'age 17..90', 'sex {Male | Female}', "
                           "or 'race {White | Black | ...}', with commas between columns",
-                          d->key, tacit__span_show(item, shown), what);
+                          d->key, tacit__span_format(item, shown), what);
 }
 
 static bool is_space(char c)

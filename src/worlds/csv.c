@@ -94,7 +94,7 @@ tacit_status tacit__csv_open(tacit__csv *csv, const char *name, const char *head
     TRY(split(csv, line, &csv->n_fields, err));
     if (header != NULL && !matches(csv))
         return tacit__fail_at(err, TACIT_SYNTAX, name, csv->line, "the header is '%s', expected %s",
-                              tacit__span_show(line, shown), header);
+                              tacit__span_format(line, shown), header);
     return TACIT_OK;
 }
 
@@ -125,7 +125,7 @@ tacit_status tacit__csv_index(const tacit__csv *csv, size_t i, const char *what,
         value > most)
         return tacit__fail_at(err, TACIT_SYNTAX, csv->name, csv->line,
                               "%s is '%s', expected a whole number from 0 to %u", what,
-                              tacit__span_show(csv->field[i], shown), most);
+                              tacit__span_format(csv->field[i], shown), most);
     *out = (uint32_t)value;
     return TACIT_OK;
 }
@@ -138,6 +138,6 @@ tacit_status tacit__csv_real(const tacit__csv *csv, size_t i, const char *what, 
     if (!tacit__read_real(csv->field[i].text, csv->field[i].size, out))
         return tacit__fail_at(err, TACIT_SYNTAX, csv->name, csv->line,
                               "%s is '%s', expected a decimal number", what,
-                              tacit__span_show(csv->field[i], shown));
+                              tacit__span_format(csv->field[i], shown));
     return TACIT_OK;
 }

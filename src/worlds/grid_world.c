@@ -74,7 +74,7 @@ static tacit_status read_row(grid *g, tacit__span row)
                                   "row %zu, column %zu of the map is '%s', expected S (start), "
                                   "F (floor), H (hole) or G (goal)",
                                   number, i + 1,
-                                  tacit__span_show((tacit__span){row.text + i, 1}, shown));
+                                  tacit__span_format((tacit__span){row.text + i, 1}, shown));
     }
     memcpy(g->cells + (number - 1) * g->columns, row.text, row.size);
     return TACIT_OK;

@@ -46,15 +46,15 @@ static tacit_status locate(const reader *r, const tacit__declaration *d, tacit__
         return TACIT_OK;
     if (found > 1)
         return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 1, "two columns are called '%s'",
-                              tacit__span_show(name, shown));
+                              tacit__span_format(name, shown));
     for (size_t i = 0; i < r->csv.n_fields && used + 48 < sizeof list; i++) {
         char one[TACIT__SHOWN];
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
-                                 tacit__span_show(r->csv.field[i], one));
+                                 tacit__span_format(r->csv.field[i], one));
     }
     return tacit__fail_at(err, TACIT_BAD_ARGUMENT, d->file, d->line,
                           "%s: %.60s has no column '%s'; there are %s%s", d->key, r->source->name,
-                          tacit__span_show(name, shown), list,
+                          tacit__span_format(name, shown), list,
                           used + 48 >= sizeof list ? ", ..." : "");
 }
 
@@ -133,7 +133,7 @@ static tacit_status scan_value(reader *r, tacit__column *c, tacit_error *err)
             return tacit__fail_at(err, status, r->source->name, r->csv.line,
                                   "column '%s' has more than %d different values; declare "
                                   "categories, or leave it out",
-                                  tacit__span_show(c->name, shown), (int)TACIT__MAX_CATEGORIES);
+                                  tacit__span_format(c->name, shown), (int)TACIT__MAX_CATEGORIES);
         }
         if (status != TACIT_OK)
             return tacit__fail_plain(err, status);
@@ -172,7 +172,7 @@ static tacit_status finish_scan(reader *r, tacit__column *c, tacit_error *err)
         return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, 1,
                               "the values of '%s' go from %g to %g, which is too far for "
                               "arithmetic; declare a range",
-                              tacit__span_show(c->name, shown), c->low, c->high);
+                              tacit__span_format(c->name, shown), c->low, c->high);
     if (c->numeric)
         c->n_categories = 0;
     else if (c->n_categories > 1)
@@ -180,7 +180,7 @@ static tacit_status finish_scan(reader *r, tacit__column *c, tacit_error *err)
     char *list = r->people->scanned;
     size_t used = strlen(list);
     (void)snprintf(list + used, sizeof r->people->scanned - used, "%s%s", used > 0 ? ", " : "",
-                   tacit__span_show(c->name, shown));
+                   tacit__span_format(c->name, shown));
     return TACIT_OK;
 }
 
@@ -243,7 +243,7 @@ static tacit_status fail_value(const reader *r, const tacit__column *c, tacit__s
                                bool missing, tacit_error *err)
 {
     char shown[TACIT__SHOWN], name[TACIT__SHOWN];
-    (void)tacit__span_show(c->name, name);
+    (void)tacit__span_format(c->name, name);
     if (missing)
         return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->csv.line,
                               "%s is missing; if that may be, declare it as '%s %g..%g ?'", name,
@@ -252,7 +252,7 @@ static tacit_status fail_value(const reader *r, const tacit__column *c, tacit__s
                           c->numeric ? "%s is '%s', expected a number"
                                      : "%s is '%s', which is no declared category; declare it, or "
                                        "'...' for all others",
-                          name, tacit__span_show(value, shown));
+                          name, tacit__span_format(value, shown));
 }
 
 static tacit_status encode_context(const reader *r, double *x, tacit_error *err)
@@ -282,7 +282,7 @@ static tacit_status encode_logged(const reader *r, size_t person, tacit_error *e
         if (!tacit__read_real(text.text, text.size, &p) || !(p > 0 && p <= 1))
             return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->csv.line,
                                   "the propensity is '%s', expected a number in (0, 1]",
-                                  tacit__span_show(text, shown));
+                                  tacit__span_format(text, shown));
     }
     r->people->propensity[person] = p;
     r->people->reward[person] = (fmin(c->high, fmax(c->low, x)) - c->low) / (c->high - c->low);

@@ -133,7 +133,7 @@ tacit__span tacit__span_trim(tacit__span span)
     return span;
 }
 
-const char *tacit__span_show(tacit__span span, char out[TACIT__SHOWN])
+const char *tacit__span_format(tacit__span span, char out[TACIT__SHOWN])
 {
     size_t most = TACIT__SHOWN - 4, n = span.size < most ? span.size : most;
     for (size_t i = 0; i < n; i++)

@@ -41,6 +41,6 @@ bool tacit__line_next(tacit__span *rest, tacit__span *line);
 tacit__span tacit__span_trim(tacit__span span);
 /* At most 40 bytes of it as they can be shown in a message, into `out`; what cannot is a '?'. */
 enum { TACIT__SHOWN = 44 };
-const char *tacit__span_show(tacit__span span, char out[TACIT__SHOWN]);
+const char *tacit__span_format(tacit__span span, char out[TACIT__SHOWN]);
 
 #endif

@@ -85,7 +85,7 @@ TEST(no_weights_exceed_the_budget)
         lengths l = {.plan = tacit_ledger_plan(tacit__weighted_ledger(c))};
         for (size_t i = 0; i < ROWS; i++)
             weights[i] = wild[random_below(&seed, sizeof wild / sizeof *wild)];
-        tacit__weighted_weigh(c, weights);
+        tacit__weighted_set_weights(c, weights);
         tacit__ledger_set_recorder(tacit__weighted_ledger(c), measure, &l);
         const user u = random_user(&seed);
         assert_ok(add(c, &u));

@@ -30,6 +30,8 @@ typedef struct setup {
     tacit_guarantee guarantee;
     tacit_calibration calibration;
     const char *sums, *center, *replan;
+    const char *schedule; /* NULL: every */
+    uint64_t visits, apart;
     least least;
 } setup;
 
@@ -60,9 +62,11 @@ static void check_at(const setup *s, size_t horizon, bool devices)
                                       some[STATES * ACTIONS] = {1, 1, 1, 1};
     static crowd c;
     const bool kernel = s->features == KERNELS;
-    const tacit_setting settings[] = {{.key = "center", .value = s->center},
-                                      {.key = "replan", .value = s->replan},
-                                      {.key = "bonus_scale", .value = kernel ? "1e-6" : "1"}};
+    const tacit_setting settings[] = {
+        {.key = "center", .value = s->center},
+        {.key = "replan", .value = s->replan},
+        {.key = "schedule", .value = s->schedule != NULL ? s->schedule : "every"},
+        {.key = "bonus_scale", .value = kernel ? "1e-6" : "1"}};
     const tacit_mixture mixture = {.dimension = PARTS,
                                    .bound = 1,
                                    .parameter_norm = 1.5,
@@ -71,8 +75,10 @@ static void check_at(const setup *s, size_t horizon, bool devices)
                                    .row = kernel ? kernels : turned};
     c = (crowd){.request = {.kind = s->kind,
                             .settings = settings,
-                            .n_settings = 3,
+                            .n_settings = 4,
                             .guarantee = s->guarantee,
+                            .visits = s->visits,
+                            .apart = s->apart,
                             .calibration = s->calibration,
                             .sums = s->sums,
                             .n_states = STATES,
@@ -174,4 +180,52 @@ TEST(sums_schedules_and_printed_constants_move_by_what_is_declared)
         s.guarantee = joint;
         check_at(&s, 4, false);
     }
+}
+
+/* Users of a batch move one release, and there are four of them, or six. */
+TEST(rare_releases_move_by_what_they_declare)
+{
+    static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const bool weighted = i == 1, alone = i == 0;
+        setup s = {.kind = kinds[i],
+                   .features = SIGNED,
+                   .guarantee = joint,
+                   .center = "no",
+                   .replan = "every",
+                   .schedule = "growth(2)",
+                   .least = {weighted ? 0.05 : 0.98, alone ? 0 : 0.98}};
+        check_at(&s, 4, false);
+        s.schedule = "growth(1.5)";
+        s.features = TABLE;
+        s.center = "yes";
+        s.least = (least){weighted ? 0.01 : 0.98, alone ? 0 : 0.97};
+        check_at(&s, 11, false);
+        s.guarantee = joint_pure;
+        s.least = (least){0.1, alone ? 0 : 0.9};
+        if (i < 2)
+            check_at(&s, 4, false);
+    }
+}
+
+/* Two visits of one person may meet in a batch, or not. */
+TEST(people_who_come_back_move_rare_releases_by_what_is_declared)
+{
+    setup s = {.kind = "ucrl-vtr",
+               .features = SIGNED,
+               .guarantee = joint,
+               .center = "no",
+               .replan = "every",
+               .schedule = "growth(2)",
+               .visits = 2,
+               .apart = 1,
+               .least = {0.5, 0}};
+    check_at(&s, 4, false);
+    s.apart = 4;
+    check_at(&s, 4, false);
+    s.kind = "linopt-vi";
+    s.visits = 3;
+    s.apart = 2;
+    s.least = (least){0.3, 0.3};
+    check_at(&s, 4, false);
 }

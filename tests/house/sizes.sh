@@ -4,13 +4,13 @@
 #   sizes.sh ROOT            exit 1 and one line for each violation
 #   sizes.sh --self-test     plants violations in a small tree and sees that each is caught
 #
-# A file in src has at most 600 lines and begins with a comment that says what it is; a function (from its opening brace in
-# the first column to its closing one) has at most 70; a line of src and include has at most 110 columns, and a formula that is
-# displayed in a comment (indented by three or more) at most 135. All are stated choices.
+# A file has at most 600 lines, in tests too. In src and include it begins with a comment that says what it is; a function (from
+# its opening brace in the first column to its closing one) has at most 70 lines; a line has at most 110 columns, and a formula
+# that is displayed in a comment (indented by three or more) at most 135. All are stated choices.
 set -eu
 
 check() { # ROOT
-    (cd "$1" && find src include -type f -name '*.[ch]' | sort) | awk -v root="$1" '
+    (cd "$1" && find src include tests bench examples -type f -name '*.[ch]' | sort) | awk -v root="$1" '
     function complain(what) {
         print file ":" number ": " what
         n_bad++
@@ -25,16 +25,17 @@ check() { # ROOT
         number = 0
         began = 0
         n_files++
+        of_library = file ~ /^(src|include)/
         while ((getline line < (root "/" file)) > 0) {
             number++
-            if (number == 1 && line !~ /^\/\*/)
+            if (of_library && number == 1 && line !~ /^\/\*/)
                 complain("no comment at its head")
-            if (width(line) > (line ~ /^ *\*    ?[^ ]|^ *\*     / ? 135 : 110))
+            if (of_library && width(line) > (line ~ /^ *\*    ?[^ ]|^ *\*     / ? 135 : 110))
                 complain("a line of " width(line) " columns")
             if (line == "{")
                 began = number
             if (line == "}" && began > 0) {
-                if (number - began + 1 > 70)
+                if (of_library && number - began + 1 > 70)
                     complain("a function of " number - began + 1 " lines")
                 began = 0
             }
@@ -60,7 +61,7 @@ expect() { # WHAT SENTENCE
 self_test() {
     box=$(mktemp -d)
     trap 'rm -rf "$box"' EXIT
-    mkdir -p "$box/src/base" "$box/include"
+    mkdir -p "$box/src/base" "$box/include" "$box/tests" "$box/bench" "$box/examples"
     page=$box/src/base/page.c
     printf '/* A page. */\nint f(void)\n{\n    return 0;\n}\n' >"$page"
     check "$box" || { echo 'a sound tree is refused'; exit 1; }
@@ -72,6 +73,8 @@ self_test() {
     expect 'a long function' 'a function of 82 lines'
     { echo '/* A page. */'; seq -f 'int x%g;' 700; } >"$page"
     expect 'a long file' 'a file of 701 lines'
+    mv "$page" "$box/tests/test_page.c"
+    expect 'a long test' 'tests/test_page.c:701: a file of 701 lines'
     echo 'every planted violation was caught'
 }
 

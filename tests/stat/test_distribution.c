@@ -28,7 +28,7 @@ static tacit__site site(uint64_t seed)
 }
 
 /* P(|X| > z) for the standard law. */
-static double survival(tacit__law law, double z)
+static double survival(tacit__noise_law law, double z)
 {
     mpfr_t x;
     mpfr_init2(x, 200);
@@ -49,7 +49,7 @@ static double survival(tacit__law law, double z)
     return p;
 }
 
-static double probability(tacit__law law, double scale, int64_t r)
+static double probability(tacit__noise_law law, double scale, int64_t r)
 {
     double m = (double)llabs(r);
     if (r == 0)
@@ -57,7 +57,7 @@ static double probability(tacit__law law, double scale, int64_t r)
     return (survival(law, (m - 0.5) / scale) - survival(law, (m + 0.5) / scale)) / 2;
 }
 
-static int64_t *draw(uint64_t seed, tacit__law law, double scale)
+static int64_t *draw(uint64_t seed, tacit__noise_law law, double scale)
 {
     int64_t *x = malloc(DRAWS * sizeof *x);
     assert_non_null(x);
@@ -67,7 +67,7 @@ static int64_t *draw(uint64_t seed, tacit__law law, double scale)
 }
 
 /* Chi-square of all lattice points with at least 50 expected draws, the rest in two tails. */
-static void check_small_scale(tacit__law law, double scale, uint64_t seed)
+static void check_small_scale(tacit__noise_law law, double scale, uint64_t seed)
 {
     static uint64_t count[2 * MOST + 1];
     for (size_t i = 0; i < 2 * MOST + 1; i++)
@@ -118,7 +118,7 @@ TEST(up_to_1024_every_point_has_its_exact_probability)
 }
 
 /* Chi-square over 64 cells of equal probability, by the probability transform of the midpoint. */
-static void check_large_scale(tacit__law law, double scale, uint64_t seed)
+static void check_large_scale(tacit__noise_law law, double scale, uint64_t seed)
 {
     enum { CELLS = 64 };
     double count[CELLS] = {0}, chi_square = 0;
@@ -152,7 +152,7 @@ TEST(moments_are_those_of_the_law)
 {
     for (int law = 0; law < TACIT__LAWS; law++) {
         const double scale = 0x1p16;
-        int64_t *x = draw(500 + (uint64_t)law, (tacit__law)law, scale);
+        int64_t *x = draw(500 + (uint64_t)law, (tacit__noise_law)law, scale);
         double sum = 0, square = 0;
         for (size_t i = 0; i < DRAWS; i++) {
             double z = (double)x[i] / scale;
@@ -173,7 +173,7 @@ TEST(neighbouring_inputs_have_the_same_support)
     for (int law = 0; law < TACIT__LAWS; law++)
         for (int shift = 0; shift < 2; shift++) {
             bool seen[21] = {false};
-            int64_t *x = draw(600 + (uint64_t)(2 * law + shift), (tacit__law)law, 4);
+            int64_t *x = draw(600 + (uint64_t)(2 * law + shift), (tacit__noise_law)law, 4);
             for (size_t i = 0; i < DRAWS; i++)
                 if (llabs(x[i] + shift) <= 10)
                     seen[x[i] + shift + 10] = true;

@@ -21,7 +21,7 @@ static const double scales[] = {0x1p-3, 1, 0x1p10, 0x1p20, 0x1p34, 0x1p46};
 enum { N_SCALES = sizeof scales / sizeof *scales };
 
 /* out = S(z), rounded in the given direction; S = 1 for z <= 0. */
-static void survival(tacit__law law, const mpfr_t z, mpfr_t out, mpfr_rnd_t direction)
+static void survival(tacit__noise_law law, const mpfr_t z, mpfr_t out, mpfr_rnd_t direction)
 {
     mpfr_rnd_t inverse = direction == MPFR_RNDU ? MPFR_RNDD : MPFR_RNDU;
     if (mpfr_sgn(z) <= 0) {
@@ -63,7 +63,8 @@ static double polynomial(const tacit__slot *slot, double left, double width, dou
 }
 
 /* True if |y - scale Q(U)| <= scale * tolerance for every U in [v, v + 1] 2^-52. */
-static bool keeps_tolerance(tacit__law law, double scale, double y, double tolerance, uint64_t v)
+static bool keeps_tolerance(tacit__noise_law law, double scale, double y, double tolerance,
+                            uint64_t v)
 {
     mpfr_t z, s;
     mpfr_inits2(PRECISION, z, s, (mpfr_ptr)0);
@@ -83,7 +84,7 @@ static bool keeps_tolerance(tacit__law law, double scale, double y, double toler
     return kept;
 }
 
-static void check_slot(tacit__law law, int octave, int j, uint64_t *random)
+static void check_slot(tacit__noise_law law, int octave, int j, uint64_t *random)
 {
     const tacit__slot *slot = &tacit__tables[law][slot_of(octave, j)];
     double left = slot_left(octave, j), width = slot_width(octave);
@@ -110,12 +111,12 @@ TEST(every_slot_keeps_its_tolerance_at_its_ends_and_inside)
     for (int law = 0; law < TACIT__LAWS; law++)
         for (int octave = 0; octave < TACIT__OCTAVES; octave++)
             for (int j = 0; j < SEGMENTS; j++)
-                check_slot((tacit__law)law, octave, j, &random);
+                check_slot((tacit__noise_law)law, octave, j, &random);
 }
 
 /* What no table of doubles can avoid: 11 bits of U that are not looked at, times |Q'|, and two roundings
  * of a number of the size of Q. */
-static double unavoidable(tacit__law law, double w)
+static double unavoidable(tacit__noise_law law, double w)
 {
     double z = -log(w), slope = 1 / w;
     if (law == TACIT__GAUSSIAN) {
@@ -133,7 +134,7 @@ TEST(tolerances_are_not_absurdly_large)
         for (int octave = 0; octave < TACIT__OCTAVES; octave++)
             for (int j = 0; j < SEGMENTS; j++) {
                 double tolerance = tacit__tables[law][slot_of(octave, j)].tolerance;
-                double least = unavoidable((tacit__law)law, slot_left(octave, j));
+                double least = unavoidable((tacit__noise_law)law, slot_left(octave, j));
                 assert_within(tolerance, least / 2, 6 * least + 0x1p-52);
                 assert_within(tolerance, 0, octave < 2 ? 0x1p-49 : 0x1p-32);
             }
@@ -213,14 +214,14 @@ TEST(proven_answers_are_the_refined_ones)
                 if (!tacit__draw_loop_one(tacit__tables[law], scales[s], word, &draw))
                     continue;
                 proven++;
-                assert_true(draw ==
-                            tacit__refine(&site, 0, (uint64_t)i, (tacit__law)law, scales[s], word));
+                assert_true(draw == tacit__refine(&site, 0, (uint64_t)i, (tacit__noise_law)law,
+                                                  scales[s], word));
             }
     assert_true(proven > TACIT__LAWS * WORDS * N_SCALES * 3 / 4);
 }
 
 /* The 63 leading bits of S((r + 1/2) / scale): where the answer changes from r + 1 to r. */
-static uint64_t boundary(tacit__law law, double scale, int64_t r)
+static uint64_t boundary(tacit__noise_law law, double scale, int64_t r)
 {
     mpfr_t z, s;
     mpfr_inits2(PRECISION, z, s, (mpfr_ptr)0);
@@ -244,11 +245,12 @@ TEST(words_beside_a_rounding_boundary_fall_on_the_right_side)
         for (size_t s = 1; s < N_SCALES; s++)
             for (int i = 0; i < 40; i++) {
                 int64_t r = (int64_t)(scales[s] * 2.5 * random_unit(&random));
-                uint64_t at = boundary((tacit__law)law, scales[s], r);
+                uint64_t at = boundary((tacit__noise_law)law, scales[s], r);
                 for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++) {
                     uint64_t bits = at + (uint64_t)offsets[k], sign = random_word(&random) & 1;
                     uint64_t word = bits << 1 | sign;
-                    int64_t refined = tacit__refine(&site, 0, 0, (tacit__law)law, scales[s], word),
+                    int64_t refined =
+                                tacit__refine(&site, 0, 0, (tacit__noise_law)law, scales[s], word),
                             draw;
                     int64_t magnitude = sign ? -refined : refined;
                     /* larger U, smaller draw; other boundaries are many words away at scale 2^34 */
@@ -265,7 +267,7 @@ TEST(words_beside_a_rounding_boundary_fall_on_the_right_side)
 
 /* True if r = round(scale Q(U)) for the U of these bits, by S((r + 1/2) / scale) <= U < S((r - 1/2) / scale)
  * with all 575 of them. */
-static bool is_rounded_quantile(tacit__law law, double scale, uint64_t word,
+static bool is_rounded_quantile(tacit__noise_law law, double scale, uint64_t word,
                                 const uint64_t extension[8], int64_t r)
 {
     mpfr_t u, z, s;
@@ -294,7 +296,7 @@ static bool is_rounded_quantile(tacit__law law, double scale, uint64_t word,
     return right;
 }
 
-static void check_refined(tacit__law law, double scale, uint64_t word)
+static void check_refined(tacit__noise_law law, double scale, uint64_t word)
 {
     tacit__site site = any_site();
     uint64_t extension[8];
@@ -315,12 +317,12 @@ TEST(refinement_is_right_for_words_of_zeros_of_ones_and_in_the_tail)
     uint64_t random = 8;
     for (int law = 0; law < TACIT__LAWS; law++)
         for (size_t s = 0; s < N_SCALES; s++) {
-            check_refined((tacit__law)law, scales[s], 0);
-            check_refined((tacit__law)law, scales[s], 1);
-            check_refined((tacit__law)law, scales[s], UINT64_MAX);
-            check_refined((tacit__law)law, scales[s], UINT64_MAX - 1);
+            check_refined((tacit__noise_law)law, scales[s], 0);
+            check_refined((tacit__noise_law)law, scales[s], 1);
+            check_refined((tacit__noise_law)law, scales[s], UINT64_MAX);
+            check_refined((tacit__noise_law)law, scales[s], UINT64_MAX - 1);
             for (int zeros = 18; zeros < 64; zeros += 5)
-                check_refined((tacit__law)law, scales[s], random_word(&random) >> zeros);
+                check_refined((tacit__noise_law)law, scales[s], random_word(&random) >> zeros);
         }
 }
 
@@ -331,9 +333,9 @@ TEST(refinement_is_right_where_sixty_three_bits_do_not_decide)
         for (size_t s = 0; s < N_SCALES; s++)
             for (int i = 0; i < 10; i++) {
                 int64_t r = (int64_t)(scales[s] * 4 * random_unit(&random));
-                uint64_t word = boundary((tacit__law)law, scales[s], r) << 1 | (i & 1);
+                uint64_t word = boundary((tacit__noise_law)law, scales[s], r) << 1 | (i & 1);
                 int64_t draw;
-                check_refined((tacit__law)law, scales[s], word);
+                check_refined((tacit__noise_law)law, scales[s], word);
                 if (scales[s] >= 1) /* such a word must never be called proven */
                     assert_false(tacit__draw_loop_one(tacit__tables[law], scales[s], word, &draw));
             }
@@ -359,14 +361,14 @@ TEST(bulk_draws_are_the_refined_words_of_the_stream)
     tacit__site_words(&site, 77, 0, N, words);
     for (int law = 0; law < TACIT__LAWS; law++)
         for (size_t s = 0; s < N_SCALES; s++) {
-            tacit__noise_draw(&site, 77, 0, (tacit__law)law, scales[s], N, draws);
+            tacit__noise_draw(&site, 77, 0, (tacit__noise_law)law, scales[s], N, draws);
             for (size_t at = 0; at < N; at += 1000)
-                tacit__noise_draw(&site, 77, at, (tacit__law)law, scales[s],
+                tacit__noise_draw(&site, 77, at, (tacit__noise_law)law, scales[s],
                                   N - at < 1000 ? N - at : 1000, pieces + at);
             assert_memory_equal(draws, pieces, sizeof draws);
             for (size_t i = s; i < N; i += 150)
-                assert_true(draws[i] ==
-                            tacit__refine(&site, 77, i, (tacit__law)law, scales[s], words[i]));
+                assert_true(draws[i] == tacit__refine(&site, 77, i, (tacit__noise_law)law,
+                                                      scales[s], words[i]));
         }
 }
 

@@ -35,7 +35,8 @@ static void fill_table(void)
     }
 }
 
-static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *parts, bool centered)
+static tacit__gram *start_rare(uint64_t episodes, tacit_guarantee g, const double *parts,
+                               bool centered, double growth)
 {
     tacit__gram_options o = {.n_states = STATES,
                              .n_actions = ACTIONS,
@@ -43,6 +44,7 @@ static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *pa
                              .episodes = episodes,
                              .guarantee = g,
                              .mechanism = tacit_sum_default_mechanism(g),
+                             .growth = growth,
                              .failure = 1e-6,
                              .n_streams = 1,
                              .streams = {{.name = "transitions",
@@ -59,6 +61,11 @@ static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *pa
         fail_msg("%s", err.message);
     tacit_noise_destroy(noise);
     return c;
+}
+
+static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *parts, bool centered)
+{
+    return start_rare(episodes, g, parts, centered, 0);
 }
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
@@ -192,4 +199,72 @@ TEST(a_public_table_needs_less_noise)
     assert_non_null(strstr(k->spec.reason, "public table"));
     tacit__gram_destroy(ball);
     tacit__gram_destroy(known);
+}
+
+/* A copy of the curator's state in a fresh one. */
+static tacit__gram *copy(tacit__gram *from, tacit__gram *to)
+{
+    static uint8_t bytes[1 << 16];
+    size_t length = sizeof bytes;
+    tacit_error err;
+    tacit__saved s = tacit__saved_save(bytes, &length, &err);
+    while (tacit__saved_next(&s))
+        (void)tacit__gram_fields(from, &s);
+    assert_ok(s.status);
+    s = tacit__saved_load(bytes, length, &err);
+    while (tacit__saved_next(&s))
+        (void)tacit__gram_fields(to, &s);
+    assert_ok(s.status);
+    tacit__gram_destroy(from);
+    return to;
+}
+
+/* Rare releases: sums are those of the users at the last moment, the plan declares as many releases as there are moments, and a
+ * state that was saved between two of them goes on alike. Every user is the same, so sums are multiples of one user. */
+TEST(rare_releases_show_the_users_of_their_moments)
+{
+    enum { USERS = 40 };
+    static const tacit_guarantee loud = {TACIT_MODEL_JOINT, 1e12, 1e-6};
+    static const double values[STEPS * STATES] = {1, -0.5, 0.25, -1, 0.25, 1};
+    const tacit__lens lens = {.targets = values};
+    uint64_t due = 1, moments = 0, at = 0;
+    fill_table();
+    tacit__gram *c = start_rare(USERS, loud, table, true, 1.3);
+    const double ratio = c->streams[0].form.ratio;
+    const contribution one = contribute(c, &lens);
+    for (uint64_t k = 1; k <= USERS; k++) {
+        tacit__gram_sums sums[TACIT__MAX_GRAM_STREAMS];
+        assert_ok(tacit__gram_add(c, &user, &lens, NULL));
+        if (k == due && k < USERS) {
+            at = due;
+            moments++;
+            due = (uint64_t)fmax((double)due + 1, floor(1.3 * (double)due));
+        }
+        assert_ok(tacit__gram_release(c, sums, NULL));
+        assert_int_equal(sums[0].users, at);
+        assert_int_equal(tacit__gram_shown(c), at);
+        for (size_t i = 0; i < STEPS * CELL; i++) {
+            const double times = i % CELL < PACKED ? 1 : 1 / ratio;
+            assert_true(fabs(sums[0].sums[i] - times * (double)at * one.x[i]) <= 1e-2);
+        }
+        if (k == USERS / 2)
+            c = copy(c, start_rare(USERS, loud, table, true, 1.3));
+    }
+    const tacit_plan *plan = tacit_ledger_plan(tacit__gram_ledger(c));
+    assert_int_equal(tacit_plan_release(plan, 0)->steps, moments);
+    assert_int_equal(tacit_ledger_passed(tacit__gram_ledger(c), 0), moments);
+    tacit__gram_destroy(c);
+}
+
+/* Fewer releases need less noise, and their levels are lower. */
+TEST(rare_releases_have_less_noise)
+{
+    fill_table();
+    tacit__gram *every = start(20000, joint, table, true),
+                *rare = start_rare(20000, joint, table, true, 1.2);
+    assert_true(rare->streams[0].scale < 0.8 * every->streams[0].scale);
+    assert_true(tacit_sum_worst_stddev(rare->streams[0].sum) <
+                0.65 * tacit_sum_worst_stddev(every->streams[0].sum));
+    tacit__gram_destroy(every);
+    tacit__gram_destroy(rare);
 }

@@ -90,7 +90,8 @@ TEST(private_learners_become_the_plain_ones_as_the_noise_vanishes)
             size_t n = a.facts->horizon * a.facts->n_states * a.facts->n_actions;
             tacit_guarantee g = {(tacit_model)model, 1e100, i < 2 ? 0 : 0.1};
             tacit_agent_request one = request_of(&a, kinds[i], none, EPISODES, NULL, 0);
-            tacit_agent_request two = request_of(&a, kinds[i], g, EPISODES, NULL, 0);
+            tacit_setting every = {.key = "schedule", .value = "every"};
+            tacit_agent_request two = request_of(&a, kinds[i], g, EPISODES, &every, 1);
             tacit_agent *plain = agent_of(&one, 9), *private = agent_of(&two, 9);
             double *uniform = calloc(n, sizeof *uniform);
             for (size_t j = 0; j < n; j++)
@@ -265,15 +266,24 @@ TEST(impossible_requests_are_refused_with_a_remedy)
 
     static const struct {
         const char *key, *value, *wanted;
-    } settings[] = {{"replan", "often", "replan is 'often', expected every, doubling, or a number"},
-                    {"replan", "0", "replan is '0'"},
-                    {"center", "maybe", "center is 'maybe', expected one of"},
-                    {"nonneg", "2", "nonneg is '2', expected one of"}};
+    } settings[] = {
+        {"replan", "often", "replan is 'often', expected every, doubling, or a number"},
+        {"replan", "0", "replan is '0'"},
+        {"schedule", "growth(1)", "schedule is 'growth(1)', expected every, growth, or"},
+        {"center", "maybe", "center is 'maybe', expected one of"},
+        {"nonneg", "2", "nonneg is '2', expected one of"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         tacit_setting s = {.key = settings[i].key, .value = settings[i].value, .line = 7};
         r = request_of(&a, "ucrl-vtr", joint, 100, &s, 1);
         refused(&r, TACIT_BAD_ARGUMENT, settings[i].wanted);
     }
+    tacit_setting rare = {.key = "schedule", .value = "growth(1.2)", .line = 7};
+    r = request_of(&a, "ucrl-vtr", joint, 100, &rare, 1);
+    r.guarantee.model = TACIT_MODEL_LOCAL;
+    refused(&r, TACIT_UNSUPPORTED, "f.yaml:7: rare releases lower the noise under joint privacy");
+    r.guarantee.model = TACIT_MODEL_JOINT;
+    r.calibration = TACIT_CALIBRATION_PUBLISHED;
+    refused(&r, TACIT_UNSUPPORTED, "f.yaml:7: rare releases lower the noise under joint privacy");
     tacit_setting both[] = {{.key = "center", .value = "yes", .line = 7},
                             {.key = "nonneg", .value = "yes", .line = 8}};
     r = request_of(&a, "ucrl-vtr", joint, 100, both, 2);

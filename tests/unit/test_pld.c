@@ -290,7 +290,7 @@ TEST(the_transform_agrees_with_the_sum_it_stands_for)
             b += x[j] * sin(t) + y[j] * cos(t);
         }
         assert_within(hypot(re[place] - a, im[place] - b), 0, 1e-9);
-        size_t mate = tacit__fft_mate(place), minus = 0;
+        size_t mate = tacit__fft_mirror(place), minus = 0;
         for (unsigned bit = 0; bit < LOG2_N; bit++)
             minus |= (mate >> bit & 1) << (LOG2_N - 1 - bit);
         assert_int_equal((k + minus) % N, 0);

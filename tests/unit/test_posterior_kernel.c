@@ -94,7 +94,7 @@ TEST(a_policy_is_the_law_of_the_best_action)
     while (!epoch_of(planner).last) {
         close_by_truth(planner, even, 0);
         const tacit__epoch now = epoch_of(planner);
-        const tacit__kernel_posterior *q = tacit__posterior_kernel_look(planner);
+        const tacit__kernel_posterior *q = tacit__posterior_kernel_get(planner);
         const double bold =
             fmin(1, (double)tacit__posterior_kernel_quota(planner) / (double)now.users);
         for (size_t c = 0; c < CONTEXTS; c++) {
@@ -157,7 +157,7 @@ TEST(who_commits_releases_once_and_is_greedy_after)
         assert_true(first == 0 || epoch_of(planner).users == first);
         assert_int_equal(epoch_of(planner).users, epoch_of(planner).n_feeding);
         close_by_truth(planner, even, 0);
-        const tacit__kernel_posterior *q = tacit__posterior_kernel_look(planner);
+        const tacit__kernel_posterior *q = tacit__posterior_kernel_get(planner);
         const tacit__epoch last = epoch_of(planner);
         assert_true(last.last);
         for (size_t w = 0; w < PAIRS; w++) {
@@ -174,7 +174,7 @@ TEST(who_commits_releases_once_and_is_greedy_after)
 /* Of the estimates, over what people do who play uniformly. */
 static double error_of(const void *planner)
 {
-    const tacit__kernel_posterior *q = tacit__posterior_kernel_look(planner);
+    const tacit__kernel_posterior *q = tacit__posterior_kernel_get(planner);
     double sum = 0;
     for (size_t w = 0; w < PAIRS; w++)
         sum += skewed[w / ACTIONS] / ACTIONS * pow(q->mean[w] - truth(w), 2);

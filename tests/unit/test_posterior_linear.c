@@ -73,7 +73,7 @@ static void absorb(setup *x, uint64_t users, uint64_t seed)
 
 static double plain_q(const setup *x, size_t h, size_t pair, double xi, const double *after)
 {
-    const tacit__linear_posterior *p = tacit__posterior_linear_look(x->planner);
+    const tacit__linear_posterior *p = tacit__posterior_linear_get(x->planner);
     const size_t i = (p->tables == 1 ? 0 : h) * x->S * x->A + pair;
     double mean = 0, even = 0, square = 0, most = -1;
     for (size_t s = 0; s < x->S; s++) {
@@ -138,13 +138,13 @@ TEST(users_take_turns)
         size_t turns[8] = {0}, last = 99, over;
         for (uint64_t place = 0; place < users; place++) {
             const size_t turn = tacit__bold_batches_turn(list, place);
-            const tacit_billboard board = tacit__bold_batches_show(list, place);
+            const tacit_billboard board = tacit__bold_batches_billboard(list, place);
             assert_true(turn == last ? board.version == version : board.version > version);
             version = board.version;
             last = turn;
             turns[turn]++;
         }
-        const tacit__played_batch *played = tacit__bold_batches_over(list, &over);
+        const tacit__played_batch *played = tacit__bold_batches_finished(list, &over);
         assert_int_equal(over, k);
         for (size_t j = 0; j < 8; j++) {
             assert_int_equal(turns[j], wanted[k][j]);

@@ -73,7 +73,7 @@ static void absorb(setup *x, uint64_t users, uint64_t seed)
 /* r + clip(m.x + xi |B' x|, min x, max x) from the world's own features; |u|^2 = u' M^-1 u by a solve with M = L L'. */
 static double plain_q(const setup *x, size_t h, size_t pair, double xi, const double *after)
 {
-    const tacit__mixture_posterior *p = tacit__posterior_mixture_look(x->planner);
+    const tacit__mixture_posterior *p = tacit__posterior_mixture_get(x->planner);
     double part[MOST], u[MOST], mean = 0, low = HUGE_VAL, high = -HUGE_VAL, square = 0;
     const double *reward = x->facts->rewards + (x->facts->stationary ? 0 : h) * x->S * x->A;
     const double *factor = p->factor + h * x->w * x->w;
@@ -177,7 +177,7 @@ TEST(users_take_turns)
         size_t turns[6] = {0}, last = 99, over;
         for (uint64_t place = 0; place < users; place++) {
             const size_t turn = tacit__bold_batches_turn(batches, place);
-            const tacit_billboard board = tacit__bold_batches_show(batches, place);
+            const tacit_billboard board = tacit__bold_batches_billboard(batches, place);
             assert_true(turn == last ? board.version == version : board.version > version);
             version = board.version;
             last = turn;
@@ -185,7 +185,7 @@ TEST(users_take_turns)
         }
         for (size_t j = 0; j < 6; j++)
             assert_int_equal(turns[j], wanted[k][j]);
-        (void)tacit__bold_batches_over(batches, &over);
+        (void)tacit__bold_batches_finished(batches, &over);
         assert_int_equal(over, k);
         if (k < 2)
             absorb(&x, users, k);
@@ -209,17 +209,17 @@ TEST(explorers_have_no_plan)
     tacit__posterior_mixture_destroy(x.planner);
     assert_ok(tacit__posterior_mixture_create(&o, &x.planner));
     tacit__bold_batches *batches = tacit__posterior_mixture_batches(x.planner);
-    const tacit_billboard first = tacit__bold_batches_show(batches, 0);
+    const tacit_billboard first = tacit__bold_batches_billboard(batches, 0);
     assert_null(first.policy);
     for (size_t i = 0; i < x.H * x.S * x.A; i++)
         assert_close(first.mixed[i], 1 / (double)x.A, 1e-15);
-    assert_int_equal(tacit__bold_batches_show(batches, 39).version, first.version);
+    assert_int_equal(tacit__bold_batches_billboard(batches, 39).version, first.version);
     absorb(&x, 40, 1);
-    const tacit_billboard second = tacit__bold_batches_show(batches, 0);
+    const tacit_billboard second = tacit__bold_batches_billboard(batches, 0);
     uint32_t policy[MOST];
     assert_true(second.version > first.version);
     assert_null(second.mixed);
-    assert_int_equal(tacit__bold_batches_show(batches, 6).version, second.version);
+    assert_int_equal(tacit__bold_batches_billboard(batches, 6).version, second.version);
     tacit__posterior_mixture_plan(x.planner, 0, policy);
     const double *q = tacit__posterior_mixture_q(x.planner);
     for (size_t i = 0; i < x.H * x.S; i++)

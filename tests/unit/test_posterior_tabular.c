@@ -220,7 +220,7 @@ static void compare(uint64_t seed, size_t tables, double noise)
     }
     for (size_t j = 0; j < PLANS; j++) {
         plan_reference(&f, tables, (double)c.counts.users / K);
-        const tacit_billboard board = tacit__posterior_tabular_show(p, j);
+        const tacit_billboard board = tacit__posterior_tabular_billboard(p, j);
         for (size_t i = 0; i < H * S; i++) /* equal up to rounding is equal */
             if (board.policy[i] != f.policy[i / S][i % S])
                 assert_within(f.q[i / S][i % S][board.policy[i]] -
@@ -276,7 +276,7 @@ TEST(a_greedy_plan_maximizes_the_estimates)
 TEST(before_the_first_release_every_action_is_as_likely)
 {
     tacit__posterior_tabular *p = make(1, false, PLANS, 2);
-    const tacit_billboard board = tacit__posterior_tabular_show(p, 0);
+    const tacit_billboard board = tacit__posterior_tabular_billboard(p, 0);
     assert_null(board.policy);
     for (size_t i = 0; i < H * S * A; i++)
         assert_close(board.mixed[i], 1.0 / A, 1e-15);
@@ -329,7 +329,7 @@ TEST(weights_make_the_typical_user_as_long_as_the_budget)
                          1e-6);
         for (size_t i = 0; i < TRIALS; i++)
             lengths[i] =
-                length_of(&f, w, tacit__posterior_tabular_show(p, i % PLANS).policy, &chance);
+                length_of(&f, w, tacit__posterior_tabular_billboard(p, i % PLANS).policy, &chance);
         qsort(lengths, TRIALS, sizeof *lengths, ascending);
         /* 128 users tell the median to a few ranks in a hundred */
         assert_within(norm, lengths[TRIALS / 3] * (1 - 1e-9), lengths[2 * TRIALS / 3] * (1 + 1e-9));

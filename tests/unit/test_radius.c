@@ -183,6 +183,7 @@ static void features(void *context, uint32_t state, uint32_t action, double *out
             out[j * STATES + next] = (next == state ? 0.5 : 0.05) / sqrt((double)d);
 }
 
+/* Trees are released after every user; other sums when it is usual. */
 static tacit_agent *hire(const char *kind, tacit_guarantee g, tacit_calibration calibration,
                          size_t d, double w, size_t horizon, uint64_t episodes, const char *sums,
                          const char *center, const char *nonneg)
@@ -198,10 +199,11 @@ static tacit_agent *hire(const char *kind, tacit_guarantee g, tacit_calibration 
                              .row = features,
                              .context = &dimension};
     tacit_setting settings[] = {{.key = "center", .value = center},
-                                {.key = "nonneg", .value = nonneg}};
+                                {.key = "nonneg", .value = nonneg},
+                                {.key = "schedule", .value = "every"}};
     tacit_agent_request request = {.kind = kind,
                                    .settings = settings,
-                                   .n_settings = 2,
+                                   .n_settings = sums != NULL ? 3 : 2,
                                    .guarantee = g,
                                    .calibration = calibration,
                                    .sums = sums,

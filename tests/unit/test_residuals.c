@@ -22,7 +22,7 @@ static tacit__residual_test judge(tacit_law law, double scale, uint64_t seed, fa
     assert_ok(tacit_noise_create_simulated(what == SEED ? seed : seed + 1000000, &other_root));
     tacit__site_open(&site, root, "draws");
     tacit__site_open(&other_site, other_root, "draws");
-    tacit__law kind = law == TACIT_LAW_GAUSSIAN ? TACIT__GAUSSIAN : TACIT__LAPLACE;
+    tacit__noise_law kind = law == TACIT_LAW_GAUSSIAN ? TACIT__GAUSSIAN : TACIT__LAPLACE;
     for (uint64_t t = 0; t < STEPS; t++) {
         tacit__noise_draw(&site, what == AGAIN ? 0 : t, 0, kind, scale, N, draws);
         tacit__noise_draw(&other_site, t, 0, kind, scale, N, other);

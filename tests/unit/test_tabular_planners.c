@@ -3,58 +3,16 @@
  * The reference below is backward induction as a textbook has it, with each bonus term by term as in the papers; nothing of it is
  * shared with src/plan but the projection of a row, which has a test of its own (test_project.c). Counts are random: what they
  * mean does not matter here. Where a planner shows its Q it is compared, where it shows a policy its actions are compared, on so
- * many instances that a wrong constant changes some of them.
- *
- * Optimism is tested where it is hardest: the noise is as large as the levels allow and pulls every estimate down. There is no
- * chance in it, so nothing may fail. */
+ * many instances that a wrong constant changes some of them. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/ldp_obi.h"
 #include "plan/private_ucb.h"
 #include "plan/project.h"
 #include "plan/pucb.h"
-#include "plan/ucbvi.h"
-#include "support/check.h"
 #include "support/random.h"
-
-enum { S = 3, A = 4, H = 4, ROWS = H * S * A, USERS = 5000 };
-
-static const double failure = 0.1;
-
-/* A planner with one or two settings of its own. */
-static void *make(const tacit__planner *planner, tacit__space space,
-                  const tacit__planner_options *options, const tacit_parameter *own, size_t n)
-{
-    void *out;
-    tacit__values values;
-    tacit_error err;
-    assert_ok(tacit__values_read(own, n, NULL, 0, &(tacit__origin){.kind = "test"}, &values, &err));
-    for (size_t i = 0; i < n; i++)
-        values.at[i].given = true;
-    assert_ok(planner->create(space, options, &values, &out, &err));
-    return out;
-}
-
-/* UCBVI: what its reference needs to know. */
-typedef struct ucbvi_case {
-    tacit__ucbvi_bonus bonus;
-    tacit__planner_options o;
-} ucbvi_case;
-
-static void *make_ucbvi(tacit__space space, const ucbvi_case *c, bool monotone)
-{
-    const tacit_parameter own[] = {
-        {"bonus", TACIT_PARAMETER_TEXT, tacit__ucbvi_bonuses[c->bonus], 0, 0, ""},
-        {"monotone", TACIT_PARAMETER_TEXT, monotone ? "yes" : "no", 0, 0, ""}};
-    return make(&tacit__ucbvi, space, &c->o, own, 2);
-}
-
-typedef struct sample {
-    tacit__counts counts;
-    double visits[ROWS], moves[ROWS * S], rewards[ROWS];
-} sample;
+#include "support/tabular_planners.h"
 
 /* Counts from 1 to 10^digits, with noise; some rows are nearly empty. */
 static void draw(uint64_t *seed, double digits, double noise, sample *out)
@@ -83,25 +41,12 @@ static void draw(uint64_t *seed, double digits, double noise, sample *out)
                                   .rewards_stddev = noise};
 }
 
-/* Without the moves of the last step: whoever reads them gets no number. */
-static void drop_last(sample *x)
-{
-    for (size_t i = (H - 1) * S * A * S; i < ROWS * S; i++)
-        x->moves[i] = (double)NAN;
-    x->counts.drop_last = true;
-}
-
 /* --- The reference ------------------------------------------------------------------------------- */
 
 typedef struct model {
     double n[ROWS], r[ROWS],
         p[ROWS * S]; /* visits, reward and transitions as the learner sees them */
 } model;
-
-static size_t row_at(size_t tables, size_t h, size_t s, size_t a)
-{
-    return ((tables == 1 ? 0 : h) * S + s) * A + a;
-}
 
 /* Everything that a bonus may depend on. Steps h are counted from 0; `left` = H - h - 1 is the range of the next value. */
 typedef struct place {
@@ -577,107 +522,4 @@ TEST(ldp_obi_acts_by_its_formula)
         assert_true(decided > 800 * H * S / 4);
         tacit__ldp_obi.destroy(planner);
     }
-}
-
-/* --- Optimism ------------------------------------------------------------------------------------------ */
-
-/* A random world, its optimal values, and exact counts of it: M = N P and R = N (r - 1/2), without any chance. */
-typedef struct truth {
-    double p[ROWS * S], r[ROWS], n[ROWS], q[ROWS], v[H + 1][S];
-} truth;
-
-static void make_truth(uint64_t *seed, size_t tables, truth *w)
-{
-    for (size_t row = 0; row < tables * S * A; row++) {
-        double sum = 0;
-        for (size_t next = 0; next < S; next++)
-            sum += w->p[row * S + next] = pow(random_unit(seed), 3);
-        for (size_t next = 0; next < S; next++)
-            w->p[row * S + next] /= sum;
-        w->r[row] = random_below(seed, 2) == 0 ? random_unit(seed) : (double)random_below(seed, 2);
-        w->n[row] = floor(pow(10, random_between(seed, 0, 5)));
-    }
-    memset(w->v, 0, sizeof w->v);
-    for (size_t h = H; h-- > 0;)
-        for (size_t s = 0; s < S; s++)
-            for (size_t a = 0; a < A; a++) {
-                size_t row = row_at(tables, h, s, a);
-                double q = w->r[row];
-                for (size_t next = 0; next < S; next++)
-                    q += w->p[row * S + next] * w->v[h + 1][next];
-                w->q[(h * S + s) * A + a] = q;
-                w->v[h][s] = fmax(w->v[h][s], q);
-            }
-}
-
-/* Noise of the largest size allowed. `way` says how it pulls: 0 every reward down and moves to where the values of the next
- * step are lowest, with visits up; 1 the same with visits down; others at random. Errors `e` are for N, P and R. */
-static void disturb(uint64_t *seed, const truth *w, size_t tables, int way, const double e[3],
-                    sample *x)
-{
-    for (size_t row = 0; row < tables * S * A; row++) {
-        const double *next_v = w->v[tables == 1 ? 1 : row / (S * A) + 1];
-        double middle = 0;
-        for (size_t next = 0; next < S; next++)
-            middle += next_v[next] / S;
-        for (size_t next = 0; next < S; next++) {
-            bool up = way < 2 ? next_v[next] < middle : random_below(seed, 2) == 0;
-            x->moves[row * S + next] = w->n[row] * w->p[row * S + next] + (up ? e[1] : -e[1]);
-        }
-        bool up = way < 2 ? way == 0 : random_below(seed, 2) == 0;
-        x->visits[row] = w->n[row] + (up ? e[0] : -e[0]);
-        x->rewards[row] = w->n[row] * (w->r[row] - 0.5) - e[2];
-    }
-    x->counts = (tacit__counts){.users = USERS - 1,
-                                .visits = x->visits,
-                                .moves = x->moves,
-                                .rewards = x->rewards,
-                                .center = 0.5,
-                                .visits_error = e[0],
-                                .moves_error = e[1],
-                                .rewards_error = e[2]};
-}
-
-/* At error_scale 1, Q >= Q* and N <= Nt <= N + 4 e_N, whatever the noise within its levels. With bonus_scale 0 the part of the bonus
- * that pays for noise stands alone; with 1 the whole. */
-TEST(noise_within_its_levels_never_hides_a_better_action)
-{
-    uint64_t seed = 6;
-    static const tacit__ucbvi_bonus bonuses[] = {TACIT__BONUS_HOEFFDING, TACIT__BONUS_CERTIFICATE,
-                                                 TACIT__BONUS_BERNSTEIN};
-    size_t free = 0, all = 0;
-    for (size_t b = 0; b < sizeof bonuses / sizeof *bonuses; b++)
-        for (int kind = 0; kind < 4; kind++)
-            for (int round = 0; round < 300; round++) {
-                static truth w;
-                static sample x;
-                tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
-                /* each of the three is the large one at times */
-                double e[3];
-                for (int i = 0; i < 3; i++)
-                    e[i] = round % 4 == 3 || round % 4 == i ? random_between(&seed, 1, 20) : 0.01;
-                const ucbvi_case c = {.bonus = bonuses[b],
-                                      .o = {.bonus_scale = (kind & 2) != 0 ? 1 : 0,
-                                            .error_scale = 1,
-                                            .failure = failure,
-                                            .episodes = USERS,
-                                            .fresh = true}};
-                make_truth(&seed, space.tables, &w);
-                disturb(&seed, &w, space.tables, round % 3, e, &x);
-                if (space.tables == H && round % 2 == 1)
-                    drop_last(&x);
-                void *planner = make_ucbvi(space, &c, false);
-                (void)tacit__ucbvi.plan(planner, &x.counts);
-                tacit__ucbvi_view view = tacit__ucbvi_get(planner);
-                for (size_t row = 0; row < space.tables * S * A; row++)
-                    assert_within(view.visits[row], w.n[row] * (1 - 1e-12),
-                                  (w.n[row] + 4 * e[0]) * (1 + 1e-12));
-                for (size_t i = 0; i < ROWS; i++) {
-                    assert_true(view.q[i] >= w.q[i] - 1e-9);
-                    free += view.q[i] < (double)(H - i / (S * A));
-                    all++;
-                }
-                tacit__ucbvi.destroy(planner);
-            }
-    assert_true(4 * free > all); /* not by the cap alone */
 }
