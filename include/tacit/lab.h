@@ -43,11 +43,23 @@ typedef struct tacit_experiment_changes {
     uint64_t max_jobs; /* more jobs than this are TOO_LARGE; 0: TACIT_MAX_JOBS */
 } tacit_experiment_changes;
 
+/* People who come back. Users are dealt in rounds, in each of which every person comes once: always in the
+ * same order, or in a random one that keeps the distance. A person begins all visits alike, in the same
+ * state or with the same context; what happens then is drawn anew for each visit. */
+typedef enum tacit_order { TACIT_ORDER_ROUNDS, TACIT_ORDER_RANDOM } tacit_order;
+typedef struct tacit_visitors {
+    uint64_t people; /* 0: every user is another person */
+    uint64_t visits; /* of each person, at most */
+    uint64_t apart;  /* users between any two of them, at least */
+    tacit_order order;
+} tacit_visitors;
+
 /* One world. What was written as a list of values has become one world for each value. */
 typedef struct tacit_world_entry {
     const char *label, *kind;
     const tacit_setting *settings;
     size_t n_settings;
+    tacit_visitors visitors;
     int line;
 } tacit_world_entry;
 

@@ -165,6 +165,24 @@ static tacit_status check_size(const tacit__reading *r, const tacit__capri_optio
         n, rank, bytes / 1e9);
 }
 
+/* What all visits of one person move, in units of one, if so many users explore. */
+static tacit_status column_of(const tacit_agent_request *q, uint64_t explore, double *out,
+                              tacit_error *err)
+{
+    uint64_t ends[3] = {0};
+    const size_t n = tacit__capri_explore(q->episodes, explore, ends);
+    for (size_t i = 1; i < n; i++)
+        ends[i] += ends[i - 1];
+    const tacit__epochs_options epochs = {.dimension = 1,
+                                          .n_epochs = n - 1,
+                                          .users = n > 1 ? ends[n - 2] : 0,
+                                          .ends = ends,
+                                          .visits = q->visits,
+                                          .apart = q->apart,
+                                          .guarantee = q->guarantee};
+    return tacit__epochs_column(&epochs, out, err);
+}
+
 /* What explore-commit-kernel would explore with, times EXPLORING: estimates are of one epoch's users only,
  * the first third of those who explore is not in the last of them, and bad actions are dropped before it. */
 static tacit_status size_epochs(const tacit__reading *r, tacit__capri_options *o, tacit_error *err)
@@ -183,11 +201,23 @@ static tacit_status size_epochs(const tacit__reading *r, tacit__capri_options *o
     tacit_status status = tacit__kernel_features_create(&o->pairs, rank, o->norm, &features);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    const double users = (double)o->users,
-                 n = EXPLORING * (double)tacit__kernel_features_explore(features, &noise, users);
-    o->explore = (uint64_t)fmax(1, fmin(n, floor(users / 2)));
+    /* The noise of people who come back follows from the epochs, and these from the noise. Begins with visits
+     * in different epochs, and goes on while the epochs need more. Published scales stay. */
+    enum { ROUNDS = 3 };
+    const bool come_back = r->request->visits > 1 && noise.scale > 0 && !is_published(r->request);
+    const double users = (double)o->users, one = noise.scale;
+    double column = 0, needed = come_back ? sqrt((double)r->request->visits) : 1;
+    for (int round = 0; round < ROUNDS && needed > column && status == TACIT_OK; round++) {
+        column = needed;
+        noise.scale = one * column;
+        const double n =
+            EXPLORING * (double)tacit__kernel_features_explore(features, &noise, users);
+        o->explore = (uint64_t)fmax(1, fmin(n, floor(users / 2)));
+        if (come_back)
+            status = column_of(r->request, o->explore, &needed, err);
+    }
     tacit__kernel_features_destroy(features);
-    return TACIT_OK;
+    return status;
 }
 
 tacit_status tacit__capri_read(const tacit__reading *r, tacit__capri_options *out, tacit_error *err)

@@ -127,6 +127,44 @@ static tacit_status set_noise(const tacit_guarantee *g, double epsilon, tacit__k
     return status;
 }
 
+/* What all visits of one person move, in units of one, with batches for this noise. */
+static tacit_status column_of(const tacit_agent_request *q,
+                              const tacit__posterior_kernel_options *o, double *out,
+                              tacit_error *err)
+{
+    void *planner = NULL;
+    tacit_status status = tacit__posterior_kernel_planner.create(o, &planner);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    const tacit__epoch now = tacit__posterior_kernel_planner.get(planner);
+    const tacit__epochs_options epochs = {.dimension = 1,
+                                          .n_epochs = now.n_epochs - 1,
+                                          .users = now.n_feeding,
+                                          .ends = now.ends,
+                                          .visits = q->visits,
+                                          .apart = q->apart,
+                                          .guarantee = q->guarantee};
+    status = tacit__epochs_column(&epochs, out, err);
+    tacit__posterior_kernel_planner.destroy(planner);
+    return status;
+}
+
+/* Batches follow from the noise, and the noise of people who come back from the batches. Begins with visits in
+ * different batches, and goes on while the batches need more. All of it is public. */
+static tacit_status add_visits(const tacit_agent_request *q, tacit__posterior_kernel_options *o,
+                               tacit_error *err)
+{
+    enum { ROUNDS = 3 };
+    const double one = o->noise.scale;
+    double column = 0, needed = sqrt((double)q->visits);
+    for (int round = 0; round < ROUNDS && needed > column; round++) {
+        column = needed;
+        o->noise.scale = one * column;
+        TRY(column_of(q, o, &needed, err));
+    }
+    return TACIT_OK;
+}
+
 static tacit_status read_options(const tacit__reading *r, bool commits,
                                  tacit__posterior_kernel_options *o, tacit_error *err)
 {
@@ -146,9 +184,10 @@ static tacit_status read_options(const tacit__reading *r, bool commits,
     TRY(read_cell(r, &o->cell, err));
     TRY(check_size(r, o, err));
     tacit_status status = set_noise(&q->guarantee, q->guarantee.epsilon, &o->noise);
-    return status == TACIT_OK
-               ? status
-               : tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
+    if (status != TACIT_OK)
+        return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
+    return q->visits > 1 && q->guarantee.model != TACIT_MODEL_NONE ? add_visits(q, o, err)
+                                                                   : TACIT_OK;
 }
 
 /* All that saved states must agree with. */

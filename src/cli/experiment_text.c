@@ -106,6 +106,15 @@ void cli_put_world(tacit__json_writer *to, const tacit_world_entry *entry,
     tacit__json_put_count(to, "horizon", space->horizon);
     tacit__json_put_flag(to, "stationary", space->stationary);
     tacit__json_put_real(to, "optimal_value", optimal_value);
+    const tacit_visitors *v = &entry->visitors;
+    if (v->people == 0)
+        return;
+    tacit__json_begin_object(to, "visitors");
+    tacit__json_put_count(to, "people", v->people);
+    tacit__json_put_count(to, "visits", v->visits);
+    tacit__json_put_count(to, "apart", v->apart);
+    tacit__json_put_string(to, "order", v->order == TACIT_ORDER_RANDOM ? "random" : "rounds");
+    tacit__json_end(to);
 }
 
 size_t cli_columns(const char *text)

@@ -258,6 +258,12 @@ static void print_world(const view *v)
     (void)printf("%zu actions, horizon %zu", space->n_actions, space->horizon);
     if (space->people > 0)
         (void)printf(", %llu people", (unsigned long long)space->people);
+    const tacit_visitors *come = &v->facts->worlds[v->world].visitors;
+    if (come->people > 0)
+        (void)printf(", %llu visitors who come up to %llu time%s, %llu users apart, %s",
+                     (unsigned long long)come->people, (unsigned long long)come->visits,
+                     come->visits == 1 ? "" : "s", (unsigned long long)come->apart,
+                     come->order == TACIT_ORDER_RANDOM ? "in random order" : "in rounds");
     if (is_labelled(v))
         (void)printf("; one action is right for each, regret counts wrong ones");
     else if (!isnan(best))

@@ -7,6 +7,12 @@
  * epochs compose in parallel, and the plan pays once whatever their number
  * (docs/why/kernel.md#epochs-compose-in-parallel).
  *
+ * People who come back. A visit moves the sum of its epoch by at most 2, so n visits in one epoch
+ * move it by at most 2 n, and 2 (n_1, n_2, ..) is the move of all: its length is largest for visits
+ * that are opposite to their replacement in the same direction, which is attained, and for the
+ * pattern that tacit__returning_in_batches finds exactly. The ends of epochs are public. Local:
+ * every report has noise of its own, so k reports move by 2 sqrt(k), at whatever distance.
+ *
  * Somebody who comes without a vector, because the action was dropped before the reward was told,
  * adds the zero vector and counts. 0 lies in the ball that y v lies in, so two users are still at
  * most 2 apart; and every user who is accepted counts, so an epoch begins at the same user whatever
@@ -37,7 +43,15 @@ static const char reason[] =
     "one epoch only, so epochs compose in parallel",
                   reason_with_contexts[] =
                       "(y v, a number for the context) against another such vector, both no longer "
-                      "than 1; a user is in one epoch only, so epochs compose in parallel";
+                      "than 1; a user is in one epoch only, so epochs compose in parallel",
+                  reason_of_visits[] =
+                      "y v against y' v', |y v| <= 1, reached by opposite rewards; visits in one "
+                      "epoch add up, and epochs have noise of their own",
+                  reason_of_visits_with_contexts[] =
+                      "(y v, a number for the context) against another such vector, both no longer "
+                      "than 1; visits in one epoch add up, and epochs have noise of their own",
+                  reason_of_reports[] = "y v against y' v', |y v| <= 1, reached by opposite "
+                                        "rewards; every report has noise of its own";
 
 struct tacit__epochs {
     tacit__epochs_options o;
@@ -62,6 +76,39 @@ static bool is_local(const tacit__epochs *c)
     return c->o.guarantee.model == TACIT_MODEL_LOCAL;
 }
 
+static const char *reason_of(const tacit__epochs *c)
+{
+    if (c->o.visits > 1 && is_local(c))
+        return reason_of_reports;
+    if (c->o.visits > 1)
+        return c->o.with_contexts ? reason_of_visits_with_contexts : reason_of_visits;
+    return c->o.with_contexts ? reason_with_contexts : reason;
+}
+
+/* What all of them have in common; a learner of one epoch shows nothing. */
+static tacit__once_spec spec_of(const tacit__epochs_options *o)
+{
+    const bool local = o->guarantee.model == TACIT_MODEL_LOCAL;
+    return (tacit__once_spec){.law = TACIT_LAW_GAUSSIAN,
+                              .dimension = o->dimension,
+                              .releases = (local ? o->users : o->n_epochs) + (o->n_epochs == 0),
+                              .l2 = 2,
+                              .disjoint = true,
+                              .visits = o->visits,
+                              .apart = local ? 1 : o->apart, /* a device may report at once */
+                              .ends = local || o->n_epochs == 0 ? NULL : o->ends};
+}
+
+tacit_status tacit__epochs_column(const tacit__epochs_options *options, double *out,
+                                  tacit_error *err)
+{
+    const tacit__once_spec spec = spec_of(options);
+    tacit_release line;
+    TRY(tacit__once_declare(&spec, name, &line, err));
+    *out = line.column_l2;
+    return TACIT_OK;
+}
+
 static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error *err)
 {
     const tacit_sum_spec bound = {.mechanism = TACIT_SUM_EXACT,
@@ -71,15 +118,11 @@ static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error 
                                   .bound = {.l2 = 1, .clip = true}};
     tacit_release line;
     tacit_status status = tacit__lattice_choose(&bound, c->o.dimension, &c->lattice, err);
-    const tacit__once_spec spec = {.law = TACIT_LAW_GAUSSIAN,
-                                   .dimension = c->o.dimension,
-                                   .releases = (is_local(c) ? c->o.users : c->o.n_epochs) +
-                                               (c->o.n_epochs == 0),
-                                   .bits = c->lattice.bits,
-                                   .largest = is_local(c) ? c->lattice.largest : 0,
-                                   .l2 = 2,
-                                   .disjoint = true,
-                                   .reason = c->o.with_contexts ? reason_with_contexts : reason};
+    tacit__once_spec spec = spec_of(&c->o);
+    spec.bits = c->lattice.bits;
+    spec.largest = is_local(c) ? c->lattice.largest : 0;
+    spec.reason = reason_of(c);
+    TACIT__REQUIRE(c->o.visits <= 1 || c->o.ends != NULL);
     if (status == TACIT_OK)
         status = tacit__once_declare(&spec, name, &line, err);
     if (status == TACIT_OK)
@@ -101,6 +144,7 @@ tacit_status tacit__epochs_create(const tacit__epochs_options *options, tacit_no
     tacit_status status = TACIT_OK;
     if (is_private(c))
         status = open_door(c, noise, err);
+    c->o.ends = NULL; /* the caller's */
     if (status != TACIT_OK) {
         tacit__epochs_destroy(c);
         return status;
@@ -318,5 +362,7 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
     return tacit__epochs_add(curator, user->size, user->vector, user->y, err);
 }
 
-const tacit__curator tacit__epochs_curator = {
-    .destroy = tacit__epochs_destroy, .add = add_user, .ledger = tacit__epochs_ledger};
+const tacit__curator tacit__epochs_curator = {.destroy = tacit__epochs_destroy,
+                                              .add = add_user,
+                                              .ledger = tacit__epochs_ledger,
+                                              .returning = true};

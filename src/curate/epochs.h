@@ -10,12 +10,19 @@
 typedef struct tacit__epochs_options {
     size_t dimension;         /* of the largest vectors */
     uint64_t n_epochs, users; /* epochs that are shown; users in all of them */
+    const uint64_t *ends;     /* [n_epochs] users until each is over; may be NULL if visits <= 1 */
+    uint64_t visits, apart;   /* of one person (0: 1) */
     tacit_guarantee guarantee;
     double published_scale; /* of every coordinate; 0: calibrated to the guarantee */
     bool with_contexts;     /* vectors tell of contexts, too: the plan says so */
 } tacit__epochs_options;
 
 typedef struct tacit__epochs tacit__epochs;
+
+/* How many times the noise of one visit the visits of one person need: the square root of the largest sum over
+ * shown epochs of (visits in it)^2, or of the number of visits under local privacy. */
+TACIT_MUST_USE tacit_status tacit__epochs_column(const tacit__epochs_options *options, double *out,
+                                                 tacit_error *err);
 
 TACIT_MUST_USE tacit_status tacit__epochs_create(const tacit__epochs_options *options,
                                                  tacit_noise *noise, tacit__epochs **out,

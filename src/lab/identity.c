@@ -81,6 +81,12 @@ static tacit_status add_world(chain *c, const tacit_experiment *e, size_t world,
     add_text(c, entry->label);
     add_text(c, entry->kind);
     add_settings(c, entry->settings, entry->n_settings);
+    if (entry->visitors.people > 0) {
+        add_number(c, entry->visitors.people);
+        add_number(c, entry->visitors.visits);
+        add_number(c, entry->visitors.apart);
+        add_number(c, (uint64_t)entry->visitors.order);
+    }
     for (size_t i = 0; i < entry->n_settings; i++) {
         const tacit_setting *s = &entry->settings[i];
         if (!is_file(kind, s->key))

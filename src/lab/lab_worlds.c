@@ -26,18 +26,21 @@ static void copy_facts(tacit_results *results, size_t number, const tacit_world_
     facts->bandit = NULL;
 }
 
-/* A world made from people in a file has no more users than people. */
+/* A world made from people in a file has no more of them; without visitors, each comes once. */
 static tacit_status check_people(const tacit__lab_world *lab_world, const tacit_world_facts *space,
                                  tacit_error *err)
 {
     const tacit_experiment *e = lab_world->experiment;
-    if (space->people == 0 || e->facts.episodes <= space->people)
+    const tacit_world_entry *world = &e->worlds[lab_world->number];
+    const bool come_back = world->visitors.people > 0;
+    const uint64_t people = come_back ? world->visitors.people : e->facts.episodes;
+    if (space->people == 0 || people <= space->people)
         return TACIT_OK;
-    return tacit__yaml_fail(e->yaml, e->worlds[lab_world->number].line, err, TACIT_SYNTAX,
-                            "%llu episodes, but '%.80s' has %llu people, each of whom comes once; "
-                            "ask for at most that many",
-                            (unsigned long long)e->facts.episodes,
-                            e->worlds[lab_world->number].label, (unsigned long long)space->people);
+    return tacit__yaml_fail(e->yaml, world->line, err, TACIT_SYNTAX,
+                            "%llu %s, but '%.80s' has %llu people%s; ask for at most that many",
+                            (unsigned long long)people, come_back ? "visitors" : "episodes",
+                            world->label, (unsigned long long)space->people,
+                            come_back ? "" : ", each of whom comes once");
 }
 
 static tacit_status set_world(tacit__lab_world *lab_world, tacit_results *results, tacit_error *err)

@@ -13,7 +13,9 @@
 #include "lab/experiment.h"
 #include "lab/play_rounds.h"
 #include "lab/seed.h"
+#include "lab/visitors.h"
 #include "lab/yardstick.h"
+#include "worlds/walk.h"
 
 /* --- A player: everything that one job needs ----------------------------------------------------- */
 
@@ -21,6 +23,7 @@ typedef struct player {
     const tacit__lab_world *lab_world;
     tacit_agent *agent;
     tacit_walk *walk;
+    tacit__people_order *order; /* of people who come back; NULL: nobody does */
     uint32_t *states, *actions;
     double *rewards, *scratch;
 } player;
@@ -29,6 +32,7 @@ static void player_destroy(player *p)
 {
     tacit_agent_destroy(p->agent);
     tacit_walk_destroy(p->walk);
+    tacit__people_order_destroy(p->order);
     tacit__workspace_destroy(p->states);
 }
 
@@ -43,6 +47,9 @@ static tacit_status player_create(player *p, const tacit__lab_world *lab_world, 
                           lab_world->experiment->names[lab_world->number].key, &root);
     if (status == TACIT_OK)
         status = tacit_walk_create(world, root, &p->walk, err);
+    const tacit_visitors *visitors = &lab_world->experiment->worlds[lab_world->number].visitors;
+    if (status == TACIT_OK && visitors->people > 0)
+        status = tacit__people_order_create(visitors, root, &p->order, err);
     tacit_noise_destroy(root);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
@@ -69,6 +76,8 @@ static tacit_status evaluate(const player *p, const tacit_billboard *board, doub
 
 static tacit_status act(player *p, const tacit_billboard *board, uint64_t episode)
 {
+    if (p->order != NULL)
+        tacit__walk_set_person(p->walk, tacit__people_order_at(p->order, episode));
     if (board->policy != NULL)
         return tacit_walk_play(p->walk, episode, board->policy, p->states, p->actions, p->rewards);
     return tacit_walk_play_mixed(p->walk, episode, board->mixed, p->states, p->actions, p->rewards);

@@ -15,6 +15,8 @@
 #include "base/memory.h"
 #include "lab/experiment.h"
 #include "lab/seed.h"
+#include "lab/visitors.h"
+#include "worlds/bandit.h"
 
 typedef struct score {
     double sum, before; /* regret so far; at the beginning of the last tenth */
@@ -24,11 +26,19 @@ typedef struct score {
 typedef struct table {
     const tacit__lab_world *lab_world;
     tacit_rounds *rounds;
+    tacit__people_order *order; /* of people who come back; NULL: nobody does */
     size_t n_actions;
     uint64_t n_rounds, late;
     double *curve;
     tacit__worker_slot *slot;
 } table;
+
+static tacit_status begin(const table *t, uint64_t k, tacit_visitor *v)
+{
+    if (t->order != NULL)
+        tacit__rounds_set_person(t->rounds, tacit__people_order_at(t->order, k));
+    return tacit_rounds_begin(t->rounds, k, v);
+}
 
 /* The regret of playing `action`. */
 static double gap_of(const table *t, const tacit_visitor *v, uint32_t action, double reward)
@@ -76,7 +86,7 @@ static tacit_status play_one(const table *t, tacit_agent *agent, uint64_t k, dou
     tacit_visitor v;
     uint32_t action;
     double probability, reward = 0;
-    tacit_status status = tacit_rounds_begin(t->rounds, k, &v);
+    tacit_status status = begin(t, k, &v);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     const tacit_situation situation = {.state = v.state, .features = v.features};
@@ -123,7 +133,7 @@ static tacit_status cost(const table *t, uint64_t k, uint32_t action, double *ga
 {
     tacit_visitor v;
     double reward = 0;
-    tacit_status status = tacit_rounds_begin(t->rounds, k, &v);
+    tacit_status status = begin(t, k, &v);
     if (status == TACIT_OK && v.means == NULL)
         status = tacit_rounds_reward(t->rounds, v.logged_action, &reward);
     if (status != TACIT_OK)
@@ -146,7 +156,7 @@ static tacit_status best_action(const table *t, uint32_t *out)
     for (uint64_t k = 0; k < t->n_rounds && status == TACIT_OK && !stopped(t); k++) {
         tacit_visitor v;
         double reward = 0;
-        status = tacit_rounds_begin(t->rounds, k, &v);
+        status = begin(t, k, &v);
         if (status == TACIT_OK && v.means == NULL)
             status = tacit_rounds_reward(t->rounds, v.logged_action, &reward);
         /* the largest reward; what the best in each round would have got is the same for all */
@@ -204,10 +214,13 @@ tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent,
         facts->seed, run, lab_world->experiment->names[lab_world->number].key, &root);
     if (status == TACIT_OK)
         status = tacit_rounds_create(lab_world->world, root, &t.rounds, err);
+    const tacit_visitors *visitors = &facts->worlds[lab_world->number].visitors;
+    if (status == TACIT_OK && visitors->people > 0)
+        status = tacit__people_order_create(visitors, root, &t.order, err);
     tacit_noise_destroy(root);
-    if (status != TACIT_OK)
-        return tacit__fail_plain(err, status);
-    if (entry->yardstick) {
+    if (status != TACIT_OK) {
+        status = tacit__fail_plain(err, status);
+    } else if (entry->yardstick) {
         status = measure(&t, entry->kind, job, err);
     } else {
         status = tacit_experiment_agent(lab_world->experiment, lab_world->number, lab_world->world,
@@ -216,6 +229,7 @@ tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent,
             status = learn(&t, learner, job, err);
     }
     tacit_agent_destroy(learner);
+    tacit__people_order_destroy(t.order);
     tacit_rounds_destroy(t.rounds);
     return status;
 }

@@ -11,10 +11,11 @@
 #include "base/nearest.h"
 #include "base/workspace.h"
 #include "lab/experiment.h"
+#include "lab/visitors.h"
 
 enum { MAX_TITLE = 200 }; /* bytes */
 
-enum { TITLE, WORLD, WORLDS, EPISODES, RUNS, SEED, AGENTS, END };
+enum { TITLE, WORLD, WORLDS, EPISODES, RUNS, SEED, VISITORS, AGENTS, END };
 static const tacit__field fields[] = {
     [TITLE] = {"title", TACIT__FIELD_TEXT, offsetof(tacit_experiment_facts, title),
                .high = MAX_TITLE},
@@ -26,10 +27,11 @@ static const tacit__field fields[] = {
               .high = TACIT_MAX_RUNS},
     [SEED] = {"seed", TACIT__FIELD_COUNT, offsetof(tacit_experiment_facts, seed),
               .high = INT64_MAX},
+    [VISITORS] = {"visitors", TACIT__FIELD_OTHER, .example = NULL},
     [AGENTS] = {"agents", TACIT__FIELD_OTHER, .example = NULL},
     [END] = {.name = NULL}};
 
-static const char *const world_keys[] = {"label", "kind", NULL};
+static const char *const world_keys[] = {"label", "kind", "visitors", NULL};
 
 static const tacit__node *find(const tacit_experiment *e, size_t key)
 {
@@ -88,6 +90,16 @@ static tacit_status world_grid(const tacit_experiment *e, const tacit__node *nod
     return tacit__grid_open(e->yaml, node, NULL, world_keys, grid, err);
 }
 
+/* Those of the world itself, else those of all worlds. */
+static tacit_status read_visitors(const tacit_experiment *e, const tacit__node *world,
+                                  tacit_visitors *out, tacit_error *err)
+{
+    const tacit__node *own = tacit__node_get(world, "visitors"),
+                      *node = own != NULL ? own : find(e, VISITORS);
+    return node != NULL ? tacit__visitors_read(e->yaml, node, e->facts.episodes, out, err)
+                        : TACIT_OK;
+}
+
 /* A single world, written without a label and without lists, has the empty key: it needs no name. All others
  * are known by their labels. */
 static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
@@ -111,6 +123,8 @@ static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
     if (status == TACIT_OK)
         status = tacit__settings_collect(e, node, grid, world_keys, &world->settings,
                                          &world->n_settings, err);
+    if (status == TACIT_OK)
+        status = read_visitors(e, node, &world->visitors, err);
     if (status == TACIT_OK)
         status = tacit__grid_label(e->yaml, grid, name->base, &world->label, err);
     bool alone = node->key != NULL && label == NULL && grid->n_axes == 0;
@@ -326,6 +340,29 @@ static tacit_status number_pairs(tacit_experiment *e, tacit_error *err)
     return TACIT_OK;
 }
 
+/* What an agent promises must hold for the people whom it meets. */
+static tacit_status check_visits(const tacit_experiment *e, const tacit__world_agent *pair,
+                                 tacit_error *err)
+{
+    const tacit_world_entry *world = &e->worlds[pair->world];
+    const tacit_entry *agent = &e->agents[pair->agent];
+    if (world->visitors.people == 0 || agent->guarantee.model == TACIT_MODEL_NONE)
+        return TACIT_OK;
+    const tacit_visitors come = tacit__visitors_kept(&world->visitors, e->facts.episodes);
+    const uint64_t visits = agent->visits > 0 ? agent->visits : 1,
+                   apart = agent->apart > 0 ? agent->apart : 1;
+    if (come.visits <= 1 || (come.visits <= visits && come.apart >= apart))
+        return TACIT_OK;
+    return tacit__yaml_fail(
+        e->yaml, agent->line, err, TACIT_SYNTAX,
+        "agent '%.80s' promises its guarantee to people who come %llu time%s, at least %llu "
+        "users apart, but the visitors of world '%.80s' come %llu times, %llu apart; write "
+        "visits: %llu, apart: %llu into its privacy, or change the visitors",
+        agent->label, (unsigned long long)visits, visits == 1 ? "" : "s", (unsigned long long)apart,
+        world->label, (unsigned long long)come.visits, (unsigned long long)come.apart,
+        (unsigned long long)come.visits, (unsigned long long)come.apart);
+}
+
 static tacit_status read_agents(tacit_experiment *e, tacit_error *err)
 {
     const tacit__node *node = find(e, AGENTS);
@@ -354,7 +391,11 @@ static tacit_status read_agents(tacit_experiment *e, tacit_error *err)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     e->facts.agents = e->agents;
     status = expand_agents(e, node, err);
-    return status == TACIT_OK ? number_pairs(e, err) : status;
+    if (status == TACIT_OK)
+        status = number_pairs(e, err);
+    for (size_t i = 0; i < e->n_pairs && status == TACIT_OK; i++)
+        status = check_visits(e, &e->pairs[i], err);
+    return status;
 }
 
 /* --- Labels -------------------------------------------------------------------------------------- */

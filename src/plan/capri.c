@@ -33,7 +33,7 @@
 struct tacit__capri {
     tacit__capri_options o;
     size_t n_pairs, n_epochs, epoch;
-    uint64_t length[64];
+    uint64_t length[64], ends[64];
     tacit__estimator *estimator;
     size_t rank;
     double scale; /* of the noise in released sums of unit vectors; 0: none */
@@ -135,6 +135,8 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
     w.n_epochs = options->explore > 0
                      ? tacit__capri_explore(options->users, options->explore, w.length)
                      : tacit__capri_schedule(options->users, options->balanced, w.length);
+    for (size_t i = 0; i < w.n_epochs; i++)
+        w.ends[i] = w.length[i] + (i > 0 ? w.ends[i - 1] : 0);
     TRY(tacit__estimator_create(&w.o.pairs, rank, &w.estimator));
     tacit__capri *p = TACIT__WORKSPACE(
         w, TACIT__PIECE(w.active, n), TACIT__PIECE(w.keep, n), TACIT__PIECE(w.mixed, n),
@@ -170,6 +172,7 @@ tacit__capri_epoch tacit__capri_get_epoch(const tacit__capri *p)
                                 .n_epochs = p->n_epochs,
                                 .users = p->length[p->epoch],
                                 .n_feeding = p->o.users - p->length[p->n_epochs - 1],
+                                .ends = p->ends,
                                 .last = p->epoch + 1 == p->n_epochs,
                                 .estimator = p->estimator,
                                 .mixed = p->mixed};
@@ -378,6 +381,7 @@ static tacit__epoch get_epoch(const void *planner)
                           .n_epochs = now.n_epochs,
                           .users = now.users,
                           .n_feeding = now.n_feeding,
+                          .ends = now.ends,
                           .last = now.last,
                           .mixed = now.mixed,
                           .p = now.estimator->p,

@@ -172,6 +172,7 @@ static tacit_status fill_world(tacit__report *r, const tacit_results *results, s
                                 .kind = entry->kind,
                                 .settings = entry->settings,
                                 .n_settings = entry->n_settings,
+                                .visitors = entry->visitors,
                                 .n_states = space->n_states,
                                 .n_actions = space->n_actions,
                                 .horizon = space->horizon,

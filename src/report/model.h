@@ -20,6 +20,7 @@ typedef struct tacit__report_world {
     const char *name, *kind;
     const tacit_setting *settings;
     size_t n_settings;
+    tacit_visitors visitors;
     size_t n_states, n_actions, horizon; /* 0: unknown */
     double optimal_value;
     bool has_share; /* regret may be given as a share of what the best policy earns */

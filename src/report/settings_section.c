@@ -30,6 +30,17 @@ static void put_row(tacit__text *to, const char *name, const char *value)
     tacit__text_put(to, "</td></tr>\n");
 }
 
+static void put_visitors(tacit__text *to, const tacit_visitors *v)
+{
+    char people[TACIT__NUMBER], visits[TACIT__NUMBER], apart[TACIT__NUMBER];
+    if (v->people > 0)
+        tacit__text_print(
+            to, "; visitors: %s people, up to %s visit%s each, at least %s users apart, %s",
+            tacit__count(people, v->people), tacit__count(visits, v->visits),
+            v->visits == 1 ? "" : "s", tacit__count(apart, v->apart),
+            v->order == TACIT_ORDER_RANDOM ? "in random order" : "in rounds");
+}
+
 /* 'it'\''s' */
 static void put_quoted(tacit__text *to, const char *text)
 {
@@ -81,6 +92,7 @@ void tacit__settings(tacit__text *to, const tacit__report *r)
             tacit__text_put(to, ": ");
         }
         put_settings(to, s->settings, s->n_settings, NULL);
+        put_visitors(to, &s->visitors);
         tacit__text_put(to, "</td></tr>\n");
     }
     for (size_t i = 0; i < r->n_agents; i++) {

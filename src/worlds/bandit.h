@@ -31,6 +31,11 @@ typedef struct tacit__bandit {
     void *self;
 } tacit__bandit;
 
+/* The following rounds are visits of this person, below 2^62: all have the same context, which is drawn from
+ * the root and the person's number alone; rewards are drawn anew. Where users are people of a file, it is
+ * theirs. */
+void tacit__rounds_set_person(tacit_rounds *rounds, uint64_t person);
+
 /* Randomness of a reward around its mean, both in [0, 1]. */
 typedef struct tacit__reward_law {
     bool bernoulli;

@@ -3,7 +3,8 @@
  * Round k has n words of the site "rounds", its last for the reward, and one word of "rounds: choices" for
  * a random policy; as many rounds as fit into a piece are drawn with one call (worlds/walk.c says why).
  * Where users are people of a file, each comes once: their order is a permutation that belongs to the run
- * (Fisher and Yates). */
+ * (Fisher and Yates). People who come back have the words of their number of "rounds: people" instead, but
+ * for the reward. */
 #include <string.h>
 
 #include "base/error.h"
@@ -17,11 +18,12 @@ enum { GROUP_WORDS = 512, ROUND_WORDS = 64, CHOICES = 512 };
 
 struct tacit_rounds {
     const tacit__bandit *world;
-    tacit__site site, choice;
+    tacit__site site, choice, people;
+    uint64_t person; /* who comes next, plus one; 0: somebody new */
     size_t per_round, group, n_words;
-    uint64_t *words, *choices;
-    uint64_t drawn, drawn_choices; /* which groups are there, plus one */
-    uint32_t *order;               /* [people], or NULL */
+    uint64_t *words, *choices, *own; /* own: [n_words + 1] of a person who comes back */
+    uint64_t drawn, drawn_choices;   /* which groups are there, plus one */
+    uint32_t *order;                 /* [people], or NULL */
     double *features, *means;
     uint64_t round;
     const uint64_t *word; /* of the round */
@@ -63,14 +65,16 @@ tacit_status tacit_rounds_create(const tacit_world *world, tacit_noise *root, ta
     tacit_rounds w = {.world = bandit, .per_round = bandit->n_words + 1};
     w.group = w.per_round < GROUP_WORDS ? GROUP_WORDS / w.per_round : 1;
     w.n_words = (w.group * w.per_round + ROUND_WORDS - 1) / ROUND_WORDS * ROUND_WORDS;
-    tacit_rounds *r = TACIT__WORKSPACE(
-        w, TACIT__PIECE(w.words, w.n_words), TACIT__PIECE(w.choices, CHOICES),
-        TACIT__PIECE(w.features, per_user), TACIT__PIECE(w.means, bandit->n_actions),
-        TACIT__PIECE_IF(shuffled, w.order, (size_t)bandit->people));
+    tacit_rounds *r =
+        TACIT__WORKSPACE(w, TACIT__PIECE(w.words, w.n_words), TACIT__PIECE(w.choices, CHOICES),
+                         TACIT__PIECE(w.own, w.per_round), TACIT__PIECE(w.features, per_user),
+                         TACIT__PIECE(w.means, bandit->n_actions),
+                         TACIT__PIECE_IF(shuffled, w.order, (size_t)bandit->people));
     if (r == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__site_open(&r->site, root, "rounds");
     tacit__site_open(&r->choice, root, "rounds: choices");
+    tacit__site_open(&r->people, root, "rounds: people");
     if (shuffled)
         shuffle(r, root);
     *out = r;
@@ -87,7 +91,8 @@ tacit_status tacit_rounds_begin(tacit_rounds *r, uint64_t round, tacit_visitor *
     if (r == NULL || visitor == NULL || round >> 62 != 0)
         return TACIT_BAD_ARGUMENT;
     const tacit__bandit *w = r->world;
-    if (w->people > 0 && round >= w->people)
+    const uint64_t person = r->person > 0 ? r->person - 1 : round;
+    if (w->people > 0 && person >= w->people)
         return TACIT_EXHAUSTED;
     uint64_t group = round / r->group;
     if (r->drawn != group + 1) {
@@ -96,11 +101,22 @@ tacit_status tacit_rounds_begin(tacit_rounds *r, uint64_t round, tacit_visitor *
     }
     r->round = round;
     r->word = r->words + round % r->group * r->per_round;
-    uint64_t number = r->order != NULL ? r->order[round] : round;
+    if (r->person > 0) {
+        tacit__site_words(&r->people, person, 0, r->per_round, r->own);
+        r->own[w->n_words] = r->word[w->n_words];
+        r->word = r->own;
+    }
+    uint64_t number = r->order != NULL ? r->order[person] : person;
     r->visitor = (tacit_visitor){0};
     w->begin(w->self, number, r->word, r->features, r->means, &r->visitor);
     *visitor = r->visitor;
     return TACIT_OK;
+}
+
+void tacit__rounds_set_person(tacit_rounds *r, uint64_t person)
+{
+    TACIT__REQUIRE(person >> 62 == 0);
+    r->person = person + 1;
 }
 
 double tacit_rounds_chance(tacit_rounds *r)

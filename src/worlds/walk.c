@@ -30,6 +30,7 @@ tacit_status tacit__walk_create(const tacit__mdp *mdp, tacit_noise *root, tacit_
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__site_open(&walk->world.site, root, "walk");
     tacit__site_open(&walk->choice.site, root, "walk: choices");
+    tacit__site_open(&walk->people, root, "walk: people");
     *out = walk;
     return TACIT_OK;
 }
@@ -56,8 +57,17 @@ uint32_t tacit__walk_begin(tacit_walk *walk, uint64_t episode)
     const tacit__mdp *mdp = walk->mdp;
     walk->word = words_of(walk, &walk->world, episode);
     walk->step = 0;
-    walk->state = tacit__alias_draw(mdp->initial_bucket, (uint32_t)mdp->n_initial, *walk->word++);
+    uint64_t first = *walk->word++;
+    if (walk->person > 0 && mdp->n_initial > 1)
+        tacit__site_words(&walk->people, walk->person - 1, 0, 1, &first);
+    walk->state = tacit__alias_draw(mdp->initial_bucket, (uint32_t)mdp->n_initial, first);
     return walk->state;
+}
+
+void tacit__walk_set_person(tacit_walk *walk, uint64_t person)
+{
+    TACIT__REQUIRE(person >> 62 == 0);
+    walk->person = person + 1;
 }
 
 tacit_status tacit_walk_begin(tacit_walk *walk, uint64_t episode, uint32_t *state)

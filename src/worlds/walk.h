@@ -21,11 +21,17 @@ struct tacit_walk {
     size_t group, n_words;       /* episodes, and words, drawn together */
     const uint64_t *word;        /* the next one of this episode */
     size_t step;                 /* steps taken in this episode; horizon: none is left */
+    tacit__site people;          /* where people begin who come back */
+    uint64_t person;             /* who comes next, plus one; 0: somebody new */
     uint32_t state;
 };
 
 TACIT_MUST_USE tacit_status tacit__walk_create(const tacit__mdp *mdp, tacit_noise *root,
                                                tacit_walk **out, tacit_error *err);
+
+/* The following episodes are visits of this person, below 2^62: all begin in the same state, which is drawn
+ * from the root and the person's number alone. */
+void tacit__walk_set_person(tacit_walk *walk, uint64_t person);
 
 /* Episode < 2^62. Returns its first state. */
 uint32_t tacit__walk_begin(tacit_walk *walk, uint64_t episode);

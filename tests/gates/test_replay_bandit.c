@@ -120,7 +120,6 @@ TEST(lin_ucb_moves_no_further_than_declared)
         check(&setups[i]);
 }
 
-/* One release: only those who explore move anything. */
 /* All visits of one person are replaced; the worst pattern may begin elsewhere than where the search begins. */
 TEST(people_who_come_back_to_lin_ucb_move_it_no_further_than_declared)
 {
@@ -156,6 +155,7 @@ TEST(people_who_come_back_to_lin_ucb_move_it_no_further_than_declared)
         check(&setups[i]);
 }
 
+/* One release: only those who explore move anything. */
 TEST(explore_commit_features_moves_no_further_than_declared)
 {
 #define FIRST .settings = {{.key = "explore", .value = "15"}}, .n_settings = 1
@@ -221,6 +221,39 @@ TEST(capri_moves_no_further_than_declared)
          .guarantee = local,
          .calibration = TACIT_CALIBRATION_PUBLISHED,
          .reached = 0.2},
+    };
+    for (size_t i = 0; i < N_OF(setups); i++)
+        check(&setups[i]);
+}
+
+/* Several visits in one epoch, and visits in several: the pattern that is declared is found. */
+TEST(people_who_come_back_to_learners_in_epochs_move_them_no_further_than_declared)
+{
+#define PAPER .settings = {{.key = "schedule", .value = "paper"}}, .n_settings = 1
+#define THREE .reached = 0.9, .visits = 3, .apart = 7
+#define FOUR .reached = 0.9, .visits = 4, .apart = 2
+    const setup setups[] = {
+        {.kind = "capri", KERNEL_WORLD, .guarantee = joint, THREE},
+        {.kind = "capri", KERNEL_WORLD, PAPER, .guarantee = joint, FOUR},
+        /* the last epoch has no reports, so that only two of three visits report here */
+        {.kind = "capri",
+         KERNEL_WORLD,
+         .guarantee = local,
+         .reached = 0.6,
+         .visits = 3,
+         .apart = 7},
+        {.kind = "capri", KERNEL_WORLD, .guarantee = local, FOUR, .devices = true},
+        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = joint, THREE},
+        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = joint, FOUR},
+        {.kind = "posterior-kernel",
+         KERNEL_WORLD,
+         .settings = {{.key = "contexts", .value = "learned"}},
+         .n_settings = 1,
+         .guarantee = joint,
+         FOUR},
+        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = local, FOUR},
+        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = joint, FOUR},
+        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = local, FOUR},
     };
     for (size_t i = 0; i < N_OF(setups); i++)
         check(&setups[i]);

@@ -220,11 +220,13 @@ neighbors neighbors_compare(const crowd *c, size_t who, const person *other)
     tape_lines lines = tape_lines_of(tacit_agent_release_plan(b));
     for (size_t i = 0; i < n_tapes; i++)
         tapes[i] = tape_create();
+    const size_t apart = c->request.apart > 0 ? (size_t)c->request.apart : 1;
     here = there = *c;
     for (size_t k = 0; k < c->n; k++)
         if (is_visit(c, who, k)) {
-            here.people[k] = c->people[who];
-            there.people[k] = *other;
+            const bool turned = c->by_turns && k > who && (k - who) / apart % 2 == 1;
+            here.people[k] = turned ? *other : c->people[who];
+            there.people[k] = turned ? c->people[who] : *other;
         }
     play(&here, &(world){a, tapes, NULL}, who, &first);
     play(&there, &(world){b, tapes, &lines}, who, &second);

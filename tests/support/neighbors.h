@@ -36,7 +36,8 @@ typedef struct crowd {
     crowd_features features;
     size_t rows, dimension; /* of the features of a step */
     double bound;
-    bool devices; /* local: each user reports from a device of their own, by the server's model */
+    bool devices;  /* local: each user reports from a device of their own, by the server's model */
+    bool by_turns; /* every other visit of a person who comes back has the two worlds exchanged */
     size_t n;
     person people[CROWD_USERS];
 } crowd;
@@ -59,7 +60,8 @@ typedef struct neighbors {
 neighbors neighbors_compare(const crowd *c, size_t who, const person *other);
 
 /* Searches for the worst neighbors by hill climbing over both trajectories of the first, a middle and the last user: for each
- * line, and for the whole loss. Where the request cuts what lies outside the domain, so do some of the trajectories. */
+ * line, and for the whole loss. If people come back, the worst is tried from every place on, with all visits alike and by
+ * turns. Where the request cuts what lies outside the domain, so do some of the trajectories. */
 typedef struct neighbors_wish {
     const char *note; /* for messages, beside the request; NULL: none */
     size_t restarts, moves;
