@@ -81,13 +81,13 @@ static tacit_status check(const tacit__yaml *yaml, const tacit__node *node, cons
 tacit_status tacit__visitors_read(const tacit__yaml *yaml, const tacit__node *node, uint64_t users,
                                   tacit_visitors *out, tacit_error *err)
 {
-    char shown[TACIT__NODE_SHOWN];
+    char shown[TACIT__NODE_TEXT];
     written w = {.apart = 1};
     if (node->kind != TACIT__MAP)
         return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
                                 "visitors is %s, expected a map, for example {people: 10000, "
                                 "visits: 5, apart: 10000}",
-                                tacit__node_show(node, shown));
+                                tacit__node_format(node, shown));
     TRY(tacit__map_check(yaml, node, "visitors", fields, err));
     if (tacit__node_get(node, "apart") != NULL && tacit__node_get(node, "visits") == NULL)
         return tacit__yaml_fail(yaml, line_of(node, "apart"), err, TACIT_SYNTAX,
