@@ -149,8 +149,8 @@ static tacit_status column_of(const tacit_agent_request *q,
     return status;
 }
 
-/* Batches follow from the noise, and the noise of people who come back from the batches. Begins with visits in
- * different batches, and goes on while the batches need more. All of it is public. */
+/* Batches follow from the noise, and the noise of people who come back from the batches. Begins
+ * with visits in different batches, and goes on while the batches need more. All of it is public. */
 static tacit_status add_visits(const tacit_agent_request *q, tacit__posterior_kernel_options *o,
                                tacit_error *err)
 {

@@ -11,16 +11,18 @@
 TACIT_MUST_USE tacit_status tacit__thread_start(pthread_t *out, void *(*run)(void *context),
                                                 void *context, tacit_error *err);
 
-/* Makes this thread, and the threads that it starts from now on, patient or ordinary again. False: nothing was
- * changed, because somebody chose another policy for this process or the system refuses.
+/* Makes this thread, and the threads that it starts from now on, patient or ordinary again. False:
+ * nothing was changed, because somebody chose another policy for this process or the system
+ * refuses.
  *
- * A patient thread (SCHED_BATCH) that wakes does not interrupt the thread that runs. Where clients and workers
- * share the processors, several requests have come by the time a worker runs, and one switch of threads
- * answers them all; otherwise each request costs two switches. With an idle processor nothing changes. */
+ * A patient thread (SCHED_BATCH) that wakes does not interrupt the thread that runs. Where clients
+ * and workers share the processors, several requests have come by the time a worker runs, and one
+ * switch of threads answers them all; otherwise each request costs two switches. With an idle
+ * processor nothing changes. */
 bool tacit__thread_set_patient(bool patient);
 
-/* What this thread does can wait a little: where processors are short, other threads get three times its share
- * (nice 5). Where the system refuses, it stays as it is. */
+/* What this thread does can wait a little: where processors are short, other threads get three
+ * times its share (nice 5). Where the system refuses, it stays as it is. */
 void tacit__thread_set_background(void);
 
 /* Processors that this process may use; at least 1. */

@@ -19,8 +19,9 @@ typedef struct tacit__epochs_options {
 
 typedef struct tacit__epochs tacit__epochs;
 
-/* How many times the noise of one visit the visits of one person need: the square root of the largest sum over
- * shown epochs of (visits in it)^2, or of the number of visits under local privacy. */
+/* How many times the noise of one visit the visits of one person need: the square root of the
+ * largest sum over shown epochs of (visits in it)^2, or of the number of visits under local
+ * privacy. */
 TACIT_MUST_USE tacit_status tacit__epochs_column(const tacit__epochs_options *options, double *out,
                                                  tacit_error *err);
 
