@@ -186,7 +186,8 @@
 
   function section(all) {
     const { learner, ledger, guarantee } = all, { states, actions: n, horizon, features } = ledger.space;
-    const promise = cost(ledger.together) + (ledger.monitor && ledger.together ? ' (of this the mean reward ' + cost(ledger.monitor) + ')' : '');
+    const promise = cost(ledger.together) + (ledger.monitor && ledger.together ? ' (of this the mean reward ' + cost(ledger.monitor) + ')' : '')
+      + (ledger.visits > 1 ? ', for all of a person\u2019s visits: at most ' + whole.format(ledger.visits) + ', at least ' + plural(ledger.apart, 'user') + ' apart' : '');
     const where = [states > 0 ? plural(states, 'state') : plural(features, 'feature'), plural(n, 'action'), plural(horizon, 'step')].join(', ');
     return make('section', { id: place(learner), 'data-learner': learner.name }, make('h2', null, learner.name),
       make('p', { class: 'facts' }, learner.kind + '; ' + where + '; privacy: ' + (learner.model === 'none' ? 'none' : learner.model + ', ' + promise) + '.'),

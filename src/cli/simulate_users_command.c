@@ -297,13 +297,25 @@ static void put_billboard_path(const simulate_options *o, char path[MAX_PATH_TEX
                    o->learner != NULL ? "/v1/billboard?learner=%s" : "/v1/billboard", o->learner);
 }
 
+/* Every simulated user has a device that is thrown away after its one report. */
+static tacit_status save_nothing(void *context, const void *state, size_t size)
+{
+    (void)context;
+    (void)state;
+    (void)size;
+    return TACIT_OK;
+}
+
 static bool play_local(player *p, tacit_situation *here)
 {
     char path[MAX_PATH_TEXT], key[TACIT_CLIENT_KEY_SIZE], *body = NULL;
     const char *text;
     size_t size;
     tacit_client *client = NULL;
-    const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1}; /* no person is behind it */
+    const tacit_client_terms any = {/* no person is behind it */
+                                    .epsilon = HUGE_VAL,
+                                    .delta = 1,
+                                    .save = save_nothing};
     tacit_error err = {0};
     put_billboard_path(p->play->o, path);
     atomic_fetch_add(&p->play->requests, 1);

@@ -18,7 +18,8 @@
  *     curate/gram.c clips features, targets and weights;
  *   - the mean reward for a monitor is a mean of clipped rewards, so it is within [0, 1].
  *
- * What can still fail is memory, a second report, and missing arguments: none depends on the data. */
+ * What can still fail is memory, a second report, one that the person has no visit left for, a state that
+ * cannot be saved, and missing arguments: none depends on the data. */
 #include <tacit/client.h>
 
 #include <math.h>
@@ -30,6 +31,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "client/client_inside.h"
+#include "client/device_state.h"
 #include "noise/seal.h"
 
 #define TOL 1e-9 /* absolute, of probabilities that were printed and read again */
@@ -98,8 +100,10 @@ static tacit_status create_agent(tacit_client *c, tacit_error *err)
     c->request.outside = TACIT_OUTSIDE_CLIP;
     status = tacit_agent_create(&c->request, noise, &c->agent, err);
     if (status == TACIT_OK && c->facts.monitor.model == TACIT_MODEL_LOCAL)
-        status =
-            tacit__monitor_create(c->facts.monitor, c->request.episodes, noise, &c->monitor, err);
+        status = tacit__monitor_create(
+            c->facts.monitor,
+            &(tacit__monitored){c->request.episodes, c->request.visits, c->request.apart}, noise,
+            &c->monitor, err);
     tacit_noise_destroy(noise);
     return status == TACIT_OK ? follow(c, err) : status;
 }
@@ -117,6 +121,8 @@ tacit_status tacit_client_create(const char *billboard, size_t size,
     tacit_status status = tacit__client_read(c, billboard, size, terms, err);
     if (status == TACIT_OK)
         status = create_agent(c, err);
+    if (status == TACIT_OK)
+        status = tacit__client_load(c, terms, err);
     (void)tacit__alloc_allow(before);
     if (status != TACIT_OK) {
         tacit_client_destroy(c);
@@ -136,6 +142,7 @@ void tacit_client_destroy(tacit_client *c)
     tacit__free(c->texts);
     tacit__free(c->table);
     tacit__free(c->model);
+    tacit__free(c->last);
     tacit__known_destroy(&c->known);
     tacit__free(c);
 }
@@ -226,10 +233,40 @@ tacit_status tacit_client_report(tacit_client *c, const tacit_trajectory *episod
     if (c->reported)
         return tacit__fail(err, TACIT_EXHAUSTED,
                            "this client has made its report; send that one again");
-    tacit_status status = make_report(c, episode, body, key, err);
+    if (c->facts.made >= c->facts.visits)
+        return tacit__fail(err, TACIT_EXHAUSTED,
+                           "this person has made all %llu reports that the guarantee is for "
+                           "(visits_used)",
+                           (unsigned long long)c->facts.visits);
+    char *made = NULL, name[TACIT_CLIENT_KEY_SIZE];
+    tacit_status status = make_report(c, episode, &made, name, err);
+    if (status == TACIT_OK) /* counted, and where a crash does not reach it, before it can leave */
+        status = tacit__client_keep(c, made, name, err);
     c->reported = status == TACIT_OK;
+    if (c->reported) {
+        *body = made;
+        memcpy(key, name, sizeof name);
+    } else {
+        tacit__free(made);
+    }
     c->was_cut = tacit_agent_was_cut(c->agent);
     return status;
+}
+
+tacit_status tacit_client_report_again(const tacit_client *c, char **body,
+                                       char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
+{
+    if (c == NULL || body == NULL || key == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (c->last == NULL)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "this person has made no report yet");
+    tacit__text out = {0};
+    tacit__text_put(&out, c->last);
+    if (out.failed)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    memcpy(key, c->last_key, sizeof c->last_key);
+    *body = out.data;
+    return TACIT_OK;
 }
 
 bool tacit_client_was_cut(const tacit_client *client)

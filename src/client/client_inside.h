@@ -25,6 +25,10 @@ struct tacit_client {
     tacit_billboard board;
     void *table; /* to act by; NULL: the model tells */
     bool reported, was_cut;
+    tacit_client_save_fn *save; /* or NULL */
+    void *save_context;
+    char *last; /* the last report, of this client or of the state it began with; NULL: none */
+    char last_key[TACIT_CLIENT_KEY_SIZE];
 };
 
 /* Everything that the text says into a client that is empty but for its memory: facts, request, model and

@@ -101,6 +101,14 @@ static void read_request(source *s, const tacit__json_node *root)
     c->facts.learner = copy_text(s, find(s, root, "learner"));
     c->facts.version = read_count(s, root, "version", UINT64_MAX);
     c->request.episodes = read_count(s, root, "episodes", UINT64_MAX);
+    c->request.visits = c->request.apart = 0;
+    if (has(s, root, "visits")) { /* both, or neither */
+        c->request.visits = read_count(s, root, "visits", UINT64_MAX);
+        c->request.apart = read_count(s, root, "apart", UINT64_MAX);
+        s->good = s->good && c->request.visits > 1 && c->request.apart > 0;
+    }
+    c->facts.visits = c->request.visits > 0 ? c->request.visits : 1;
+    c->facts.apart = c->request.apart > 0 ? c->request.apart : 1;
     c->request.n_states = (size_t)read_count(s, space, "states", most);
     c->request.n_actions = (size_t)read_count(s, space, "actions", most);
     c->request.horizon = (size_t)read_count(s, space, "horizon", most);

@@ -1,7 +1,7 @@
 /* One private running sum of one number: the user's mean reward minus 1/2, which is at most 1/2
  * away from 0, so that a replaced user moves it by at most 1. Under local privacy the sum is
  * `local`: every user's number has noise of its own, and the same reason tells how far two episodes
- * of one user are apart. */
+ * of one user are apart. People who come back are in the sum's own bound (sums/returning.h). */
 #include "curate/monitor.h"
 
 #include <math.h>
@@ -22,13 +22,15 @@ struct tacit__monitor {
 
 static const char name[] = "reward";
 
-static tacit_status open_sum(tacit__monitor *m, tacit_guarantee g, uint64_t users,
+static tacit_status open_sum(tacit__monitor *m, tacit_guarantee g, const tacit__monitored *people,
                              tacit_noise *noise, tacit_error *err)
 {
     const tacit_sum_spec spec = {.mechanism = tacit_sum_default_mechanism(g),
                                  .law = g.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
                                  .dimension = 1,
-                                 .users = users,
+                                 .users = people->users,
+                                 .visits = people->visits,
+                                 .apart = people->apart,
                                  .bound = {.l1 = 0.5, .l2 = 0.5},
                                  .reason = "a mean reward is in [0, 1]: any other is at most 1 "
                                            "away"};
@@ -38,13 +40,13 @@ static tacit_status open_sum(tacit__monitor *m, tacit_guarantee g, uint64_t user
     return tacit_sum_create(&spec, m->ledger, name, &m->sum, err);
 }
 
-tacit_status tacit__monitor_create(tacit_guarantee guarantee, uint64_t users, tacit_noise *noise,
-                                   tacit__monitor **out, tacit_error *err)
+tacit_status tacit__monitor_create(tacit_guarantee guarantee, const tacit__monitored *people,
+                                   tacit_noise *noise, tacit__monitor **out, tacit_error *err)
 {
     tacit__monitor *m = tacit__alloc(1, sizeof *m);
     if (m == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit_status status = open_sum(m, guarantee, users, noise, err);
+    tacit_status status = open_sum(m, guarantee, people, noise, err);
     if (status != TACIT_OK) {
         tacit__monitor_destroy(m);
         return status;

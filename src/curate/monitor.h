@@ -13,8 +13,14 @@
 
 typedef struct tacit__monitor tacit__monitor;
 
+/* Whom it is about: one person is at most `visits` of the users, at least `apart` users apart (0: 1). */
+typedef struct tacit__monitored {
+    uint64_t users, visits, apart;
+} tacit__monitored;
+
 /* `noise` is used during creation only. */
-TACIT_MUST_USE tacit_status tacit__monitor_create(tacit_guarantee guarantee, uint64_t users,
+TACIT_MUST_USE tacit_status tacit__monitor_create(tacit_guarantee guarantee,
+                                                  const tacit__monitored *people,
                                                   tacit_noise *noise, tacit__monitor **out,
                                                   tacit_error *err);
 void tacit__monitor_destroy(tacit__monitor *monitor);

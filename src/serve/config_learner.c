@@ -107,17 +107,13 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
         return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
                                 "published constants are for simulations; a service that guards "
                                 "people has calibration: tight");
-    if (entry.visits > 1)
-        return tacit__yaml_fail(
-            c->yaml, node->line, err, TACIT_UNSUPPORTED,
-            "visits is %llu, but a service learns from each person once; remove "
-            "it (experiments may have it)",
-            (unsigned long long)entry.visits);
     l->kind = l->request.kind = entry.kind;
     l->request.settings = entry.settings;
     l->request.n_settings = entry.n_settings;
     l->request.guarantee = entry.guarantee;
     l->request.sums = entry.sums;
+    l->request.visits = entry.visits;
+    l->request.apart = entry.visits > 1 && entry.apart == 0 ? 1 : entry.apart;
     l->request.outside = entry.outside;
     l->request.file = tacit__yaml_name(c->yaml);
     l->request.line = entry.line;
@@ -173,6 +169,22 @@ static tacit_status check_local(const config *c, const tacit__node *learner,
     return TACIT_OK;
 }
 
+/* Visits are counted by the user's id, so everybody must have one. */
+static tacit_status check_returning(const config *c, const tacit__node *learner,
+                                    tacit__learner_config *l, tacit_error *err)
+{
+    const tacit__node *user = tacit__node_get(tacit__node_get(learner, "space"), "user");
+    if (l->request.visits <= 1 || l->request.guarantee.model == TACIT_MODEL_LOCAL)
+        return TACIT_OK;
+    if (user != NULL && !l->user_required)
+        return tacit__yaml_fail(c->yaml, user->line, err, TACIT_SYNTAX,
+                                "user is optional, but with visits: %llu the service counts how "
+                                "often each person comes; write user: required, or leave it out",
+                                (unsigned long long)l->request.visits);
+    l->user_required = true;
+    return TACIT_OK;
+}
+
 tacit_status tacit__learner_config_read(const tacit__service_config *c, const tacit__node *node,
                                         tacit__learner_config *l, tacit_error *err)
 {
@@ -189,6 +201,8 @@ tacit_status tacit__learner_config_read(const tacit__service_config *c, const ta
         status = read_agent(c, node, l, err);
     if (status == TACIT_OK)
         status = check_local(c, node, l, err);
+    if (status == TACIT_OK)
+        status = check_returning(c, node, l, err);
     if (status == TACIT_OK)
         status = read_monitor(c, node, l, err);
     return status;

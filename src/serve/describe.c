@@ -84,8 +84,11 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     tacit__names_describe(c, out);
     if (c->user_required)
         tacit__text_put(out, ",\"user\":\"required\"");
-    tacit__text_print(out, "},\"episodes\":%llu%s", (unsigned long long)q->episodes,
-                      c->log_decisions ? ",\"log_decisions\":true" : "");
+    tacit__text_print(out, "},\"episodes\":%llu", (unsigned long long)q->episodes);
+    if (q->visits > 1)
+        tacit__text_print(out, ",\"visits\":%llu,\"apart\":%llu", (unsigned long long)q->visits,
+                          (unsigned long long)q->apart);
+    tacit__text_put(out, c->log_decisions ? ",\"log_decisions\":true" : "");
 }
 
 tacit_guarantee tacit__describe_together(const tacit__learner_config *c)

@@ -3,7 +3,8 @@
  *
  * To decide is to read the billboard, which costs nobody any privacy: everybody gets an action,
  * also who has taken part and who comes after the last user. Their answers say that nothing of it
- * will be learned. */
+ * will be learned. Whether a person comes back too soon is known when the episode is finished, since
+ * users are counted in that order: see serve/observe.c. */
 #include <string.h>
 
 #include "base/json_text.h"
@@ -19,9 +20,8 @@
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 
-/* MAX_USER: bytes. CLOSED_SECONDS, a stated choice: somebody has to look after a store that does not
- * learn. */
-enum { MAX_USER = 256, CLOSED_SECONDS = 60 };
+/* A stated choice: somebody has to look after a store that does not learn. */
+enum { CLOSED_SECONDS = 60 };
 
 /* --- What requests have in common --------------------------------------------------------------- */
 
@@ -44,17 +44,22 @@ static tacit__learner *choose(const tacit__body *b)
     return NULL;
 }
 
-/* The user's id, of the body or the header, into id[MAX_USER + 1]. False: refused. */
-static bool read_user(const tacit__body *b, bool required, bool *has, char *id)
+bool tacit__joint_read_user(const tacit__body *b, const tacit__learner_config *c, bool *has,
+                            char id[TACIT__MAX_USER + 1])
 {
-    static const tacit__field field = {"user", TACIT__FIELD_TEXT, .low = 1, .high = MAX_USER,
+    const bool required = c->user_required;
+    const uint64_t visits = c->request.visits;
+    static const tacit__field field = {"user", TACIT__FIELD_TEXT, .low = 1, .high = TACIT__MAX_USER,
                                        .expected = "a string of 1 to 256 bytes"};
     tacit__request *r = b->request;
     if (!tacit__body_read(b, &field, has, id))
         return false;
     if (r->user == NULL && required && !*has) {
         tacit__refuse(r, 422, "missing", "user",
-                      "user is missing: this learner takes nobody without an id");
+                      visits > 1
+                          ? "user is missing: this learner counts the visits of each person, "
+                            "so it takes nobody without an id"
+                          : "user is missing: this learner takes nobody without an id");
         return false;
     }
     if (r->user == NULL)
@@ -65,9 +70,9 @@ static bool read_user(const tacit__body *b, bool required, bool *has, char *id)
                       "user is given twice: in the body and in the header Tacit-User");
         return false;
     }
-    if (length == 0 || length > MAX_USER) {
+    if (length == 0 || length > TACIT__MAX_USER) {
         tacit__refuse(r, 422, "out_of_range", "user",
-                      "the header Tacit-User must have 1 to %d bytes", MAX_USER);
+                      "the header Tacit-User must have 1 to %d bytes", TACIT__MAX_USER);
         return false;
     }
     memcpy(id, r->user, length + 1);
@@ -75,13 +80,24 @@ static bool read_user(const tacit__body *b, bool required, bool *has, char *id)
     return true;
 }
 
+void tacit__joint_hash_user(const tacit_service *service, int64_t learner, const char *id,
+                            uint8_t person[TACIT__VAULT_KEY])
+{
+    char text[sizeof learner + TACIT__MAX_USER];
+    const size_t length = strlen(id);
+    memcpy(text, &learner, sizeof learner);
+    memcpy(text + sizeof learner, id, length);
+    tacit__keyed_hash(service->key_person, text, sizeof learner + length, person, TACIT__VAULT_KEY);
+    tacit__wipe(text, sizeof text);
+}
+
 /* A new episode of this learner, or the one that this request has opened before. False: refused. */
 static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket *t)
 {
     tacit__request *r = b->request;
-    char user[MAX_USER + 1 + sizeof(int64_t)];
+    char user[TACIT__MAX_USER + 1];
     bool has;
-    if (!read_user(b, tacit__learner_config_of(l)->user_required, &has, user + sizeof(int64_t)) ||
+    if (!tacit__joint_read_user(b, tacit__learner_config_of(l), &has, user) ||
         !tacit__idempotency_read(r, false, tacit__learner_id(l), NULL))
         return false;
     *t = (tacit__ticket){.kind = TACIT__TICKET_EPISODE,
@@ -92,34 +108,37 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
         tacit__idempotency_episode(r, t->episode);
     else
         tacit__random_few(t->episode, sizeof t->episode);
-    if (!has)
-        return true;
-    memcpy(user, &t->learner, sizeof t->learner);
-    tacit__keyed_hash(r->service->key_person, user,
-                      sizeof(int64_t) + strlen(user + sizeof(int64_t)), t->person,
-                      sizeof t->person);
+    if (has)
+        tacit__joint_hash_user(r->service, t->learner, user, t->person);
     tacit__wipe(user, sizeof user);
     return true;
 }
 
 /* Whether what comes of it will be learned, into the ticket: how many users came is public, and
- * whether this user has taken part is told to nobody else. Who has returned once has done so for
- * good. False: refused. */
+ * whether this user has taken part is told to nobody else. Who has come as often as they may has
+ * done so for good. False: refused. */
 static bool predict_learned(tacit__request *r, tacit__ticket *t)
 {
     bool returning = t->unlearned == TACIT__RETURNING;
+    const bool several = tacit__learner_config_of(r->chosen)->request.visits > 1;
     if (t->has_person && !returning) {
-        tacit_status status = tacit__vault_has_person(tacit__service_read(r->service), t->learner,
-                                                      t->person, t->episode, &returning, NULL);
+        tacit__vault *reader = tacit__service_read(r->service);
+        tacit_status status =
+            several ? tacit__vault_has_used(reader, t->learner, t->person, &returning, NULL)
+                    : tacit__vault_has_person(reader, t->learner, t->person, t->episode, &returning,
+                                              NULL);
         tacit__service_read_end(r->service);
         if (status != TACIT_OK) {
             tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
             return false;
         }
     }
-    t->unlearned = returning                           ? TACIT__RETURNING
-                   : tacit__learner_is_open(r->chosen) ? TACIT__LEARNED
-                                                       : TACIT__CLOSED;
+    const tacit__learner_figures f = tacit__learner_figures_of(r->chosen);
+    const bool full = f.accepted >= f.limit, was_returning = t->unlearned == TACIT__RETURNING;
+    t->unlearned = returning && (was_returning || !several || !full) ? TACIT__RETURNING
+                   : f.standing != TACIT__STANDING_FINE              ? TACIT__CLOSED
+                   : full                                            ? TACIT__FULL
+                                                                     : TACIT__LEARNED;
     return true;
 }
 
@@ -158,9 +177,21 @@ bool tacit__joint_is_closed(tacit__request *r)
 
 /* --- Opening and deciding ----------------------------------------------------------------------- */
 
-const char *tacit__joint_learned(bool learned)
+const char *tacit__joint_returning(const tacit__learner_config *c)
 {
-    return learned ? "" : ",\"learned\":false";
+    return c->request.visits > 1 ? "visits_used" : "taken_part";
+}
+
+/* What an answer has if nothing will be learned. */
+static void put_unlearned(tacit__request *r)
+{
+    const uint8_t why = r->ticket.unlearned;
+    if (why != TACIT__LEARNED)
+        tacit__text_print(&r->answer, ",\"learned\":false,\"reason\":\"%s\"",
+                          why == TACIT__RETURNING
+                              ? tacit__joint_returning(tacit__learner_config_of(r->chosen))
+                          : why == TACIT__FULL ? "full"
+                                               : "closed");
 }
 
 static void answer_open(tacit__request *r)
@@ -169,9 +200,10 @@ static void answer_open(tacit__request *r)
     r->status = 201;
     tacit__text_put(&r->answer, "{\"episode\":\"");
     tacit__ticket_write(r->service->key_ticket, &r->ticket, NULL, r->keyed, &r->answer);
-    tacit__text_print(&r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld%s}",
-                      c->name, c->request.horizon, (long long)r->expires,
-                      tacit__joint_learned(r->ticket.unlearned == TACIT__LEARNED));
+    tacit__text_print(&r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld", c->name,
+                      c->request.horizon, (long long)r->expires);
+    put_unlearned(r);
+    tacit__text_put(&r->answer, "}");
 }
 
 bool tacit__handle_open(tacit__request *r)
@@ -240,7 +272,7 @@ static void answer_decision(tacit__request *r)
     tacit__text_put(&r->answer, ",\"decision\":\"");
     tacit__ticket_write(r->service->key_ticket, t, place, r->keyed, &r->answer);
     tacit__text_put(&r->answer, "\"");
-    tacit__text_put(&r->answer, tacit__joint_learned(t->unlearned == TACIT__LEARNED));
+    put_unlearned(r);
     tacit__text_put(&r->answer, r->outside ? ",\"outside\":true}" : "}");
 }
 

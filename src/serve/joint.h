@@ -11,7 +11,15 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *tic
 /* Whether nothing is taken from anybody, since the store must not learn; then it was refused. */
 bool tacit__joint_is_closed(tacit__request *r);
 
-/* What an answer has if nothing is learned: `,"learned":false`, else "". */
-const char *tacit__joint_learned(bool learned);
+/* The user's id, of the body or the header. False: refused. */
+enum { TACIT__MAX_USER = 256 }; /* bytes */
+bool tacit__joint_read_user(const tacit__body *body, const tacit__learner_config *config, bool *has,
+                            char id[TACIT__MAX_USER + 1]);
+/* What the store knows a person by: a keyed hash of the learner's number and the id. */
+void tacit__joint_hash_user(const tacit_service *service, int64_t learner, const char *id,
+                            uint8_t person[TACIT__VAULT_KEY]);
+
+/* The word for a person who has taken part as often as they may. */
+const char *tacit__joint_returning(const tacit__learner_config *config);
 
 #endif

@@ -269,7 +269,10 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     (void)pthread_mutex_init(&l->lock, NULL);
     (void)pthread_mutex_init(&l->agent_lock, NULL);
     tacit__condition_create(&l->news_came);
+    uint64_t people = 0;
     tacit_status status = tacit__learner_restore(l, vault, err);
+    if (status == TACIT_OK && l->row.visits > 1)
+        status = tacit__vault_count_people(vault, l->row.id, &people, err);
     if (status == TACIT_OK)
         status =
             tacit__vault_open(setting->store, TACIT__VAULT_READ, setting->key, &l->reader, err);
@@ -282,6 +285,7 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     l->more = true;
     l->figures = (tacit__learner_figures){.limit = l->row.limit,
                                           .accepted = l->row.accepted,
+                                          .people = people,
                                           .standing = setting->standing,
                                           .reward = (double)NAN,
                                           .reward_error = (double)NAN};
@@ -334,10 +338,19 @@ void tacit__learner_wake(tacit__learner *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-void tacit__learner_accepted(tacit__learner *l)
+void tacit__learner_accepted(tacit__learner *l, bool first)
 {
     pthread_mutex_lock(&l->lock);
     l->figures.accepted++;
+    l->figures.people += first;
+    pthread_mutex_unlock(&l->lock);
+}
+
+void tacit__learner_turned_away(tacit__learner *l, bool too_soon)
+{
+    pthread_mutex_lock(&l->lock);
+    l->figures.too_soon += too_soon;
+    l->figures.visits_used += !too_soon;
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -379,12 +392,6 @@ tacit__learner_figures tacit__learner_figures_of(tacit__learner *l)
     tacit__learner_figures figures = l->figures;
     pthread_mutex_unlock(&l->lock);
     return figures;
-}
-
-bool tacit__learner_is_open(tacit__learner *l)
-{
-    tacit__learner_figures figures = tacit__learner_figures_of(l);
-    return figures.standing == TACIT__STANDING_FINE && figures.accepted < figures.limit;
 }
 
 const tacit_plan *tacit__learner_plan(const tacit__learner *l)

@@ -40,8 +40,10 @@ void tacit__learner_destroy(tacit__learner *learner);
 
 /* There are new inputs in the vault. */
 void tacit__learner_wake(tacit__learner *learner);
-/* One more user was acknowledged. */
-void tacit__learner_accepted(tacit__learner *learner);
+/* One more user was acknowledged; `first`: a person who had not come before, where people may come back. */
+void tacit__learner_accepted(tacit__learner *learner, bool first);
+/* A person came back too soon, or too often. */
+void tacit__learner_turned_away(tacit__learner *learner, bool too_soon);
 
 /* To be given back. */
 tacit__board *tacit__learner_board(tacit__learner *learner);
@@ -59,12 +61,11 @@ typedef struct tacit__learner_figures {
     bool failed;              /* it does not learn any more: something went wrong */
     double reward;            /* released mean so far; NaN: none */
     double reward_error;      /* its standard deviation */
+    uint64_t
+        people; /* where people may come back: how many have come, and how often since the start one */
+    uint64_t too_soon, visits_used; /* of them came too soon, or had had all visits */
 } tacit__learner_figures;
 tacit__learner_figures tacit__learner_figures_of(tacit__learner *learner);
-
-/* Whether one more user would be learned from: the store stands fine, and the learner has not had all its
- * users. */
-bool tacit__learner_is_open(tacit__learner *learner);
 
 /* The release plans: of the agent (NULL with model none) and of the monitor (NULL if there is none). */
 const tacit_plan *tacit__learner_plan(const tacit__learner *learner);

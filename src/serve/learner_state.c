@@ -111,7 +111,9 @@ static tacit_status create_monitor(const tacit__learner_config *c, tacit__monito
     tacit_status status = tacit_noise_create_from_os(&noise);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    status = tacit__monitor_create(c->monitor, c->request.episodes, noise, out, err);
+    status = tacit__monitor_create(
+        c->monitor, &(tacit__monitored){c->request.episodes, c->request.visits, c->request.apart},
+        noise, out, err);
     tacit_noise_destroy(noise);
     return status;
 }
@@ -180,13 +182,40 @@ static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_erro
     tacit_billboard board;
     TRY(tacit_agent_plan(l->agent, &board, err));
     TRY(tacit__learner_save(l, err));
-    l->row.limit = l->config->request.episodes;
+    const tacit_agent_request *q = &l->config->request;
+    l->row.limit = q->episodes;
     l->row.version = board.version;
+    l->row.visits = q->visits;
+    l->row.apart = q->apart;
+    l->row.named = q->visits > 1 && q->guarantee.model != TACIT_MODEL_LOCAL;
     TRY(tacit__vault_begin(vault, err));
     return tacit__vault_finish_transaction(
         vault,
         tacit__vault_add_learner(vault, l->config->name, &l->row, l->state, l->state_size, err),
         err);
+}
+
+static uint64_t at_least_1(uint64_t n)
+{
+    return n > 0 ? n : 1;
+}
+
+/* How often people may come back is told apart from other changes, since it looks harmless. */
+static tacit_status fail_changed(const tacit__learner *l, tacit_error *err)
+{
+    const tacit__learner_config *c = l->config;
+    const uint64_t visits = at_least_1(c->request.visits), apart = at_least_1(c->request.apart);
+    if (visits != l->row.visits || apart != l->row.apart)
+        return tacit__fail_at(
+            err, TACIT_WRONG_PLAN, c->request.file, (size_t)c->request.line,
+            "visits is %llu and apart %llu, but the store has a learner '%s' with visits %llu and "
+            "apart %llu; what it promised its users stays: give a changed learner another name",
+            (unsigned long long)visits, (unsigned long long)apart, c->name,
+            (unsigned long long)l->row.visits, (unsigned long long)l->row.apart);
+    return tacit__fail_at(err, TACIT_WRONG_PLAN, c->request.file, (size_t)c->request.line,
+                          "the store has a learner '%s' with other settings; what it promised "
+                          "its users stays: give a changed learner another name",
+                          c->name);
 }
 
 static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_error *err)
@@ -208,11 +237,7 @@ static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_err
         return begin_new(l, vault, err);
     }
     if (memcmp(l->row.fingerprint, fingerprint, sizeof fingerprint) != 0)
-        status =
-            tacit__fail_at(err, TACIT_WRONG_PLAN, c->request.file, (size_t)c->request.line,
-                           "the store has a learner '%s' with other settings; what it promised "
-                           "its users stays: give a changed learner another name",
-                           c->name);
+        status = fail_changed(l, err);
     else
         status = load_state(l, state, size, err);
     tacit__free_secret(state, size);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agents/agent_inside.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/describe.h"
@@ -72,6 +73,23 @@ bool tacit__handle_billboard(tacit__request *r)
 /* An answer beside those of tacit__vault_answer. */
 enum { OVER_QUOTA = -1 };
 
+/* A report whose sender gave an id, where people may come back: one that comes too often or too soon is
+ * not taken. That keeps the learner as accurate as it was declared. The promise does not rest on it, since
+ * devices count their reports themselves, and an id can be left out. What a report was told stays its
+ * answer. */
+static tacit_status judge(tacit__request *r, tacit__vault *vault, int64_t learner,
+                          tacit__vault_answer *answer, tacit_error *err)
+{
+    TRY(tacit__vault_find_verdict(vault, learner, r->key, answer, err));
+    if (*answer != TACIT__VAULT_TAKEN)
+        return TACIT_OK;
+    TRY(tacit__vault_judge(vault, learner, r->person, answer, &r->is_first, err));
+    if (*answer == TACIT__VAULT_USED || *answer == TACIT__VAULT_SOON)
+        return tacit__vault_save_verdict(vault, learner, r->key,
+                                         tacit__clock_now(&r->service->clock), *answer, err);
+    return TACIT_OK;
+}
+
 /* A report whose bytes were taken before, under whatever key, counts once and is told what the first was
  * told: a device ends its report with a random name, so the bytes of two devices are never the same, and
  * who sends those of another learns nothing from the answer. */
@@ -81,21 +99,31 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     const int64_t learner = tacit__learner_id(r->chosen);
     tacit__vault_answer answer = TACIT__VAULT_TAKEN;
     bool may = true, full = false;
-    r->is_user = false;
+    r->is_user = r->is_first = false;
     tacit_status status =
         tacit__vault_find_report(vault, learner, r->key, r->content, &answer, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)
         status = tacit__vault_is_full(vault, learner, &full, err);
+    if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && r->has_person)
+        status = judge(r, vault, learner, &answer, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && !full)
         status = tacit__quota_check(r, vault, &may, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && may)
-        status = tacit__vault_add_user(vault, learner, r->key, NULL, r->content, r->data,
-                                       r->data_size, &answer, err);
+        status = tacit__vault_add_user(vault, learner, r->key, r->has_person ? r->person : NULL,
+                                       r->content, r->data, r->data_size, &answer, err);
     r->answer_code = may ? (int)answer : OVER_QUOTA;
     r->is_user = may && answer == TACIT__VAULT_TAKEN;
     if (status == TACIT_OK && r->is_user)
         status = tacit__quota_use(r, vault, err);
     return status;
+}
+
+static const char *word_of(int answer)
+{
+    return answer == TACIT__VAULT_FULL   ? "full"
+           : answer == TACIT__VAULT_USED ? "visits_used"
+           : answer == TACIT__VAULT_SOON ? "too_soon"
+                                         : "taken";
 }
 
 static void done(tacit__job *job, tacit_status status)
@@ -109,10 +137,11 @@ static void done(tacit__job *job, tacit_status status)
         tacit__quota_refuse(r);
     } else {
         r->status = 202;
-        tacit__text_print(&r->answer, "{\"status\":\"%s\"}",
-                          r->answer_code == TACIT__VAULT_FULL ? "full" : "taken");
+        tacit__text_print(&r->answer, "{\"status\":\"%s\"}", word_of(r->answer_code));
+        if (r->answer_code == TACIT__VAULT_USED || r->answer_code == TACIT__VAULT_SOON)
+            tacit__learner_turned_away(r->chosen, r->answer_code == TACIT__VAULT_SOON);
         if (r->is_user) {
-            tacit__learner_accepted(r->chosen);
+            tacit__learner_accepted(r->chosen, r->is_first);
             tacit__learner_wake(r->chosen);
         }
     }
@@ -159,6 +188,25 @@ static bool read_report(tacit__request *r, const tacit__body *b)
     return true;
 }
 
+/* The id of the person whose device it is, if it is given. False: refused. */
+static bool read_person(tacit__request *r, const tacit__body *b)
+{
+    const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
+    char user[TACIT__MAX_USER + 1];
+    if (!tacit__joint_read_user(b, c, &r->has_person, user))
+        return false;
+    if (r->has_person && c->request.visits <= 1) {
+        tacit__refuse(r, 422, "out_of_range", "user",
+                      "user is for learners with visits: this one takes one report of each device, "
+                      "and need not know whose it is");
+        return false;
+    }
+    if (r->has_person)
+        tacit__joint_hash_user(r->service, tacit__learner_id(r->chosen), user, r->person);
+    tacit__wipe(user, sizeof user);
+    return true;
+}
+
 bool tacit__handle_report(tacit__request *r)
 {
     char name[TACIT__MAX_NAME + 1];
@@ -176,7 +224,7 @@ bool tacit__handle_report(tacit__request *r)
     }
     if (tacit__joint_is_closed(r) ||
         !tacit__idempotency_read(r, true, tacit__learner_id(r->chosen), NULL) ||
-        !read_report(r, &b))
+        !read_person(r, &b) || !read_report(r, &b))
         return true;
     r->job = (tacit__job){.apply = apply, .done = done};
     tacit__committer_post(r->service->committer, &r->job);

@@ -45,6 +45,35 @@ static void put_learner_metrics(tacit__request *r)
     }
 }
 
+/* Of learners to whom people may come back. */
+static void put_visit_metrics(tacit__request *r)
+{
+    const tacit_service *service = r->service;
+    static const struct {
+        const char *name, *type, *help;
+    } rows[] = {
+        {"tacit_visits_limit", "gauge", "Visits of one person that the learner was declared for"},
+        {"tacit_visits_apart", "gauge", "Users between two visits of one person, at least"},
+        {"tacit_people", "gauge", "People that the learner has learned from"},
+        {"tacit_visits_too_soon_total", "counter",
+         "Visits that were not learned from: the person's last one was too near"},
+        {"tacit_visits_used_total", "counter",
+         "Visits that were not learned from: the person has had all of them"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tacit__text_print(&r->answer, "# HELP %s %s\n# TYPE %s %s\n", rows[i].name, rows[i].help,
+                          rows[i].name, rows[i].type);
+        for (size_t j = 0; j < service->config.n_learners; j++) {
+            const tacit_agent_request *q = &service->config.learners[j].request;
+            if (q->visits <= 1 || (r->bearer.bound && r->bearer.learner != service->learners[j]))
+                continue;
+            const tacit__learner_figures f = tacit__learner_figures_of(service->learners[j]);
+            const uint64_t values[] = {q->visits, q->apart, f.people, f.too_soon, f.visits_used};
+            tacit__text_print(&r->answer, "%s{learner=\"%s\"} %llu\n", rows[i].name,
+                              service->config.learners[j].name, (unsigned long long)values[i]);
+        }
+    }
+}
+
 /* Upper ends of the buckets, in seconds. */
 static const double ends[TACIT__N_BUCKETS] = {1e-4,   2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2,
                                               2.5e-2, 5e-2,   0.1,  0.25, 1,      5,    1e9};
@@ -110,6 +139,7 @@ bool tacit__handle_metrics(tacit__request *r)
     r->status = 200;
     r->type = "text/plain; version=0.0.4; charset=utf-8";
     put_learner_metrics(r);
+    put_visit_metrics(r);
     put_route_metrics(out, s);
     const struct {
         const char *name, *type, *help;

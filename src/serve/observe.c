@@ -4,7 +4,11 @@
  * Who is not learned from (a returning user, or one after the last) is acknowledged, and how far they are
  * in their episode is all that is kept. That this is so is decided here, inside the transaction, whatever
  * a ticket foresaw: of two open episodes of one user the one that is first told something counts. A store
- * that must not learn acknowledges nothing. */
+ * that must not learn acknowledges nothing.
+ *
+ * Where people may come back, a visit takes its place among the users when its episode is finished. That is
+ * when it counts, or is too soon: of two open episodes the first to finish counts. What an episode was told
+ * stays its answer. */
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +29,7 @@ typedef enum outcome {
     FINISHED,
     FULL,
     RETURNING,
+    TOO_SOON,
     CONTRADICTION,
     CROWDED,
     OVER_QUOTA
@@ -52,6 +57,11 @@ static tacit__observation observation_of(const tacit__request *r, const tacit__l
                                 .next_state = r->next_state,
                                 .next_place = place + tacit__place_size(c),
                                 .trail = {r->ticket.probability, r->ticket.version}};
+}
+
+static bool may_return(const tacit__request *r)
+{
+    return tacit__learner_config_of(r->chosen)->request.visits > 1;
 }
 
 /* An observation of an episode that is over: a repetition, or a contradiction. */
@@ -82,10 +92,13 @@ static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit
     const tacit__digest_key key = {r->service->key_told, t->episode};
     const size_t size = tacit__episode_digest_size(e->config);
     bool may = true, returning = false;
+    tacit__vault_answer verdict = TACIT__VAULT_TAKEN;
     tacit_status status = tacit__quota_check(r, vault, &may, err);
-    if (status == TACIT_OK && !may && t->has_person) /* who is not taken uses up nothing */
+    if (status == TACIT_OK && may_return(r))
+        status = tacit__vault_judge(vault, t->learner, t->person, &verdict, &r->is_first, err);
+    else if (status == TACIT_OK && !may && t->has_person) /* who is not taken uses up nothing */
         status = tacit__vault_has_person(vault, t->learner, t->person, t->episode, &returning, err);
-    if (status != TACIT_OK || !may) {
+    if (status != TACIT_OK || (!may && verdict == TACIT__VAULT_TAKEN)) {
         *answer = returning ? TACIT__VAULT_PERSON : TACIT__VAULT_SEEN;
         r->answer_code = OVER_QUOTA;
         return status;
@@ -133,17 +146,20 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
     if (!finished && !has_room(r, is_new))
         return TACIT_OK;
     tacit_status status =
-        finished
-            ? add_user(r, vault, e, answer, err)
-            : tacit__vault_hold(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
-                                t->opened, r->data, tacit__episode_size(e->config), answer, err);
+        finished ? add_user(r, vault, e, answer, err)
+                 : tacit__vault_hold(vault, t->learner, t->episode,
+                                     t->has_person && !may_return(r) ? t->person : NULL, t->opened,
+                                     r->data, tacit__episode_size(e->config), answer, err);
     if (*answer == TACIT__VAULT_SEEN)
         return status; /* refused: the answer is there */
-    r->learned = true;
-    r->answer_code = finished ? FINISHED : OPEN;
-    r->is_user = finished && *answer == TACIT__VAULT_TAKEN;
-    r->opens = is_new && !finished && *answer == TACIT__VAULT_TAKEN;
-    r->closes = !is_new && finished && *answer == TACIT__VAULT_TAKEN;
+    const bool soon = *answer == TACIT__VAULT_SOON, taken = *answer == TACIT__VAULT_TAKEN;
+    r->learned = !soon;
+    r->answer_code = soon ? TOO_SOON : finished ? FINISHED : OPEN;
+    r->is_user = finished && taken;
+    r->opens = is_new && !finished && taken;
+    r->closes = !is_new && finished && (taken || soon);
+    if (status == TACIT_OK && soon)
+        status = tacit__vault_save_verdict(vault, t->learner, t->episode, t->opened, *answer, err);
     return status;
 }
 
@@ -161,12 +177,40 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
     r->answer_code = !full ? RETURNING : finished ? FULL : OPEN;
     r->opens = is_new && !finished;
     r->closes = !is_new && finished;
+    if (finished && !full && may_return(r))
+        TRY(tacit__vault_save_verdict(vault, t->learner, t->episode, t->opened, TACIT__VAULT_USED,
+                                      err));
     if (finished)
         return is_new ? TACIT_OK
                       : tacit__vault_end_episode(vault, t->learner, t->episode,
                                                  t->has_person ? t->person : NULL, err);
     return tacit__vault_hold(vault, t->learner, t->episode, NULL, t->opened, r->data,
                              tacit__episode_size(e->config), &answer, err);
+}
+
+/* Whether the episode's user has taken part as often as they may; and, where people come back, whether that
+ * was the answer to this episode before, or that it was too soon: then r has it, and *known. */
+static tacit_status check_returning(tacit__request *r, tacit__vault *vault, bool full,
+                                    bool *returning, bool *known, tacit_error *err)
+{
+    const tacit__ticket *t = &r->ticket;
+    tacit__vault_answer verdict = TACIT__VAULT_TAKEN;
+    *returning = t->unlearned == TACIT__RETURNING;
+    *known = false;
+    if (!may_return(r))
+        return full && !*returning && t->has_person
+                   ? tacit__vault_has_person(vault, t->learner, t->person, t->episode, returning,
+                                             err)
+                   : TACIT_OK;
+    TRY(tacit__vault_find_verdict(vault, t->learner, t->episode, &verdict, err));
+    *known = verdict != TACIT__VAULT_TAKEN;
+    if (*known) {
+        r->answer_code = verdict == TACIT__VAULT_SOON ? TOO_SOON : RETURNING;
+        r->learned = false;
+    } else if (!full && !*returning) {
+        return tacit__vault_has_used(vault, t->learner, t->person, returning, err);
+    }
+    return TACIT_OK;
 }
 
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
@@ -177,8 +221,8 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     const tacit__observation told = observation_of(r, c);
     size_t held = 0;
     uint8_t *before = NULL;
-    bool seen = false, full = false;
-    r->is_user = r->opens = r->closes = false;
+    bool seen = false, full = false, returning = false, known = false;
+    r->is_user = r->is_first = r->opens = r->closes = false;
     TRY(tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err));
     const bool is_new = held == 0;
     if (is_new || !tacit__episode_read(c, before, held, r->data))
@@ -187,17 +231,14 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     if (seen)
         return compare(r, vault, &told, err);
     TRY(tacit__vault_is_full(vault, t->learner, &full, err));
-    tacit_status status = TACIT_OK;
+    TRY(check_returning(r, vault, full, &returning, &known, err));
+    if (known)
+        return TACIT_OK;
     tacit__episode e = tacit__episode_view(c, r->data);
-    bool returning = t->unlearned == TACIT__RETURNING;
     if (!full && !returning && !tacit__episode_is_counted(&e)) {
         tacit__vault_answer answer;
-        status = learn(r, vault, &e, &told, is_new, &answer, err);
+        tacit_status status = learn(r, vault, &e, &told, is_new, &answer, err);
         if (status != TACIT_OK || answer != TACIT__VAULT_PERSON)
-            return status;
-    } else if (full && !returning && t->has_person) {
-        status = tacit__vault_has_person(vault, t->learner, t->person, t->episode, &returning, err);
-        if (status != TACIT_OK)
             return status;
     }
     return count(r, vault, &e, &told, is_new, full && !returning, err);
@@ -205,11 +246,32 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 
 static void acknowledge(tacit__request *r)
 {
-    static const char *const words[] = {"open", "finished", "full", "taken_part"};
+    const char *const words[] = {"open", "finished", "full",
+                                 tacit__joint_returning(tacit__learner_config_of(r->chosen)),
+                                 "too_soon"};
     r->status = 200;
-    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"step\":%lu%s%s}", words[r->answer_code],
-                      (unsigned long)r->ticket.step, tacit__joint_learned(r->learned),
-                      r->outside ? ",\"outside\":true" : "");
+    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"step\":%lu,\"learned\":%s",
+                      words[r->answer_code], (unsigned long)r->ticket.step,
+                      r->learned ? "true" : "false");
+    if (!r->learned) /* an episode that goes on although nobody learns from it is one after the last */
+        tacit__text_print(&r->answer, ",\"reason\":\"%s\"",
+                          words[r->answer_code == OPEN ? FULL : r->answer_code]);
+    tacit__text_put(&r->answer, r->outside ? ",\"outside\":true}" : "}");
+}
+
+/* What the job has done to the figures, when it is on disk. */
+static void count_done(tacit__request *r)
+{
+    if (r->opens)
+        atomic_fetch_add(&r->service->open_episodes, 1);
+    if (r->closes)
+        atomic_fetch_sub(&r->service->open_episodes, 1);
+    if (r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r)))
+        tacit__learner_turned_away(r->chosen, r->answer_code == TOO_SOON);
+    if (r->is_user) {
+        tacit__learner_accepted(r->chosen, r->is_first);
+        tacit__learner_wake(r->chosen);
+    }
 }
 
 static void done(tacit__job *job, tacit_status status)
@@ -230,16 +292,8 @@ static void done(tacit__job *job, tacit_status status)
     } else {
         acknowledge(r);
     }
-    if (status == TACIT_OK) {
-        if (r->opens)
-            atomic_fetch_add(&r->service->open_episodes, 1);
-        if (r->closes)
-            atomic_fetch_sub(&r->service->open_episodes, 1);
-        if (r->is_user) {
-            tacit__learner_accepted(r->chosen);
-            tacit__learner_wake(r->chosen);
-        }
-    }
+    if (status == TACIT_OK)
+        count_done(r);
     r->resume(r);
 }
 
@@ -361,6 +415,8 @@ static bool is_known(tacit__request *r, const tacit__learner_config *c)
     r->answer_code = RETURNING;
     r->learned = false;
     acknowledge(r);
+    if (may_return(r))
+        tacit__learner_turned_away(r->chosen, false);
     return true;
 }
 

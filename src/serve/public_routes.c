@@ -108,9 +108,15 @@ bool tacit__handle_ledger(tacit__request *r)
     }
     tacit__text_put(&r->answer, "]");
     if (c->request.guarantee.model == TACIT_MODEL_LOCAL)
-        tacit__text_put(&r->answer,
-                        ",\"note\":\"every user spends the whole guarantee once, on their own "
-                        "device; the server releases nothing of its own, and counts reports\"");
+        tacit__text_put(
+            &r->answer,
+            c->request.visits > 1
+                ? ",\"note\":\"every person spends the whole guarantee once, in all "
+                  "reports of their own device together; the server releases nothing "
+                  "of its own, and counts reports\""
+                : ",\"note\":\"every user spends the whole guarantee once, on their own "
+                  "device; the server releases nothing of its own, and counts "
+                  "reports\"");
     tacit__text_put(&r->answer, "}");
     return true;
 }
@@ -133,6 +139,9 @@ static void put_plan(tacit__text *out, const tacit_plan *plan, double delta)
         put_number(out, "l2", line->l2);
         put_number(out, "column_l1", line->column_l1);
         put_number(out, "column_l2", line->column_l2);
+        if (line->visits > 1)
+            tacit__text_print(out, ",\"visits\":%llu,\"apart\":%llu",
+                              (unsigned long long)line->visits, (unsigned long long)line->apart);
         put_number(out, "scale", tacit_plan_scale(plan, i));
         tacit__text_put(out, ",\"reason\":");
         put_string(out, line->reason);
@@ -153,6 +162,50 @@ static void put_plan(tacit__text *out, const tacit_plan *plan, double delta)
     tacit__text_put(out, "}");
 }
 
+/* What somebody is promised who comes back, under joint privacy. */
+static void put_joint(tacit__text *out, const tacit__learner_config *c, const tacit_guarantee *all)
+{
+    const tacit_agent_request *q = &c->request;
+    if (q->visits <= 1)
+        tacit__text_print(
+            out,
+            "\"Everything that anybody but a user sees is (%g, %g)-indistinguishable when that "
+            "user is replaced.\","
+            "\"A user is one episode. Who comes back pays again, unless user ids are given: then "
+            "nobody is learned from twice.\",",
+            all->epsilon, all->delta);
+    else
+        tacit__text_print(
+            out,
+            "\"Everything that anybody but a person sees is (%g, %g)-indistinguishable when all "
+            "visits of that person are replaced.\","
+            "\"A user is one episode, and a person may come back: the learner learns from at most "
+            "%llu visits of a person, any two of them at least %llu users apart. In other visits "
+            "it decides, and keeps nothing.\","
+            "\"That somebody comes, and comes back, is not hidden. A person with two ids is two "
+            "people.\",",
+            all->epsilon, all->delta, (unsigned long long)q->visits, (unsigned long long)q->apart);
+    tacit__text_print(out, "\"The service sees raw data; it keeps them sealed%s.\"",
+                      c->log_decisions ? "" : ", and only until they are learned");
+}
+
+static void put_local(tacit__text *out, const tacit__learner_config *c, const tacit_guarantee *all)
+{
+    const tacit_agent_request *q = &c->request;
+    if (q->visits <= 1)
+        tacit__text_print(out,
+                          "\"What leaves a user's device is (%g, %g)-indistinguishable for any two "
+                          "of their possible episodes.\"",
+                          all->epsilon, all->delta);
+    else
+        tacit__text_print(out,
+                          "\"All that leaves a person's device, in at most %llu reports, is (%g, "
+                          "%g)-indistinguishable for any two of their possible lives.\","
+                          "\"The device counts its reports, and makes no more.\"",
+                          (unsigned long long)q->visits, all->epsilon, all->delta);
+    tacit__text_put(out, ",\"The service never sees raw data.\"");
+}
+
 /* What all of it promises; then, with a monitor, who spends what. */
 static void put_sentences(tacit__text *out, const tacit__learner_config *c)
 {
@@ -163,20 +216,9 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
     if (exact)
         tacit__text_put(out, "\"Nothing is promised: this learner works on exact data.\"");
     else if (g->model == TACIT_MODEL_JOINT)
-        tacit__text_print(
-            out,
-            "\"Everything that anybody but a user sees is (%g, %g)-indistinguishable when that "
-            "user is replaced.\","
-            "\"A user is one episode. Who comes back pays again, unless user ids are given: then "
-            "nobody is learned from twice.\","
-            "\"The service sees raw data; it keeps them sealed%s.\"",
-            all.epsilon, all.delta, c->log_decisions ? "" : ", and only until they are learned");
+        put_joint(out, c, &all);
     else
-        tacit__text_print(out,
-                          "\"What leaves a user's device is (%g, %g)-indistinguishable for any two "
-                          "of their possible episodes.\","
-                          "\"The service never sees raw data.\"",
-                          all.epsilon, all.delta);
+        put_local(out, c, &all);
     if (monitored && exact)
         tacit__text_print(out, ",\"The released mean reward alone is (%g, %g)-indistinguishable.\"",
                           m->epsilon, m->delta);

@@ -91,7 +91,10 @@ tacit_status tacit_service_file_monitor(const tacit_service_file *f, size_t i, t
     tacit_status status = tacit_noise_create_from_os(&noise);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    status = tacit__monitor_create(l->monitor, l->request->episodes, noise, &monitor, err);
+    status = tacit__monitor_create(
+        l->monitor,
+        &(tacit__monitored){l->request->episodes, l->request->visits, l->request->apart}, noise,
+        &monitor, err);
     tacit_noise_destroy(noise);
     if (status == TACIT_OK &&
         (status = tacit__plan_copy(tacit_ledger_plan(tacit__monitor_ledger(monitor)), out)) !=

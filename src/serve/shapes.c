@@ -15,9 +15,10 @@
 #define USER                                                                                       \
     {                                                                                              \
         "user", "text 1..256", OPTIONAL,                                                           \
-            "an opaque id, stored as a keyed hash. A learner learns from each user once, and "     \
-            "always decides for them. The id is used as it is: another spelling is another user. " \
-            "Required if the learner's space has `user: required`"                                 \
+            "an opaque id, stored as a keyed hash. A learner learns from each user once, or in "   \
+            "as many visits as it declares, and always decides for them. The id is used as it "    \
+            "is: another spelling is another user. Required if the learner's space has "           \
+            "`user: required`, as with `visits`"                                                   \
     }
 #define STATE                                                                                      \
     {                                                                                              \
@@ -37,11 +38,13 @@
             "present if the data were outside the learner's space and were moved to its "          \
             "boundary (`outside: clip`)"                                                           \
     }
-#define LEARNED                                                                                    \
+#define UNLEARNED                                                                                  \
+    {"learned", "false", OPTIONAL, "present if the learner will not learn from the outcome"},      \
     {                                                                                              \
-        "learned", "false", OPTIONAL,                                                              \
-            "present if the learner does not learn from the outcome: the user took part in "       \
-            "another episode, the learner has had all its users, or the store is a copy"           \
+        "reason", "'taken_part' | 'visits_used' | 'full' | 'closed'", OPTIONAL,                    \
+            "why not. `taken_part`: the user took part in another episode; `visits_used`: they "   \
+            "have had all their visits; `full`: the learner has had all its users; `closed`: the " \
+            "store must not learn, for example because it is a copy"                               \
     }
 #define STEP                                                                                       \
     {                                                                                              \
@@ -77,9 +80,12 @@ const tacit__object_shape tacit__shape_observe = {
 
 const tacit__object_shape tacit__shape_report = {
     "Report", "A privatized report.",
-    FIELDS(LEARNER, {"report", "base64url", REQUIRED,
-                     "what the device made; its last 16 bytes are random and differ in every "
-                     "report"})};
+    FIELDS(LEARNER,
+           {"report", "base64url", REQUIRED,
+            "what the device made; its last 16 bytes are random and differ in every report"},
+           {"user", "text 1..256", OPTIONAL,
+            "of a learner with `visits`: whose device it is, stored as a keyed hash. Without it "
+            "the service does not count this person's reports; the device does"})};
 
 /* --- What is answered --------------------------------------------------------------------------- */
 
@@ -90,22 +96,30 @@ static const tacit__object_shape episode = {
         {"horizon", "count", REQUIRED, "number of steps"},
         {"expires", "count", REQUIRED,
          "seconds since 1970; an estimate, because time while the service is down does not count"},
-        LEARNED)};
+        UNLEARNED)};
 
 static const tacit__object_shape decision = {
     "Decision", "The action to take.",
     FIELDS({"action", "count | text", REQUIRED, "from 0, or its name if actions have names"},
            {"probability", "number 0..1", REQUIRED, "of this action"},
            {"version", "count", REQUIRED, "of the policy"}, STEP,
-           {"decision", "text", REQUIRED, "its id, for observe"}, OUTSIDE, LEARNED)};
+           {"decision", "text", REQUIRED, "its id, for observe"}, OUTSIDE, UNLEARNED)};
 
 static const tacit__object_shape observed = {
     "Observed", "What the service did with an observation.",
-    FIELDS({"status", "'open' | 'finished' | 'full' | 'taken_part'", REQUIRED,
+    FIELDS({"status", "'open' | 'finished' | 'full' | 'taken_part' | 'visits_used' | 'too_soon'",
+            REQUIRED,
             "`open`: the episode expects more; `finished`: the learner will learn from it; `full`: "
-            "the budget is spent; `taken_part`: the user took part in another episode. With the "
-            "last two the learner learns nothing, and the service keeps none of the data"},
-           STEP, OUTSIDE, LEARNED)};
+            "the budget is spent; `taken_part`: the user took part in another episode. Of a "
+            "learner with `visits`: `visits_used`: the user has had all visits; `too_soon`: fewer "
+            "than `apart` users have come since their last one. With the last four the learner "
+            "learns nothing, and the service keeps none of the data"},
+           STEP,
+           {"learned", "flag", REQUIRED,
+            "whether the learner learns from it, or will when the episode is finished in time"},
+           {"reason", "'full' | 'taken_part' | 'visits_used' | 'too_soon'", OPTIONAL,
+            "why it does not learn; present if `learned` is false"},
+           OUTSIDE)};
 
 static const tacit__object_shape one_of_many = {
     "OneOfMany", "The answer to one element of a batch.",
@@ -114,9 +128,11 @@ static const tacit__object_shape one_of_many = {
 
 static const tacit__object_shape reported = {
     "Reported", "What the service did with a report.",
-    FIELDS({"status", "'taken' | 'full' | 'late'", REQUIRED,
+    FIELDS({"status", "'taken' | 'full' | 'late' | 'visits_used' | 'too_soon'", REQUIRED,
             "`taken`: the learner will learn from it; `full`: the budget is spent, so it does not; "
-            "`late`: the model behind the report was replaced, so it does not"})};
+            "`late`: the model behind the report was replaced, so it does not; `visits_used`, "
+            "`too_soon`: `user` has sent as many reports as the learner has `visits`, or the last "
+            "one fewer than `apart` users ago, so it does not"})};
 
 static const tacit__object_shape guarantee = {
     "Guarantee", "Differential privacy.",
@@ -171,6 +187,10 @@ static const tacit__object_shape about = {
            {"agent", "Agent", REQUIRED, "the algorithm"},
            {"space", "Space", REQUIRED, "of situations and actions"},
            {"episodes", "count", REQUIRED, "users that it was declared for"},
+           {"visits", "count", OPTIONAL,
+            "present if people may come back: one person is at most so many of the users"},
+           {"apart", "count", OPTIONAL,
+            "with `visits`: any two visits of one person are at least so many users apart"},
            {"log_decisions", "true", OPTIONAL,
             "present if the operator records decisions, which the guarantee does not cover"})};
 
@@ -266,6 +286,9 @@ static const tacit__object_shape release = {
            {"l2", "number | null", REQUIRED, "sensitivity in one step"},
            {"column_l1", "number | null", REQUIRED, "sensitivity of all steps of a user together"},
            {"column_l2", "number | null", REQUIRED, "sensitivity of all steps of a user together"},
+           {"visits", "count", OPTIONAL,
+            "present if people may come back: the sensitivities are those of so many visits"},
+           {"apart", "count", OPTIONAL, "of these visits, in users"},
            {"scale", "number | null", REQUIRED, "of the noise"},
            {"reason", "text", REQUIRED, "for the sensitivities"})};
 

@@ -14,7 +14,8 @@ typedef struct sweeping {
     tacit__job job;
     const tacit_service *service;
     int64_t now, before; /* by the service clock; before: what was opened earlier is too old */
-    uint64_t expired, forgotten, told; /* told: the most that was forgotten of a learner */
+    uint64_t expired, forgotten, verdicts,
+        told; /* told: the most that was forgotten of a learner */
 } sweeping;
 
 /* Whether the learner gets reports rather than episodes. */
@@ -45,6 +46,8 @@ static bool knows_old(tacit_service *s, int64_t before)
 {
     bool has = false;
     pthread_mutex_lock(&s->reader_lock);
+    if (tacit__vault_has_verdicts(s->reader, before, &has, NULL) != TACIT_OK)
+        has = false;
     for (size_t i = 0; i < s->config.n_learners && !has; i++)
         if (!is_local(s, i) &&
             tacit__vault_has_digests(s->reader, tacit__learner_id(s->learners[i]), before, &has,
@@ -60,6 +63,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     TRY(tacit__vault_save_clock(vault, w->now, err));
     TRY(tacit__vault_expire_episodes(vault, w->before, SWEEP_MOST, &w->expired, err));
     TRY(tacit__vault_delete_answers(vault, w->before, SWEEP_MOST, &w->forgotten, err));
+    TRY(tacit__vault_delete_verdicts(vault, w->before, SWEEP_MOST, &w->verdicts, err));
     return forget_told(w, vault, err);
 }
 
@@ -74,7 +78,8 @@ static bool sweep_once(tacit_service *s, int64_t now)
         return false;
     atomic_fetch_sub(&s->open_episodes, w.expired);
     atomic_fetch_add(&s->expired, w.expired);
-    return w.expired == SWEEP_MOST || w.forgotten == SWEEP_MOST || w.told == SWEEP_MOST;
+    return w.expired == SWEEP_MOST || w.forgotten == SWEEP_MOST || w.told == SWEEP_MOST ||
+           w.verdicts == SWEEP_MOST;
 }
 
 static bool is_due(tacit_service *s, int64_t now, int64_t since)

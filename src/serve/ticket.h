@@ -19,11 +19,12 @@ typedef enum tacit__ticket_kind {
 } tacit__ticket_kind;
 
 /* Why what comes of an episode will not be learned, as far as could be told when it was opened or
- * decided. Only RETURNING is final: a user who has taken part has done so for good. */
+ * decided. RETURNING is final: a user who has taken part as often as they may has done so for good. */
 typedef enum tacit__unlearned {
     TACIT__LEARNED,
-    TACIT__RETURNING, /* the user has taken part in another episode */
-    TACIT__CLOSED     /* the learner has had all its users, or is a copy */
+    TACIT__RETURNING, /* the user has taken part in another episode, or in all that they may */
+    TACIT__CLOSED,    /* the store must not learn; in tickets of earlier versions, also FULL */
+    TACIT__FULL       /* the learner has had all its users */
 } tacit__unlearned;
 
 typedef struct tacit__ticket {

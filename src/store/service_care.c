@@ -288,8 +288,8 @@ tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_er
     sqlite3_stmt *s;
     bool first = true;
     TRY(tacit__vault_prepare(vault,
-                             "SELECT id, name, users_limit, accepted, shown, refused, version"
-                             " FROM learner ORDER BY id",
+                             "SELECT id, name, users_limit, accepted, shown, refused, version,"
+                             " visits, apart FROM learner ORDER BY id",
                              &s, err));
     tacit_status status = TACIT_OK;
     int code = SQLITE_DONE;
@@ -301,10 +301,15 @@ tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_er
         tacit__text_print(
             out,
             ",\"limit\":%lld,\"accepted\":%lld,\"users\":%lld,\"refused\":%lld,"
-            "\"version\":%lld,\"ledger\":",
+            "\"version\":%lld",
             (long long)sqlite3_column_int64(s, 2), (long long)sqlite3_column_int64(s, 3),
             (long long)sqlite3_column_int64(s, 4), (long long)sqlite3_column_int64(s, 5),
             (long long)sqlite3_column_int64(s, 6));
+        if (sqlite3_column_int64(s, 7) > 1)
+            tacit__text_print(out, ",\"visits\":%lld,\"apart\":%lld",
+                              (long long)sqlite3_column_int64(s, 7),
+                              (long long)sqlite3_column_int64(s, 8));
+        tacit__text_put(out, ",\"ledger\":");
         status = export_ledger(vault, sqlite3_column_int64(s, 0), out, err);
         tacit__text_put(out, ",\"history\":");
         if (status == TACIT_OK)

@@ -34,7 +34,20 @@ static const struct {
      "a learner has shown more users than there are, or fewer than it has learned from"},
     {"SELECT count(*) FROM learner WHERE shown <"
      " (SELECT max(history.users) FROM history WHERE history.learner = learner.id)",
-     "the curve of a learner has more users than the learner"}};
+     "the curve of a learner has more users than the learner"},
+    {"SELECT count(*) FROM person AS p JOIN learner AS l ON l.id=p.learner WHERE"
+     " CASE WHEN l.visits > 1 THEN p.visits IS NULL OR p.visits < 1 OR p.visits > l.visits"
+     " ELSE p.visits IS NOT NULL END",
+     "a person was learned from more often than the learner was declared for"},
+    /* the first visit has place 1 or later, and each one is `apart` later than the one before it */
+    {"SELECT count(*) FROM person AS p JOIN learner AS l ON l.id=p.learner WHERE"
+     " p.last_place > l.accepted OR p.last_place < 1 + (p.visits - 1) * l.apart",
+     "a person's visits are nearer to each other than the learner was declared for"},
+    {"SELECT count(*) FROM (SELECT l.accepted AS accepted, l.named AS named,"
+     " (SELECT coalesce(sum(p.visits), 0) FROM person AS p WHERE p.learner=l.id) AS visits"
+     " FROM learner AS l WHERE l.visits > 1) WHERE"
+     " CASE WHEN named THEN visits != accepted ELSE visits > accepted END",
+     "the visits of a learner's people do not add up to its users"}};
 
 static tacit_status count(tacit__vault *vault, const char *sql, uint64_t *out, tacit_error *err)
 {
@@ -141,6 +154,15 @@ static tacit_status check_sealed(tacit__vault *vault, sqlite3_stmt *row, tacit_e
 
 static tacit_status check_person(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
 {
+    if (sqlite3_column_type(row, 3) != SQLITE_NULL) {
+        tacit__person_visits visits;
+        size_t size;
+        const uint8_t *person = tacit__vault_blob(row, 1, &size);
+        if (size != TACIT__VAULT_KEY)
+            return tacit__fail(err, TACIT_CORRUPT, "%.200s: a person is damaged", vault->db.path);
+        return tacit__vault_check_visits(vault, row, 3, sqlite3_column_int64(row, 0), person,
+                                         &visits, err);
+    }
     return sqlite3_column_int(row, 2) != 0
                ? TACIT_OK
                : tacit__fail(err, TACIT_CORRUPT,
@@ -184,7 +206,7 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
     walk walks[] = {
         {"SELECT learner, hash, EXISTS(SELECT 1 FROM seen AS s WHERE s.learner=p.learner AND"
          " s.key=p.key) OR EXISTS(SELECT 1 FROM open AS o WHERE o.learner=p.learner AND "
-         "o.key=p.key)"
+         "o.key=p.key), visits, last_place, tag"
          " FROM person AS p WHERE (learner, hash) > (?1, ?2) ORDER BY learner, hash LIMIT ?3",
          check_person, .number = INT64_MIN},
         {"SELECT number, NULL, data FROM input WHERE number > ?1 AND ?2 IS NOT NULL"
@@ -204,6 +226,20 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
         for (int n = PIECE; n == PIECE && status == TACIT_OK;)
             status = check_piece(vault, &walks[i], &n, err);
     return status;
+}
+
+/* A place is one user. Not a sentence of the glance, since it takes sorting. */
+static tacit_status check_places(tacit__vault *vault, tacit_error *err)
+{
+    uint64_t shared = 0;
+    TRY(count(vault,
+              "SELECT count(*) FROM (SELECT 1 FROM person WHERE last_place IS NOT NULL"
+              " GROUP BY learner, last_place HAVING count(*) > 1)",
+              &shared, err));
+    return shared == 0 ? TACIT_OK
+                       : tacit__fail(err, TACIT_CORRUPT,
+                                     "%.200s: two people have their last visit in one place",
+                                     vault->db.path);
 }
 
 /* --- All of it ---------------------------------------------------------------------------------- */
@@ -261,6 +297,8 @@ tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health
         status = count(vault, counts[i].sql, counts[i].out, err);
     if (status == TACIT_OK)
         status = check_sums(vault, err);
+    if (status == TACIT_OK)
+        status = check_places(vault, err);
     if (status == TACIT_OK)
         status = check_rows(vault, err);
     if (status != TACIT_OK || !vault->keyed)

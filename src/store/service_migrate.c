@@ -121,12 +121,86 @@ static tacit_status migrate_4_to_5(tacit__vault *vault, const uint8_t *key, taci
     return tacit__vault_begin_facts(vault, key, err);
 }
 
+/* --- 5 to 6 ------------------------------------------------------------------------------------- Each
+ * person was learned from once: nobody was counted, and learners had no `visits`. */
+
+static tacit_status prove_as_5(tacit__vault *vault, int64_t learner, void *context,
+                               tacit_error *err)
+{
+    (void)context;
+    tacit__text all = {0};
+    uint8_t proof[TACIT__PROOF_BYTES];
+    tacit_status status =
+        put_query(vault,
+                  "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
+                  " shown, edition, tag FROM learner WHERE id=?",
+                  learner, &all, err);
+    if (status == TACIT_OK)
+        status = put_query(vault,
+                           "SELECT release, declared, passed FROM ledger WHERE learner=?"
+                           " ORDER BY release",
+                           learner, &all, err);
+    if (status == TACIT_OK && all.failed)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK)
+        tacit__keyed_hash(vault->key_proof, all.data, all.length, proof, TACIT__PROOF_BYTES);
+    tacit__text_destroy(&all);
+    sqlite3_stmt *s;
+    if (status == TACIT_OK)
+        status = tacit__vault_prepare(vault, "SELECT proof FROM learner WHERE id=?", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    size_t size = 0;
+    const void *kept = sqlite3_step(s) == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;
+    if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
+        status = fail_state(vault, err);
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
+/* A store that came in this format is what was proved in it. */
+static tacit_status check_5(tacit__vault *vault, tacit_error *err)
+{
+    TRY(tacit__vault_each_learner(vault, prove_as_5, NULL, err));
+    return tacit__vault_check_facts(vault, err);
+}
+
+static tacit_status prove_again(tacit__vault *vault, int64_t learner, void *context,
+                                tacit_error *err)
+{
+    (void)context;
+    return tacit__vault_prove(vault, learner, err);
+}
+
+static tacit_status migrate_5_to_6(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    (void)key;
+    TRY(tacit__db_run(&vault->db,
+                      "ALTER TABLE learner RENAME TO learner_5;"
+                      "ALTER TABLE person RENAME TO person_5;"
+                      "DROP INDEX IF EXISTS person_by_key",
+                      "write", err));
+    TRY(tacit__vault_create_tables(vault, err));
+    TRY(tacit__db_run(
+        &vault->db,
+        "INSERT INTO learner SELECT id, name, fingerprint, users_limit, accepted, users, refused,"
+        " version, taken, shown, edition, tag, proof, 1, 1, 0 FROM learner_5;"
+        "INSERT INTO person(learner, hash, key) SELECT learner, hash, key FROM person_5;"
+        "DROP TABLE learner_5; DROP TABLE person_5",
+        "write", err));
+    return tacit__vault_each_learner(vault, prove_again, NULL, err);
+}
+
 /* --- All steps ----------------------------------------------------------------------------------- */
+
+enum { FIRST_PROVED = 5 }; /* the format whose facts have a proof of their own */
 
 static const struct {
     int64_t from; /* to the next one */
     tacit_status (*migrate)(tacit__vault *vault, const uint8_t *key, tacit_error *err);
-} steps[] = {{4, migrate_4_to_5}};
+    tacit_status (*check)(tacit__vault *vault, tacit_error *err); /* of a store in this format */
+} steps[] = {{4, migrate_4_to_5, NULL}, {5, migrate_5_to_6, check_5}};
 
 static tacit_status run_steps(tacit__vault *vault, int64_t format, const uint8_t *key,
                               tacit_error *err)
@@ -153,7 +227,10 @@ tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t format, const uin
     tacit__vault_derive_keys(vault, key); /* until the store has its own */
     (void)snprintf(path, sizeof path, "%s.format%d", vault->db.path, (int)format);
     TRY(tacit__vault_read_facts(vault, key, err));
-    TRY(tacit__vault_copy(vault, path, false, err));
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (steps[i].from == format && steps[i].check != NULL)
+            TRY(steps[i].check(vault, err));
+    TRY(tacit__vault_copy(vault, path, format >= FIRST_PROVED, err));
     TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
     tacit_status status = run_steps(vault, format, key, err);
     if (status == TACIT_OK)

@@ -53,7 +53,7 @@ static tacit_status make_proof(tacit__vault *vault, int64_t learner,
     tacit_status status = append_rows(
         vault, SQL_PROVE,
         "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
-        " shown, edition, tag FROM learner WHERE id=?",
+        " shown, edition, tag, visits, apart, named FROM learner WHERE id=?",
         learner, &all, err);
     if (status == TACIT_OK)
         status = append_rows(vault, SQL_PROVE_LINES,

@@ -14,6 +14,7 @@
 typedef struct change {
     uint8_t others[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES]; /* those that the vault has not now */
     uint8_t before[TACIT__KEY_BYTES], after[TACIT__KEY_BYTES]; /* of inputs */
+    uint8_t proof_before[TACIT__KEY_BYTES], proof_after[TACIT__KEY_BYTES];
     bool damaged;
 } change;
 
@@ -82,10 +83,13 @@ static tacit_status commit_keys(tacit__vault *vault, const uint8_t *key, tacit_e
 static tacit_status change_all(tacit__vault *vault, change *c, const uint8_t *key, tacit_error *err)
 {
     memcpy(c->before, vault->key_input, sizeof c->before);
+    memcpy(c->proof_before, vault->key_proof, sizeof c->proof_before);
     tacit__vault_swap_keys(vault, c->others);
     memcpy(c->after, vault->key_input, sizeof c->after);
+    memcpy(c->proof_after, vault->key_proof, sizeof c->proof_after);
     tacit__vault_swap_keys(vault, c->others);
     TRY(reseal_rows(vault, c, err));
+    TRY(tacit__vault_retag(vault, c->proof_before, c->proof_after, err));
     TRY(tacit__vault_each_learner(vault, reseal_state, c, err));
     tacit__vault_swap_keys(vault, c->others);
     tacit_status status = commit_keys(vault, key, err);

@@ -6,7 +6,9 @@
  *     input     finished users in the order of their acknowledgment, sealed, until a learner's state has them
  *     seen      episodes and reports that were accepted, so that none counts twice
  *     answer    answers to requests with an idempotency key, sealed, until their episode is too old
- *     person    users that took part, as keyed hashes; a user who was answered `full` did not
+ *     person    users that took part, as keyed hashes; a user who was answered `full` did not. Where people
+ *               may come back, how often they were learned from, and when last (service_people.c)
+ *     verdict   episodes and reports of people who came too soon or too often, until they are too old
  *     ledger    releases: how many steps were declared, how many have passed
  *     history   points for curves; public
  *     token     access tokens and their scopes and ends; hashes only
@@ -118,6 +120,9 @@ typedef struct tacit__vault_learner {
     uint64_t version; /* of the billboard that was put up last */
     int64_t taken;    /* the last input in the state */
     uint64_t shown;   /* users behind that billboard: those in the state, and the first inputs */
+    uint64_t visits;  /* of one person, at most (0: 1), and how many users apart, at least (0: 1) */
+    uint64_t apart;
+    bool named; /* all of its users have an id, so that the visits of all people are its users */
 } tacit__vault_learner;
 
 /* *found is false, and nothing else is set, if there is none of this name. *state (to be freed with
@@ -209,13 +214,15 @@ typedef enum tacit__vault_answer {
     TACIT__VAULT_TAKEN,
     TACIT__VAULT_SEEN, /* it was taken before; nothing changed */
     TACIT__VAULT_FULL, /* the learner has had all its users, or the vault is not FINE; nothing is kept */
-    TACIT__VAULT_PERSON, /* this person took part in another episode; nothing changed */
-    TACIT__VAULT_CHANGED /* another content was taken under this key; nothing changed */
+    TACIT__VAULT_PERSON,  /* this person took part in another episode; nothing changed */
+    TACIT__VAULT_CHANGED, /* another content was taken under this key; nothing changed */
+    TACIT__VAULT_USED,    /* this person has had all visits; nothing is kept */
+    TACIT__VAULT_SOON     /* this person's last visit is too near; nothing is kept */
 } tacit__vault_answer;
 
-/* Adds a finished user: `key` names the episode or report, `person` is a hash or NULL. Deletes the open
- * episode of that name. `content`, a hash of the data, tells a repetition from other data under the same
- * key; NULL: not checked. */
+/* Adds a finished user: `key` names the episode or report, `person` is a hash or NULL, which it must not be
+ * where a learner's users are `named`. Deletes the open episode of that name. `content`, a hash of the data,
+ * tells a repetition from other data under the same key; NULL: not checked. */
 TACIT_MUST_USE tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
                                                   const uint8_t key[TACIT__VAULT_KEY],
                                                   const uint8_t *person, const uint8_t *content,
@@ -267,6 +274,38 @@ TACIT_MUST_USE tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t
                                                     const uint8_t person[TACIT__VAULT_KEY],
                                                     const uint8_t key[TACIT__VAULT_KEY], bool *has,
                                                     tacit_error *err);
+/* --- People who come back: service_people.c ---------------------------------------------------------- */
+
+/* What add_user would answer now to a person of a learner to whom people may come back: TAKEN, FULL, USED or
+ * SOON. *first: they have not come before. */
+TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, int64_t learner,
+                                               const uint8_t person[TACIT__VAULT_KEY],
+                                               tacit__vault_answer *answer, bool *first,
+                                               tacit_error *err);
+/* Whether the person has had all visits, which stays so. */
+TACIT_MUST_USE tacit_status tacit__vault_has_used(tacit__vault *vault, int64_t learner,
+                                                  const uint8_t person[TACIT__VAULT_KEY],
+                                                  bool *used, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_count_people(tacit__vault *vault, int64_t learner,
+                                                      uint64_t *n, tacit_error *err);
+/* What an episode or report was told belongs to its name: SOON or USED, in the transaction that decides it;
+ * TAKEN if there is no verdict. Those that were opened before `opened` are deleted, `most` at a time. */
+TACIT_MUST_USE tacit_status tacit__vault_save_verdict(tacit__vault *vault, int64_t learner,
+                                                      const uint8_t key[TACIT__VAULT_KEY],
+                                                      int64_t opened, tacit__vault_answer verdict,
+                                                      tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_find_verdict(tacit__vault *vault, int64_t learner,
+                                                      const uint8_t key[TACIT__VAULT_KEY],
+                                                      tacit__vault_answer *verdict,
+                                                      tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_has_verdicts(tacit__vault *vault, int64_t opened,
+                                                      bool *has, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_delete_verdicts(tacit__vault *vault, int64_t opened,
+                                                         uint64_t most, uint64_t *n,
+                                                         tacit_error *err);
+
+/* --- Episodes and inputs -------------------------------------------------------------------------- */
+
 /* Ends episodes that were opened before `opened`, at most `most`; *n is how many. */
 TACIT_MUST_USE tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened,
                                                          uint64_t most, uint64_t *n,

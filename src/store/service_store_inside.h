@@ -9,7 +9,7 @@
 #include "store/service_store.h"
 
 enum {
-    TACIT__VAULT_FORMAT = 5,
+    TACIT__VAULT_FORMAT = 6,
     TACIT__OWNER_BYTES = 16,
     TACIT__VAULT_TOUCHED = 64,
     TACIT__VAULT_BUSY_MS = 5000
@@ -103,6 +103,13 @@ enum {
     SQL_RECORD,
     SQL_RECORDS,
     SQL_LEARNERS,
+    SQL_TERMS,
+    SQL_VISITS,
+    SQL_COUNT_VISIT,
+    SQL_SAVE_VERDICT,
+    SQL_FIND_VERDICT,
+    SQL_HAS_VERDICTS,
+    SQL_DELETE_VERDICTS,
 };
 
 /* The column as bytes; NULL when it is empty. */
@@ -206,6 +213,34 @@ bool tacit__vault_has_log(tacit__vault *vault);
 /* Sums that a glance can check; *why is NULL if they hold, else the sentence that does not. */
 TACIT_MUST_USE tacit_status tacit__vault_check_sums(tacit__vault *vault, const char **why,
                                                     tacit_error *err);
+
+/* --- People who come back (service_people.c) ---------------------------------------------------- */
+
+enum { TACIT__PERSON_TAG = 16 };
+typedef struct tacit__person_visits {
+    uint64_t visits,
+        last_place; /* places are counted from 1, in the order in which users were accepted */
+} tacit__person_visits;
+
+/* Reads visits, last_place and tag of a row, from this column on. CORRUPT: they are not as they were
+ * written; without a key that is not known. */
+TACIT_MUST_USE tacit_status tacit__vault_check_visits(const tacit__vault *vault, sqlite3_stmt *row,
+                                                      int column, int64_t learner,
+                                                      const uint8_t *person,
+                                                      tacit__person_visits *out, tacit_error *err);
+/* Whether one person may be several users of this learner. BAD_ARGUMENT: its users are `named`, and this
+ * one (NULL) is not. */
+TACIT_MUST_USE tacit_status tacit__vault_may_return(tacit__vault *vault, int64_t learner,
+                                                    const uint8_t *person, bool *may,
+                                                    tacit_error *err);
+/* The user who was accepted last is this person. */
+TACIT_MUST_USE tacit_status tacit__vault_count_visit(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t *person, tacit_error *err);
+/* All rows under another key of proofs. */
+TACIT_MUST_USE tacit_status tacit__vault_retag(tacit__vault *vault,
+                                               const uint8_t before[TACIT__KEY_BYTES],
+                                               const uint8_t after[TACIT__KEY_BYTES],
+                                               tacit_error *err);
 
 /* --- Copies (service_copy.c) -------------------------------------------------------------------- */
 

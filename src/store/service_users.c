@@ -47,13 +47,17 @@ tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
     return status;
 }
 
-/* *answer becomes PERSON if the person belongs to another episode, and FULL if the vault accepts no users. */
+/* *answer becomes PERSON if the person belongs to another episode, USED or SOON if they may come back and
+ * this visit does not count, and FULL if the vault accepts no users. */
 static tacit_status check_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
-                                 const uint8_t *key, tacit__vault_answer *answer, tacit_error *err)
+                                 const uint8_t *key, bool returns, tacit__vault_answer *answer,
+                                 tacit_error *err)
 {
-    bool has = false;
+    bool has = false, first;
     tacit_status status = TACIT_OK;
-    if (person != NULL)
+    if (person != NULL && returns)
+        status = tacit__vault_judge(vault, learner, person, answer, &first, err);
+    else if (person != NULL)
         status = tacit__vault_has_person(vault, learner, person, key, &has, err);
     if (has)
         *answer = TACIT__VAULT_PERSON;
@@ -68,8 +72,10 @@ static tacit_status claim_person(tacit__vault *vault, int64_t learner, const uin
 {
     if (person == NULL)
         return TACIT_OK;
-    return tacit__db_write(&vault->db, SQL_CLAIM, "INSERT OR IGNORE INTO person VALUES(?,?,?)", err,
-                           "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key,
+    return tacit__db_write(&vault->db, SQL_CLAIM,
+                           "INSERT OR IGNORE INTO person(learner, hash, key)"
+                           " VALUES(?,?,?)",
+                           err, "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key,
                            (size_t)TACIT__VAULT_KEY);
 }
 
@@ -118,15 +124,18 @@ tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
                                    tacit__vault_answer *answer, tacit_error *err)
 {
     TACIT__REQUIRE(vault->keyed && data != NULL);
-    bool seen = false, same = true;
+    bool seen = false, same = true, returns = false;
     *answer = TACIT__VAULT_TAKEN;
     TRY(is_seen(vault, learner, key, &seen, content, &same, err));
     if (seen) {
         *answer = same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
         return TACIT_OK;
     }
-    TRY(check_person(vault, learner, person, key, answer, err));
-    if (*answer != TACIT__VAULT_TAKEN)
+    TRY(tacit__vault_may_return(vault, learner, person, &returns, err));
+    TRY(check_person(vault, learner, person, key, returns, answer, err));
+    if (*answer == TACIT__VAULT_USED || *answer == TACIT__VAULT_SOON)
+        return tacit__vault_end_episode(vault, learner, key, NULL, err);
+    if (*answer == TACIT__VAULT_PERSON || tacit__vault_standing(vault) != TACIT__STANDING_FINE)
         return TACIT_OK;
     TRY(tacit__db_write(&vault->db, SQL_ACCEPT,
                         "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
@@ -140,12 +149,15 @@ tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
                         "DELETE FROM open WHERE learner=? AND key=?", err, "ib", learner, key,
                         (size_t)TACIT__VAULT_KEY));
     if (*answer == TACIT__VAULT_FULL) /* a person who was not learned from may come again */
-        return person == NULL
+        return person == NULL || returns
                    ? TACIT_OK
                    : tacit__db_write(&vault->db, SQL_UNCLAIM,
                                      "DELETE FROM person WHERE learner=? AND hash=?", err, "ib",
                                      learner, person, (size_t)TACIT__VAULT_KEY);
-    TRY(claim_person(vault, learner, person, key, err));
+    if (returns && person != NULL)
+        TRY(tacit__vault_count_visit(vault, learner, person, err));
+    else
+        TRY(claim_person(vault, learner, person, key, err));
     TRY(tacit__db_write(&vault->db, SQL_ADD_SEEN, "INSERT INTO seen VALUES(?,?,?)", err, "ibb",
                         learner, key, (size_t)TACIT__VAULT_KEY, content,
                         content != NULL ? (size_t)TACIT__VAULT_KEY : 0));
@@ -162,7 +174,7 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
     TRY(is_seen(vault, learner, key, &seen, NULL, NULL, err));
     *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
     if (!seen)
-        TRY(check_person(vault, learner, person, key, answer, err));
+        TRY(check_person(vault, learner, person, key, false, answer, err));
     if (*answer != TACIT__VAULT_TAKEN)
         return TACIT_OK;
     TRY(claim_person(vault, learner, person, key, err));

@@ -213,7 +213,7 @@ tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bo
     sqlite3_stmt *s;
     TRY(tacit__db_prepare(&vault->db, SQL_FIND_LEARNER,
                           "SELECT id, fingerprint, users_limit, accepted, users, refused, version,"
-                          " taken, shown FROM learner WHERE name = ?",
+                          " taken, shown, visits, apart, named FROM learner WHERE name = ?",
                           &s, err));
     (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
     TRY(tacit__db_next(&vault->db, s, found, err));
@@ -229,7 +229,10 @@ tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bo
                                       .refused = count_at(s, 5),
                                       .version = count_at(s, 6),
                                       .taken = sqlite3_column_int64(s, 7),
-                                      .shown = count_at(s, 8)};
+                                      .shown = count_at(s, 8),
+                                      .visits = count_at(s, 9),
+                                      .apart = count_at(s, 10),
+                                      .named = count_at(s, 11) != 0};
     if (size != sizeof learner->fingerprint)
         status = tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is damaged", vault->db.path);
     else
@@ -245,11 +248,16 @@ tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
                                       size_t state_size, tacit_error *err)
 {
     TACIT__REQUIRE(state != NULL && state_size > 0);
+    learner->visits = learner->visits > 0 ? learner->visits : 1;
+    learner->apart = learner->apart > 0 ? learner->apart : 1;
     TRY(tacit__db_write(&vault->db, SQL_ADD_LEARNER,
                         "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
-                        " refused, version, taken, shown, edition) VALUES(?,?,?,0,0,0,?,0,0,0)",
-                        err, "tbii", name, learner->fingerprint, sizeof learner->fingerprint,
-                        (int64_t)learner->limit, (int64_t)learner->version));
+                        " refused, version, taken, shown, edition, visits, apart, named)"
+                        " VALUES(?,?,?,0,0,0,?,0,0,0,?,?,?)",
+                        err, "tbiiiii", name, learner->fingerprint, sizeof learner->fingerprint,
+                        (int64_t)learner->limit, (int64_t)learner->version,
+                        (int64_t)learner->visits, (int64_t)learner->apart,
+                        (int64_t)learner->named));
     learner->id = sqlite3_last_insert_rowid(vault->db.handle);
     return tacit__vault_write_state(vault, learner->id, state, state_size, err);
 }

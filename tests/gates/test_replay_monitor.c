@@ -22,9 +22,11 @@ static run start(tacit_guarantee g)
     run r = {0};
     tacit_noise *noise;
     assert_ok(tacit_noise_create_simulated(7, &noise));
-    assert_ok(tacit__monitor_create(g, USERS, noise, &r.monitor, NULL));
+    assert_ok(
+        tacit__monitor_create(g, &(tacit__monitored){.users = USERS}, noise, &r.monitor, NULL));
     if (g.model == TACIT_MODEL_LOCAL)
-        assert_ok(tacit__monitor_create(g, USERS, noise, &r.server, NULL));
+        assert_ok(
+            tacit__monitor_create(g, &(tacit__monitored){.users = USERS}, noise, &r.server, NULL));
     tacit_noise_destroy(noise);
     const tacit_plan *plan = tacit_ledger_plan(tacit__monitor_ledger(r.monitor));
     assert_int_equal(tacit_plan_size(plan), 1);

@@ -3,7 +3,10 @@
  * Two services begin with the same store, so with the same noise. In both, the same users come one after the other to two learners, of
  * which one has a state that is written now and then only; one service is killed at any moment, started again, and asked again
  * for what it had not acknowledged. In the end both have the same billboards, ledgers and counts. Meanwhile a crowd loads another learner: every user of it that was acknowledged is counted, and nobody twice;
- * and the operator's record of its decisions has each of them, once. */
+ * and the operator's record of its decisions has each of them, once.
+ *
+ * Others come back again and again, sooner and more often than the learner was declared for. After each kill the store itself, copied while
+ * nobody has it open, says what was promised: nobody has more visits than that, or nearer ones, than in the store after the kill before. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,6 +15,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <sqlite3.h>
 
 #include <tacit/service.h>
 
@@ -34,7 +39,9 @@ static const char yaml[] =
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 1}}\n"
     "  - {name: busy, space: {states: 2, actions: 2, horizon: 2}, users: 100000,\n"
     "     agent: {kind: private-ucb-po, privacy: {model: joint, epsilon: 1, delta: 0}},\n"
-    "     log_decisions: yes}\n";
+    "     log_decisions: yes}\n"
+    "  - {name: regulars, space: {states: 2, actions: 2, horizon: 1}, users: 100000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1, visits: 4, apart: 6}}}\n";
 
 /* A service that may be killed by another thread at any time; `lock` is held while it is started. */
 typedef struct victim {
@@ -45,7 +52,56 @@ typedef struct victim {
     atomic_int kills;
     int wanted;
     uint64_t chance;
+    atomic_int learned; /* visits of regulars that were acknowledged as such */
 } victim;
+
+/* --- What was promised to people who come back, by the store --------------------------------------- */
+
+static int number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *s;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    int n = sqlite3_column_int(s, 0);
+    (void)sqlite3_finalize(s);
+    return n;
+}
+
+/* Of the store of a service that is dead: each query counts what contradicts the promise. */
+static void assert_promise(const server *s, int learned)
+{
+    static const char *const wrong[] = {
+        "SELECT count(*) FROM person WHERE visits > 4 OR last_place < 1 + (visits - 1) * 6",
+        "SELECT count(visits) - count(DISTINCT last_place) FROM person WHERE visits IS NOT NULL",
+        "SELECT coalesce(sum(visits), 0) != (SELECT accepted FROM learner WHERE name='regulars')"
+        " FROM person",
+        /* nobody is lost, comes back changed, or came nearer to their last visit than declared */
+        "SELECT count(*) FROM old.person AS o LEFT JOIN main.person AS n ON n.learner=o.learner AND"
+        " n.hash=o.hash WHERE n.hash IS NULL OR n.visits < o.visits OR (n.visits = o.visits AND"
+        " n.last_place != o.last_place) OR n.last_place < o.last_place + (n.visits - o.visits) * "
+        "6"};
+    char command[1200], path[600];
+    sqlite3 *db;
+    (void)snprintf(command, sizeof command,
+                   "cd '%s' && mkdir -p seen && rm -f seen/now* && for e in '' -wal; do"
+                   " [ ! -e service.db$e ] || cp service.db$e seen/now$e; done;"
+                   " [ -e seen/old ] || cp seen/now seen/old",
+                   s->directory);
+    assert_int_equal(system(command), 0);
+    (void)snprintf(path, sizeof path, "%s/seen/now", s->directory);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    (void)snprintf(command, sizeof command, "ATTACH '%s/seen/old' AS old", s->directory);
+    assert_int_equal(sqlite3_exec(db, command, NULL, NULL, NULL), SQLITE_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (number(db, wrong[i]) != 0)
+            fail_msg("the store contradicts the promise: %s", wrong[i]);
+    assert_true(number(db, "SELECT accepted FROM learner WHERE name='regulars'") >= learned);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    (void)snprintf(command, sizeof command, "cd '%s/seen' && mv now old && rm -f now* old-*",
+                   s->directory);
+    assert_int_equal(system(command), 0);
+}
 
 static void *kill_often(void *context)
 {
@@ -54,7 +110,9 @@ static void *kill_often(void *context)
         server_nap(5 + (long)(random_unit(&v->chance) * 120));
         pthread_mutex_lock(&v->lock);
         if (!atomic_load(&v->over)) {
+            const int learned = atomic_load(&v->learned);
             assert_int_equal(server_stop(&v->s, SIGKILL), -SIGKILL);
+            assert_promise(&v->s, learned);
             assert_true(server_start(&v->s, NULL));
             atomic_fetch_add(&v->kills, 1);
         }
@@ -143,6 +201,43 @@ static void *crowd(void *context)
     return NULL;
 }
 
+/* Three people at a time, each of whom comes until the visits are used and once more; then three others. What is not answered
+ * is asked again, so every visit has its word; and asked once more, it has the same. */
+static void *come_back(void *context)
+{
+    victim *v = context;
+    char *answer = malloc(SERVER_ANSWER), body[2048], decision[1024], first[32], word[32];
+    for (int round = 0; !atomic_load(&v->over); round++) {
+        (void)snprintf(body, sizeof body,
+                       "{\"learner\":\"regulars\",\"state\":0,\"user\":\"regular-%d\"}",
+                       round / 40 * 3 + round % 3);
+        assert_int_equal(ask(v, "POST", "/v1/decide", body, answer), 200);
+        assert_true(json_field(answer, "decision", decision, sizeof decision));
+        (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":0.5}", decision);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(ask(v, "POST", "/v1/observe", body, answer), 200);
+            assert_true(json_field(answer, "status", again == 0 ? first : word, sizeof word));
+        }
+        assert_string_equal(first, word);
+        const bool learned = strcmp(first, "finished") == 0;
+        assert_true(learned == (strstr(answer, "\"learned\":true") != NULL));
+        assert_true(learned || strcmp(first, "too_soon") == 0 || strcmp(first, "visits_used") == 0);
+        (void)atomic_fetch_add(&v->learned, learned);
+        if (!learned) /* who passes by, so that the others come nearer to their next visit */
+            (void)snprintf(body, sizeof body,
+                           "{\"learner\":\"regulars\",\"state\":1,\"user\":\"passing-%d\"}", round);
+        if (!learned && ask(v, "POST", "/v1/decide", body, answer) == 200 &&
+            json_field(answer, "decision", decision, sizeof decision)) {
+            (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":0}", decision);
+            assert_int_equal(ask(v, "POST", "/v1/observe", body, answer), 200);
+            assert_non_null(strstr(answer, "\"learned\":true"));
+            (void)atomic_fetch_add(&v->learned, 1);
+        }
+    }
+    free(answer);
+    return NULL;
+}
+
 /* At an address of this process's own, where no other program takes the port while the service is dead, and no socket that
  * connects to it can get it as its own. */
 static void open_victim(victim *v, int port)
@@ -197,7 +292,7 @@ TEST(killed_often_it_ends_where_it_would_have_ended)
 {
     static char here[SERVER_ANSWER], there[SERVER_ANSWER];
     victim calm, hunted;
-    pthread_t killer, crowds[CROWD];
+    pthread_t killer, regulars, crowds[CROWD];
     guest guests[CROWD] = {0};
     open_victim(&calm, 8471);
     open_victim(&hunted, 8472);
@@ -212,6 +307,7 @@ TEST(killed_often_it_ends_where_it_would_have_ended)
     hunted.face = hunted.s;
     hunted.wanted = KILLS;
     assert_int_equal(pthread_create(&killer, NULL, kill_often, &hunted), 0);
+    assert_int_equal(pthread_create(&regulars, NULL, come_back, &hunted), 0);
     for (int i = 0; i < CROWD; i++) {
         guests[i].v = &hunted;
         assert_int_equal(pthread_create(&crowds[i], NULL, crowd, &guests[i]), 0);
@@ -225,6 +321,7 @@ TEST(killed_often_it_ends_where_it_would_have_ended)
     atomic_store(&hunted.over, true);
     pthread_mutex_unlock(&hunted.lock);
     (void)pthread_join(killer, NULL);
+    (void)pthread_join(regulars, NULL);
     double unsure = 0;
     for (int i = 0; i < CROWD; i++) {
         (void)pthread_join(crowds[i], NULL);
@@ -252,9 +349,12 @@ TEST(killed_often_it_ends_where_it_would_have_ended)
     int recorded = 0;
     assert_ok(tacit_store_decisions(&options, take_record, &recorded, &err));
     assert_true(recorded == accepted);
+    assert_int_equal(ask(&hunted, "GET", "/v1/ledger?learner=regulars", NULL, there), 200);
+    assert_true(json_number(there, "accepted") == atomic_load(&hunted.learned)); /* all, once */
     char out[512];
     assert_int_equal(server_tool(&hunted.s, "store check service.yaml", out, sizeof out), 0);
     assert_int_equal(server_stop(&hunted.s, SIGTERM), 0);
+    assert_promise(&hunted.s, atomic_load(&hunted.learned));
     assert_int_equal(server_stop(&calm.s, SIGTERM), 0);
     server_close(&hunted.s);
     server_close(&calm.s);

@@ -192,8 +192,8 @@ TEST(the_monitor_goes_on_where_it_was_saved)
     tacit__monitor *a, *b;
     double x, y, error;
     assert_ok(tacit_noise_create_simulated(3, &noise));
-    assert_ok(tacit__monitor_create(g, 1000, noise, &a, NULL));
-    assert_ok(tacit__monitor_create(g, 1000, noise, &b, NULL));
+    assert_ok(tacit__monitor_create(g, &(tacit__monitored){.users = 1000}, noise, &a, NULL));
+    assert_ok(tacit__monitor_create(g, &(tacit__monitored){.users = 1000}, noise, &b, NULL));
     tacit_noise_destroy(noise);
     tacit__monitor_read(a, &x, &error);
     assert_true(isnan(x) && isnan(error));
@@ -231,8 +231,10 @@ TEST(devices_report_to_the_monitor)
         uint8_t report[TACIT__MONITOR_REPORT];
         assert_ok(tacit_noise_create_simulated(5, &noise));
         assert_ok(tacit_noise_create_simulated(6, &other));
-        assert_ok(tacit__monitor_create(both[i], USERS, noise, &device, NULL));
-        assert_ok(tacit__monitor_create(both[i], USERS, other, &server, NULL));
+        assert_ok(tacit__monitor_create(both[i], &(tacit__monitored){.users = USERS}, noise,
+                                        &device, NULL));
+        assert_ok(tacit__monitor_create(both[i], &(tacit__monitored){.users = USERS}, other,
+                                        &server, NULL));
         tacit_noise_destroy(noise);
         tacit_noise_destroy(other);
         assert_status(tacit__monitor_report(device, 1.25, report, NULL), TACIT_OUT_OF_BOUND);

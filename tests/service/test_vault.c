@@ -148,7 +148,7 @@ TEST(what_was_changed_is_noticed)
         {"INSERT INTO adoption VALUES(1,1,0,0,2)", false},
         {"DELETE FROM seen WHERE key=(SELECT min(key) FROM seen)", true},
         {"DELETE FROM input", true},
-        {"INSERT INTO person VALUES(1,x'77',x'88')", true},
+        {"INSERT INTO person(learner, hash, key) VALUES(1,x'77',x'88')", true},
         {"UPDATE history SET users=users+1000", true},
         {"UPDATE input SET data=zeroblob(length(data))", true},
     };

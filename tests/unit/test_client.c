@@ -198,13 +198,13 @@ TEST(a_guarantee_weaker_than_the_terms_is_refused)
     static const struct {
         tacit_client_terms terms;
         tacit_status status;
-    } cases[] = {{{1, 0, 0}, TACIT_OK},
-                 {{HUGE_VAL, 1, 0}, TACIT_OK},
-                 {{0.999, 0, 0}, TACIT_BAD_EPSILON},
-                 {{0, 0, 0}, TACIT_BAD_EPSILON},
-                 {{(double)NAN, 0, 0}, TACIT_BAD_EPSILON},
-                 {{1, -1, 0}, TACIT_BAD_DELTA},
-                 {{1, (double)NAN, 0}, TACIT_BAD_DELTA}};
+    } cases[] = {{{.epsilon = 1, .delta = 0}, TACIT_OK},
+                 {{.epsilon = HUGE_VAL, .delta = 1}, TACIT_OK},
+                 {{.epsilon = 0.999, .delta = 0}, TACIT_BAD_EPSILON},
+                 {{.epsilon = 0, .delta = 0}, TACIT_BAD_EPSILON},
+                 {{.epsilon = (double)NAN, .delta = 0}, TACIT_BAD_EPSILON},
+                 {{.epsilon = 1, .delta = -1}, TACIT_BAD_DELTA},
+                 {{.epsilon = 1, .delta = (double)NAN}, TACIT_BAD_DELTA}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tacit_client *client = NULL;
         tacit_error err = {0};
@@ -233,7 +233,9 @@ TEST(a_monitor_is_part_of_the_report_and_of_its_price)
         tacit_client *client = NULL;
         (void)snprintf(text, sizeof text, HEAD ",\"policy\":[[0,2],[1,1]],\"monitor\":%s}",
                        monitors[i]);
-        const tacit_client_terms enough = {1.5, delta, 0}, few = {1.4, 1, 0}, none = {2, -1, 0};
+        const tacit_client_terms enough = {.epsilon = 1.5, .delta = delta},
+                                 few = {.epsilon = 1.4, .delta = 1},
+                                 none = {.epsilon = 2, .delta = -1};
         assert_status(tacit_client_create(text, strlen(text), &few, &client, NULL),
                       TACIT_BAD_EPSILON);
         assert_status(tacit_client_create(text, strlen(text), &none, &client, NULL),

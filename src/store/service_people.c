@@ -1,0 +1,289 @@
+/* People who come back: how often a learner has learned from a person, and when it did so last. See
+ * store/service_store.h.
+ *
+ * A learner that was declared for several visits has a row for each person: visits, and the place of the last
+ * one among all users that the learner accepted. The rule is decided by these rows and by the learner's own,
+ * inside the transaction that accepts a user and writes both, so after a crash all of it is there or nothing.
+ *
+ * Each row has a tag, a keyed hash of what it says. Whoever can write to the file, but has no key, cannot
+ * make one. An older row with its own tag has fewer visits, as a row that is gone has none, and then the
+ * visits no longer add up to the learner's users (service_check.c), whose number is proved. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "store/service_store_inside.h"
+
+typedef struct terms {
+    uint64_t visits, apart, accepted, limit;
+    bool named;
+} terms;
+
+static tacit_status read_terms(tacit__vault *vault, int64_t learner, terms *out, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool found;
+    TRY(tacit__db_prepare(&vault->db, SQL_TERMS,
+                          "SELECT visits, apart, accepted, users_limit, named FROM learner"
+                          " WHERE id=?",
+                          &s, err));
+    (void)sqlite3_bind_int64(s, 1, learner);
+    TRY(tacit__db_next(&vault->db, s, &found, err));
+    if (!found)
+        return tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is gone", vault->db.path);
+    *out = (terms){.visits = (uint64_t)sqlite3_column_int64(s, 0),
+                   .apart = (uint64_t)sqlite3_column_int64(s, 1),
+                   .accepted = (uint64_t)sqlite3_column_int64(s, 2),
+                   .limit = (uint64_t)sqlite3_column_int64(s, 3),
+                   .named = sqlite3_column_int64(s, 4) != 0};
+    (void)sqlite3_reset(s);
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_may_return(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                     bool *may, tacit_error *err)
+{
+    terms t = {0};
+    TRY(read_terms(vault, learner, &t, err));
+    *may = t.visits > 1;
+    return person != NULL || !t.named ? TACIT_OK
+                                      : tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                                    "a user without an id came to a learner that "
+                                                    "counts the visits of each person");
+}
+
+/* --- Rows and their tags ------------------------------------------------------------------------ */
+
+static void make_tag(const uint8_t key[TACIT__KEY_BYTES], int64_t learner, const uint8_t *person,
+                     const tacit__person_visits *v, uint8_t tag[TACIT__PERSON_TAG])
+{
+    struct {
+        char what[8];
+        int64_t learner;
+        uint8_t person[TACIT__VAULT_KEY];
+        uint64_t visits, last;
+    } all = {.what = "person", .learner = learner, .visits = v->visits, .last = v->last_place};
+    memcpy(all.person, person, sizeof all.person);
+    tacit__keyed_hash(key, &all, sizeof all, tag, TACIT__PERSON_TAG);
+}
+
+static tacit_status fail_person(const tacit__vault *vault, tacit_error *err)
+{
+    return tacit__fail(err, TACIT_CORRUPT,
+                       "%.200s: how often a person took part was changed; restore the file",
+                       vault->db.path);
+}
+
+tacit_status tacit__vault_check_visits(const tacit__vault *vault, sqlite3_stmt *row, int column,
+                                       int64_t learner, const uint8_t *person,
+                                       tacit__person_visits *out, tacit_error *err)
+{
+    uint8_t tag[TACIT__PERSON_TAG];
+    size_t size;
+    const void *kept = tacit__vault_blob(row, column + 2, &size);
+    *out = (tacit__person_visits){.visits = (uint64_t)sqlite3_column_int64(row, column),
+                                  .last_place = (uint64_t)sqlite3_column_int64(row, column + 1)};
+    if (!vault->keyed)
+        return TACIT_OK;
+    make_tag(vault->key_proof, learner, person, out, tag);
+    return size == sizeof tag && tacit__same_bytes(tag, kept, size) ? TACIT_OK
+                                                                    : fail_person(vault, err);
+}
+
+/* {0, 0} if the person has not come yet. */
+static tacit_status read_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                tacit__person_visits *out, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool found;
+    *out = (tacit__person_visits){0};
+    TRY(tacit__db_prepare(&vault->db, SQL_VISITS,
+                          "SELECT visits, last_place, tag FROM person WHERE learner=? AND hash=?",
+                          &s, err));
+    (void)sqlite3_bind_int64(s, 1, learner);
+    (void)sqlite3_bind_blob(s, 2, person, TACIT__VAULT_KEY, SQLITE_STATIC);
+    TRY(tacit__db_next(&vault->db, s, &found, err));
+    if (!found)
+        return TACIT_OK;
+    tacit_status status = tacit__vault_check_visits(vault, s, 0, learner, person, out, err);
+    (void)sqlite3_reset(s);
+    return status;
+}
+
+tacit_status tacit__vault_count_visit(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                      tacit_error *err)
+{
+    terms t = {0};
+    tacit__person_visits v = {0};
+    uint8_t tag[TACIT__PERSON_TAG];
+    TRY(read_terms(vault, learner, &t, err));
+    TRY(read_person(vault, learner, person, &v, err));
+    v = (tacit__person_visits){.visits = v.visits + 1, .last_place = t.accepted};
+    TACIT__REQUIRE(v.visits <= t.visits);
+    make_tag(vault->key_proof, learner, person, &v, tag);
+    return tacit__db_write(&vault->db, SQL_COUNT_VISIT,
+                           "INSERT INTO person VALUES(?,?,NULL,?,?,?) ON CONFLICT DO UPDATE SET"
+                           " visits=excluded.visits, last_place=excluded.last_place,"
+                           " tag=excluded.tag",
+                           err, "ibiib", learner, person, (size_t)TACIT__VAULT_KEY,
+                           (int64_t)v.visits, (int64_t)v.last_place, tag, sizeof tag);
+}
+
+/* --- The rule ----------------------------------------------------------------------------------- */
+
+tacit_status tacit__vault_judge(tacit__vault *vault, int64_t learner,
+                                const uint8_t person[TACIT__VAULT_KEY], tacit__vault_answer *answer,
+                                bool *first, tacit_error *err)
+{
+    TACIT__REQUIRE(person != NULL);
+    terms t = {0};
+    tacit__person_visits v = {0};
+    TRY(read_terms(vault, learner, &t, err));
+    TRY(read_person(vault, learner, person, &v, err));
+    *first = v.visits == 0;
+    if (t.accepted >= t.limit)
+        *answer = TACIT__VAULT_FULL;
+    else if (v.visits >= t.visits)
+        *answer = TACIT__VAULT_USED;
+    else if (v.visits > 0 && t.accepted + 1 - v.last_place < t.apart)
+        *answer = TACIT__VAULT_SOON;
+    else
+        *answer = TACIT__VAULT_TAKEN;
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_has_used(tacit__vault *vault, int64_t learner,
+                                   const uint8_t person[TACIT__VAULT_KEY], bool *used,
+                                   tacit_error *err)
+{
+    terms t = {0};
+    tacit__person_visits v = {0};
+    TRY(read_terms(vault, learner, &t, err));
+    TRY(read_person(vault, learner, person, &v, err));
+    *used = v.visits >= t.visits;
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_count_people(tacit__vault *vault, int64_t learner, uint64_t *n,
+                                       tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool found;
+    *n = 0;
+    TRY(tacit__vault_prepare(vault, "SELECT count(*) FROM person WHERE learner=?", &s, err));
+    (void)sqlite3_bind_int64(s, 1, learner);
+    tacit_status status = tacit__db_next(&vault->db, s, &found, err);
+    if (status == TACIT_OK && found)
+        *n = (uint64_t)sqlite3_column_int64(s, 0);
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
+/* --- Verdicts ----------------------------------------------------------------------------------- */
+
+tacit_status tacit__vault_save_verdict(tacit__vault *vault, int64_t learner,
+                                       const uint8_t key[TACIT__VAULT_KEY], int64_t opened,
+                                       tacit__vault_answer verdict, tacit_error *err)
+{
+    TACIT__REQUIRE(verdict == TACIT__VAULT_SOON || verdict == TACIT__VAULT_USED);
+    return tacit__db_write(
+        &vault->db, SQL_SAVE_VERDICT, "INSERT OR IGNORE INTO verdict VALUES(?,?,?,?)", err, "ibii",
+        learner, key, (size_t)TACIT__VAULT_KEY, opened, (int64_t)(verdict == TACIT__VAULT_SOON));
+}
+
+tacit_status tacit__vault_find_verdict(tacit__vault *vault, int64_t learner,
+                                       const uint8_t key[TACIT__VAULT_KEY],
+                                       tacit__vault_answer *verdict, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool found;
+    *verdict = TACIT__VAULT_TAKEN;
+    TRY(tacit__db_prepare(&vault->db, SQL_FIND_VERDICT,
+                          "SELECT soon FROM verdict WHERE learner=? AND key=?", &s, err));
+    (void)sqlite3_bind_int64(s, 1, learner);
+    (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
+    TRY(tacit__db_next(&vault->db, s, &found, err));
+    if (!found)
+        return TACIT_OK;
+    *verdict = sqlite3_column_int64(s, 0) != 0 ? TACIT__VAULT_SOON : TACIT__VAULT_USED;
+    (void)sqlite3_reset(s);
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_has_verdicts(tacit__vault *vault, int64_t opened, bool *has,
+                                       tacit_error *err)
+{
+    sqlite3_stmt *s;
+    *has = false;
+    TRY(tacit__db_prepare(&vault->db, SQL_HAS_VERDICTS,
+                          "SELECT 1 FROM verdict WHERE opened<? LIMIT 1", &s, err));
+    (void)sqlite3_bind_int64(s, 1, opened);
+    tacit_status status = tacit__db_next(&vault->db, s, has, err);
+    (void)sqlite3_reset(s);
+    return status;
+}
+
+tacit_status tacit__vault_delete_verdicts(tacit__vault *vault, int64_t opened, uint64_t most,
+                                          uint64_t *n, tacit_error *err)
+{
+    TACIT__REQUIRE(most > 0);
+    tacit_status status =
+        tacit__db_write(&vault->db, SQL_DELETE_VERDICTS,
+                        "DELETE FROM verdict WHERE (learner, key) IN (SELECT learner, key FROM"
+                        " verdict WHERE opened<? ORDER BY opened LIMIT ?)",
+                        err, "ii", opened, (int64_t)most);
+    *n = status == TACIT_OK ? (uint64_t)sqlite3_changes(vault->db.handle) : 0;
+    return status;
+}
+
+/* --- Another key -------------------------------------------------------------------------------- */
+
+typedef struct change {
+    const uint8_t *before, *after;
+    bool damaged;
+} change;
+
+/* retag(learner, hash, visits, last_place, tag): the tag under the other key. */
+static void retag(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    (void)n;
+    change *c = sqlite3_user_data(context);
+    const int64_t learner = sqlite3_value_int64(values[0]);
+    const tacit__person_visits v = {.visits = (uint64_t)sqlite3_value_int64(values[2]),
+                                    .last_place = (uint64_t)sqlite3_value_int64(values[3])};
+    uint8_t tag[TACIT__PERSON_TAG];
+    const uint8_t *person = sqlite3_value_blob(values[1]);
+    const void *kept = sqlite3_value_blob(values[4]);
+    bool sound = sqlite3_value_bytes(values[1]) == TACIT__VAULT_KEY &&
+                 sqlite3_value_bytes(values[4]) == TACIT__PERSON_TAG;
+    if (sound) {
+        make_tag(c->before, learner, person, &v, tag);
+        sound = tacit__same_bytes(tag, kept, sizeof tag);
+    }
+    if (!sound) {
+        c->damaged = true;
+        sqlite3_result_error(context, "a person was changed", -1);
+        return;
+    }
+    make_tag(c->after, learner, person, &v, tag);
+    sqlite3_result_blob(context, tag, (int)sizeof tag, SQLITE_TRANSIENT);
+}
+
+tacit_status tacit__vault_retag(tacit__vault *vault, const uint8_t before[TACIT__KEY_BYTES],
+                                const uint8_t after[TACIT__KEY_BYTES], tacit_error *err)
+{
+    change c = {before, after, false};
+    int code = sqlite3_create_function(vault->db.handle, "retag", 5,
+                                       SQLITE_UTF8 | SQLITE_DIRECTONLY, &c, retag, NULL, NULL);
+    if (code != SQLITE_OK)
+        return tacit__db_fail(&vault->db, code, "write", err);
+    tacit_status status =
+        tacit__db_run(&vault->db,
+                      "UPDATE person SET tag=retag(learner, hash, visits, last_place, tag)"
+                      " WHERE visits IS NOT NULL",
+                      "write", err);
+    (void)sqlite3_create_function(vault->db.handle, "retag", 5, SQLITE_UTF8, NULL, NULL, NULL,
+                                  NULL);
+    return c.damaged ? fail_person(vault, err) : status;
+}

@@ -1,0 +1,368 @@
+/* The store counts the visits of people: the rule against a plain reference, what happens to rows that a
+ * hand has changed, another key, copies, and stores of the format before, in which nobody was counted. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "noise/seal.h"
+#include "store/service_store_inside.h"
+#include "support/check.h"
+#include "support/random.h"
+
+static const uint8_t master[TACIT__KEY_BYTES] = "a test's", other[TACIT__KEY_BYTES] = "another";
+static const uint8_t state_bytes[] = "everything";
+static const char secret[] = "somebody's data";
+
+typedef struct place {
+    char directory[64], path[80];
+    tacit__vault *v;
+    tacit__vault_learner l;
+} place;
+
+static void open_place(place *p, uint64_t limit, uint64_t visits, uint64_t apart)
+{
+    tacit_error err = {0};
+    *p = (place){
+        .directory = P_tmpdir "/tacit-visitors-XXXXXX",
+        .l = {.limit = limit, .version = 1, .visits = visits, .apart = apart, .named = visits > 1}};
+    assert_non_null(mkdtemp(p->directory));
+    (void)snprintf(p->path, sizeof p->path, "%s/v.db", p->directory);
+    assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &p->v, &err));
+    assert_ok(tacit__vault_add_learner(p->v, "one", &p->l, state_bytes, sizeof state_bytes, &err));
+}
+
+static void shell_in(const place *p, const char *command)
+{
+    char text[600];
+    (void)snprintf(text, sizeof text, "cd '%s' && { %s; }", p->directory, command);
+    assert_int_equal(system(text), 0);
+}
+
+static void close_place(place *p)
+{
+    tacit__vault_close(p->v);
+    shell_in(p, "rm -rf \"$PWD\"");
+}
+
+/* Person `who` finishes episode `name`. */
+static tacit_status try_visit(place *p, uint64_t name, uint8_t who, tacit__vault_answer *answer,
+                              tacit_error *err)
+{
+    uint8_t key[TACIT__VAULT_KEY] = {0};
+    const uint8_t person[TACIT__VAULT_KEY] = {who};
+    memcpy(key, &name, sizeof name);
+    TRY(tacit__vault_begin(p->v, err));
+    return tacit__vault_finish_transaction(
+        p->v,
+        tacit__vault_add_user(p->v, p->l.id, key, person, NULL, secret, sizeof secret, answer, err),
+        err);
+}
+
+static tacit__vault_answer visit(place *p, uint64_t name, uint8_t who)
+{
+    tacit__vault_answer answer;
+    tacit_error err = {0};
+    assert_ok(try_visit(p, name, who, &answer, &err));
+    return answer;
+}
+
+static bool is_sound(place *p, tacit_error *err)
+{
+    tacit__vault_health health;
+    return tacit__vault_check(p->v, &health, err) == TACIT_OK;
+}
+
+static int64_t number(const place *p, const char *sql)
+{
+    int64_t n = -1;
+    tacit_error err = {0};
+    assert_ok(tacit__vault_number(p->v, sql, &n, &err));
+    return n;
+}
+
+static void run(const place *p, const char *sql)
+{
+    tacit_error err = {0};
+    assert_ok(tacit__db_run(&p->v->db, sql, "test", &err));
+}
+
+/* --- The rule --------------------------------------------------------------------------------------- */
+
+enum { PEOPLE = 5, LIMIT = 40, COMING = 120 };
+
+/* Whoever comes, in whatever order, with the store closed and opened in between: by a list of all places. */
+TEST(the_rule_is_that_of_a_list_of_places)
+{
+    static const uint64_t schemes[][2] = {{2, 1}, {2, 7}, {3, 4}, {5, 8}, {40, 1}};
+    for (size_t scheme = 0; scheme < sizeof schemes / sizeof *schemes; scheme++) {
+        const uint64_t k = schemes[scheme][0], b = schemes[scheme][1];
+        uint64_t chance = 7 + scheme, places[PEOPLE][LIMIT], n[PEOPLE] = {0}, accepted = 0;
+        place p;
+        open_place(&p, LIMIT, k, b);
+        for (uint64_t name = 1; name <= COMING; name++) {
+            const uint8_t who = (uint8_t)(random_unit(&chance) * PEOPLE);
+            const tacit__vault_answer got = visit(&p, name, who);
+            bool near = false;
+            for (uint64_t i = 0; i < n[who]; i++)
+                near = near || accepted + 1 - places[who][i] < b;
+            const tacit__vault_answer wanted = accepted == LIMIT ? TACIT__VAULT_FULL
+                                               : n[who] == k     ? TACIT__VAULT_USED
+                                               : near            ? TACIT__VAULT_SOON
+                                                                 : TACIT__VAULT_TAKEN;
+            assert_int_equal(got, wanted);
+            if (got == TACIT__VAULT_TAKEN) {
+                places[who][n[who]++] = ++accepted;
+                assert_int_equal(visit(&p, name, who), TACIT__VAULT_SEEN);
+            }
+            if (name % 40 == 0) {
+                tacit_error err = {0};
+                if (!is_sound(&p, &err))
+                    fail_msg("%s", err.message);
+                tacit__vault_close(p.v);
+                assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err));
+                assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FINE);
+            }
+        }
+        assert_int_equal(number(&p, "SELECT sum(visits) FROM person"), accepted);
+        close_place(&p);
+    }
+}
+
+TEST(what_was_undone_has_not_been)
+{
+    place p;
+    tacit_error err = {0};
+    tacit__vault_answer answer;
+    const uint8_t key[TACIT__VAULT_KEY] = {1}, ann[TACIT__VAULT_KEY] = {2};
+    open_place(&p, 20, 2, 5);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(tacit__vault_begin(p.v, &err));
+        assert_ok(tacit__vault_add_user(p.v, p.l.id, key, ann, NULL, secret, sizeof secret, &answer,
+                                        &err));
+        assert_int_equal(answer, TACIT__VAULT_TAKEN);
+        tacit__vault_undo(p.v);
+        assert_int_equal(number(&p, "SELECT count(*) FROM person"), 0);
+    }
+    assert_int_equal(visit(&p, 1, 2), TACIT__VAULT_TAKEN);
+    assert_int_equal(visit(&p, 2, 2), TACIT__VAULT_SOON);
+    /* nobody without an id, since the visits would no longer add up */
+    assert_status(tacit__vault_add_user(p.v, p.l.id, (const uint8_t[16]){9}, NULL, NULL, secret,
+                                        sizeof secret, &answer, &err),
+                  TACIT_BAD_ARGUMENT);
+    assert_int_equal(number(&p, "SELECT accepted FROM learner"), 1);
+    close_place(&p);
+}
+
+/* --- Hands ------------------------------------------------------------------------------------------ */
+
+/* Ann at 1 and 4, Bob at 2, Carl at 3. */
+static void fill(place *p)
+{
+    open_place(p, 20, 3, 3);
+    for (uint64_t i = 1; i <= 4; i++)
+        assert_int_equal(visit(p, i, i == 4 ? 1 : (uint8_t)i), TACIT__VAULT_TAKEN);
+    run(p, "CREATE TEMP TABLE before AS SELECT * FROM person");
+    assert_int_equal(visit(p, 5, 2), TACIT__VAULT_TAKEN);
+}
+
+TEST(rows_that_were_changed_are_noticed)
+{
+    static const struct {
+        const char *sql;
+        bool starts; /* the sums of a start do not see it; who comes does, and `check` */
+    } cases[] = {
+        {"UPDATE person SET visits=1, last_place=1 WHERE visits=2", false},
+        {"UPDATE person SET visits=visits-1 WHERE last_place=4", false},
+        {"DELETE FROM person WHERE last_place=3", false},
+        {"UPDATE person SET visits=3 WHERE visits=1", false},
+        {"UPDATE person SET visits=4 WHERE visits=2", false},
+        {"UPDATE person SET visits=NULL, last_place=NULL WHERE visits=1", false},
+        {"UPDATE person SET last_place=9 WHERE visits=2", false},
+        {"UPDATE person SET last_place=1 WHERE visits=2", false},
+        {"INSERT OR REPLACE INTO person SELECT * FROM before", false}, /* as it was, well tagged */
+        {"UPDATE person SET last_place=last_place-1 WHERE last_place=5", true},
+        {"UPDATE person SET visits=3-visits", false},
+        {"UPDATE person SET tag=randomblob(16)", true},
+        {"UPDATE person SET tag=NULL", true},
+        {"UPDATE person SET hash=x'63000000000000000000000000000000' WHERE visits=1", true},
+        {"UPDATE learner SET visits=5", false},
+        {"UPDATE learner SET apart=1", false},
+        {"UPDATE learner SET named=0", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        place p;
+        tacit_error err = {0};
+        uint8_t *bytes = NULL;
+        size_t size = 0;
+        bool found;
+        tacit__vault_learner row;
+        fill(&p);
+        assert_true(is_sound(&p, &err));
+        run(&p, cases[i].sql);
+        if (is_sound(&p, &err))
+            fail_msg("not noticed by a check: %s", cases[i].sql);
+        tacit__vault_close(p.v);
+        p.v = NULL;
+        tacit_status status = tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err);
+        bool starts = status == TACIT_OK && tacit__vault_standing(p.v) == TACIT__STANDING_FINE;
+        if (starts) /* a service reads its learners */
+            starts = tacit__vault_find_learner(p.v, "one", &found, &row, &bytes, &size, &err) ==
+                     TACIT_OK;
+        tacit__free_secret(bytes, size);
+        if (starts != cases[i].starts)
+            fail_msg("a service %s: %s", starts ? "starts" : "does not start", cases[i].sql);
+        close_place(&p);
+    }
+}
+
+/* A row without its tag stops who comes, before anything is decided by it. */
+TEST(a_changed_row_decides_nothing)
+{
+    place p;
+    tacit_error err = {0};
+    tacit__vault_answer answer;
+    fill(&p);
+    run(&p, "UPDATE person SET last_place=2 WHERE last_place=5");
+    assert_status(try_visit(&p, 9, 2, &answer, &err), TACIT_CORRUPT);
+    assert_non_null(strstr(err.message, "how often a person took part was changed"));
+    assert_int_equal(number(&p, "SELECT accepted FROM learner"), 5);
+    assert_int_equal(visit(&p, 10, 7), TACIT__VAULT_TAKEN);
+    close_place(&p);
+}
+
+/* --- Another key, copies ---------------------------------------------------------------------------- */
+
+TEST(people_stay_with_another_key_in_copies_and_after_adoption)
+{
+    place p;
+    tacit_error err = {0};
+    fill(&p);
+    assert_ok(tacit__vault_rekey(p.v, other, &err));
+    if (!is_sound(&p, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(visit(&p, 6, 2), TACIT__VAULT_SOON);
+    shell_in(&p, "rm -f copy");
+    char path[100];
+    (void)snprintf(path, sizeof path, "%s/copy", p.directory);
+    assert_ok(tacit__vault_backup(p.v, path, &err));
+    tacit__vault_close(p.v);
+    shell_in(&p, "rm -f v.db*; mv copy v.db");
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, other, &p.v, &err));
+    assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_COPY);
+    assert_int_equal(visit(&p, 7, 9), TACIT__VAULT_FULL); /* a copy takes nobody */
+    assert_ok(tacit__vault_adopt(p.v, &err));
+    assert_int_equal(visit(&p, 8, 2), TACIT__VAULT_SOON);
+    assert_int_equal(visit(&p, 8, 9), TACIT__VAULT_TAKEN);
+    assert_int_equal(visit(&p, 9, 1), TACIT__VAULT_TAKEN); /* 1, 4, 7 */
+    assert_int_equal(visit(&p, 10, 1), TACIT__VAULT_USED);
+    if (!is_sound(&p, &err))
+        fail_msg("%s", err.message);
+    /* a damaged row is not given a tag of the new key */
+    run(&p, "UPDATE person SET last_place=6 WHERE last_place=7");
+    assert_status(tacit__vault_rekey(p.v, master, &err), TACIT_CORRUPT);
+    close_place(&p);
+}
+
+/* --- The format before ------------------------------------------------------------------------------ */
+
+/* As the version before would have made it: its tables, and its proofs over their columns. */
+static void make_format_5(place *p)
+{
+    tacit_error err = {0};
+    sqlite3_stmt *s;
+    uint8_t proof[TACIT__PROOF_BYTES];
+    tacit__text all = {0};
+    open_place(p, 20, 1, 1);
+    assert_int_equal(visit(p, 1, 1), TACIT__VAULT_TAKEN);
+    assert_int_equal(visit(p, 2, 2), TACIT__VAULT_TAKEN);
+    run(p,
+        "BEGIN IMMEDIATE;"
+        "ALTER TABLE learner RENAME TO l; ALTER TABLE person RENAME TO q;"
+        "DROP INDEX person_by_key; DROP TABLE verdict;"
+        "CREATE TABLE learner(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, fingerprint"
+        " BLOB, users_limit INTEGER, accepted INTEGER, users INTEGER, refused INTEGER, version"
+        " INTEGER, taken INTEGER, shown INTEGER, edition INTEGER, tag BLOB, proof BLOB);"
+        "CREATE TABLE person(learner INTEGER, hash BLOB, key BLOB, PRIMARY KEY(learner, hash))"
+        " WITHOUT ROWID;"
+        "CREATE INDEX person_by_key ON person(learner, key);"
+        "INSERT INTO learner SELECT id, name, fingerprint, users_limit, accepted, users, refused,"
+        " version, taken, shown, edition, tag, proof FROM l;"
+        "INSERT INTO person SELECT learner, hash, key FROM q;"
+        "DROP TABLE l; DROP TABLE q; PRAGMA user_version=5");
+    static const char *const parts[] = {
+        "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken, shown,"
+        " edition, tag FROM learner",
+        "SELECT release, declared, passed FROM ledger ORDER BY release"};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(tacit__vault_prepare(p->v, parts[i], &s, &err));
+        assert_ok(tacit__vault_append_rows(p->v, s, 0, &all, &err));
+        (void)sqlite3_finalize(s);
+    }
+    tacit__keyed_hash(p->v->key_proof, all.data, all.length, proof, sizeof proof);
+    tacit__text_destroy(&all);
+    assert_ok(tacit__vault_prepare(p->v, "UPDATE learner SET proof=?", &s, &err));
+    (void)sqlite3_bind_blob(s, 1, proof, sizeof proof, SQLITE_STATIC);
+    assert_ok(tacit__vault_run_once(p->v, s, &err));
+    p->v->n_touched = 0;
+    assert_ok(tacit__vault_prove_all(p->v, &err));
+    run(p, "COMMIT");
+    tacit__vault_close(p->v);
+    p->v = NULL;
+}
+
+TEST(a_store_of_the_format_before_knows_its_people)
+{
+    place p;
+    tacit_error err = {0};
+    make_format_5(&p);
+    assert_status(tacit__vault_open(p.path, TACIT__VAULT_READ, master, &p.v, &err),
+                  TACIT_WRONG_VERSION);
+    shell_in(&p, "cp v.db kept; cp v.db.mark kept.mark");
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err));
+    assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FINE);
+    if (!is_sound(&p, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(visit(&p, 3, 1), TACIT__VAULT_PERSON); /* each once, as it was promised */
+    assert_int_equal(visit(&p, 3, 3), TACIT__VAULT_TAKEN);
+    assert_int_equal(number(&p, "SELECT visits * 10 + apart FROM learner"), 11);
+    tacit__vault_close(p.v);
+    /* the copy beside it is a good one of that format, and says what it is */
+    shell_in(&p, "rm -f v.db v.db-* v.db.lock v.db.mark; mv v.db.format5 v.db");
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err));
+    assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_COPY);
+    tacit__vault_close(p.v);
+    p.v = NULL;
+    /* the file from before, put back over a store that went on: its mark tells */
+    shell_in(&p, "rm -f v.db*; cp kept v.db; cp kept.mark v.db.mark");
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err));
+    for (uint64_t i = 10; i < 14; i++)
+        assert_int_equal(visit(&p, i, (uint8_t)i), TACIT__VAULT_TAKEN);
+    tacit__vault_close(p.v);
+    shell_in(&p, "rm -f v.db-*; cp kept v.db");
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err));
+    assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_BEHIND);
+    close_place(&p);
+}
+
+TEST(a_changed_store_of_the_format_before_is_not_brought_over)
+{
+    static const char *const changes[] = {"UPDATE learner SET users_limit=21",
+                                          "UPDATE learner SET accepted=1",
+                                          "UPDATE meta SET value=zeroblob(8) WHERE name='lives'",
+                                          "INSERT INTO ledger VALUES(1,'more',1,1)"};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        place p;
+        tacit_error err = {0};
+        sqlite3 *db = NULL;
+        make_format_5(&p);
+        assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, changes[i], NULL, NULL, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        assert_status(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err),
+                      TACIT_CORRUPT);
+        close_place(&p);
+    }
+}
