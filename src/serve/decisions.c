@@ -43,6 +43,15 @@ static tacit_status write_record(void *context, int64_t number, const char *lear
     return status;
 }
 
+/* Whoever takes people's data out of the store leaves a note in it first: one that cannot be written, or is
+ * lost in a crash, comes with no data. */
+static tacit_status note_export(tacit__vault *vault, tacit_error *err)
+{
+    TRY(tacit__vault_begin(vault, err));
+    return tacit__vault_finish_transaction(
+        vault, tacit__vault_event(vault, err, "the record of decisions was exported"), err);
+}
+
 tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_line_fn *each,
                                    void *context, tacit_error *err)
 {
@@ -53,8 +62,10 @@ tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_l
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     TRY(tacit__service_config_read(options->file, &config, err));
     tacit_status status =
-        tacit__key_open(&config, options->credentials, false, TACIT__VAULT_READ, &key, &vault, err);
+        tacit__key_open(&config, options->credentials, false, TACIT__VAULT_TOOL, &key, &vault, err);
     writer w = {&config, each, context};
+    if (status == TACIT_OK)
+        status = note_export(vault, err);
     if (status == TACIT_OK)
         status = tacit__vault_records(vault, write_record, &w, err);
     tacit__wipe(&key, sizeof key);
