@@ -130,16 +130,16 @@ static tacit_status prove_as_5(tacit__vault *vault, int64_t learner, void *conte
     (void)context;
     tacit__text all = {0};
     uint8_t proof[TACIT__PROOF_BYTES];
-    tacit_status status =
-        put_query(vault,
-                  "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
-                  " shown, edition, tag FROM learner WHERE id=?",
-                  learner, &all, err);
+    tacit_status status = append_query(
+        vault,
+        "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
+        " shown, edition, tag FROM learner WHERE id=?",
+        learner, &all, err);
     if (status == TACIT_OK)
-        status = put_query(vault,
-                           "SELECT release, declared, passed FROM ledger WHERE learner=?"
-                           " ORDER BY release",
-                           learner, &all, err);
+        status = append_query(vault,
+                              "SELECT release, declared, passed FROM ledger WHERE learner=?"
+                              " ORDER BY release",
+                              learner, &all, err);
     if (status == TACIT_OK && all.failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
