@@ -25,8 +25,7 @@ typedef struct line {
 
 struct tacit__committer {
     tacit__vault *vault;
-    tacit_log_fn *log; /* or NULL */
-    void *log_context;
+    tacit__committer_calls calls;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t news;
@@ -86,14 +85,14 @@ static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, 
         status = job->apply(job, c->vault, err);
     status = tacit__vault_finish_transaction(c->vault, status, err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &c->commits : &c->failures, 1,
-                              memory_order_relaxed);
+                              memory_order_release);
     bool failing = status != TACIT_OK;
     if (!failing)
         atomic_store_explicit(&c->committed, (int64_t)tacit__now_seconds(), memory_order_relaxed);
     bool failed = atomic_exchange_explicit(&c->failing, failing, memory_order_relaxed);
     if (failing != failed &&
-        c->log != NULL) /* the store's own words, which know nothing of users */
-        c->log(c->log_context, failing ? err->message : "the store can be written again");
+        c->calls.log != NULL) /* the store's own words, which know nothing of users */
+        c->calls.log(c->calls.context, failing ? err->message : "the store can be written again");
     c->unsettled = true;
     return status;
 }
@@ -115,12 +114,19 @@ static void write_all(tacit__committer *c, tacit__job *list)
     }
 }
 
+static void end_reading(const tacit__committer *c)
+{
+    if (c->calls.end_reading != NULL)
+        c->calls.end_reading(c->calls.context);
+}
+
 /* Waits for a job or the end; in between the log is cut. Called, and returns, with the lock. */
 static void await(tacit__committer *c)
 {
     while (is_idle(c) && !c->stop) {
         if (!tacit__wait_ms(&c->news, &c->lock, c->unsettled ? SETTLE_MS : HUGE_VAL)) {
             pthread_mutex_unlock(&c->lock);
+            end_reading(c);
             c->unsettled = !tacit__vault_truncate_log(c->vault);
             pthread_mutex_lock(&c->lock);
         }
@@ -141,22 +147,26 @@ static void *work(void *context)
         pthread_mutex_lock(&c->lock);
         const bool idle = is_idle(c);
         pthread_mutex_unlock(&c->lock);
-        tacit__vault_empty_log(c->vault, idle ? IDLE_PAGES : BUSY_PAGES);
+        if (tacit__vault_log_is_long(c->vault, idle ? IDLE_PAGES : BUSY_PAGES)) {
+            end_reading(c);
+            tacit__vault_empty_log(c->vault);
+            end_reading(c); /* snapshots from now on are of the file: the log can begin anew */
+        }
         pthread_mutex_lock(&c->lock);
     }
     pthread_mutex_unlock(&c->lock);
     return NULL;
 }
 
-tacit_status tacit__committer_create(tacit__vault *vault, tacit_log_fn *log, void *context,
+tacit_status tacit__committer_create(tacit__vault *vault, const tacit__committer_calls *calls,
                                      tacit__committer **out, tacit_error *err)
 {
     tacit__committer *c = tacit__alloc(1, sizeof *c);
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     c->vault = vault;
-    c->log = log;
-    c->log_context = context;
+    if (calls != NULL)
+        c->calls = *calls;
     tacit__vault_watch_log(vault);
     (void)pthread_mutex_init(&c->lock, NULL);
     tacit__condition_create(&c->news);
@@ -231,6 +241,11 @@ tacit_status tacit__committer_wait(tacit__committer *c, tacit__job *job)
     (void)pthread_cond_destroy(&w.news);
     (void)pthread_mutex_destroy(&w.lock);
     return w.status;
+}
+
+uint64_t tacit__committer_writes(const tacit__committer *c)
+{
+    return atomic_load_explicit(&c->commits, memory_order_acquire);
 }
 
 tacit__committer_figures tacit__committer_figures_of(const tacit__committer *c)

@@ -26,17 +26,27 @@ struct tacit__job {
 
 typedef struct tacit__committer tacit__committer;
 
-/* The vault is used by the committer alone until `destroy` has returned. `log` (or NULL) hears, from its
- * thread, that the store cannot be written, and that it can again. */
-TACIT_MUST_USE tacit_status tacit__committer_create(tacit__vault *vault, tacit_log_fn *log,
-                                                    void *context, tacit__committer **out,
-                                                    tacit_error *err);
+/* What a committer calls, from its own thread; each may be NULL. */
+typedef struct tacit__committer_calls {
+    tacit_log_fn *log; /* the store cannot be written, or can be again */
+    void (*end_reading)(
+        void *context); /* so that the log can be brought into the file as a whole */
+    void *context;
+} tacit__committer_calls;
+
+/* The vault is used by the committer alone until `destroy` has returned. `calls` may be NULL. */
+TACIT_MUST_USE tacit_status tacit__committer_create(tacit__vault *vault,
+                                                    const tacit__committer_calls *calls,
+                                                    tacit__committer **out, tacit_error *err);
 /* Writes what waits, then ends. Accepts NULL. */
 void tacit__committer_destroy(tacit__committer *committer);
 
 void tacit__committer_post(tacit__committer *committer, tacit__job *job);
 /* Posts and waits; the job's `done` is set here. */
 TACIT_MUST_USE tacit_status tacit__committer_wait(tacit__committer *committer, tacit__job *job);
+
+/* Transactions on disk so far. Those whose `done` was called are among them. */
+uint64_t tacit__committer_writes(const tacit__committer *committer);
 
 typedef struct tacit__committer_figures {
     uint64_t jobs, commits, failures;

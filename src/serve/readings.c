@@ -1,15 +1,25 @@
 /* Reading connections of the requests. A thread that serves looks things up often, and for a moment: it
  * has a connection that it shares with nobody as long as there are no more threads than connections, so
- * that nobody waits for anybody. */
+ * that nobody waits for anybody.
+ *
+ * A snapshot costs two system calls, more than the search in it. So a connection keeps its snapshot until
+ * the committer has written something, or OLDEST has passed: who was told of a write finds it. The
+ * committer has snapshots ended before it brings the log into the file, since they keep the log in use. */
 #include <stdatomic.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/wait.h"
 #include "serve/readings.h"
+
+#define OLDEST 0.1 /* seconds: what an error has left in a snapshot is gone then */
 
 struct tacit__vault_reader {
     pthread_mutex_t lock;
     tacit__vault *vault;
+    bool held;       /* it has a snapshot: */
+    uint64_t writes; /* not older than so many of the committer's */
+    double since;    /* seconds */
 };
 
 /* The connection that is this thread's. Threads are numbered as they come. */
@@ -46,14 +56,40 @@ void tacit__readings_close(tacit_service *s)
     tacit__free(s->readings);
 }
 
+static void end_snapshot(struct tacit__vault_reader *r)
+{
+    if (r->held)
+        tacit__vault_end_reading(r->vault);
+    r->held = false;
+}
+
 tacit__vault *tacit__service_read(tacit_service *s)
 {
     struct tacit__vault_reader *r = own(s);
     pthread_mutex_lock(&r->lock);
+    const uint64_t writes = tacit__committer_writes(s->committer);
+    const double now = tacit__now_seconds();
+    if (writes != r->writes || now > r->since + OLDEST)
+        end_snapshot(r);
+    if (!r->held) {
+        r->held = tacit__vault_begin_reading(r->vault); /* else every search has its own */
+        r->writes = writes;
+        r->since = now;
+    }
     return r->vault;
 }
 
 void tacit__service_read_end(tacit_service *s)
 {
     pthread_mutex_unlock(&own(s)->lock);
+}
+
+void tacit__readings_end_snapshots(void *service)
+{
+    const tacit_service *s = service;
+    for (size_t i = 0; i < s->n_readings; i++) {
+        pthread_mutex_lock(&s->readings[i].lock);
+        end_snapshot(&s->readings[i]);
+        pthread_mutex_unlock(&s->readings[i].lock);
+    }
 }

@@ -150,8 +150,10 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
 
 static tacit_status start_threads(tacit_service *s, tacit_error *err)
 {
-    tacit_status status =
-        tacit__committer_create(s->vault, tacit__service_log_store, s, &s->committer, err);
+    const tacit__committer_calls calls = {.log = tacit__service_log_store,
+                                          .end_reading = tacit__readings_end_snapshots,
+                                          .context = s};
+    tacit_status status = tacit__committer_create(s->vault, &calls, &s->committer, err);
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++)
         status = tacit__learner_start(s->learners[i], s->committer, err);
     if (status == TACIT_OK)

@@ -20,10 +20,23 @@ void tacit__vault_watch_log(tacit__vault *vault)
     (void)sqlite3_wal_hook(vault->db.handle, note_pages, vault);
 }
 
-void tacit__vault_empty_log(tacit__vault *vault, int pages)
+bool tacit__vault_log_is_long(tacit__vault *vault, int pages)
 {
-    if (vault->log_pages - vault->log_tried < pages || !tacit__vault_has_log(vault))
-        return;
+    return vault->log_pages - vault->log_tried >= pages && tacit__vault_has_log(vault);
+}
+
+void tacit__vault_empty_log(tacit__vault *vault)
+{
     vault->log_tried = vault->log_pages; /* a reader may keep a part of it in use */
     (void)sqlite3_wal_checkpoint_v2(vault->db.handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+bool tacit__vault_begin_reading(tacit__vault *vault)
+{
+    return tacit__db_run(&vault->db, "BEGIN", "read", NULL) == TACIT_OK;
+}
+
+void tacit__vault_end_reading(tacit__vault *vault)
+{
+    tacit__vault_undo(vault);
 }

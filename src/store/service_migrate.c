@@ -121,8 +121,9 @@ static tacit_status migrate_4_to_5(tacit__vault *vault, const uint8_t *key, taci
     return tacit__vault_begin_facts(vault, key, err);
 }
 
-/* --- 5 to 6 ------------------------------------------------------------------------------------- Each
- * person was learned from once: nobody was counted, and learners had no `visits`. */
+/* --- 5 to 6 ------------------------------------------------------------------------------------- */
+
+/* Each person was learned from once: nobody was counted, and learners had no `visits`. */
 
 static tacit_status prove_as_5(tacit__vault *vault, int64_t learner, void *context,
                                tacit_error *err)

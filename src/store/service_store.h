@@ -99,10 +99,14 @@ void tacit__vault_undo(tacit__vault *vault);
 /* Commits what was written with this status, or undoes it if it failed. */
 TACIT_MUST_USE tacit_status tacit__vault_finish_transaction(tacit__vault *vault,
                                                             tacit_status status, tacit_error *err);
-/* From now on only `empty_log` brings the log into the file, when the log has grown by `pages`; the log is
- * then overwritten from its beginning. */
+/* From now on only `empty_log` brings the log into the file; unless a reader uses it, the log is then
+ * overwritten from its beginning. It is long when it has grown by `pages` since. */
 void tacit__vault_watch_log(tacit__vault *vault);
-void tacit__vault_empty_log(tacit__vault *vault, int pages);
+bool tacit__vault_log_is_long(tacit__vault *vault, int pages);
+void tacit__vault_empty_log(tacit__vault *vault);
+/* A snapshot that all searches see until it is ended. False: none, and each search has its own. */
+bool tacit__vault_begin_reading(tacit__vault *vault);
+void tacit__vault_end_reading(tacit__vault *vault);
 /* Brings the log into the file and truncates it, so that neither has deleted data. False: a reader
  * prevents it; try again later. */
 bool tacit__vault_truncate_log(tacit__vault *vault);

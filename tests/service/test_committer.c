@@ -24,7 +24,7 @@ static void open_place(place *p)
     assert_non_null(mkdtemp(p->directory));
     (void)snprintf(p->path, sizeof p->path, "%s/v.db", p->directory);
     assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &p->vault, &err));
-    assert_ok(tacit__committer_create(p->vault, NULL, NULL, &p->committer, &err));
+    assert_ok(tacit__committer_create(p->vault, NULL, &p->committer, &err));
 }
 
 static void close_place(place *p)

@@ -177,7 +177,7 @@ static void live(const scene *s, int n, int other, const tape *frozen)
     const tacit__learner_setting setting = {.config = &s->config, .store = s->store, .key = key};
     must(tacit__learner_create(&setting, vault, &learner, &err), &err);
     tacit__ledger_set_recorder(tacit__learner_ledger(learner), record, &r);
-    must(tacit__committer_create(vault, NULL, NULL, &committer, &err), &err);
+    must(tacit__committer_create(vault, NULL, &committer, &err), &err);
     must(tacit__learner_start(learner, committer, &err), &err);
     tacit__learner_figures up = tacit__learner_figures_of(learner);
     if (up.users < row.shown || up.version < row.version)
@@ -520,7 +520,7 @@ TEST(what_is_not_on_disk_is_not_published)
     assert_ok(tacit__learner_create(&setting, vault, &learner, &err));
     tacit__ledger_set_recorder(tacit__learner_ledger(learner), record, &r);
     const uint64_t version = tacit__learner_figures_of(learner).version;
-    assert_ok(tacit__committer_create(vault, NULL, NULL, &committer, &err));
+    assert_ok(tacit__committer_create(vault, NULL, &committer, &err));
     taking t = {.job = {.apply = apply},
                 .s = &s,
                 .learner = tacit__learner_id(learner),

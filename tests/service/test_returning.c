@@ -2,6 +2,7 @@
  * was told in an episode that is over. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <sqlite3.h>
 
@@ -59,6 +60,34 @@ TEST(a_returning_user_gets_an_action_and_teaches_nothing)
     assert_int_equal(rows(&s, "SELECT count(*) FROM open"), 0);
     assert_int_equal(rows(&s, "SELECT count(*) FROM person"), 1);
     assert_int_equal(rows(&s, "SELECT count(*) FROM seen"), 1);
+    end(&s);
+}
+
+static bool log_is_empty(const server *s)
+{
+    char path[300];
+    struct stat entry;
+    (void)snprintf(path, sizeof path, "%s-wal", s->store);
+    return stat(path, &entry) != 0 || entry.st_size == 0;
+}
+
+/* Who looked people up last, and what is looked up meanwhile, keep nobody's data in the log. */
+TEST(the_log_is_cut_though_people_are_looked_up)
+{
+    server s;
+    char id[1024];
+    begin(&s, plain);
+    for (int busy = 0; busy < 2; busy++) {
+        const char *const who = busy ? "{\"learner\":\"arms\",\"state\":0,\"user\":\"bob\"}" : ANN;
+        decide(&s, "/v1/decide", who, id);
+        assert_observed(&s, id, ",\"reward\":1", "finished");
+        server_wait_users(&s, "arms", (unsigned long)busy + 1);
+        for (int i = 0; i < 8; i++) /* on connections of all threads */
+            decide(&s, "/v1/decide", who, id);
+        assert_false(is_learned());
+        wait_until(log_is_empty(&s) || (busy && server_post(&s, "/v1/decide", who, answer) != 200));
+        assert_true(log_is_empty(&s));
+    }
     end(&s);
 }
 
