@@ -25,7 +25,7 @@ typedef struct posterior_parts {
 static const tacit_parameter posterior_parameters[] = {
     POOLED,
     TACIT__REAL("growth", "1.12", 1.01, 100,
-                "a release when there are so many times as many users as at the last one"),
+                "growth of the number of users from one release to the next"),
     TACIT__INTEGER("plans", "16", 1, 1024,
                    "plans that are drawn from each release and share the users until the next"),
 };

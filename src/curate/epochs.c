@@ -255,7 +255,7 @@ tacit_status tacit__epochs_check_report(const tacit__epochs *c, size_t size, con
         double steps = noisy[i] * c->lattice.per_unit;
         if (!(fabs(noisy[i]) <= limit) || rint(steps) != steps)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "the report's number %zu is none that a device can make", i);
+                               "no device can make number %zu of the report", i);
     }
     return size <= c->o.dimension
                ? TACIT_OK

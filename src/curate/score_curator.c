@@ -316,7 +316,7 @@ tacit_status tacit__scores_check_report(const void *curator, const void *bytes, 
         const double x = tacit__read_double(&r), steps = ldexp(x, c->o.form.bits);
         if (!(fabs(x) <= limit) || rint(steps) != steps)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "the report's number %zu is none that a device can make", i);
+                               "no device can make number %zu of the report", i);
     }
     return check_room(c, err);
 }
