@@ -142,11 +142,9 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
                                    "%s counts states, so they must be numbered; in a service, "
                                    "space: {states: 6}",
                                    r->kind->name);
-    tacit_status status = read_curator(r, commits, &curator, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_curator(r, commits, &curator, err));
     tacit__weighted *made = NULL;
-    status = tacit__weighted_create(&curator, noise, &made, &reason);
+    tacit_status status = tacit__weighted_create(&curator, noise, &made, &reason);
     agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);

@@ -53,11 +53,8 @@ static tacit_status find_quota(const tacit__scored *agent, double epsilon, doubl
                                uint64_t *out)
 {
     double mu = HUGE_VAL;
-    if (agent->guarantee.model != TACIT_MODEL_NONE) {
-        tacit_status status = tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu);
-        if (status != TACIT_OK)
-            return status;
-    }
+    if (agent->guarantee.model != TACIT_MODEL_NONE)
+        TRY(tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu));
     const double variance = agent->l2 / mu * (agent->l2 / mu);
     *out = parts_of(agent)->rules->users(agent->model, is_local(agent) ? 0 : variance,
                                          is_local(agent) ? variance : 0, agent->alike, most);

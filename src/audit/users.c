@@ -83,9 +83,7 @@ tacit_situation tacit__user_situation(const tacit__form *form, const tacit__user
 tacit_status tacit__generator_open(tacit__generator *generator, uint64_t seed, const char *what)
 {
     tacit_noise *root = NULL;
-    tacit_status status = tacit_noise_create_simulated(seed, &root);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_noise_create_simulated(seed, &root));
     *generator = (tacit__generator){.left = 0};
     tacit__site_open(&generator->site, root, what);
     tacit_noise_destroy(root);

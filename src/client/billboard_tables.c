@@ -47,10 +47,8 @@ tacit_status tacit__client_tables(const tacit__json_node *nodes, const tacit_age
         const tacit__json_node *node = tacit__json_get(tables, nodes, tacit__table_names[i]);
         if (node == NULL)
             continue;
-        tacit_status status = read_table(
-            node, tacit__known_size(known, space, (tacit__table_name)i), &known->table[i], err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(read_table(node, tacit__known_size(known, space, (tacit__table_name)i),
+                       &known->table[i], err));
     }
     /* features of numbered states are in a table, and so are parts and weights; nothing else is */
     const tacit__json_node *declared = tacit__json_get(nodes, nodes, "space");

@@ -309,9 +309,7 @@ static tacit_status find_gain(const search *s, candidate *c, tacit__lsvi_scheme 
                                          s->w->space.horizon * tacit__gram_size(&s->w->space),
                                      .users = c->leaves,
                                      .bound = {.l1 = H * l1_of_gram(s->w), .l2 = sqrt(H)}};
-        tacit_status status = tacit__sum_predict(&spec, &gain, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__sum_predict(&spec, &gain, err));
         out->direct = s->w->gram == TACIT__GRAM_AUTO && !doubling &&
                       direct_column(s, c->leaves) < gain.column * gain.row;
     }

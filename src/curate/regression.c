@@ -112,9 +112,7 @@ static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_er
         .reason = "2 - 2 r^2 + 2 s^2 (1 + r) at r = |x.x'|, largest at r = s^2 / 2; plus rounding"};
     for (int i = 0; i < 8; i++) { /* each round asks for more room than the last one needed */
         tacit__lattice lattice;
-        tacit_status status = tacit__lattice_choose(&spec, c->size, &lattice, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__lattice_choose(&spec, c->size, &lattice, err));
         c->step = ldexp(1, -lattice.bits);
         double needed = delta + 1.125 * differing * c->step; /* half a step each, both users */
         if (needed <= spec.sensitivity_l2 && bound_of(c, most, c->step) <= spec.bound.l2) {
@@ -377,22 +375,6 @@ tacit_status tacit__regression_add_contribution(tacit__regression *c, size_t blo
         status = tacit__fail(err, TACIT_OUT_OF_BOUND,
                              "a contribution that was made elsewhere exceeds its declared bound");
     return status == TACIT_OK ? add_private(c, block, contribution, err) : status;
-}
-
-double tacit__regression_stddev(const tacit__regression_options *options)
-{
-    tacit__regression_options o = *options;
-    tacit__regression *c = NULL;
-    tacit_noise *noise = NULL;
-    double stddev = (double)NAN;
-    o.dimension = o.blocks = 1; /* it does not depend on them */
-    if (tacit_noise_create_simulated(0, &noise) != TACIT_OK)
-        return stddev;
-    if (tacit__regression_create(&o, noise, &c, NULL) == TACIT_OK)
-        stddev = tacit_sum_worst_stddev(c->sum);
-    tacit__regression_destroy(c);
-    tacit_noise_destroy(noise);
-    return stddev;
 }
 
 /* --- The table ------------------------------------------------------------------------------------- */

@@ -191,10 +191,8 @@ static tacit_status release_sums(tacit__tabular *c, tacit_error *err)
         count_stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
-        tacit_status status = s->counts == NULL ? tacit__sum_release_in_place(s->sum, err)
-                                                : tacit_sum_release(s->sum, s->counts, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(s->counts == NULL ? tacit__sum_release_in_place(s->sum, err)
+                              : tacit_sum_release(s->sum, s->counts, err));
     }
     if (c->o.visits_from_moves)
         sum_moves(c);
@@ -278,9 +276,7 @@ tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *er
         double *kept = s->before, *table = s->counts + h * s->report;
         s->before = s->total;
         s->total = kept;
-        tacit_status status = tacit_sum_release(s->sum, s->total, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit_sum_release(s->sum, s->total, err));
         for (size_t j = 0; j < s->report; j++)
             table[j] += (double)c->o.space.horizon * (s->total[j] - s->before[j]);
     }

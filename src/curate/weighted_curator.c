@@ -40,11 +40,8 @@ tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *o
         (double)o->space.tables * (double)o->space.n_states * (double)o->space.n_actions;
     const double square = (double)tacit__weighted_square(o->space);
     double mu = HUGE_VAL;
-    if (o->guarantee.model != TACIT_MODEL_NONE) {
-        tacit_status status = tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu);
-        if (status != TACIT_OK)
-            return status;
-    }
+    if (o->guarantee.model != TACIT_MODEL_NONE)
+        TRY(tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu));
     const double visits = fmax(1, (double)o->visits); /* in different batches */
     const double noise = sqrt(2 * square * visits) / mu,
                  start = fmin(MOST_START, START * sqrt((double)o->space.horizon));

@@ -224,9 +224,7 @@ static tacit_status read_key(reader *r, const yaml_event_t *event, const tacit__
     if (event->type != YAML_SCALAR_EVENT)
         return tacit__yaml_fail(r->yaml, line_of(event), r->err, TACIT_SYNTAX,
                                 "a key is a list or a map, expected a word");
-    tacit_status status = read_scalar(r, event, key);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_scalar(r, event, key));
     /* Keys become parts of messages and labels, which are lines. */
     for (const char *c = *key; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 127)

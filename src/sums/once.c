@@ -145,10 +145,7 @@ tacit_status tacit__once_release(tacit__once *once, const int64_t *exact, double
                                  tacit_error *err)
 {
     const tacit__input input = {.n = once->dimension, .value = exact};
-    tacit_status status =
-        tacit__gate_begin(once->gate, tacit__gate_digest(once->gate, &input), err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__gate_begin(once->gate, tacit__gate_digest(once->gate, &input), err));
     int64_t released[PIECE];
     for (size_t offset = 0; offset < once->dimension; offset += PIECE) {
         size_t n = once->dimension - offset < PIECE ? once->dimension - offset : PIECE;

@@ -91,11 +91,8 @@ static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x,
 /* A step whose input is x. Into the sum, or into a report, and then the sum stays as it is. */
 static tacit_status pass(tacit_sum *sum, const tacit__input *x, int64_t *report, tacit_error *err)
 {
-    if (sum->strategy->needs_noise) {
-        tacit_status status = tacit__gate_begin(sum->gate, tacit__gate_digest(sum->gate, x), err);
-        if (status != TACIT_OK)
-            return status;
-    }
+    if (sum->strategy->needs_noise)
+        TRY(tacit__gate_begin(sum->gate, tacit__gate_digest(sum->gate, x), err));
     size_t next = 0, size = 0;
     for (size_t offset = 0; offset < sum->dimension; offset += size) {
         size = sum->dimension - offset < TACIT__TILE ? sum->dimension - offset : TACIT__TILE;
@@ -246,11 +243,8 @@ static tacit_status pass_batch(tacit_sum *sum, tacit_error *err)
 /* The step may be shown, and now is. */
 static tacit_status mark_released(tacit_sum *sum, tacit_error *err)
 {
-    if (sum->batch != NULL && sum->waiting > 0) {
-        tacit_status status = pass_batch(sum, err);
-        if (status != TACIT_OK)
-            return status;
-    }
+    if (sum->batch != NULL && sum->waiting > 0)
+        TRY(pass_batch(sum, err));
     if (sum->step == 0)
         return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
     if (sum->released)

@@ -140,9 +140,7 @@ static tacit_status store_rows(builder *b)
         for (uint32_t s = 0; s < spec->n_states; s++)
             for (uint32_t a = 0; a < spec->n_actions; a++) {
                 size_t n = sort_and_merge(b->row, spec->row(spec->context, layer, s, a, b->row));
-                tacit_status status = check_row(b, layer, s, a, n);
-                if (status != TACIT_OK)
-                    return status;
+                TRY(check_row(b, layer, s, a, n));
                 store_row(b, row++, n);
             }
     if (!b->by_outcome) {
@@ -318,11 +316,10 @@ tacit_status tacit__mdp_create(const tacit__mdp_spec *spec, tacit__mdp **out, ta
 {
     TACIT__REQUIRE(spec->row != NULL && (spec->initial != NULL || spec->n_initial == 0));
     size_t rows = 0, total = 0;
-    tacit_status status = check_spec(spec, &rows, &total, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_spec(spec, &rows, &total, err));
     builder b = {.spec = spec, .err = err};
-    status = allocate(&b, rows, total) ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status =
+        allocate(&b, rows, total) ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
         status = store_rows(&b);
     if (status == TACIT_OK)
