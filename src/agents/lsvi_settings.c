@@ -102,6 +102,7 @@ tacit_status tacit__lsvi_read_space(const tacit__reading *r, tacit__linear_space
 
 tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const tacit__reading *r, tacit_error *err)
 {
+    TACIT__REQUIRE(agent->table == NULL);
     const tacit_linear *f = r->request->linear;
     tacit__linear_space *sp = &agent->space;
     if (sp->form != TACIT__TABLE)

@@ -166,6 +166,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
  * learned, so that it does not matter who is first, and a plan that stays is evaluated once. */
 static size_t place_of(const posterior_agent *agent, const tacit__user_batch *batch, uint64_t users)
 {
+    TACIT__REQUIRE(users >= batch->first);
     const double done = (double)(users - batch->first) / (double)(batch->last - batch->first);
     const size_t place = (size_t)(done * (double)agent->plans);
     return place < agent->plans ? place : agent->plans - 1;

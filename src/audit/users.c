@@ -9,6 +9,7 @@
 
 tacit__form tacit__form_of(const tacit_agent_request *q)
 {
+    TACIT__REQUIRE(q->horizon > 0 && q->n_actions > 0);
     tacit__form form = {.n_states = q->n_states,
                         .n_actions = q->n_actions,
                         .horizon = q->horizon,

@@ -40,6 +40,7 @@ static tacit_status read_table(const tacit__json_node *node, size_t n, double **
 tacit_status tacit__client_tables(const tacit__json_node *nodes, const tacit_agent_request *space,
                                   tacit__known *known, tacit_error *err)
 {
+    TACIT__REQUIRE(space->n_actions > 0);
     const tacit__json_node *tables = tacit__json_get(nodes, nodes, "tables");
     if (tables != NULL && tables->kind != TACIT__JSON_OBJECT)
         return fail(err);

@@ -47,6 +47,7 @@ double tacit__regression_sensitivity(double s)
 
 size_t tacit__regression_schedule(uint64_t users, double growth, uint64_t *at)
 {
+    TACIT__REQUIRE(growth >= 1);
     size_t n = 0;
     if (growth <= 1) { /* after every user; no list is needed */
         return (size_t)users;
@@ -141,6 +142,8 @@ static tacit_status open_sum(tacit__regression *c, tacit_noise *noise, tacit_err
 tacit_status tacit__regression_create(const tacit__regression_options *options, tacit_noise *noise,
                                       tacit__regression **out, tacit_error *err)
 {
+    TACIT__REQUIRE(noise != NULL || options->guarantee.model == TACIT_MODEL_NONE);
+    TACIT__REQUIRE(options->dimension > 0 && options->blocks > 0 && options->users > 0);
     tacit__regression w = {.o = *options, .packed = tacit__packed_size(options->dimension)};
     w.block = w.packed + w.o.dimension;
     if (__builtin_mul_overflow(w.o.blocks, w.block, &w.size))
@@ -255,6 +258,7 @@ TACIT__AVX2 static void add_steps_avx2(size_t n, const int64_t *q, double step, 
 
 void tacit__regression_add_placed(tacit__regression *c, size_t block, const int64_t *placed)
 {
+    TACIT__REQUIRE(block < c->o.blocks);
     double *out = c->x + block * c->block;
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {

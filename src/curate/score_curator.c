@@ -113,6 +113,7 @@ static tacit_status check_options(const tacit__scores_options *o, tacit_error *e
 tacit_status tacit__scores_create(const tacit__scores_options *o, tacit_noise *noise,
                                   tacit__scores **out, tacit_error *err)
 {
+    TACIT__REQUIRE(o->form.numbers > 0 && o->form.write != NULL && o->episodes > 0);
     tacit_status status = check_options(o, err);
     if (status != TACIT_OK)
         return status;
@@ -192,6 +193,7 @@ tacit__score_sums tacit__scores_release(const tacit__scores *c)
 
 void tacit__scores_contribute(const tacit__score_form *f, const tacit_trajectory *u, int64_t *out)
 {
+    TACIT__REQUIRE(f->write != NULL);
     int64_t *starts = out + f->numbers;
     f->write(f->context, u, out);
     memset(starts, 0, f->n_states * sizeof *starts);

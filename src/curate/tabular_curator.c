@@ -111,6 +111,8 @@ static tacit__tabular *allocate(tacit__tabular w)
 tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_noise *noise,
                                    tacit__tabular **out, tacit_error *err)
 {
+    TACIT__REQUIRE(noise != NULL || options->guarantee.model == TACIT_MODEL_NONE);
+    TACIT__REQUIRE(options->episodes > 0 && options->space.horizon > 0);
     tacit_status status = check_options(options, err);
     if (status != TACIT_OK)
         return status;
@@ -269,6 +271,7 @@ static void count(tacit__tabular *c, const tacit_trajectory *u)
 
 tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *err)
 {
+    TACIT__REQUIRE(c->o.one_step && h < c->o.space.horizon);
     for (int i = 0; i < STREAMS; i++) {
         count_stream *s = &c->streams[i];
         if (s->sum == NULL)

@@ -244,6 +244,7 @@ tacit_status tacit__entry_grid(const tacit_experiment *experiment, const tacit__
 tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *node,
                                const tacit__grid *grid, tacit_entry *entry, tacit_error *err)
 {
+    TACIT__REQUIRE(node != NULL && entry != NULL);
     const tacit__yaml *yaml = experiment->yaml;
     const tacit_agent_kind *kind = NULL;
     *entry =

@@ -32,6 +32,7 @@ struct tacit__yaml {
 
 void *tacit__yaml_allocate(tacit__yaml *yaml, size_t bytes)
 {
+    TACIT__REQUIRE(bytes > 0);
     bytes = (bytes + 15) / 16 * 16;
     block *b = yaml->blocks;
     if (b == NULL || b->size - b->used < bytes) {

@@ -202,6 +202,7 @@ tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *map, tacit_
 
 tacit_status tacit__space_open(tacit__learner_config *l, tacit_error *err)
 {
+    TACIT__REQUIRE(l->request.n_actions > 0);
     for (size_t i = 0; i < TACIT__N_TABLES; i++) {
         if (l->files[i].name == NULL)
             continue;

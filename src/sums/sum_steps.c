@@ -76,6 +76,7 @@ static tacit_status check_open(const tacit_sum *sum, tacit_error *err)
 /* One tile of the contribution through the door; into the sum or, if there is one, into a report. */
 static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x, int64_t *report)
 {
+    TACIT__REQUIRE(n > 0);
     const tacit__strategy *strategy = sum->strategy;
     int64_t noisy[TACIT__TILE]; /* public, unlike what is encoded */
     strategy->encode(sum->state, offset, n, x, sum->encoded);
@@ -272,6 +273,7 @@ tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
 
 const double *tacit__sum_get_released(const tacit_sum *sum)
 {
+    TACIT__REQUIRE(sum != NULL);
     return sum->strategy->get_released != NULL && sum->active == NULL
                ? sum->strategy->get_released(sum->state)
                : NULL;

@@ -25,6 +25,7 @@ typedef struct builder {
 
 double tacit__outcomes_sum(const tacit_outcome *outcomes, size_t n)
 {
+    TACIT__REQUIRE(outcomes != NULL || n == 0);
     double sum = 0, rest = 0; /* Neumaier */
     for (size_t i = 0; i < n; i++) {
         double p = outcomes[i].prob, t = sum + p;
@@ -45,6 +46,7 @@ static int compare(const void *left, const void *right)
 /* Sorts, drops what has no probability, adds up what is the same. Returns what is left. */
 static size_t sort_and_merge(tacit_outcome *row, size_t n)
 {
+    TACIT__REQUIRE(row != NULL);
     bool sorted = true;
     for (size_t i = 1; i < n && sorted; i++)
         sorted = compare(&row[i - 1], &row[i]) < 0;
