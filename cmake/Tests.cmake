@@ -66,7 +66,8 @@ if(CMOCKA_FOUND)
     set(target device_${file})
     add_executable(${target} "${PROJECT_SOURCE_DIR}/tests/${source}.c"
                              "${PROJECT_SOURCE_DIR}/tests/support/check.c"
-                             "${PROJECT_SOURCE_DIR}/tests/support/main.c")
+                             "${PROJECT_SOURCE_DIR}/tests/support/main.c"
+                             "${PROJECT_SOURCE_DIR}/tests/support/solve.c")
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
     target_compile_definitions(${target} PRIVATE TACIT_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
     target_link_libraries(${target} PRIVATE tacit_flags tacit_client_static ${TACIT_CLIENT_LIBRARIES}

@@ -232,11 +232,8 @@ static tacit_status summary_create(summary *b, const tacit_cost *costs, size_t n
     *b = (summary){0};
     if (costs == NULL || n_costs == 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "no releases are given, expected at least one");
-    for (size_t i = 0; i < n_costs; i++) {
-        tacit_status status = check(&costs[i], i, err);
-        if (status != TACIT_OK)
-            return status;
-    }
+    for (size_t i = 0; i < n_costs; i++)
+        TRY(check(&costs[i], i, err));
     b->losses = tacit__alloc(n_costs + 1, sizeof *b->losses);
     if (b->losses == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -380,11 +377,9 @@ tacit_status tacit_compose_at_delta(const tacit_cost *costs, size_t n_costs, dou
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "out is NULL");
     if (!(delta >= 0 && delta < 1))
         return tacit__fail(err, TACIT_BAD_DELTA, "delta is %g, expected a number in [0, 1)", delta);
-    tacit_status status = summary_create(&b, costs, n_costs, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(summary_create(&b, costs, n_costs, err));
     tacit_composition result;
-    status = at_delta(&b, costs, n_costs, delta, &result);
+    tacit_status status = at_delta(&b, costs, n_costs, delta, &result);
     summary_destroy(&b);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
@@ -401,11 +396,9 @@ tacit_status tacit_compose_at_epsilon(const tacit_cost *costs, size_t n_costs, d
     if (!(epsilon >= 0))
         return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is %g, expected a number >= 0",
                            epsilon);
-    tacit_status status = summary_create(&b, costs, n_costs, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(summary_create(&b, costs, n_costs, err));
     tacit_composition result;
-    status = at_epsilon(&b, costs, n_costs, epsilon, &result);
+    tacit_status status = at_epsilon(&b, costs, n_costs, epsilon, &result);
     summary_destroy(&b);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);

@@ -185,9 +185,7 @@ tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
     if (!(fabs(first) + width < 0x1p52)) /* places must be exact in a double */
         return TACIT_TOO_LARGE;
     space s;
-    tacit_status status = space_create(&s, width);
-    if (status != TACIT_OK)
-        return status;
+    TRY(space_create(&s, width));
     tacit__tilted sum;
     if (tacit__tilted_alloc(&sum, t->step, t->lambda, (int64_t)first, (size_t)width) != 0) {
         space_destroy(&s);
@@ -225,10 +223,8 @@ tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other)
     TACIT__REQUIRE(t != other && t->n > 0 && other->n > 0);
     space s, o;
     double width = (double)t->n + (double)other->n - 1;
-    tacit_status status = space_create(&s, width);
-    if (status != TACIT_OK)
-        return status;
-    status = space_create(&o, width);
+    TRY(space_create(&s, width));
+    tacit_status status = space_create(&o, width);
     if (status != TACIT_OK) {
         space_destroy(&s);
         return status;

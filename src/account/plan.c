@@ -120,9 +120,7 @@ tacit_status tacit_plan_declare(tacit_plan *plan, const tacit_release *release, 
         return tacit__fail(err, TACIT_BAD_PLAN,
                            "release '%s' comes after calibration; declare everything first",
                            release->name == NULL ? "" : release->name);
-    tacit_status status = check_release(plan, release, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_release(plan, release, err));
     if (grow(plan) != TACIT_OK)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     line new = {.release = *release, .scale = (double)NAN};
@@ -239,9 +237,7 @@ tacit_status tacit_plan_set_scale(tacit_plan *plan, const char *name, tacit_law 
     if (!isfinite(scale) || scale <= 0)
         return tacit__fail(err, TACIT_BAD_SCALE,
                            "release '%s': scale %g must be finite and greater than 0", name, scale);
-    tacit_status status = check_reach(plan, law, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_reach(plan, law, err));
     plan->lines[index].scale = scale;
     plan->law = law;
     plan->model = TACIT_MODEL_JOINT;

@@ -270,9 +270,7 @@ tacit_status tacit__pld_epsilon(const tacit__pld *pld, double delta, tacit_inter
         }
         double slope = lambda + 1 / sqrt(tacit__pld_cumulants(pld, 0).variance);
         double tol = START * fmin(1e3, fmax(1, slope * k.mean));
-        tacit_status status = refine(pld, lambda, tol, solve, delta, &best);
-        if (status != TACIT_OK)
-            return status;
+        TRY(refine(pld, lambda, tol, solve, delta, &best));
     }
     *epsilon = (tacit_interval){fmin(best.low, best.high), best.high};
     return TACIT_OK;

@@ -68,10 +68,8 @@ static tacit_status compare(const tacit_cost *cost, target t, double *got, doubl
                             tacit_error *err)
 {
     tacit_composition c;
-    tacit_status status = t.epsilon > 0 ? tacit_compose_at_delta(cost, 1, t.delta, &c, err)
-                                        : tacit_compose_at_epsilon(cost, 1, 0, &c, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(t.epsilon > 0 ? tacit_compose_at_delta(cost, 1, t.delta, &c, err)
+                      : tacit_compose_at_epsilon(cost, 1, 0, &c, err));
     *got = t.epsilon > 0 ? c.epsilon.high : c.delta.high;
     *wanted = t.epsilon > 0 ? t.epsilon : t.delta;
     return TACIT_OK;
@@ -84,9 +82,7 @@ static tacit_status raise_until_enough(tacit_cost *cost, target t, double *scale
         double got, wanted;
         if (!(cost->scale > 0) || isinf(cost->scale))
             break;
-        tacit_status status = compare(cost, t, &got, &wanted, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(compare(cost, t, &got, &wanted, err));
         if (got <= wanted) {
             *scale = cost->scale;
             return TACIT_OK;
@@ -101,14 +97,12 @@ static tacit_status raise_until_enough(tacit_cost *cost, target t, double *scale
 tacit_status tacit_gaussian_scale(double epsilon, double delta, double l2, uint64_t count,
                                   double *sigma, tacit_error *err)
 {
-    tacit_status status = check(epsilon, delta, l2, count, sigma, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check(epsilon, delta, l2, count, sigma, err));
     if (delta == 0)
         return tacit__fail(err, TACIT_BAD_DELTA,
                            "delta is 0, but Gaussian noise needs delta > 0; use Laplace noise");
     double mu;
-    status = tacit_gdp_mu(epsilon, delta, &mu);
+    tacit_status status = tacit_gdp_mu(epsilon, delta, &mu);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     tacit_cost cost = {.kind = TACIT_COST_GAUSSIAN, .sensitivity = l2, .count = count};
@@ -128,9 +122,7 @@ static tacit_status search(tacit_cost *cost, target t, double low, double high, 
         if (!(at > low && at < high))
             at = sqrt(low) * sqrt(high);
         cost->scale = at;
-        tacit_status status = compare(cost, t, &got, &wanted, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(compare(cost, t, &got, &wanted, err));
         double g = got > 0 ? log(got / wanted) : -700;
         if (t.epsilon == 0) /* of the odds, since delta itself is flat near 1 */
             g += log1p(-wanted) - log1p(-got);

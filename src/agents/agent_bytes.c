@@ -54,6 +54,7 @@ static void fold_text(uint8_t digest[TACIT__KEY_BYTES], const char *text)
 
 static void fold_reals(uint8_t digest[TACIT__KEY_BYTES], const double *x, size_t n)
 {
+    TACIT__REQUIRE(x != NULL || n == 0);
     enum { NUMBERS = 64 };
     uint8_t bytes[8 * NUMBERS];
     for (size_t i = 0; i < n; i += NUMBERS) {
@@ -108,6 +109,7 @@ static tacit_status fold_features(uint8_t digest[TACIT__KEY_BYTES], const tacit_
 
 tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[TACIT__KEY_BYTES])
 {
+    TACIT__REQUIRE(r->kind != NULL);
     uint8_t bytes[256];
     tacit__writer w = {.at = bytes};
     memset(out, 0, TACIT__KEY_BYTES);
@@ -163,6 +165,7 @@ static tacit_status check_local(const tacit_agent *agent, bool has, tacit_error 
 static tacit_status write_head(const tacit_agent *agent, tacit__writer *w, uint64_t mark,
                                const char *what, size_t inner, size_t *size, tacit_error *err)
 {
+    TACIT__REQUIRE(size != NULL);
     const size_t needed = REPORT_HEADER + inner;
     if (w->at == NULL)
         *size = needed;

@@ -86,6 +86,7 @@ unsigned tacit__agent_model_bit(tacit_guarantee g)
 
 const char *tacit__agent_model_name(unsigned bit)
 {
+    TACIT__REQUIRE(bit != 0);
     switch (bit) {
     case TACIT_AGENT_NONE:
         return "none";

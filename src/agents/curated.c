@@ -46,6 +46,7 @@ static tacit_status view_user(tacit__curated *agent, const tacit_trajectory *use
 
 tacit_status tacit__curated_learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
+    TACIT__REQUIRE(((tacit__curated *)self)->curator != NULL);
     tacit__curated *agent = self;
     tacit__user_view view;
     TRY(view_user(agent, user, &view, err));
@@ -55,6 +56,7 @@ tacit_status tacit__curated_learn(void *self, const tacit_trajectory *user, taci
 tacit_status tacit__curated_report(void *self, const tacit_trajectory *user, void *bytes,
                                    size_t *size, tacit_error *err)
 {
+    TACIT__REQUIRE(((tacit__curated *)self)->row->curator->report != NULL);
     tacit__curated *agent = self;
     tacit__user_view view = {.trajectory = NULL};
     TRY(bytes != NULL ? view_user(agent, user, &view, err) : TACIT_OK);
@@ -64,12 +66,14 @@ tacit_status tacit__curated_report(void *self, const tacit_trajectory *user, voi
 tacit_status tacit__curated_check_report(const void *self, const void *bytes, size_t size,
                                          tacit_error *err)
 {
+    TACIT__REQUIRE(((const tacit__curated *)self)->row->curator->check_report != NULL);
     const tacit__curated *agent = self;
     return agent->row->curator->check_report(agent->curator, bytes, size, err);
 }
 
 tacit_status tacit__curated_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
 {
+    TACIT__REQUIRE(((tacit__curated *)self)->row->curator->absorb != NULL);
     tacit__curated *agent = self;
     return agent->row->curator->absorb(agent->curator, bytes, size, err);
 }

@@ -57,6 +57,7 @@ static tacit_status make_curator(tacit__epoch_agent *agent, const tacit__reading
 tacit_status tacit__epoch_build(tacit__epoch_agent *agent, const tacit__reading *r,
                                 tacit_noise *noise, tacit_error *err)
 {
+    TACIT__REQUIRE(agent->base.curator == NULL);
     tacit_status status = agent->kind->create(agent->options, &agent->planner);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);

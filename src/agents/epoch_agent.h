@@ -79,8 +79,7 @@ void tacit__epoch_set_mark(tacit__epoch_agent *agent);
 /* How many numbers a user adds by this model. */
 size_t tacit__epoch_size(const tacit__epoch_agent *agent, const tacit__epoch_model *model);
 
-/* The user as the curator sees one; only in epochs that are not the last. Vector NULL: there is none, for
- * the action is not on the billboard. */
+/* The user as the curator sees one. Vector NULL: the action is not on the billboard, so there is none. */
 TACIT_MUST_USE tacit_status tacit__epoch_view_user(tacit__epoch_agent *agent,
                                                    const tacit__epoch_model *model,
                                                    const tacit_trajectory *user,

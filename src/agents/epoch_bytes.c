@@ -225,7 +225,7 @@ tacit_status tacit__epoch_follow(void *self, const void *bytes, size_t size, tac
     void *memory;
     if (agent->users > 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "a learner that has users of its own follows nobody");
+                           "a learner that has users of its own cannot follow another one");
     TRY(read_model(agent, bytes, size, &model, &memory, err));
     tacit__free(agent->followed);
     agent->followed = memory;

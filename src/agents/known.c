@@ -79,6 +79,7 @@ bool tacit__known_is_valid(const tacit__known *k, const tacit_agent_request *q)
 
 bool tacit__known_accepts(const tacit__known *k, const tacit_agent_request *q, const double *x)
 {
+    TACIT__REQUIRE(x != NULL);
     const size_t d = k->features, n = tacit__known_per_user(k, q);
     bool good = true;
     for (size_t i = 0; i < n && good; i += d) {

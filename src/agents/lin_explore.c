@@ -9,12 +9,15 @@
 
 #include "agents/lin_ucb_agent.h"
 
+#include "base/error.h"
+
 #define MODEST 0.25 /* chosen on linear-bandit, seeds 1 and 2 */
 #define STRIDE 1.05 /* of the numbers of users that are tried */
 
 /* Of the squared error after so many users: 1 / (1 + MODEST^2 / error) of what there is to learn is left. */
 static double left_after(const tacit__regression_options *o, double sd, double users)
 {
+    TACIT__REQUIRE(users > 0);
     const double d = (double)o->dimension * (double)o->blocks, s = o->response_weight,
                  spread = 1 / (s * s) + MODEST * MODEST * (double)o->dimension / 2;
     const double noise = sd * sd * spread * (o->guarantee.model == TACIT_MODEL_LOCAL ? users : 1);
@@ -26,6 +29,7 @@ static double left_after(const tacit__regression_options *o, double sd, double u
  * 1 - sqrt(1 - left) of it. */
 uint64_t tacit__lin_explore(const tacit__regression_options *o)
 {
+    TACIT__REQUIRE(o->users > 0 && o->dimension > 0);
     const tacit_guarantee *g = &o->guarantee;
     const double users = (double)o->users;
     double sd = 0, mu = 1, best = 1, least = HUGE_VAL;

@@ -81,6 +81,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 /* A new policy, backwards through the steps. */
 static tacit_status switch_policy(lsvi_agent *agent, const double *gram, tacit_error *err)
 {
+    TACIT__REQUIRE(gram != NULL);
     tacit__lsvi_begin(agent->planner, gram);
     for (size_t h = agent->space.horizon; h-- > 0;) {
         tacit__lsvi_values next = tacit__lsvi_next(agent->planner, h);

@@ -29,11 +29,11 @@ static const tacit_parameter parameters[] = {
     TACIT__INTEGER("batches", "0", 0, 1e9,
                    "batched: how many; 0: those with the least predicted error"),
     TACIT__INTEGER("switches", "0", 0, 1e9,
-                   "doubling: at most so many; 0: those with the least predicted error"),
+                   "doubling: the most of them; 0: those with the least predicted error"),
     TACIT__REAL("switch_factor", "0", 0, 1e300,
                 "doubling: growth of a determinant that asks for a switch; 0: decide"),
     TACIT__INTEGER("test_every", "0", 0, 1e9,
-                   "doubling: look at determinants after every so many users; 0: decide"),
+                   "doubling: users between two looks at the determinants; 0: decide"),
     TACIT__TEXT("gram", "auto",
                 "Gram matrices by running sums, by direct releases, or auto (the less noisy)"),
     TACIT__REAL("gram_share", "0", 0, 0.999,
@@ -102,6 +102,7 @@ tacit_status tacit__lsvi_read_space(const tacit__reading *r, tacit__linear_space
 
 tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const tacit__reading *r, tacit_error *err)
 {
+    TACIT__REQUIRE(agent->table == NULL);
     const tacit_linear *f = r->request->linear;
     tacit__linear_space *sp = &agent->space;
     if (sp->form != TACIT__TABLE)

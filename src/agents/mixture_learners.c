@@ -32,7 +32,7 @@
                     "joint: sums are released after every user, or by growth(1.2): when there "    \
                     "are 1.2 times as many, with less noise; default " releases),                  \
         TACIT__TEXT("replan", "every",                                                             \
-                    "a new plan after every user, after each doubling, or after so many users")
+                    "a new plan after every user, after each doubling, or after this many users")
 
 #define TRANSITION_SHARE                                                                           \
     TACIT__REAL("transition_share", "0.7", 0.01, 0.99,                                             \

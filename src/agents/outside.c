@@ -19,6 +19,7 @@
 
 tacit__domain tacit__domain_of(const tacit_agent_request *q)
 {
+    TACIT__REQUIRE(q->n_actions > 0);
     tacit__domain d = {.n_states = q->n_states, .n_actions = q->n_actions, .horizon = q->horizon};
     if (q->bandit != NULL) {
         d.dimension = q->bandit->dimension;
@@ -74,6 +75,7 @@ static double length_in(const double *x, size_t n, double unit)
 /* Onto the ball. */
 static bool shorten(double *x, size_t n, double bound)
 {
+    TACIT__REQUIRE(bound > 0);
     double largest = largest_of(x, n), length = largest > 0 ? length_in(x, n, largest) : 0;
     if (!(largest * length > bound * (1 + SLACK)))
         return false;
@@ -142,6 +144,7 @@ static bool clip_vector(const tacit__domain *d, double *x)
 
 bool tacit__domain_clip_features(const tacit__domain *d, double *features)
 {
+    TACIT__REQUIRE(features != NULL);
     bool clipped = false;
     for (size_t at = 0; at < d->per_situation; at += d->dimension)
         clipped = clip_vector(d, features + at) || clipped;

@@ -40,6 +40,7 @@ double tacit__pairs_norm(const tacit__reading *r)
 tacit_status tacit__pairs_find(const tacit__pairs *pairs, const tacit_trajectory *user,
                                size_t *pair, tacit_error *err)
 {
+    TACIT__REQUIRE(user->states != NULL && user->actions != NULL);
     if (user->states == NULL || user->states[0] >= pairs->n_contexts ||
         user->actions[0] >= pairs->n_actions || !(user->rewards[0] >= 0 && user->rewards[0] <= 1))
         return tacit__fail(err, TACIT_OUT_OF_BOUND,

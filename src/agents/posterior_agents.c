@@ -25,7 +25,7 @@ typedef struct posterior_parts {
 static const tacit_parameter posterior_parameters[] = {
     POOLED,
     TACIT__REAL("growth", "1.12", 1.01, 100,
-                "a release when there are so many times as many users as at the last one"),
+                "growth of the number of users from one release to the next"),
     TACIT__INTEGER("plans", "16", 1, 1024,
                    "plans that are drawn from each release and share the users until the next"),
 };
@@ -142,11 +142,9 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
                                    "%s counts states, so they must be numbered; in a service, "
                                    "space: {states: 6}",
                                    r->kind->name);
-    tacit_status status = read_curator(r, commits, &curator, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_curator(r, commits, &curator, err));
     tacit__weighted *made = NULL;
-    status = tacit__weighted_create(&curator, noise, &made, &reason);
+    tacit_status status = tacit__weighted_create(&curator, noise, &made, &reason);
     agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
@@ -168,6 +166,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
  * learned, so that it does not matter who is first, and a plan that stays is evaluated once. */
 static size_t place_of(const posterior_agent *agent, const tacit__user_batch *batch, uint64_t users)
 {
+    TACIT__REQUIRE(users >= batch->first);
     const double done = (double)(users - batch->first) / (double)(batch->last - batch->first);
     const size_t place = (size_t)(done * (double)agent->plans);
     return place < agent->plans ? place : agent->plans - 1;

@@ -12,32 +12,6 @@
 #include "curate/feature_reach.h"
 #include "plan/posterior_linear.h"
 
-static uint64_t users_of(const void *model, double sum_variance, double user_variance, size_t steps,
-                         double most)
-{
-    return tacit__linear_model_users(model, sum_variance, user_variance, steps, most);
-}
-
-static void absorb_shown(void *planner, const tacit__score_sums *shown)
-{
-    tacit__posterior_linear_absorb(planner, shown);
-}
-
-static size_t planner_fields(void *planner, tacit__saved *s)
-{
-    return tacit__posterior_linear_fields(planner, s);
-}
-
-static void destroy_planner(void *planner)
-{
-    tacit__posterior_linear_destroy(planner);
-}
-
-static void destroy_model(void *model)
-{
-    tacit__linear_model_destroy(model);
-}
-
 /* Chosen on the worlds of docs/why/posterior-linear.md#what-it-is-worth. */
 static const tacit__scored_rules rules = {.growth = 1.3,
                                           .local_growth = 1.5,
@@ -45,11 +19,11 @@ static const tacit__scored_rules rules = {.growth = 1.3,
                                           .calm = 16,
                                           .calmness = 0.5,
                                           .commit_roots = 0.4,
-                                          .users = users_of,
-                                          .absorb = absorb_shown,
-                                          .fields = planner_fields,
-                                          .destroy_planner = destroy_planner,
-                                          .destroy_model = destroy_model};
+                                          .users = tacit__linear_model_users,
+                                          .absorb = tacit__posterior_linear_absorb,
+                                          .fields = tacit__posterior_linear_fields,
+                                          .destroy_planner = tacit__posterior_linear_destroy,
+                                          .destroy_model = tacit__linear_model_destroy};
 
 static const tacit_parameter parameters[] = {
     TACIT__SCORED_PARAMETERS("1.3, under local privacy 1.5", "1")};

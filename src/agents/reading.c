@@ -21,6 +21,7 @@ tacit_status tacit__reading_open(const tacit_agent_request *request, const tacit
 tacit_status tacit__reading_fail(const tacit__reading *r, tacit_error *err, tacit_status status,
                                  const char *format, ...)
 {
+    TACIT__REQUIRE(status != TACIT_OK);
     char message[sizeof err->message];
     va_list arguments;
     va_start(arguments, format);

@@ -53,11 +53,8 @@ static tacit_status find_quota(const tacit__scored *agent, double epsilon, doubl
                                uint64_t *out)
 {
     double mu = HUGE_VAL;
-    if (agent->guarantee.model != TACIT_MODEL_NONE) {
-        tacit_status status = tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu);
-        if (status != TACIT_OK)
-            return status;
-    }
+    if (agent->guarantee.model != TACIT_MODEL_NONE)
+        TRY(tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu));
     const double variance = agent->l2 / mu * (agent->l2 / mu);
     *out = parts_of(agent)->rules->users(agent->model, is_local(agent) ? 0 : variance,
                                          is_local(agent) ? variance : 0, agent->alike, most);
@@ -123,6 +120,7 @@ tacit_status tacit__scored_create_curator(tacit__scored *agent, const tacit__rea
                                           tacit_noise *noise, tacit__bold_options *out,
                                           tacit_error *err)
 {
+    TACIT__REQUIRE(agent->model != NULL && form->numbers > 0 && alike > 0);
     const tacit__scored_rules *rules = parts_of(agent)->rules;
     const bool commits = parts_of(agent)->commits;
     tacit_error reason = {0};
@@ -174,6 +172,7 @@ static uint64_t place_of(const tacit__scored *agent)
 
 tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *err)
 {
+    TACIT__REQUIRE(((tacit__scored *)self)->planner != NULL);
     tacit__scored *agent = self;
     (void)err;
     *out = tacit__bold_batches_billboard(agent->batches, place_of(agent));
@@ -183,6 +182,7 @@ tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *e
 /* After each user: if a batch was over by that, the next one needs plans. */
 static void replan_if_due(tacit__scored *agent)
 {
+    TACIT__REQUIRE(agent->planner != NULL);
     size_t over;
     (void)tacit__bold_batches_finished(agent->batches, &over);
     if (tacit__scores_shown(agent->base.curator) == over)

@@ -53,9 +53,10 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     planner.tie_seed = tacit__reading_tie_seed(noise);
     planner.sparse = is_sparse(agent);
     if (planner.sparse && !parts->planner->reads_lists)
-        return tacit__fail_at(err, TACIT_TOO_LARGE, q->file, (size_t)q->line,
-                              "%s has no sparse counts, which so many states need; ucbvi has",
-                              r->kind->name);
+        return tacit__fail_at(
+            err, TACIT_TOO_LARGE, q->file, (size_t)q->line,
+            "this many states need sparse counts, which %s does not have; ucbvi does",
+            r->kind->name);
     status = parts->planner->create(curator.space, &planner, &r->values, &agent->planner, err);
     if (status != TACIT_OK)
         return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
@@ -79,9 +80,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     tabular_agent *agent = self;
     tacit__counts counts;
-    tacit_status status = tacit__tabular_release(agent->base.curator, &counts, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__tabular_release(agent->base.curator, &counts, err));
     counts.again = agent->planned == counts.users + 1;
     agent->planned = counts.users + 1;
     *out = methods(agent)->plan(agent->planner, &counts);

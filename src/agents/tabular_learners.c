@@ -26,8 +26,8 @@
                     "are 1.2 times as many, with less noise; default growth(1.02), if "            \
                     "bonus_scale is 1 every"),                                                     \
         TACIT__INTEGER("user_visits", "", 0, 1e6,                                                  \
-                       "pooled, delta > 0: count a user's first so many visits of a state and "    \
-                       "action; 0 counts all, and is the default if bonus_scale or user_norm is "  \
+                       "pooled, delta > 0: how many of a user's visits to a state and action "     \
+                       "count; 0 counts all, and is the default if bonus_scale or user_norm is "   \
                        "1; else 2, or more where user_norm is large"),                             \
         TACIT__REAL("user_norm", "", 0.001, 1,                                                     \
                     "pooled, delta > 0: a user's visits count in full while the L2 norm of those " \
@@ -46,8 +46,8 @@ static const tacit_parameter ucbvi_parameters[] = {
                 "times standard deviations for the noise, the others times levels, and have the "
                 "default 0.001"),
     TACIT__REAL("threshold", "", 0, 100,
-                "noisy moves below so many times sqrt(2 ln S) standard deviations are taken for "
-                "0; default 1 with bonus practical, else 0"),
+                "noisy moves below this many times sqrt(2 ln S) standard deviations count as 0;"
+                " default 1 with bonus practical, else 0"),
     TACIT__TEXT("monotone", "auto",
                 "Q never rises again: yes, no, or auto (yes if bonus_scale is 1)"),
     TACIT__TEXT("report", "all",

@@ -272,6 +272,7 @@ static void note_claim(const notes *n, const tacit_agent_request *q, tacit_ledge
 void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options *curator,
                            tacit_ledger *ledger, const char *planner, char *out, size_t size)
 {
+    TACIT__REQUIRE(size > 0);
     const notes n = {out, size};
     out[0] = '\0';
     note_claim(&n, r->request, ledger);

@@ -99,12 +99,9 @@ static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64
     for (uint64_t t = first; t < end; t++) {
         tacit__lockstep d;
         tacit__lockstep_outcome outcome;
-        tacit_status status =
-            tacit__lockstep_create(&d, b->subject, seed_of(b, "trial", world, t), err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__lockstep_create(&d, b->subject, seed_of(b, "trial", world, t), err));
         attach_checks(b, &d, world, check);
-        status = tacit__pair_run(b->pair, &d, world, &outcome, err);
+        tacit_status status = tacit__pair_run(b->pair, &d, world, &outcome, err);
         write_scores(b, &d, world, t);
         write_flaws(&d, flaws);
         tacit__lockstep_destroy(&d);
@@ -170,12 +167,9 @@ static tacit_status run_batch(void *context, size_t job, tacit_error *err)
     end = end < b->o->trials ? end : b->o->trials;
     tacit__residuals *check = job < b->n_checks ? &b->checks[job] : NULL;
     bool local = b->subject->claim.model == TACIT_MODEL_LOCAL;
-    for (int world = 0; world < 2; world++) {
-        tacit_status status = local ? run_local(b, world, first, end, check, &b->flaws[job], err)
-                                    : run_joint(b, world, first, end, check, &b->flaws[job], err);
-        if (status != TACIT_OK)
-            return status;
-    }
+    for (int world = 0; world < 2; world++)
+        TRY(local ? run_local(b, world, first, end, check, &b->flaws[job], err)
+                  : run_joint(b, world, first, end, check, &b->flaws[job], err));
     return TACIT_OK;
 }
 
@@ -206,12 +200,9 @@ static tacit_status make_reference(battle *b, tacit_error *err)
 {
     tacit__lockstep d;
     tacit__lockstep_outcome outcome;
-    tacit_status status =
-        tacit__lockstep_create(&d, b->subject, seed_of(b, "reference", 0, 0), err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__lockstep_create(&d, b->subject, seed_of(b, "reference", 0, 0), err));
     d.write = &b->reference;
-    status = tacit__pair_run(b->pair, &d, 0, &outcome, err);
+    tacit_status status = tacit__pair_run(b->pair, &d, 0, &outcome, err);
     if (status == TACIT_OK && outcome == TACIT__TAKEN && d.report_room > 0)
         status = copy_reports(b, &d, err);
     tacit__lockstep_destroy(&d);

@@ -223,9 +223,7 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     TACIT__REQUIRE(s->declared != NULL && s->claim.model != TACIT_MODEL_NONE);
     static const tacit_audit_options defaults;
     const tacit_audit_options *o = options != NULL ? options : &defaults;
-    tacit_status status = check_options(o, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_options(o, err));
     tacit__audit_result *f = tacit__alloc(1, sizeof *f);
     if (f == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -242,7 +240,7 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     a->pure.mu = (double)NAN;
     tacit__pair pair = {0};
     tacit__search search;
-    status = tacit__pair_search(s, o, SEARCH_EFFORT, &pair, &search, err);
+    tacit_status status = tacit__pair_search(s, o, SEARCH_EFFORT, &pair, &search, err);
     if (status == TACIT_OK) {
         copy_search(f, &search);
         a->verdict = search.stopped ? TACIT_AUDIT_STOPPED : a->verdict;
@@ -291,11 +289,9 @@ tacit_status tacit_audit_agent(const tacit_agent_request *request,
     tacit_agent *example = NULL, *other = NULL;
     tacit__knowledge knowledge = {0};
     bool known = false;
-    tacit_status status = make_example(request, seed, &example, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_example(request, seed, &example, err));
     tacit__subject subject = tacit__subject_agent(request, example), elsewhere;
-    status = tacit__knowledge_open(&knowledge, request, &known);
+    tacit_status status = tacit__knowledge_open(&knowledge, request, &known);
     if (status == TACIT_OK && known)
         status = make_example(&knowledge.request, seed, &other, NULL);
     if (other != NULL) {

@@ -142,6 +142,7 @@ double tacit__mu_guess(double p, double q, double n, double error)
 
 double tacit__trials_for_mu(double mu, double claim, double error)
 {
+    TACIT__REQUIRE(error > 0 && error < 1);
     if (!(mu > claim))
         return HUGE_VAL;
     double density = exp(-mu * mu / 8) / sqrt(2 * M_PI);

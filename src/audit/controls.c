@@ -296,10 +296,7 @@ static tacit_status run_control(const control *c, const tacit_audit_options *opt
     for (uint64_t i = 0; i < row->audits && !*stopped; i++) {
         tacit_audit *a = NULL;
         o.seed = options->seed + i;
-        tacit_status status =
-            c->is_agent ? audit_agent(c, &o, &a, err) : audit_counter(c, &o, &a, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(c->is_agent ? audit_agent(c, &o, &a, err) : audit_counter(c, &o, &a, err));
         *stopped = a->verdict == TACIT_AUDIT_STOPPED;
         row->convicted += a->verdict == TACIT_AUDIT_VIOLATED;
         row->caught_by = c->broken ? part_names[parts_of(a)] : "";

@@ -55,10 +55,7 @@ static tacit_status follow_model(tacit__lockstep *d, const tacit__user *user, si
     double chance = ((double)number + 0.5) / TACIT__CROWD, probability;
     for (size_t h = 0; h < form->horizon; h++) {
         tacit_situation at = tacit__user_situation(form, user, h);
-        tacit_status status =
-            d->subject->act(d->first, &at, chance, &actions[h], &probability, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(d->subject->act(d->first, &at, chance, &actions[h], &probability, err));
     }
     return TACIT_OK;
 }
@@ -194,12 +191,10 @@ static tacit_status run_once(const tacit__subject *subject, const tacit__pair *p
 {
     tacit__lockstep lockstep;
     tacit__lockstep_outcome outcome;
-    tacit_status status = tacit__lockstep_create(&lockstep, subject, seed, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__lockstep_create(&lockstep, subject, seed, err));
     if (m != NULL)
         tacit__tape_on_replay(lockstep.tape, collect, m);
-    status = tacit__pair_run(pair, &lockstep, 0, &outcome, err);
+    tacit_status status = tacit__pair_run(pair, &lockstep, 0, &outcome, err);
     *verdict = tacit__lockstep_verdict(&lockstep);
     verdict->fault = "";
     tacit__lockstep_destroy(&lockstep);

@@ -31,6 +31,7 @@ bool tacit__propose_extreme(const tacit__form *form, size_t i, tacit__user users
 bool tacit__propose_crossing(const tacit__form *form, size_t meetings, size_t spoken,
                              tacit__user users[2])
 {
+    TACIT__REQUIRE(meetings > 0);
     const size_t steps = form->horizon;
     if (form->features > 0 || form->n_states < 3 || 2 * meetings > steps)
         return false;

@@ -106,13 +106,11 @@ static tacit_status measure(climb *c, hill *h, tacit_error *err)
 {
     tacit__lockstep lockstep;
     tacit__lockstep_outcome outcome;
-    tacit_status status = tacit__lockstep_create(&lockstep, c->subject, c->attempt.seed, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__lockstep_create(&lockstep, c->subject, c->attempt.seed, err));
     lockstep.compare_views = true;
     lockstep.magnified = c->attempt.magnified;
     lockstep.growth = c->attempt.growth;
-    status = tacit__pair_run(&c->attempt, &lockstep, 0, &outcome, err);
+    tacit_status status = tacit__pair_run(&c->attempt, &lockstep, 0, &outcome, err);
     tacit__verdict v = tacit__lockstep_verdict(&lockstep);
     c->out->tried++;
     c->out->refused += outcome == TACIT__REFUSED || outcome == TACIT__OUTSIDE;
@@ -193,11 +191,9 @@ static tacit_status try_reports(climb *c, tacit_error *err)
     bool followed;
     if (c->subject->report == NULL)
         return TACIT_OK;
-    tacit_status status = tacit__lockstep_create(&lockstep, c->subject, c->attempt.seed, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__lockstep_create(&lockstep, c->subject, c->attempt.seed, err));
     c->attempt.model.size = 0;
-    status = tacit__pair_prepare(&c->attempt, &lockstep, &followed, err);
+    tacit_status status = tacit__pair_prepare(&c->attempt, &lockstep, &followed, err);
     uint64_t reports = c->subject->users > REPORTS ? REPORTS : c->subject->users - 1;
     for (uint64_t i = 0;
          i < reports && status == TACIT_OK && lockstep.same_view && !lockstep.one_sided; i++) {

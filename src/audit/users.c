@@ -9,6 +9,7 @@
 
 tacit__form tacit__form_of(const tacit_agent_request *q)
 {
+    TACIT__REQUIRE(q->horizon > 0 && q->n_actions > 0);
     tacit__form form = {.n_states = q->n_states,
                         .n_actions = q->n_actions,
                         .horizon = q->horizon,
@@ -83,9 +84,7 @@ tacit_situation tacit__user_situation(const tacit__form *form, const tacit__user
 tacit_status tacit__generator_open(tacit__generator *generator, uint64_t seed, const char *what)
 {
     tacit_noise *root = NULL;
-    tacit_status status = tacit_noise_create_simulated(seed, &root);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_noise_create_simulated(seed, &root));
     *generator = (tacit__generator){.left = 0};
     tacit__site_open(&generator->site, root, what);
     tacit_noise_destroy(root);

@@ -185,9 +185,7 @@ tacit_status tacit__settings_read(const tacit_parameter *parameters, size_t n_pa
             j++;
         if (j == n_parameters)
             return fail_unknown(parameters, n_parameters, &settings[i], origin, err);
-        tacit_status status = read_one(&parameters[j], &settings[i], origin, &values[j], err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(read_one(&parameters[j], &settings[i], origin, &values[j], err));
     }
     for (size_t j = 0; j < n_parameters; j++) {
         if (values[j].given)

@@ -87,7 +87,7 @@ static void print_attack(const tacit_audit *a)
     else
         (void)snprintf(text, sizeof text,
                        "the trials would by themselves find noise %.3g times too small with 90 %% "
-                       "probability; the most that so many can prove is epsilon %.3g",
+                       "probability; the most that these can prove is epsilon %.3g",
                        a->detectable, fmax(a->ceiling, 0));
     cli_print_wrapped("  power       ", text);
 }

@@ -242,6 +242,7 @@ void cli_people_close(cli_people *p)
 /* The situation at a step whose state is known. */
 static tacit_situation situation_at(cli_people *p, size_t step)
 {
+    TACIT__REQUIRE(step <= p->facts->horizon);
     tacit_situation here = {.step = step, .state = p->states[step]};
     if (p->width == 0)
         return here;
@@ -337,6 +338,7 @@ cli_score cli_people_score(const cli_people *p)
 
 void cli_score_add(cli_score *sum, const cli_score *more)
 {
+    TACIT__REQUIRE(sum != more);
     sum->users += more->users;
     sum->known += more->known;
     sum->earned += more->earned;

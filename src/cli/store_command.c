@@ -26,7 +26,7 @@ static const tacit__field option_fields[] = {
     [NEW_KEY] = {"new-key", TACIT__FIELD_TEXT, offsetof(store_options, new_key), .value = "FILE",
                  .help = "file of the new key, created if missing (default: replace the old key)"},
     [DECISIONS] = {"decisions", TACIT__FIELD_FLAG, offsetof(store_options, decisions),
-                   .help = "print the recorded decisions instead of the public data"},
+                   .help = "print the recorded decisions, which are not public"},
     [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(store_options, json),
               .help = "print the events as JSON"},
     [NONE] = {.name = NULL}};
@@ -56,9 +56,7 @@ static const cli_form form = {
     "migrate  brings a store of an earlier version to the present format, as the service does\n"
     "         when it starts; the old file stays beside the new one\n"
     "rekey    draws a new key for the store and seals everything again\n"
-    "\n"
-    "  --decisions         print the recorded decisions, which are not public\n"
-    "  --json              print the events as one JSON document\n",
+    "\n",
     "\n"
     "example:\n"
     "  tacit store check service.yaml\n",

@@ -40,6 +40,7 @@ static tacit_status read_table(const tacit__json_node *node, size_t n, double **
 tacit_status tacit__client_tables(const tacit__json_node *nodes, const tacit_agent_request *space,
                                   tacit__known *known, tacit_error *err)
 {
+    TACIT__REQUIRE(space->n_actions > 0);
     const tacit__json_node *tables = tacit__json_get(nodes, nodes, "tables");
     if (tables != NULL && tables->kind != TACIT__JSON_OBJECT)
         return fail(err);
@@ -47,10 +48,8 @@ tacit_status tacit__client_tables(const tacit__json_node *nodes, const tacit_age
         const tacit__json_node *node = tacit__json_get(tables, nodes, tacit__table_names[i]);
         if (node == NULL)
             continue;
-        tacit_status status = read_table(
-            node, tacit__known_size(known, space, (tacit__table_name)i), &known->table[i], err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(read_table(node, tacit__known_size(known, space, (tacit__table_name)i),
+                       &known->table[i], err));
     }
     /* features of numbered states are in a table, and so are parts and weights; nothing else is */
     const tacit__json_node *declared = tacit__json_get(nodes, nodes, "space");

@@ -283,6 +283,7 @@ static size_t count_nodes(const char *text, size_t size)
 tacit_status tacit__client_read(tacit_client *c, const char *billboard, size_t size,
                                 const tacit_client_terms *terms, tacit_error *err)
 {
+    TACIT__REQUIRE(billboard != NULL && terms != NULL);
     const char *why;
     const size_t room = count_nodes(billboard, size);
     tacit__json_node *nodes = tacit__alloc(room, sizeof *nodes);

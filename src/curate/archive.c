@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
 
@@ -78,6 +79,7 @@ void tacit__archive_destroy(tacit__archive *a)
 tacit_status tacit__archive_create(size_t n_actions, size_t horizon, size_t dimension, bool wide,
                                    tacit__archive **out)
 {
+    TACIT__REQUIRE(n_actions > 0 && horizon > 0 && dimension > 0);
     tacit__archive w = {
         .n_actions = n_actions, .horizon = horizon, .dimension = dimension, .wide = wide};
     w.block = BLOCK / (n_actions * dimension * sizeof *w.columns);
@@ -133,6 +135,7 @@ static void store(const tacit__archive *a, void *piece, size_t at, const double 
 tacit_status tacit__archive_add(tacit__archive *a, const double *features, const uint32_t *actions,
                                 const double *rewards)
 {
+    TACIT__REQUIRE(features != NULL && actions[0] < a->n_actions);
     size_t slot = a->users % CHUNK, d = a->dimension, all = a->n_actions * d;
     if (slot == 0 && a->users / CHUNK == a->n_chunks && !open_chunk(a))
         return TACIT_NO_MEMORY;
@@ -240,6 +243,7 @@ TACIT__AVX2 static void respond_avx2(tacit__archive *a, size_t h, const tacit__o
 void tacit__archive_respond(tacit__archive *a, size_t h, const tacit__optimism *next,
                             const tacit__target *target, double *response)
 {
+    TACIT__REQUIRE(h < a->horizon);
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {
         respond_avx2(a, h, next, target, response);

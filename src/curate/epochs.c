@@ -134,6 +134,7 @@ static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error 
 tacit_status tacit__epochs_create(const tacit__epochs_options *options, tacit_noise *noise,
                                   tacit__epochs **out, tacit_error *err)
 {
+    TACIT__REQUIRE(noise != NULL || options->guarantee.model == TACIT_MODEL_NONE);
     const size_t n = options->dimension;
     tacit__epochs w = {.o = *options};
     tacit__epochs *c =
@@ -193,6 +194,7 @@ tacit_status tacit__epochs_contribute(const tacit__lattice *lattice, size_t dime
                                       const double *vector, double y, double *x, int64_t *out,
                                       tacit_error *err)
 {
+    TACIT__REQUIRE(size <= dimension);
     TRY(check_user(dimension, size, y, err));
     multiply(dimension, size, vector, y, x);
     return tacit__lattice_quantize(lattice, x, dimension, out, err);
@@ -255,7 +257,7 @@ tacit_status tacit__epochs_check_report(const tacit__epochs *c, size_t size, con
         double steps = noisy[i] * c->lattice.per_unit;
         if (!(fabs(noisy[i]) <= limit) || rint(steps) != steps)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "the report's number %zu is none that a device can make", i);
+                               "no device can make number %zu of the report", i);
     }
     return size <= c->o.dimension
                ? TACIT_OK
@@ -265,6 +267,7 @@ tacit_status tacit__epochs_check_report(const tacit__epochs *c, size_t size, con
 tacit_status tacit__epochs_absorb(tacit__epochs *c, size_t size, const double *noisy,
                                   tacit_error *err)
 {
+    TACIT__REQUIRE(size <= c->o.dimension);
     TRY(tacit__epochs_check_report(c, size, noisy, err));
     for (size_t i = 0; i < size; i++)
         c->total[i] += noisy[i];
@@ -289,6 +292,7 @@ static tacit_status add_placed(tacit__epochs *c, size_t size, const int64_t *pla
 tacit_status tacit__epochs_add(tacit__epochs *c, size_t size, const double *vector, double y,
                                tacit_error *err)
 {
+    TACIT__REQUIRE(size <= c->o.dimension);
     tacit_status status = check_room(c, err);
     if (status == TACIT_OK)
         status = place(c, size, vector, y, err);
@@ -317,6 +321,7 @@ tacit_status tacit__epochs_add_contribution(tacit__epochs *c, size_t size,
 
 tacit_status tacit__epochs_release(tacit__epochs *c, size_t size, double *sum, tacit_error *err)
 {
+    TACIT__REQUIRE(size <= c->o.dimension);
     tacit_status status = TACIT_OK;
     const double *from = c->total;
     if (is_private(c) && !is_local(c)) {

@@ -238,6 +238,7 @@ static tacit_status count_user(tacit__gram *c, tacit_error *err)
 tacit_status tacit__gram_add(tacit__gram *c, const tacit_trajectory *u, const tacit__lens *lenses,
                              tacit_error *err)
 {
+    TACIT__REQUIRE(lenses != NULL);
     tacit_status status = tacit__gram_check(c, u, err);
     if (status == TACIT_OK)
         status = tacit__gram_open(c, err);
@@ -252,6 +253,7 @@ tacit_status tacit__gram_add(tacit__gram *c, const tacit_trajectory *u, const ta
 tacit_status tacit__gram_add_contribution(tacit__gram *c, const int64_t *const *streams,
                                           tacit_error *err)
 {
+    TACIT__REQUIRE(streams != NULL);
     tacit_status status = tacit__gram_open(c, err);
     for (size_t i = 0; i < c->o.n_streams && is_needed(c) && status == TACIT_OK; i++) {
         const tacit__input input = {.n = c->streams[i].size, .value = streams[i]};
@@ -264,6 +266,7 @@ tacit_status tacit__gram_add_contribution(tacit__gram *c, const int64_t *const *
 
 const tacit__gram_form *tacit__gram_form_of(const tacit__gram *c, size_t stream)
 {
+    TACIT__REQUIRE(stream < c->o.n_streams);
     TACIT__REQUIRE(stream < c->o.n_streams);
     return &c->streams[stream].form;
 }

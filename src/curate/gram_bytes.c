@@ -24,6 +24,7 @@ tacit_status tacit__gram_report(tacit__gram *c, const tacit_trajectory *u,
                                 const tacit__lens *lenses, void *bytes, size_t *size,
                                 tacit_error *err)
 {
+    TACIT__REQUIRE(bytes == NULL || lenses != NULL);
     const size_t needed = report_bytes(c);
     if (bytes == NULL) {
         *size = needed;

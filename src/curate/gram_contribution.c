@@ -68,6 +68,7 @@ tacit_status tacit__gram_contribute(const tacit__gram_form *s, const tacit_traje
                                     const tacit__lens *lens, double *x, double *step, int64_t *out,
                                     tacit_error *err)
 {
+    TACIT__REQUIRE(s->n_actions > 0 && s->n_states > 0);
     const tacit__frame *f = &s->o.frame;
     size_t cell = tacit__frame_cell(f), packed = cell - f->width, pair;
     for (size_t h = 0; h < f->steps; h++) {

@@ -160,6 +160,7 @@ static tacit_status calibrate(const tacit__gram *c, tacit_plan *plan, tacit_erro
 static tacit_status open_sums(tacit__gram *c, const tacit__batches *releases, tacit_noise *noise,
                               tacit_error *err)
 {
+    TACIT__REQUIRE(noise != NULL || c->o.guarantee.model == TACIT_MODEL_NONE);
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {

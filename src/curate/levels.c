@@ -9,8 +9,11 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 double tacit__level_gaussian(double m, double eta)
 {
+    TACIT__REQUIRE(m >= 0 && eta > 0 && eta < 1);
     double low = 0, high = 40;
     for (int i = 0; i < 60; i++) {
         double z = (low + high) / 2;
@@ -30,6 +33,7 @@ static double log_tail(double m, double y)
 
 double tacit__level_laplace(double m, double eta)
 {
+    TACIT__REQUIRE(m >= 0 && eta > 0 && eta < 1);
     double target = log(eta / 2), low = 0, high = 1;
     if (m <= 0)
         return 0;
@@ -47,6 +51,7 @@ double tacit__level_laplace(double m, double eta)
 
 double tacit__level_matrix(double m, size_t d, double eta, bool laplace)
 {
+    TACIT__REQUIRE(d > 0);
     const size_t entries = d * (d + 1) / 2;
     double n = (double)entries;
     return laplace ? sqrt(n) * tacit__level_laplace(m, eta / n)
@@ -55,6 +60,7 @@ double tacit__level_matrix(double m, size_t d, double eta, bool laplace)
 
 double tacit__level_vector(double m, size_t d, double eta, bool laplace)
 {
+    TACIT__REQUIRE(d > 0);
     double n = (double)d;
     return laplace ? sqrt(n) * tacit__level_laplace(m, eta / n)
                    : sqrt(m) * (sqrt(n) + sqrt(2 * log(1 / eta)));

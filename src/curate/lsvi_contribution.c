@@ -55,6 +55,7 @@ static size_t gram_numbers(const tacit__lsvi_form *f)
 
 tacit__lsvi_user *tacit__lsvi_user_create(const tacit__lsvi_form *f)
 {
+    TACIT__REQUIRE(f->space.horizon > 0);
     const bool one_hot = f->space.form == TACIT__ONE_HOT;
     tacit__lsvi_user w = {.placed = NULL};
     return TACIT__WORKSPACE(w, TACIT__PIECE_IF(placed_size(f) > 0, w.placed, placed_size(f)),
@@ -159,6 +160,7 @@ tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *f, const tacit_
 
 tacit__target tacit__lsvi_target(const tacit__lsvi_form *f, size_t h)
 {
+    TACIT__REQUIRE(h < f->space.horizon);
     const double per_value = ldexp(1 / f->range[h], f->target_bits);
     return (tacit__target){.per_value = per_value,
                            .most = floor((f->range[h] - 1) * per_value),
@@ -190,6 +192,7 @@ void tacit__lsvi_contribute_response(const tacit__lsvi_form *f, const tacit_traj
                                      const tacit__optimism *function, double *work, double *q,
                                      int64_t *out)
 {
+    TACIT__REQUIRE(h < f->space.horizon);
     const tacit__linear_space *sp = &f->space;
     const tacit__target target = tacit__lsvi_target(f, h);
     const double next = next_value(f, u, placed, h, table, function, work, q),

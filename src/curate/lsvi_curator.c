@@ -104,6 +104,8 @@ static tacit__lsvi_data *allocate(const tacit__lsvi_data_options *options)
 tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options, tacit_noise *noise,
                                      tacit__lsvi_data **out, tacit_error *err)
 {
+    TACIT__REQUIRE(noise != NULL || options->guarantee.model == TACIT_MODEL_NONE);
+    TACIT__REQUIRE(options->space.horizon > 0 && options->range != NULL);
     tacit__lsvi_data *c = allocate(options);
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);

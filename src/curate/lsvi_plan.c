@@ -80,9 +80,7 @@ static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, i
         l2 = rounds ? sqrt(n) * step : 0;
         spec->sensitivity_l1 = H * s->gram_l1 + l1;
         spec->sensitivity_l2 = sqrt(H) * s->gram_l2 + l2;
-        tacit_status status = tacit__lattice_choose(spec, c->size, &lattice, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__lattice_choose(spec, c->size, &lattice, err));
         *bits = lattice.bits;
         needed = ldexp(STEP, -lattice.bits);
         if (l2 > (LEAF_SLACK - 1) * sqrt(H) || l1 > (LEAF_SLACK - 1) * H * s->gram_l1 / 2)

@@ -100,6 +100,7 @@ static double reach_of_form(const tacit__linear_space *sp, bool centered, double
 
 double tacit__lsvi_reach(const tacit__linear_space *sp, bool centered, double t)
 {
+    TACIT__REQUIRE(t >= 0);
     double out = reach_of_form(sp, centered, t);
     if (is_searched(sp))
         reach_of_table(sp, centered, 1, &t, &out);
@@ -129,6 +130,7 @@ double tacit__lsvi_matrix_level(const tacit__linear_space *sp, tacit_law law, do
 
 double tacit__lsvi_vector_level(size_t d, tacit_law law, double alpha)
 {
+    TACIT__REQUIRE(d > 0 && alpha > 0);
     double n = (double)d;
     if (law == TACIT_LAW_GAUSSIAN)
         return sqrt(n) + sqrt(2 * log(1 / alpha));
@@ -309,9 +311,7 @@ static tacit_status find_gain(const search *s, candidate *c, tacit__lsvi_scheme 
                                          s->w->space.horizon * tacit__gram_size(&s->w->space),
                                      .users = c->leaves,
                                      .bound = {.l1 = H * l1_of_gram(s->w), .l2 = sqrt(H)}};
-        tacit_status status = tacit__sum_predict(&spec, &gain, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__sum_predict(&spec, &gain, err));
         out->direct = s->w->gram == TACIT__GRAM_AUTO && !doubling &&
                       direct_column(s, c->leaves) < gain.column * gain.row;
     }

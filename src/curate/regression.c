@@ -47,6 +47,7 @@ double tacit__regression_sensitivity(double s)
 
 size_t tacit__regression_schedule(uint64_t users, double growth, uint64_t *at)
 {
+    TACIT__REQUIRE(growth >= 1);
     size_t n = 0;
     if (growth <= 1) { /* after every user; no list is needed */
         return (size_t)users;
@@ -112,9 +113,7 @@ static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_er
         .reason = "2 - 2 r^2 + 2 s^2 (1 + r) at r = |x.x'|, largest at r = s^2 / 2; plus rounding"};
     for (int i = 0; i < 8; i++) { /* each round asks for more room than the last one needed */
         tacit__lattice lattice;
-        tacit_status status = tacit__lattice_choose(&spec, c->size, &lattice, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__lattice_choose(&spec, c->size, &lattice, err));
         c->step = ldexp(1, -lattice.bits);
         double needed = delta + 1.125 * differing * c->step; /* half a step each, both users */
         if (needed <= spec.sensitivity_l2 && bound_of(c, most, c->step) <= spec.bound.l2) {
@@ -143,6 +142,8 @@ static tacit_status open_sum(tacit__regression *c, tacit_noise *noise, tacit_err
 tacit_status tacit__regression_create(const tacit__regression_options *options, tacit_noise *noise,
                                       tacit__regression **out, tacit_error *err)
 {
+    TACIT__REQUIRE(noise != NULL || options->guarantee.model == TACIT_MODEL_NONE);
+    TACIT__REQUIRE(options->dimension > 0 && options->blocks > 0 && options->users > 0);
     tacit__regression w = {.o = *options, .packed = tacit__packed_size(options->dimension)};
     w.block = w.packed + w.o.dimension;
     if (__builtin_mul_overflow(w.o.blocks, w.block, &w.size))
@@ -257,6 +258,7 @@ TACIT__AVX2 static void add_steps_avx2(size_t n, const int64_t *q, double step, 
 
 void tacit__regression_add_placed(tacit__regression *c, size_t block, const int64_t *placed)
 {
+    TACIT__REQUIRE(block < c->o.blocks);
     double *out = c->x + block * c->block;
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {
@@ -377,22 +379,6 @@ tacit_status tacit__regression_add_contribution(tacit__regression *c, size_t blo
         status = tacit__fail(err, TACIT_OUT_OF_BOUND,
                              "a contribution that was made elsewhere exceeds its declared bound");
     return status == TACIT_OK ? add_private(c, block, contribution, err) : status;
-}
-
-double tacit__regression_stddev(const tacit__regression_options *options)
-{
-    tacit__regression_options o = *options;
-    tacit__regression *c = NULL;
-    tacit_noise *noise = NULL;
-    double stddev = (double)NAN;
-    o.dimension = o.blocks = 1; /* it does not depend on them */
-    if (tacit_noise_create_simulated(0, &noise) != TACIT_OK)
-        return stddev;
-    if (tacit__regression_create(&o, noise, &c, NULL) == TACIT_OK)
-        stddev = tacit_sum_worst_stddev(c->sum);
-    tacit__regression_destroy(c);
-    tacit_noise_destroy(noise);
-    return stddev;
 }
 
 /* --- The table ------------------------------------------------------------------------------------- */

@@ -80,10 +80,6 @@ tacit_ledger *tacit__regression_ledger(const void *curator);
 /* How far one user moves (x x^T, s x y), |x| <= 1, |y| <= 1. */
 double tacit__regression_sensitivity(double s);
 
-/* Joint: the standard deviation of the noise in the last release, before there is a curator; NaN if
- * there cannot be one. */
-double tacit__regression_stddev(const tacit__regression_options *options);
-
 /* Releases there will be, and the number of users after the i-th of them. */
 size_t tacit__regression_schedule(uint64_t users, double growth, uint64_t *at);
 

@@ -64,6 +64,7 @@ tacit_status tacit__regression_contribute(const tacit__regression_form *f, const
                                           size_t block, double y, double *unit, int64_t *out,
                                           tacit_error *err)
 {
+    TACIT__REQUIRE(f->dimension > 0);
     tacit_status status = shorten(f, x, block, y, unit, err);
     if (status != TACIT_OK || out == NULL)
         return status;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/error.h"
+
 #define MOST_USERS 0x1p62
 
 uint64_t tacit__schedule_next(uint64_t users, double growth)
@@ -14,6 +16,7 @@ uint64_t tacit__schedule_next(uint64_t users, double growth)
 
 uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends)
 {
+    TACIT__REQUIRE(users > 0 && growth >= 1);
     uint64_t n = 0;
     if (growth <= 1 && ends == NULL)
         return users;

@@ -113,6 +113,7 @@ static tacit_status check_options(const tacit__scores_options *o, tacit_error *e
 tacit_status tacit__scores_create(const tacit__scores_options *o, tacit_noise *noise,
                                   tacit__scores **out, tacit_error *err)
 {
+    TACIT__REQUIRE(o->form.numbers > 0 && o->form.write != NULL && o->episodes > 0);
     tacit_status status = check_options(o, err);
     if (status != TACIT_OK)
         return status;
@@ -192,6 +193,7 @@ tacit__score_sums tacit__scores_release(const tacit__scores *c)
 
 void tacit__scores_contribute(const tacit__score_form *f, const tacit_trajectory *u, int64_t *out)
 {
+    TACIT__REQUIRE(f->write != NULL);
     int64_t *starts = out + f->numbers;
     f->write(f->context, u, out);
     memset(starts, 0, f->n_states * sizeof *starts);
@@ -316,7 +318,7 @@ tacit_status tacit__scores_check_report(const void *curator, const void *bytes, 
         const double x = tacit__read_double(&r), steps = ldexp(x, c->o.form.bits);
         if (!(fabs(x) <= limit) || rint(steps) != steps)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "the report's number %zu is none that a device can make", i);
+                               "no device can make number %zu of the report", i);
     }
     return check_room(c, err);
 }

@@ -18,6 +18,7 @@
  * docs/why/posterior-mixture.md#first-states weighs. Privacy does not depend on the choice. */
 #include <math.h>
 
+#include "base/error.h"
 #include "base/int128.h"
 #include "curate/score_curator.h"
 
@@ -85,6 +86,7 @@ static void write_rows(const void *context, const tacit_trajectory *u, int64_t *
 
 tacit__score_form tacit__score_form_of_table(const tacit__score_table *t)
 {
+    TACIT__REQUIRE(t->steps > 0);
     const size_t rows = t->n_states * t->n_actions * t->n_states;
     const tacit__u128 diameter = rows <= ENUMERATED ? enumerate(t->scores, rows, t->width)
                                                     : enclose(t->scores, rows, t->width);

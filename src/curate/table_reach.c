@@ -331,9 +331,7 @@ static tacit_status open_boxes(search *s)
                 b.half[k] = whole ? 1 : 0.5F;
             }
             bound_box(s, &b);
-            tacit_status status = push(s, &b);
-            if (status != TACIT_OK)
-                return status;
+            TRY(push(s, &b));
         }
     return TACIT_OK;
 }

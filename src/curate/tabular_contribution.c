@@ -46,6 +46,7 @@ tacit_status tacit__tabular_check_user(const tacit__tabular_options *o, const ta
 
 size_t tacit__tabular_row(const tacit__tabular_options *o, const tacit_trajectory *u, size_t h)
 {
+    TACIT__REQUIRE(h < o->space.horizon);
     const tacit__space *sp = &o->space;
     size_t table = sp->tables == 1 || o->one_step ? 0 : h;
     return (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
@@ -114,6 +115,7 @@ tacit_status tacit__tabular_contribute(const tacit__tabular_form *form, const ta
                                        size_t first, size_t last, tacit__tabular_user *out,
                                        tacit_error *err)
 {
+    TACIT__REQUIRE(first < last && last <= form->o.space.horizon);
     const tacit__tabular_options *o = &form->o;
     const size_t n = count_visits(form, u, first, last, out);
     double center = o->centered ? 0.5 : 0;

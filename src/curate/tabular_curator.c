@@ -111,6 +111,8 @@ static tacit__tabular *allocate(tacit__tabular w)
 tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_noise *noise,
                                    tacit__tabular **out, tacit_error *err)
 {
+    TACIT__REQUIRE(noise != NULL || options->guarantee.model == TACIT_MODEL_NONE);
+    TACIT__REQUIRE(options->episodes > 0 && options->space.horizon > 0);
     tacit_status status = check_options(options, err);
     if (status != TACIT_OK)
         return status;
@@ -191,10 +193,8 @@ static tacit_status release_sums(tacit__tabular *c, tacit_error *err)
         count_stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
-        tacit_status status = s->counts == NULL ? tacit__sum_release_in_place(s->sum, err)
-                                                : tacit_sum_release(s->sum, s->counts, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(s->counts == NULL ? tacit__sum_release_in_place(s->sum, err)
+                              : tacit_sum_release(s->sum, s->counts, err));
     }
     if (c->o.visits_from_moves)
         sum_moves(c);
@@ -271,6 +271,7 @@ static void count(tacit__tabular *c, const tacit_trajectory *u)
 
 tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *err)
 {
+    TACIT__REQUIRE(c->o.one_step && h < c->o.space.horizon);
     for (int i = 0; i < STREAMS; i++) {
         count_stream *s = &c->streams[i];
         if (s->sum == NULL)
@@ -278,9 +279,7 @@ tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *er
         double *kept = s->before, *table = s->counts + h * s->report;
         s->before = s->total;
         s->total = kept;
-        tacit_status status = tacit_sum_release(s->sum, s->total, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit_sum_release(s->sum, s->total, err));
         for (size_t j = 0; j < s->report; j++)
             table[j] += (double)c->o.space.horizon * (s->total[j] - s->before[j]);
     }

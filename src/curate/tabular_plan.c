@@ -354,6 +354,7 @@ static uint64_t most_reports(const tacit__tabular *c)
  * is an upper bound until it is reached. */
 double tacit__tabular_level(tacit__tabular *c, stream_name which)
 {
+    TACIT__REQUIRE(which < STREAMS);
     if (c->o.mechanism != TACIT_SUM_LOCAL)
         return c->streams[which].level;
     uint64_t reports = most_reports(c);
@@ -369,6 +370,7 @@ double tacit__tabular_level(tacit__tabular *c, stream_name which)
 
 double tacit__tabular_stddev(const tacit__tabular *c, stream_name which)
 {
+    TACIT__REQUIRE(which < STREAMS);
     const bool summed = which == VISITS && c->o.visits_from_moves;
     const count_stream *s = &c->streams[summed ? MOVES : which];
     double stddev = c->users == 0 ? 0 : s->stddev;

@@ -72,9 +72,7 @@ static tacit_status read_report(const tacit__tabular *c, const void *bytes, size
     for (int i = 0; i < STREAMS && tacit__tabular_is_needed(c); i++) {
         if (c->streams[i].sum == NULL)
             continue;
-        tacit_status status = tacit_sum_check_report(c->streams[i].sum, report, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit_sum_check_report(c->streams[i].sum, report, err));
         report += c->streams[i].report;
     }
     return TACIT_OK;

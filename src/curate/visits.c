@@ -38,6 +38,7 @@ void tacit__visits_destroy(tacit__visits *v)
 tacit_status tacit__visits_create(size_t n_states, size_t n_actions, size_t horizon,
                                   double dense_cells, tacit__visits **out)
 {
+    TACIT__REQUIRE(n_states > 0 && n_actions > 0 && horizon > 0);
     tacit__visits w = {.n_states = n_states, .n_actions = n_actions, .horizon = horizon};
     size_t cells;
     if (__builtin_mul_overflow(n_states, n_actions, &w.pairs) ||
@@ -120,6 +121,7 @@ static double inner_fast(const double *x, const double *y, size_t n)
 
 void tacit__visits_sums(const tacit__visits *v, size_t h, const double *next, double *sums)
 {
+    TACIT__REQUIRE(h < v->horizon);
     size_t first = h * v->pairs;
     memcpy(sums, v->rewards + first, v->pairs * sizeof *sums);
     for (size_t i = 0; i < v->pairs && next != NULL && h + 1 < v->horizon; i++) {

@@ -40,11 +40,8 @@ tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *o
         (double)o->space.tables * (double)o->space.n_states * (double)o->space.n_actions;
     const double square = (double)tacit__weighted_square(o->space);
     double mu = HUGE_VAL;
-    if (o->guarantee.model != TACIT_MODEL_NONE) {
-        tacit_status status = tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu);
-        if (status != TACIT_OK)
-            return status;
-    }
+    if (o->guarantee.model != TACIT_MODEL_NONE)
+        TRY(tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu));
     const double visits = fmax(1, (double)o->visits); /* in different batches */
     const double noise = sqrt(2 * square * visits) / mu,
                  start = fmin(MOST_START, START * sqrt((double)o->space.horizon));
@@ -113,6 +110,8 @@ static tacit__weighted *allocate(const tacit__weighted_options *o, uint64_t firs
 tacit_status tacit__weighted_create(const tacit__weighted_options *o, tacit_noise *noise,
                                     tacit__weighted **out, tacit_error *err)
 {
+    TACIT__REQUIRE(noise != NULL || o->guarantee.model == TACIT_MODEL_NONE);
+    TACIT__REQUIRE(o->episodes > 0 && o->space.horizon > 0);
     uint64_t first = o->first;
     tacit_status status = check_options(o, err);
     if (status == TACIT_OK && first == 0 && (status = tacit__weighted_first(o, &first)) != TACIT_OK)
@@ -181,6 +180,7 @@ tacit__weighted_counts tacit__weighted_release(const tacit__weighted *c)
 
 void tacit__weighted_set_weights(tacit__weighted *c, const double *weights)
 {
+    TACIT__REQUIRE(weights != NULL);
     /* no weight is more than the budget, and none is negative; NaN is 0 */
     const double most = sqrt((double)c->rule.square);
     for (size_t row = 0; row < c->rows && tacit__weighted_is_private(c); row++) {

@@ -185,9 +185,7 @@ tacit_status tacit__weighted_check_memory(const tacit__weighted *c, tacit_error 
             tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
             spec.users = c->releases; /* as large as a sum of so many steps */
             spec.visits = spec.apart = 0;
-            tacit_status status = tacit__sum_predict(&spec, &sum, err);
-            if (status != TACIT_OK)
-                return status;
+            TRY(tacit__sum_predict(&spec, &sum, err));
         }
         cells += (double)s->size;
         needed += (double)s->size * (sum.bytes + sizeof *s->exact + sizeof *s->shown);

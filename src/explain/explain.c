@@ -305,9 +305,7 @@ static tacit_status draw_curve(whole *w, const tacit_plan *plan, tacit_error *er
             if (e->claim.delta == deltas[i])
                 continue;
         }
-        tacit_status status = tacit_plan_account(plan, deltas[i], &c, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit_plan_account(plan, deltas[i], &c, err));
         p[e->n_curve++] = (tacit_explained_point){deltas[i], c.epsilon.high};
     }
     if (!claimed)

@@ -205,9 +205,7 @@ static tacit_status read_kind(const tacit_experiment *e, const tacit__node *node
         return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
                                 "the agent has no 'kind', expected for example {kind: ucbvi}");
     static const tacit__field a_kind = {"the agent's kind", TACIT__FIELD_TEXT, .high = 64};
-    tacit_status status = tacit__node_read(e->yaml, name, &a_kind, &entry->kind, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__node_read(e->yaml, name, &a_kind, &entry->kind, err));
     *kind = tacit_yardstick_find(entry->kind);
     entry->yardstick = *kind != NULL;
     if (*kind == NULL)
@@ -246,6 +244,7 @@ tacit_status tacit__entry_grid(const tacit_experiment *experiment, const tacit__
 tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *node,
                                const tacit__grid *grid, tacit_entry *entry, tacit_error *err)
 {
+    TACIT__REQUIRE(node != NULL && entry != NULL);
     const tacit__yaml *yaml = experiment->yaml;
     const tacit_agent_kind *kind = NULL;
     *entry =

@@ -39,9 +39,7 @@ static tacit_status add_axes(const tacit__yaml *yaml, const tacit__node *map,
     for (const tacit__node *child = map->first; child != NULL; child = child->next) {
         if (child->kind != TACIT__LIST || is_skipped(child->key, skip))
             continue;
-        tacit_status status = check_values(yaml, child, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(check_values(yaml, child, err));
         if (grid->n_axes == TACIT__MAX_AXES)
             return tacit__yaml_fail(yaml, child->line, err, TACIT_SYNTAX,
                                     "more than %d lists of values in one entry; write several "

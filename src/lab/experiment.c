@@ -39,9 +39,8 @@ tacit_status tacit_experiment_read(const char *path, const tacit_experiment_chan
     tacit__yaml *yaml;
     if (path == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status =
-        tacit__yaml_read(path, "an experiment file, such as examples/riverswim.yaml", &yaml, err);
-    return status == TACIT_OK ? create(yaml, changes, false, out, err) : status;
+    TRY(tacit__yaml_read(path, "an experiment file, such as examples/riverswim.yaml", &yaml, err));
+    return create(yaml, changes, false, out, err);
 }
 
 static tacit_status parse(const char *text, size_t size, const char *name,
@@ -51,8 +50,8 @@ static tacit_status parse(const char *text, size_t size, const char *name,
     tacit__yaml *yaml;
     if (out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = tacit__yaml_parse(text, size, name, &yaml, err);
-    return status == TACIT_OK ? create(yaml, changes, lenient, out, err) : status;
+    TRY(tacit__yaml_parse(text, size, name, &yaml, err));
+    return create(yaml, changes, lenient, out, err);
 }
 
 tacit_status tacit_experiment_parse(const char *text, size_t size, const char *name,
@@ -153,12 +152,11 @@ tacit_status tacit_experiment_agent(const tacit_experiment *experiment, size_t w
     if (experiment == NULL || out == NULL || world >= experiment->facts.n_worlds)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_agent_request request;
-    tacit_status status = tacit_experiment_request(experiment, place, agent, &request, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_experiment_request(experiment, place, agent, &request, err));
     tacit_noise *noise = NULL;
-    status = tacit__seed_agent(experiment->facts.seed, run, experiment->names[world].key,
-                               experiment->agents[agent].label, &noise);
+    tacit_status status =
+        tacit__seed_agent(experiment->facts.seed, run, experiment->names[world].key,
+                          experiment->agents[agent].label, &noise);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     status = tacit_agent_create(&request, noise, out, err);

@@ -150,10 +150,8 @@ static tacit_status search(asker *a, bool along_users, bool enough, double secon
         const double left = stop - tacit__now_seconds();
         if (a->cancelled || (!isinf(a->end) && left <= 0))
             break;
-        tacit_status status = play(a, along_users ? (uint64_t)x : q->episodes,
-                                   along_users ? q->guarantee.epsilon : x, left, &p, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(play(a, along_users ? (uint64_t)x : q->episodes, along_users ? q->guarantee.epsilon : x,
+                 left, &p, err));
         const bool good = outlook_of(&p) == TACIT_OUTLOOK_ENOUGH;
         if (!is_told(&p) || (enough && !good))
             break;

@@ -55,10 +55,8 @@ tacit_status tacit__load_jobs(tacit__store *store, tacit_results *results, tacit
 {
     TACIT__REQUIRE(store != NULL && results != NULL);
     loader l = {store, results};
-    tacit_status status = tacit__store_read_points(store, load_point, &l, err);
-    if (status == TACIT_OK)
-        status = tacit__store_read_jobs(store, load_job, &l, err);
-    return status;
+    TRY(tacit__store_read_points(store, load_point, &l, err));
+    return tacit__store_read_jobs(store, load_job, &l, err);
 }
 
 static tacit_status load_facts(tacit__store *store, tacit_results *r, tacit_error *err)

@@ -455,6 +455,7 @@ static tacit_status check_all_labels(const tacit_experiment *e, tacit_error *err
 
 tacit_status tacit__experiment_fill(tacit_experiment *e, tacit_error *err)
 {
+    TACIT__REQUIRE(e->yaml != NULL);
     const tacit__node *root = tacit__yaml_root(e->yaml);
     e->facts.file = tacit__yaml_name(e->yaml);
     if (root->kind != TACIT__MAP)

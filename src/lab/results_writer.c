@@ -169,13 +169,9 @@ static tacit_status write_facts(tacit__results_writer *writer, tacit_error *err)
 
 static tacit_status create(tacit__results_writer *writer, tacit_error *err)
 {
-    tacit_status status =
-        tacit__store_open(writer->directory, TACIT__STORE_CREATE, &writer->store, err);
-    if (status == TACIT_OK)
-        status = write_facts(writer, err);
-    if (status == TACIT_OK)
-        status = tacit__store_commit(writer->store, err);
-    return status;
+    TRY(tacit__store_open(writer->directory, TACIT__STORE_CREATE, &writer->store, err));
+    TRY(write_facts(writer, err));
+    return tacit__store_commit(writer->store, err);
 }
 
 /* --- Writing ------------------------------------------------------------------------------------- */
@@ -205,8 +201,8 @@ static tacit_status write_finished(tacit__results_writer *writer, size_t number,
                                   .late_regret = job->late_regret,
                                   .seconds = job->seconds,
                                   .switches = job->switches};
-    tacit_status status = write_points(writer, number, job->n_points, err);
-    return status == TACIT_OK ? tacit__store_write_job(writer->store, &kept, err) : status;
+    TRY(write_points(writer, number, job->n_points, err));
+    return tacit__store_write_job(writer->store, &kept, err);
 }
 
 /* Everything that is new, in one transaction. `all`: also the curves of jobs that were stopped. */
@@ -259,9 +255,8 @@ static void *write_regularly(void *context)
 
 tacit_status tacit__results_writer_start(tacit__results_writer *writer, tacit_error *err)
 {
-    tacit_status status = writer->store == NULL ? create(writer, err) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
+    TACIT__REQUIRE(!writer->started);
+    TRY(writer->store == NULL ? create(writer, err) : TACIT_OK);
     writer->started = pthread_create(&writer->thread, NULL, write_regularly, writer) == 0;
     return writer->started ? TACIT_OK : tacit__fail(err, TACIT_SYSTEM, "cannot start a thread");
 }

@@ -78,9 +78,7 @@ static tacit_status play_all(const run *r, tacit_error *err)
             TACIT__REQUIRE(tacit__crew_add(&workers->crew, job));
     if (r->first)
         tacit__crew_close(&workers->crew);
-    tacit_status status = tacit__crew_start(&workers->crew, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__crew_start(&workers->crew, err));
     watch(r);
     tacit__crew_join(&workers->crew);
     if (workers->crew.failure.status != TACIT_OK)

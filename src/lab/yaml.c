@@ -32,6 +32,7 @@ struct tacit__yaml {
 
 void *tacit__yaml_allocate(tacit__yaml *yaml, size_t bytes)
 {
+    TACIT__REQUIRE(bytes > 0);
     bytes = (bytes + 15) / 16 * 16;
     block *b = yaml->blocks;
     if (b == NULL || b->size - b->used < bytes) {
@@ -224,9 +225,7 @@ static tacit_status read_key(reader *r, const yaml_event_t *event, const tacit__
     if (event->type != YAML_SCALAR_EVENT)
         return tacit__yaml_fail(r->yaml, line_of(event), r->err, TACIT_SYNTAX,
                                 "a key is a list or a map, expected a word");
-    tacit_status status = read_scalar(r, event, key);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_scalar(r, event, key));
     /* Keys become parts of messages and labels, which are lines. */
     for (const char *c = *key; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 127)

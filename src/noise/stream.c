@@ -111,9 +111,7 @@ tacit_status tacit_noise_create_from_os(tacit_noise **out)
 tacit_status tacit_noise_create_simulated(uint64_t seed, tacit_noise **out)
 {
     static const uint8_t public_key[TACIT__KEY_BYTES] = "tacit: simulated, not private";
-    tacit_status status = create(out, true);
-    if (status != TACIT_OK)
-        return status;
+    TRY(create(out, true));
     uint8_t text[8];
     for (int i = 0; i < 8; i++)
         text[i] = (uint8_t)(seed >> (8 * i));

@@ -13,9 +13,9 @@ enum { MOST_BITS = 14, LEAST_BITS = 6, REWARD_BITS = 10 };
 enum { ROOM_BITS = 56 - REWARD_BITS - 1 }; /* the sums below 2^60 have room for 16 units a user */
 #define SLACK 1e-9 /* relative: the caller's rounding, of lengths and sums */
 
-void tacit__linear_model_destroy(tacit__linear_model *m)
+void tacit__linear_model_destroy(void *model)
 {
-    tacit__workspace_destroy(m);
+    tacit__workspace_destroy(model);
 }
 
 /* Reads the features; returns the length of the longest vector, or less than 0 if one is not what was
@@ -96,9 +96,10 @@ tacit_status tacit__linear_model_create(const tacit_linear *from, size_t n_state
 /* f2 = |J|_F^2 / d and c2 = tr J / (d S) of one even user, J = the mean of phi phi'; n users have the
  * information n^2 f2 / (variance + n c2) about a direction of a measure, and the prior has 2 S: the smallest
  * n solves n^2 L f2 - 2 S c2 n - 2 S variance = 0. */
-uint64_t tacit__linear_model_users(const tacit__linear_model *m, double sum_variance,
-                                   double user_variance, size_t steps, double most)
+uint64_t tacit__linear_model_users(const void *model, double sum_variance, double user_variance,
+                                   size_t steps, double most)
 {
+    const tacit__linear_model *m = model;
     const size_t d = m->dimension;
     const double S = (double)m->n_states, prior = tacit__linear_model_prior(m);
     double f2 = 0, c2 = 0;

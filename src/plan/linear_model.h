@@ -22,7 +22,7 @@ TACIT_MUST_USE tacit_status tacit__linear_model_create(const tacit_linear *linea
                                                        size_t n_actions, size_t horizon,
                                                        uint64_t users, tacit__linear_model **out,
                                                        tacit_error *err);
-void tacit__linear_model_destroy(tacit__linear_model *model);
+void tacit__linear_model_destroy(void *model);
 
 /* The precision of each number of the measures before all data: 2 S, the spread of about 1/S that chances of
  * S states have. */
@@ -34,7 +34,7 @@ static inline double tacit__linear_model_prior(const tacit__linear_model *model)
 /* n1: how many users halve the prior variance of the measures, if they are spread evenly over all states and
  * actions, with noise of this variance in each number of the sum and in each user's report; `steps` steps
  * tell of the same measures. At least 4, at most `most` (which wins). */
-uint64_t tacit__linear_model_users(const tacit__linear_model *model, double sum_variance,
-                                   double user_variance, size_t steps, double most);
+uint64_t tacit__linear_model_users(const void *model, double sum_variance, double user_variance,
+                                   size_t steps, double most);
 
 #endif

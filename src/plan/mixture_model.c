@@ -23,9 +23,9 @@
 enum { MOST_BITS = 24, ROOM_BITS = 56 }; /* the sums below 2^60 have room for 16 units a user */
 #define SLACK 1e-9                       /* relative, of sums of rows: the caller's rounding */
 
-void tacit__mixture_model_destroy(tacit__mixture_model *m)
+void tacit__mixture_model_destroy(void *model)
 {
-    tacit__workspace_destroy(m);
+    tacit__workspace_destroy(model);
 }
 
 /* --- Kernels ------------------------------------------------------------------------------------- */
@@ -227,9 +227,10 @@ void tacit__mixture_model_moments(const tacit__mixture_model *m, const double *c
 /* f2 = |gain|_F^2 / (d - 1) and c2 = tr C / (d - 1) of one even user with weights 1/d; n users have
  * the information n^2 f2 / (variance + n c2) about a direction, and the prior has 2 d: the smallest n
  * solves n^2 L f2 - 2 d c2 n - 2 d variance = 0. */
-uint64_t tacit__mixture_model_users(const tacit__mixture_model *m, double sum_variance,
-                                    double user_variance, size_t steps, double most)
+uint64_t tacit__mixture_model_users(const void *model, double sum_variance, double user_variance,
+                                    size_t steps, double most)
 {
+    const tacit__mixture_model *m = model;
     const size_t w = m->width, S = m->n_states;
     const double unit = ldexp(1, -m->bits), d = (double)m->parts, pairs = (double)m->pairs;
     double f2 = 0, c2 = 0;

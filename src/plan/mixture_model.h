@@ -29,7 +29,7 @@ TACIT_MUST_USE tacit_status tacit__mixture_model_create(const tacit_mixture *mix
                                                         size_t n_states, size_t n_actions,
                                                         uint64_t users, tacit__mixture_model **out,
                                                         tacit_error *err);
-void tacit__mixture_model_destroy(tacit__mixture_model *model);
+void tacit__mixture_model_destroy(void *model);
 
 /* The table of scores for `steps` steps; it lies in the model. */
 tacit__score_table tacit__mixture_model_table(const tacit__mixture_model *model, size_t steps);
@@ -37,8 +37,8 @@ tacit__score_table tacit__mixture_model_table(const tacit__mixture_model *model,
 /* n1: how many users halve the prior variance of the weights, if they are spread evenly over all states
  * and actions, with noise of this variance in each number of the sum and in each user's report; `steps`
  * steps tell of the same weights. At least 4, at most `most` (which wins). */
-uint64_t tacit__mixture_model_users(const tacit__mixture_model *model, double sum_variance,
-                                    double user_variance, size_t steps, double most);
+uint64_t tacit__mixture_model_users(const void *model, double sum_variance, double user_variance,
+                                    size_t steps, double most);
 
 /* out[width] = B' x, for x[part]. */
 void tacit__mixture_model_differences(const tacit__mixture_model *model, const double *x,

@@ -119,8 +119,9 @@ tacit_status tacit__posterior_linear_create(const tacit__linear_plans *o,
     return TACIT_OK;
 }
 
-void tacit__posterior_linear_destroy(tacit__posterior_linear *p)
+void tacit__posterior_linear_destroy(void *planner)
 {
+    tacit__posterior_linear *p = planner;
     if (p != NULL) {
         tacit__bold_batches_destroy(p->batches);
         tacit__linear_posterior_destroy(p->posterior);
@@ -128,8 +129,9 @@ void tacit__posterior_linear_destroy(tacit__posterior_linear *p)
     tacit__workspace_destroy(p);
 }
 
-void tacit__posterior_linear_absorb(tacit__posterior_linear *p, const tacit__score_sums *shown)
+void tacit__posterior_linear_absorb(void *planner, const tacit__score_sums *shown)
 {
+    tacit__posterior_linear *p = planner;
     size_t n;
     tacit__bold_batches_end(p->batches, shown);
     const tacit__played_batch *over = tacit__bold_batches_finished(p->batches, &n);
@@ -156,8 +158,9 @@ const tacit__linear_posterior *tacit__posterior_linear_get(const tacit__posterio
 
 /* The means, from which the next fit begins. Precisions are not kept: they are made anew with the next
  * release, and until then no plan is. */
-size_t tacit__posterior_linear_fields(tacit__posterior_linear *p, tacit__saved *s)
+size_t tacit__posterior_linear_fields(void *planner, tacit__saved *s)
 {
+    tacit__posterior_linear *p = planner;
     tacit__linear_posterior *post = p->posterior;
     const size_t d = p->model->dimension, S = p->model->n_states;
     tacit__saved_reals(s, post->measures, post->tables * S * d, TACIT__MOST_SUM);

@@ -17,11 +17,10 @@ typedef struct tacit__posterior_linear tacit__posterior_linear;
 
 TACIT_MUST_USE tacit_status tacit__posterior_linear_create(const tacit__linear_plans *options,
                                                            tacit__posterior_linear **out);
-void tacit__posterior_linear_destroy(tacit__posterior_linear *planner);
+void tacit__posterior_linear_destroy(void *planner);
 
 /* The batch is over, and this was shown of it: a new posterior, and the plans of the next batch. */
-void tacit__posterior_linear_absorb(tacit__posterior_linear *planner,
-                                    const tacit__score_sums *shown);
+void tacit__posterior_linear_absorb(void *planner, const tacit__score_sums *shown);
 
 /* Its batches, which say by which plan a user acts. */
 tacit__bold_batches *tacit__posterior_linear_batches(const tacit__posterior_linear *planner);
@@ -35,6 +34,6 @@ const tacit__linear_posterior *tacit__posterior_linear_get(const tacit__posterio
 
 /* As part of a saved state (base/bytes.h), into a fresh planner of the same options. Returns how many
  * batches are over in what is saved or loaded. */
-size_t tacit__posterior_linear_fields(tacit__posterior_linear *planner, tacit__saved *s);
+size_t tacit__posterior_linear_fields(void *planner, tacit__saved *s);
 
 #endif

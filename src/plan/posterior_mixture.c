@@ -123,8 +123,9 @@ tacit_status tacit__posterior_mixture_create(const tacit__mixture_plans *o,
     return TACIT_OK;
 }
 
-void tacit__posterior_mixture_destroy(tacit__posterior_mixture *p)
+void tacit__posterior_mixture_destroy(void *planner)
 {
+    tacit__posterior_mixture *p = planner;
     if (p != NULL) {
         tacit__bold_batches_destroy(p->batches);
         tacit__mixture_posterior_destroy(p->posterior);
@@ -132,8 +133,9 @@ void tacit__posterior_mixture_destroy(tacit__posterior_mixture *p)
     tacit__workspace_destroy(p);
 }
 
-void tacit__posterior_mixture_absorb(tacit__posterior_mixture *p, const tacit__score_sums *shown)
+void tacit__posterior_mixture_absorb(void *planner, const tacit__score_sums *shown)
 {
+    tacit__posterior_mixture *p = planner;
     size_t n;
     tacit__bold_batches_end(p->batches, shown);
     const tacit__played_batch *over = tacit__bold_batches_finished(p->batches, &n);
@@ -167,8 +169,9 @@ static void chance_fields(double *x, size_t n, tacit__saved *s)
 }
 
 /* The precision is not kept: it is made anew with the next release, and until then no plan is. */
-size_t tacit__posterior_mixture_fields(tacit__posterior_mixture *p, tacit__saved *s)
+size_t tacit__posterior_mixture_fields(void *planner, tacit__saved *s)
 {
+    tacit__posterior_mixture *p = planner;
     chance_fields(p->posterior->weights, p->posterior->tables * p->model->parts, s);
     chance_fields(p->posterior->start, p->model->n_states, s);
     return tacit__bold_batches_fields(p->batches, s);

@@ -17,11 +17,10 @@ typedef struct tacit__posterior_mixture tacit__posterior_mixture;
 
 TACIT_MUST_USE tacit_status tacit__posterior_mixture_create(const tacit__mixture_plans *options,
                                                             tacit__posterior_mixture **out);
-void tacit__posterior_mixture_destroy(tacit__posterior_mixture *planner);
+void tacit__posterior_mixture_destroy(void *planner);
 
 /* The batch is over, and this was shown of it: a new posterior, and the plans of the next batch. */
-void tacit__posterior_mixture_absorb(tacit__posterior_mixture *planner,
-                                     const tacit__score_sums *shown);
+void tacit__posterior_mixture_absorb(void *planner, const tacit__score_sums *shown);
 
 /* Its batches, which say by which plan a user acts. */
 tacit__bold_batches *tacit__posterior_mixture_batches(const tacit__posterior_mixture *planner);
@@ -36,6 +35,6 @@ const tacit__mixture_posterior *tacit__posterior_mixture_get(
 
 /* As part of a saved state (base/bytes.h), into a fresh planner of the same options. Returns how many
  * batches are over in what is saved or loaded. */
-size_t tacit__posterior_mixture_fields(tacit__posterior_mixture *planner, tacit__saved *s);
+size_t tacit__posterior_mixture_fields(void *planner, tacit__saved *s);
 
 #endif

@@ -1,6 +1,7 @@
 /* Regret over time: a line for the mean of each agent, a band for its runs, a label at its end. */
 #include <math.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "report/figure.h"
 #include "report/write.h"
@@ -13,6 +14,7 @@ static const double spread = 50,
 
 bool tacit__curves_want_log(const tacit__report *r, size_t world)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     double low = HUGE_VAL, high = 0;
     for (size_t i = 0; i < r->n_agents; i++) {
         const tacit__report_outcome *o = &r->worlds[world].outcomes[i];
@@ -27,6 +29,7 @@ bool tacit__curves_want_log(const tacit__report *r, size_t world)
 /* From 0, or from the least positive value, to the largest. False: there is nothing. */
 static bool find_range(const tacit__report *r, size_t world, bool log, tacit__axis *axis)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     double low = HUGE_VAL, high = 0;
     bool any = false;
     for (size_t i = 0; i < r->n_agents; i++) {
@@ -113,6 +116,7 @@ static void draw_agents(tacit__text *to, const tacit__figure_frame *f, const tac
 
 bool tacit__curves_svg(tacit__text *to, const tacit__report *r, size_t world, bool log)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     const tacit__report_world *s = &r->worlds[world];
     tacit__figure_frame f = {.width = WIDTH, .left = LEFT, .right = WIDTH - RIGHT, .top = TOP};
     double height = tacit__labels_height(r->n_agents) + TOP + BOTTOM;

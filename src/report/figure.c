@@ -218,6 +218,7 @@ void tacit__labels_arrange(tacit__label *labels, size_t n, double top, double bo
 void tacit__labels_draw(tacit__text *to, const tacit__figure_frame *f, const tacit__label *labels,
                         size_t n)
 {
+    TACIT__REQUIRE(labels != NULL || n == 0);
     for (size_t i = 0; i < n; i++) {
         const tacit__label *l = &labels[i];
         char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER], d[TACIT__NUMBER],

@@ -51,6 +51,7 @@ static int ascending(const void *a, const void *b)
 
 static void band_of(double *values, size_t n, double *low, double *mean, double *high)
 {
+    TACIT__REQUIRE(n > 0);
     size_t cut = n / 10;
     qsort(values, n, sizeof *values, ascending);
     double sum = 0;
@@ -164,6 +165,7 @@ static void fill_agents(tacit__report *r, const tacit_experiment_facts *facts)
 static tacit_status fill_world(tacit__report *r, const tacit_results *results, size_t world,
                                tacit_error *err)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     const tacit_world_entry *entry = &tacit_results_describe(results)->worlds[world];
     const tacit_world_facts *space = tacit_results_world(results, world);
     tacit__report_world *to = &r->worlds[world];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assets.h"
+#include "base/error.h"
 #include "report/figure.h"
 #include "report/render.h"
 #include "report/write.h"
@@ -146,6 +147,7 @@ static void put_band_words(tacit__text *to, const tacit__report *r)
 
 static size_t put_curves(tacit__text *to, const tacit__report *r, size_t world, size_t number)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     bool log = tacit__curves_want_log(r, world);
     open_figure(to, number, world, "curves");
     put_tools(to, true, log);
@@ -175,6 +177,7 @@ static bool any_hollow(const tacit__report_world *s, size_t n)
 
 static size_t put_price(tacit__text *to, const tacit__report *r, size_t world, size_t number)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     tacit__text drawing = {0};
     char users[TACIT__NUMBER];
     bool drawn = tacit__price_svg(&drawing, r, world);
@@ -256,6 +259,7 @@ static void put_row(tacit__text *to, const tacit__report *r, const tacit__report
 
 static void put_table(tacit__text *to, const tacit__report *r, size_t world)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     const tacit__report_world *s = &r->worlds[world];
     tacit__text_print(
         to,
@@ -281,6 +285,7 @@ static void put_table(tacit__text *to, const tacit__report *r, size_t world)
 
 static size_t put_world(tacit__text *to, const tacit__report *r, size_t world, size_t number)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     tacit__text_print(to, "<section id=\"world%zu\">\n<h2>", world + 1);
     if (r->n_worlds == 1) {
         tacit__text_put(to, "What was found</h2>\n");

@@ -3,6 +3,7 @@
  * that do not hold. */
 #include <math.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "report/figure.h"
 #include "report/write.h"
@@ -158,6 +159,7 @@ static size_t draw_all(tacit__text *to, const tacit__figure_frame *f, const taci
 
 bool tacit__price_svg(tacit__text *to, const tacit__report *r, size_t world)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     const tacit__report_world *s = &r->worlds[world];
     tacit__figure_frame f = {.width = WIDTH, .left = LEFT, .right = WIDTH - RIGHT, .top = TOP};
     double height = tacit__labels_height(r->n_agents) + TOP + BOTTOM;

@@ -128,6 +128,7 @@ static void put_promise(tacit__text *to, const tacit_explanation *p)
 /* The worst verdict of an agent in any world; NULL: none is known. */
 static const tacit_explanation *worst_of(const tacit__report *r, size_t i)
 {
+    TACIT__REQUIRE(i < r->n_agents);
     const tacit_explanation *worst = NULL;
     for (size_t w = 0; w < r->n_worlds; w++) {
         const tacit_explanation *p = r->worlds[w].outcomes[i].promise;
@@ -139,6 +140,7 @@ static const tacit_explanation *worst_of(const tacit__report *r, size_t i)
 
 static void put_everywhere(tacit__text *to, const tacit__report *r, size_t i)
 {
+    TACIT__REQUIRE(i < r->n_agents);
     const tacit_explanation *last = NULL;
     for (size_t w = 0; w < r->n_worlds; w++) {
         const tacit__report_outcome *o = &r->worlds[w].outcomes[i];
@@ -163,6 +165,7 @@ static void put_everywhere(tacit__text *to, const tacit__report *r, size_t i)
 static void put_choices(tacit__text *to, const tacit__report *r, size_t i,
                         const tacit_agent_kind **kind)
 {
+    TACIT__REQUIRE(i < r->n_agents);
     const char *between = ": ";
     size_t n = 0;
     for (size_t w = 0; w < r->n_worlds; w++) {

@@ -17,14 +17,12 @@ tacit_status tacit_report_write(const tacit_results *results, const tacit_report
     if (results == NULL || path == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit__report report;
-    tacit_status status = tacit__report_fill(results, &report, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__report_fill(results, &report, err));
     report.command = options != NULL ? options->command : NULL;
     tacit__text page = {0};
     tacit__page(&page, &report, options == NULL || !options->still, true);
-    status = page.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
-                         : tacit__file_replace(path, page.data, page.length, err);
+    tacit_status status = page.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
+                                      : tacit__file_replace(path, page.data, page.length, err);
     tacit__text_destroy(&page);
     tacit__report_empty(&report);
     return status;

@@ -10,6 +10,8 @@
 
 #include "report/model.h"
 
+#include "base/error.h"
+
 static bool same_settings(const tacit_entry *a, const tacit_entry *b)
 {
     if (a->n_settings != b->n_settings)
@@ -93,6 +95,7 @@ static bool name_by_labels(const tacit__report *r, tacit__report_family *f)
  * these differ. */
 static void name_by_nature(const tacit__report *r, size_t i)
 {
+    TACIT__REQUIRE(i < r->n_agents);
     tacit__report_family *f = &r->families[i];
     const tacit_entry *e = head_of(r, i);
     bool kinds = false, laws = false, others = false;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "report/render.h"
 #include "report/write.h"
 
@@ -115,6 +116,7 @@ static void put_false_claims(tacit__text *to, const tacit__report *r, const taci
 
 void tacit__story(tacit__text *to, const tacit__report *r, size_t world)
 {
+    TACIT__REQUIRE(world < r->n_worlds);
     const tacit__report_world *s = &r->worlds[world];
     size_t plain = find_plain(r, s), random = find_random(r, s);
     char users[TACIT__NUMBER];

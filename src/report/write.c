@@ -230,6 +230,7 @@ char *tacit__mean(char out[TACIT__NUMBER], double mean, double error)
 
 char *tacit__percent(char out[TACIT__NUMBER], double share)
 {
+    TACIT__REQUIRE(!isnan(share));
     char plain[TACIT__NUMBER], number[TACIT__NUMBER];
     double percent = 100 * share;
     if (percent >= 0.95 && percent < 1e6) {

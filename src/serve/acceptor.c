@@ -39,6 +39,7 @@ static void pause_briefly(void)
 /* Never too few: one that begins in between is counted twice. */
 static uint64_t connections(const tacit__acceptor *a)
 {
+    TACIT__REQUIRE(a->daemon != NULL);
     const uint64_t on_the_way = a->added - atomic_load(&a->begun);
     return on_the_way +
            MHD_get_daemon_info(a->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
@@ -77,6 +78,7 @@ static void *run(void *context)
 
 tacit_status tacit__acceptor_create(int fd, uint64_t limit, tacit__acceptor **out, tacit_error *err)
 {
+    TACIT__REQUIRE(fd >= 0 && limit > 0);
     tacit__acceptor *a = tacit__alloc(1, sizeof *a);
     if (a == NULL) {
         (void)close(fd);

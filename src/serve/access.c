@@ -87,6 +87,7 @@ static verdict judge(tacit_service *s, tacit__bearer_row *g, unsigned scope, uns
  * ends, or is revoked, is refused at once all the same. */
 static void hash_token(const char *text, size_t size, uint8_t hash[TACIT__TOKEN_HASH])
 {
+    TACIT__REQUIRE(text != NULL);
     static _Thread_local struct {
         bool has;
         uint8_t key[TACIT__TAG_KEY], tag[TACIT__TAG], hash[TACIT__TOKEN_HASH];
@@ -133,6 +134,7 @@ static verdict find(tacit_service *s, const char *authorization, unsigned scope,
 
 bool tacit__access_check(tacit__request *r, const char *authorization, unsigned scope)
 {
+    TACIT__REQUIRE(r->service != NULL);
     unsigned wait = 1;
     if (scope == TACIT__SCOPE_OPEN)
         return true;

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "serve/access.h"
 
@@ -62,6 +63,7 @@ bool tacit__batch_is_array(const tacit__request *r)
 
 bool tacit__batch_handle(tacit__request *r, bool (*handle)(tacit__request *one))
 {
+    TACIT__REQUIRE(handle != NULL && r->batch == NULL); /* batches have no batches */
     if (!tacit__batch_is_array(r))
         return handle(r);
     const tacit__json_node *nodes = tacit__body_parse(r);

@@ -29,6 +29,7 @@ struct tacit__board {
 
 tacit_status tacit__shadow_create(tacit_agent *agent, tacit__shadow **out, tacit_error *err)
 {
+    TACIT__REQUIRE(agent != NULL);
     tacit__shadow *s = tacit__alloc(1, sizeof *s);
     if (s == NULL) {
         tacit_agent_destroy(agent);
@@ -83,6 +84,7 @@ tacit_status tacit__board_create(const tacit_agent *agent, const tacit_agent_req
                                  tacit__shadow *shadow, uint64_t users, tacit__board **out,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(request->horizon > 0 && request->n_actions > 0);
     tacit__board *b = tacit__alloc(1, sizeof *b);
     if (b == NULL) {
         tacit__shadow_release(shadow);
@@ -139,6 +141,7 @@ void tacit__board_release(tacit__board *b)
 tacit_status tacit__board_act(tacit__board *b, const tacit_situation *situation, double chance,
                               uint32_t *action, double *probability, tacit_error *err)
 {
+    TACIT__REQUIRE(b->table != NULL || b->shadow != NULL);
     if (b->table != NULL) {
         tacit__billboard_act(&b->billboard, situation->step * b->n_states + situation->state,
                              b->n_actions, chance, action, probability);

@@ -90,6 +90,7 @@ void tacit__callers_destroy(tacit__callers *all)
 
 tacit__caller *tacit__caller_begin(tacit__callers *all, int fd, uint64_t seconds, void *keep)
 {
+    TACIT__REQUIRE(all != NULL && fd >= 0);
     tacit__caller *a = tacit__alloc(1, sizeof *a);
     if (a == NULL)
         return NULL;

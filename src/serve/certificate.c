@@ -108,6 +108,7 @@ static bool belong_together(const tacit__certificate *c)
 tacit_status tacit__certificate_read(const char *chain, const char *key, tacit__certificate **out,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(chain != NULL && key != NULL);
     tacit__certificate *c = tacit__alloc(1, sizeof *c);
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -129,6 +130,7 @@ tacit_status tacit__certificate_read(const char *chain, const char *key, tacit__
 
 tacit__certificate *tacit__certificate_acquire(tacit__certificate *c)
 {
+    TACIT__REQUIRE(c != NULL);
     atomic_fetch_add_explicit(&c->owners, 1, memory_order_relaxed);
     return c;
 }

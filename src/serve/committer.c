@@ -39,6 +39,7 @@ struct tacit__committer {
 
 static void append(line *l, tacit__job *job)
 {
+    TACIT__REQUIRE(job != NULL && (l->first == NULL) == (l->last == NULL));
     job->next = NULL;
     if (l->last != NULL)
         l->last->next = job;
@@ -161,6 +162,7 @@ static void *work(void *context)
 tacit_status tacit__committer_create(tacit__vault *vault, const tacit__committer_calls *calls,
                                      tacit__committer **out, tacit_error *err)
 {
+    TACIT__REQUIRE(vault != NULL);
     tacit__committer *c = tacit__alloc(1, sizeof *c);
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -196,6 +198,7 @@ void tacit__committer_destroy(tacit__committer *c)
 
 void tacit__committer_post(tacit__committer *c, tacit__job *job)
 {
+    TACIT__REQUIRE(job->apply != NULL && job->done != NULL);
     pthread_mutex_lock(&c->lock);
     append(job->bulk ? &c->bulk_line : &c->jobs_line, job);
     pthread_cond_signal(&c->news);
@@ -230,6 +233,7 @@ static void wake(tacit__job *job, tacit_status status)
 
 tacit_status tacit__committer_wait(tacit__committer *c, tacit__job *job)
 {
+    TACIT__REQUIRE(job->apply != NULL);
     waiting w = {.job = {.apply = apply_outer, .done = wake, .bulk = job->bulk}, .outer = job};
     (void)pthread_mutex_init(&w.lock, NULL);
     (void)pthread_cond_init(&w.news, NULL);

@@ -172,9 +172,7 @@ static tacit_status read_learners(config *c, const tacit__node *root, tacit_erro
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (const tacit__node *node = list->first; node != NULL; node = node->next) {
         tacit__learner_config *next = &c->learners[c->n_learners++]; /* also freed if it fails */
-        tacit_status status = tacit__learner_config_read(c, node, next, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__learner_config_read(c, node, next, err));
     }
     return TACIT_OK;
 }

@@ -188,6 +188,7 @@ static tacit_status check_returning(const config *c, const tacit__node *learner,
 tacit_status tacit__learner_config_read(const tacit__service_config *c, const tacit__node *node,
                                         tacit__learner_config *l, tacit_error *err)
 {
+    TACIT__REQUIRE(c->yaml != NULL && node != NULL);
     tacit_status status = tacit__map_check(c->yaml, node, "a learner", learner_fields, err);
     l->most_body = c->limits.body;
     l->plan_every = 1;

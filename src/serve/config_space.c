@@ -202,12 +202,11 @@ tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *map, tacit_
 
 tacit_status tacit__space_open(tacit__learner_config *l, tacit_error *err)
 {
+    TACIT__REQUIRE(l->request.n_actions > 0);
     for (size_t i = 0; i < TACIT__N_TABLES; i++) {
         if (l->files[i].name == NULL)
             continue;
-        tacit_status status = tacit__table_load(l, (tacit__table_name)i, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__table_load(l, (tacit__table_name)i, err));
     }
     if (l->known.context > l->known.features)
         return tacit__fail_at(
@@ -215,9 +214,7 @@ tacit_status tacit__space_open(tacit__learner_config *l, tacit_error *err)
             "context is %zu, but there are %zu features", l->known.context, l->known.features);
     tacit__known_set_request(&l->known, &l->request);
     l->request.kind = l->kind;
-    tacit_status status = tacit_agent_choose(&l->request, &l->request.kind, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_agent_choose(&l->request, &l->request.kind, err));
     l->chosen_only =
         l->per_user > 0 && l->request.bandit != NULL && tacit__agent_chosen_only(l->request.kind);
     return TACIT_OK;

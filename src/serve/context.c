@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 /* A value that is longer is none of the categories, which are at most this long. */
@@ -137,6 +138,7 @@ static bool encode(const tacit__body *b, const tacit__learner_config *c, const c
 bool tacit__context_read(const tacit__body *b, const tacit__learner_config *c, const char *key,
                          bool *has, double *out)
 {
+    TACIT__REQUIRE(c->per_user > 0);
     const tacit__json_node *node = tacit__body_get(b, key);
     if (c->context.columns == NULL || node == NULL || node->kind == TACIT__JSON_ARRAY)
         return tacit__body_reals(b, key, c->per_user, has, out);

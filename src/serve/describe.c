@@ -1,5 +1,6 @@
 /* Learners as JSON. See serve/describe.h. */
 #include "serve/describe.h"
+#include "base/error.h"
 #include "base/json_text.h"
 
 #include <string.h>
@@ -155,6 +156,7 @@ static void put_tables(const tacit__learner_config *c, tacit__text *out)
 void tacit__describe_board(const tacit__learner_config *c, const tacit__board *board,
                            tacit__text *out)
 {
+    TACIT__REQUIRE(board != NULL);
     const tacit_billboard *look = tacit__board_view(board);
     const size_t states = c->request.n_states, actions = c->request.n_actions;
     size_t size;

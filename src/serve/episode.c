@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "serve/feature_grid.h"
 #include "store/service_store.h"
 
@@ -33,6 +34,7 @@ static size_t row_of(const tacit__learner_config *c, uint32_t action)
 void tacit__place_pack(const tacit__learner_config *c, const double *features, uint32_t action,
                        uint8_t *out)
 {
+    TACIT__REQUIRE(c->per_user > 0 && action < c->request.n_actions);
     if (c->chosen_only)
         tacit__grid_pack(tacit__grid_step(c->known.bound), c->known.features,
                          features + row_of(c, action), out);
@@ -85,6 +87,7 @@ tacit__episode tacit__episode_view(const tacit__learner_config *c, void *bytes)
 
 static uint8_t *place_at(const tacit__episode *e, size_t step)
 {
+    TACIT__REQUIRE(step <= e->config->request.horizon);
     return e->places + step * tacit__place_size(e->config);
 }
 
@@ -109,6 +112,7 @@ static void shrink(const tacit__learner_config *c, const uint8_t *bytes, void *o
 
 bool tacit__episode_read(const tacit__learner_config *c, const void *bytes, size_t size, void *out)
 {
+    TACIT__REQUIRE(c->request.horizon > 0);
     const size_t own = size_with(c, places_size(c, false)),
                  all = size_with(c, places_size(c, true)), trail = trail_size(c);
     const bool whole = c->chosen_only && (size == all || size == all + trail);
@@ -131,6 +135,7 @@ bool tacit__episode_read(const tacit__learner_config *c, const void *bytes, size
 /* Whether a place at this step is kept: where an episode ended is no matter to who learns from choices. */
 static bool has_place(const tacit__episode *e, size_t step)
 {
+    TACIT__REQUIRE(step <= e->config->request.horizon);
     return !(e->config->chosen_only && step == e->config->request.horizon);
 }
 
@@ -144,6 +149,7 @@ static bool same_place(const tacit__episode *e, size_t step, uint32_t state, con
 
 static void set_place(tacit__episode *e, size_t step, uint32_t state, const uint8_t *place)
 {
+    TACIT__REQUIRE(step <= e->config->request.horizon);
     const size_t n = tacit__place_size(e->config);
     e->states[step] = state;
     if (n > 0 && has_place(e, step))
@@ -169,6 +175,7 @@ static bool contradicts(const tacit__episode *e, const tacit__observation *t, co
 
 bool tacit__episode_add(tacit__episode *e, const tacit__observation *t, const char **field)
 {
+    TACIT__REQUIRE(t->step < e->config->request.horizon);
     if (contradicts(e, t, field))
         return false;
     set_place(e, t->step, t->state, t->place);
@@ -189,6 +196,7 @@ bool tacit__episode_add(tacit__episode *e, const tacit__observation *t, const ch
 
 void tacit__episode_count(tacit__episode *e, const tacit__observation *t)
 {
+    TACIT__REQUIRE(t->step < e->config->request.horizon);
     memset(e->rewards, 0, (size_t)(e->known - (uint8_t *)e->rewards)); /* all but the marks */
     if (e->trail != NULL)
         memset(e->trail, 0, trail_size(e->config));
@@ -224,6 +232,7 @@ bool tacit__episode_is_finished(const tacit__episode *e)
 
 tacit_trajectory tacit__episode_trajectory(const tacit__episode *e, double *room)
 {
+    TACIT__REQUIRE(!e->config->chosen_only || room != NULL);
     const tacit__learner_config *c = e->config;
     const size_t h = c->request.horizon;
     const double *features = (const double *)(const void *)e->places;
@@ -293,11 +302,13 @@ static uint32_t reward_mark(const tacit__digest_key *k, size_t step, double rewa
 
 static size_t mark_at(const tacit__learner_config *c, part p, size_t step)
 {
+    TACIT__REQUIRE(step <= c->request.horizon);
     return ((size_t)p * c->request.horizon + step) * MARK;
 }
 
 void tacit__episode_digest(const tacit__episode *e, const tacit__digest_key *k, uint8_t *out)
 {
+    TACIT__REQUIRE(k->key != NULL && k->name != NULL);
     const tacit__learner_config *c = e->config;
     const size_t h = c->request.horizon;
     for (size_t i = 0; i <= h; i++) {
@@ -326,6 +337,7 @@ bool tacit__digest_agrees(const tacit__learner_config *c, const uint8_t *digest,
                           const tacit__digest_key *k, const tacit__observation *t,
                           const char **field)
 {
+    TACIT__REQUIRE(t->step < c->request.horizon);
     const size_t h = t->step;
     *field = "decision";
     if (!agrees(c, digest, PLACE, h, place_mark(c, k, h, t->state, t->place)) ||

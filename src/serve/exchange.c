@@ -113,6 +113,7 @@ static enum MHD_Result answer(exchange *e)
 /* Finds the route and checks who asks. False: refused. */
 static bool admit(exchange *e, const char *url, const char *method, const char *version)
 {
+    TACIT__REQUIRE(e->request.service != NULL);
     tacit__request *r = &e->request;
     const tacit__service_config *c = &r->service->config;
     const char *known;

@@ -3,10 +3,13 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 enum { BITS = 31, BYTES = 4 };
 
 double tacit__grid_step(double bound)
 {
+    TACIT__REQUIRE(bound > 0 && isfinite(bound));
     int exponent;
     (void)frexp(bound, &exponent); /* bound < 2^exponent */
     return ldexp(1, exponent - BITS);
@@ -24,6 +27,7 @@ static int32_t integer_of(double per_step, double x)
 
 void tacit__grid_round(double step, size_t n, double *x)
 {
+    TACIT__REQUIRE(step > 0);
     const double per_step = 1 / step;
     for (size_t i = 0; i < n; i++)
         x[i] = integer_of(per_step, x[i]) * step; /* and -0 is 0 */
@@ -31,6 +35,7 @@ void tacit__grid_round(double step, size_t n, double *x)
 
 void tacit__grid_pack(double step, size_t n, const double *x, uint8_t *out)
 {
+    TACIT__REQUIRE(step > 0);
     const double per_step = 1 / step;
     for (size_t i = 0; i < n; i++) {
         const uint32_t word = (uint32_t)integer_of(per_step, x[i]);
@@ -41,6 +46,7 @@ void tacit__grid_pack(double step, size_t n, const double *x, uint8_t *out)
 
 void tacit__grid_unpack(double step, size_t n, const uint8_t *bytes, double *out)
 {
+    TACIT__REQUIRE(step > 0);
     for (size_t i = 0; i < n; i++) {
         uint32_t word = 0;
         for (size_t b = 0; b < BYTES; b++)

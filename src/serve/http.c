@@ -243,6 +243,7 @@ static tacit_status start_at(tacit_service *s, const place *c, struct tacit__htt
 
 tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
 {
+    TACIT__REQUIRE(s->http == NULL && s->admin == NULL);
     const place open = public_place(s), admin = admin_place(s);
     tacit_status status = start_at(s, &open, &s->http, err);
     if (status == TACIT_OK && admin.host != NULL)
@@ -277,6 +278,7 @@ static void change_certificate(struct tacit__http *http, tacit__certificate *cer
 /* One that does not work is not taken: it goes on with the one that did. */
 tacit_status tacit__http_reload(tacit_service *s, tacit_error *err)
 {
+    TACIT__REQUIRE(s->http != NULL);
     tacit__certificate *certificate;
     tacit_status status = read_certificate(s, &certificate, err);
     if (status != TACIT_OK || certificate == NULL)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/routes.h"
@@ -164,6 +165,7 @@ static void done(tacit__job *job, tacit_status status)
 
 void tacit__idempotency_post(tacit__request *r, void (*answer)(tacit__request *r))
 {
+    TACIT__REQUIRE(r->keyed && answer != NULL);
     r->answer_again = answer;
     r->job = (tacit__job){.apply = apply, .done = done};
     tacit__committer_post(r->service->committer, &r->job);

@@ -7,6 +7,7 @@
  * users are counted in that order: see serve/observe.c. */
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json_text.h"
 #include "base/memory.h"
 #include "base/settings.h"
@@ -230,6 +231,7 @@ bool tacit__handle_open(tacit__request *r)
  * refused. */
 static bool decide(tacit__request *r)
 {
+    TACIT__REQUIRE(r->chosen != NULL);
     const double *features = (const double *)(void *)r->data;
     tacit__ticket *t = &r->ticket;
     const tacit_situation here = {.step = t->step, .state = t->state, .features = features};
@@ -248,6 +250,7 @@ static bool decide(tacit__request *r)
 
 static void answer_decision(tacit__request *r)
 {
+    TACIT__REQUIRE(r->chosen != NULL);
     tacit__ticket *t = &r->ticket;
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     uint8_t *place = NULL;

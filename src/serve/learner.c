@@ -260,6 +260,7 @@ static void *learn(void *context)
 tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit__vault *vault,
                                    tacit__learner **out, tacit_error *err)
 {
+    TACIT__REQUIRE(setting->config != NULL && setting->key != NULL && vault != NULL);
     tacit__learner *l = tacit__alloc(1, sizeof *l);
     if (l == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -296,6 +297,7 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
 
 tacit_status tacit__learner_start(tacit__learner *l, tacit__committer *committer, tacit_error *err)
 {
+    TACIT__REQUIRE(!l->started && committer != NULL);
     tacit__board *board = NULL;
     l->committer = committer;
     TRY(catch_up(l, err));

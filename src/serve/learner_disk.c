@@ -37,6 +37,7 @@ uint64_t tacit__learner_point_after(uint64_t users)
 
 tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err)
 {
+    TACIT__REQUIRE(l->n_points < TACIT__LEARNER_POINTS);
     if (l->row.users < l->next_point && l->row.users < l->row.limit)
         return TACIT_OK;
     tacit_billboard board;
@@ -94,6 +95,7 @@ static tacit_status save_if_small(tacit__learner *l, bool *small, tacit_error *e
 
 tacit_status tacit__learner_save_and_publish(tacit__learner *l, tacit_error *err)
 {
+    TACIT__REQUIRE(l->committer != NULL);
     tacit__board *board = NULL;
     showing k = {.job = {.apply = apply_showing}, .learner = l};
     tacit_status status = tacit__learner_make_board(l, &board, err);
@@ -148,6 +150,7 @@ static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_er
 
 tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
 {
+    TACIT__REQUIRE(l->row.shown == l->row.users); /* all that was taken is on the board */
     const double start = tacit__now_ms();
     keeping k = {.job = {.apply = apply_keeping, .bulk = true}, .learner = l};
     TRY(tacit__learner_save(l, err));
@@ -185,6 +188,7 @@ static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_e
 
 tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)
 {
+    TACIT__REQUIRE(l->has_leftover && l->kept <= l->row.users);
     dropping d = {.job = {.apply = apply_dropping, .bulk = true}, .learner = l, .more = true};
     const double start = tacit__now_ms();
     tacit_status status = TACIT_OK;

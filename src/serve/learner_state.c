@@ -41,6 +41,7 @@ tacit_status tacit__learner_state_size(const tacit__learner *l, size_t *size, ta
 
 tacit_status tacit__learner_save(tacit__learner *l, tacit_error *err)
 {
+    TACIT__REQUIRE(l->agent != NULL);
     size_t agent = 0, monitor = 0;
     TRY(measure(l, &agent, &monitor, err));
     size_t needed = sizeof(uint64_t) + agent + monitor;
@@ -142,6 +143,7 @@ static tacit_status load_second(tacit__learner *l, tacit_agent **out, tacit_erro
 static tacit_status make_shadow(tacit__learner *l, uint64_t version, tacit__shadow **out,
                                 tacit_error *err)
 {
+    TACIT__REQUIRE(l->agent != NULL);
     if (l->board != NULL && tacit__board_view(l->board)->version == version &&
         (*out = tacit__board_shadow(l->board)) != NULL)
         return TACIT_OK;
@@ -164,6 +166,7 @@ tacit_status tacit__learner_make_board(tacit__learner *l, tacit__board **out, ta
 
 void tacit__learner_publish(tacit__learner *l, tacit__board *board)
 {
+    TACIT__REQUIRE(board != NULL);
     pthread_mutex_lock(&l->lock);
     tacit__board *old = l->board;
     l->board = board;
@@ -246,6 +249,7 @@ static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_err
 
 tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault, tacit_error *err)
 {
+    TACIT__REQUIRE(l->agent == NULL && l->monitor == NULL);
     tacit_status status = create_agent(l->config, &l->agent, err);
     size_t size = 0;
     if (status == TACIT_OK && l->config->request.guarantee.model == TACIT_MODEL_LOCAL &&

@@ -12,6 +12,7 @@
 static bool add_cost(const tacit_plan *plan, const tacit_guarantee *one, uint64_t lives,
                      tacit_guarantee *all)
 {
+    TACIT__REQUIRE(lives > 0);
     tacit_composition total;
     if (one->model == TACIT_MODEL_NONE)
         return true;
@@ -32,6 +33,7 @@ bool tacit__lives_cost(const tacit_plan *plan, const tacit_guarantee *guarantee,
                        const tacit_plan *monitor, const tacit_guarantee *of_monitor, uint64_t lives,
                        tacit_guarantee *out)
 {
+    TACIT__REQUIRE(lives > 0);
     *out = (tacit_guarantee){.model = guarantee->model};
     return guarantee->model != TACIT_MODEL_NONE && add_cost(plan, guarantee, lives, out) &&
            add_cost(monitor, of_monitor, lives, out);

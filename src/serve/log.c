@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "base/json_text.h"
 #include "serve/service_inside.h"
 
@@ -25,6 +26,7 @@ static void put_time(tacit__text *out)
 void tacit__service_log(tacit_service *s, tacit__level level, const char *event, const char *format,
                         ...)
 {
+    TACIT__REQUIRE(event != NULL);
     char message[600];
     tacit__text line = {0};
     va_list args;

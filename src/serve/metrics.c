@@ -1,4 +1,5 @@
 /* Figures in Prometheus' text format: about the service and its learners, as /v1/learners has them. */
+#include "base/error.h"
 #include "serve/health.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
@@ -167,6 +168,7 @@ bool tacit__handle_metrics(tacit__request *r)
 
 void tacit__figures_add(tacit__route_figures *f, unsigned status, double seconds)
 {
+    TACIT__REQUIRE(seconds >= 0);
     int b = 0;
     while (b + 1 < TACIT__N_BUCKETS && seconds > ends[b])
         b++;

@@ -255,6 +255,7 @@ void tacit__names_describe(const tacit__learner_config *l, tacit__text *out)
 
 void tacit__names_write_action(const tacit__learner_config *l, uint32_t action, tacit__text *out)
 {
+    TACIT__REQUIRE(action < l->request.n_actions);
     if (l->action_names != NULL)
         tacit__text_json_string(out, l->action_names[action], strlen(l->action_names[action]));
     else

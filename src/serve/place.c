@@ -5,6 +5,7 @@
 
 #include "agents/outside.h"
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "serve/context.h"
 #include "serve/episode.h"
@@ -79,6 +80,7 @@ static bool read_features(const tacit__body *b, const tacit__learner_config *c, 
 bool tacit__place_read(const tacit__body *b, const tacit__learner_config *c, bool next, bool *has,
                        uint32_t *state, double **features)
 {
+    TACIT__REQUIRE(state != NULL || features != NULL);
     const char *state_key = next ? "next_state" : "state",
                *context_key = next ? "next_context" : "context";
     tacit__request *r = b->request;

@@ -243,6 +243,7 @@ static tacit_status read_table(sheet *s, const tacit__learner_config *l, tacit__
 
 tacit_status tacit__table_load(tacit__learner_config *l, tacit__table_name table, tacit_error *err)
 {
+    TACIT__REQUIRE(table < TACIT__N_TABLES);
     sheet s = {0};
     const tacit__known before = l->known;
     const tacit__value setting = {.text = l->files[table].name, .line = l->files[table].line};

@@ -1,6 +1,7 @@
 /* See serve/quota.h. */
 #include "serve/quota.h"
 
+#include "base/error.h"
 #include "serve/service_inside.h"
 
 enum { DAY_SECONDS = 86400 };
@@ -32,6 +33,7 @@ tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault, taci
 
 void tacit__quota_refuse(tacit__request *r)
 {
+    TACIT__REQUIRE(r->bearer.users_per_day > 0);
     r->retry_after = (unsigned)(DAY_SECONDS - tacit__clock_now(&r->service->clock) % DAY_SECONDS);
     tacit__refuse(r, 429, "quota", NULL,
                   "this token has brought its %llu users of today; nothing was kept: send it "

@@ -25,6 +25,7 @@ struct tacit__vault_reader {
 /* The connection that is this thread's. Threads are numbered as they come. */
 static struct tacit__vault_reader *own(const tacit_service *s)
 {
+    TACIT__REQUIRE(s->n_readings > 0);
     static atomic_size_t threads;
     static _Thread_local size_t number;
     if (number == 0)
@@ -34,6 +35,7 @@ static struct tacit__vault_reader *own(const tacit_service *s)
 
 tacit_status tacit__readings_open(tacit_service *s, const uint8_t *key, tacit_error *err)
 {
+    TACIT__REQUIRE(s->readings == NULL && s->n_readings == 0);
     const size_t n = s->config.threads > 0 ? s->config.threads : 1;
     s->readings = tacit__alloc(n, sizeof *s->readings);
     if (s->readings == NULL)

@@ -23,6 +23,7 @@ size_t tacit__record_extra(const tacit__learner_config *c)
 void tacit__record_fill(const tacit__learner_config *c, const tacit__ticket *t,
                         const uint8_t *place, uint8_t *extra)
 {
+    TACIT__REQUIRE(tacit__record_extra(c) == 0 || (place != NULL && extra != NULL));
     const size_t size = tacit__record_extra(c);
     if (size > 0 && !t->packed)
         memcpy(extra, place, size);
@@ -39,6 +40,7 @@ void tacit__record_fill(const tacit__learner_config *c, const tacit__ticket *t,
 
 static void put_step(tacit__writer *w, const tacit__episode *e, size_t step, const double *extra)
 {
+    TACIT__REQUIRE(step < e->config->request.horizon);
     const size_t n = e->config->per_user;
     tacit__trail trail;
     memcpy(&trail, e->trail + step * sizeof trail, sizeof trail);
@@ -56,6 +58,7 @@ static void put_step(tacit__writer *w, const tacit__episode *e, size_t step, con
 tacit_status tacit__record_save(tacit__vault *vault, int64_t learner, const tacit__episode *e,
                                 const double *extra, tacit_error *err)
 {
+    TACIT__REQUIRE(e->config->request.horizon > 0 && e->trail != NULL);
     const size_t h = e->config->request.horizon, n = e->config->per_user,
                  numbers = HEAD + h * (STEP + n);
     uint8_t *bytes = tacit__alloc(numbers, sizeof(uint64_t));

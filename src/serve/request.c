@@ -16,6 +16,7 @@
 void tacit__refuse(tacit__request *r, unsigned status, const char *code, const char *field,
                    const char *format, ...)
 {
+    TACIT__REQUIRE(status >= 400 && code != NULL);
     char message[256];
     va_list args;
     va_start(args, format);
@@ -35,6 +36,7 @@ void tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
 
 void tacit__refuse_unwritten(tacit__request *r, tacit_status status)
 {
+    TACIT__REQUIRE(status != TACIT_OK);
     if (status == TACIT_FENCED)
         tacit__refuse(r, 503, "fenced", NULL,
                       "another server has taken over the store; nothing was kept: ask that one");
@@ -73,6 +75,7 @@ static size_t most_nodes(const char *text, size_t size)
 
 const tacit__json_node *tacit__body_parse(tacit__request *r)
 {
+    TACIT__REQUIRE(r->body != NULL || r->body_size == 0);
     static const char nothing[] = "{}";
     const bool empty = r->body_size == 0 || r->binary;
     const char *text = empty ? nothing : r->body, *why = "";
@@ -187,6 +190,7 @@ bool tacit__body_read(const tacit__body *b, const tacit__field *f, bool *has, vo
 bool tacit__body_index(const tacit__body *b, const char *key, size_t below, bool *has,
                        uint32_t *out, bool *cut)
 {
+    TACIT__REQUIRE(below > 0);
     bool go_on;
     uint64_t number = 0;
     const tacit__json_node *node = find(b, key, has, &go_on);
@@ -207,6 +211,7 @@ bool tacit__body_index(const tacit__body *b, const char *key, size_t below, bool
 
 bool tacit__body_reals(const tacit__body *b, const char *key, size_t n, bool *has, double *out)
 {
+    TACIT__REQUIRE(n > 0);
     bool go_on;
     const tacit__json_node *node = find(b, key, has, &go_on);
     if (node == NULL)

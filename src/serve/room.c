@@ -55,5 +55,6 @@ tacit_status tacit__room_check(const tacit__learner_config *c, tacit_error *err)
 
 tacit_status tacit__room_check_report(const tacit__learner_config *c, size_t size, tacit_error *err)
 {
+    TACIT__REQUIRE(size > 0);
     return check(c, "reports to", FRAME + TACIT__BASE64_SIZE(size), err);
 }

@@ -21,6 +21,7 @@ typedef struct sweeping {
 /* Whether the learner gets reports rather than episodes. */
 static bool is_local(const tacit_service *s, size_t i)
 {
+    TACIT__REQUIRE(i < s->config.n_learners);
     return s->config.learners[i].request.guarantee.model == TACIT_MODEL_LOCAL;
 }
 
@@ -114,6 +115,7 @@ static void *sweep(void *context)
 
 tacit_status tacit__sweeper_start(tacit_service *s, tacit_error *err)
 {
+    TACIT__REQUIRE(!s->sweeping);
     tacit_status status = tacit__thread_start(&s->sweeper, sweep, s, err);
     s->sweeping = status == TACIT_OK;
     return status;

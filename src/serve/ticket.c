@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 
@@ -17,6 +18,7 @@ size_t tacit__ticket_place_size(const tacit__ticket *t)
 void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
                          const uint8_t *place, bool alike, tacit__text *out)
 {
+    TACIT__REQUIRE(place != NULL || tacit__ticket_place_size(ticket) == 0);
     size_t more = tacit__ticket_place_size(ticket), size = sizeof *ticket + more;
     uint8_t small[2 * SMALL + TACIT__SEAL_BYTES];
     char small_text[TACIT__BASE64_SIZE(SMALL + TACIT__SEAL_BYTES)];

@@ -46,6 +46,7 @@ static tacit_status open_store(const tacit_service_options *options, tacit__vaul
 static tacit_status find_cost(const tacit_service_file *file, size_t i, uint64_t lives,
                               tacit_store_cost *cost, tacit_error *err)
 {
+    TACIT__REQUIRE(lives > 0);
     const tacit_service_learner *l = tacit_service_file_at(file, i);
     tacit_noise *noise = NULL;
     tacit_agent *agent = NULL;

@@ -199,6 +199,7 @@ static void read(const void *state, double *out)
 
 static double variance(const void *state, uint64_t k)
 {
+    TACIT__REQUIRE(k > 0);
     const blt *s = state;
     return tacit__blt_row(&s->c, &s->factors, k);
 }

@@ -7,6 +7,7 @@
 #include "sums/blt_kernel.h"
 
 #include "base/cpu.h"
+#include "base/error.h"
 #if TACIT__HAVE_AVX2
 #include <immintrin.h>
 #endif
@@ -202,6 +203,7 @@ TACIT__AVX2 static void absorb_avx2(const tacit__blt_coefficients *c, int64_t *b
 void tacit__blt_encode(const tacit__blt_coefficients *c, const int64_t *buffer, size_t n,
                        const int64_t *x, int64_t *y)
 {
+    TACIT__REQUIRE(c->buffers <= TACIT__MAX_BUFFERS);
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {
         encode_avx2(c, buffer, n, x, y);
@@ -214,6 +216,7 @@ void tacit__blt_encode(const tacit__blt_coefficients *c, const int64_t *buffer, 
 void tacit__blt_absorb(const tacit__blt_coefficients *c, int64_t *buffer, size_t n,
                        const int64_t *x, const int64_t *y, double unit, double *shown)
 {
+    TACIT__REQUIRE(c->buffers <= TACIT__MAX_BUFFERS && unit > 0);
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {
         absorb_avx2(c, buffer, n, x, y, unit, shown);

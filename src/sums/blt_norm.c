@@ -46,6 +46,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 _Static_assert(LDBL_MANT_DIG >= 64, "the certified norm rounds up by 2^-62 of a long double");
@@ -73,6 +74,7 @@ static rounding rounding_of(const tacit__blt_coefficients *c, const tacit__shape
 
 long double tacit__blt_column_summed(const tacit__blt_coefficients *c, const tacit__shape *shape)
 {
+    TACIT__REQUIRE(shape->steps > 0);
     const rounding r = rounding_of(c, shape);
     long double power[TACIT__MAX_BUFFERS], factor[TACIT__MAX_BUFFERS], sum = 1;
     for (unsigned j = 0; j < c->buffers; j++) {
@@ -152,6 +154,7 @@ static long double piece(const tacit__blt_coefficients *c, uint64_t from, uint64
 
 long double tacit__blt_column_closed(const tacit__blt_coefficients *c, const tacit__shape *shape)
 {
+    TACIT__REQUIRE(shape->steps > 0);
     const rounding r = rounding_of(c, shape);
     const long double spread = (long double)r.spread * (1 + 0x1p-50L);
     long double sum = 1;
@@ -176,6 +179,7 @@ long double tacit__blt_column_closed(const tacit__blt_coefficients *c, const tac
 long double tacit__blt_visits_closed(const tacit__blt_coefficients *c, uint64_t steps,
                                      const tacit__returning *visits)
 {
+    TACIT__REQUIRE(steps > 0 && visits->most > 0 && visits->apart > 0);
     long double stride[TACIT__MAX_BUFFERS], before[TACIT__MAX_BUFFERS] = {0}, sum = 0;
     for (unsigned p = 0; p < c->buffers; p++)
         stride[p] = series_of((long double)c->a[p], visits->apart).power;
@@ -255,6 +259,7 @@ static double visits_norm(const tacit__blt_coefficients *c, const tacit__shape *
 
 double tacit__blt_column_norm(const tacit__blt_coefficients *c, const tacit__shape *shape)
 {
+    TACIT__REQUIRE(shape->steps > 0);
     double norm;
     if (shape->visits.most > 1)
         norm = visits_norm(c, shape);

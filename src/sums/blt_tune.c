@@ -22,6 +22,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/error.h"
+
 enum { MAX_POINTS = 2 * TACIT__MAX_BUFFERS };
 
 /* 1 - a_j above this does not fit blt.c's 31-bit fixed point; the optimum stays far below. */
@@ -31,6 +33,7 @@ enum { MAX_POINTS = 2 * TACIT__MAX_BUFFERS };
 
 void tacit__blt_residues(const tacit__blt *blt, double omega[TACIT__MAX_BUFFERS])
 {
+    TACIT__REQUIRE(blt->buffers <= TACIT__MAX_BUFFERS);
     for (unsigned j = 0; j < blt->buffers; j++) {
         double alpha = blt->one_minus_a[j], value = 1;
         for (unsigned i = 0; i < blt->buffers; i++) {
@@ -51,6 +54,7 @@ static double geometric(double x, double y, double count)
 
 static double column_square(const tacit__blt *blt, double users)
 {
+    TACIT__REQUIRE(users >= 1);
     double omega[TACIT__MAX_BUFFERS], sum = 1;
     tacit__blt_residues(blt, omega);
     for (unsigned i = 0; i < blt->buffers; i++)
@@ -111,6 +115,7 @@ static double visits_square(const tacit__blt *blt, double users, const tacit__re
 
 double tacit__blt_row_square(const tacit__blt *blt, double users)
 {
+    TACIT__REQUIRE(users >= 1);
     double weight[TACIT__MAX_BUFFERS + 1], gap[TACIT__MAX_BUFFERS + 1];
     unsigned n = blt->buffers;
     weight[n] = 1; /* kappa: the pole at 1 */
@@ -143,6 +148,7 @@ double tacit__blt_error(const tacit__blt *blt, uint64_t users, const tacit__retu
 /* Coordinates: y_0 = log of the first gap, y_i = log of the i-th step between log gaps. */
 static bool from_coordinates(const double *y, unsigned buffers, tacit__blt *blt)
 {
+    TACIT__REQUIRE(buffers > 0 && buffers <= TACIT__MAX_BUFFERS);
     double log_gap = y[0];
     blt->buffers = buffers;
     for (unsigned i = 0; i < 2 * buffers; i++) {
@@ -322,6 +328,7 @@ static tacit__blt search_one_visit(const goal *g)
 /* Without the pole and the zero after it that are nearest to each other. */
 static void drop_nearest(double y[MAX_POINTS], unsigned buffers)
 {
+    TACIT__REQUIRE(buffers > 1);
     unsigned nearest = 0;
     for (unsigned j = 1; j < buffers; j++)
         nearest = y[2 * j + 1] < y[2 * nearest + 1] ? j : nearest;
@@ -373,6 +380,7 @@ static tacit__blt search_visits(goal *g)
 
 static tacit__blt search(uint64_t users, const tacit__returning *visits)
 {
+    TACIT__REQUIRE(users > 0);
     goal g = {.users = users, .visits = *visits};
     if (users == 1)
         return (tacit__blt){0}; /* C = 1 */
@@ -390,6 +398,7 @@ typedef struct tuned {
 
 tacit__blt tacit__blt_tune(uint64_t users, const tacit__returning *visits)
 {
+    TACIT__REQUIRE(users > 0);
     static _Thread_local tuned kept[KEPT];
     static _Thread_local unsigned next;
     for (unsigned i = 0; i < KEPT; i++)

@@ -304,6 +304,7 @@ static bool within(const tacit__lattice *l, const int64_t *q, size_t n)
 
 bool tacit__lattice_contains(const tacit__lattice *l, const int64_t *x, size_t n)
 {
+    TACIT__REQUIRE(l->bits < 1024);
     uint64_t nonzeros = 0;
     for (size_t i = 0; i < n; i++) {
         if (x[i] > l->l2 || x[i] < (l->bound.nonnegative ? 0 : -l->l2))

@@ -98,6 +98,7 @@ static void make_fingerprint(tacit__once *once, const tacit_release *line, doubl
 tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledger,
                                 const char *name, tacit__once **out, tacit_error *err)
 {
+    TACIT__REQUIRE(ledger != NULL && spec->dimension > 0 && spec->releases > 0);
     tacit_release needed = {0};
     TRY(tacit__once_declare(spec, name, &needed, err));
     const tacit_plan *plan = tacit_ledger_plan(ledger);
@@ -144,11 +145,9 @@ void tacit__once_destroy(tacit__once *once)
 tacit_status tacit__once_release(tacit__once *once, const int64_t *exact, double *noisy,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(exact != NULL && noisy != NULL);
     const tacit__input input = {.n = once->dimension, .value = exact};
-    tacit_status status =
-        tacit__gate_begin(once->gate, tacit__gate_digest(once->gate, &input), err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__gate_begin(once->gate, tacit__gate_digest(once->gate, &input), err));
     int64_t released[PIECE];
     for (size_t offset = 0; offset < once->dimension; offset += PIECE) {
         size_t n = once->dimension - offset < PIECE ? once->dimension - offset : PIECE;

@@ -47,6 +47,7 @@ tacit_status tacit__returning_read(uint64_t most, uint64_t apart, uint64_t place
 
 static uint64_t end_of(const tacit__batches *s, uint64_t step)
 {
+    TACIT__REQUIRE(step < s->n);
     return s->ends != NULL ? s->ends[step] : step + 1;
 }
 
@@ -121,6 +122,7 @@ static double through(const tacit__returning *v, const tacit__batches *steps, ui
 static double best_pattern(const tacit__returning *v, uint64_t n, const double *value,
                            double *after, double *now)
 {
+    TACIT__REQUIRE(n > 0);
     memset(after, 0, n * sizeof *after);
     for (uint64_t visit = 0; visit < v->most; visit++) {
         double best = 0;

@@ -76,6 +76,7 @@ static tacit_status check_open(const tacit_sum *sum, tacit_error *err)
 /* One tile of the contribution through the door; into the sum or, if there is one, into a report. */
 static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x, int64_t *report)
 {
+    TACIT__REQUIRE(n > 0);
     const tacit__strategy *strategy = sum->strategy;
     int64_t noisy[TACIT__TILE]; /* public, unlike what is encoded */
     strategy->encode(sum->state, offset, n, x, sum->encoded);
@@ -91,11 +92,8 @@ static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x,
 /* A step whose input is x. Into the sum, or into a report, and then the sum stays as it is. */
 static tacit_status pass(tacit_sum *sum, const tacit__input *x, int64_t *report, tacit_error *err)
 {
-    if (sum->strategy->needs_noise) {
-        tacit_status status = tacit__gate_begin(sum->gate, tacit__gate_digest(sum->gate, x), err);
-        if (status != TACIT_OK)
-            return status;
-    }
+    if (sum->strategy->needs_noise)
+        TRY(tacit__gate_begin(sum->gate, tacit__gate_digest(sum->gate, x), err));
     size_t next = 0, size = 0;
     for (size_t offset = 0; offset < sum->dimension; offset += size) {
         size = sum->dimension - offset < TACIT__TILE ? sum->dimension - offset : TACIT__TILE;
@@ -246,11 +244,8 @@ static tacit_status pass_batch(tacit_sum *sum, tacit_error *err)
 /* The step may be shown, and now is. */
 static tacit_status mark_released(tacit_sum *sum, tacit_error *err)
 {
-    if (sum->batch != NULL && sum->waiting > 0) {
-        tacit_status status = pass_batch(sum, err);
-        if (status != TACIT_OK)
-            return status;
-    }
+    if (sum->batch != NULL && sum->waiting > 0)
+        TRY(pass_batch(sum, err));
     if (sum->step == 0)
         return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
     if (sum->released)
@@ -278,6 +273,7 @@ tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
 
 const double *tacit__sum_get_released(const tacit_sum *sum)
 {
+    TACIT__REQUIRE(sum != NULL);
     return sum->strategy->get_released != NULL && sum->active == NULL
                ? sum->strategy->get_released(sum->state)
                : NULL;

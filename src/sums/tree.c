@@ -282,6 +282,7 @@ static uint64_t nodes_at(const code *c, uint64_t k)
 
 static double variance(const void *state, uint64_t k)
 {
+    TACIT__REQUIRE(k > 0);
     const tree *s = state;
     return __builtin_popcountll(nodes_at(&s->code, k));
 }

@@ -149,9 +149,7 @@ static tacit_status read_item(const tacit__declaration *d, tacit__span item, tac
         return fail(d, item, "has no column's name", err);
     rest = trim(rest);
     if (rest.size > 0 && rest.text[0] == '{') {
-        tacit_status status = read_categories(d, item, &rest, c, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(read_categories(d, item, &rest, c, err));
         c->declared = true;
     }
     while ((rest = trim(rest)).size > 0) {

@@ -9,9 +9,7 @@
 tacit_status tacit__dice_open(tacit__dice *dice, uint64_t seed, const char *name)
 {
     tacit_noise *noise;
-    tacit_status status = tacit_noise_create_simulated(seed, &noise);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_noise_create_simulated(seed, &noise));
     *dice = (tacit__dice){.used = TACIT__DICE_BUFFER};
     tacit__site_open(&dice->site, noise, name);
     tacit_noise_destroy(noise);

@@ -89,11 +89,8 @@ static tacit_status read_map(grid *g)
     if (TACIT__PIECES(TACIT__PIECE(g->cells, rest.size), TACIT__PIECE(g->starts, rest.size)) ==
         NULL)
         return tacit__fail_plain(g->err, TACIT_NO_MEMORY);
-    while (next_row(g->source, &rest, &row)) {
-        tacit_status status = read_row(g, row);
-        if (status != TACIT_OK)
-            return status;
-    }
+    while (next_row(g->source, &rest, &row))
+        TRY(read_row(g, row));
     size_t n = g->rows * g->columns;
     for (uint32_t s = 0; s < n; s++)
         if (g->cells[s] == 'S')

@@ -220,16 +220,14 @@ static tacit_status fill(field w, const tacit__value *v, const tacit__origin *or
     tacit__value noise = v[NOISE];
     if (noise.text[0] == '\0')
         noise.text = table ? "bernoulli" : "0.5";
-    tacit_status status = tacit__reward_law_read(&noise, origin, &w.law.bernoulli, &half, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__reward_law_read(&noise, origin, &w.law.bernoulli, &half, err));
     *low = table ? v[LOW].real : -norm - half;
     *high = table ? v[HIGH].real : norm + half;
     if (!(*low + 2 * half < *high))
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[NOISE].line,
                               "noise leaves no room between reward_low and reward_high");
     w.law.half_width = half / (*high - *low);
-    status = tacit__dice_open(&dice, (uint64_t)v[SEED].integer, "kernel bandit");
+    tacit_status status = tacit__dice_open(&dice, (uint64_t)v[SEED].integer, "kernel bandit");
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     tacit__dice_next(&dice);

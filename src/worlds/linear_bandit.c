@@ -170,14 +170,10 @@ static tacit_status read(const tacit__value *v, const tacit__origin *origin, fie
     f->n_actions = (size_t)v[ACTIONS].integer;
     f->n_contexts = (size_t)v[CONTEXTS].integer;
     f->phases = (size_t)v[PHASES].integer;
-    tacit_status status = tacit__choose(&v[ARMS], origin, "arms", "shared, disjoint", err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__choose(&v[ARMS], origin, "arms", "shared, disjoint", err));
     f->disjoint = v[ARMS].text[0] == 'd';
     f->rows = f->disjoint ? 1 : f->n_actions;
-    status = tacit__reward_law_read(&v[NOISE], origin, &f->law.bernoulli, &half, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__reward_law_read(&v[NOISE], origin, &f->law.bernoulli, &half, err));
     /* Means lie in [0, 1] before the noise; what the noise adds is mapped back. */
     f->law.half_width = half / (1 + 2 * half);
     if (f->phases > 0 && f->n_contexts > 0 && f->n_contexts < f->d)
@@ -190,12 +186,11 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
                            tacit_error *err)
 {
     field sizes = {0};
-    tacit_status status = read(v, origin, &sizes, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read(v, origin, &sizes, err));
     field *f = allocate(sizes);
     tacit__bandit *b = tacit__alloc(1, sizeof *b);
-    status = f != NULL && b != NULL ? fill_field(f, (uint64_t)v[SEED].integer) : TACIT_NO_MEMORY;
+    tacit_status status =
+        f != NULL && b != NULL ? fill_field(f, (uint64_t)v[SEED].integer) : TACIT_NO_MEMORY;
     if (status != TACIT_OK) {
         tacit__workspace_destroy(f);
         tacit__free(b);

@@ -127,12 +127,11 @@ static tacit_status read(const tacit__value *v, const tacit__origin *origin, tac
 static tacit_status create(const tacit__value *v, const tacit__origin *origin, tacit__model *out,
                            tacit_error *err)
 {
-    tacit_status status = check(v, origin, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check(v, origin, err));
     tacit__people *p = NULL;
     tacit__bandit *b = tacit__alloc(1, sizeof *b);
-    status = b != NULL ? read(v, origin, &p, err) : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status =
+        b != NULL ? read(v, origin, &p, err) : tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status != TACIT_OK) {
         tacit__free(b);
         return status;

@@ -25,6 +25,7 @@ typedef struct builder {
 
 double tacit__outcomes_sum(const tacit_outcome *outcomes, size_t n)
 {
+    TACIT__REQUIRE(outcomes != NULL || n == 0);
     double sum = 0, rest = 0; /* Neumaier */
     for (size_t i = 0; i < n; i++) {
         double p = outcomes[i].prob, t = sum + p;
@@ -45,6 +46,7 @@ static int compare(const void *left, const void *right)
 /* Sorts, drops what has no probability, adds up what is the same. Returns what is left. */
 static size_t sort_and_merge(tacit_outcome *row, size_t n)
 {
+    TACIT__REQUIRE(row != NULL);
     bool sorted = true;
     for (size_t i = 1; i < n && sorted; i++)
         sorted = compare(&row[i - 1], &row[i]) < 0;
@@ -140,9 +142,7 @@ static tacit_status store_rows(builder *b)
         for (uint32_t s = 0; s < spec->n_states; s++)
             for (uint32_t a = 0; a < spec->n_actions; a++) {
                 size_t n = sort_and_merge(b->row, spec->row(spec->context, layer, s, a, b->row));
-                tacit_status status = check_row(b, layer, s, a, n);
-                if (status != TACIT_OK)
-                    return status;
+                TRY(check_row(b, layer, s, a, n));
                 store_row(b, row++, n);
             }
     if (!b->by_outcome) {
@@ -318,11 +318,10 @@ tacit_status tacit__mdp_create(const tacit__mdp_spec *spec, tacit__mdp **out, ta
 {
     TACIT__REQUIRE(spec->row != NULL && (spec->initial != NULL || spec->n_initial == 0));
     size_t rows = 0, total = 0;
-    tacit_status status = check_spec(spec, &rows, &total, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_spec(spec, &rows, &total, err));
     builder b = {.spec = spec, .err = err};
-    status = allocate(&b, rows, total) ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status =
+        allocate(&b, rows, total) ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
         status = store_rows(&b);
     if (status == TACIT_OK)

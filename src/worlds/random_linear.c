@@ -75,9 +75,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
 static tacit_status draw_world(maker *m, features *f, const tacit__value *values, size_t layers)
 {
     tacit__dice dice;
-    tacit_status status = tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random linear");
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random linear"));
     double concentration = values[CONCENTRATION].real;
     for (size_t i = 0; i < m->n_states * f->n_actions; i++) {
         tacit__dice_next(&dice);

@@ -143,10 +143,8 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                             .reward_high = 1,
                             .row_max = (size_t)values[STATES].integer,
                             .row = row};
-    tacit_status status = check_size(&spec, (size_t)values[DIMENSION].integer, origin, err);
-    if (status != TACIT_OK)
-        return status;
-    status = draw(values, stationary ? 1 : horizon, &m);
+    TRY(check_size(&spec, (size_t)values[DIMENSION].integer, origin, err));
+    tacit_status status = draw(values, stationary ? 1 : horizon, &m);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, origin->file, (size_t)origin->line,
                               "the kernels do not fit into memory; fewer states or a smaller d do");

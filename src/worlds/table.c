@@ -149,9 +149,7 @@ static tacit_status check_rows(table *t)
                     "state %u, action %u has no line; each of the %zu states needs "
                     "all %zu actions (to stay for ever: %u,%u,%u,1,0)",
                     s, a, t->n_states, t->n_actions, s, a, s);
-            tacit_status status = check_row(t, at, &end);
-            if (status != TACIT_OK)
-                return status;
+            TRY(check_row(t, at, &end));
             t->longest = end - at > t->longest ? end - at : t->longest;
         }
     return TACIT_OK;

@@ -153,16 +153,14 @@ tacit_status tacit_world_create(const tacit_world_request *request, tacit_world 
     const tacit__origin origin = {request->file, request->line, kind->face.name};
     tacit__value values[TACIT__MAX_PARAMETERS];
     TACIT__REQUIRE(kind->face.n_parameters <= TACIT__MAX_PARAMETERS);
-    tacit_status status =
-        tacit__settings_read(kind->face.parameters, kind->face.n_parameters, request->settings,
-                             request->n_settings, &origin, values, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__settings_read(kind->face.parameters, kind->face.n_parameters, request->settings,
+                             request->n_settings, &origin, values, err));
     tacit_world *world = tacit__alloc(1, sizeof *world);
     if (world == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    status = kind->create != NULL ? kind->create(values, &origin, &world->model, err)
-                                  : tacit__own_create(kind, values, &origin, &world->model, err);
+    tacit_status status = kind->create != NULL
+                              ? kind->create(values, &origin, &world->model, err)
+                              : tacit__own_create(kind, values, &origin, &world->model, err);
     if (status == TACIT_OK)
         status = complete(world, kind, err);
     if (status == TACIT_OK)

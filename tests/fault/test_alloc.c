@@ -3,6 +3,7 @@
  * The call that needed it says NO_MEMORY and leaves all as it was, so that the same call, made again when
  * there is memory, succeeds, and the whole life ends with the releases of an undisturbed one. What is lost
  * on the way is for a sanitizer to tell. */
+#include "support/again.h"
 #include "support/check.h"
 
 #include <stdio.h>
@@ -24,22 +25,6 @@ typedef struct life {
     unsigned failures;
     double noisy[USERS][N];
 } life;
-
-/* Makes a call; if it ran out of memory, checks what it said and makes it again. */
-#define TRY(l, call)                                                                               \
-    do {                                                                                           \
-        tacit_error err = {0};                                                                     \
-        tacit_status status = (call);                                                              \
-        if (status == TACIT_NO_MEMORY) {                                                           \
-            (l)->failures++;                                                                       \
-            assert_true(tacit__alloc_has_failed());                                                \
-            assert_true(err.status == TACIT_NO_MEMORY || err.status == TACIT_OK);                  \
-            assert_true(err.status == TACIT_OK || strlen(err.message) > 0);                        \
-            assert_ok(call);                                                                       \
-        } else {                                                                                   \
-            assert_ok(status);                                                                     \
-        }                                                                                          \
-    } while (0)
 
 static void declare_lines(life *l, const tacit_sum_spec *spec)
 {

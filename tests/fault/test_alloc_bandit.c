@@ -1,5 +1,6 @@
 /* Memory that runs out: every allocation in the making of a bandit world, of its rounds and of a learner fails once. The
  * call says NO_MEMORY and gives nothing; made again, it succeeds, and what follows is as if nothing had happened. */
+#include "support/again.h"
 #include "support/check.h"
 
 #include <string.h>
@@ -20,22 +21,6 @@ typedef struct life {
     unsigned failures;
     double rewards[USERS];
 } life;
-
-/* Makes a call; if it ran out of memory, checks what it said and makes it again. */
-#define TRY(l, call)                                                                               \
-    do {                                                                                           \
-        tacit_error err = {0};                                                                     \
-        tacit_status status = (call);                                                              \
-        if (status == TACIT_NO_MEMORY) {                                                           \
-            (l)->failures++;                                                                       \
-            assert_true(tacit__alloc_has_failed());                                                \
-            assert_true(err.status == TACIT_OK || strlen(err.message) > 0);                        \
-            assert_ok(call);                                                                       \
-        } else {                                                                                   \
-            assert_string_equal(err.message, "");                                                  \
-            assert_ok(status);                                                                     \
-        }                                                                                          \
-    } while (0)
 
 typedef struct setup {
     const char *world, *agent;

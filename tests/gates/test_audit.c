@@ -14,6 +14,7 @@
 
 #include <tacit/sum.h>
 
+#include "support/solve.h"
 #include "support/stats.h"
 
 enum { TRIALS = 16000, USERS = 12 };
@@ -77,22 +78,6 @@ static void observe(const scenario *s, uint64_t seed, double first, double *clai
     tacit_plan_destroy(plan);
 }
 
-/* Solves the symmetric positive definite a w = b by elimination. */
-static void solve(double a[USERS][USERS], double b[USERS])
-{
-    for (size_t p = 0; p < USERS; p++)
-        for (size_t r = 0; r < USERS; r++) {
-            if (r == p)
-                continue;
-            double factor = a[r][p] / a[p][p];
-            for (size_t c = 0; c < USERS; c++)
-                a[r][c] -= factor * a[p][c];
-            b[r] -= factor * b[p];
-        }
-    for (size_t p = 0; p < USERS; p++)
-        b[p] /= a[p][p];
-}
-
 /* The score's weights and threshold, from the first half of the trials. */
 static double learn(double low[USERS][TRIALS], double high[USERS][TRIALS], double weights[USERS])
 {
@@ -113,7 +98,7 @@ static double learn(double low[USERS][TRIALS], double high[USERS][TRIALS], doubl
             for (size_t i = 0; i < half; i++)
                 covariance[k][l] += (low[k][i] - mean_low[k]) * (low[l][i] - mean_low[l]);
         }
-    solve(covariance, weights);
+    (void)solve_plainly(USERS, &covariance[0][0], weights, weights);
     double threshold = 0;
     for (size_t k = 0; k < USERS; k++)
         threshold += weights[k] * (mean_low[k] + mean_high[k]) / 2;

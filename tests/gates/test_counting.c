@@ -21,73 +21,10 @@
 #include "support/kinds.h"
 #include "support/random.h"
 #include "support/replay.h"
-#include "support/world.h"
+#include "support/spaces.h"
 
 enum { USERS = 90, STEPS = 4, MOST_NUMBERS = 48, MOST_WAITING = 12 };
 #define EPSILON 20.0 /* so large that capri drops actions */
-
-/* --- Spaces ---------------------------------------------------------------------------------------- */
-
-typedef struct space {
-    const char *world; /* NULL: `linear` or `bandit` says it all */
-    tacit_setting settings[4];
-    size_t n_settings;
-    size_t n_actions, horizon;
-    tacit_linear linear;
-    tacit_bandit bandit;
-} space;
-
-#define TEXT(k, v)                                                                                 \
-    {                                                                                              \
-        .key = k, .value = v                                                                       \
-    }
-
-static const space spaces[] = {
-    {.world = "riverswim",
-     .settings = {TEXT("states", "3"), TEXT("horizon", "4")},
-     .n_settings = 2},
-    {.world = "random-mixture",
-     .settings = {TEXT("states", "3"), TEXT("horizon", "3"), TEXT("actions", "2"), TEXT("d", "2")},
-     .n_settings = 4},
-    {.world = "random-linear",
-     .settings = {TEXT("states", "4"), TEXT("horizon", "3"), TEXT("actions", "2"), TEXT("d", "3")},
-     .n_settings = 4},
-    {.world = "kernel-bandit",
-     .settings = {TEXT("contexts", "4"), TEXT("actions", "5"), TEXT("kernel", "matern-1.5(0.4)")},
-     .n_settings = 3},
-    {.world = "linear-bandit",
-     .settings = {TEXT("d", "3"), TEXT("actions", "3"), TEXT("contexts", "5")},
-     .n_settings = 3},
-    {.n_actions = 3, .horizon = 1, .bandit = {.dimension = 3, .bound = 2}},
-    {.n_actions = 2, .horizon = 1, .bandit = {.dimension = 3, .bound = 1e-3, .disjoint = true}},
-    {.n_actions = 2, .horizon = 3, .linear = {.dimension = 3, .bound = 1.5}},
-    {.n_actions = 2, .horizon = 3, .linear = {.dimension = 3, .bound = 1, .simplex = true}},
-};
-
-/* The request of a space, and the world that it points to, or NULL. */
-static tacit_agent_request request_of(const space *s, tacit_world **world)
-{
-    tacit_agent_request q = {.n_actions = s->n_actions,
-                             .horizon = s->horizon,
-                             .stationary = true,
-                             .episodes = USERS,
-                             .linear = s->linear.dimension > 0 ? &s->linear : NULL,
-                             .bandit = s->bandit.dimension > 0 ? &s->bandit : NULL};
-    *world = NULL;
-    if (s->world == NULL)
-        return q;
-    *world = world_of(s->world, s->settings, s->n_settings);
-    const tacit_world_facts *f = tacit_world_describe(*world);
-    q.n_states = f->n_states;
-    q.n_actions = f->n_actions;
-    q.horizon = f->horizon;
-    q.stationary = f->stationary;
-    q.mixture = f->mixture;
-    q.linear = f->linear;
-    q.bandit = f->bandit;
-    q.rewards = f->rewards;
-    return q;
-}
 
 /* NULL: the kind does not learn in this space. */
 static tacit_agent *hire(const tacit_agent_request *request)
@@ -285,7 +222,7 @@ static bool check(const space *s, const tacit_agent_kind *kind, unsigned model, 
     const tacit_setting setting = setting_in(kind, model);
     static person tame[USERS], all[USERS];
     tacit_world *world;
-    tacit_agent_request q = request_of(s, &world);
+    tacit_agent_request q = space_request(s, USERS, &world);
     q.kind = kind->name;
     q.guarantee = guarantee_in(model, EPSILON, 1e-3);
     q.settings = &setting;
@@ -343,7 +280,7 @@ TEST(whose_action_is_gone_counts_like_everybody)
 {
     enum { CONTEXTS = 4, ACTIONS = 5, MANY = 400 };
     tacit_world *world;
-    tacit_agent_request q = request_of(&spaces[3], &world);
+    tacit_agent_request q = space_request(&spaces[3], USERS, &world);
     q.kind = "capri";
     q.episodes = MANY;
     for (int local = 0; local < 2; local++) {

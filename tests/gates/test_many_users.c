@@ -8,68 +8,14 @@
 #include <tacit/lab.h>
 #include <tacit/world.h>
 
-#include "support/arena.h"
 #include "support/check.h"
-#include "support/world.h"
-
-#define TEXT(k, v)                                                                                 \
-    {                                                                                              \
-        .key = k, .value = v                                                                       \
-    }
-
-typedef struct space {
-    const char *world; /* NULL: `linear` or `bandit` says it all */
-    tacit_setting settings[4];
-    size_t n_settings;
-    tacit_linear linear;
-    tacit_bandit bandit;
-} space;
-
-static const space spaces[] = {
-    {.world = "riverswim",
-     .settings = {TEXT("states", "3"), TEXT("horizon", "4")},
-     .n_settings = 2},
-    {.world = "random-mixture",
-     .settings = {TEXT("states", "3"), TEXT("horizon", "3"), TEXT("actions", "2"), TEXT("d", "2")},
-     .n_settings = 4},
-    {.world = "random-linear",
-     .settings = {TEXT("states", "4"), TEXT("horizon", "3"), TEXT("actions", "2"), TEXT("d", "3")},
-     .n_settings = 4},
-    {.world = "kernel-bandit",
-     .settings = {TEXT("contexts", "4"), TEXT("actions", "5"), TEXT("kernel", "matern-1.5(0.4)")},
-     .n_settings = 3},
-    {.bandit = {.dimension = 3, .bound = 2}},
-    {.bandit = {.dimension = 3, .bound = 1, .disjoint = true}},
-    {.linear = {.dimension = 3, .bound = 1.5}},
-};
+#include "support/spaces.h"
 
 static const tacit_guarantee guarantees[] = {{TACIT_MODEL_NONE, 0, 0},
                                              {TACIT_MODEL_JOINT, 1, 0},
                                              {TACIT_MODEL_JOINT, 1, 1e-13},
                                              {TACIT_MODEL_LOCAL, 1, 0},
                                              {TACIT_MODEL_LOCAL, 1, 1e-13}};
-
-static tacit_agent_request request_of(const space *s, tacit_world **world)
-{
-    tacit_agent_request q = {.n_actions = 2,
-                             .horizon = s->linear.dimension > 0 ? 3 : 1,
-                             .stationary = true,
-                             .linear = s->linear.dimension > 0 ? &s->linear : NULL,
-                             .bandit = s->bandit.dimension > 0 ? &s->bandit : NULL};
-    *world = s->world != NULL ? world_of(s->world, s->settings, s->n_settings) : NULL;
-    if (*world == NULL)
-        return q;
-    const tacit_world_facts *f = tacit_world_describe(*world);
-    q.n_states = f->n_states;
-    q.n_actions = f->n_actions;
-    q.horizon = f->horizon;
-    q.stationary = f->stationary;
-    q.mixture = f->mixture;
-    q.linear = f->linear;
-    q.bandit = f->bandit;
-    q.rewards = f->rewards;
-    return q;
-}
 
 /* True: it was created. */
 static bool hire(const tacit_agent_request *request)
@@ -91,9 +37,8 @@ static size_t count(uint64_t users, size_t *kinds)
         const size_t before = n;
         for (size_t s = 0; s < sizeof spaces / sizeof *spaces; s++) {
             tacit_world *world;
-            tacit_agent_request q = request_of(&spaces[s], &world);
+            tacit_agent_request q = space_request(&spaces[s], users, &world);
             q.kind = tacit_agent_kind_at(k)->name;
-            q.episodes = users;
             for (size_t g = 0; g < sizeof guarantees / sizeof *guarantees; g++) {
                 q.guarantee = guarantees[g];
                 n += hire(&q);

@@ -6,10 +6,7 @@
  * units of the standard deviation of released minus exact, is no more than the guarantee's mu. */
 #include <math.h>
 
-#include "agents/agent_inside.h"
-#include "support/arena.h"
-#include "support/check.h"
-#include "support/neighbors.h"
+#include "support/drawn.h"
 
 enum { STATES = 3, ACTIONS = 3, D = 2, USERS = 24 };
 
@@ -133,59 +130,17 @@ TEST(late_users_count_by_their_place)
 
 /* --- From the noise that was drawn -------------------------------------------------------------------- */
 
-typedef struct drawn {
-    double squares,
-        products; /* of released minus exact; of the same number in two releases that follow */
-    double last[64];
-    uint64_t n, pairs;
-    bool again;
-} drawn;
-
-static void note(void *context, const tacit__passage *p)
-{
-    drawn *d = context;
-    for (size_t i = 0; i < p->n; i++) {
-        const double noise = (double)(p->released[i] - p->exact[i]) * p->lattice;
-        d->squares += noise * noise;
-        d->products += d->again ? noise * d->last[p->offset + i] : 0;
-        d->pairs += d->again;
-        d->last[p->offset + i] = noise;
-    }
-    d->n += p->n;
-    d->again = true;
-}
-
 /* Two users who use the same corner throughout, are never in the same state, and have opposite rewards: 2 + 1 for each step before the
  * last, 1 for the last, and the first states. With opposite features, and everything else the same: 5 in place of 3. */
 static void check_drawn(const tacit_linear *linear, double step)
 {
     enum { HORIZON = 5, AGENTS = 1200 };
     static crowd c;
-    drawn d = {.n = 0};
-    double mu;
-    assert_ok(tacit_gdp_mu(joint.epsilon, joint.delta, &mu));
     c = crowd_of("posterior-linear", linear, joint, NULL, 0, HORIZON);
     crowd_fill(&c, 3);
-    for (uint64_t seed = 1; seed <= AGENTS; seed++) {
-        tacit_agent *agent = agent_of(&c.request, seed);
-        d.again = false;
-        tacit__ledger_set_recorder(tacit__agent_ledger(agent), note, &d);
-        for (size_t k = 0; k < c.n; k++) {
-            const person *p = &c.people[k];
-            const tacit_trajectory t = {
-                .states = p->states, .actions = p->actions, .rewards = p->rewards};
-            assert_ok(tacit_agent_learn(agent, &t, NULL));
-        }
-        tacit_agent_destroy(agent);
-    }
-    assert_true(d.n > 75000); /* 4 / sqrt(2 n) < 0.0104 */
-    const double stddev = sqrt(d.squares / (double)d.n);
     const double square = (HORIZON - 1) * step + 1;
-    const double moved = sqrt(square + 2 * square / 32); /* first states, posterior-mixture.md */
-    assert_within(moved / stddev, 0.98 * mu, 1.0105 * mu);
-    /* releases have noise of their own: four standard errors */
-    assert_within(d.products / (double)d.pairs / (stddev * stddev), -4 / sqrt((double)d.pairs),
-                  4 / sqrt((double)d.pairs));
+    drawn_assert(&c, AGENTS,
+                 sqrt(square + 2 * square / 32)); /* first states, posterior-mixture.md */
 }
 
 TEST(the_guarantee_holds_with_the_noise_that_was_drawn)

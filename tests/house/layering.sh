@@ -12,7 +12,7 @@ check() { # ROOT TABLE
         for top in src include examples; do
             [ ! -d "$top" ] || find "$top" -type f -name '*.[ch]'
         done | sort
-    ) | awk -v root="$1" -v table="$2" '
+    ) | awk -v root="$1" -v table="$2" "$(cat "$here/code_of.awk")"'
     function complain(what) {
         printf "%s:%d: %s\n", file, line_number, what
         n_bad++
@@ -54,26 +54,6 @@ check() { # ROOT TABLE
             else { printf "%s: unknown kind %s\n", table, kind; exit 2 }
         }
         close(table)
-    }
-
-    # Drops comments, strings and character constants; keeps the rest of the line.
-    function code_of(line,    out, c, two, i, quote) {
-        out = ""
-        quote = ""
-        for (i = 1; i <= length(line); i++) {
-            c = substr(line, i, 1)
-            two = substr(line, i, 2)
-            if (in_comment) {
-                if (two == "*/") { in_comment = 0; i++ }
-            } else if (quote != "") {
-                if (c == "\\") i++
-                else if (c == quote) quote = ""
-            } else if (two == "/*") { in_comment = 1; i++ }
-            else if (two == "//") break
-            else if (c == "\"" || c == "\047") quote = c
-            else out = out c
-        }
-        return out
     }
 
     function check_public(header) {

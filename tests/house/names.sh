@@ -9,30 +9,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
 check() { # ROOT
-    (cd "$1" && find src include -type f -name '*.[ch]' | sort) | awk -v root="$1" '
+    (cd "$1" && find src include -type f -name '*.[ch]' | sort) | awk -v root="$1" "$(cat "$here/code_of.awk")"'
     function complain(what) {
         print what
         n_bad++
-    }
-
-    # The line without comments and strings. A comment may go on over lines.
-    function code_of(line,    out, i, c, two, quote) {
-        out = ""
-        quote = ""
-        for (i = 1; i <= length(line); i++) {
-            c = substr(line, i, 1)
-            two = substr(line, i, 2)
-            if (in_comment) {
-                if (two == "*/") { in_comment = 0; i++ }
-            } else if (quote != "") {
-                if (c == "\\") i++
-                else if (c == quote) quote = ""
-            } else if (two == "/*") { in_comment = 1; i++ }
-            else if (two == "//") break
-            else if (c == "\"" || c == "\047") quote = c
-            else out = out c
-        }
-        return out
     }
 
     function note_file(file,    parts, n, stem, room) {

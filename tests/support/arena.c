@@ -126,6 +126,55 @@ agent_bytes agent_published(const tacit_agent *agent)
     return bytes_of(agent, tacit_agent_publish);
 }
 
+double arena_learn(arena *a, tacit_agent *agent, uint64_t first, uint64_t last)
+{
+    double sum = 0;
+    for (uint64_t k = first; k < last; k++) {
+        const tacit_billboard board = agent_board(agent);
+        const tacit_trajectory t = arena_play(a, k, &board);
+        for (size_t h = 0; h < a->facts->horizon; h++)
+            sum += t.rewards[h];
+        assert_ok(tacit_agent_learn(agent, &t, NULL));
+    }
+    return last > first ? sum / (double)(last - first) : 0;
+}
+
+void arena_assert_continued(arena *a, const tacit_agent_request *request, uint64_t stop,
+                            bool planned)
+{
+    tacit_agent *straight = agent_of(request, 9), *first = agent_of(request, 9),
+                *second = agent_of(request, 10);
+    tacit_billboard x = {.version = 0}, y;
+    (void)arena_learn(a, straight, 0, stop);
+    (void)arena_learn(a, first, 0, stop);
+    if (planned) {
+        x = agent_board(straight);
+        (void)agent_board(first);
+    }
+    const agent_bytes saved = agent_saved(first);
+    tacit_agent_destroy(first);
+    assert_ok(tacit_agent_load(second, saved.data, saved.size, NULL));
+    const agent_bytes again = agent_saved(second);
+    assert_int_equal(again.size, saved.size);
+    assert_memory_equal(again.data, saved.data, saved.size);
+    for (uint64_t k = stop; k < request->episodes; k++) {
+        if (planned && k == stop) {
+            assert_ok(tacit_agent_billboard(second, &y, NULL));
+        } else {
+            x = agent_board(straight);
+            y = agent_board(second);
+        }
+        arena_assert_same_board(a, &x, &y);
+        const tacit_trajectory t = arena_play(a, k, &x);
+        assert_ok(tacit_agent_learn(straight, &t, NULL));
+        assert_ok(tacit_agent_learn(second, &t, NULL));
+    }
+    tacit_agent_destroy(straight);
+    tacit_agent_destroy(second);
+    free(saved.data);
+    free(again.data);
+}
+
 double bandit_play(const tacit_world *world, tacit_agent *agent, uint64_t first, uint64_t last,
                    tacit_billboard *board, double *mixed, size_t n)
 {

@@ -40,6 +40,13 @@ typedef struct agent_bytes {
 agent_bytes agent_saved(const tacit_agent *agent);
 agent_bytes agent_published(const tacit_agent *agent);
 
+/* Users `first` to `last` - 1 plan, act and learn, one after the other. Returns their mean reward. */
+double arena_learn(arena *a, tacit_agent *agent, uint64_t first, uint64_t last);
+/* A learner that is saved before user `stop`, and loaded into an agent whose noise has another key, goes on as if it had never been
+ * stopped; it saves the same bytes again. `planned`: it was saved after the plan for that user. */
+void arena_assert_continued(arena *a, const tacit_agent_request *request, uint64_t stop,
+                            bool planned);
+
 /* Users `first` to `last` - 1 of a bandit: plan, act, learn. Returns their regret; the last board is copied to *board, and its
  * probabilities to `mixed` (n of them), where these are not NULL. */
 double bandit_play(const tacit_world *world, tacit_agent *agent, uint64_t first, uint64_t last,

@@ -37,4 +37,14 @@ static inline double random_normal(uint64_t *state)
     return radius * cos(2 * M_PI * random_unit(state));
 }
 
+/* A point of the simplex: n numbers that are not negative, of sum 1. */
+static inline void random_simplex(uint64_t *seed, size_t n, double *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] = -log(random_unit(seed));
+    for (size_t i = 0; i < n; i++)
+        x[i] /= sum;
+}
+
 #endif

@@ -64,27 +64,28 @@ static arena open_arena(const variant *v)
     return arena_open("riverswim", settings, 2, 77);
 }
 
+/* Settings go into `settings`, which must outlive the request. */
+static tacit_agent_request request_of(const arena *a, const variant *v, uint64_t episodes,
+                                      tacit_setting settings[2])
+{
+    tacit_agent_request q = request_in(a->world, v->kind, v->guarantee, episodes);
+    settings[0] = (tacit_setting){.key = v->key, .value = v->value};
+    settings[1] = (tacit_setting){.key = v->key_2, .value = v->value_2};
+    q.settings = settings;
+    q.n_settings = v->key_2 != NULL ? 2 : 1;
+    return q;
+}
+
 static tacit_agent *hire_seeded(const arena *a, const variant *v, uint64_t episodes, uint64_t seed)
 {
-    tacit_setting settings[] = {{.key = v->key, .value = v->value},
-                                {.key = v->key_2, .value = v->value_2}};
-    tacit_agent_request request = request_in(a->world, v->kind, v->guarantee, episodes);
-    request.settings = settings;
-    request.n_settings = v->key_2 != NULL ? 2 : 1;
-    return agent_of(&request, seed);
+    tacit_setting settings[2];
+    const tacit_agent_request q = request_of(a, v, episodes, settings);
+    return agent_of(&q, seed);
 }
 
 static tacit_agent *hire(const arena *a, const variant *v)
 {
     return hire_seeded(a, v, EPISODES, 9);
-}
-
-/* A user: plan and learn. */
-static void serve(arena *a, tacit_agent *agent, uint64_t k)
-{
-    tacit_billboard board = agent_board(agent);
-    tacit_trajectory t = arena_play(a, k, &board);
-    assert_ok(tacit_agent_learn(agent, &t, NULL));
 }
 
 /* --- States ------------------------------------------------------------------------------------ */
@@ -97,39 +98,9 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
         for (size_t j = 0; j < (v->states > 0 ? 1 : N_OF(stops)); j++) /* large spaces: one */
             for (int planned = 0; planned < 2; planned++) {
                 arena a = open_arena(v);
-                tacit_agent *straight = hire(&a, v), *first = hire(&a, v);
-                tacit_agent *second = hire_seeded(&a, v, EPISODES, 10); /* its noise is forgotten */
-                tacit_billboard x, y;
-                for (uint64_t k = 0; k < stops[j]; k++) {
-                    serve(&a, straight, k);
-                    serve(&a, first, k);
-                }
-                if (planned) {
-                    assert_ok(tacit_agent_plan(straight, &x, NULL));
-                    assert_ok(tacit_agent_plan(first, &y, NULL));
-                }
-                agent_bytes b = agent_saved(first);
-                tacit_agent_destroy(first);
-                assert_ok(tacit_agent_load(second, b.data, b.size, NULL));
-                agent_bytes again = agent_saved(second);
-                assert_true(again.size == b.size);
-                assert_memory_equal(again.data, b.data, b.size);
-                for (uint64_t k = stops[j]; k < EPISODES; k++) {
-                    if (!planned || k > stops[j]) {
-                        assert_ok(tacit_agent_plan(straight, &x, NULL));
-                        assert_ok(tacit_agent_plan(second, &y, NULL));
-                    } else {
-                        assert_ok(tacit_agent_billboard(second, &y, NULL));
-                    }
-                    arena_assert_same_board(&a, &x, &y);
-                    tacit_trajectory t = arena_play(&a, k, &x);
-                    assert_ok(tacit_agent_learn(straight, &t, NULL));
-                    assert_ok(tacit_agent_learn(second, &t, NULL));
-                }
-                tacit_agent_destroy(straight);
-                tacit_agent_destroy(second);
-                free(b.data);
-                free(again.data);
+                tacit_setting settings[2];
+                const tacit_agent_request q = request_of(&a, v, EPISODES, settings);
+                arena_assert_continued(&a, &q, stops[j], planned != 0);
                 arena_close(&a);
             }
     }
@@ -168,8 +139,7 @@ TEST(damaged_states_are_refused_and_change_nothing)
             continue; /* the next test */
         arena a = open_arena(v);
         tacit_agent *agent = hire(&a, v);
-        for (uint64_t k = 0; k < 5; k++)
-            serve(&a, agent, k);
+        (void)arena_learn(&a, agent, 0, 5);
         agent_bytes b = agent_saved(agent);
         for (size_t at = 0; at < b.size; at += 1 + b.size / 9) {
             b.data[at] ^= 0x40;
@@ -194,8 +164,7 @@ TEST(states_with_a_forged_checksum_do_no_harm)
     for (size_t i = 0; (v = variant_at(i)) != NULL; i++) {
         arena a = open_arena(v);
         tacit_agent *agent = hire(&a, v);
-        for (uint64_t k = 0; k < 5; k++)
-            serve(&a, agent, k);
+        (void)arena_learn(&a, agent, 0, 5);
         agent_bytes b = agent_saved(agent);
         size_t end = b.size - CHECKSUM, hop = v->states > 0 ? end / 3 : end / 13;
         for (size_t at = 0; at < end; at += 1 + hop) {
@@ -219,7 +188,7 @@ TEST(a_state_belongs_to_its_settings)
     other_epsilon.guarantee.epsilon = 2;
     arena a = open_arena(&one);
     tacit_agent *agent = hire(&a, &one);
-    serve(&a, agent, 0);
+    (void)arena_learn(&a, agent, 0, 1);
     agent_bytes b = agent_saved(agent);
     refuse(&a, &other_setting, b, b.size, TACIT_WRONG_PLAN);
     refuse(&a, &other_epsilon, b, b.size, TACIT_WRONG_PLAN);
@@ -249,7 +218,7 @@ TEST(loading_survives_every_failing_allocation)
     const variant *v = &special[SPARSE]; /* the one that allocates */
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
-    serve(&a, agent, 0);
+    (void)arena_learn(&a, agent, 0, 1);
     agent_bytes b = agent_saved(agent);
     tacit_agent *other = hire(&a, v);
     assert_survives_no_memory(tacit_agent_load(other, b.data, b.size, NULL), (void)0);
@@ -405,7 +374,7 @@ TEST(acting_reads_the_policy)
     tacit_situation here = {.step = 0, .state = 0};
     assert_status(tacit_agent_act(agent, &here, 0, &action, &p, NULL), TACIT_BAD_ARGUMENT);
     assert_status(tacit_agent_billboard(agent, &board, NULL), TACIT_NOTHING_TO_RELEASE);
-    serve(&a, agent, 0);
+    (void)arena_learn(&a, agent, 0, 1);
     assert_ok(tacit_agent_plan(agent, &board, NULL));
     for (size_t h = 0; h < a.facts->horizon; h++)
         for (uint32_t s = 0; s < a.facts->n_states; s++) {
@@ -435,8 +404,7 @@ TEST(acting_by_a_mixed_policy_has_its_probabilities)
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
     tacit_billboard board;
-    for (uint64_t k = 0; k < 20; k++)
-        serve(&a, agent, k);
+    (void)arena_learn(&a, agent, 0, 20);
     assert_ok(tacit_agent_plan(agent, &board, NULL));
     bool mixed = false;
     for (size_t h = 0; h < a.facts->horizon; h++)

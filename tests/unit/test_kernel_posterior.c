@@ -7,6 +7,7 @@
 
 #include "support/check.h"
 #include "support/random.h"
+#include "support/solve.h"
 
 enum { CONTEXTS = 4, ACTIONS = 5, PAIRS = CONTEXTS * ACTIONS, DIRECTIONS = 3, BATCHES = 2 };
 
@@ -148,32 +149,6 @@ TEST(the_rule_for_exploring_is_the_least_of_its_measure)
 
 /* --- The posterior --------------------------------------------------------------------------------- */
 
-/* x in the place of b: a x = b, by elimination. */
-static void solve(size_t n, double *a, double *b)
-{
-    for (size_t k = 0; k < n; k++) {
-        size_t pivot = k;
-        for (size_t i = k; i < n; i++)
-            pivot = fabs(a[i * n + k]) > fabs(a[pivot * n + k]) ? i : pivot;
-        for (size_t j = 0; j < n; j++) {
-            const double other = a[k * n + j];
-            a[k * n + j] = a[pivot * n + j];
-            a[pivot * n + j] = other;
-        }
-        const double other = b[k];
-        b[k] = b[pivot];
-        b[pivot] = other;
-        for (size_t i = 0; i < n; i++) {
-            const double factor = i == k ? 0 : a[i * n + k] / a[k * n + k];
-            for (size_t j = 0; j < n; j++)
-                a[i * n + j] -= factor * a[k * n + j];
-            b[i] -= factor * b[k];
-        }
-    }
-    for (size_t k = 0; k < n; k++)
-        b[k] /= a[k * n + k];
-}
-
 /* A Gaussian process on pairs with covariance v0 phi . phi, and x = H f + noise of covariance R, H = n play(w) v(w). */
 typedef struct process {
     double cover[PAIRS][PAIRS];
@@ -208,7 +183,7 @@ static void check_posterior(const tacit__kernel_posterior *q, const process *g)
         double copy[N][N], mean = 0, variance = g->cover[w][w];
         memcpy(copy, middle, sizeof copy);
         memcpy(column, columns[w], sizeof column);
-        solve(N, &copy[0][0], column);
+        (void)solve_plainly(N, &copy[0][0], column, column);
         for (size_t i = 0; i < N; i++) {
             mean += column[i] * g->x[i];
             variance -= column[i] * columns[w][i];

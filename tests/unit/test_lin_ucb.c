@@ -14,6 +14,7 @@
 #include "plan/lin_ucb.h"
 #include "support/arena.h"
 #include "support/random.h"
+#include "support/solve.h"
 
 enum { D = 5, ACTIONS = 21 };
 
@@ -300,23 +301,13 @@ TEST(what_is_too_long_is_refused_and_changes_nothing)
 /* --- The planner ----------------------------------------------------------------------------------- */
 
 /* theta by plain elimination on H = lambda I + V. */
-static void solve_plainly(size_t d, const double *packed, double lambda, const double *u,
-                          double *theta)
+static void solve_packed(const double *packed, double lambda, const double *u, double *theta)
 {
-    double a[D][D + 1];
-    for (size_t j = 0, n = 0; j < d; j++)
+    double a[D * D];
+    for (size_t j = 0, n = 0; j < D; j++)
         for (size_t i = 0; i <= j; i++, n++)
-            a[i][j] = a[j][i] = i == j ? packed[n] + lambda : packed[n] / M_SQRT2;
-    for (size_t i = 0; i < d; i++)
-        a[i][d] = u[i];
-    for (size_t k = 0; k < d; k++)
-        for (size_t i = 0; i < d; i++) {
-            double f = i == k ? 0 : a[i][k] / a[k][k];
-            for (size_t j = k; j <= d; j++)
-                a[i][j] -= f * a[k][j];
-        }
-    for (size_t i = 0; i < d; i++)
-        theta[i] = a[i][d] / a[i][i];
+            a[i * D + j] = a[j * D + i] = i == j ? packed[n] + lambda : packed[n] / M_SQRT2;
+    (void)solve_plainly(D, a, u, theta);
 }
 
 TEST(the_factor_follows_the_sums)
@@ -346,7 +337,7 @@ TEST(the_factor_follows_the_sums)
             tacit__lin_ucb_estimate(p, b, theta, &beta);
             tacit__lin_ucb_estimate(fresh, b, wanted, &beta_fresh);
             assert_close(beta, beta_fresh, 1e-9);
-            solve_plainly(D, m.gram + b * tacit__packed_size(D), 0.5, m.response + b * D, wanted);
+            solve_packed(m.gram + b * tacit__packed_size(D), 0.5, m.response + b * D, wanted);
             for (size_t i = 0; i < D; i++)
                 assert_within(theta[i] - wanted[i], -1e-9, 1e-9);
             tacit__lin_ucb_destroy(fresh);

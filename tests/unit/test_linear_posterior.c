@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/solve.h"
 
 enum { STATES = 4, ACTIONS = 2, D = 3, PAIRS = STATES * ACTIONS, HORIZON = 3 };
 enum { PLANS = 3, BATCHES = 2, TRANSITIONS = (HORIZON - 1) * STATES * D };
@@ -25,20 +26,11 @@ static void row(void *context, uint32_t state, uint32_t action, double *out)
 static const tacit_linear simplex = {.dimension = D, .bound = 1, .simplex = true, .row = row};
 static const tacit_linear ball = {.dimension = D, .bound = 3, .row = row};
 
-static void draw_simplex(uint64_t *seed, size_t n, double *x)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += x[i] = -log(random_unit(seed));
-    for (size_t i = 0; i < n; i++)
-        x[i] /= sum;
-}
-
 static tacit__linear_model *draw_model(uint64_t seed)
 {
     tacit__linear_model *m = NULL;
     for (size_t pair = 0; pair < PAIRS; pair++)
-        draw_simplex(&seed, D, features[pair]);
+        random_simplex(&seed, D, features[pair]);
     features[3][0] = 1; /* one of the corners, so that the longest has length 1 */
     features[3][1] = features[3][2] = 0;
     assert_ok(tacit__linear_model_create(&simplex, STATES, ACTIONS, HORIZON, 1000, &m, NULL));
@@ -150,25 +142,6 @@ TEST(the_first_batch_halves_the_prior_variance)
 
 /* --- The posterior --------------------------------------------------------------------------------- */
 
-/* Inverse by Gauss and Jordan, without pivots: matrices here are definite. */
-static void invert(const double *a, double *out)
-{
-    double m[D][2 * D];
-    for (size_t i = 0; i < D; i++)
-        for (size_t j = 0; j < 2 * D; j++)
-            m[i][j] = j < D ? a[i * D + j] : j - D == i;
-    for (size_t k = 0; k < D; k++) {
-        for (size_t j = 2 * D; j-- > k;)
-            m[k][j] /= m[k][k];
-        for (size_t i = 0; i < D; i++)
-            for (size_t j = 2 * D; j-- > k && i != k;)
-                m[i][j] -= m[i][k] * m[k][j];
-    }
-    for (size_t i = 0; i < D; i++)
-        for (size_t j = 0; j < D; j++)
-            out[i * D + j] = m[i][D + j];
-}
-
 static void multiply(const double *a, const double *b, double *out)
 {
     for (size_t i = 0; i < D; i++)
@@ -240,7 +213,7 @@ static void tell(const tacit__linear_model *m, const double *visits, double vari
             j[i] += visits[pair] * m->features[pair * D + i / D] * m->features[pair * D + i % D];
         r[i] = moment * j[i] + (i / D == i % D ? variance : 0);
     }
-    invert(r, inverse);
+    invert_plainly(D, r, inverse);
     multiply(j, inverse, left);
     multiply(left, j, information);
     for (size_t i = 0; i < D * D; i++)
@@ -262,8 +235,8 @@ static void conclude(const tacit__linear_model *m, const knowledge *measures,
                      const knowledge *rewards, size_t t, plain *x)
 {
     double inverse[D * D], reward_inverse[D * D], sorted[STATES];
-    invert(measures->precision, inverse);
-    invert(rewards->precision, reward_inverse);
+    invert_plainly(D, measures->precision, inverse);
+    invert_plainly(D, rewards->precision, reward_inverse);
     for (size_t pair = 0; pair < PAIRS; pair++) {
         const double *phi = m->features + pair * D;
         double reward = 0.5;
@@ -369,7 +342,7 @@ TEST(exact_sums_of_many_users_tell_the_world)
     draw_batch(&seed, 100000000, 0, &b);
     b.players[1] = b.players[2] /= 2;
     for (size_t i = 0; i < HORIZON * D; i++) {
-        draw_simplex(&seed, STATES, measures[i / D][i % D]);
+        random_simplex(&seed, STATES, measures[i / D][i % D]);
         theta[i / D][i % D] = random_unit(&seed);
     }
     for (size_t i = 0; i < HORIZON * PAIRS * D; i++) {
@@ -378,7 +351,7 @@ TEST(exact_sums_of_many_users_tell_the_world)
         for (size_t next = 0; next < STATES; next++)
             truth.chances[h][pair][next] += features[pair][j] * measures[h][j][next];
     }
-    draw_simplex(&seed, STATES, truth.start);
+    random_simplex(&seed, STATES, truth.start);
     for (size_t j = 0; j < PLANS; j++)
         for (size_t s = 0; s < STATES; s++)
             walk(&truth, b.plans + j * HORIZON * STATES, 0, s,

@@ -6,6 +6,7 @@
 #include "curate/visits.h"
 #include "plan/lsvi.h"
 #include "support/lsvi.h"
+#include "support/solve.h"
 
 static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MODEL_JOINT, 1, 1e-6};
 
@@ -34,36 +35,6 @@ static void phi_of(const reference *r, uint32_t s, uint32_t a, double *out)
         lsvi_simplex_row(NULL, s, a, out);
 }
 
-/* x = m^-1 b by Gauss and Jordan with pivoting, in long double. Returns the logarithm of |det m|. */
-static double solve(size_t d, const double *m, const double *b, double *x)
-{
-    long double a[REF_D][REF_D + 1], log_det = 0;
-    for (size_t i = 0; i < d; i++) {
-        for (size_t j = 0; j < d; j++)
-            a[i][j] = (long double)m[i * d + j];
-        a[i][d] = (long double)b[i];
-    }
-    for (size_t k = 0; k < d; k++) {
-        size_t p = k;
-        for (size_t i = k; i < d; i++)
-            p = fabsl(a[i][k]) > fabsl(a[p][k]) ? i : p;
-        for (size_t j = 0; j <= d; j++) {
-            long double swap = a[k][j];
-            a[k][j] = a[p][j];
-            a[p][j] = swap;
-        }
-        log_det += logl(fabsl(a[k][k]));
-        for (size_t i = 0; i < d; i++) {
-            long double f = i == k ? 0 : a[i][k] / a[k][k];
-            for (size_t j = 0; j <= d; j++)
-                a[i][j] -= f * a[k][j];
-        }
-    }
-    for (size_t i = 0; i < d; i++)
-        x[i] = (double)(a[i][d] / a[i][i]);
-    return (double)log_det;
-}
-
 static void refer(reference *r)
 {
     for (size_t s = 0; s < LSVI_S; s++)
@@ -83,13 +54,13 @@ static void refer(reference *r)
                     gram[i * r->d + j] += phi[i] * phi[j];
             }
         }
-        solve(r->d, gram, u, w);
+        (void)solve_plainly(r->d, gram, u, w);
         for (uint32_t s = 0; s < LSVI_S; s++) {
             r->values[h][s] = 0;
             for (uint32_t a = 0; a < LSVI_A; a++) {
                 double inner = 0, square = 0;
                 phi_of(r, s, a, phi);
-                solve(r->d, gram, phi, v);
+                (void)solve_plainly(r->d, gram, phi, v);
                 for (size_t j = 0; j < r->d; j++) {
                     inner += phi[j] * w[j];
                     square += phi[j] * v[j];
@@ -428,7 +399,7 @@ TEST(determinants_agree_with_an_independent_computation)
                 packed[at++] = (i == j ? 1 : sqrt(2)) * full[i * d + j];
         for (size_t j = 0; j < d; j++)
             full[j * d + j] += 0.7;
-        assert_close(tacit__lsvi_log_det(planner, packed, 1), solve(d, full, b, x), 1e-10);
+        assert_close(tacit__lsvi_log_det(planner, packed, 1), solve_plainly(d, full, b, x), 1e-10);
         assert_close(tacit__lsvi_log_det(planner, packed, 0) + 1e-30, (double)d * log(0.7), 1e-12);
         packed[d * (d + 1) / 2] -=
             1e9; /* not positive definite: no root, and no switch by itself */

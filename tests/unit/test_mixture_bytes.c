@@ -74,39 +74,18 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
 {
     static const char *const schedules[] = {"every", "doubling", "7"};
     const tacit_guarantee guarantees[] = {none, joint, local};
-    for (size_t i = 0; i < 4; i++)
-        for (size_t g = 0; g < 3; g++)
-            for (size_t s = 0; s < 3; s++)
-                for (uint64_t stop = 0; stop < EPISODES; stop += 13)
-                    for (int looked = 0; looked < 2; looked++) { /* before or after a plan */
-                        arena a = arena_open("lock", NULL, 0, 5);
-                        tacit_agent *calm = hire(&a, kinds[i], guarantees[g], schedules[s]);
-                        tacit_agent *agent = hire(&a, kinds[i], guarantees[g], schedules[s]);
-                        tacit_error err;
-                        for (uint64_t k = 0; k < EPISODES; k++) {
-                            tacit_billboard wanted = agent_board(calm), got = {0};
-                            if (looked || k != stop)
-                                got = agent_board(agent);
-                            if (k == stop) {
-                                size_t size;
-                                assert_ok(tacit_agent_save(agent, NULL, &size, &err));
-                                uint8_t *saved = malloc(size);
-                                assert_ok(tacit_agent_save(agent, saved, &size, &err));
-                                tacit_agent_destroy(agent);
-                                agent = hire(&a, kinds[i], guarantees[g], schedules[s]);
-                                assert_ok(tacit_agent_load(agent, saved, size, &err));
-                                free(saved);
-                                got = agent_board(agent);
-                            }
-                            arena_assert_same_board(&a, &wanted, &got);
-                            tacit_trajectory user = arena_play(&a, k, &wanted);
-                            assert_ok(tacit_agent_learn(calm, &user, &err));
-                            assert_ok(tacit_agent_learn(agent, &user, &err));
-                        }
-                        tacit_agent_destroy(calm);
-                        tacit_agent_destroy(agent);
-                        arena_close(&a);
-                    }
+    for (size_t i = 0; i < 4 * 3 * 3; i++)
+        for (uint64_t stop = 0; stop < EPISODES; stop += 13)
+            for (int planned = 0; planned < 2; planned++) {
+                arena a = arena_open("lock", NULL, 0, 5);
+                const tacit_setting setting = {.key = "replan", .value = schedules[i % 3]};
+                tacit_agent_request q =
+                    request_in(a.world, kinds[i / 9], guarantees[i / 3 % 3], EPISODES);
+                q.settings = &setting;
+                q.n_settings = 1;
+                arena_assert_continued(&a, &q, stop, planned != 0);
+                arena_close(&a);
+            }
 }
 
 TEST(models_that_do_not_fit_are_refused)

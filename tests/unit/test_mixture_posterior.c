@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/solve.h"
 
 enum { STATES = 3, ACTIONS = 2, PARTS = 4, WIDTH = PARTS - 1, PAIRS = STATES * ACTIONS };
 enum { STEPS = 3, HORIZON = STEPS + 1, PLANS = 3, BATCHES = 2, CELLS = STEPS * WIDTH };
@@ -28,22 +29,13 @@ static const tacit_mixture mixture = {.dimension = PARTS,
                                       .nonnegative = true,
                                       .row = row};
 
-static void draw_simplex(uint64_t *seed, size_t n, double *x)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += x[i] = -log(random_unit(seed));
-    for (size_t i = 0; i < n; i++)
-        x[i] /= sum;
-}
-
 /* Kernels times a factor of each part. */
 static tacit__mixture_model *draw_model(uint64_t seed)
 {
     tacit__mixture_model *m = NULL;
     for (size_t pair = 0; pair < PAIRS; pair++)
         for (size_t j = 0; j < PARTS; j++) {
-            draw_simplex(&seed, STATES, features[pair][j]);
+            random_simplex(&seed, STATES, features[pair][j]);
             for (size_t next = 0; next < STATES; next++)
                 features[pair][j][next] *= 0.5 + 0.1 * (double)j;
         }
@@ -115,7 +107,7 @@ TEST(the_mean_of_a_score_is_linear_in_the_weights)
     tacit__mixture_model *m = draw_model(3);
     uint64_t seed = 5;
     double weights[PARTS], z[WIDTH], chances[PAIRS * STATES], moments[PAIRS * WIDTH * WIDTH];
-    draw_simplex(&seed, PARTS, weights);
+    random_simplex(&seed, PARTS, weights);
     tacit__mixture_model_differences(m, weights, z);
     tacit__mixture_model_mix(m, weights, chances);
     tacit__mixture_model_moments(m, chances, moments);
@@ -239,25 +231,6 @@ TEST(the_projection_is_the_nearest_point_of_the_simplex)
 
 /* --- The posterior --------------------------------------------------------------------------------- */
 
-/* Inverse by Gauss and Jordan, without pivots: matrices here are definite. */
-static void invert(const double *a, double *out)
-{
-    double m[WIDTH][2 * WIDTH];
-    for (size_t i = 0; i < WIDTH; i++)
-        for (size_t j = 0; j < 2 * WIDTH; j++)
-            m[i][j] = j < WIDTH ? a[i * WIDTH + j] : j - WIDTH == i;
-    for (size_t k = 0; k < WIDTH; k++) {
-        for (size_t j = 2 * WIDTH; j-- > k;)
-            m[k][j] /= m[k][k];
-        for (size_t i = 0; i < WIDTH; i++)
-            for (size_t j = 2 * WIDTH; j-- > k && i != k;)
-                m[i][j] -= m[i][k] * m[k][j];
-    }
-    for (size_t i = 0; i < WIDTH; i++)
-        for (size_t j = 0; j < WIDTH; j++)
-            out[i * WIDTH + j] = m[i][WIDTH + j];
-}
-
 typedef struct played {
     uint32_t plans[PLANS * HORIZON * STATES];
     uint64_t players[PLANS];
@@ -353,7 +326,7 @@ static void plain_pass(const tacit__mixture_model *m, const played *batches, siz
             double jb[WIDTH * WIDTH], rest[WIDTH], cover[WIDTH * WIDTH], inverse[WIDTH * WIDTH];
             const size_t t = x->tables == 1 ? 0 : h;
             look(m, x, &batches[k], h, visits[h], jb, rest, cover);
-            invert(cover, inverse);
+            invert_plainly(WIDTH, cover, inverse);
             for (size_t i = 0; i < WIDTH; i++)
                 for (size_t a = 0; a < WIDTH; a++)
                     for (size_t b = 0; b < WIDTH; b++) {
@@ -366,7 +339,7 @@ static void plain_pass(const tacit__mixture_model *m, const played *batches, siz
     }
     for (size_t t = 0; t < x->tables; t++) {
         double inverse[WIDTH * WIDTH], sorted[PARTS];
-        invert(precision[t], inverse);
+        invert_plainly(WIDTH, precision[t], inverse);
         for (size_t j = 0; j < PARTS; j++) {
             x->weights[t][j] = 1.0 / PARTS;
             for (size_t i = 0; i < WIDTH * WIDTH; i++)
@@ -489,8 +462,8 @@ TEST(exact_sums_of_many_users_tell_the_weights)
     double visits[STEPS][PAIRS] = {{0}};
     draw_batch(&seed, 100000000, 0, &b);
     for (size_t h = 0; h < STEPS; h++)
-        draw_simplex(&seed, PARTS, truth.weights[h]);
-    draw_simplex(&seed, STATES, truth.start);
+        random_simplex(&seed, PARTS, truth.weights[h]);
+    random_simplex(&seed, STATES, truth.start);
     for (size_t j = 0; j < PLANS; j++)
         for (size_t s = 0; s < STATES; s++)
             walk(&truth, b.plans + j * HORIZON * STATES, 0, s,

@@ -173,19 +173,6 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MOD
                              joint_10 = {TACIT_MODEL_JOINT, 10, 1e-5},
                              local = {TACIT_MODEL_LOCAL, 10, 1e-5};
 
-static double play(arena *a, tacit_agent *agent, uint64_t first, uint64_t last)
-{
-    double sum = 0;
-    for (uint64_t k = first; k < last; k++) {
-        const tacit_billboard board = agent_board(agent);
-        const tacit_trajectory t = arena_play(a, k, &board);
-        for (size_t h = 0; h < a->facts->horizon; h++)
-            sum += t.rewards[h];
-        assert_ok(tacit_agent_learn(agent, &t, NULL));
-    }
-    return sum / (double)(last - first);
-}
-
 /* The share of what there is to gain over even play that the last users of 20,000 have: d = 3, four steps. */
 TEST(it_learns_random_linear_worlds)
 {
@@ -215,8 +202,8 @@ TEST(it_learns_random_linear_worlds)
             for (size_t h = 0; h < q.horizon; h++)
                 even += t.rewards[h] / 5000;
         }
-        (void)play(&a, agent, 0, 17000);
-        const double late = play(&a, agent, 17000, 20000);
+        (void)arena_learn(&a, agent, 0, 17000);
+        const double late = arena_learn(&a, agent, 17000, 20000);
         assert_within((late - even) / (best - even), cases[i % N_OF(cases)].least[i / N_OF(cases)],
                       1.05);
         free(mixed);
@@ -302,29 +289,7 @@ TEST(saved_and_continued_is_as_if_never_stopped)
         const tacit_setting setting = {.key = kind[0] == 'p' ? "first" : "explore", .value = "4"};
         q.settings = &setting;
         q.n_settings = 1;
-        tacit_agent *straight = agent_of(&q, 6), *first = agent_of(&q, 6),
-                    *second = agent_of(&q, 7);
-        if (stop > 0) {
-            (void)play(&a, straight, 0, stop);
-            (void)play(&a, first, 0, stop);
-        }
-        agent_bytes b = agent_saved(first);
-        tacit_agent_destroy(first);
-        assert_ok(tacit_agent_load(second, b.data, b.size, NULL));
-        agent_bytes again = agent_saved(second);
-        assert_int_equal(again.size, b.size);
-        assert_memory_equal(again.data, b.data, b.size);
-        for (uint64_t k = stop; k < USERS; k++) {
-            const tacit_billboard x = agent_board(straight), y = agent_board(second);
-            arena_assert_same_board(&a, &x, &y);
-            const tacit_trajectory t = arena_play(&a, k, &x);
-            assert_ok(tacit_agent_learn(straight, &t, NULL));
-            assert_ok(tacit_agent_learn(second, &t, NULL));
-        }
-        free(again.data);
-        free(b.data);
-        tacit_agent_destroy(straight);
-        tacit_agent_destroy(second);
+        arena_assert_continued(&a, &q, stop, false);
         arena_close(&a);
     }
 }

@@ -23,6 +23,17 @@ typedef struct setup {
 
 static const uint64_t ends[] = {40, 47, 50};
 
+static tacit__mixture_plans plans_of(const setup *x, tacit__bold_options batches)
+{
+    batches.horizon = x->H;
+    batches.batches = 2;
+    batches.ends = ends;
+    return (tacit__mixture_plans){.model = x->model,
+                                  .stationary = x->facts->stationary,
+                                  .rewards = x->facts->rewards,
+                                  .batches = batches};
+}
+
 static setup open_planner(const char *kind, uint64_t quota, size_t plans, double boldness)
 {
     setup x = {.world = world_of(kind, NULL, 0)};
@@ -33,18 +44,13 @@ static setup open_planner(const char *kind, uint64_t quota, size_t plans, double
     assert_ok(tacit__mixture_model_create(x.facts->mixture, x.S, x.A, 1000, &x.model, NULL));
     x.d = x.model->parts;
     x.w = x.model->width;
-    const tacit__mixture_plans o = {.model = x.model,
-                                    .stationary = x.facts->stationary,
-                                    .rewards = x.facts->rewards,
-                                    .batches = {.horizon = x.H,
-                                                .batches = 2,
-                                                .ends = ends,
-                                                .noise = {.start = 0.5, .sum = 4},
-                                                .quota = quota,
-                                                .bold = plans,
-                                                .calm = 1,
-                                                .boldness = boldness,
-                                                .tie_seed = 3}};
+    const tacit__mixture_plans o =
+        plans_of(&x, (tacit__bold_options){.noise = {.start = 0.5, .sum = 4},
+                                           .quota = quota,
+                                           .bold = plans,
+                                           .calm = 1,
+                                           .boldness = boldness,
+                                           .tie_seed = 3});
     assert_ok(tacit__posterior_mixture_create(&o, &x.planner));
     return x;
 }
@@ -197,15 +203,8 @@ TEST(users_take_turns)
 TEST(explorers_have_no_plan)
 {
     setup x = open_planner("lock", 12, 5, 2);
-    const tacit__mixture_plans o = {.model = x.model,
-                                    .stationary = x.facts->stationary,
-                                    .rewards = x.facts->rewards,
-                                    .batches = {.horizon = x.H,
-                                                .batches = 2,
-                                                .ends = ends,
-                                                .noise = {.start = 0.5},
-                                                .explores = true,
-                                                .calm = 1}};
+    const tacit__mixture_plans o =
+        plans_of(&x, (tacit__bold_options){.noise = {.start = 0.5}, .explores = true, .calm = 1});
     tacit__posterior_mixture_destroy(x.planner);
     assert_ok(tacit__posterior_mixture_create(&o, &x.planner));
     tacit__bold_batches *batches = tacit__posterior_mixture_batches(x.planner);
@@ -231,16 +230,9 @@ TEST(no_memory_is_survived)
 {
     setup x = open_planner("lock", 12, 5, 2);
     tacit__posterior_mixture *other = NULL;
-    const tacit__mixture_plans o = {.model = x.model,
-                                    .stationary = x.facts->stationary,
-                                    .rewards = x.facts->rewards,
-                                    .batches = {.horizon = x.H,
-                                                .batches = 2,
-                                                .ends = ends,
-                                                .noise = {.start = 0.5, .sum = 4},
-                                                .quota = 3,
-                                                .bold = 2,
-                                                .calm = 1}};
+    const tacit__mixture_plans o = plans_of(
+        &x,
+        (tacit__bold_options){.noise = {.start = 0.5, .sum = 4}, .quota = 3, .bold = 2, .calm = 1});
     assert_survives_no_memory(tacit__posterior_mixture_create(&o, &other), );
     tacit__posterior_mixture_destroy(other);
     close_planner(&x);
@@ -252,19 +244,6 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MOD
                              joint_10 = {TACIT_MODEL_JOINT, 10, 1e-5},
                              local = {TACIT_MODEL_LOCAL, 10, 1e-5};
 
-static double play(arena *a, tacit_agent *agent, uint64_t first, uint64_t last)
-{
-    double sum = 0;
-    for (uint64_t k = first; k < last; k++) {
-        const tacit_billboard board = agent_board(agent);
-        const tacit_trajectory t = arena_play(a, k, &board);
-        for (size_t h = 0; h < a->facts->horizon; h++)
-            sum += t.rewards[h];
-        assert_ok(tacit_agent_learn(agent, &t, NULL));
-    }
-    return sum / (double)(last - first);
-}
-
 /* The best policy of the lock is worth 3.31, the best constant action 1.88. */
 TEST(it_learns_the_lock)
 {
@@ -275,8 +254,8 @@ TEST(it_learns_the_lock)
         const tacit_agent_request q =
             request_in(a.world, learners[i / N_OF(models)], *models[i % N_OF(models)], 6000);
         tacit_agent *agent = agent_of(&q, 6);
-        (void)play(&a, agent, 0, 5000);
-        assert_within(play(&a, agent, 5000, 6000), 3.1, 3.5);
+        (void)arena_learn(&a, agent, 0, 5000);
+        assert_within(arena_learn(&a, agent, 5000, 6000), 3.1, 3.5);
         tacit_agent_destroy(agent);
         arena_close(&a);
     }
@@ -374,29 +353,7 @@ TEST(saved_and_continued_is_as_if_never_stopped)
         const tacit_setting setting = {.key = commits ? "explore" : "first", .value = "4"};
         q.settings = &setting;
         q.n_settings = 1;
-        tacit_agent *straight = agent_of(&q, 6), *first = agent_of(&q, 6),
-                    *second = agent_of(&q, 7);
-        if (stop > 0) {
-            (void)play(&a, straight, 0, stop);
-            (void)play(&a, first, 0, stop);
-        }
-        agent_bytes b = agent_saved(first);
-        tacit_agent_destroy(first);
-        assert_ok(tacit_agent_load(second, b.data, b.size, NULL));
-        agent_bytes again = agent_saved(second);
-        assert_int_equal(again.size, b.size);
-        assert_memory_equal(again.data, b.data, b.size);
-        for (uint64_t k = stop; k < USERS; k++) {
-            const tacit_billboard x = agent_board(straight), y = agent_board(second);
-            arena_assert_same_board(&a, &x, &y);
-            const tacit_trajectory t = arena_play(&a, k, &x);
-            assert_ok(tacit_agent_learn(straight, &t, NULL));
-            assert_ok(tacit_agent_learn(second, &t, NULL));
-        }
-        free(again.data);
-        free(b.data);
-        tacit_agent_destroy(straight);
-        tacit_agent_destroy(second);
+        arena_assert_continued(&a, &q, stop, false);
         arena_close(&a);
     }
 }

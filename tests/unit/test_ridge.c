@@ -8,38 +8,9 @@
 #include "linalg/symmetric.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/solve.h"
 
 enum { MAX = 24 };
-
-/* x = M^-1 b by Gauss and Jordan with pivots; M is [d][d]. */
-static void solve_plainly(size_t d, const double *matrix, const double *b, double *x)
-{
-    double m[MAX][MAX + 1];
-    for (size_t i = 0; i < d; i++) {
-        for (size_t j = 0; j < d; j++)
-            m[i][j] = matrix[i * d + j];
-        m[i][d] = b[i];
-    }
-    for (size_t c = 0; c < d; c++) {
-        size_t pivot = c;
-        for (size_t i = c; i < d; i++)
-            if (fabs(m[i][c]) > fabs(m[pivot][c]))
-                pivot = i;
-        for (size_t j = 0; j <= d; j++) {
-            double swap = m[c][j];
-            m[c][j] = m[pivot][j];
-            m[pivot][j] = swap;
-        }
-        for (size_t i = 0; i < d; i++)
-            if (i != c) {
-                double f = m[i][c] / m[c][c];
-                for (size_t j = c; j <= d; j++)
-                    m[i][j] -= f * m[c][j];
-            }
-    }
-    for (size_t i = 0; i < d; i++)
-        x[i] = m[i][d] / m[i][i];
-}
 
 /* Sums of a few random users, and the full matrices of every block. */
 static double *make_sums(const tacit__frame *f, uint64_t seed, double *full)
@@ -87,8 +58,8 @@ static void check_frame(const tacit__frame *f, bool noisy)
                 matrix[j * w + j] += 0.7;
                 x[j] = f->blocks > 1 ? features[j] : features[j * f->pairs + p];
             }
-            solve_plainly(w, matrix, sums + b * cell + (cell - w), weights);
-            solve_plainly(w, matrix, x, solved);
+            (void)solve_plainly(w, matrix, sums + b * cell + (cell - w), weights);
+            (void)solve_plainly(w, matrix, x, solved);
             for (size_t j = 0; j < w; j++) {
                 inner += x[j] * weights[j];
                 square += x[j] * solved[j];

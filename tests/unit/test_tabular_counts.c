@@ -255,15 +255,35 @@ TEST(leaving_out_later_visits_biases_nothing)
     }
 }
 
+/* Another curator in the same state, by its saved bytes; the first is gone. */
+static tacit__tabular *restore(tacit__tabular *curator, const tacit__tabular_options *o,
+                               tacit_noise *noise)
+{
+    static uint8_t bytes[1 << 20];
+    size_t length = sizeof bytes;
+    tacit__tabular *other;
+    tacit__saved s = tacit__saved_save(bytes, &length, NULL);
+    while (tacit__saved_next(&s))
+        tacit__tabular_fields(curator, &s);
+    assert_ok(s.status);
+    assert_ok(tacit__tabular_create(o, noise, &other, NULL));
+    s = tacit__saved_load(bytes, length, NULL);
+    while (tacit__saved_next(&s))
+        tacit__tabular_fields(other, &s);
+    assert_ok(s.status);
+    tacit__tabular_destroy(curator);
+    return other;
+}
+
 /* What is counted, under a promise with hardly any noise (or none): released, reported, and saved halfway. */
 static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
 {
     static counted exact;
-    static uint8_t report[8 * (1 + 2 * ROWS + ROWS * S)], bytes[1 << 20];
+    static uint8_t report[8 * (1 + 2 * ROWS + ROWS * S)];
     uint64_t seed = 3;
     const size_t rows = o.space.tables * S * A;
     tacit_noise *noise;
-    tacit__tabular *curator, *other;
+    tacit__tabular *curator;
     tacit__counts c;
     tacit_error err;
     assert_ok(tacit_noise_create_simulated(5, &noise));
@@ -287,20 +307,8 @@ static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
         }
         if (k % 3 == 0)
             assert_ok(tacit__tabular_release(curator, &c, &err));
-        if (k == USERS / 2) {
-            size_t length = sizeof bytes;
-            tacit__saved s = tacit__saved_save(bytes, &length, &err);
-            while (tacit__saved_next(&s))
-                tacit__tabular_fields(curator, &s);
-            assert_ok(s.status);
-            assert_ok(tacit__tabular_create(&o, noise, &other, &err));
-            s = tacit__saved_load(bytes, length, &err);
-            while (tacit__saved_next(&s))
-                tacit__tabular_fields(other, &s);
-            assert_ok(s.status);
-            tacit__tabular_destroy(curator);
-            curator = other;
-        }
+        if (k == USERS / 2)
+            curator = restore(curator, &o, noise);
     }
     assert_ok(tacit__tabular_release(curator, &c, &err));
     assert_int_equal(c.drop_last, o.drop_last);
@@ -428,11 +436,10 @@ TEST(visits_that_are_sums_keep_to_their_levels)
 TEST(rare_releases_show_the_users_of_their_moments)
 {
     static counted exact, at_moment;
-    static uint8_t bytes[1 << 20];
     tacit__tabular_options o = options_of((tacit_guarantee){TACIT_MODEL_JOINT, 1e12, 1e-6}, 1);
     uint64_t seed = 6, due = 1, moments = 0;
     tacit_noise *noise;
-    tacit__tabular *curator, *other;
+    tacit__tabular *curator;
     tacit__counts c;
     tacit_error err;
     o.growth = 1.3;
@@ -457,20 +464,8 @@ TEST(rare_releases_show_the_users_of_their_moments)
         assert_true(share(c.visits, at_moment.visits, S * A, 1e-2) <= 1);
         assert_true(share(c.moves, at_moment.moves, S * A * S, 1e-2) <= 1);
         assert_true(share(c.rewards, at_moment.rewards, S * A, 1e-2) <= 1);
-        if (k == USERS / 2) {
-            size_t length = sizeof bytes;
-            tacit__saved s = tacit__saved_save(bytes, &length, &err);
-            while (tacit__saved_next(&s))
-                tacit__tabular_fields(curator, &s);
-            assert_ok(s.status);
-            assert_ok(tacit__tabular_create(&o, noise, &other, &err));
-            s = tacit__saved_load(bytes, length, &err);
-            while (tacit__saved_next(&s))
-                tacit__tabular_fields(other, &s);
-            assert_ok(s.status);
-            tacit__tabular_destroy(curator);
-            curator = other;
-        }
+        if (k == USERS / 2)
+            curator = restore(curator, &o, noise);
     }
     const tacit_plan *plan = tacit_ledger_plan(tacit__tabular_ledger(curator));
     for (size_t i = 0; i < tacit_plan_size(plan); i++) {
