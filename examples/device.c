@@ -3,15 +3,26 @@
  *     curl -s http://127.0.0.1:8470/v1/billboard?learner=river-local | device >report.json
  *     curl -H "Idempotency-Key: $(cat key)" -H "Authorization: Bearer $TOKEN" -d @report.json http://127.0.0.1:8470/v1/reports
  *
- *     device [BILLBOARD [KEYFILE]]      BILLBOARD is - or a file; the key goes to KEYFILE, or to standard error
+ *     device [BILLBOARD [KEYFILE [STATEFILE]]]      BILLBOARD is - or a file; the key goes to KEYFILE, or to standard error
+ *
+ * Where a person may come back (`visits` on the billboard), STATEFILE counts their reports: it is on disk before a report is printed, and
+ * after the last one there are no more. Keep it out of backups: an older one that is put back forgets reports.
  *
  * The program needs libtacit_client alone. A real device takes states, features and rewards from its user's life; this user lives in
  * a ring of states, and is pleased when the action is the state's number or, where situations have features, when the first
  * of them is large. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* fsync, access, dirname */
+#endif
+
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <tacit/client.h>
 
@@ -95,14 +106,51 @@ static tacit_status live(tacit_client *client, life *l, tacit_error *err)
     return status;
 }
 
-static tacit_status run(const char *billboard, size_t size, char **body,
-                        char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
+/* What has to survive: everything of a file or directory, by its descriptor. */
+static int settle(int file)
 {
-    /* the weakest guarantee that this user agrees to, whatever the billboard says */
-    const tacit_client_terms terms = {.epsilon = 2, .delta = 1e-5};
+    int good = file >= 0 && fsync(file) == 0;
+    return file >= 0 && close(file) == 0 && good;
+}
+
+/* The state in its file, or the one before: written beside it, synced, and only then given its name. */
+static tacit_status save(void *context, const void *state, size_t size)
+{
+    const char *path = context;
+    char beside[PATH_MAX], directory[PATH_MAX];
+    if (path == NULL)
+        return TACIT_BAD_ARGUMENT;
+    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
+        return TACIT_TOO_LARGE;
+    (void)snprintf(directory, sizeof directory, "%s", path);
+    int file = open(beside, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int good = file >= 0 && write(file, state, size) == (ssize_t)size;
+    good = settle(file) && good && rename(beside, path) == 0 &&
+           settle(open(dirname(directory), O_RDONLY | O_DIRECTORY));
+    return good ? TACIT_OK : TACIT_SYSTEM;
+}
+
+/* The state of this person, if there is one yet. False: it is there and cannot be read. */
+static int load(const char *path, char **state, size_t *size)
+{
+    *state = NULL;
+    *size = 0;
+    if (path == NULL || access(path, F_OK) != 0)
+        return 1;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return 0;
+    *state = read_all(file, size);
+    (void)fclose(file);
+    return *state != NULL;
+}
+
+static tacit_status run(const char *billboard, size_t size, const tacit_client_terms *terms,
+                        char **body, char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
+{
     tacit_client *client = NULL;
     life l = {0};
-    tacit_status status = tacit_client_create(billboard, size, &terms, &client, err);
+    tacit_status status = tacit_client_create(billboard, size, terms, &client, err);
     if (status == TACIT_OK && !life_create(tacit_client_describe(client), &l))
         status = TACIT_NO_MEMORY;
     if (status == TACIT_OK)
@@ -118,17 +166,31 @@ static tacit_status run(const char *billboard, size_t size, char **body,
 
 int main(int argc, char **argv)
 {
-    char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
+    char *body = NULL, *state = NULL, key[TACIT_CLIENT_KEY_SIZE],
+         *state_path = argc > 3 ? argv[3] : NULL;
     tacit_error err = {0};
-    size_t size = 0;
+    size_t size = 0, state_size = 0;
     FILE *in = argc > 1 && strcmp(argv[1], "-") != 0 ? fopen(argv[1], "r") : stdin;
     char *billboard = in != NULL ? read_all(in, &size) : NULL;
     if (billboard == NULL) {
         perror(argc > 1 ? argv[1] : "standard input");
         return 1;
     }
-    tacit_status status = run(billboard, size, &body, key, &err);
+    if (!load(state_path, &state, &state_size)) {
+        perror(state_path); /* reports that were made cannot be counted, so there are no more */
+        free(billboard);
+        return 1;
+    }
+    /* the weakest guarantee that this user agrees to, whatever the billboard says */
+    const tacit_client_terms terms = {.epsilon = 2,
+                                      .delta = 1e-5,
+                                      .save = state_path != NULL ? save : NULL,
+                                      .save_context = state_path,
+                                      .state = state,
+                                      .state_size = state_size};
+    tacit_status status = run(billboard, size, &terms, &body, key, &err);
     free(billboard);
+    free(state);
     if (in != stdin)
         (void)fclose(in);
     if (status != TACIT_OK) {

@@ -143,7 +143,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_store_export(const tacit_service_opt
 
 /* Decisions that were recorded (log_decisions: yes), as JSON: one line for each step, given to `each` in
  * the order in which users were acknowledged; a record at a time, with newlines. They are users' data, in
- * the clear. It ends when `each` is false, as SYSTEM. */
+ * the clear: an entry in the audit log comes first. It ends when `each` is false, as SYSTEM. */
 typedef bool tacit_line_fn(void *context, const char *lines, size_t size);
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_decisions(const tacit_service_options *options,
                                                             tacit_line_fn *each, void *context,

@@ -122,7 +122,7 @@ tacit_status tacit_client_create(const char *billboard, size_t size,
     if (status == TACIT_OK)
         status = create_agent(c, err);
     if (status == TACIT_OK)
-        status = tacit__client_load(c, terms, err);
+        status = tacit__client_load_state(c, terms, err);
     (void)tacit__alloc_allow(before);
     if (status != TACIT_OK) {
         tacit_client_destroy(c);
@@ -241,7 +241,7 @@ tacit_status tacit_client_report(tacit_client *c, const tacit_trajectory *episod
     char *made = NULL, name[TACIT_CLIENT_KEY_SIZE];
     tacit_status status = make_report(c, episode, &made, name, err);
     if (status == TACIT_OK) /* counted, and where a crash does not reach it, before it can leave */
-        status = tacit__client_keep(c, made, name, err);
+        status = tacit__client_save_report(c, made, name, err);
     c->reported = status == TACIT_OK;
     if (c->reported) {
         *body = made;

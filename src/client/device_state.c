@@ -43,7 +43,8 @@ static tacit_status fail_damaged(tacit_error *err)
                        "cannot be counted, so no more are made");
 }
 
-tacit_status tacit__client_load(tacit_client *c, const tacit_client_terms *terms, tacit_error *err)
+tacit_status tacit__client_load_state(tacit_client *c, const tacit_client_terms *terms,
+                                      tacit_error *err)
 {
     c->save = terms->save;
     c->save_context = terms->save_context;
@@ -109,8 +110,8 @@ static tacit_status save(const tacit_client *c, const char *body, const char *ke
     return TACIT_OK;
 }
 
-tacit_status tacit__client_keep(tacit_client *c, const char *body,
-                                const char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
+tacit_status tacit__client_save_report(tacit_client *c, const char *body,
+                                       const char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
 {
     const size_t length = strlen(body);
     char *copy = tacit__alloc(length + 1, 1);

@@ -17,7 +17,15 @@
 
 enum { MAX_HORIZON = 64, MAX_FEATURES = 4096 };
 
-static const tacit_client_terms terms = {.epsilon = 10, .delta = 0.01, .memory = (size_t)1 << 24};
+static tacit_status save(void *context, const void *state, size_t size)
+{
+    (void)context;
+    require(state != NULL && size > 0);
+    return TACIT_OK;
+}
+
+static const tacit_client_terms terms = {
+    .epsilon = 10, .delta = 0.01, .memory = (size_t)1 << 24, .save = save};
 
 /* Plays an episode in the last state (or all features alike) with the last action's reward. A device acts whatever its person
  * meets. */
@@ -41,6 +49,7 @@ static void use(tacit_client *client)
     require(f->guarantee.delta >= 0 && f->guarantee.delta <= terms.delta);
     require(f->guarantee.epsilon > 0 || f->guarantee.delta > 0);
     require(f->n_actions > 0 && f->horizon > 0);
+    require(f->visits > 0 && f->apart > 0 && f->made == 0);
     require((f->n_states > 0) != (f->per_situation > 0));
     if (f->horizon > MAX_HORIZON || f->per_situation > MAX_FEATURES / 2)
         return;

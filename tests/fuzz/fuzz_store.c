@@ -1,6 +1,6 @@
 /* Stores that a disk or a hand has damaged: checked, exported, listed, served.
  *
- * An input is a recipe for damage to a sound store with three learners, an open episode and a token. Byte 0 says which:
+ * An input is a recipe for damage to a sound store with four learners, an open episode, people who came back and a token. Byte 0 says which:
  *
  *     bit 0 clear   bytes of the file: edits of four bytes each, offset (three, low first) and what is xored there
  *     bit 0 set     rows: edits of three bytes each, two of them used: which column of which table, and what it becomes in all
@@ -35,7 +35,9 @@ static const char yaml[] =
     "  - {name: walk, space: {states: 2, actions: 2, horizon: 2}, users: 100,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
     "  - {name: ours, space: {states: 2, actions: 2, horizon: 1}, users: 100,\n"
-    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n";
+    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n"
+    "  - {name: back, space: {states: 2, actions: 2, horizon: 1}, users: 100,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1, visits: 3, apart: 2}}}\n";
 
 static char directory[] = P_tmpdir "/tacit-fuzz-XXXXXX", file_path[128], store_path[128];
 static const tacit_service_options options = {.file = file_path};
@@ -122,6 +124,18 @@ static void live(tacit_service *service, int users)
     }
 }
 
+/* A visit of somebody who comes back; what a damaged store says of it is its own affair. */
+static void visit(tacit_service *service, const char *user)
+{
+    char answer[4096], body[2048], own[1024];
+    (void)snprintf(body, sizeof body, "{\"learner\":\"back\",\"state\":1,\"user\":\"%s\"}", user);
+    if (ask(service, "/v1/decide", NULL, body, answer, sizeof answer) != 200)
+        return;
+    cut(answer, "\"decision\":\"", own, sizeof own);
+    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":0.5}", own);
+    (void)ask(service, "/v1/observe", NULL, body, NULL, 0);
+}
+
 static void start(void)
 {
     char token[TACIT_TOKEN_SIZE];
@@ -136,6 +150,9 @@ static void start(void)
                                token, NULL) == TACIT_OK);
     require(tacit_service_open(&options, &service, NULL) == TACIT_OK);
     live(service, 5);
+    static const char *const visitors[] = {"bob", "carl", "bob", "bob"}; /* the last is too soon */
+    for (int i = 0; i < 4; i++)
+        visit(service, visitors[i]);
     char answer[4096], body[2048];
     require(ask(service, "/v1/episodes", NULL, "{\"learner\":\"walk\",\"user\":\"ann\"}", answer,
                 sizeof answer) == 201);
@@ -206,7 +223,16 @@ static const struct column {
                {"token", "hash", false},
                {"token", "scopes", false},
                {"meta", "value", false},
-               {"meta", "name", false}};
+               {"meta", "name", false},
+               {"person", "visits", false},
+               {"person", "last_place", false},
+               {"person", "tag", true}, /* under the key, although it can be read */
+               {"learner", "visits", false},
+               {"learner", "apart", false},
+               {"learner", "named", false},
+               {"verdict", "soon", false},
+               {"verdict", "key", false},
+               {"verdict", "opened", false}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* Returns whether something sealed was changed. */
@@ -306,6 +332,8 @@ static void serve(void)
     }
     (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":0.5}", decision);
     (void)ask(service, "/v1/observe", NULL, body, NULL, 0);
+    visit(service, "dora");
+    visit(service, "bob");
     tacit_service_close(service);
 }
 

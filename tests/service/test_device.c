@@ -43,7 +43,9 @@ static const char yaml[] =
     "  - {name: joint, space: {states: 3, actions: 2, horizon: 1}, users: 100,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
     "  - {name: weak, space: {states: 3, actions: 2, horizon: 1}, users: 100,\n"
-    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 50}}}\n";
+    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 50}}}\n"
+    "  - {name: back, space: {states: 4, actions: 3, horizon: 2}, users: 100,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1, delta: 0, visits: 2}}}\n";
 
 static char answer[SERVER_ANSWER];
 
@@ -73,8 +75,9 @@ static void end(server *s)
     server_close(s);
 }
 
-/* The device in the server's directory: from billboard.json to report.json, key and steps; its exit status. */
-static int run_device(const server *s, const char *learner)
+/* The device in the server's directory: from billboard.json to report.json, key and steps, and from this state to the next; its
+ * exit status. */
+static int run_device(const server *s, const char *learner, const char *state)
 {
     char path[128], command[1024];
     (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", learner);
@@ -83,8 +86,8 @@ static int run_device(const server *s, const char *learner)
     assert_non_null(body);
     server_write(s, "billboard.json", body);
     (void)snprintf(command, sizeof command,
-                   "cd '%s' && timeout 60 '%s' - key <billboard.json >report.json 2>steps",
-                   s->directory, TACIT_DEVICE);
+                   "cd '%s' && timeout 60 '%s' - key %s <billboard.json >report.json 2>steps",
+                   s->directory, TACIT_DEVICE, state);
     return system(command); // NOLINT(cert-env33-c): a program of this build
 }
 
@@ -118,7 +121,7 @@ TEST(devices_of_every_family_report_and_are_counted_once)
     for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {
         for (unsigned k = 1; k <= USERS; k++) {
             static char said[4096];
-            if (run_device(&s, learners[i]) != 0) {
+            if (run_device(&s, learners[i], "") != 0) {
                 server_read(&s, "steps", said, sizeof said);
                 fail_msg("%s: %s", learners[i], said);
             }
@@ -143,11 +146,39 @@ TEST(a_device_reports_on_its_owners_terms_only)
     char said[1024];
     begin(&s);
     for (size_t i = 0; i < 2; i++) {
-        assert_true(run_device(&s, cases[i].learner) != 0);
+        assert_true(run_device(&s, cases[i].learner, "") != 0);
         server_read(&s, "steps", said, sizeof said);
         assert_non_null(strstr(said, cases[i].said));
         server_read(&s, "report.json", said, sizeof said);
         assert_string_equal(said, "");
     }
+    end(&s);
+}
+
+/* The state counts the reports of a person; without one there are none, since nobody could count them. */
+TEST(a_device_whose_person_comes_back_stops_after_the_last_report)
+{
+    static char said[4096];
+    server s;
+    begin(&s);
+    assert_true(run_device(&s, "back", "") != 0);
+    server_read(&s, "steps", said, sizeof said);
+    assert_non_null(strstr(said, "must keep how often it has"));
+    for (unsigned k = 1; k <= 2; k++) {
+        assert_int_equal(run_device(&s, "back", "ann"), 0);
+        assert_int_equal(send_report(&s), 202);
+        assert_int_equal(send_report(&s), 202); /* the answer was lost; the same again */
+        server_wait_users(&s, "back", k);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_true(run_device(&s, "back", "ann") != 0);
+        server_read(&s, "steps", said, sizeof said);
+        assert_non_null(strstr(said, "EXHAUSTED: this person has made all 2 reports"));
+    }
+    server_write(&s, "torn", "half a sta");
+    assert_true(run_device(&s, "back", "torn") != 0);
+    server_read(&s, "steps", said, sizeof said);
+    assert_non_null(strstr(said, "the device's state is damaged"));
+    assert_true(ledger(&s, "back", "accepted") == 2);
     end(&s);
 }
