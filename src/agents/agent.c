@@ -222,6 +222,8 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
 bool tacit_agent_kind_returning(const char *name)
 {
     const tacit__family *family;
+    if (name != NULL && tacit_agent_alias_find(name) != NULL)
+        return true; /* all that aliases stand for do */
     const tacit__agent_row *row = name != NULL ? find(name, &family) : NULL;
     return row != NULL && row->curator != NULL && row->curator->returning;
 }
@@ -245,8 +247,9 @@ static tacit_status check_visits(const tacit_agent_request *r, tacit_error *err)
                               (unsigned long long)r->episodes);
     if (!tacit_agent_kind_returning(r->kind))
         return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, line,
-                              "%s learns from each person once; `tacit agents` names the learners "
-                              "that people may come back to",
+                              "%s declares what one visit of each person moves, and nothing about "
+                              "several; `tacit agents` names the learners that people may come "
+                              "back to",
                               r->kind);
     return TACIT_OK;
 }

@@ -25,6 +25,8 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
     const tacit__lsvi_data_options curator = {.space = agent->space,
                                               .scheme = g->scheme,
                                               .episodes = q->episodes,
+                                              .visits = q->visits,
+                                              .apart = q->apart,
                                               .guarantee = q->guarantee,
                                               .printed = g->printed,
                                               .centered = g->options.centered,
@@ -60,6 +62,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 {
     lsvi_agent *agent = self;
     lsvi_design g = {.r = r};
+    agent->come_back = r->request->visits > 1 && r->request->guarantee.model != TACIT_MODEL_NONE;
     TRY(tacit__lsvi_read_space(r, &agent->space, err));
     void *memory = TACIT__PIECES(TACIT__PIECE(g.range, r->request->horizon),
                                  TACIT__PIECE(g.cap, r->request->horizon));
@@ -109,6 +112,17 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     return TACIT_OK;
 }
 
+/* If people come back, what they move rests on when releases are made: at the end of a leaf, whether or not
+ * anybody has asked for the plan. */
+static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
+{
+    lsvi_agent *agent = self;
+    tacit_billboard board;
+    if (agent->come_back)
+        TRY(plan(agent, &board, err));
+    return tacit__curated_learn(agent, user, err);
+}
+
 static tacit_status act(void *self, const tacit_situation *situation, double chance,
                         uint32_t *action, double *probability, tacit_error *err)
 {
@@ -143,7 +157,7 @@ const tacit__family tacit__family_lsvi = {
     .build = build,
     .clear = clear,
     .plan = plan,
-    .learn = tacit__curated_learn,
+    .learn = learn,
     .act = act,
     .fields = tacit__lsvi_agent_fields,
     .ledger = tacit__curated_ledger,

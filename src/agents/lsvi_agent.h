@@ -13,6 +13,7 @@ typedef struct lsvi_agent {
     tacit__curated base;
     tacit__linear_space space;
     double *table;    /* of features, in lattice steps */
+    bool come_back;   /* people, with several visits */
     double *response; /* [d] */
     tacit__lsvi *planner;
     uint8_t fingerprint[TACIT__KEY_BYTES];

@@ -225,6 +225,26 @@ static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
     g->bonus = g->bonus_scale * bonus;
 }
 
+/* Switches at unknown times are charged as if all visits came before each of them. If nobody has chosen, and
+ * people come back, batches are taken where less loss is predicted of them. */
+static tacit_status compare_schedules(lsvi_design *g, tacit_error *reason)
+{
+    if (!g->private || g->printed || g->options.visits <= 1 ||
+        g->options.schedule != TACIT__DOUBLING ||
+        tacit__value_of(&g->r->values, "schedule")->given ||
+        tacit__value_of(&g->r->values, "switches")->given)
+        return TACIT_OK;
+    tacit__lsvi_scheme_options batched = g->options;
+    tacit__lsvi_scheme other;
+    batched.schedule = TACIT__BATCHED;
+    TRY(tacit__lsvi_decide(&batched, &other, reason));
+    if (other.predicted < g->scheme.predicted) {
+        g->options = batched;
+        g->scheme = other;
+    }
+    return TACIT_OK;
+}
+
 tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, tacit_error *err)
 {
     const tacit__reading *r = g->r;
@@ -242,6 +262,8 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
     g->options = (tacit__lsvi_scheme_options){
         .space = agent->space,
         .episodes = q->episodes,
+        .visits = q->visits,
+        .apart = q->apart,
         .guarantee = q->guarantee,
         .theorem = g->theorem,
         .lambda = tacit__value_real(&r->values, "lambda"),
@@ -258,6 +280,8 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
         TRY(read_printed(g, err));
     tacit_error reason = {0};
     tacit_status status = tacit__lsvi_decide(&g->options, &g->scheme, &reason);
+    if (status == TACIT_OK)
+        status = compare_schedules(g, &reason);
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "%s", reason.message);
     set_bonus(g, &g->options.space);

@@ -1,9 +1,9 @@
 /* See audit/attack.h.
  *
  * Trials are independent: each has a seed of its own, from the audit's seed, the world and its number. Under
- * joint privacy a trial is a whole run; under local privacy it is one report, and one instance makes as many
- * as it may. They are dealt out to threads in batches of fixed size and leave their scores in places of their
- * own, so results do not depend on the number of threads.
+ * joint privacy a trial is a whole run; under local privacy it is all reports of one person, and one
+ * instance makes as many as it may. They are dealt out to threads in batches of fixed size and leave their
+ * scores in places of their own, so results do not depend on the number of threads.
  *
  * The first quarter of the trials chooses, for each kind of proof, the score, the side and the threshold
  * that promise most; the bound is then computed on the rest, which the choice has not seen, so that it
@@ -113,10 +113,11 @@ static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64
     return TACIT_OK;
 }
 
-/* How many users' reports one instance makes: what the last of them sends may be of no consequence. */
-static uint64_t reports_each(const tacit__subject *s)
+/* How many people's reports one instance makes: what the last of them sends may be of no consequence. */
+static uint64_t people_each(const tacit__subject *s)
 {
-    return s->users > 1 ? s->users - 1 : 1;
+    const uint64_t reports = s->users > 1 ? s->users - 1 : 1, visits = tacit__pair_visits(s);
+    return reports > visits ? reports / visits : 1;
 }
 
 /* Trials t to end of one instance, or until only one of two users is taken; *t is then the next. A learner
@@ -126,15 +127,19 @@ static tacit_status report_on(const battle *b, tacit__lockstep *d, int world, ui
 {
     const tacit__user *one = &b->pair->users[world], *other = &b->pair->users[1 - world];
     tacit__lockstep_outcome outcome = TACIT__TAKEN;
+    const uint64_t visits = tacit__pair_visits(b->subject);
     bool followed;
     tacit_status status = tacit__pair_prepare(b->pair, d, &followed, err);
     for (bool first = true; *t < end && status == TACIT_OK && outcome != TACIT__ONE_SIDED;
          ++*t, first = false) {
         memset(d->scores, 0, sizeof d->scores);
-        if (b->subject->report == NULL && !first)
-            status = tacit__lockstep_plan_both(d, one, err);
-        if (status == TACIT_OK)
-            status = tacit__lockstep_add(d, one, other, &outcome, err);
+        for (uint64_t i = 0;
+             i < visits && status == TACIT_OK && (i == 0 || outcome == TACIT__TAKEN); i++) {
+            if (b->subject->report == NULL && (!first || i > 0))
+                status = tacit__lockstep_plan_both(d, one, err);
+            if (status == TACIT_OK)
+                status = tacit__lockstep_add(d, one, other, &outcome, err);
+        }
         if (status == TACIT_OK && outcome == TACIT__OUTSIDE)
             status = unexpected(err);
         write_scores(b, d, world, *t);
@@ -145,7 +150,7 @@ static tacit_status report_on(const battle *b, tacit__lockstep *d, int world, ui
 static tacit_status run_local(const battle *b, int world, uint64_t first, uint64_t end,
                               tacit__residuals *check, uint8_t *flaws, tacit_error *err)
 {
-    uint64_t each = reports_each(b->subject);
+    uint64_t each = people_each(b->subject);
     tacit_status status = TACIT_OK;
     for (uint64_t t = first; t < end && status == TACIT_OK;) {
         tacit__lockstep d;

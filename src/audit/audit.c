@@ -139,7 +139,8 @@ static double numbers_per_trial(const tacit__subject *s)
     double numbers = 0;
     for (size_t i = 0; i < tacit_plan_size(s->declared); i++)
         numbers += (double)tacit_plan_release(s->declared, i)->dimension;
-    return 4 * numbers * (s->claim.model == TACIT_MODEL_LOCAL ? 1 : (double)s->users);
+    return 4 * numbers *
+           (double)(s->claim.model == TACIT_MODEL_LOCAL ? tacit__pair_visits(s) : s->users);
 }
 
 static bool report_progress(const void *context, uint64_t done, uint64_t all, double seconds)
@@ -230,6 +231,8 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     tacit_audit *a = &f->face;
     *a = (tacit_audit){.claim = s->claim,
                        .law = tacit_plan_law(s->declared),
+                       .visits = s->visits > 0 ? s->visits : 1,
+                       .apart = s->apart > 0 ? s->apart : 1,
                        .confidence = o->confidence > 0 ? o->confidence : DEFAULT_CONFIDENCE,
                        .noise_size = (double)NAN,
                        .detectable = HUGE_VAL,

@@ -25,6 +25,7 @@ typedef struct control {
     bool is_agent;
     tacit__counter counter;
     tacit_agent_request request;
+    uint64_t visits, apart; /* that people make; 0: those of the request, which are paid for */
     tampering tampering;
 } control;
 
@@ -72,6 +73,28 @@ static const control controls[] = {
      .is_agent = true,
      .request = {.kind = "dp-ucbvi", .guarantee = JOINT, TINY_WORLD},
      .tampering = HALF},
+    {.name = "half the noise, visits",
+     .what = "the same for people who come three times",
+     .broken = true,
+     .trials = 4000,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = JOINT, .visits = 3, .apart = 2, TINY_WORLD},
+     .tampering = HALF},
+    {.name = "half the noise, reports",
+     .what = "dp-ucbvi on the devices of people who report twice, with half of the noise",
+     .broken = true,
+     .trials = 8000,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = LOCAL, .visits = 2, TINY_WORLD},
+     .tampering = HALF},
+    {.name = "a visit too many",
+     .what = "dp-ucbvi with the noise for one visit, and people who come twice",
+     .broken = true,
+     .trials = 4000,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = JOINT, TINY_WORLD},
+     .visits = 2,
+     .apart = 1},
     {.name = "one side",
      .what = "a sensitivity that counts one user's vector, not the distance of two",
      .broken = true,
@@ -197,6 +220,16 @@ static const control controls[] = {
      .trials = 400,
      .is_agent = true,
      .request = {.kind = "dp-ucbvi", .guarantee = JOINT, TINY_WORLD}},
+    {.name = "sound, visits",
+     .what = "dp-ucbvi as it is, and people who come three times",
+     .trials = 400,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = JOINT, .visits = 3, .apart = 2, TINY_WORLD}},
+    {.name = "sound, reports",
+     .what = "dp-ucbvi on the devices of people who report twice",
+     .trials = 2000,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = LOCAL, .visits = 2, TINY_WORLD}},
 };
 enum { N_CONTROLS = sizeof controls / sizeof *controls };
 
@@ -256,6 +289,10 @@ static tacit_status audit_agent(const control *c, const tacit_audit_options *o, 
     if (status != TACIT_OK)
         return status;
     tacit__subject subject = tacit__subject_agent(&c->request, example);
+    if (c->visits > 0) {
+        subject.visits = c->visits;
+        subject.apart = c->apart;
+    }
     subject.tamper = c->tampering == HALF   ? tacit__tamper_half
                      : c->tampering == BARE ? tacit__tamper_bare
                                             : NULL;

@@ -89,6 +89,20 @@ static tacit_status call_member(const tacit__pair *pair, tacit__lockstep *d, siz
     return status;
 }
 
+uint64_t tacit__pair_visits(const tacit__subject *s)
+{
+    const uint64_t visits = s->visits > 0 ? s->visits : 1, most = s->users > 1 ? s->users - 1 : 1;
+    return s->claim.model == TACIT_MODEL_LOCAL && visits > most ? most : visits;
+}
+
+/* Whether user k is a visit of the planted person. */
+static bool is_planted(const tacit__pair *pair, const tacit__subject *s, uint64_t k)
+{
+    const uint64_t apart = s->apart > 0 ? s->apart : 1;
+    return k >= pair->position && (k - pair->position) % apart == 0 &&
+           (k - pair->position) / apart < tacit__pair_visits(s);
+}
+
 static tacit_status run_joint(const tacit__pair *pair, tacit__lockstep *d, int world,
                               tacit__lockstep_outcome *outcome, tacit_error *err)
 {
@@ -98,7 +112,7 @@ static tacit_status run_joint(const tacit__pair *pair, tacit__lockstep *d, int w
     tacit_status status = TACIT_OK;
     bool over = false;
     for (uint64_t k = 0; k < d->subject->users && status == TACIT_OK && !over; k++) {
-        bool planted = k == pair->position;
+        bool planted = is_planted(pair, d->subject, k);
         tacit__user other;
         tacit__lockstep_outcome now;
         status = tacit__lockstep_plan_both(d, &pair->users[2 + k % TACIT__CROWD], err);
@@ -110,7 +124,7 @@ static tacit_status run_joint(const tacit__pair *pair, tacit__lockstep *d, int w
         if (status != TACIT_OK)
             break;
         over = now == TACIT__ONE_SIDED || now == TACIT__OUTSIDE;
-        if (planted || over)
+        if (k == pair->position || over)
             *outcome = now;
     }
     tacit__free(actions);
@@ -136,7 +150,9 @@ tacit_status tacit__pair_run(const tacit__pair *pair, tacit__lockstep *lockstep,
     if (lockstep->subject->claim.model != TACIT_MODEL_LOCAL)
         return run_joint(pair, lockstep, world, outcome, err);
     tacit_status status = tacit__pair_prepare(pair, lockstep, &followed, err);
-    if (status == TACIT_OK && followed)
+    for (uint64_t i = 0; i < tacit__pair_visits(lockstep->subject) && status == TACIT_OK &&
+                         followed && (i == 0 || *outcome == TACIT__TAKEN);
+         i++)
         status = tacit__lockstep_add(lockstep, &pair->users[world], &pair->users[1 - world],
                                      outcome, err);
     return status;

@@ -6,10 +6,12 @@
 
 enum { TACIT__CROWD = 32 }; /* different people among the others, who come round again */
 
-/* Two sequences that differ in user number `position`, and the circumstances in which that is worst. */
+/* Two sequences that differ in user number `position` and, if people come back, in all that person's later
+ * visits, which are as many and as close to each other as was declared; and the circumstances in which that
+ * is worst. */
 typedef struct tacit__pair {
     tacit__user *users; /* [0] and [1]: the two; then the crowd */
-    size_t position;    /* counted from 0; local: there is but one user */
+    size_t position;    /* of the first visit, counted from 0; local: there is but one user */
     uint64_t seed;      /* of the noise, in the search */
     /* Noise of the releases in the search, see tacit__lockstep; trials have the noise that there is. */
     double magnified, growth;
@@ -23,12 +25,16 @@ void tacit__pair_destroy(tacit__pair *pair);
 /* All but the crowd. */
 void tacit__pair_copy(const tacit__form *form, tacit__pair *to, const tacit__pair *from);
 
+/* Visits of one person: at least 1, and no more than users can be. */
+uint64_t tacit__pair_visits(const tacit__subject *subject);
+
 /* Local: both instances see a billboard, and the model if there is one, which they may decline. */
 TACIT_MUST_USE tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__lockstep *lockstep,
                                                 bool *followed, tacit_error *err);
 
 /* One run of a lockstep over the pair: world 0, the first sequence is the real one; world 1, the second.
- * Joint: all users come. *outcome: of the planted user, or of the one with whom the lockstep ended. */
+ * Joint: all users come. Local: all reports of the one. *outcome: of the planted user's first visit, or of
+ * the one with whom the lockstep ended. */
 TACIT_MUST_USE tacit_status tacit__pair_run(const tacit__pair *pair, tacit__lockstep *lockstep,
                                             int world, tacit__lockstep_outcome *outcome,
                                             tacit_error *err);

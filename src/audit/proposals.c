@@ -1,6 +1,8 @@
 /* See audit/proposals.h. Proposals use public sizes only, so that any subject can be searched. */
 #include "audit/proposals.h"
 
+#include <stdlib.h>
+
 #include "base/error.h"
 
 void tacit__propose_crowd(const tacit__form *form, tacit__generator *generator, tacit__user *users)
@@ -51,11 +53,21 @@ bool tacit__propose_crossing(const tacit__form *form, size_t meetings, size_t sp
     return true;
 }
 
+static int ascending(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
 size_t tacit__propose_positions(const tacit__subject *s, size_t out[TACIT__POSITIONS])
 {
     TACIT__REQUIRE(s->users > 0);
     uint64_t k = s->users;
-    const uint64_t wanted[TACIT__POSITIONS] = {0, 1, k / 4, k / 2, k >= 2 ? k - 2 : 0, k - 1};
+    /* those who come back are tried from the last place from which all visits fit, too */
+    const uint64_t apart = s->apart > 0 ? s->apart : 1, later = s->visits > 1 ? s->visits - 1 : 0;
+    const uint64_t fits = later > 0 && later < k / apart ? k - 1 - later * apart : 0;
+    uint64_t wanted[TACIT__POSITIONS] = {0, 1, fits, k / 4, k / 2, k >= 2 ? k - 2 : 0, k - 1};
+    qsort(wanted, TACIT__POSITIONS, sizeof *wanted, ascending);
     size_t n = 0;
     if (s->claim.model == TACIT_MODEL_LOCAL) { /* a report is a report */
         out[0] = 0;

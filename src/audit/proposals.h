@@ -19,7 +19,7 @@ bool tacit__propose_crossing(const tacit__form *form, size_t meetings, size_t sp
 
 /* Early, middle, late; the last user of all may be of no consequence, so the one before counts as late
  * too. */
-enum { TACIT__POSITIONS = 6 };
+enum { TACIT__POSITIONS = 7 };
 size_t tacit__propose_positions(const tacit__subject *subject, size_t out[TACIT__POSITIONS]);
 
 #endif

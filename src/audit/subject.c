@@ -67,6 +67,8 @@ tacit__subject tacit__subject_agent(const tacit_agent_request *request, tacit_ag
                         .form = tacit__form_of(request),
                         .claim = request->guarantee,
                         .users = request->episodes,
+                        .visits = request->visits,
+                        .apart = request->apart,
                         .declared = tacit_agent_release_plan(example),
                         .declares_itself = true,
                         .open = open,

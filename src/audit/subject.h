@@ -15,6 +15,7 @@ struct tacit__subject {
     tacit__form form;
     tacit_guarantee claim;
     uint64_t users;             /* that may come */
+    uint64_t visits, apart;     /* of one person, at most and at least (0: 1); all are replaced */
     const tacit_plan *declared; /* what was said about the releases */
     /* Every instance declares for itself (what is drawn by public chance may show in a dimension), and is
      * held to that; `declared` is an example. Else all are held to it. */

@@ -342,10 +342,8 @@ int cli_audit(int argc, char **argv)
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
     tacit_status status = tacit_experiment_read(o.file, &o.changes, &experiment, &err);
-    if (status == TACIT_OK) {
+    if (status == TACIT_OK)
         cli_warn(experiment, o.label);
-        cli_warn_of_visits(experiment, o.label);
-    }
     code = status == TACIT_OK ? audit_all(&o, experiment) : cli_failed(status, &err);
     tacit_experiment_destroy(experiment);
     return code;

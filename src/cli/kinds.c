@@ -106,8 +106,11 @@ static void print_kind(const cli_kind *kind)
         }
     if (kind->models != 0)
         (void)fputc('\n', stdout);
-    if (kind->returning && kind->models != TACIT_AGENT_NONE)
-        cli_print_wrapped("    ", "people may come back: privacy takes visits and apart");
+    if (kind->models > TACIT_AGENT_NONE)
+        cli_print_wrapped("    ", kind->returning
+                                      ? "people may come back: privacy takes visits and apart"
+                                      : "each person comes once: it declares what one visit moves, "
+                                        "and nothing about several");
     for (size_t i = 0; i < kind->n_parameters; i++)
         print_parameter(&kind->parameters[i]);
 }

@@ -20,12 +20,17 @@ static const char *loss_name(const tacit_audit *a)
 
 static void print_replay(const tacit_audit *a)
 {
-    char text[640];
+    char text[720], who[120];
+    int n = snprintf(who, sizeof who, "user %llu", (unsigned long long)a->position);
+    if (a->visits > 1)
+        (void)snprintf(who + n, sizeof who - (size_t)n,
+                       " and their later visits (up to %llu in all, %llu users apart)",
+                       (unsigned long long)a->visits, (unsigned long long)a->apart);
     (void)snprintf(text, sizeof text,
-                   "%llu neighbours (%llu refused by the curator); the worst, user %llu replaced, "
+                   "%llu neighbours (%llu refused by the curator); the worst, %s replaced, "
                    "moves the releases by %s %.4g, and the plan declares %.4g; %s%s%s%s",
-                   (unsigned long long)a->neighbours, (unsigned long long)a->refused,
-                   (unsigned long long)a->position, loss_name(a), a->moved, a->declared,
+                   (unsigned long long)a->neighbours, (unsigned long long)a->refused, who,
+                   loss_name(a), a->moved, a->declared,
                    a->same_calls ? "the same calls" : "NOT the same calls",
                    a->same_view ? ", the same view" : ", NOT the same view",
                    a->same_taken ? "" : ", NOT the same users taken",
@@ -159,6 +164,8 @@ static void put_replay(tacit__json_writer *to, const tacit_audit *a)
     tacit__json_put_count(to, "neighbours", a->neighbours);
     tacit__json_put_count(to, "refused", a->refused);
     tacit__json_put_count(to, "position", a->position);
+    tacit__json_put_count(to, "visits", a->visits);
+    tacit__json_put_count(to, "apart", a->apart);
     tacit__json_put_flag(to, "same_calls", a->same_calls);
     tacit__json_put_flag(to, "same_view", a->same_view);
     tacit__json_put_flag(to, "same_taken", a->same_taken);

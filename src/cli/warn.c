@@ -55,17 +55,3 @@ void cli_warn(const tacit_experiment *experiment, const char *label)
         before = entry;
     }
 }
-
-void cli_warn_of_visits(const tacit_experiment *experiment, const char *label)
-{
-    const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
-    for (size_t i = 0; i < facts->n_agents; i++) {
-        const tacit_entry *entry = &facts->agents[i];
-        if (entry->visits > 1 && (label == NULL || strcmp(label, entry->label) == 0))
-            (void)fprintf(
-                stderr,
-                "tacit: warning: %s:%d: agent '%s' has visits %llu, but the audit replaces "
-                "one visit of a person; the others are not attacked\n",
-                facts->file, entry->line, entry->label, (unsigned long long)entry->visits);
-    }
-}

@@ -8,7 +8,4 @@
  * delta is above 1/users. `label` NULL: all agents, else that one. */
 void cli_warn(const tacit_experiment *experiment, const char *label);
 
-/* Audits only: what they do not try. */
-void cli_warn_of_visits(const tacit_experiment *experiment, const char *label);
-
 #endif

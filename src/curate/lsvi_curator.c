@@ -206,6 +206,10 @@ tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u
     if (c->users == c->o.episodes)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
                            (unsigned long long)c->o.episodes);
+    if (c->o.visits > 1 &&
+        c->ready) /* a release that waits would hold visits that it does not pay for */
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "a leaf is complete: it is released before the next user is added");
     if (c->closed || c->leaves == c->o.scheme.leaves) { /* nothing will be asked about this user */
         wipe_scratch(c);
         c->users++;
@@ -336,5 +340,7 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
     return tacit__lsvi_data_add(curator, user->trajectory, err);
 }
 
-const tacit__curator tacit__lsvi_curator = {
-    .destroy = tacit__lsvi_data_destroy, .add = add_user, .ledger = tacit__lsvi_data_ledger};
+const tacit__curator tacit__lsvi_curator = {.destroy = tacit__lsvi_data_destroy,
+                                            .add = add_user,
+                                            .ledger = tacit__lsvi_data_ledger,
+                                            .returning = true};

@@ -21,6 +21,7 @@ typedef struct tacit__lsvi_data_options {
     tacit__linear_space space; /* its table must outlive the curator */
     tacit__lsvi_scheme scheme;
     uint64_t episodes;
+    uint64_t visits, apart; /* of one person (0: 1) */
     tacit_guarantee guarantee;
     bool printed;         /* scales as the scheme has them, whatever they give */
     bool centered;        /* targets are shown as target / range - 1/2 */

@@ -15,7 +15,8 @@ struct tacit__lsvi_data {
     size_t packed; /* of one */
     size_t
         *active; /* packed index of each coordinate that is not 0 by public knowledge; NULL: all */
-    size_t n_active; /* of one matrix */
+    size_t n_active;                         /* of one matrix */
+    const uint64_t *leaf_ends, *switch_ends; /* while releases are declared, if people come back */
     int gram_bits, target_bits, response_bits;
     int shown_bits; /* of a noisy response; at most response_bits */
     tacit_ledger *ledger;

@@ -16,8 +16,10 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "curate/lsvi_curator_inside.h"
 #include "sums/lattice.h"
+#include "sums/sum_steps.h"
 
 enum {
     EXACT_BITS = 53,
@@ -68,6 +70,8 @@ static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, i
         .law = s->law,
         .dimension = c->size,
         .users = s->leaves,
+        .visits = c->o.visits,
+        .apart = c->o.apart,
         .bound = {.l1 = LEAF_SLACK * leaf * H * s->gram_l1 / 2, .l2 = LEAF_SLACK * leaf * sqrt(H)},
         .sensitivity_on_lattice = true, /* rounding is added here, user by user */
         .reason = s->tabled ? "|xx'-yy'|_F at its largest over all pairs of the public feature "
@@ -102,6 +106,9 @@ static tacit__once_spec fresh_gram_spec(const tacit__lsvi_data *c)
         .law = s->law,
         .dimension = c->size,
         .releases = s->leaves,
+        .visits = c->o.visits,
+        .apart = c->o.apart,
+        .ends = c->leaf_ends,
         .bits = EXACT_GRAM_BITS,
         .l1 = H * s->gram_l1 + (rounds ? n * step : 0),
         .l2 = sqrt(H) * s->gram_l2 + (rounds ? sqrt(n) * step : 0),
@@ -116,6 +123,8 @@ static tacit__once_spec response_spec(const tacit__lsvi_data *c)
         c->o.printed ? "|xa-yb| <= 2 for targets in [0, 1]; every switch asks each of H steps once"
         : s->law == TACIT_LAW_LAPLACE
             ? "|xa-yb|_1 <= |x|_1|a| + |y|_1|b|; every switch asks each of H steps once"
+        : c->o.visits > 1
+            ? "|xa-yb| at its largest; every switch asks each of H steps once, of all visits so far"
             : "|xx'-yy'|^2 + t|xa-yb|^2 is never larger than both declared moves together; every "
               "switch asks each of H steps once";
     double d = (double)c->o.space.dimension,
@@ -125,11 +134,13 @@ static tacit__once_spec response_spec(const tacit__lsvi_data *c)
     return (tacit__once_spec){.law = s->law,
                               .dimension = c->o.space.dimension,
                               .releases = s->switches * c->o.space.horizon,
+                              .together = c->o.space.horizon,
+                              .visits = c->o.visits,
+                              .apart = c->o.apart,
+                              .ends = c->switch_ends,
                               .bits = c->shown_bits,
                               .l1 = l1,
-                              .l2 = step == 0                     ? s->response_l2
-                                    : s->law == TACIT_LAW_LAPLACE ? fmin(l1, l2)
-                                                                  : l2,
+                              .l2 = step == 0 ? s->response_l2 : fmin(l1, l2),
                               .reason = reason};
 }
 
@@ -172,13 +183,13 @@ static tacit_status check_ratio(const tacit__lsvi_data *c, const tacit_plan *pla
                        "the split between Gram matrices and responses misses its condition");
 }
 
-tacit_status tacit__lsvi_data_open_releases(tacit__lsvi_data *c, tacit_noise *noise,
-                                            tacit_error *err)
+static tacit_status open_releases(tacit__lsvi_data *c, tacit_noise *noise, tacit_error *err)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
     tacit_plan *plan = NULL;
     tacit_sum_spec sums;
     tacit__once_spec fresh = fresh_gram_spec(c), responses = response_spec(c);
+    const tacit__batches leaves = {s->leaves, s->leaf > 1 ? c->leaf_ends : NULL};
     tacit_release gram, response;
     tacit_status status = tacit_plan_create(&plan);
     if (status != TACIT_OK)
@@ -188,7 +199,7 @@ tacit_status tacit__lsvi_data_open_releases(tacit__lsvi_data *c, tacit_noise *no
     } else {
         status = gram_spec(c, &sums, &c->gram_bits, err);
         if (status == TACIT_OK)
-            status = tacit_sum_declare(&sums, gram_name, &gram, err);
+            status = tacit__sum_declare_released(&sums, &leaves, gram_name, &gram, err);
     }
     if (status == TACIT_OK)
         status = tacit__once_declare(&responses, response_name, &response, err);
@@ -200,9 +211,35 @@ tacit_status tacit__lsvi_data_open_releases(tacit__lsvi_data *c, tacit_noise *no
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     if (status == TACIT_OK)
         status = s->direct ? tacit__once_create(&fresh, c->ledger, gram_name, &c->fresh, err)
-                           : tacit_sum_create(&sums, c->ledger, gram_name, &c->sum, err);
+                           : tacit__sum_create_released(&sums, &leaves, c->ledger, gram_name,
+                                                        &c->sum, err);
     if (status == TACIT_OK)
         status = tacit__once_create(&responses, c->ledger, response_name, &c->responses, err);
     tacit_plan_destroy(plan);
+    return status;
+}
+
+/* Where people come back, when leaves and switches are decides what one person moves. */
+tacit_status tacit__lsvi_data_open_releases(tacit__lsvi_data *c, tacit_noise *noise,
+                                            tacit_error *err)
+{
+    const tacit__lsvi_scheme *s = &c->o.scheme;
+    const bool come_back = c->o.visits > 1;
+    uint64_t *leaves = come_back ? tacit__alloc((size_t)s->leaves, sizeof *leaves) : NULL,
+             *switches = come_back ? tacit__alloc((size_t)s->switches, sizeof *switches) : NULL;
+    tacit_status status = TACIT_OK;
+    if (come_back && (leaves == NULL || switches == NULL)) {
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    } else if (come_back) {
+        tacit__lsvi_leaf_ends(s, leaves);
+        tacit__lsvi_switch_ends(s, switches);
+    }
+    c->leaf_ends = leaves;
+    c->switch_ends = switches;
+    if (status == TACIT_OK)
+        status = open_releases(c, noise, err);
+    c->leaf_ends = c->switch_ends = NULL;
+    tacit__free(leaves);
+    tacit__free(switches);
     return status;
 }

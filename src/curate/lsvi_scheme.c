@@ -12,6 +12,12 @@
  * A = reach(0) and U = (reach(t) - A) / t; reach is convex, so the split is an upper bound for
  * every smaller t too, and that is checked once scales are known.
  *
+ * People who come back. A visit is in every response after it, so visits so far add up in each: over N
+ * switches at places t the column is sum_t min(k, 1 + floor((t - 1) / b))^2 (packed is worst;
+ * sums/returning.h) in the place of N. Pairs of visits that are far apart weigh more in responses than
+ * in Gram matrices, which have columns of their own, so reach(t) does not carry over: both maxima are
+ * declared, A = reach(0) and U the largest |x a - y b|^2 alone, and A + U t holds at every ratio.
+ *
  * Prediction. After k users a direction of the features has been seen about k / d times. With noise
  * E on Q's numerator and a ridge r, an estimate is off by about (sigma sqrt(n) + E + r / 4) / (n +
  * r), n = k / d, of the range; a policy that knows nothing loses about BLIND of it, and none is
@@ -23,7 +29,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "curate/levels.h"
+#include "base/memory.h"
 #include "sums/sum_inside.h"
 
 #define SIGMA 0.25   /* standard deviation of a normalized target: stated choice */
@@ -33,109 +39,13 @@
 #define LEAST_SHARE 0.2  /* of the budget, for either release: no prediction is that good */
 #define JOINT_SLACK 1e-3 /* room between the ratio that is wanted and the one that is allowed */
 #define ROUNDING (1 + 1e-12)
+#define RESPONSES_ONLY 1e9 /* a ratio t at which reach(t) / t is U, from above */
 
 enum {
     N_RATIOS = 49,       /* of t, from 2^-12 to 2^12 by factors of sqrt(2) */
-    MOST_PAIRS = 1000,   /* tables of features up to this many rows are searched pair by pair */
     MOST_SWITCHES = 400, /* candidates for a cap */
     TEST_POINTS = 1000   /* tests of determinants in a run, unless asked for: more cost noise */
 };
-
-/* --- Sensitivities ------------------------------------------------------------------------------ */
-
-/* For vectors of length at most 1 at any angle; b in units of a, targets in [0, 1]. */
-static double reach_of_ball(double b)
-{
-    return b <= 2 ? 2 + 2 * b + b * b / 2 : 4 * b;
-}
-
-/* The same from a table, for n ratios in one pass over all pairs, a row with itself included. */
-static void reach_of_table(const tacit__linear_space *sp, bool centered, size_t n_ratios,
-                           const double *ratios, double *out)
-{
-    size_t n = sp->n_states * sp->n_actions, d = sp->dimension;
-    double unit = ldexp(1, -2 * sp->feature_bits);
-    for (size_t r = 0; r < n_ratios; r++)
-        out[r] = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double *x = sp->table + i * d;
-        double p = 0;
-        for (size_t k = 0; k < d; k++)
-            p += x[k] * x[k];
-        p *= unit;
-        for (size_t j = i; j < n; j++) {
-            const double *y = sp->table + j * d;
-            double q = 0, c = 0;
-            for (size_t k = 0; k < d; k++) {
-                q += y[k] * y[k];
-                c += x[k] * y[k];
-            }
-            q *= unit;
-            c *= unit;
-            double gram = fmax(p * p + q * q - 2 * c * c, 0);
-            double response =
-                centered ? (p + q + 2 * fabs(c)) / 4 : fmax(fmax(p, q), p + q - 2 * c);
-            for (size_t r = 0; r < n_ratios; r++) {
-                double both = (gram + ratios[r] * response) * (1 + 1e-9);
-                out[r] = both > out[r] ? both : out[r];
-            }
-        }
-    }
-}
-
-static bool is_searched(const tacit__linear_space *sp)
-{
-    return sp->form == TACIT__TABLE && sp->n_states * sp->n_actions <= MOST_PAIRS;
-}
-
-/* From what is known of the features beside a table. */
-static double reach_of_form(const tacit__linear_space *sp, bool centered, double t)
-{
-    if (sp->form == TACIT__ONE_HOT) /* different cells, or the same one */
-        return centered ? fmax(2 + t / 2, t) : 2 + 2 * t;
-    if (sp->simplex && !centered)
-        return 2 + 2 * t;
-    return reach_of_ball(centered ? t / 4 : t) * ROUNDING;
-}
-
-double tacit__lsvi_reach(const tacit__linear_space *sp, bool centered, double t)
-{
-    TACIT__REQUIRE(t >= 0);
-    double out = reach_of_form(sp, centered, t);
-    if (is_searched(sp))
-        reach_of_table(sp, centered, 1, &t, &out);
-    return out;
-}
-
-/* --- Levels ------------------------------------------------------------------------------------- */
-
-double tacit__lsvi_expected_norm(const tacit__linear_space *sp)
-{
-    double d = (double)sp->dimension;
-    return sp->form == TACIT__ONE_HOT ? sqrt(2 * log(2 * d)) : sqrt(2 * d);
-}
-
-double tacit__lsvi_matrix_level(const tacit__linear_space *sp, tacit_law law, double draws,
-                                double alpha)
-{
-    double d = (double)sp->dimension, packed = (double)tacit__gram_size(sp);
-    bool diagonal = sp->form == TACIT__ONE_HOT;
-    if (law == TACIT_LAW_GAUSSIAN) /* E max eigenvalue <= sqrt(2 d), and it is 1-Lipschitz */
-        return diagonal ? tacit__level_gaussian(1, alpha / d)
-                        : sqrt(2 * d) + sqrt(2 * log(2 / alpha));
-    /* every coordinate at once; the Frobenius norm bounds the eigenvalues */
-    double level = tacit__level_laplace(ceil(draws * (1 - 1e-9)), alpha / packed);
-    return level / sqrt(2 * draws) * (diagonal ? 1 : sqrt(packed));
-}
-
-double tacit__lsvi_vector_level(size_t d, tacit_law law, double alpha)
-{
-    TACIT__REQUIRE(d > 0 && alpha > 0);
-    double n = (double)d;
-    if (law == TACIT_LAW_GAUSSIAN)
-        return sqrt(n) + sqrt(2 * log(1 / alpha));
-    return sqrt(n / 2) * tacit__level_laplace(1, alpha / n);
-}
 
 /* --- Noise of a candidate ----------------------------------------------------------------------- */
 
@@ -237,11 +147,34 @@ static double loss_of(const search *s, const candidate *c, double gram, double r
     return s->w->theorem ? theorem_loss(s, c, gram, response) : predict(s, c, gram, response);
 }
 
+static tacit__returning visits_of(const tacit__lsvi_scheme_options *w)
+{
+    return (tacit__returning){w->visits > 0 ? w->visits : 1, w->apart > 0 ? w->apart : 1};
+}
+
+/* What one person moves in n fresh releases over all data so far, after the leaves first .. first + n - 1:
+ * squares in L2, moves in L1. */
+static double prefixes(const search *s, uint64_t leaf, uint64_t first, uint64_t n)
+{
+    const tacit__returning v = visits_of(s->w);
+    double sum = 0;
+    if (v.most == 1)
+        return (double)n;
+    for (uint64_t i = first; i < first + n; i++) {
+        const uint64_t end = (i + 1) * leaf;
+        const tacit__returning_sums one = tacit__returning_in_prefixes(&v, &end, 1);
+        sum += is_laplace(s) ? one.l1 : one.square;
+    }
+    return sum;
+}
+
 /* The best split of the budget for a candidate. */
 static noise split(const search *s, const candidate *c)
 {
     const tacit__lsvi_scheme_options *w = s->w;
-    double H = (double)w->space.horizon, N = (double)c->switches, nearest = HUGE_VAL;
+    const uint64_t idle = c->switches < c->leaves ? c->leaves - c->switches : 0;
+    double H = (double)w->space.horizon, N = prefixes(s, c->leaf, idle, c->switches),
+           nearest = HUGE_VAL;
     noise best = {.loss = HUGE_VAL};
     for (int i = 0; i < N_RATIOS; i++) {
         double t = ratio_at(i), share;
@@ -281,19 +214,52 @@ static double rough_gain(const search *s, double n)
     return levels;
 }
 
-static double direct_column(const search *s, uint64_t n)
+static double direct_column(const search *s, const candidate *c)
 {
-    return is_laplace(s) ? (double)n : sqrt((double)n) * ROUNDING;
+    const double sum = prefixes(s, c->leaf, 0, c->leaves);
+    return is_laplace(s) ? sum : sqrt(sum) * ROUNDING;
+}
+
+/* How much more all visits of one person move a running sum than one, roughly: overlaps fall with the
+ * logarithm of the distance. */
+static double rough_visits(const search *s)
+{
+    enum { MOST_TERMS = 10000 };
+    const tacit__returning v = visits_of(s->w);
+    const double k = (double)v.most, K = (double)s->w->episodes, one = 1 + log1p(K);
+    double sum = k;
+    if (is_laplace(s))
+        return k;
+    for (uint64_t j = 1; j < v.most && j < MOST_TERMS; j++)
+        sum += 2 * (k - (double)j) * log1p(K / ((double)j * (double)v.apart)) / one;
+    return fmin(sqrt(sum), k);
 }
 
 /* For the search: the better of both mechanisms. */
 static void estimate_gain(const search *s, candidate *c)
 {
-    double sums = rough_gain(s, (double)c->leaves), direct = direct_column(s, c->leaves);
+    double sums = rough_gain(s, (double)c->leaves) * rough_visits(s), direct = direct_column(s, c);
     bool may_sum = s->w->gram != TACIT__GRAM_DIRECT || s->w->schedule == TACIT__DOUBLING;
     bool may_direct = s->w->gram != TACIT__GRAM_SUMS && s->w->schedule != TACIT__DOUBLING;
     c->row = 1;
     c->column = !may_direct || (may_sum && sums < direct) ? sums : direct;
+}
+
+/* Leaves of one user are places; others hold several visits. */
+static tacit_status predict_sums(const search *s, const candidate *c, const tacit_sum_spec *spec,
+                                 tacit__sum_prediction *out, tacit_error *err)
+{
+    if (visits_of(s->w).most == 1 || c->leaf == 1)
+        return tacit__sum_predict(spec, out, err);
+    const tacit__lsvi_scheme leaves = {.leaf = c->leaf, .leaves = c->leaves};
+    uint64_t *ends = tacit__alloc((size_t)c->leaves, sizeof *ends);
+    if (ends == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__lsvi_leaf_ends(&leaves, ends);
+    tacit_status status =
+        tacit__sum_predict_released(spec, &(tacit__batches){c->leaves, ends}, out, err);
+    tacit__free(ends);
+    return status;
 }
 
 /* For the plan: the exact one. */
@@ -310,19 +276,34 @@ static tacit_status find_gain(const search *s, candidate *c, tacit__lsvi_scheme 
                                      .dimension =
                                          s->w->space.horizon * tacit__gram_size(&s->w->space),
                                      .users = c->leaves,
+                                     .visits = s->w->visits,
+                                     .apart = s->w->apart,
                                      .bound = {.l1 = H * l1_of_gram(s->w), .l2 = sqrt(H)}};
-        TRY(tacit__sum_predict(&spec, &gain, err));
+        TRY(predict_sums(s, c, &spec, &gain, err));
         out->direct = s->w->gram == TACIT__GRAM_AUTO && !doubling &&
-                      direct_column(s, c->leaves) < gain.column * gain.row;
+                      direct_column(s, c) < gain.column * gain.row;
     }
     if (out->direct)
-        gain = (tacit__sum_prediction){.column = direct_column(s, c->leaves), .row = 1};
+        gain = (tacit__sum_prediction){.column = direct_column(s, c), .row = 1};
     c->column = gain.column;
     c->row = gain.row;
     return TACIT_OK;
 }
 
 /* --- Schedules ---------------------------------------------------------------------------------- */
+
+void tacit__lsvi_leaf_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends)
+{
+    for (uint64_t i = 0; i < scheme->leaves; i++)
+        ends[i] = (i + 1) * scheme->leaf;
+}
+
+void tacit__lsvi_switch_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends)
+{
+    const uint64_t idle = scheme->switches < scheme->leaves ? scheme->leaves - scheme->switches : 0;
+    for (uint64_t i = 0; i < scheme->switches; i++)
+        ends[i] = (idle + i + 1) * scheme->leaf;
+}
 
 static uint64_t at_least_one(uint64_t n)
 {
@@ -463,6 +444,12 @@ static void decide_exact(const tacit__lsvi_scheme_options *w, tacit__lsvi_scheme
     out->predicted = (double)NAN;
 }
 
+/* U: the largest |x a - y b|^2. */
+static double response_reach(const tacit__lsvi_scheme_options *w)
+{
+    return tacit__lsvi_reach(&w->space, w->centered, RESPONSES_ONLY) / RESPONSES_ONLY;
+}
+
 static tacit_status begin_search(search *s, const tacit__lsvi_scheme_options *w, tacit_error *err)
 {
     *s = (search){.w = w,
@@ -473,12 +460,11 @@ static tacit_status begin_search(search *s, const tacit__lsvi_scheme_options *w,
     if (is_laplace(s))
         return TACIT_OK;
     double ratios[N_RATIOS];
-    for (int i = 0; i < N_RATIOS; i++) {
+    for (int i = 0; i < N_RATIOS; i++)
         ratios[i] = ratio_at(i);
-        s->reach[i] = reach_of_form(&w->space, w->centered, ratios[i]);
-    }
-    if (is_searched(&w->space))
-        reach_of_table(&w->space, w->centered, N_RATIOS, ratios, s->reach);
+    tacit__lsvi_reaches(&w->space, w->centered, N_RATIOS, ratios, s->reach);
+    for (int i = 0; i < N_RATIOS && visits_of(w).most > 1; i++)
+        s->reach[i] = s->gram_reach + ratios[i] * response_reach(w);
     tacit_status status = tacit_gdp_mu(w->guarantee.epsilon, w->guarantee.delta, &s->budget);
     if (status != TACIT_OK)
         return tacit__fail(err, status, "no Gaussian noise gives epsilon = %g at delta = %g",
@@ -497,9 +483,14 @@ static void fill_sensitivities(const search *s, const noise *scales, tacit__lsvi
         return;
     }
     out->gram_l2 = sqrt(s->gram_reach) * ROUNDING;
-    out->tabled = is_searched(&w->space);
+    out->tabled = tacit__lsvi_is_searched(&w->space);
     if (is_laplace(s)) { /* for the record; the law is charged in L1 */
         out->response_l2 = w->centered ? 1 : 2;
+        return;
+    }
+    if (visits_of(w).most > 1) {
+        out->ratio = HUGE_VAL;
+        out->response_l2 = fmin(sqrt(response_reach(w)) * ROUNDING, out->response_l1);
         return;
     }
     out->ratio = scales->ratio * (1 + JOINT_SLACK);

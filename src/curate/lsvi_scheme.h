@@ -17,7 +17,8 @@ typedef enum tacit__lsvi_gram {
 typedef struct tacit__lsvi_scheme_options {
     tacit__linear_space space;
     tacit__lsvi_schedule schedule;
-    uint64_t episodes; /* K */
+    uint64_t episodes;      /* K */
+    uint64_t visits, apart; /* of one person (0: 1) */
     tacit_guarantee guarantee;
     tacit_sum_mechanism mechanism; /* of Gram matrices, unless direct releases are better */
     tacit__lsvi_gram gram;
@@ -54,12 +55,22 @@ typedef struct tacit__lsvi_scheme {
     bool tabled;      /* sensitivities were computed from the table of features */
 } tacit__lsvi_scheme;
 
+/* Users at each leaf, and at each switch that is charged, into ends[leaves] and [switches]. When DOUBLING
+ * switches is not known beforehand; visits so far only grow, so the last leaves are charged. */
+void tacit__lsvi_leaf_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends);
+void tacit__lsvi_switch_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends);
+
 TACIT_MUST_USE tacit_status tacit__lsvi_decide(const tacit__lsvi_scheme_options *options,
                                                tacit__lsvi_scheme *out, tacit_error *err);
 
 /* max over two users' (x, a), (y, b) of |x x^T - y y^T|_F^2 + t |x a - y b|^2, for features of
  * length at most 1 and targets in [0, 1], or in [-1/2, 1/2] if centered. */
 double tacit__lsvi_reach(const tacit__linear_space *space, bool centered, double t);
+
+/* The same for n values of t, and whether it is found pair by pair in a table. */
+void tacit__lsvi_reaches(const tacit__linear_space *space, bool centered, size_t n, const double *t,
+                         double *out);
+bool tacit__lsvi_is_searched(const tacit__linear_space *space);
 
 /* Bounds on noise, each failing with probability at most alpha: the largest eigenvalue (in absolute
  * value) of a symmetric matrix of order d, and the length of a vector, in units of a coordinate's

@@ -41,7 +41,10 @@ static tacit_status add_visits(const tacit__once_spec *spec, tacit__returning_su
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "releases whose times are not known beforehand take one visit of each "
                            "person");
-    *sums = tacit__returning_in_prefixes(&v, spec->ends, (size_t)spec->releases);
+    const uint64_t together = spec->together > 0 ? spec->together : 1;
+    *sums = tacit__returning_in_prefixes(&v, spec->ends, (size_t)(spec->releases / together));
+    sums->l1 *= (double)together;
+    sums->square *= (double)together;
     return TACIT_OK;
 }
 

@@ -30,10 +30,11 @@ typedef struct tacit__once_spec {
     /* A place is in one of the releases only, and they compose in parallel; else it is in all later
      * ones. */
     bool disjoint;
-    /* People who come back (0: 1), and how many places there are at each release (NULL: each place is
-     * one). */
+    /* People who come back (0: 1), and how many places there are at each release, or at so many releases
+     * together (NULL: each place is one). */
     uint64_t visits, apart;
-    const uint64_t *ends;
+    const uint64_t *ends; /* [releases / together] */
+    uint64_t together;    /* 0: 1; only if places are in all later releases */
 } tacit__once_spec;
 
 typedef struct tacit__once tacit__once;

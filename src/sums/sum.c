@@ -148,12 +148,18 @@ tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, const tacit
 tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_prediction *out,
                                 tacit_error *err)
 {
+    return tacit__sum_predict_released(spec, &(tacit__batches){.n = spec->users}, out, err);
+}
+
+tacit_status tacit__sum_predict_released(const tacit_sum_spec *spec, const tacit__batches *releases,
+                                         tacit__sum_prediction *out, tacit_error *err)
+{
     enum { SAMPLE = 64 };
     tacit__lattice lattice;
     tacit__shape shape;
     tacit__columns columns;
     void *state = NULL;
-    TRY(derive(spec, &(tacit__batches){.n = spec->users}, &lattice, &shape, err));
+    TRY(derive(spec, releases, &lattice, &shape, err));
     const tacit__strategy *strategy = strategies[spec->mechanism];
     tacit_status status = strategy->columns(&shape, &columns, err);
     shape.dimension = SAMPLE; /* the strategy works coordinate by coordinate */
@@ -167,7 +173,7 @@ tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_predictio
         bytes += regions[i].size;
     *out =
         (tacit__sum_prediction){.column = spec->law == TACIT_LAW_LAPLACE ? columns.l1 : columns.l2,
-                                .row = sqrt(strategy->most(state, spec->users)),
+                                .row = sqrt(strategy->most(state, releases->n)),
                                 .bytes = (double)bytes / SAMPLE + sizeof(int64_t)};
     strategy->destroy(state);
     return TACIT_OK;

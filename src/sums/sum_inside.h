@@ -57,4 +57,10 @@ typedef struct tacit__sum_prediction {
 TACIT_MUST_USE tacit_status tacit__sum_predict(const tacit_sum_spec *spec,
                                                tacit__sum_prediction *out, tacit_error *err);
 
+/* The same for releases that are fewer than people, or whose people come back: sums/sum_steps.h. */
+TACIT_MUST_USE tacit_status tacit__sum_predict_released(const tacit_sum_spec *spec,
+                                                        const tacit__batches *releases,
+                                                        tacit__sum_prediction *out,
+                                                        tacit_error *err);
+
 #endif

@@ -111,6 +111,27 @@ TEST(local_posterior_linear_moves_by_what_it_declares)
     check(1, "posterior-linear", local, NULL, 0, true);
 }
 
+/* All visits of one person are replaced, from every user on: in different batches, or several in one. */
+TEST(people_who_come_back_to_posterior_linear_move_it_no_further_than_declared)
+{
+    static const struct {
+        uint64_t visits, apart;
+    } cases[] = {{2, 9}, {4, 4}, {5, 1}};
+    const tacit_setting early[] = {{.key = "first", .value = "2"},
+                                   {.key = "growth", .value = "1.3"}};
+    static crowd c;
+    for (size_t i = 0; i < 6 * N_OF(cases); i++) {
+        const size_t kind = i / (3 * N_OF(cases)), model = i / N_OF(cases) % 3;
+        c = crowd_of(kinds[kind], &tables[0], model == 0 ? joint : local, kind == 0 ? early : NULL,
+                     kind == 0 ? 2 : 0, 4);
+        c.devices = model == 2;
+        c.request.visits = cases[i % N_OF(cases)].visits;
+        c.request.apart = cases[i % N_OF(cases)].apart;
+        crowd_fill(&c, 1);
+        neighbors_assert(&c, &(neighbors_wish){.restarts = 4, .moves = 60, .least = {0.45}});
+    }
+}
+
 /* Late users act by an older plan: they add by the same table, in the batch of their place. */
 TEST(late_users_count_by_their_place)
 {

@@ -13,6 +13,7 @@ typedef struct setup {
     tacit_guarantee guarantee;
     tacit_calibration calibration;
     const char *sums;
+    uint64_t visits, apart;
 } setup;
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, pure = {TACIT_MODEL_JOINT, 1, 0};
@@ -45,6 +46,8 @@ static void check(const setup *s, least wanted)
                                     .guarantee = s->guarantee,
                                     .calibration = s->calibration,
                                     .sums = s->sums,
+                                    .visits = s->visits,
+                                    .apart = s->apart,
                                     .n_states = LSVI_S,
                                     .n_actions = LSVI_A,
                                     .horizon = horizons[i],
@@ -135,4 +138,38 @@ TEST(the_printed_constants_move_by_what_is_declared_too)
                    .guarantee = joint,
                    .calibration = TACIT_CALIBRATION_PUBLISHED},
           (least){0.95, 0, 0.8});
+}
+
+/* All visits of one person are replaced, from every user on. Gram matrices and responses are each declared at their own worst, which
+ * no pair of users reaches for both. */
+TEST(people_who_come_back_move_gram_matrices_and_responses_no_further_than_declared)
+{
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4"),
+                                SET("center", "no"), SET("gram", "sums")},
+                   .guarantee = joint,
+                   .visits = 3,
+                   .apart = 2},
+          (least){0.8, 0.2, 0.3});
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4"),
+                                SET("gram", "direct")},
+                   .guarantee = joint,
+                   .visits = 2,
+                   .apart = 3},
+          (least){0.9, 0.2, 0.3});
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "every")},
+                   .guarantee = joint,
+                   .visits = 4,
+                   .apart = 1},
+          (least){0.9, 0.2, 0.3});
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "doubling"), SET("switches", "3"),
+                                SET("switch_factor", "1.01"), SET("test_every", "1")},
+                   .guarantee = joint,
+                   .visits = 2,
+                   .apart = 4},
+          (least){0.1, 0, 0.05});
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4")},
+                   .guarantee = pure,
+                   .visits = 3,
+                   .apart = 2},
+          (least){0.5, 0.5, 0.5});
 }

@@ -229,3 +229,23 @@ TEST(people_who_come_back_move_rare_releases_by_what_is_declared)
     s.least = (least){0.3, 0.3};
     check_at(&s, 4, false);
 }
+
+/* All visits of one person are replaced, from every user on. */
+TEST(people_who_come_back_to_mixtures_move_them_no_further_than_declared)
+{
+    static const char *const kinds[] = {"ucrl-vtr", "linopt-po"};
+    static const tacit_guarantee promises[] = {
+        {TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_JOINT, 1, 0}, {TACIT_MODEL_LOCAL, 1, 1e-6}};
+    for (size_t i = 0; i < N_OF(kinds) * N_OF(promises); i++) {
+        const setup s = {.kind = kinds[i % N_OF(kinds)],
+                         .features = SIGNED,
+                         .guarantee = promises[i / N_OF(kinds)],
+                         .center = "no",
+                         .replan = "every",
+                         .least = {0.4, 0.4},
+                         .visits = 3,
+                         .apart = 2};
+        if (s.guarantee.delta > 0 || i % N_OF(kinds) == 0) /* linopt-po has no Laplace noise */
+            check_at(&s, 4, false);
+    }
+}
