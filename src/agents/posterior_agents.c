@@ -148,12 +148,16 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
+    double scarcity = 0;
+    status = tacit__weighted_scarcity(&curator, &scarcity);
+    TACIT__REQUIRE(status == TACIT_OK); /* the curator has the noise */
     agent->plans = commits ? 1 : (size_t)tacit__value_of(&r->values, "plans")->integer;
     const tacit__posterior_options planner = {
         .episodes = q->episodes,
         .tie_seed = tacit__reading_tie_seed(noise),
         .plans = agent->plans,
         .greedy = commits,
+        .scarcity = commits ? 0 : scarcity,
         .user_visits = TACIT__WEIGHTED_VISITS,
         .user_norm = noisy && !commits ? sqrt((double)tacit__weighted_square(curator.space)) : 0};
     status = tacit__posterior_tabular_create(curator.space, &planner, &agent->planner);

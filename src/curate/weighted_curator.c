@@ -25,7 +25,7 @@
  * they are; see docs/why/posterior-tabular.md#when-to-release. */
 #define START 4.0
 #define MOST_START 16.0
-enum { LEAST_FIRST = 10 };
+enum { LEAST_FIRST = 10, MOST_FIRST = 8 /* a part of all users */ };
 
 uint64_t tacit__weighted_square(tacit__space sp)
 {
@@ -34,7 +34,8 @@ uint64_t tacit__weighted_square(tacit__space sp)
     return (double)sp.horizon < most ? sp.horizon : (uint64_t)fmax(1, most);
 }
 
-tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *out)
+/* Users whose random actions would lift the rows out of the noise; 0 without any. */
+static tacit_status users_wanted(const tacit__weighted_options *o, double *out)
 {
     const double rows =
         (double)o->space.tables * (double)o->space.n_states * (double)o->space.n_actions;
@@ -45,10 +46,26 @@ tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *o
     const double visits = fmax(1, (double)o->visits); /* in different batches */
     const double noise = sqrt(2 * square * visits) / mu,
                  start = fmin(MOST_START, START * sqrt((double)o->space.horizon));
-    const double wanted =
-        fmax(LEAST_FIRST, ceil(start * noise * rows / fmin((double)o->space.horizon, square)));
-    *out = (uint64_t)fmax(1, fmin(wanted, floor((double)o->episodes / 8)));
+    *out = start * noise * rows / fmin((double)o->space.horizon, square);
     return TACIT_OK;
+}
+
+tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *out)
+{
+    double wanted = 0;
+    tacit_status status = users_wanted(o, &wanted);
+    if (status == TACIT_OK)
+        *out = (uint64_t)fmax(
+            1, fmin(fmax(LEAST_FIRST, ceil(wanted)), floor((double)o->episodes / MOST_FIRST)));
+    return status;
+}
+
+tacit_status tacit__weighted_scarcity(const tacit__weighted_options *o, double *out)
+{
+    tacit_status status = users_wanted(o, out);
+    if (status == TACIT_OK)
+        *out /= (double)o->episodes / MOST_FIRST;
+    return status;
 }
 
 /* The moments of the releases, below K, into `at` (NULL: they are counted only). There is always one. */

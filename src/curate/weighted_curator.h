@@ -42,6 +42,10 @@ enum { TACIT__WEIGHTED_VISITS = 2 };
 TACIT_MUST_USE tacit_status tacit__weighted_first(const tacit__weighted_options *options,
                                                   uint64_t *out);
 
+/* How many times more users that start wants than K / 8: above 1, most rows stay in the noise. */
+TACIT_MUST_USE tacit_status tacit__weighted_scarcity(const tacit__weighted_options *options,
+                                                     double *out);
+
 TACIT_MUST_USE tacit_status tacit__weighted_create(const tacit__weighted_options *options,
                                                    tacit_noise *noise, tacit__weighted **out,
                                                    tacit_error *err);

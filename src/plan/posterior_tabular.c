@@ -9,6 +9,10 @@
  * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
  * many noisy estimates is too high.
  *
+ * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), there is
+ * no use in exploring them. With c = min(1.5, scarcity), caution is c times as large, k/K above is
+ * 1 - (1 - k/K) / c, rewards are drawn to 1/2 (plan/row_model.c), and rows borrow: see add_effects.
+ *
  * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
  * get more of a user's budget B. All are multiplied by v = B / (median length of 128 users that are
  * simulated in the model), between 1/4 and 100: the typical user's budget is just used up. Both are
@@ -31,6 +35,7 @@
 #define STATISTICAL 0.25
 #define BERNSTEIN 0.3
 #define FADING 1.5
+#define MOST_SCARCITY 1.5
 #define KNOWN 30.0
 enum { SIMULATED = 128 };
 #define LEAST_FACTOR 0.25
@@ -44,14 +49,17 @@ struct tacit__posterior_tabular {
     double *xi;       /* [rows] */
     double *q;        /* [H][pairs] */
     double *values;   /* [2][states] */
-    double *uniform;  /* [H][states][actions] */
-    uint32_t *plans;  /* [J][H][states] */
-    uint64_t *seen;   /* [rows] scratch of a simulated user; 0 between users */
-    size_t *visited;  /* [H] scratch */
-    uint64_t chance;  /* state of the public chance */
-    uint64_t version; /* of what was shown last, */
-    uint64_t users;   /* the release that it came from; 0: none, */
-    uint64_t shown;   /* and which of the plans it was */
+    double *effects;  /* [actions]: how much better an action is than others, over all states, */
+    double *evidence; /* [actions]: and the precision of that */
+    tacit__row_outlook *looks; /* [pairs] of a step */
+    double *uniform;           /* [H][states][actions] */
+    uint32_t *plans;           /* [J][H][states] */
+    uint64_t *seen;            /* [rows] scratch of a simulated user; 0 between users */
+    size_t *visited;           /* [H] scratch */
+    uint64_t chance;           /* state of the public chance */
+    uint64_t version;          /* of what was shown last, */
+    uint64_t users;            /* the release that it came from; 0: none, */
+    uint64_t shown;            /* and which of the plans it was */
 };
 
 static size_t rows_of(tacit__space s)
@@ -68,8 +76,9 @@ tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__po
     tacit__posterior_tabular *p = TACIT__WORKSPACE(
         w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.xi, rows), TACIT__PIECE(w.q, H * pairs),
         TACIT__PIECE(w.values, 2 * space.n_states), TACIT__PIECE(w.uniform, H * pairs),
-        TACIT__PIECE(w.plans, o->plans * H * space.n_states), TACIT__PIECE(w.seen, rows),
-        TACIT__PIECE(w.visited, H));
+        TACIT__PIECE(w.effects, space.n_actions), TACIT__PIECE(w.evidence, space.n_actions),
+        TACIT__PIECE(w.looks, pairs), TACIT__PIECE(w.plans, o->plans * H * space.n_states),
+        TACIT__PIECE(w.seen, rows), TACIT__PIECE(w.visited, H));
     if (p == NULL)
         return TACIT_NO_MEMORY;
     tacit_status status = tacit__row_model_create(space, &p->model);
@@ -77,6 +86,7 @@ tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__po
         tacit__posterior_tabular_destroy(p);
         return status;
     }
+    p->model->scarce = o->scarcity > 1;
     for (size_t row = 0; row < rows; row++)
         p->weights[row] = 1;
     for (size_t i = 0; i < H * pairs; i++)
@@ -102,20 +112,64 @@ typedef struct stance {
 static stance stance_of(const tacit__posterior_tabular *p)
 {
     const tacit__space sp = p->space;
-    const double k = (double)p->users / (double)p->o.episodes;
+    const double scarcity = fmin(MOST_SCARCITY, fmax(1, p->o.scarcity));
+    const double k = 1 - (1 - (double)p->users / (double)p->o.episodes) / scarcity;
     const double bounds = 10 * (double)p->o.episodes * (double)sp.n_states * (double)sp.n_actions *
                           (double)sp.horizon;
     if (p->o.greedy)
         return (stance){0};
     return (stance){.fading = pow(fmax(0, 1 - k), FADING),
-                    .caution = CAUTION * k * k,
+                    .caution = CAUTION * scarcity * k * k,
                     .statistical = STATISTICAL * BERNSTEIN * sqrt(log(bounds))};
 }
 
-static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t row, double cap,
-                   const tacit__next_values *next)
+static bool has_moves(const tacit__row_model *m, size_t row)
 {
-    const tacit__row_outlook look = tacit__row_model_outlook(p->model, row, next);
+    return m->first[row] < m->first[row + 1];
+}
+
+static double precision_of(const tacit__row_outlook *look)
+{
+    return 1 / (look->noise * look->noise + look->chance * look->chance);
+}
+
+/* What the actions of a state, whose rows begin at `row`, say of the effects. */
+static void compare_actions(tacit__posterior_tabular *p, size_t row,
+                            const tacit__row_outlook *looks)
+{
+    const tacit__row_model *m = p->model;
+    double sum = 0, precision = 0;
+    for (size_t a = 0; a < p->space.n_actions; a++)
+        if (has_moves(m, row + a)) {
+            sum += precision_of(&looks[a]) * (m->reward[row + a] + looks[a].mean);
+            precision += precision_of(&looks[a]);
+        }
+    for (size_t a = 0; a < p->space.n_actions; a++)
+        if (has_moves(m, row + a)) {
+            const double weight = precision_of(&looks[a]);
+            p->effects[a] += weight * (m->reward[row + a] + looks[a].mean - sum / precision);
+            p->evidence[a] += weight;
+        }
+}
+
+/* Rows that lead everywhere alike would leave the choice to chance. So as far as a row is the prior's,
+ * it gets the mean, over the rows whose moves are known, of how much better its action is than the
+ * others in the same state: where states are unknown, the action that is good elsewhere is taken. */
+static void add_effects(tacit__posterior_tabular *p, size_t table)
+{
+    const size_t S = p->space.n_states, A = p->space.n_actions, row = table * S * A;
+    for (size_t a = 0; a < A; a++)
+        p->effects[a] = p->evidence[a] = 0;
+    for (size_t s = 0; s < S; s++)
+        compare_actions(p, row + s * A, p->looks + s * A);
+    for (size_t i = 0; i < S * A; i++)
+        if (p->evidence[i % A] > 0)
+            p->looks[i].mean += p->model->rest[row + i] * p->effects[i % A] / p->evidence[i % A];
+}
+
+static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t row, double cap,
+                   tacit__row_outlook look)
+{
     const double xi = p->xi[row];
     const double drawn = (OPTIMISM + DIVERSITY * xi) * look.noise +
                          st->statistical * (1 + DIVERSITY * xi) * look.chance;
@@ -136,7 +190,11 @@ static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *p
         const tacit__next_values next = tacit__next_values_of(after, S);
         double *q = p->q + h * pairs;
         for (size_t i = 0; i < pairs; i++)
-            q[i] = q_of(p, st, table * pairs + i, (double)(H - h), &next);
+            p->looks[i] = tacit__row_model_outlook(p->model, table * pairs + i, &next);
+        if (p->o.scarcity > 1)
+            add_effects(p, table);
+        for (size_t i = 0; i < pairs; i++)
+            q[i] = q_of(p, st, table * pairs + i, (double)(H - h), p->looks[i]);
         for (size_t s = 0; s < S; s++) {
             const uint32_t action = tacit__chance_best(q + s * A, A, &p->chance);
             policy[h * S + s] = action;

@@ -4,12 +4,19 @@
  *     n = max(0, (N / s_N^2 + sum M / (S s_M^2)) s_n^2),   s_n = (1 / s_N^2 + 1 / (S s_M^2))^(-1/2).
  *
  * Moves. Of S noisy zeros the largest is about s_M sqrt(2 ln S) (the universal threshold [DJ94]):
- * cells below that are dropped, the others projected onto the simplex of size n. If all are below
- * it, the row leads everywhere alike or, if it was visited for certain (n >= 3 s_n), all are kept.
- * Without this a row of many states is made of noise: most states never follow each other.
+ * cells below that are dropped, the others projected onto the simplex of size n. Actions of a state
+ * often lead to the same states: a cell whose sum over the A actions is above s_M sqrt(2 A ln S) is
+ * kept in each of their rows where it is positive. If no cell of a row is kept, the row leads
+ * everywhere alike or, if it was visited for certain (n >= 3 s_n), all are kept. Without this a row
+ * of many states is made of noise: most states never follow each other.
  *
  * Prior. l = 0.3 s_n imaginary visits, which lead everywhere alike and pay 1/2:
  *     P = (p + l / S) / (n + l),   r = 1/2 + R / (n + l), clipped to [0, 1].
+ * If rows are many for the users (`scarce`), rewards are also drawn to 1/2 by how far they are from
+ * it at all: t^2, at most 1/4, is the mean of (R^2 - s_R^2) / n^2 over rows with n >= 3 s_n, and
+ * g = 1/t^2 - 4 the precision beyond that of rewards of 0 and 1. Then
+ *     r = 1/2 + R / (n + l + s_R^2 g / (n + l)),
+ * and s_R^2 below is 1 / (1 / s_R^2 + g / m^2).
  *
  * Error of r + P V, by the delta method; V is the next value, V' its mean over all states, m = n +
  * s_n:
@@ -31,9 +38,10 @@
 
 #define PRIOR                                                                                      \
     0.3 /* visits of the prior, in standard deviations of n; a choice, 0.1 to 1 are alike */
-#define EXACT_PRIOR 1e-9 /* without noise: a row that was never visited leads everywhere alike */
-#define VISITED 3.0      /* a row is known to have been visited, in standard deviations of n */
-#define DROPPED 0.2      /* share of the dropped cells in the error */
+#define EXACT_PRIOR 1e-9  /* without noise: a row that was never visited leads everywhere alike */
+#define VISITED 3.0       /* a row is known to have been visited, in standard deviations of n */
+#define DROPPED 0.2       /* share of the dropped cells in the error */
+#define LEAST_SPREAD 1e-4 /* of rewards around 1/2, squared */
 
 tacit_status tacit__row_model_create(tacit__space space, tacit__row_model **out)
 {
@@ -82,14 +90,28 @@ static double universal_threshold(double stddev, size_t n)
     return stddev * sqrt(2 * log((double)n));
 }
 
+/* The moves of a state under all its actions, divided so that their noise is that of one row, into
+ * the second half of the scratch. `moves` is the first of its rows. */
+static void pool_actions(tacit__row_model *m, const double *moves)
+{
+    const size_t S = m->space.n_states, A = m->space.n_actions;
+    double *pooled = m->scratch + S;
+    for (size_t s = 0; s < S; s++)
+        pooled[s] = 0;
+    for (size_t a = 0; a < A; a++)
+        for (size_t s = 0; s < S; s++)
+            pooled[s] += moves[a * S + s] / sqrt((double)A);
+}
+
 /* The cells of a row that are kept, as entries from `at` on; returns how many. `all`: if none is
  * above the threshold, all are kept. */
 static size_t store_cells(tacit__row_model *m, const double *y, double threshold, bool all,
                           size_t at)
 {
+    const double *pooled = m->scratch + m->space.n_states;
     size_t n = 0;
     for (size_t s = 0; s < m->space.n_states; s++)
-        if (y[s] > 0 && y[s] >= threshold) {
+        if (y[s] > 0 && fmax(y[s], pooled[s]) >= threshold) {
             m->next[at + n] = (uint32_t)s;
             m->chance[at + n++] = y[s];
         }
@@ -128,6 +150,22 @@ static void estimate_starts(tacit__row_model *m, const tacit__weighted_counts *c
         m->starts[s] = sum > 0 ? m->starts[s] / sum : 1 / (double)S;
 }
 
+/* What is known of rewards beyond that they are between 0 and 1; see the head. */
+static double reward_precision(const tacit__row_model *m, const tacit__weighted_counts *c)
+{
+    const size_t S = m->space.n_states;
+    const double noise = c->rewards_stddev * c->rewards_stddev;
+    double sum = 0, rows = 0;
+    for (size_t row = 0; row < m->rows; row++) {
+        const double n = count_visits(c, c->moves + row * S, row, S);
+        if (n < VISITED * m->visits_stddev)
+            continue;
+        sum += (c->rewards[row] * c->rewards[row] - noise) / (n * n);
+        rows++;
+    }
+    return rows > 0 ? 1 / fmin(0.25, fmax(LEAST_SPREAD, sum / rows)) - 4 : 0;
+}
+
 void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts *c)
 {
     const size_t S = m->space.n_states;
@@ -140,10 +178,14 @@ void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts
     m->moves_stddev = c->moves_stddev;
     m->rewards_stddev = c->rewards_stddev;
     const double prior = exact ? EXACT_PRIOR : PRIOR * m->visits_stddev;
+    m->rewards_precision = m->scarce && !exact ? reward_precision(m, c) : 0;
+    const double drawn = c->rewards_stddev * c->rewards_stddev * m->rewards_precision;
     size_t at = 0;
     for (size_t row = 0; row < m->rows; row++) {
         const double *y = c->moves + row * S, n = count_visits(c, y, row, S);
         const bool visited = !exact && n >= VISITED * m->visits_stddev;
+        if (row % m->space.n_actions == 0)
+            pool_actions(m, y);
         const size_t kept = store_cells(m, y, threshold, visited, at);
         m->first[row] = at;
         if (kept > 0)
@@ -152,7 +194,8 @@ void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts
             m->chance[i] /= n + prior;
         m->rest[row] = kept > 0 ? prior / (n + prior) : 1;
         m->visits[row] = n;
-        m->reward[row] = fmin(1, fmax(0, 0.5 + c->rewards[row] / (n + prior)));
+        m->reward[row] =
+            fmin(1, fmax(0, 0.5 + c->rewards[row] / (n + prior + drawn / (n + prior))));
         at += kept;
     }
     m->first[m->rows] = at;
@@ -188,7 +231,8 @@ tacit__row_outlook tacit__row_model_outlook(const tacit__row_model *m, size_t ro
         kept = v->spread;
     const double visits = fmax(m->visits[row] + s_n, EXACT_PRIOR);
     const double square = s_m * s_m * (DROPPED * v->spread + (1 - DROPPED) * kept) +
-                          s_n * s_n * ((v->mean - mean) * (v->mean - mean) + r * r) + s_r * s_r;
+                          s_n * s_n * ((v->mean - mean) * (v->mean - mean) + r * r) +
+                          s_r * s_r / (1 + s_r * s_r * m->rewards_precision / (visits * visits));
     return (tacit__row_outlook){
         .mean = mean, .noise = sqrt(square) / visits, .chance = sqrt((variance + 0.25) / visits)};
 }

@@ -19,7 +19,9 @@ typedef struct tacit__row_model {
     double *visits;  /* [rows]: n */
     double *reward;  /* [rows]: in [0, 1] */
     double *starts;  /* [states]: chances of the first state */
-    double *scratch; /* [2 states] */
+    double *scratch; /* [2 states]: of a projection, and the moves of all actions of a state */
+    bool scarce;     /* rows are many for the users: rewards are drawn to 1/2 */
+    double rewards_precision;                           /* by this much, if so */
     double visits_stddev, moves_stddev, rewards_stddev; /* of the estimates; 0: exact */
 } tacit__row_model;
 

@@ -55,7 +55,11 @@ typedef struct reference {
     size_t rows;
     double n[MOST_ROWS], r[MOST_ROWS], p[MOST_ROWS][S];
     bool kept[MOST_ROWS][S];
+    bool leads[MOST_ROWS];  /* somewhere: not everywhere alike */
+    double rest[MOST_ROWS]; /* the prior's part of a row */
     double s_n, s_m, s_r;
+    double scarcity;
+    double g; /* what is known of rewards beyond that they are between 0 and 1 */
     double q[H][S][A];
     uint32_t policy[H][S];
     uint64_t chance;
@@ -76,34 +80,71 @@ static void project_reference(const double *y, const bool *kept, double n, doubl
         p[s] = kept[s] ? fmax(0, y[s] - high) : 0;
 }
 
+static double square(double x)
+{
+    return x * x;
+}
+
+static double visits_reference(const reference *f, const tacit__weighted_counts *c, size_t x)
+{
+    double sum = 0;
+    for (size_t s = 0; s < S; s++)
+        sum += c->moves[x * S + s];
+    return f->s_n == 0 ? c->visits[x]
+                       : fmax(0, square(f->s_n) * (c->visits[x] / square(c->visits_stddev) +
+                                                   sum / (S * square(f->s_m))));
+}
+
+/* 1/t^2 - 4, with t^2 the mean excess of squared rewards over their noise, in rows that were visited. */
+static double precision_reference(const reference *f, const tacit__weighted_counts *c)
+{
+    double sum = 0, rows = 0;
+    for (size_t x = 0; x < f->rows; x++) {
+        const double n = visits_reference(f, c, x);
+        if (n >= 3 * f->s_n) {
+            sum += (square(c->rewards[x]) - square(f->s_r)) / square(n);
+            rows++;
+        }
+    }
+    return rows == 0 ? 0 : 1 / fmin(0.25, fmax(1e-4, sum / rows)) - 4;
+}
+
+static bool kept_reference(const reference *f, const tacit__weighted_counts *c, size_t x, size_t s)
+{
+    const double threshold = f->s_m * sqrt(2 * log(S));
+    double actions = 0;
+    for (size_t a = 0; a < A; a++)
+        actions += c->moves[(x / A * A + a) * S + s];
+    return c->moves[x * S + s] > 0 &&
+           (c->moves[x * S + s] >= threshold || actions >= threshold * sqrt(A));
+}
+
 static void estimate_reference(reference *f, const tacit__weighted_counts *c)
 {
     const bool exact = c->visits_stddev == 0;
     f->s_m = c->moves_stddev;
     f->s_r = c->rewards_stddev;
     f->s_n = exact ? 0 : pow(pow(c->visits_stddev, -2) + pow(c->moves_stddev, -2) / S, -0.5);
+    f->g = f->scarcity > 1 && !exact ? precision_reference(f, c) : 0;
     const double l = exact ? 1e-9 : 0.3 * f->s_n;
     for (size_t x = 0; x < f->rows; x++) {
         const double *y = c->moves + x * S;
-        double sum = 0, p[S];
+        double p[S];
         bool any = false;
-        for (size_t s = 0; s < S; s++) {
-            sum += y[s];
-            f->kept[x][s] = y[s] > 0 && y[s] >= f->s_m * sqrt(2 * log(S));
-            any |= f->kept[x][s];
-        }
+        for (size_t s = 0; s < S; s++)
+            any |= f->kept[x][s] = kept_reference(f, c, x, s);
         for (size_t s = 0; s < S; s++)
             f->kept[x][s] |= !any;
-        f->n[x] = exact ? c->visits[x]
-                        : fmax(0, f->s_n * f->s_n *
-                                      (c->visits[x] / (c->visits_stddev * c->visits_stddev) +
-                                       sum / (S * f->s_m * f->s_m)));
+        f->n[x] = visits_reference(f, c, x);
         project_reference(y, f->kept[x], f->n[x], p);
         for (size_t s = 0; s < S && !any && f->n[x] < 3 * f->s_n; s++)
             p[s] = f->n[x] / S;
         for (size_t s = 0; s < S; s++)
             f->p[x][s] = (p[s] + l / S) / (f->n[x] + l);
-        f->r[x] = fmin(1, fmax(0, 0.5 + c->rewards[x] / (f->n[x] + l)));
+        const double m = f->n[x] + l;
+        f->leads[x] = any || (!exact && f->n[x] >= 3 * f->s_n);
+        f->rest[x] = f->leads[x] ? l / m : 1;
+        f->r[x] = fmin(1, fmax(0, 0.5 + c->rewards[x] / (m + square(f->s_r) * f->g / m)));
     }
 }
 
@@ -126,14 +167,12 @@ static double normal(uint64_t *state)
     return radius * cos(2 * M_PI * unit(state));
 }
 
-static double square(double x)
-{
-    return x * x;
-}
+/* What follows a row, by the page's formulas. */
+typedef struct outlook {
+    double pv, noise, stat;
+} outlook;
 
-/* Q of one (state, action) by the page's formulas. */
-static double q_reference(const reference *f, size_t x, size_t h, const double *v, double xi,
-                          double progress)
+static outlook look_reference(const reference *f, size_t x, const double *v)
 {
     double pv = 0, variance = 0, mean = 0, all = 0, kept = 0;
     for (size_t s = 0; s < S; s++) {
@@ -146,29 +185,70 @@ static double q_reference(const reference *f, size_t x, size_t h, const double *
         kept += f->kept[x][s] * square(v[s] - pv);
     }
     const double nn = fmax(f->n[x] + f->s_n, 1e-9);
-    const double noise =
-        sqrt(square(f->s_m) * (0.2 * all + 0.8 * kept) + square(f->s_n) * square(mean - pv) +
-             square(f->s_r) + square(f->s_n) * square(f->r[x] - 0.5)) /
-        nn;
-    const double stat = 0.3 * sqrt(log(10.0 * K * S * A * H) * (variance + 0.25) / nn);
-    const double d = pow(1 - progress, 1.5);
-    const double q = f->r[x] + pv + d * ((0.1 + 0.5 * xi) * noise + 0.25 * (1 + 0.5 * xi) * stat) -
-                     1.5 * progress * progress * noise;
+    const double rewards = f->s_r > 0 ? 1 / (1 / square(f->s_r) + f->g / square(nn)) : 0;
+    return (outlook){.pv = pv,
+                     .noise = sqrt(square(f->s_m) * (0.2 * all + 0.8 * kept) +
+                                   square(f->s_n) * square(mean - pv) + rewards +
+                                   square(f->s_n) * square(f->r[x] - 0.5)) /
+                              nn,
+                     .stat = 0.3 * sqrt(log(10.0 * K * S * A * H) * (variance + 0.25) / nn)};
+}
+
+static double weight_reference(const reference *f, size_t x, const outlook *look)
+{
+    const double chance = look->stat / 0.3 / sqrt(log(10.0 * K * S * A * H));
+    return f->leads[x] ? 1 / (square(look->noise) + square(chance)) : 0;
+}
+
+/* How much better action a is than the others of its state, over the rows of a table. */
+static double effect_reference(const reference *f, size_t first, const outlook *look, size_t a)
+{
+    double sum = 0, weights = 0;
+    for (size_t s = 0; s < S; s++) {
+        double state = 0, total = 0;
+        for (size_t b = s * A; b < (s + 1) * A; b++) {
+            const double w = weight_reference(f, first + b, &look[b]);
+            state += w * (f->r[first + b] + look[b].pv);
+            total += w;
+        }
+        const size_t i = s * A + a;
+        const double w = weight_reference(f, first + i, &look[i]);
+        sum += w > 0 ? w * (f->r[first + i] + look[i].pv - state / total) : 0;
+        weights += w;
+    }
+    return weights > 0 ? sum / weights : 0;
+}
+
+static double q_reference(const reference *f, size_t x, size_t h, const outlook *look, double xi,
+                          double progress)
+{
+    const double c = fmin(1.5, fmax(1, f->scarcity)), k = 1 - (1 - progress) / c,
+                 d = pow(1 - k, 1.5);
+    const double q = f->r[x] + look->pv +
+                     d * ((0.1 + 0.5 * xi) * look->noise + 0.25 * (1 + 0.5 * xi) * look->stat) -
+                     1.5 * c * k * k * look->noise;
     return fmin((double)(H - h), fmax(0, q));
 }
 
 static void plan_reference(reference *f, size_t tables, double progress)
 {
-    double xi[MOST_ROWS], v[H + 1][S] = {{0}};
+    double xi[MOST_ROWS], v[H + 1][S] = {{0}}, effect[A] = {0};
+    outlook look[S * A];
     for (size_t x = 0; x < f->rows; x++)
         xi[x] = normal(&f->chance);
-    for (size_t h = H; h-- > 0;)
+    for (size_t h = H; h-- > 0;) {
+        const size_t first = (tables == 1 ? 0 : h) * S * A;
+        for (size_t i = 0; i < S * A; i++)
+            look[i] = look_reference(f, first + i, v[h + 1]);
+        for (size_t a = 0; a < A && f->scarcity > 1; a++)
+            effect[a] = effect_reference(f, first, look, a);
         for (size_t s = 0; s < S; s++) {
             uint32_t best = 0;
             uint64_t equals = 1;
             for (uint32_t a = 0; a < A; a++) {
-                const size_t x = ((tables == 1 ? 0 : h) * S + s) * A + a;
-                const double q = f->q[h][s][a] = q_reference(f, x, h, v[h + 1], xi[x], progress);
+                const size_t i = s * A + a, x = first + i;
+                look[i].pv += f->rest[x] * effect[a];
+                const double q = f->q[h][s][a] = q_reference(f, x, h, &look[i], xi[x], progress);
                 if (a > 0 && q > f->q[h][s][best]) {
                     best = a;
                     equals = 1;
@@ -179,11 +259,13 @@ static void plan_reference(reference *f, size_t tables, double progress)
             v[h][s] = f->q[h][s][best];
             f->policy[h][s] = best;
         }
+    }
 }
 
 /* --- Cases ------------------------------------------------------------------------------------------ */
 
-static tacit__posterior_tabular *make(size_t tables, bool greedy, size_t plans, double norm)
+static tacit__posterior_tabular *make_scarce(size_t tables, bool greedy, size_t plans, double norm,
+                                             double scarcity)
 {
     tacit__posterior_tabular *p;
     assert_ok(tacit__posterior_tabular_create((tacit__space){S, A, H, tables},
@@ -192,18 +274,24 @@ static tacit__posterior_tabular *make(size_t tables, bool greedy, size_t plans, 
                                                                           .plans = plans,
                                                                           .greedy = greedy,
                                                                           .user_visits = VISITS,
-                                                                          .user_norm = norm},
+                                                                          .user_norm = norm,
+                                                                          .scarcity = scarcity},
                                               &p));
     return p;
 }
 
-static void compare(uint64_t seed, size_t tables, double noise)
+static tacit__posterior_tabular *make(size_t tables, bool greedy, size_t plans, double norm)
+{
+    return make_scarce(tables, greedy, plans, norm, 0);
+}
+
+static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
 {
     static sample c;
     static reference f;
-    f = (reference){.rows = tables * S * A, .chance = 5};
+    f = (reference){.rows = tables * S * A, .chance = 5, .scarcity = scarcity};
     draw(&seed, f.rows, noise, &c);
-    tacit__posterior_tabular *p = make(tables, false, PLANS, 0);
+    tacit__posterior_tabular *p = make_scarce(tables, false, PLANS, 0, scarcity);
     tacit__posterior_tabular_absorb(p, &c.counts);
     estimate_reference(&f, &c.counts);
     const tacit__row_model *m = tacit__posterior_tabular_model(p);
@@ -236,10 +324,11 @@ static void compare(uint64_t seed, size_t tables, double noise)
 TEST(plans_follow_the_formulas)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        compare(seed, 1, 4);
-        compare(seed, 1, 60);
-        compare(seed, H, 10);
-        compare(seed, 1, 0);
+        compare(seed, 1, 4, 0.5);
+        compare(seed, 1, 60, 1.2);
+        compare(seed, 1, 200, 7);
+        compare(seed, H, 10, 2);
+        compare(seed, 1, 0, 0);
     }
 }
 
