@@ -43,7 +43,7 @@ static tacit_status open_sum(tacit__monitor *m, tacit_guarantee g, const tacit__
 tacit_status tacit__monitor_create(tacit_guarantee guarantee, const tacit__monitored *people,
                                    tacit_noise *noise, tacit__monitor **out, tacit_error *err)
 {
-    TACIT__REQUIRE(users > 0 && noise != NULL && guarantee.model != TACIT_MODEL_NONE);
+    TACIT__REQUIRE(people->users > 0 && noise != NULL && guarantee.model != TACIT_MODEL_NONE);
     tacit__monitor *m = tacit__alloc(1, sizeof *m);
     if (m == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
