@@ -2,6 +2,7 @@
  * lsvi_scheme.h; proofs in docs/why/lsvi.md. */
 #include <math.h>
 
+#include "base/error.h"
 #include "curate/levels.h"
 #include "curate/lsvi_scheme.h"
 
