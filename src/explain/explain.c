@@ -56,8 +56,7 @@ const char *tacit_calibration_name(tacit_calibration calibration)
 const char *tacit_explanation_exception(size_t i)
 {
     static const char *const exceptions[] = {
-        ("people who come back more often, or sooner, than declared: k appearances cost k times "
-         "epsilon"),
+        "people who come back more often, or sooner, than was declared (visits, apart)",
         "how long the program takes, and who takes part at all",
         "settings that were tuned by hand on private data",
         "seeded noise, as in every experiment: whoever knows the seed can subtract it",

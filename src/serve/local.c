@@ -81,7 +81,8 @@ static tacit_status judge(tacit__request *r, tacit__vault *vault, int64_t learne
                           tacit__vault_answer *answer, tacit_error *err)
 {
     TRY(tacit__vault_find_verdict(vault, learner, r->key, answer, err));
-    if (*answer != TACIT__VAULT_TAKEN)
+    r->again = *answer != TACIT__VAULT_TAKEN;
+    if (r->again)
         return TACIT_OK;
     TRY(tacit__vault_judge(vault, learner, r->person, answer, &r->is_first, err));
     if (*answer == TACIT__VAULT_USED || *answer == TACIT__VAULT_SOON)
@@ -99,7 +100,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     const int64_t learner = tacit__learner_id(r->chosen);
     tacit__vault_answer answer = TACIT__VAULT_TAKEN;
     bool may = true, full = false;
-    r->is_user = r->is_first = false;
+    r->is_user = r->is_first = r->again = false;
     tacit_status status =
         tacit__vault_find_report(vault, learner, r->key, r->content, &answer, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)
@@ -138,7 +139,8 @@ static void done(tacit__job *job, tacit_status status)
     } else {
         r->status = 202;
         tacit__text_print(&r->answer, "{\"status\":\"%s\"}", word_of(r->answer_code));
-        if (r->answer_code == TACIT__VAULT_USED || r->answer_code == TACIT__VAULT_SOON)
+        if (!r->again &&
+            (r->answer_code == TACIT__VAULT_USED || r->answer_code == TACIT__VAULT_SOON))
             tacit__learner_turned_away(r->chosen, r->answer_code == TACIT__VAULT_SOON);
         if (r->is_user) {
             tacit__learner_accepted(r->chosen, r->is_first);

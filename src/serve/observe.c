@@ -204,6 +204,7 @@ static tacit_status check_returning(tacit__request *r, tacit__vault *vault, bool
                    : TACIT_OK;
     TRY(tacit__vault_find_verdict(vault, t->learner, t->episode, &verdict, err));
     *known = verdict != TACIT__VAULT_TAKEN;
+    r->again = *known;
     if (*known) {
         r->answer_code = verdict == TACIT__VAULT_SOON ? TOO_SOON : RETURNING;
         r->learned = false;
@@ -222,7 +223,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     size_t held = 0;
     uint8_t *before = NULL;
     bool seen = false, full = false, returning = false, known = false;
-    r->is_user = r->is_first = r->opens = r->closes = false;
+    r->is_user = r->is_first = r->again = r->opens = r->closes = false;
     TRY(tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err));
     const bool is_new = held == 0;
     if (is_new || !tacit__episode_read(c, before, held, r->data))
@@ -266,7 +267,7 @@ static void count_done(tacit__request *r)
         atomic_fetch_add(&r->service->open_episodes, 1);
     if (r->closes)
         atomic_fetch_sub(&r->service->open_episodes, 1);
-    if (r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r)))
+    if (!r->again && (r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r))))
         tacit__learner_turned_away(r->chosen, r->answer_code == TOO_SOON);
     if (r->is_user) {
         tacit__learner_accepted(r->chosen, r->is_first);

@@ -77,6 +77,7 @@ struct tacit__request {
     const char *field;
     bool is_user, opens, closes; /* what the job does to the counts */
     bool is_first;               /* of a user where people may come back: a person who is new */
+    bool again;                  /* the answer was given before: it is not counted once more */
     bool has_person;             /* of a report: its sender gave an id, by which they are known */
     uint8_t person[TACIT__VAULT_KEY];
     bool learned; /* what the job was told, or will be with the rest of the episode */

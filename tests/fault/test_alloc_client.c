@@ -101,10 +101,38 @@ static void write_board(const family *f, char *text, size_t room)
             fail_msg("%s", err.message);                                                           \
     } while (0)
 
+/* The device's disk. */
+static uint8_t kept[1 << 16];
+static size_t kept_size;
+
+static tacit_status save(void *context, const void *state, size_t size)
+{
+    (void)context;
+    assert_true(size <= sizeof kept);
+    memcpy(kept, state, size);
+    kept_size = size;
+    return TACIT_OK;
+}
+
+/* After a restart: the report is the same, and there is no other. */
+static void restart(const char *text, const char *report)
+{
+    const tacit_client_terms terms = {
+        .epsilon = 1, .delta = 1e-3, .save = save, .state = kept, .state_size = kept_size};
+    tacit_client *client = NULL;
+    char *again = NULL, key[TACIT_CLIENT_KEY_SIZE];
+    TRY(tacit_client_create(text, strlen(text), &terms, &client, &err));
+    TRY(tacit_client_report_again(client, &again, key, &err));
+    assert_string_equal(again, report);
+    free(again);
+    assert_true(tacit_client_describe(client)->made == 1);
+    tacit_client_destroy(client);
+}
+
 /* One episode, and the actions taken. */
 static void live(const char *text, bool bandit, uint32_t actions[HORIZON])
 {
-    const tacit_client_terms terms = {.epsilon = 1, .delta = 1e-3};
+    const tacit_client_terms terms = {.epsilon = 1, .delta = 1e-3, .save = save};
     tacit_client *client = NULL;
     TRY(tacit_client_create(text, strlen(text), &terms, &client, &err));
     size_t horizon = tacit_client_describe(client)->horizon;
@@ -124,6 +152,7 @@ static void live(const char *text, bool bandit, uint32_t actions[HORIZON])
     char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
     TRY(tacit_client_report(client, &user, &body, key, &err));
     assert_true(strncmp(body, "{\"learner\":\"l\",\"report\":\"", 25) == 0);
+    restart(text, body);
     free(body);
     tacit_client_destroy(client);
 }

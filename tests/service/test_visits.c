@@ -426,6 +426,8 @@ TEST(reports_are_counted_on_the_device_and_by_the_service)
     assert_non_null(strstr(answer, "in all reports of their own device together"));
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "tacit_people{learner=\"ours\"} 1\n"));
+    assert_non_null(
+        strstr(answer, "tacit_visits_used_total{learner=\"ours\"} 1\n")); /* told twice */
     assert_sound(&s);
     end(&s);
 }

@@ -26,7 +26,7 @@ static void open_place(place *p, uint64_t limit, uint64_t visits, uint64_t apart
 {
     tacit_error err = {0};
     *p = (place){
-        .directory = P_tmpdir "/tacit-visitors-XXXXXX",
+        .directory = P_tmpdir "/tacit-persons-XXXXXX",
         .l = {.limit = limit, .version = 1, .visits = visits, .apart = apart, .named = visits > 1}};
     assert_non_null(mkdtemp(p->directory));
     (void)snprintf(p->path, sizeof p->path, "%s/v.db", p->directory);
