@@ -6,6 +6,7 @@
 #ifndef TACIT_PLAN_H
 #define TACIT_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,8 @@ typedef struct tacit_release {
     double weight;
     const char *mechanism;
     uint64_t visits, apart;
+    bool
+        packed; /* visits as close as they may be, from the first user on, are known to be the worst */
 } tacit_release;
 
 typedef struct tacit_plan tacit_plan;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <tacit/account.h>
+#include <tacit/sum.h>
 
 #include "base/nearest.h"
 #include "cli/cli.h"
@@ -27,6 +28,7 @@ static const char help_account[] =
 typedef struct account_options {
     double epsilon, delta, l1, l2; /* NaN: not given */
     uint64_t count;
+    uint64_t users, visits, apart; /* of a running sum; 0: not given */
     size_t mechanism;
     bool json;
 } account_options;
@@ -47,16 +49,27 @@ static const tacit__field scale_options[] = {
     {"count", TACIT__FIELD_COUNT, offsetof(account_options, count), 1, CLI_MAX_COUNT, .once = true,
      .expected = "a whole number from 1 to 10^12", .value = "N",
      .help = "number of releases (default 1)"},
+    {"users", TACIT__FIELD_COUNT, offsetof(account_options, users), 1, CLI_MAX_COUNT, .once = true,
+     .expected = "a whole number from 1 to 10^12", .value = "K",
+     .help = "a running sum of K users, shown after each of them, in place of --count"},
+    {"visits", TACIT__FIELD_COUNT, offsetof(account_options, visits), 1, CLI_MAX_COUNT,
+     .once = true, .expected = "a whole number from 1 to 10^12", .value = "N",
+     .help = "with --users: of one person, at most (default 1)"},
+    {"apart", TACIT__FIELD_COUNT, offsetof(account_options, apart), 1, CLI_MAX_COUNT, .once = true,
+     .expected = "a whole number from 1 to 10^12", .value = "B",
+     .help = "with --visits: users between any two of them, at least (default 1)"},
     {"mechanism", TACIT__FIELD_WORD, offsetof(account_options, mechanism), .words = mechanisms,
      .once = true, .value = "M",
      .help = "gaussian or laplace; default: what the sensitivity asks for, else\n"
              "gaussian when D > 0 and laplace when D = 0"},
     {"json", TACIT__FIELD_FLAG, offsetof(account_options, json),
-     .help = "one JSON object: scale, mechanism, epsilon, delta, sensitivity, count"},
+     .help = "one JSON object: scale, mechanism, epsilon, delta, sensitivity, count;\n"
+             "with --users also sums, users, visits, apart, column, stddev"},
     {.name = NULL}};
 
 static const cli_form scale_form = {
     "usage: tacit account scale --epsilon E --delta D [--l2 S | --l1 S] [--count N]\n"
+    "                           [--users K [--visits N [--apart B]]]\n"
     "                           [--mechanism gaussian|laplace] [--json]\n"
     "\n"
     "Prints the smallest noise scale such that N releases that the same user affects are together\n"
@@ -66,7 +79,9 @@ static const cli_form scale_form = {
     "S is how far a release can move when one user is replaced by another.\n"
     "\n"
     "example:\n"
-    "  tacit account scale --epsilon 1 --delta 1e-5 --l2 1 --count 10\n",
+    "  tacit account scale --epsilon 1 --delta 1e-5 --l2 1 --count 10\n"
+    "  tacit account scale --epsilon 1 --delta 2e-6 --l2 1 --users 50000 --visits 5 --apart "
+    "10000\n",
     scale_options};
 
 static const tacit__field guarantee_options[] = {
@@ -164,6 +179,107 @@ static int print_scale_json(const account_options *o, bool laplace, double sensi
     return cli_print_json(&out);
 }
 
+/* --- Running sums ---------------------------------------------------------------------------------- */
+
+static int check_sum_options(const account_options *o)
+{
+    if (o->users == 0 && (o->visits > 0 || o->apart > 0))
+        return cli_wrong("--%s is about a running sum; give --users as well",
+                         o->visits > 0 ? "visits" : "apart");
+    if (o->apart > 0 && o->visits == 0)
+        return cli_wrong("--apart says how far the visits of one person are apart; give --visits "
+                         "as well");
+    if (o->users > 0 && o->count > 1)
+        return cli_wrong("both --users and --count are given, expected one: a running sum says by "
+                         "itself how often it is shown");
+    const uint64_t apart = o->apart > 0 ? o->apart : 1;
+    if (o->users > 0 && o->visits > o->users / apart)
+        return cli_wrong("--visits %llu, --apart %llu: so many visits do not fit into %llu users",
+                         (unsigned long long)o->visits, (unsigned long long)apart,
+                         (unsigned long long)o->users);
+    return CLI_DONE;
+}
+
+static int print_sum(const account_options *o, bool laplace, double sensitivity,
+                     const tacit_release *r, double scale, double stddev)
+{
+    const double column = laplace ? r->column_l1 : r->column_l2;
+    char text[32];
+    if (o->json) {
+        tacit__json_writer out = CLI_JSON_INIT;
+        tacit__json_begin_object(&out, NULL);
+        tacit__json_put_real(&out, "scale", scale);
+        tacit__json_put_string(&out, "mechanism", laplace ? "laplace" : "gaussian");
+        tacit__json_put_real(&out, "epsilon", o->epsilon);
+        tacit__json_put_real(&out, "delta", o->delta);
+        tacit__json_put_real(&out, "sensitivity", sensitivity);
+        tacit__json_put_string(&out, "sums", r->mechanism);
+        tacit__json_put_count(&out, "users", o->users);
+        tacit__json_put_count(&out, "visits", r->visits);
+        tacit__json_put_count(&out, "apart", r->apart);
+        tacit__json_put_real(&out, "column", column);
+        tacit__json_put_real(&out, "stddev", stddev);
+        tacit__json_end(&out);
+        return cli_print_json(&out);
+    }
+    (void)printf("mechanism   %s, %s\n", laplace ? "laplace" : "gaussian", r->mechanism);
+    (void)printf("scale       %s   (of the noise in each step)\n", cli_shortest(text, scale));
+    (void)printf("stddev      %s   (of the noisiest sum)\n", cli_shortest(text, stddev));
+    (void)printf("for         a running sum of %llu users, %s sensitivity %s when one visit is "
+                 "replaced\n",
+                 (unsigned long long)o->users, laplace ? "L1" : "L2",
+                 cli_shortest(text, sensitivity));
+    (void)printf("visits      one person has at most %llu, at least %llu users apart\n",
+                 (unsigned long long)r->visits, (unsigned long long)r->apart);
+    (void)printf("column      %s   (how many times the sensitivity all of them move)\n",
+                 cli_shortest(text, column));
+    return CLI_DONE;
+}
+
+/* The sum that learners would take: the least noisy for this guarantee. */
+static int run_sum(const account_options *o, bool laplace, double sensitivity)
+{
+    const tacit_guarantee g = {TACIT_MODEL_JOINT, o->epsilon, laplace ? 0 : o->delta};
+    tacit_sum_spec spec = {.mechanism = tacit_sum_default_mechanism(g),
+                           .law = laplace ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN,
+                           .dimension = 1,
+                           .users = o->users,
+                           .visits = o->visits,
+                           .apart = o->apart,
+                           .sensitivity_on_lattice = true};
+    *(laplace ? &spec.bound.l1 : &spec.bound.l2) = sensitivity;
+    *(laplace ? &spec.sensitivity_l1 : &spec.sensitivity_l2) = sensitivity;
+    spec.reason = "given";
+    tacit_release line;
+    tacit_plan *plan = NULL;
+    tacit_ledger *ledger = NULL;
+    tacit_noise *noise = NULL;
+    tacit_sum *sum = NULL;
+    tacit_error err = {0};
+    tacit_status status = tacit_sum_declare(&spec, "sum", &line, &err);
+    if (status == TACIT_OK)
+        status = tacit_plan_create(&plan);
+    if (status == TACIT_OK)
+        status = tacit_plan_declare(plan, &line, &err);
+    if (status == TACIT_OK)
+        status = tacit_plan_calibrate(plan, g, &err);
+    if (status == TACIT_OK)
+        status = tacit_noise_create_simulated(1, &noise);
+    if (status == TACIT_OK)
+        status = tacit_ledger_create(plan, noise, &ledger, &err);
+    if (status == TACIT_OK)
+        status = tacit_sum_create(&spec, ledger, "sum", &sum, &err);
+    const int code = status == TACIT_OK
+                         ? print_sum(o, laplace, sensitivity, &line, tacit_plan_scale(plan, 0),
+                                     tacit_sum_worst_stddev(sum))
+                         : cli_failed(status, &err);
+    tacit_sum_destroy(sum);
+    tacit_ledger_destroy(ledger);
+    tacit_noise_destroy(noise);
+    tacit_plan_destroy(plan);
+    return code;
+}
+
 static int run_scale(int argc, char **argv)
 {
     account_options o;
@@ -184,6 +300,9 @@ static int run_scale(int argc, char **argv)
     if (status != CLI_DONE)
         return status;
     double given = laplace ? o.l1 : o.l2, sensitivity = isnan(given) ? 1 : given, scale;
+    status = check_sum_options(&o);
+    if (status != CLI_DONE || o.users > 0)
+        return status != CLI_DONE ? status : run_sum(&o, laplace, sensitivity);
     tacit_error err = {0};
     tacit_status done =
         laplace ? tacit_laplace_scale(o.epsilon, o.delta, sensitivity, o.count, &scale, &err)

@@ -68,11 +68,10 @@ tacit_status tacit__weighted_scarcity(const tacit__weighted_options *o, double *
     return status;
 }
 
-/* The moments of the releases, below K, into `at` (NULL: they are counted only). There is always one. */
-static uint64_t schedule(const tacit__weighted_options *o, uint64_t *at)
+uint64_t tacit__weighted_moments(const tacit__weighted_options *o, uint64_t *at)
 {
     uint64_t n = 0;
-    for (uint64_t k = o->first; n == 0 || k < o->episodes;) {
+    for (uint64_t k = o->first; n == 0 || k < o->last;) {
         if (at != NULL)
             at[n] = k;
         n++;
@@ -96,12 +95,11 @@ static tacit_status check_options(const tacit__weighted_options *o, tacit_error 
     return TACIT_OK;
 }
 
-static tacit__weighted *allocate(const tacit__weighted_options *o, uint64_t first)
+static tacit__weighted *allocate(const tacit__weighted_options *o)
 {
     const tacit__space sp = o->space;
     tacit__weighted w = {.o = *o, .rows = sp.tables * sp.n_states * sp.n_actions};
-    w.o.first = first;
-    w.releases = schedule(&w.o, NULL);
+    w.releases = tacit__weighted_moments(&w.o, NULL);
     const bool exact = o->guarantee.model == TACIT_MODEL_NONE;
     tacit__piece pieces[4 * WEIGHTED_STREAMS + 3];
     size_t n = 0;
@@ -120,7 +118,7 @@ static tacit__weighted *allocate(const tacit__weighted_options *o, uint64_t firs
     pieces[n++] = TACIT__PIECE(w.steps, sp.horizon);
     tacit__weighted *c = tacit__workspace_create(&w, sizeof w, pieces, n);
     if (c != NULL)
-        (void)schedule(&c->o, c->at);
+        (void)tacit__weighted_moments(&c->o, c->at);
     return c;
 }
 
@@ -129,13 +127,12 @@ tacit_status tacit__weighted_create(const tacit__weighted_options *o, tacit_nois
 {
     TACIT__REQUIRE(noise != NULL || o->guarantee.model == TACIT_MODEL_NONE);
     TACIT__REQUIRE(o->episodes > 0 && o->space.horizon > 0);
-    uint64_t first = o->first;
-    tacit_status status = check_options(o, err);
-    if (status == TACIT_OK && first == 0 && (status = tacit__weighted_first(o, &first)) != TACIT_OK)
-        return tacit__fail(err, status, "no noise keeps such a guarantee");
+    tacit__weighted_options timed;
+    TRY(check_options(o, err));
+    tacit_status status = tacit__weighted_time(o, &timed, err);
     if (status != TACIT_OK)
         return status;
-    tacit__weighted *c = allocate(o, first);
+    tacit__weighted *c = allocate(&timed);
     if (c == NULL)
         return tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu states do not fit into memory",
                            o->space.n_states);

@@ -23,6 +23,7 @@ typedef struct tacit__weighted_options {
     tacit_sum_mechanism mechanism;
     double growth;  /* of the users from release to release, above 1; 0: one release is all */
     uint64_t first; /* users before the first release; 0: by the rule of tacit__weighted_first */
+    uint64_t last;  /* no release from so many users on; 0: by the rule of weighted_time.c */
 } tacit__weighted_options;
 
 typedef struct tacit__weighted tacit__weighted;

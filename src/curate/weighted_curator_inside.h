@@ -52,4 +52,23 @@ TACIT_MUST_USE tacit_status tacit__weighted_check_memory(const tacit__weighted *
 TACIT_MUST_USE tacit_status tacit__weighted_open(tacit__weighted *c, tacit_noise *noise,
                                                  tacit_error *err);
 
+/* --- weighted_time.c: when releases are made */
+
+/* The options with first and last filled in. */
+TACIT_MUST_USE tacit_status tacit__weighted_time(const tacit__weighted_options *options,
+                                                 tacit__weighted_options *out, tacit_error *err);
+
+/* --- weighted_curator.c */
+
+/* The moments of the releases, below `last`, into `at` (NULL: they are counted only). There is always one. */
+uint64_t tacit__weighted_moments(const tacit__weighted_options *options, uint64_t *at);
+
+/* --- weighted_plan.c */
+
+/* What the noise of a sum over these moments comes to, in draws, and what one person moves it by, in units of
+ * one visit: their product says how much noisier it is than one release of one visit. */
+TACIT_MUST_USE tacit_status tacit__weighted_gain(const tacit__weighted_options *options,
+                                                 const uint64_t *at, uint64_t releases, double *out,
+                                                 tacit_error *err);
+
 #endif

@@ -174,6 +174,22 @@ tacit_status tacit__weighted_open(tacit__weighted *c, tacit_noise *noise, tacit_
     return status == TACIT_OK ? choose_bits(c, err) : status;
 }
 
+tacit_status tacit__weighted_gain(const tacit__weighted_options *o, const uint64_t *at,
+                                  uint64_t releases, double *out, tacit_error *err)
+{
+    const tacit_sum_spec one = {.mechanism = o->mechanism,
+                                .law = TACIT_LAW_GAUSSIAN,
+                                .dimension = 1,
+                                .users = o->episodes > 1 ? o->episodes - 1 : 1,
+                                .visits = o->visits,
+                                .apart = o->apart,
+                                .bound = {.l2 = 1}};
+    tacit__sum_prediction gain;
+    TRY(tacit__sum_predict_released(&one, &(tacit__batches){releases, at}, &gain, err));
+    *out = gain.column * gain.row;
+    return TACIT_OK;
+}
+
 /* The sums, and what is shown of them, must fit into half of the machine's memory. */
 tacit_status tacit__weighted_check_memory(const tacit__weighted *c, tacit_error *err)
 {

@@ -16,7 +16,7 @@
 #include "base/memory.h"
 
 enum {
-    SENTENCE = 512,
+    SENTENCE = 720,
     COMPOSITION = 640,
     REPORT_LINE = 128,
     N_CURVE = 5,
@@ -133,19 +133,42 @@ static const char *grouped(char out[32], uint64_t n)
 
 /* --- The sentences ----------------------------------------------------------------------------------- */
 
+/* Which visits move most: known, a bound, or it depends on where batches end (sums/returning.h). */
+static void pattern_words(const whole *w, const tacit_release *r, char *out, size_t size)
+{
+    enum { LISTED = 3 };
+    char second[32], third[32];
+    if (w->face.claim.model == TACIT_MODEL_LOCAL)
+        (void)snprintf(out, size, "every report has noise of its own, at whatever distance");
+    else if (w->face.law == TACIT_LAW_LAPLACE)
+        (void)snprintf(out, size, "distance does not help without delta");
+    else if (r->packed && r->visits >= LISTED)
+        (void)snprintf(out, size, "worst at users 1, %s, %s%s", grouped(second, 1 + r->apart),
+                       grouped(third, 1 + 2 * r->apart), r->visits > LISTED ? ", .." : "");
+    else if (r->packed)
+        (void)snprintf(out, size, "worst at users 1, %s", grouped(second, 1 + r->apart));
+    else if (strcmp(r->mechanism, "fresh") == 0)
+        (void)snprintf(out, size, "worst where most of them are in the same releases");
+    else
+        (void)snprintf(out, size, "at most, over all patterns of visits");
+}
+
 /* In how many steps a person is, and what that adds up to. */
-static void touch_words(const tacit_release *r, double column, double reach, char *out, size_t size)
+static void touch_words(const whole *w, const tacit_release *r, double column, double reach,
+                        char *out, size_t size)
 {
     char times[32];
     const char *how = r->mechanism != NULL ? r->mechanism : "";
     bool counted = r->column_l1 >= 1 && fabs(r->column_l1 - round(r->column_l1)) < 1e-9 &&
                    fabs(r->column_l2 * r->column_l2 - r->column_l1) < 1e-6 * r->column_l1;
     if (r->visits > 1) {
-        char apart[32];
+        char apart[32], pattern[120];
+        pattern_words(w, r, pattern, sizeof pattern);
         (void)snprintf(out, size,
-                       "one person has at most %s visits, at least %s users apart (%s): together "
-                       "they move by %.4g, %.4g times as far",
-                       grouped(times, r->visits), grouped(apart, r->apart), how, reach, column);
+                       "one person has at most %s visits, at least %s users apart (%s; %s): "
+                       "together they move by %.4g, %.4g times as far",
+                       grouped(times, r->visits), grouped(apart, r->apart), how, pattern, reach,
+                       column);
     } else if (fabs(column - 1) < 1e-12)
         (void)snprintf(out, size, "a person is in one step only, so this is all%s%s%s",
                        how[0] != '\0' ? " (" : "", how, how[0] != '\0' ? ")" : "");
@@ -166,7 +189,7 @@ static const char *release_words(whole *w, const tacit_explained_release *line)
     const tacit_release *r = &line->release;
     bool gaussian = w->face.law == TACIT_LAW_GAUSSIAN;
     double l = gaussian ? r->l2 : r->l1, column = gaussian ? r->column_l2 : r->column_l1;
-    char n[32], steps[32], shown[96], growth[200], noise[96];
+    char n[32], steps[32], shown[96], growth[360], noise[96];
     if (r->steps == 1)
         (void)snprintf(shown, sizeof shown, "shown once");
     else if (w->face.claim.model == TACIT_MODEL_LOCAL)
@@ -174,7 +197,7 @@ static const char *release_words(whole *w, const tacit_explained_release *line)
                        grouped(steps, r->steps));
     else
         (void)snprintf(shown, sizeof shown, "shown up to %s times", grouped(steps, r->steps));
-    touch_words(r, column, line->reach, growth, sizeof growth);
+    touch_words(w, r, column, line->reach, growth, sizeof growth);
     if (gaussian)
         (void)snprintf(noise, sizeof noise, "Gaussian noise of standard deviation %.5g",
                        line->scale);

@@ -141,7 +141,9 @@ tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, const tacit
                                .weight = 1,
                                .mechanism = strategies[spec->mechanism]->name,
                                .visits = spec->visits > 0 ? spec->visits : 1,
-                               .apart = shape.visits.apart};
+                               .apart = shape.visits.apart,
+                               .packed = spec->mechanism == TACIT_SUM_BLT &&
+                                         shape.visits.most > 1 && releases->ends == NULL};
     return TACIT_OK;
 }
 

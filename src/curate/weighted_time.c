@@ -1,0 +1,88 @@
+/* When weighted counts are released, if people come back. See curate/weighted_curator.h.
+ *
+ * A person moves the sums by all visits that are in a batch; visits after the last release are in none. So
+ * noise falls with an earlier last release, twice: fewer visits of one person fit before it, and fewer of
+ * them meet in its long batches. What is lost are the data of the users after it. With one visit of each
+ * person nothing is gained, and releases go on to the end.
+ *
+ * The last release is the one with the least predicted loss. Users who act by t users' counts lose about
+ * 1 / (1 + (t / a)^2) of what users lose who know nothing, where a = KNOWN n g: n is the number of users
+ * before the first release for one visit (tacit__weighted_first), g how much noisier the sums are than a
+ * single release of one visit. Up to the last release T that sums up to a atan(T / a); the K - T users
+ * after it act by T users' counts. KNOWN was chosen on the worlds of docs/why/returning.md#when-to-stop.
+ * All of this is computed from public numbers. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "curate/weighted_curator_inside.h"
+
+#define KNOWN 1.2
+enum { CANDIDATES = 24 }; /* by factors of 2^(1/3): to less than a hundredth of all users */
+
+static uint64_t visits_before(const tacit__weighted_options *o, uint64_t users)
+{
+    const uint64_t apart = o->apart > 0 ? o->apart : 1, fit = 1 + (users - 1) / apart;
+    return o->visits < fit ? o->visits : fit;
+}
+
+/* To where one more visit would fit. */
+static uint64_t round_down(const tacit__weighted_options *o, uint64_t users)
+{
+    const uint64_t apart = o->apart > 0 ? o->apart : 1;
+    return users > apart ? users - users % apart : users;
+}
+
+/* The loss if the last release is at `last`, in users who know nothing; `t` has first and last filled in. */
+static tacit_status predict(const tacit__weighted_options *o, double wanted, uint64_t last,
+                            tacit__weighted_options *t, double *loss, tacit_error *err)
+{
+    *t = *o;
+    t->last = last;
+    t->visits = visits_before(o, last);
+    TRY(tacit__weighted_first(t, &t->first));
+    t->visits = o->visits;
+    const uint64_t n = tacit__weighted_moments(t, NULL);
+    uint64_t *at = tacit__alloc((size_t)n, sizeof *at);
+    double gain = 0;
+    if (at == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    (void)tacit__weighted_moments(t, at);
+    tacit_status status = tacit__weighted_gain(t, at, n, &gain, err);
+    const double K = (double)o->episodes, T = (double)at[n - 1];
+    const double a = KNOWN * wanted * gain;
+    *loss = a * atan(T / a) + (K - T) / (1 + T / a * (T / a));
+    tacit__free(at);
+    return status;
+}
+
+tacit_status tacit__weighted_time(const tacit__weighted_options *o, tacit__weighted_options *out,
+                                  tacit_error *err)
+{
+    *out = *o;
+    out->last = o->last > 0 ? o->last : o->episodes;
+    if (o->first == 0 && tacit__weighted_first(o, &out->first) != TACIT_OK)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "no noise keeps such a guarantee");
+    if (o->visits <= 1 || o->guarantee.model == TACIT_MODEL_NONE || o->first > 0 || o->last > 0 ||
+        o->growth == 0)
+        return TACIT_OK;
+    tacit__weighted_options one = *o;
+    one.visits = 1;
+    one.episodes = UINT64_C(1) << 60; /* not cut to a part of all users */
+    uint64_t wanted = 0;
+    TRY(tacit__weighted_first(&one, &wanted));
+    double least = HUGE_VAL;
+    for (int i = 0; i < CANDIDATES; i++) {
+        tacit__weighted_options t;
+        double loss = HUGE_VAL;
+        const uint64_t last = round_down(o, (uint64_t)((double)o->episodes * exp2(-i / 3.0)));
+        if (last < 2)
+            break;
+        TRY(predict(o, (double)wanted, last, &t, &loss, err));
+        if (loss < least) {
+            least = loss;
+            *out = t;
+        }
+    }
+    return TACIT_OK;
+}
