@@ -31,9 +31,17 @@ static bool explores(const tacit__bold_batches *b, size_t k)
     return b->o.explores && k == 0;
 }
 
+/* Nothing is released of the last batch: who explored there would lose for nobody. */
+static bool is_last(const tacit__bold_batches *b, size_t k)
+{
+    return k == b->o.batches;
+}
+
 /* How many users of batch k act by bold plans, and by calm ones; and how many plans these are. */
 static uint64_t bold_users(const tacit__bold_batches *b, size_t k)
 {
+    if (is_last(b, k))
+        return 0;
     return b->sizes[k] < b->o.quota ? b->sizes[k] : b->o.quota;
 }
 
@@ -142,8 +150,8 @@ void tacit__bold_batches_plan(tacit__bold_batches *b, tacit__make_plan *make, vo
     if (explores(b, b->n))
         return;
     make_some(b, b->o.boldness, 0, plans_for(bold, b->o.bold), make, context);
-    make_some(b, b->o.calmness, b->o.bold, plans_for(calm > 0 ? calm : 1, b->o.calm), make,
-              context);
+    make_some(b, is_last(b, b->n) ? 0 : b->o.calmness, b->o.bold,
+              plans_for(calm > 0 ? calm : 1, b->o.calm), make, context);
 }
 
 void tacit__bold_batches_end(tacit__bold_batches *b, const tacit__score_sums *shown)

@@ -8,7 +8,7 @@
  * corners.
  *
  * A batch has the share quota / users of bold users, at most 1; the others are milder (`rest` in the place
- * of boldness). The first batch plays uniformly.
+ * of boldness). The first batch plays uniformly, and the last one, of which nothing is released, greedily.
  *
  * How likely contexts are, if nobody declared it: each user adds `cell` in the cell of the context, and the
  * shares are those that the noisy counts say, drawn towards equal ones by what noise and chance leave open.
@@ -148,12 +148,13 @@ static void set_policy(planner *p)
 {
     const size_t A = p->o.pairs.n_actions, n = p->features->n;
     const double users = (double)users_of(p, p->epoch);
-    const double bold = p->o.commits ? 0 : fmin(1, (double)p->quota / users);
+    const bool greedy = p->o.commits || p->epoch + 1 == p->n_epochs; /* nobody learns of the last */
+    const double bold = greedy ? 0 : fmin(1, (double)p->quota / users);
     for (size_t w = 0; w < n; w++)
         p->mixed[w] = p->epoch == 0 ? 1 / (double)A : 0;
     for (size_t c = 0; c < p->o.pairs.n_contexts && p->epoch > 0; c++) {
         add_policy(p, c, p->o.boldness, bold);
-        add_policy(p, c, p->o.commits ? 0 : p->o.rest, 1 - bold);
+        add_policy(p, c, greedy ? 0 : p->o.rest, 1 - bold);
         round_policy(p->mixed + c * A, A);
     }
 }

@@ -9,8 +9,8 @@
  * costs nothing, as chances sum to 1 in any case. Ties are broken by chance.
  *
  * Of a batch, the first users, `quota` of them, take turns with the bold plans, the others with the calm
- * ones, whose xi is smaller (plan/bold_batches.c). Who explores and commits acts at random in the first
- * batch, and greedily after it. */
+ * ones, whose xi is smaller (plan/bold_batches.c). The last batch, of which nothing is released, acts
+ * greedily. Who explores and commits acts at random in the first batch, and greedily after it. */
 #include "plan/posterior_linear.h"
 
 #include <math.h>

@@ -10,8 +10,9 @@
  * chance: before there are data nearly everything ties.
  *
  * Of a batch, the first users, `quota` of them, take turns with the bold plans, a part of the quota
- * each; the others act by the greedy plan, xi = 0 (plan/bold_batches.c). Who explores and commits acts at
- * random in the first batch, and greedily after it. */
+ * each; the others act by the greedy plan, xi = 0 (plan/bold_batches.c), and so does everybody in the
+ * last batch, of which nothing is released. Who explores and commits acts at random in the first batch,
+ * and greedily after it. */
 #include "plan/posterior_mixture.h"
 
 #include <math.h>

@@ -96,7 +96,8 @@ TEST(a_policy_is_the_law_of_the_best_action)
         const tacit__epoch now = epoch_of(planner);
         const tacit__kernel_posterior *q = tacit__posterior_kernel_get(planner);
         const double bold =
-            fmin(1, (double)tacit__posterior_kernel_quota(planner) / (double)now.users);
+            now.last ? 0
+                     : fmin(1, (double)tacit__posterior_kernel_quota(planner) / (double)now.users);
         for (size_t c = 0; c < CONTEXTS; c++) {
             double wanted[ACTIONS] = {0};
             for (size_t i = 0; i < GRID; i++) {
@@ -104,7 +105,7 @@ TEST(a_policy_is_the_law_of_the_best_action)
                              chance = 6.0 / GRID * sqrt(2 / M_PI) * exp(-z * z / 2);
                 for (int mild = 0; mild < 2; mild++) {
                     size_t best = c * ACTIONS;
-                    const double xi = mild ? o.rest * z : o.boldness * z;
+                    const double xi = now.last ? 0 : mild ? o.rest * z : o.boldness * z;
                     for (size_t w = c * ACTIONS; w < (c + 1) * ACTIONS; w++)
                         if (q->mean[w] + xi * q->sd[w] > q->mean[best] + xi * q->sd[best])
                             best = w;
