@@ -1,8 +1,10 @@
 /* Episodes a second of the learners for linear mixtures, exact regret included, beside what they cannot do without: the
- * products, factorizations and triangular solves of one plan, called alone on matrices of the same size, and the noise draws
+ * products, factorizations and triangular solves of one plan, called alone on matrices of the same size, the exponentials of a
+ * soft policy, and the noise draws
  * of one user, both measured in the same run. `of_floor` is the learner's time in units of that. Also: the same learner after
  * 1,000 and after 100,000 episodes (no growth), and memory. */
 #include <math.h>
+#include <string.h>
 
 #include "episodes.h"
 #include "linalg/symmetric.h"
@@ -58,21 +60,50 @@ static double kernels_of_a_plan(const tacit_world_facts *f)
     return seconds / (double)rounds;
 }
 
-static size_t numbers_of_a_user(const tacit_world_facts *f)
+/* Transitions, and for linopt the rewards of all pairs. */
+static size_t numbers_of_a_user(const tacit_world_facts *f, bool rewards)
 {
     size_t width = f->mixture != NULL ? f->mixture->dimension : f->n_states;
     size_t blocks = f->mixture != NULL ? 1 : f->n_states * f->n_actions;
-    return (f->horizon - 1) * blocks * (tacit__packed_size(width) + width);
+    return (f->horizon - 1) * blocks * (tacit__packed_size(width) + width) +
+           (rewards ? 2 * f->horizon * f->n_states * f->n_actions : 0);
+}
+
+/* Chances of all actions from their logits. */
+static double softmax_of_a_plan(const tacit_world_facts *f)
+{
+    const size_t n = f->horizon * f->n_states * f->n_actions;
+    double sum = 0, seconds = 0;
+    size_t rounds = 1;
+    while (seconds < 0.05) {
+        rounds *= 2;
+        double start = bench_now();
+        for (size_t i = 0; i < rounds * n; i++)
+            sum += exp(-1e-3 * (double)(i % 4096));
+        seconds = bench_now() - start;
+    }
+    return sum > 0 ? seconds / (double)rounds : 0;
 }
 
 static void print(const tacit_world *world, const char *where, const row *r)
 {
     const tacit_world_facts *f = tacit_world_describe(world);
     bool private = r->guarantee.model != TACIT_MODEL_NONE;
-    double kernels = kernels_of_a_plan(f);
-    double draws = private ? bench_draws(numbers_of_a_user(f), TACIT__GAUSSIAN) : 0,
+    const bool twice = strcmp(r->kind, "ucrl-vtr-plus") == 0; /* two regressions */
+    double kernels = (twice ? 2 : 1) * kernels_of_a_plan(f);
+    if (strcmp(r->kind, "linopt-po") == 0)
+        kernels += softmax_of_a_plan(f);
+    double draws = private
+                       ? (twice ? 2 : 1) *
+                             bench_draws(numbers_of_a_user(f, strncmp(r->kind, "linopt", 6) == 0),
+                                         TACIT__GAUSSIAN)
+                       : 0,
            floor = kernels + draws;
+    /* as in the papers: a release and a plan for every user */
+    static const tacit_setting every = {.key = "schedule", .value = "every"};
     tacit_agent_request request = bench_request(world, r->kind, r->guarantee, r->declared);
+    request.settings = &every;
+    request.n_settings = 1;
     bench_run d = bench_run_open(world, &request);
     uint64_t first = r->episodes > 100000 ? 1000 : r->episodes / 10;
     double early = bench_run_play(&d, first, 1), late = bench_run_play(&d, r->episodes - first, 1);

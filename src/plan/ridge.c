@@ -3,7 +3,7 @@
  *
  * Definiteness is tested on M - floor I, whose factorization succeeds exactly if no eigenvalue of M
  * is below the floor: d^3/3 more flops, against 9 d^3 for the eigenvalues, which are computed only
- * when it fails. */
+ * when it fails, and then for eight small blocks at once. */
 #include "plan/ridge.h"
 
 #include <math.h>
@@ -11,7 +11,14 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "linalg/lanes.h"
 #include "linalg/symmetric.h"
+
+static size_t scratch_size(size_t width)
+{
+    const size_t one = tacit__floor_scratch(width), many = tacit__lanes_scratch(width);
+    return width <= TACIT__JACOBI_ORDER && many > one ? many : one;
+}
 
 tacit_status tacit__ridge_create(const tacit__frame *frame, tacit__ridge *out)
 {
@@ -21,7 +28,7 @@ tacit_status tacit__ridge_create(const tacit__frame *frame, tacit__ridge *out)
     r.memory =
         TACIT__PIECES(TACIT__PIECE(r.factor, cells * w * w), TACIT__PIECE(r.weights, cells * w),
                       TACIT__PIECE(r.columns, frame->blocks == 1 ? w * frame->pairs : w),
-                      TACIT__PIECE(r.scratch, tacit__floor_scratch(w)));
+                      TACIT__PIECE(r.scratch, scratch_size(w)));
     if (r.memory == NULL)
         return TACIT_NO_MEMORY;
     *out = r;
@@ -57,6 +64,45 @@ static bool factorize(tacit__ridge *r, const double *packed, bool exact, double 
     return repaired;
 }
 
+/* The regression of block i; returns whether it had to be repaired. */
+static bool fit_block(tacit__ridge *r, const tacit__gram_sums *moments, size_t i, double add,
+                      double floor)
+{
+    const size_t w = r->frame.width, cell = tacit__frame_cell(&r->frame);
+    const double *sums = moments->sums + i * cell;
+    double *factor = r->factor + i * w * w, *weights = r->weights + i * w;
+    const bool repaired = factorize(r, sums, moments->gram_level == 0, add, floor, factor);
+    memcpy(weights, sums + (cell - w), w * sizeof *weights);
+    tacit__solve(w, factor, weights);
+    return repaired;
+}
+
+/* Small blocks, many at a time. */
+static size_t fit_lanes(tacit__ridge *r, const tacit__gram_sums *moments, double add, double floor)
+{
+    const size_t w = r->frame.width, cell = tacit__frame_cell(&r->frame),
+                 cells = r->frame.steps * r->frame.blocks;
+    size_t repaired = 0;
+    for (size_t first = 0; first < cells; first += TACIT__LANES) {
+        const size_t left = cells - first;
+        bool failed[TACIT__LANES];
+        const tacit__lanes_problem o = {.d = w,
+                                        .n = left < TACIT__LANES ? left : TACIT__LANES,
+                                        .stride = cell,
+                                        .packed = moments->sums + first * cell,
+                                        .add = add,
+                                        .floor = floor,
+                                        .exact = moments->gram_level == 0,
+                                        .factor = r->factor + first * w * w,
+                                        .solution = r->weights + first * w};
+        repaired += tacit__lanes_fit(&o, r->scratch, failed);
+        for (size_t l = 0; l < o.n; l++)
+            if (failed[l])
+                repaired += fit_block(r, moments, first + l, add, floor) && o.exact;
+    }
+    return repaired;
+}
+
 /* Blocks with one feature each need no matrices. */
 static size_t fit_scalars(tacit__ridge *r, const tacit__gram_sums *moments, double add,
                           double floor)
@@ -75,18 +121,15 @@ static size_t fit_scalars(tacit__ridge *r, const tacit__gram_sums *moments, doub
 size_t tacit__ridge_fit(tacit__ridge *r, const tacit__gram_sums *moments, double add, double floor)
 {
     const tacit__frame *f = &r->frame;
-    const size_t w = f->width, cell = tacit__frame_cell(f);
+    const size_t w = f->width;
     TACIT__REQUIRE(floor > 0);
     if (w == 1 && f->blocks > 1)
         return fit_scalars(r, moments, add, floor);
+    if (w <= TACIT__JACOBI_ORDER)
+        return fit_lanes(r, moments, add, floor);
     size_t repaired = 0;
-    for (size_t i = 0; i < f->steps * f->blocks; i++) {
-        const double *sums = moments->sums + i * cell;
-        double *factor = r->factor + i * w * w, *weights = r->weights + i * w;
-        repaired += factorize(r, sums, moments->gram_level == 0, add, floor, factor);
-        memcpy(weights, sums + (cell - w), w * sizeof *weights);
-        tacit__solve(w, factor, weights);
-    }
+    for (size_t i = 0; i < f->steps * f->blocks; i++)
+        repaired += fit_block(r, moments, i, add, floor);
     return repaired;
 }
 
