@@ -235,7 +235,7 @@ TEST(the_page_tells_what_it_must)
                                          "Why the bound holds",
                                          "Gaussian noise of standard deviation",
                                          "Laplace noise",
-                                         "users who come back",
+                                         "people who come back",
                                          "To have it again",
                                          "Figure 2."};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
