@@ -58,7 +58,7 @@ void tacit__tilted_destroy(tacit__tilted *t)
     t->mass[0] = NULL;
 }
 
-void tacit__tilted_normalize(tacit__tilted *t)
+static void normalize(tacit__tilted *t)
 {
     for (int side = 0; side < 2; side++) {
         double sum = 0;
@@ -113,7 +113,7 @@ static tacit_status both(tacit__tilted *out, tacit__cells *low, const tacit__cel
         return TACIT_NO_MEMORY;
     tacit__cells_spread(high, out->mass[TACIT__HIGH]);
     tacit__cells_gather(low, out->mass[TACIT__LOW]); /* may be the same cells */
-    tacit__tilted_normalize(out);
+    normalize(out);
     return TACIT_OK;
 }
 

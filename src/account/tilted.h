@@ -49,7 +49,6 @@ tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other);
 
 /* Helpers that tilted.c and loss_power.c share. */
 int tacit__tilted_alloc(tacit__tilted *t, double step, double lambda, int64_t first, size_t n);
-void tacit__tilted_normalize(tacit__tilted *t);
 double tacit__tilted_norm(const tacit__tilted *t);
 /* t becomes the sum of `count` copies of itself. */
 tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count);

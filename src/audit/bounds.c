@@ -24,7 +24,8 @@ static double normal_upper_tail(double z)
     return 0.5 * erfc(z / M_SQRT2);
 }
 
-double tacit__normal_upper(double p)
+/* z with P(N > z) = p, for p in (0, 1). */
+static double normal_upper(double p)
 {
     TACIT__REQUIRE(p >= 0 && p <= 1);
     double low = -40, high = 40;
@@ -104,7 +105,7 @@ static double log_ratio(double p, double q, double delta)
 
 static double score_distance(double p, double q)
 {
-    return p > 0 && q < 1 ? tacit__normal_upper(q) - tacit__normal_upper(p) : -HUGE_VAL;
+    return p > 0 && q < 1 ? normal_upper(q) - normal_upper(p) : -HUGE_VAL;
 }
 
 double tacit__epsilon_proved(uint64_t hits, uint64_t alarms, uint64_t n, double delta, double error)
@@ -130,13 +131,13 @@ static double score_end(double p, double n, double z, double sign)
 
 double tacit__epsilon_guess(double p, double q, double n, double delta, double error)
 {
-    double z = tacit__normal_upper(error / 2);
+    double z = normal_upper(error / 2);
     return log_ratio(score_end(p, n, z, -1), score_end(q, n, z, 1), delta);
 }
 
 double tacit__mu_guess(double p, double q, double n, double error)
 {
-    double z = tacit__normal_upper(error / 2);
+    double z = normal_upper(error / 2);
     return score_distance(score_end(p, n, z, -1), score_end(q, n, z, 1));
 }
 
@@ -148,7 +149,7 @@ double tacit__trials_for_mu(double mu, double claim, double error)
     double density = exp(-mu * mu / 8) / sqrt(2 * M_PI);
     double tail = normal_upper_tail(mu / 2);
     double unit = tail * (1 - tail) / (density * density);
-    double far = (2 * tacit__normal_upper(error / 2) + M_SQRT2 * Z_POWER) / (mu - claim);
+    double far = (2 * normal_upper(error / 2) + M_SQRT2 * Z_POWER) / (mu - claim);
     return fmax(unit * far * far, log(2 / error));
 }
 
@@ -158,8 +159,7 @@ double tacit__trials_for_event(double p, double q, double epsilon, double delta,
     double factor = exp(epsilon), gap = p - factor * q - delta;
     if (!(gap > 0))
         return HUGE_VAL;
-    double z = tacit__normal_upper(error / 2), a = sqrt(p * (1 - p)),
-           b = factor * sqrt(q * (1 - q));
+    double z = normal_upper(error / 2), a = sqrt(p * (1 - p)), b = factor * sqrt(q * (1 - q));
     double far = (z * (a + b) + Z_POWER * hypot(a, b)) / gap;
     double n = fmax(far * far, 2);
     /* small counts are not normal: more, until unlucky ones (both together with the probability that was

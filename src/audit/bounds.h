@@ -5,9 +5,6 @@
 
 #include <stdint.h>
 
-/* z with P(N > z) = p, for p in (0, 1). */
-double tacit__normal_upper(double p);
-
 /* One-sided Clopper-Pearson bounds for `hits` of `n` at this error probability: the true probability is
  * lower than the first, or higher than the second, with at most that probability. */
 double tacit__proportion_low(uint64_t hits, uint64_t n, double error);

@@ -51,7 +51,9 @@ static double laplace_trials(tacit__prospect *p, double factor)
                                    p->error_epsilon);
 }
 
-double tacit__power_trials(tacit__prospect *p, double factor)
+/* Trials in each world, those that choose included, that convict with 90 % probability a mechanism whose
+ * noise is `factor` times smaller than declared; HUGE_VAL: no number does. */
+static double trials_for(tacit__prospect *p, double factor)
 {
     TACIT__REQUIRE(factor > 0);
     double n = p->law == TACIT_LAW_GAUSSIAN
@@ -63,7 +65,7 @@ double tacit__power_trials(tacit__prospect *p, double factor)
 double tacit__power_factor(tacit__prospect *p, uint64_t trials)
 {
     for (size_t i = 0; i < N_FACTORS; i++)
-        if (tacit__power_trials(p, factors[i]) <= (double)trials)
+        if (trials_for(p, factors[i]) <= (double)trials)
             return factors[i];
     return HUGE_VAL;
 }
@@ -80,7 +82,7 @@ uint64_t tacit__power_choose(tacit__prospect *p, double numbers_per_trial, doubl
     static const double least = 64, most = 1e6;
     double factor =
         p->law == TACIT_LAW_GAUSSIAN ? p->claim_mu / p->moved : p->claim.epsilon / p->moved;
-    double wanted = p->moved > 0 ? tacit__power_trials(p, TACIT__POWER_WANTED * factor) : most;
+    double wanted = p->moved > 0 ? trials_for(p, TACIT__POWER_WANTED * factor) : most;
     double affordable = fmax(effort / fmax(numbers_per_trial, 1), least);
     return (uint64_t)ceil(fmax(fmin(fmin(wanted, affordable), most), least));
 }

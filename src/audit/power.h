@@ -16,11 +16,8 @@ typedef struct tacit__prospect {
     bool no_memory; /* set where there was none: what was answered does not count */
 } tacit__prospect;
 
-/* Trials in each world, those that choose included, that convict with 90 % probability a mechanism whose
- * noise is `factor` times smaller than declared; HUGE_VAL: no number does. */
-double tacit__power_trials(tacit__prospect *prospect, double factor);
-
-/* The smallest such factor, of a list, for this many trials; HUGE_VAL: none of the list. */
+/* The smallest factor, of a list, such that this many trials in each world convict with 90 % probability a
+ * mechanism whose noise is that much smaller than declared; HUGE_VAL: none of the list. */
 double tacit__power_factor(tacit__prospect *prospect, uint64_t trials);
 
 /* Largest epsilon that n runs in each world can prove: the event always, and never in the other world. */

@@ -54,7 +54,8 @@ typedef struct climb {
     tacit__message model; /* an honest one, to start from; size 0: there are none */
 } climb;
 
-double tacit__plan_loss(const tacit_plan *plan)
+/* mu or epsilon that the plan's sensitivities and scales add up to. */
+static double loss_of(const tacit_plan *plan)
 {
     bool gaussian = tacit_plan_law(plan) == TACIT_LAW_GAUSSIAN;
     double loss = 0;
@@ -87,7 +88,7 @@ static void add_loss(climb *c, hill *h, const tacit__lockstep *lockstep, const t
     double objective = loss * (1 + 1e-3 * few);
     if (loss > out->measured) {
         out->measured = loss;
-        out->declared = tacit__plan_loss(tacit__lockstep_plan(lockstep));
+        out->declared = loss_of(tacit__lockstep_plan(lockstep));
         out->position = c->attempt.position;
     }
     /* as good is good enough: plateaus are wide, and what lies beyond them is reached by walking across; a
@@ -354,7 +355,7 @@ tacit_status tacit__pair_search(const tacit__subject *subject, const tacit_audit
 {
     TACIT__REQUIRE(effort > 0 && pair != NULL);
     *out = (tacit__search){
-        .same_calls = true, .same_view = true, .declared = tacit__plan_loss(subject->declared)};
+        .same_calls = true, .same_view = true, .declared = loss_of(subject->declared)};
     climb c = {.subject = subject,
                .options = options,
                .gaussian = tacit_plan_law(subject->declared) == TACIT_LAW_GAUSSIAN,

@@ -21,9 +21,6 @@ typedef struct tacit__search {
     char fault[240]; /* what was found, in words; "" if all is as it should be */
 } tacit__search;
 
-/* mu or epsilon that the plan's sensitivities and scales add up to. */
-double tacit__plan_loss(const tacit_plan *plan);
-
 /* Tries extreme, random and mutated neighbors, early, in the middle and late, with likely and unlikely
  * releases and with models that no honest server sends, and leaves in *pair the worst that trials can use.
  * Stops when two runs do not make the same calls, or only one of two users is taken. `effort`: how many

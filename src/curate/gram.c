@@ -69,11 +69,6 @@ void tacit__gram_destroy(void *curator)
     tacit__workspace_destroy(c);
 }
 
-uint64_t tacit__gram_users(const tacit__gram *c)
-{
-    return c->users;
-}
-
 uint64_t tacit__gram_shown(const tacit__gram *c)
 {
     return tacit__gram_has_batches(c) ? c->at.shown : c->users;

@@ -104,9 +104,7 @@ TACIT_MUST_USE tacit_status tacit__gram_absorb(void *curator, const void *bytes,
  * curator of the same options. Returns the users in it. */
 uint64_t tacit__gram_fields(tacit__gram *curator, tacit__saved *s);
 
-uint64_t tacit__gram_users(const tacit__gram *curator);
-
-/* Those of them who are in the release for the next episode. */
+/* Users who are in the release for the next episode. */
 uint64_t tacit__gram_shown(const tacit__gram *curator);
 
 /* NULL without privacy. */

@@ -147,7 +147,7 @@ void tacit__scores_destroy(void *curator)
     tacit__workspace_destroy(c);
 }
 
-tacit_ledger *tacit__scores_ledger(const void *curator)
+static tacit_ledger *ledger_of(const void *curator)
 {
     return ((const tacit__scores *)curator)->ledger;
 }
@@ -390,5 +390,5 @@ const tacit__curator tacit__score_curator = {.destroy = tacit__scores_destroy,
                                              .report = report_user,
                                              .check_report = tacit__scores_check_report,
                                              .absorb = tacit__scores_absorb,
-                                             .ledger = tacit__scores_ledger,
+                                             .ledger = ledger_of,
                                              .returning = true};

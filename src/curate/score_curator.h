@@ -80,9 +80,6 @@ uint64_t tacit__scores_users(const tacit__scores *curator);
 size_t tacit__scores_shown(const tacit__scores *curator);
 tacit__score_sums tacit__scores_release(const tacit__scores *curator);
 
-/* NULL without privacy. */
-tacit_ledger *tacit__scores_ledger(const void *curator);
-
 /* As part of a saved state (base/bytes.h); loaded into a fresh curator. The size is always the same. Returns
  * how many batches have been shown in what is saved or loaded. */
 size_t tacit__scores_fields(tacit__scores *curator, tacit__saved *s);

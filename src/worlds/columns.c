@@ -207,7 +207,8 @@ tacit_status tacit__columns_read(const tacit__declaration *d, tacit__columns_lis
 
 /* --- Values -------------------------------------------------------------------------------------- */
 
-size_t tacit__column_width(const tacit__column *c)
+/* Features that the column makes. */
+static size_t width_of(const tacit__column *c)
 {
     return c->numeric ? 1 + (size_t)c->missing : c->n_categories;
 }
@@ -249,7 +250,7 @@ size_t tacit__columns_arrange(tacit__columns_list *columns, bool intercept)
     size_t n = intercept;
     for (size_t i = 0; i < columns->n; i++) {
         columns->column[i].first = n;
-        n += tacit__column_width(&columns->column[i]);
+        n += width_of(&columns->column[i]);
     }
     return n;
 }
@@ -261,7 +262,7 @@ void tacit__columns_finish(const tacit__columns_list *columns, bool intercept, b
     size_t n = intercept;
     double square = 0, most = (double)(columns->n + intercept); /* no column is longer than 1 */
     for (size_t i = 0; i < columns->n; i++)
-        n += tacit__column_width(&columns->column[i]);
+        n += width_of(&columns->column[i]);
     if (intercept)
         features[0] = 1;
     for (size_t i = 0; i < n; i++)

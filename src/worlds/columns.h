@@ -51,9 +51,6 @@ TACIT_MUST_USE tacit_status tacit__column_add(tacit__column *column, tacit__span
 /* The place of a category, or n_categories. */
 size_t tacit__column_find(const tacit__column *column, tacit__span value);
 
-/* Features that the column makes, and the largest square of their length. */
-size_t tacit__column_width(const tacit__column *column);
-
 /* Writes the features of a value (already trimmed), or of a number. False: it does not fit what was
  * declared; the features are then those of the nearest number, of no category, or of the middle of the
  * range if the value is missing. */
