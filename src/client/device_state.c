@@ -117,7 +117,7 @@ tacit_status tacit__client_save_report(tacit_client *c, const char *body,
     char *copy = tacit__alloc(length + 1, 1);
     if (copy == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    memcpy(copy, body, length);
+    memcpy(copy, body, length + 1);
     tacit_status status = c->save != NULL ? save(c, body, key, err) : TACIT_OK;
     if (status != TACIT_OK) {
         tacit__free(copy);

@@ -84,10 +84,11 @@ bool tacit__joint_read_user(const tacit__body *b, const tacit__learner_config *c
 void tacit__joint_hash_user(const tacit_service *service, int64_t learner, const char *id,
                             uint8_t person[TACIT__VAULT_KEY])
 {
-    char text[sizeof learner + TACIT__MAX_USER];
+    char text[sizeof learner + TACIT__MAX_USER + 1];
     const size_t length = strlen(id);
+    TACIT__REQUIRE(length <= TACIT__MAX_USER);
     memcpy(text, &learner, sizeof learner);
-    memcpy(text + sizeof learner, id, length);
+    memcpy(text + sizeof learner, id, length + 1);
     tacit__keyed_hash(service->key_person, text, sizeof learner + length, person, TACIT__VAULT_KEY);
     tacit__wipe(text, sizeof text);
 }

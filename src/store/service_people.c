@@ -136,7 +136,7 @@ tacit_status tacit__vault_judge(tacit__vault *vault, int64_t learner,
                                 const uint8_t person[TACIT__VAULT_KEY], tacit__vault_answer *answer,
                                 bool *first, tacit_error *err)
 {
-    TACIT__REQUIRE(person != NULL);
+    TACIT__REQUIRE(person != NULL && answer != NULL && first != NULL);
     terms t = {0};
     tacit__person_visits v = {0};
     TRY(read_terms(vault, learner, &t, err));
@@ -157,6 +157,7 @@ tacit_status tacit__vault_has_used(tacit__vault *vault, int64_t learner,
                                    const uint8_t person[TACIT__VAULT_KEY], bool *used,
                                    tacit_error *err)
 {
+    TACIT__REQUIRE(person != NULL && used != NULL);
     terms t = {0};
     tacit__person_visits v = {0};
     TRY(read_terms(vault, learner, &t, err));
