@@ -23,6 +23,7 @@ enum { MOST_WORLDS = 21, LEAST_WORLDS = 6, MOST_STEPS = 12 };
 #define SHARE_THAT_COUNTS 0.1 /* of the regret of random actions */
 #define ENOUGH 0.9
 #define NOT_ENOUGH 0.5
+#define LEAST_GAIN 0.5  /* a margin: what the median world must save, for other worlds than these */
 #define FIRST_SHARE 0.4 /* of the time, for the question itself */
 #define MOST_EPSILON 1e3
 #define LEAST_EPSILON 1e-3
@@ -119,10 +120,10 @@ static bool is_told(const probe *p)
 static tacit_outlook outlook_of(const probe *p)
 {
     const double share = (double)p->beaten / (double)p->counted;
-    return !is_told(p)          ? TACIT_OUTLOOK_UNKNOWN
-           : share >= ENOUGH    ? TACIT_OUTLOOK_ENOUGH
-           : share < NOT_ENOUGH ? TACIT_OUTLOOK_NOT_ENOUGH
-                                : TACIT_OUTLOOK_DEPENDS;
+    return !is_told(p)                                ? TACIT_OUTLOOK_UNKNOWN
+           : share < NOT_ENOUGH                       ? TACIT_OUTLOOK_NOT_ENOUGH
+           : share >= ENOUGH && p->gain >= LEAST_GAIN ? TACIT_OUTLOOK_ENOUGH
+                                                      : TACIT_OUTLOOK_DEPENDS;
 }
 
 /* --- What would be enough ------------------------------------------------------------------------ */

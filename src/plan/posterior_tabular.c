@@ -10,8 +10,8 @@
  * many noisy estimates is too high.
  *
  * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), there is
- * no use in exploring them. With c = min(1.5, scarcity), caution is c times as large, k/K above is
- * 1 - (1 - k/K) / c, rewards are drawn to 1/2 (plan/row_model.c), and rows borrow: see add_effects.
+ * no use in exploring them. With c = min(1.5, scarcity), caution is 1.5 c (1 - (1 - k/K) / c)^2,
+ * rewards are drawn to 1/2 (plan/row_model.c), and rows borrow: see add_effects.
  *
  * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
  * get more of a user's budget B. All are multiplied by v = B / (median length of 128 users that are
@@ -113,12 +113,13 @@ static stance stance_of(const tacit__posterior_tabular *p)
 {
     const tacit__space sp = p->space;
     const double scarcity = fmin(MOST_SCARCITY, fmax(1, p->o.scarcity));
-    const double k = 1 - (1 - (double)p->users / (double)p->o.episodes) / scarcity;
+    const double left = fmax(0, 1 - (double)p->users / (double)p->o.episodes),
+                 k = 1 - left / scarcity;
     const double bounds = 10 * (double)p->o.episodes * (double)sp.n_states * (double)sp.n_actions *
                           (double)sp.horizon;
     if (p->o.greedy)
         return (stance){0};
-    return (stance){.fading = pow(fmax(0, 1 - k), FADING),
+    return (stance){.fading = pow(left, FADING),
                     .caution = CAUTION * scarcity * k * k,
                     .statistical = STATISTICAL * BERNSTEIN * sqrt(log(bounds))};
 }

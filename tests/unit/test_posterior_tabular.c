@@ -223,7 +223,7 @@ static double q_reference(const reference *f, size_t x, size_t h, const outlook 
                           double progress)
 {
     const double c = fmin(1.5, fmax(1, f->scarcity)), k = 1 - (1 - progress) / c,
-                 d = pow(1 - k, 1.5);
+                 d = pow(1 - progress, 1.5);
     const double q = f->r[x] + look->pv +
                      d * ((0.1 + 0.5 * xi) * look->noise + 0.25 * (1 + 0.5 * xi) * look->stat) -
                      1.5 * c * k * k * look->noise;
