@@ -149,7 +149,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
     double scarcity = 0;
-    status = tacit__weighted_scarcity(&curator, &scarcity);
+    status = tacit__weighted_scarcity(tacit__weighted_timed(made), &scarcity);
     TACIT__REQUIRE(status == TACIT_OK); /* the curator has the noise */
     agent->plans = commits ? 1 : (size_t)tacit__value_of(&r->values, "plans")->integer;
     const tacit__posterior_options planner = {

@@ -27,6 +27,14 @@
 #define MOST_START 16.0
 enum { LEAST_FIRST = 10, MOST_FIRST = 8 /* a part of all users */ };
 
+/* Visits of one person before the last release, as far as that is known. */
+static uint64_t visits_before(const tacit__weighted_options *o)
+{
+    const uint64_t visits = o->visits > 0 ? o->visits : 1, apart = o->apart > 0 ? o->apart : 1;
+    const uint64_t fit = o->last > 0 ? 1 + (o->last - 1) / apart : visits;
+    return visits < fit ? visits : fit;
+}
+
 uint64_t tacit__weighted_square(tacit__space sp)
 {
     const double rows = (double)sp.tables * (double)sp.n_states * (double)sp.n_actions;
@@ -43,7 +51,7 @@ static tacit_status users_wanted(const tacit__weighted_options *o, double *out)
     double mu = HUGE_VAL;
     if (o->guarantee.model != TACIT_MODEL_NONE)
         TRY(tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu));
-    const double visits = fmax(1, (double)o->visits); /* in different batches */
+    const double visits = (double)visits_before(o); /* in different batches */
     const double noise = sqrt(2 * square * visits) / mu,
                  start = fmin(MOST_START, START * sqrt((double)o->space.horizon));
     *out = start * noise * rows / fmin((double)o->space.horizon, square);
@@ -158,6 +166,11 @@ void tacit__weighted_destroy(void *curator)
         tacit_sum_destroy(c->streams[i].sum);
     tacit_ledger_destroy(c->ledger);
     tacit__workspace_destroy(c);
+}
+
+const tacit__weighted_options *tacit__weighted_timed(const tacit__weighted *c)
+{
+    return &c->o;
 }
 
 tacit_ledger *tacit__weighted_ledger(const void *curator)

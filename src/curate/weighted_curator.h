@@ -52,6 +52,9 @@ TACIT_MUST_USE tacit_status tacit__weighted_create(const tacit__weighted_options
                                                    tacit_error *err);
 void tacit__weighted_destroy(void *curator);
 
+/* Its options, with the first and the last release as they were decided. */
+const tacit__weighted_options *tacit__weighted_timed(const tacit__weighted *curator);
+
 /* The last release, and whom it is for. */
 tacit__weighted_counts tacit__weighted_release(const tacit__weighted *curator);
 tacit__user_batch tacit__weighted_batch(const tacit__weighted *curator);

@@ -17,14 +17,8 @@
 #include "base/memory.h"
 #include "curate/weighted_curator_inside.h"
 
-#define KNOWN 1.2
+#define KNOWN 2.5
 enum { CANDIDATES = 24 }; /* by factors of 2^(1/3): to less than a hundredth of all users */
-
-static uint64_t visits_before(const tacit__weighted_options *o, uint64_t users)
-{
-    const uint64_t apart = o->apart > 0 ? o->apart : 1, fit = 1 + (users - 1) / apart;
-    return o->visits < fit ? o->visits : fit;
-}
 
 /* To where one more visit would fit. */
 static uint64_t round_down(const tacit__weighted_options *o, uint64_t users)
@@ -39,9 +33,7 @@ static tacit_status predict(const tacit__weighted_options *o, double wanted, uin
 {
     *t = *o;
     t->last = last;
-    t->visits = visits_before(o, last);
     TRY(tacit__weighted_first(t, &t->first));
-    t->visits = o->visits;
     const uint64_t n = tacit__weighted_moments(t, NULL);
     uint64_t *at = tacit__alloc((size_t)n, sizeof *at);
     double gain = 0;
