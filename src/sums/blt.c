@@ -36,6 +36,7 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "sums/blt_gain.h"
 #include "sums/blt_kernel.h"
 #include "sums/blt_norm.h"
 #include "sums/blt_tune.h"
@@ -52,10 +53,13 @@ typedef struct blt {
     tacit__blt factors;
     size_t dimension;
     uint64_t steps;
+    uint64_t releases; /* of the whole run */
     double unit;
     size_t padded;   /* dimension, up to whole cache lines */
     int64_t *buffer; /* [buffers] rows of S_j, interleaved: secret */
     double *shown;   /* the sum of what was released: public */
+    int64_t *gain;   /* [releases] if there are few (blt_gain.c), else NULL */
+    double *row;     /* [releases] likewise: squared norms of rows */
 } blt;
 
 /* Guard bits that make the buffers' rounding cost no more than the output's: sum_j omega_j / (1 - a_j) is
@@ -134,7 +138,9 @@ static double certified(const tacit__blt_coefficients *c, const tacit__shape *sh
     for (int i = 0; i < KEPT; i++)
         if (kept[i].norm > 0 && is_same(&kept[i].shape, shape))
             return kept[i].norm;
-    kept[next_kept] = (answer){*shape, tacit__blt_column_norm(c, shape)};
+    kept[next_kept] =
+        (answer){*shape, tacit__blt_has_gains(shape) ? tacit__blt_gained_norm(c, shape)
+                                                     : tacit__blt_column_norm(c, shape)};
     double norm = kept[next_kept].norm;
     next_kept = (next_kept + 1) % KEPT;
     return norm;
@@ -159,26 +165,53 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
 
 static tacit_status create(const tacit__shape *shape, void **state, tacit_error *err)
 {
-    blt w = {.dimension = shape->dimension, .unit = shape->unit};
+    blt w = {.dimension = shape->dimension, .unit = shape->unit, .releases = shape->steps};
+    const bool gains = tacit__blt_has_gains(shape);
     TRY(quantize(shape, &w.c, err));
     w.factors = tacit__blt_factors(&w.c);
     w.padded = (w.dimension + TACIT__LINE - 1) / TACIT__LINE * TACIT__LINE;
-    *state = TACIT__WORKSPACE(w, TACIT__PIECE(w.buffer, w.padded * w.c.buffers),
-                              TACIT__PIECE(w.shown, w.padded));
-    return *state != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    *state = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.buffer, w.padded * w.c.buffers), TACIT__PIECE(w.shown, w.padded),
+        TACIT__PIECE_IF(gains, w.gain, shape->steps), TACIT__PIECE_IF(gains, w.row, shape->steps));
+    if (*state == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    const blt *made = *state;
+    if (gains)
+        tacit__blt_gains(&made->c, made->releases, made->gain, made->row);
+    return TACIT_OK;
+}
+
+/* What enters the sum of a step's x: it, or it times the gain, which `gained` has room for. */
+static const int64_t *apply_gain(const blt *s, size_t n, const int64_t *x, int64_t *gained)
+{
+    if (s->gain == NULL || s->steps == 0)
+        return x;
+    TACIT__REQUIRE(s->steps < s->releases && n <= TACIT__TILE);
+    tacit__blt_multiply(s->gain[s->steps], n, x, gained);
+    return gained;
+}
+
+/* What a unit of a step's release is worth. */
+static double unit_of(const blt *s)
+{
+    return s->gain == NULL || s->steps == 0
+               ? s->unit
+               : s->unit * (ldexp(1, TACIT__GAIN_BITS) / (double)s->gain[s->steps]);
 }
 
 static void encode(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y)
 {
     const blt *s = state;
-    tacit__blt_encode(&s->c, s->buffer + offset * s->c.buffers, n, x, y);
+    int64_t gained[TACIT__TILE];
+    tacit__blt_encode(&s->c, s->buffer + offset * s->c.buffers, n, apply_gain(s, n, x, gained), y);
 }
 
 static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y)
 {
     blt *s = state;
-    tacit__blt_absorb(&s->c, s->buffer + offset * s->c.buffers, n, x, y, s->unit,
-                      s->shown + offset);
+    int64_t gained[TACIT__TILE];
+    tacit__blt_absorb(&s->c, s->buffer + offset * s->c.buffers, n, apply_gain(s, n, x, gained), y,
+                      unit_of(s), s->shown + offset);
 }
 
 static void advance(void *state)
@@ -201,7 +234,21 @@ static double variance(const void *state, uint64_t k)
 {
     TACIT__REQUIRE(k > 0);
     const blt *s = state;
-    return tacit__blt_row(&s->c, &s->factors, k);
+    return s->row == NULL ? tacit__blt_row(&s->c, &s->factors, k)
+           : k == 0       ? 0
+                          : s->row[(k < s->releases ? k : s->releases) - 1];
+}
+
+/* Rows of B grow, unless there are gains. */
+static double most(const void *state, uint64_t k)
+{
+    const blt *s = state;
+    double largest = 0;
+    if (s->row == NULL)
+        return variance(state, k);
+    for (uint64_t i = 0; i < k && i < s->releases; i++)
+        largest = fmax(largest, s->row[i]);
+    return largest;
 }
 
 static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
@@ -229,6 +276,6 @@ const tacit__strategy tacit__strategy_blt = {.name = "blt",
                                              .get_released = get_released,
                                              .read = read,
                                              .variance = variance,
-                                             .most = variance, /* rows of B grow */
+                                             .most = most,
                                              .regions = regions,
                                              .resume = resume};

@@ -52,7 +52,7 @@ void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tac
 
 static const tacit__envelope envelope = {
     .magic = 0x746163697473756dU, /* "tacitsum" */
-    .version = 4,
+    .version = 5,
     .header = sizeof(header),
     .print_at = offsetof(header, fingerprint),
     .what = "sum",

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "sums/blt_gain.h"
 #include "sums/blt_kernel.h"
+#include "sums/blt_norm.h"
 #include "sums/blt_tune.h"
 #include "sums/lattice.h"
 #include "sums/strategy.h"
@@ -347,13 +349,15 @@ TEST(neighbouring_streams_stay_within_the_certificate_whatever_the_rounding)
     check_neighbours(1, 2000, 1e-8, &closest);
 }
 
-/* Whatever the data, what is shown is the exact sum and B z: the noise z of all steps through 1 / ((1 - x) C(x)), here
- * by long division of power series. */
+/* Whatever the data, what is shown is the exact sum and B z: the noise z of all steps through 1 / C(x), here by long division of
+ * power series, divided by the gains, and summed. With gains data are rounded once more, by less than a unit a step. */
 TEST(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data)
 {
     enum { N = 3, MOST = 2000 };
     static const uint64_t users[] = {1, 2, 5, 100, MOST};
     static long double b[MOST], z[MOST];
+    static int64_t gain[MOST];
+    static double row[MOST];
     for (size_t u = 0; u < 5; u++) {
         tacit__shape shape = shape_of(N, users[u], 1, 0);
         tacit__blt inverse, tuned = tacit__blt_tune(users[u], &once);
@@ -361,12 +365,12 @@ TEST(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data)
         memcpy(inverse.one_minus_a, tuned.one_minus_b, sizeof inverse.one_minus_a);
         memcpy(inverse.one_minus_b, tuned.one_minus_a, sizeof inverse.one_minus_b);
         series(&inverse, users[u], b);
-        for (size_t i = 1; i < users[u]; i++)
-            b[i] += b[i - 1];
         const double scale = 2 * shape.sensitivity;
         void *s = create(&shape);
         uint64_t random = 4;
         int64_t prefix[N] = {0}, x[N], y[N];
+        long double expected = 0;
+        tacit__blt_gains(s, users[u], gain, row); /* a state begins with its coefficients */
         double out[N];
         for (uint64_t t = 0; t < users[u]; t++) {
             int64_t fresh = (int64_t)(scale * random_normal(&random));
@@ -379,12 +383,13 @@ TEST(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data)
             release(s, N, x, y);
             strategy->read(s, out);
             assert_memory_equal(strategy->get_released(s), out, sizeof out);
-            long double expected = 0;
             for (uint64_t n = 0; n <= t; n++)
-                expected += b[n] * z[t - n];
-            assert_true(out[0] - (double)prefix[0] == out[1] - (double)prefix[1]);
-            assert_true(out[0] - (double)prefix[0] == out[2] - (double)prefix[2]);
-            assert_true(fabs(out[0] - (double)prefix[0] - (double)expected) <= 1e-6 * scale);
+                expected += b[n] * z[t - n] * (1 << TACIT__GAIN_BITS) / gain[t];
+            for (size_t i = 1; i < N; i++)
+                assert_within(out[0] - (double)prefix[0] - (out[i] - (double)prefix[i]),
+                              -1e-6 - (double)t, 1e-6 + (double)t);
+            assert_true(fabs(out[0] - (double)prefix[0] - (double)expected) <=
+                        1e-6 * scale + (double)t);
         }
         strategy->destroy(s);
     }
@@ -521,4 +526,35 @@ TEST(all_instruction_sets_are_the_definition_bit_for_bit)
                 assert_memory_equal(&wide, &reference, sizeof wide);
                 assert_memory_equal(&base, &reference, sizeof base);
             }
+}
+
+/* Columns times their gains: never longer than the first, which is charged, and as long up to what gains are rounded by. */
+TEST(gains_make_columns_as_long_as_the_first)
+{
+    static const uint64_t releases[] = {2, 3, 40, 500, TACIT__MOST_GAINS};
+    static int64_t gain[TACIT__MOST_GAINS];
+    static double row[TACIT__MOST_GAINS];
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
+        const uint64_t n = releases[i];
+        tacit__shape shape = shape_of(3, n, 1, 0);
+        tacit__columns charged;
+        void *s = create(&shape);
+        const tacit__blt_coefficients *c = s; /* a state begins with its coefficients */
+        long double square = 0, lengths[TACIT__MOST_GAINS];
+        assert_ok(strategy->columns(&shape, &charged, NULL));
+        tacit__blt_gains(c, n, gain, row);
+        for (uint64_t m = 0; m < n; m++) {
+            long double at = m == 0;
+            for (unsigned j = 0; j < c->buffers && m > 0; j++)
+                at += (long double)c->omega[j] * powl((long double)c->a[j], (long double)m);
+            lengths[m] = sqrtl(square += at * at);
+        }
+        for (uint64_t t = 0; t < n; t++) {
+            const double gained = (double)(lengths[n - 1 - t] * gain[t]) / (1 << TACIT__GAIN_BITS);
+            assert_within(gained, (double)lengths[n - 1] * (1 - 2e-6), (double)lengths[n - 1]);
+            assert_within(row[t], 0, tacit__blt_row(c, NULL, t + 1) * (1 + 1e-9));
+        }
+        assert_within(charged.l2, (double)lengths[n - 1], (double)lengths[n - 1] * 1.001);
+        strategy->destroy(s);
+    }
 }

@@ -263,7 +263,7 @@ TEST(a_state_cut_short_or_grown_is_refused)
 TEST(another_format_version_is_named_as_such)
 {
     scene s = set_scene(sum_kinds[0], 6);
-    static const uint32_t versions[] = {0, 3, 5, UINT32_MAX};
+    static const uint32_t versions[] = {0, 4, 6, UINT32_MAX};
     for (size_t i = 0; i < 4; i++) {
         memcpy(s.saved.data + AT_VERSION, &versions[i], sizeof versions[i]);
         sign(s.saved);
