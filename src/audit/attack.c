@@ -117,6 +117,7 @@ static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64
 static uint64_t people_each(const tacit__subject *s)
 {
     const uint64_t reports = s->users > 1 ? s->users - 1 : 1, visits = tacit__pair_visits(s);
+    TACIT__REQUIRE(visits > 0);
     return reports > visits ? reports / visits : 1;
 }
 

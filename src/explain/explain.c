@@ -147,7 +147,7 @@ static void pattern_words(const whole *w, const tacit_release *r, char *out, siz
                        grouped(third, 1 + 2 * r->apart), r->visits > LISTED ? ", .." : "");
     else if (r->packed)
         (void)snprintf(out, size, "worst at users 1, %s", grouped(second, 1 + r->apart));
-    else if (strcmp(r->mechanism, "fresh") == 0)
+    else if (r->mechanism != NULL && strcmp(r->mechanism, "fresh") == 0)
         (void)snprintf(out, size, "worst where most of them are in the same releases");
     else
         (void)snprintf(out, size, "at most, over all patterns of visits");
@@ -165,10 +165,10 @@ static void touch_words(const whole *w, const tacit_release *r, double column, d
         char apart[32], pattern[120];
         pattern_words(w, r, pattern, sizeof pattern);
         (void)snprintf(out, size,
-                       "one person has at most %s visits, at least %s users apart (%s; %s): "
+                       "one person has at most %s visits, at least %s users apart (%s%s%s): "
                        "together they move by %.4g, %.4g times as far",
-                       grouped(times, r->visits), grouped(apart, r->apart), how, pattern, reach,
-                       column);
+                       grouped(times, r->visits), grouped(apart, r->apart), how,
+                       how[0] != '\0' ? "; " : "", pattern, reach, column);
     } else if (fabs(column - 1) < 1e-12)
         (void)snprintf(out, size, "a person is in one step only, so this is all%s%s%s",
                        how[0] != '\0' ? " (" : "", how, how[0] != '\0' ? ")" : "");

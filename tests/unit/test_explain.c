@@ -137,6 +137,29 @@ TEST(people_are_said_to_be_in_so_many_steps)
     tacit_plan_destroy(plan);
 }
 
+TEST(visits_are_named_though_nobody_says_how_steps_share_their_noise)
+{
+    const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
+    const tacit_release line = {.name = "own",
+                                .dimension = 2,
+                                .steps = 15,
+                                .l1 = 2,
+                                .l2 = 2,
+                                .column_l1 = 4,
+                                .column_l2 = 2,
+                                .visits = 3,
+                                .apart = 4};
+    tacit_plan *plan = NULL;
+    assert_ok(tacit_plan_create(&plan));
+    assert_ok(tacit_plan_declare(plan, &line, NULL));
+    assert_ok(tacit_plan_calibrate(plan, claim, NULL));
+    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+    assert_non_null(strstr(e->releases[0].words, "at most 3 visits, at least 4 users apart"));
+    assert_null(strstr(e->releases[0].words, "(;"));
+    tacit_explanation_destroy(e);
+    tacit_plan_destroy(plan);
+}
+
 TEST(laplace_costs_add_to_the_claim)
 {
     const tacit_guarantee claim = {TACIT_MODEL_LOCAL, 2, 0};
