@@ -250,13 +250,14 @@ TACIT__AVX2 static size_t fit_avx2(const tacit__lanes_problem *o, lanes *a, bool
 }
 #endif
 
-size_t tacit__lanes_fit(const tacit__lanes_problem *o, double *scratch, bool *failed)
+size_t tacit__lanes_fit(const tacit__lanes_problem *problem, double *scratch, bool *failed)
 {
-    TACIT__REQUIRE(o->d <= TACIT__JACOBI_ORDER && o->n <= LANES && scratch != NULL && o->floor > 0);
+    TACIT__REQUIRE(problem->d <= TACIT__JACOBI_ORDER && problem->n <= LANES && scratch != NULL &&
+                   problem->floor > 0);
     lanes *a = (lanes *)(void *)scratch;
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2())
-        return fit_avx2(o, a, failed);
+        return fit_avx2(problem, a, failed);
 #endif
-    return fit_base(o, a, failed);
+    return fit_base(problem, a, failed);
 }
