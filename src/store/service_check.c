@@ -155,13 +155,8 @@ static tacit_status check_sealed(tacit__vault *vault, sqlite3_stmt *row, tacit_e
 static tacit_status check_person(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
 {
     if (sqlite3_column_type(row, 3) != SQLITE_NULL) {
-        tacit__person_visits visits;
-        size_t size;
-        const uint8_t *person = tacit__vault_blob(row, 1, &size);
-        if (size != TACIT__VAULT_KEY)
-            return tacit__fail(err, TACIT_CORRUPT, "%.200s: a person is damaged", vault->db.path);
-        return tacit__vault_check_visits(vault, row, 3, sqlite3_column_int64(row, 0), person,
-                                         &visits, err);
+        const uint8_t *person;
+        return tacit__vault_check_row(vault, row, 1, 3, &person, err);
     }
     return sqlite3_column_int(row, 2) != 0
                ? TACIT_OK
