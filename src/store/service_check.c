@@ -39,6 +39,9 @@ static const struct {
      " CASE WHEN l.visits > 1 THEN p.visits IS NULL OR p.visits < 1 OR p.visits > l.visits"
      " ELSE p.visits IS NOT NULL END",
      "a person was learned from more often than the learner was declared for"},
+    /* where people come back no episode has its person, or it would take them with it when it expires */
+    {"SELECT count(*) FROM person WHERE visits IS NOT NULL AND key IS NOT NULL",
+     "a person whose visits are counted was changed"},
     /* the first visit has place 1 or later, and each one is `apart` later than the one before it */
     {"SELECT count(*) FROM person AS p JOIN learner AS l ON l.id=p.learner WHERE"
      " p.last_place > l.accepted OR p.last_place < 1 + (p.visits - 1) * l.apart",

@@ -193,6 +193,8 @@ TEST(rows_that_were_changed_are_noticed)
         " WHERE last_place>2",
         "INSERT OR REPLACE INTO person SELECT * FROM before; INSERT INTO person SELECT learner,"
         " CAST(hash AS TEXT), key, visits, last_place, tag FROM before WHERE last_place=3",
+        /* an episode that expires would take its person with it */
+        "UPDATE person SET key=randomblob(16) WHERE last_place=5",
         /* Bob is somebody else now */
         "UPDATE person SET hash=x'63000000000000000000000000000000' WHERE last_place=5",
     };
