@@ -6,13 +6,14 @@
  *     device [BILLBOARD [KEYFILE [STATEFILE]]]      BILLBOARD is - or a file; the key goes to KEYFILE, or to standard error
  *
  * Where a person may come back (`visits` on the billboard), STATEFILE counts their reports: it is on disk before a report is printed, and
- * after the last one there are no more. Keep it out of backups: an older one that is put back forgets reports.
+ * after the last one there are no more. Keep it out of backups: an older one that is put back forgets reports. Two processes would each
+ * count one report where two are made, so whoever reads STATEFILE holds STATEFILE.lock until its report is counted.
  *
  * The program needs libtacit_client alone. A real device takes states, features and rewards from its user's life; this user lives in
  * a ring of states, and is pleased when the action is the state's number or, where situations have features, when the first
  * of them is large. */
 #ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* fsync, access, dirname */
+#define _XOPEN_SOURCE 700 /* fsync, access, dirname, lockf */
 #endif
 
 #include <fcntl.h>
@@ -130,6 +131,18 @@ static tacit_status save(void *context, const void *state, size_t size)
     return good ? TACIT_OK : TACIT_SYSTEM;
 }
 
+/* Waits until no other process is between reading this state and saving the next; the end of the process lets others go on. */
+static int lock(const char *path)
+{
+    char beside[PATH_MAX];
+    if (path == NULL)
+        return 1;
+    if (snprintf(beside, sizeof beside, "%s.lock", path) >= (int)sizeof beside)
+        return 0;
+    int file = open(beside, O_RDWR | O_CREAT, 0600);
+    return file >= 0 && lockf(file, F_LOCK, 0) == 0;
+}
+
 /* The state of this person, if there is one yet. False: it is there and cannot be read. */
 static int load(const char *path, char **state, size_t *size)
 {
@@ -176,7 +189,7 @@ int main(int argc, char **argv)
         perror(argc > 1 ? argv[1] : "standard input");
         return 1;
     }
-    if (!load(state_path, &state, &state_size)) {
+    if (!lock(state_path) || !load(state_path, &state, &state_size)) {
         perror(state_path); /* reports that were made cannot be counted, so there are no more */
         free(billboard);
         return 1;

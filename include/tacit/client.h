@@ -20,7 +20,9 @@
  * device that its state does not count; when all are made, the next is refused. An older state that is put
  * back, from a backup for example, forgets reports, and the person may then pay more than was promised: keep
  * it out of backups, or where it cannot be put back. A device that has lost its state makes no more reports
- * for this person, unless they agree to pay once more.
+ * for this person, unless they agree to pay once more. Two clients that begin with the same state would
+ * count one report where two are made: from reading the state until `save` has returned, let nobody else do
+ * so, with a lock where several processes may run (examples/device.c).
  *
  * The device trusts no server. The billboard's epsilon and delta decide how private a report is, so the
  * device's owner states the weakest guarantee they accept, and a billboard that asks for more is refused.

@@ -144,8 +144,9 @@ static int adopt(const store_options *o)
     (void)printf(
         "The store would have %" PRIu64
         " lines. Users who are missing from this one may come again,\n"
-        "and would then be in both; those who are in it are not taken twice. If the original goes\n"
-        "on learning, or another copy of it is adopted, what is promised here is not true.\n",
+        "and would then be in both; those who are in it are not taken twice. The same holds for\n"
+        "each visit of people who come back. If the original goes on learning, or another copy of\n"
+        "it is adopted, what is promised here is not true.\n",
         lives);
     return cli_wrong(
         "nothing was done; if no other line of this store is used, or ever will be, say "

@@ -312,8 +312,13 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__
     uint8_t *data = NULL;
     size_t size = 0;
     bool seen = false;
-    tacit_status status = tacit__vault_held(tacit__service_read(r->service), t->learner, t->episode,
-                                            &data, &size, &seen, NULL);
+    tacit__vault_answer verdict =
+        TACIT__VAULT_TAKEN; /* of a visit that is over and did not count */
+    tacit__vault *reader = tacit__service_read(r->service);
+    tacit_status status =
+        tacit__vault_held(reader, t->learner, t->episode, &data, &size, &seen, NULL);
+    if (status == TACIT_OK && size == 0 && c->request.visits > 1)
+        status = tacit__vault_find_verdict(reader, t->learner, t->episode, &verdict, NULL);
     tacit__service_read_end(r->service);
     *n = 0;
     const size_t own = tacit__episode_size(c);
@@ -333,7 +338,7 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__
         tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
         return false;
     }
-    if (seen || *n == c->request.horizon) {
+    if (seen || verdict != TACIT__VAULT_TAKEN || *n == c->request.horizon) {
         tacit__refuse(r, 409, "finished", NULL,
                       "the episode has no further steps; open another one");
         return false;

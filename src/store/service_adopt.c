@@ -81,6 +81,8 @@ tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
     TRY(tacit__mark_read(vault, &found, &mark, err));
     TRY(tacit__vault_check_facts(vault, err));
     TRY(tacit__vault_check_sums(vault, &why, err));
+    if (why == NULL)
+        TRY(tacit__vault_check_people(vault, &why, err));
     if (tacit__vault_compare_mark(vault, found, mark) == TACIT__STANDING_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is nothing to adopt: the store is not a copy and did not "

@@ -15,7 +15,7 @@ tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened, u
     sqlite3_stmt *s;
     /* a person whose episode was not finished has not taken part */
     static const char *const sql[] = {
-        "DELETE FROM person WHERE (learner, key) IN"
+        "DELETE FROM person WHERE visits IS NULL AND (learner, key) IN"
         " (SELECT learner, key FROM open WHERE opened<? ORDER BY opened LIMIT ?)",
         "DELETE FROM open WHERE (learner, key) IN"
         " (SELECT learner, key FROM open WHERE opened<? ORDER BY opened LIMIT ?)"};

@@ -39,6 +39,9 @@ static const struct {
      " CASE WHEN l.visits > 1 THEN p.visits IS NULL OR p.visits < 1 OR p.visits > l.visits"
      " ELSE p.visits IS NOT NULL END",
      "a person was learned from more often than the learner was declared for"},
+    /* where people come back no episode has its person, or it would take them with it when it expires */
+    {"SELECT count(*) FROM person WHERE visits IS NOT NULL AND key IS NOT NULL",
+     "a person whose visits are counted was changed"},
     /* the first visit has place 1 or later, and each one is `apart` later than the one before it */
     {"SELECT count(*) FROM person AS p JOIN learner AS l ON l.id=p.learner WHERE"
      " p.last_place > l.accepted OR p.last_place < 1 + (p.visits - 1) * l.apart",
@@ -155,13 +158,8 @@ static tacit_status check_sealed(tacit__vault *vault, sqlite3_stmt *row, tacit_e
 static tacit_status check_person(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
 {
     if (sqlite3_column_type(row, 3) != SQLITE_NULL) {
-        tacit__person_visits visits;
-        size_t size;
-        const uint8_t *person = tacit__vault_blob(row, 1, &size);
-        if (size != TACIT__VAULT_KEY)
-            return tacit__fail(err, TACIT_CORRUPT, "%.200s: a person is damaged", vault->db.path);
-        return tacit__vault_check_visits(vault, row, 3, sqlite3_column_int64(row, 0), person,
-                                         &visits, err);
+        const uint8_t *person;
+        return tacit__vault_check_row(vault, row, 1, 3, &person, err);
     }
     return sqlite3_column_int(row, 2) != 0
                ? TACIT_OK

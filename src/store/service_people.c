@@ -7,7 +7,9 @@
  *
  * Each row has a tag, a keyed hash of what it says. Whoever can write to the file, but has no key, cannot
  * make one. An older row with its own tag has fewer visits, as a row that is gone has none, and then the
- * visits no longer add up to the learner's users (service_check.c), whose number is proved. */
+ * visits no longer add up to the learner's users (service_check.c), whose number is proved. That holds if
+ * nothing else is in the sum, so a start looks at every row: it has its tag, its numbers are whole, and
+ * there is one for each person. */
 #include <string.h>
 
 #include "base/error.h"
@@ -84,11 +86,59 @@ tacit_status tacit__vault_check_visits(const tacit__vault *vault, sqlite3_stmt *
     const void *kept = tacit__vault_blob(row, column + 2, &size);
     *out = (tacit__person_visits){.visits = (uint64_t)sqlite3_column_int64(row, column),
                                   .last_place = (uint64_t)sqlite3_column_int64(row, column + 1)};
+    /* 1.5 is 1 as a whole number, and under its tag, but not in a sum */
+    if (sqlite3_column_type(row, column) != SQLITE_INTEGER ||
+        sqlite3_column_type(row, column + 1) != SQLITE_INTEGER)
+        return fail_person(vault, err);
     if (!vault->keyed)
         return TACIT_OK;
     make_tag(vault->key_proof, learner, person, out, tag);
     return size == sizeof tag && tacit__same_bytes(tag, kept, size) ? TACIT_OK
                                                                     : fail_person(vault, err);
+}
+
+tacit_status tacit__vault_check_row(const tacit__vault *vault, sqlite3_stmt *row, int hash,
+                                    int column, const uint8_t **person, tacit_error *err)
+{
+    tacit__person_visits visits;
+    size_t size;
+    *person = tacit__vault_blob(row, hash, &size);
+    /* a text of the same bytes is another key of the table */
+    if (sqlite3_column_type(row, hash) != SQLITE_BLOB || size != TACIT__VAULT_KEY)
+        return fail_person(vault, err);
+    return tacit__vault_check_visits(vault, row, column, sqlite3_column_int64(row, 0), *person,
+                                     &visits, err);
+}
+
+tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    struct {
+        int64_t learner;
+        uint8_t person[TACIT__VAULT_KEY];
+    } before = {.learner = INT64_MIN};
+    bool good = true;
+    int code = SQLITE_DONE;
+    *why = NULL;
+    TRY(tacit__vault_prepare(vault,
+                             "SELECT learner, hash, visits, last_place, tag FROM person"
+                             " WHERE visits IS NOT NULL ORDER BY learner, hash",
+                             &s, err));
+    while (good && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        const uint8_t *person;
+        const int64_t learner = sqlite3_column_int64(s, 0);
+        good =
+            tacit__vault_check_row(vault, s, 1, 2, &person, NULL) == TACIT_OK &&
+            (learner > before.learner || (learner == before.learner &&
+                                          memcmp(person, before.person, sizeof before.person) > 0));
+        before.learner = learner;
+        if (good)
+            memcpy(before.person, person, sizeof before.person);
+    }
+    (void)sqlite3_finalize(s);
+    if (!good)
+        *why = "how often a person took part was changed";
+    return !good || code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
 }
 
 /* {0, 0} if the person has not come yet. */

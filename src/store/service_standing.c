@@ -97,6 +97,8 @@ tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err)
     const char *why = NULL;
     TRY(tacit__mark_read(vault, &found, &mark, err));
     TRY(tacit__vault_check_sums(vault, &why, err));
+    if (why == NULL)
+        TRY(tacit__vault_check_people(vault, &why, err));
     tacit__standing standing = tacit__vault_compare_mark(vault, found, mark);
     if (standing == TACIT__STANDING_FINE)
         TRY(check_foreign(vault, err));

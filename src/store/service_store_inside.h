@@ -228,6 +228,14 @@ TACIT_MUST_USE tacit_status tacit__vault_check_visits(const tacit__vault *vault,
                                                       int column, int64_t learner,
                                                       const uint8_t *person,
                                                       tacit__person_visits *out, tacit_error *err);
+/* The same for a row whose learner is column 0, and whose hash is *person then. */
+TACIT_MUST_USE tacit_status tacit__vault_check_row(const tacit__vault *vault, sqlite3_stmt *row,
+                                                   int hash, int column, const uint8_t **person,
+                                                   tacit_error *err);
+/* All rows that count visits: each is as it was written, and there is one for each person. *why is NULL if
+ * so, else what is wrong. It takes a keyed hash for each person, in one snapshot: for a start. */
+TACIT_MUST_USE tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why,
+                                                      tacit_error *err);
 /* Whether one person may be several users of this learner. BAD_ARGUMENT: its users are `named`, and this
  * one (NULL) is not. */
 TACIT_MUST_USE tacit_status tacit__vault_may_return(tacit__vault *vault, int64_t learner,

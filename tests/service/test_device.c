@@ -182,3 +182,23 @@ TEST(a_device_whose_person_comes_back_stops_after_the_last_report)
     assert_true(ledger(&s, "back", "accepted") == 2);
     end(&s);
 }
+
+/* Several processes with one person's state, as of an app that was started twice: whoever comes second reads what the first has
+ * written. Each round is a person with two reports. */
+TEST(processes_with_one_state_make_no_more_reports_than_one)
+{
+    static char said[64];
+    server s;
+    char command[1024];
+    begin(&s);
+    assert_int_equal(run_device(&s, "back", "first"), 0);
+    (void)snprintf(command, sizeof command,
+                   "cd '%s' && for round in $(seq 20); do rm -f made.*; for i in 1 2 3 4 5 6; do"
+                   " { timeout 60 '%s' billboard.json key.$i state.$round >/dev/null 2>&1 &&"
+                   " : >made.$i; } & done; wait; ls made.* | wc -l; done | sort -u >counts",
+                   s.directory, TACIT_DEVICE);
+    assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): a program of this build
+    server_read(&s, "counts", said, sizeof said);
+    assert_string_equal(said, "2\n");
+    end(&s);
+}

@@ -201,12 +201,17 @@ TEST(of_two_open_episodes_the_first_to_finish_counts)
     step(&s, path[1], 1, "finished");
     step(&s, path[0], 1, "too_soon"); /* although it was opened first */
     assert_reason("too_soon");
+    for (int i = 0; i < 2; i++) { /* learned from or not, an episode has an end */
+        assert_int_equal(server_post(&s, path[i], "{\"state\":1}", answer), 409);
+        assert_non_null(strstr(answer, "\"finished\""));
+    }
     step(&s, path[4], 1, "finished");
     step(&s, path[2], 1, "finished"); /* opened too soon, finished in time: place 3 */
     crash(&s);
     step(&s, path[3], 0, "visits_used"); /* not one step of it is kept */
     assert_int_equal(number(&s, "SELECT count(*) FROM person"), 2);
     step(&s, path[3], 1, "visits_used");
+    assert_int_equal(server_post(&s, path[3], "{\"state\":1}", answer), 409);
     open_episode(&s, ann, episode);
     assert_reason("visits_used");
     assert_true(ledger(&s, "walk", "accepted") == 3);
