@@ -235,7 +235,6 @@ static double variance(const void *state, uint64_t k)
     TACIT__REQUIRE(k > 0);
     const blt *s = state;
     return s->row == NULL ? tacit__blt_row(&s->c, &s->factors, k)
-           : k == 0       ? 0
                           : s->row[(k < s->releases ? k : s->releases) - 1];
 }
 
