@@ -11,6 +11,7 @@
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
 #include "curate/schedule.h"
+#include "sums/sum_inside.h"
 #include "sums/sum_steps.h"
 
 tacit_status tacit__gram_create(const tacit__gram_options *options, tacit_noise *noise,
@@ -82,23 +83,28 @@ tacit_ledger *tacit__gram_ledger(const void *curator)
 
 /* --- What is released ------------------------------------------------------------------------------ */
 
-/* Levels grow with the number of releases. They are computed for all numbers up to 2^j - 1 at once,
- * where the noise of trees is largest among them and that of the others has grown. */
-static tacit_status find_levels(const tacit__gram *c, gram_stream *s)
+/* The noise of the noisiest of so many releases, 2^j - 1 or all: where the noise of trees is largest. */
+static double noise_until(const tacit__gram *c, const gram_stream *s, uint64_t until)
+{
+    double stddev = 0;
+    if (c->o.mechanism != TACIT_SUM_TREE || until == c->releases)
+        return tacit__sum_noisiest(s->sum, until);
+    TACIT__REQUIRE(tacit_sum_stddev(s->sum, until, &stddev) == TACIT_OK);
+    return stddev;
+}
+
+/* Levels grow with the number of releases. They are computed for all numbers up to 2^j - 1 at once. */
+static void find_levels(const tacit__gram *c, gram_stream *s)
 {
     const uint64_t now = tacit__gram_has_batches(c) ? c->at.released : c->users;
     if (!tacit__gram_is_private(c) || now <= s->level_until)
-        return TACIT_OK;
+        return;
     uint64_t until = 1, most = c->releases;
     while (until < now)
         until = 2 * until + 1;
     until = until < most ? until : most;
-    double stddev;
-    if (c->o.mechanism == TACIT_SUM_SMOOTH || until == most)
-        stddev = tacit_sum_worst_stddev(s->sum);
-    else if (tacit_sum_stddev(s->sum, until, &stddev) != TACIT_OK)
-        return TACIT_BAD_ARGUMENT;
     bool laplace = tacit__gram_is_laplace(c);
+    const double stddev = noise_until(c, s, until);
     double ratio = stddev / (s->scale * (laplace ? M_SQRT2 : 1)), draws = ratio * ratio;
     if (laplace)
         draws = ceil(draws * (1 - 1e-9));
@@ -107,7 +113,6 @@ static tacit_status find_levels(const tacit__gram *c, gram_stream *s)
     s->gram_level = s->scale * tacit__level_matrix(draws, width, eta, laplace);
     s->response_level = s->scale / s->form.ratio * tacit__level_vector(draws, width, eta, laplace);
     s->level_until = until < most ? until : UINT64_MAX;
-    return TACIT_OK;
 }
 
 static tacit_status read_sum(gram_stream *s, tacit_error *err)
@@ -126,9 +131,8 @@ tacit_status tacit__gram_release(tacit__gram *c, tacit__gram_sums out[TACIT__MAX
 {
     for (size_t i = 0; i < c->o.n_streams; i++) {
         gram_stream *s = &c->streams[i];
-        tacit_status status = find_levels(c, s);
-        if (status != TACIT_OK)
-            return tacit__fail_plain(err, status);
+        tacit_status status = TACIT_OK;
+        find_levels(c, s);
         if (c->users > 0 && !c->fresh && !tacit__gram_has_batches(c))
             status = read_sum(s, err);
         if (status != TACIT_OK)

@@ -353,6 +353,9 @@ static tacit_status check_visits(const tacit_experiment *e, const tacit__world_a
                    apart = agent->apart > 0 ? agent->apart : 1;
     if (come.visits <= 1 || (come.visits <= visits && come.apart >= apart))
         return TACIT_OK;
+    /* learners ask for room for a distance after the last visit, too */
+    const uint64_t room = e->facts.episodes / come.visits,
+                   kept = come.apart < room ? come.apart : room;
     return tacit__yaml_fail(
         e->yaml, agent->line, err, TACIT_SYNTAX,
         "agent '%.80s' promises its guarantee to people who come %llu time%s, at least %llu "
@@ -360,7 +363,7 @@ static tacit_status check_visits(const tacit_experiment *e, const tacit__world_a
         "visits: %llu, apart: %llu into its privacy, or change the visitors",
         agent->label, (unsigned long long)visits, visits == 1 ? "" : "s", (unsigned long long)apart,
         world->label, (unsigned long long)come.visits, (unsigned long long)come.apart,
-        (unsigned long long)come.visits, (unsigned long long)come.apart);
+        (unsigned long long)come.visits, (unsigned long long)kept);
 }
 
 static tacit_status read_agents(tacit_experiment *e, tacit_error *err)

@@ -70,6 +70,22 @@ int tacit__blt_guard_bits(uint64_t users)
     return guard > LEAST_GUARD ? guard : LEAST_GUARD;
 }
 
+/* Poles become multiples of 2^-32, one after the other. A zero that was as near to a pole as that stays between
+ * its poles, so that no omega is negative. */
+static void round_poles(tacit__blt *tuned, int64_t decay[TACIT__MAX_BUFFERS])
+{
+    for (unsigned j = 0; j < tuned->buffers; j++) {
+        const int64_t nearest = llrint(ldexp(tuned->one_minus_a[j], 32)),
+                      least = j > 0 ? decay[j - 1] + 1 : 1;
+        decay[j] = nearest > least ? nearest : least;
+        tuned->one_minus_a[j] = ldexp((double)decay[j], -32);
+    }
+    for (unsigned j = 0; j < tuned->buffers; j++) {
+        const double next = j + 1 < tuned->buffers ? tuned->one_minus_a[j + 1] : 1;
+        tuned->one_minus_b[j] = fmin(fmax(tuned->one_minus_b[j], tuned->one_minus_a[j]), next);
+    }
+}
+
 /* Integers for the tuned C; F is what keeps W_j within 2^29. */
 static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients *out,
                              tacit_error *err)
@@ -80,16 +96,13 @@ static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients 
     tacit__blt_coefficients c = {
         .buffers = tuned.buffers, .fraction = 1, .guard = tacit__blt_guard_bits(shape->steps)};
     double omega[TACIT__MAX_BUFFERS], heaviest = 0;
-    for (unsigned j = 0; j < c.buffers; j++) {
-        c.decay[j] = llrint(ldexp(tuned.one_minus_a[j], 32));
-        c.decay[j] = c.decay[j] > 0 ? c.decay[j] : 1;
-        tuned.one_minus_a[j] = ldexp((double)c.decay[j], -32);
+    round_poles(&tuned, c.decay);
+    for (unsigned j = 0; j < c.buffers; j++)
         c.a[j] = 1 - tuned.one_minus_a[j];
-    }
     tacit__blt_residues(&tuned, omega); /* of the C with the quantized poles */
     for (unsigned j = 0; j < c.buffers; j++)
         heaviest = fmax(heaviest, omega[j]);
-    if (c.buffers > 0) {
+    if (heaviest > 0) {
         c.fraction = c.guard - 4 - (int)floor(log2(heaviest)); /* omega 2^(32+F-G) <= 2^29 */
         c.fraction = c.fraction < MOST_FRACTION ? c.fraction : MOST_FRACTION;
         TACIT__REQUIRE(c.fraction >= 1);
@@ -235,7 +248,6 @@ static double variance(const void *state, uint64_t k)
     TACIT__REQUIRE(k > 0);
     const blt *s = state;
     return s->row == NULL ? tacit__blt_row(&s->c, &s->factors, k)
-           : k == 0       ? 0
                           : s->row[(k < s->releases ? k : s->releases) - 1];
 }
 

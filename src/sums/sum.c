@@ -326,9 +326,15 @@ tacit_status tacit_sum_stddev(const tacit_sum *sum, uint64_t k, double *stddev)
     return TACIT_OK;
 }
 
+double tacit__sum_noisiest(const tacit_sum *sum, uint64_t k)
+{
+    TACIT__REQUIRE(k > 0 && k <= sum->releases);
+    return sum->draw_stddev * sqrt(sum->strategy->most(sum->state, k));
+}
+
 double tacit_sum_worst_stddev(const tacit_sum *sum)
 {
-    return sum->draw_stddev * sqrt(sum->strategy->most(sum->state, sum->releases));
+    return tacit__sum_noisiest(sum, sum->releases);
 }
 
 size_t tacit_sum_memory(const tacit_sum *sum)

@@ -48,6 +48,9 @@ void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tac
 /* The regions of its strategy, and of the people who wait for a step, if they can. Returns the number. */
 size_t tacit__sum_regions(const tacit_sum *sum, tacit__region out[TACIT__MAX_REGIONS]);
 
+/* tacit_sum_worst_stddev of the first k steps: the last of them need not be the noisiest. */
+double tacit__sum_noisiest(const tacit_sum *sum, uint64_t k);
+
 /* How noisy a sum would be: the column norm of its strategy in the law's norm, and the noisiest step's
  * standard deviation in units of a draw's. Their product compares mechanisms. And how large, in bytes for
  * each coordinate. */

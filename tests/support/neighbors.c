@@ -129,12 +129,20 @@ static size_t asks_at(const crowd *c, size_t k)
     return late < k ? k - late : 0;
 }
 
-/* Whether user k is a visit of the person whose first one is user `who`. */
-static bool is_visit(const crowd *c, size_t who, size_t k)
+/* Which visit of the person whose first one is user `who` user k is, from 1 on; 0: none. */
+static uint64_t visit_at(const crowd *c, size_t who, size_t k)
 {
     const uint64_t visits = c->request.visits > 0 ? c->request.visits : 1;
     const uint64_t apart = c->request.apart > 0 ? c->request.apart : 1;
-    return k >= who && (k - who) % apart == 0 && (k - who) / apart < visits;
+    uint64_t seed = c->gaps, place = who;
+    for (uint64_t visit = 1; visit <= visits && place <= k; visit++) {
+        if (place == k)
+            return visit;
+        place += apart;
+        if (c->gaps != 0 && random_below(&seed, 2) == 0)
+            place += 1 + random_below(&seed, c->n / 2);
+    }
+    return 0;
 }
 
 static void play(const crowd *c, const world *w, size_t except, view *v)
@@ -153,7 +161,7 @@ static void play(const crowd *c, const world *w, size_t except, view *v)
             if (c->devices)
                 t->device = start_device(c, w, j);
             act(c, c->devices ? t->device : w->agent, &c->people[j], t);
-            if (!is_visit(c, except, j))
+            if (visit_at(c, except, j) == 0)
                 mix(&v->seen[k], t->actions, sizeof t->actions);
         }
         v->status[k] = end_episode(c, w->agent, &c->people[k], &tickets[k]);
@@ -220,14 +228,15 @@ neighbors neighbors_compare(const crowd *c, size_t who, const person *other)
     tape_lines lines = tape_lines_of(tacit_agent_release_plan(b));
     for (size_t i = 0; i < n_tapes; i++)
         tapes[i] = tape_create();
-    const size_t apart = c->request.apart > 0 ? (size_t)c->request.apart : 1;
     here = there = *c;
-    for (size_t k = 0; k < c->n; k++)
-        if (is_visit(c, who, k)) {
-            const bool turned = c->by_turns && k > who && (k - who) / apart % 2 == 1;
+    for (size_t k = 0; k < c->n; k++) {
+        const uint64_t visit = visit_at(c, who, k);
+        if (visit > 0) {
+            const bool turned = c->by_turns && visit % 2 == 0;
             here.people[k] = turned ? *other : c->people[who];
             there.people[k] = turned ? c->people[who] : *other;
         }
+    }
     play(&here, &(world){a, tapes, NULL}, who, &first);
     play(&there, &(world){b, tapes, &lines}, who, &second);
     for (size_t i = 0; i < n_tapes; i++) {

@@ -38,6 +38,8 @@ typedef struct crowd {
     double bound;
     bool devices;  /* local: each user reports from a device of their own, by the server's model */
     bool by_turns; /* every other visit of a person who comes back has the two worlds exchanged */
+    uint64_t
+        gaps; /* not 0: some of the visits are farther apart than they must be, as this seed says */
     size_t n;
     person people[CROWD_USERS];
 } crowd;
@@ -56,12 +58,12 @@ typedef struct neighbors {
 } neighbors;
 
 /* The crowd, and the crowd with `other` in the place of user `who`: in all places of their visits, if the request says that
- * people come back, from `who` on and as close as they may be. */
+ * people come back, from `who` on and as close as they may be, or as `gaps` says. */
 neighbors neighbors_compare(const crowd *c, size_t who, const person *other);
 
 /* Searches for the worst neighbors by hill climbing over both trajectories of the first, a middle and the last user: for each
  * line, and for the whole loss. If people come back, the worst is tried from every place on, with all visits alike and by
- * turns. Where the request cuts what lies outside the domain, so do some of the trajectories. */
+ * turns, and then with gaps between them. Where the request cuts what lies outside the domain, so do some of the trajectories. */
 typedef struct neighbors_wish {
     const char *note; /* for messages, beside the request; NULL: none */
     size_t restarts, moves;

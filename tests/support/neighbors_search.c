@@ -272,10 +272,11 @@ neighbors neighbors_search(const crowd *c, const neighbors_wish *w)
         s.who = places[i];
         climb_line(&s, TAPE_LINES, w, &ignored);
     }
-    for (size_t i = 0; c->request.visits > 1 && i < 2 * c->n; i++) {
+    for (size_t i = 0; c->request.visits > 1 && i < 3 * c->n; i++) {
         s.crowd = *c;
-        s.crowd.by_turns = i % 2 == 1;
-        s.who = i / 2;
+        s.crowd.by_turns = i % 3 == 1;
+        s.crowd.gaps = i % 3 == 2 ? 1 + i : 0;
+        s.who = i / 3;
         (void)value(&s, &worst);
     }
     return s.best;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "curate/gram_inside.h"
+#include "curate/levels.h"
 #include "linalg/symmetric.h"
 #include "sums/lattice.h"
 #include "support/check.h"
@@ -267,4 +268,29 @@ TEST(rare_releases_have_less_noise)
                 0.65 * tacit_sum_worst_stddev(every->streams[0].sum));
     tacit__gram_destroy(every);
     tacit__gram_destroy(rare);
+}
+
+/* A level holds for all releases so far, and the last of them need not be the noisiest: columns of equal length make the last
+ * rows of a sum of few releases shorter. */
+TEST(levels_hold_at_the_noisiest_release_so_far)
+{
+    enum { EPISODES = 1027 };
+    const tacit__lens lens = {.targets = (const double[STEPS * STATES]){1, 0, 0, 1, 0, 0}};
+    fill_table();
+    tacit__gram *c = start(EPISODES, joint, table, true);
+    const gram_stream *s = &c->streams[0];
+    const double eta = tacit__gram_failure(c, s);
+    for (uint64_t k = 1; k < EPISODES; k++) {
+        tacit__gram_sums sums[TACIT__MAX_GRAM_STREAMS];
+        double stddev;
+        assert_ok(tacit__gram_add(c, &user, &lens, NULL));
+        assert_ok(tacit__gram_release(c, sums, NULL));
+        assert_ok(tacit_sum_stddev(s->sum, k, &stddev));
+        const double draws = pow(stddev / s->scale, 2);
+        assert_true(sums[0].gram_level >=
+                    (1 - 1e-12) * s->scale * tacit__level_matrix(draws, WIDTH, eta, false));
+        assert_true(sums[0].response_level >= (1 - 1e-12) * s->scale / s->form.ratio *
+                                                  tacit__level_vector(draws, WIDTH, eta, false));
+    }
+    tacit__gram_destroy(c);
 }
