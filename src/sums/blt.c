@@ -70,8 +70,8 @@ int tacit__blt_guard_bits(uint64_t users)
     return guard > LEAST_GUARD ? guard : LEAST_GUARD;
 }
 
-/* Poles become multiples of 2^-32, one after the other. A zero that was as near to a pole as that stays between
- * its poles, so that no omega is negative. */
+/* Poles become multiples of 2^-32, one after the other. A zero that was as near to a pole as that stays
+ * between its poles, so that no omega is negative. */
 static void round_poles(tacit__blt *tuned, int64_t decay[TACIT__MAX_BUFFERS])
 {
     for (unsigned j = 0; j < tuned->buffers; j++) {
