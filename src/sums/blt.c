@@ -70,8 +70,8 @@ int tacit__blt_guard_bits(uint64_t users)
     return guard > LEAST_GUARD ? guard : LEAST_GUARD;
 }
 
-/* Poles become multiples of 2^-32, one after the other. A zero that was as near to a pole as that stays between
- * its poles, so that no omega is negative. */
+/* Poles become multiples of 2^-32, one after the other. A zero that was as near to a pole as that stays
+ * between its poles, so that no omega is negative. */
 static void round_poles(tacit__blt *tuned, int64_t decay[TACIT__MAX_BUFFERS])
 {
     for (unsigned j = 0; j < tuned->buffers; j++) {
@@ -107,10 +107,16 @@ static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients 
         c.fraction = c.fraction < MOST_FRACTION ? c.fraction : MOST_FRACTION;
         TACIT__REQUIRE(c.fraction >= 1);
     }
-    for (unsigned j = 0; j < c.buffers; j++) {
-        c.output[j] = llrint(ldexp(omega[j], 32 + c.fraction - c.guard));
-        TACIT__REQUIRE(c.output[j] >= 0 && c.output[j] <= (int64_t)1 << 29);
-        c.omega[j] = ldexp((double)c.output[j], c.guard - 32 - c.fraction);
+    c.buffers = 0; /* those that add something */
+    for (unsigned j = 0; j < tuned.buffers; j++) {
+        const int64_t output = llrint(ldexp(omega[j], 32 + c.fraction - c.guard));
+        TACIT__REQUIRE(output >= 0 && output <= (int64_t)1 << 29);
+        if (output == 0)
+            continue;
+        c.decay[c.buffers] = c.decay[j];
+        c.a[c.buffers] = c.a[j];
+        c.output[c.buffers] = output;
+        c.omega[c.buffers++] = ldexp((double)output, c.guard - 32 - c.fraction);
     }
     double first =
         0; /* c_1 <= c_0 = 1, and c_n falls from there: what patterns of visits rest on */

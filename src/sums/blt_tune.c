@@ -123,7 +123,8 @@ double tacit__blt_row_square(const tacit__blt *blt, double users)
     for (unsigned j = 0; j < n; j++)
         weight[n] *= blt->one_minus_a[j] / blt->one_minus_b[j];
     for (unsigned j = 0; j < n; j++) {
-        double beta = gap[j] = blt->one_minus_b[j];
+        /* b = 0 would be 0 / 0 */
+        double beta = gap[j] = blt->one_minus_b[j] == 1 ? 1 - 0x1p-53 : blt->one_minus_b[j];
         weight[j] = -(1 - beta) / beta;
         for (unsigned i = 0; i < n; i++) {
             weight[j] *= (blt->one_minus_a[i] - beta) / (1 - beta);
