@@ -189,8 +189,8 @@ TEST(rows_that_were_changed_are_noticed)
         "UPDATE learner SET apart=1",
         "UPDATE learner SET named=0",
         /* an older row, well tagged, and another one twice to make up for it */
-        "INSERT OR REPLACE INTO person SELECT * FROM before; INSERT INTO person SELECT learner,"
-        " CAST(hash AS TEXT), key, visits, last_place, tag FROM before WHERE last_place=3",
+        ("INSERT OR REPLACE INTO person SELECT * FROM before; INSERT INTO person SELECT learner,"
+         " CAST(hash AS TEXT), key, visits, last_place, tag FROM before WHERE last_place=3"),
         /* an episode that expires would take its person with it */
         "UPDATE person SET key=randomblob(16) WHERE last_place=5",
         /* Bob is somebody else now */
