@@ -15,11 +15,12 @@ PRESET ?= release
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-# Tests of whatever starts threads, as a regular expression over names, and the programs that they need.
-THREADED := ^(service\.(parts|states|scribe|http|refusals|guard|drops|tls|faults|systemd|crash|kill)|fuzz\.(http|service)|unit\.(parallel|run|results_writer|snapshot))$$
-THREADED_PROGRAMS := tacit_command service_test_parts service_test_states service_test_scribe unit_test_snapshot service_test_http service_test_refusals service_test_guard \
-	service_test_drops service_test_tls service_test_faults service_test_systemd service_test_crash service_test_kill \
-	fuzz_http fuzz_service unit_test_parallel unit_test_run unit_test_results_writer
+# Tests of whatever starts threads, and the programs that they need: service.kill is service_test_kill.
+THREADED := $(addprefix service.,parts states committer http refusals guard drops tls faults systemd crash kill returning visits) \
+	fuzz.http fuzz.service $(addprefix unit.,parallel crew thread run results_writer snapshot)
+THREADED_PROGRAMS := tacit_command $(patsubst fuzz.%,fuzz_%,$(patsubst service.%,service_test_%,$(patsubst unit.%,unit_test_%,$(THREADED))))
+empty :=
+THREADED_NAMES := ^($(subst $(empty) $(empty),|,$(strip $(subst .,\.,$(THREADED)))))$$
 
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
@@ -62,7 +63,7 @@ fuzz:
 tsan:
 	@$(MAKE) --no-print-directory configure PRESET=tsan
 	@cmake --build build/tsan --target $(THREADED_PROGRAMS)
-	@scripts/run-tests build/tsan -R '$(THREADED)'
+	@scripts/run-tests build/tsan -R '$(THREADED_NAMES)'
 
 mutants: setup
 	@scripts/mutants
