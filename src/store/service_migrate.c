@@ -35,28 +35,35 @@ static tacit_status append_query(tacit__vault *vault, const char *sql, int64_t l
     return status;
 }
 
+/* A proof of a format before: of what `all` begins with, of the learner's row as that format read
+ * it, and of the releases. Destroys `all`. */
+static tacit_status prove_row(tacit__vault *vault, int64_t learner, const char *row,
+                              tacit__text *all, uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
+{
+    tacit_status status = append_query(vault, row, learner, all, err);
+    if (status == TACIT_OK)
+        status = append_query(vault,
+                              "SELECT release, declared, passed FROM ledger WHERE learner=?"
+                              " ORDER BY release",
+                              learner, all, err);
+    if (status == TACIT_OK && all->failed)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK)
+        tacit__keyed_hash(vault->key_proof, all->data, all->length, proof, TACIT__PROOF_BYTES);
+    tacit__text_destroy(all);
+    return status;
+}
+
 /* The proof of format 4, from the head of the sealed state on. */
 static tacit_status prove_as_4(tacit__vault *vault, int64_t learner, const uint8_t *sealed,
                                uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
     tacit__text all = {0};
     tacit__text_add(&all, (const char *)sealed, TACIT__SEAL_BYTES);
-    tacit_status status =
-        append_query(vault,
+    return prove_row(vault, learner,
                      "SELECT name, fingerprint, users_limit, users, refused, version, taken"
                      " FROM learner_4 WHERE id=?",
-                     learner, &all, err);
-    if (status == TACIT_OK)
-        status = append_query(vault,
-                              "SELECT release, declared, passed FROM ledger WHERE learner=?"
-                              " ORDER BY release",
-                              learner, &all, err);
-    if (status == TACIT_OK && all.failed)
-        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status == TACIT_OK)
-        tacit__keyed_hash(vault->key_proof, all.data, all.length, proof, TACIT__PROOF_BYTES);
-    tacit__text_destroy(&all);
-    return status;
+                     &all, proof, err);
 }
 
 static tacit_status migrate_state_from_4(tacit__vault *vault, int64_t id, const uint8_t *sealed,
@@ -131,26 +138,13 @@ static tacit_status prove_as_5(tacit__vault *vault, int64_t learner, void *conte
     (void)context;
     tacit__text all = {0};
     uint8_t proof[TACIT__PROOF_BYTES];
-    tacit_status status = append_query(
-        vault,
-        "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
-        " shown, edition, tag FROM learner WHERE id=?",
-        learner, &all, err);
-    if (status == TACIT_OK)
-        status = append_query(vault,
-                              "SELECT release, declared, passed FROM ledger WHERE learner=?"
-                              " ORDER BY release",
-                              learner, &all, err);
-    if (status == TACIT_OK && all.failed)
-        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status == TACIT_OK)
-        tacit__keyed_hash(vault->key_proof, all.data, all.length, proof, TACIT__PROOF_BYTES);
-    tacit__text_destroy(&all);
     sqlite3_stmt *s;
-    if (status == TACIT_OK)
-        status = tacit__vault_prepare(vault, "SELECT proof FROM learner WHERE id=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(prove_row(vault, learner,
+                  "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
+                  " shown, edition, tag FROM learner WHERE id=?",
+                  &all, proof, err));
+    TRY(tacit__vault_prepare(vault, "SELECT proof FROM learner WHERE id=?", &s, err));
+    tacit_status status = TACIT_OK;
     (void)sqlite3_bind_int64(s, 1, learner);
     size_t size = 0;
     const void *kept = sqlite3_step(s) == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;
