@@ -20,7 +20,7 @@ enum {
 };
 enum { PACKED = WIDTH * (WIDTH + 1) / 2, CELL = PACKED + WIDTH };
 
-static const uint32_t states[] = {2, 1, 0}, actions[] = {1, 0, 1};
+static const uint32_t states[] = {2, 1, 0, 0}, actions[] = {1, 0, 1};
 static const double rewards[] = {0, 1, 0};
 static const tacit_trajectory user = {.states = states, .actions = actions, .rewards = rewards};
 
