@@ -28,9 +28,10 @@ typedef struct tacit__committer tacit__committer;
 
 /* What a committer calls, from its own thread; each may be NULL. */
 typedef struct tacit__committer_calls {
-    tacit_log_fn *log; /* the store cannot be written, or can be again */
-    void (*end_reading)(
-        void *context); /* so that the log can be brought into the file as a whole */
+    /* The store cannot be written, or can be again. */
+    tacit_log_fn *log;
+    /* Ends all snapshots, so that the whole log can be brought into the file. */
+    void (*end_reading)(void *context);
     void *context;
 } tacit__committer_calls;
 

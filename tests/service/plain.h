@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <sqlite3.h>
+
 #include <tacit/client.h>
 
 #include "support/check.h"
@@ -51,6 +53,26 @@ static inline void end(server *s)
     if (s->pid > 0)
         assert_int_equal(server_stop(s, SIGTERM), 0);
     server_close(s);
+}
+
+static inline void kill_and_start(server *s)
+{
+    assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);
+    assert_true(server_start(s, NULL));
+}
+
+/* The number that a query of the store gives. */
+static inline int number_in_store(const server *s, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int n = sqlite3_column_int(statement, 0);
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_close(db);
+    return n;
 }
 
 /* The answer is this error, about this field ("" if about none). */

@@ -15,26 +15,6 @@ static bool is_learned(void)
     return strstr(answer, "\"learned\":false") == NULL;
 }
 
-static void crash(server *s)
-{
-    assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);
-    assert_true(server_start(s, NULL));
-}
-
-/* Rows that a query counts. */
-static int rows(const server *s, const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int n = sqlite3_column_int(statement, 0);
-    (void)sqlite3_finalize(statement);
-    (void)sqlite3_close(db);
-    return n;
-}
-
 TEST(a_returning_user_gets_an_action_and_teaches_nothing)
 {
     server s;
@@ -51,15 +31,15 @@ TEST(a_returning_user_gets_an_action_and_teaches_nothing)
             assert_observed(&s, again, ",\"reward\":0", "taken_part");
             assert_false(is_learned());
         }
-        crash(&s);
+        kill_and_start(&s);
     }
     assert_observed(&s, again, ",\"reward\":1", "taken_part"); /* nothing was kept to contradict */
     assert_observed(&s, first, ",\"reward\":1", "finished");
     assert_true(ledger(&s, "arms", "accepted") == 1);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    assert_int_equal(rows(&s, "SELECT count(*) FROM open"), 0);
-    assert_int_equal(rows(&s, "SELECT count(*) FROM person"), 1);
-    assert_int_equal(rows(&s, "SELECT count(*) FROM seen"), 1);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM open"), 0);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM person"), 1);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM seen"), 1);
     end(&s);
 }
 
@@ -71,7 +51,7 @@ static bool log_is_empty(const server *s)
     return stat(path, &entry) != 0 || entry.st_size == 0;
 }
 
-/* Who looked people up last, and what is looked up meanwhile, keep nobody's data in the log. */
+/* Neither the last lookup nor lookups that go on keep data in the log. */
 TEST(the_log_is_cut_though_people_are_looked_up)
 {
     server s;
@@ -102,7 +82,7 @@ TEST(of_two_open_episodes_the_first_that_is_told_counts)
     assert_observed(&s, other, ",\"reward\":1", "finished");
     assert_observed(&s, one, ",\"reward\":1", "taken_part");
     assert_false(is_learned());
-    crash(&s);
+    kill_and_start(&s);
     assert_observed(&s, one, ",\"reward\":0", "taken_part");
     assert_observed(&s, other, ",\"reward\":1", "finished");
     assert_true(ledger(&s, "arms", "accepted") == 1);
@@ -143,8 +123,8 @@ TEST(a_returning_user_walks_to_the_end)
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "tacit_episodes_open 1\n")); /* path[2] */
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    assert_int_equal(rows(&s, "SELECT count(*) FROM open"), 1);
-    assert_int_equal(rows(&s, "SELECT count(*) FROM person"), 1);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM open"), 1);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM person"), 1);
     end(&s);
 }
 
@@ -233,7 +213,7 @@ TEST(contradictions_are_noticed_after_the_end)
         }
         assert_error(observe(&s, other, ",\"reward\":0.2"), 409, "contradiction", "decision");
         server_wait_users(&s, "walk", 1); /* when it is learned as before */
-        crash(&s);
+        kill_and_start(&s);
     }
     end(&s);
 }
@@ -248,14 +228,14 @@ TEST(what_was_told_is_forgotten_when_it_expires)
     assert_observed(&s, decision, ",\"reward\":0.5", "finished");
     server_wait_users(&s, "arms", 1);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    assert_int_equal(rows(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL"), 1);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL"), 1);
     (void)snprintf(yaml, sizeof yaml, "expire: 1\n%s", plain);
     server_rewrite(&s, yaml);
     assert_true(server_start(&s, NULL));
     wait_until(observe(&s, decision, ",\"reward\":0.5") == 410);
     assert_error(observe(&s, decision, ",\"reward\":0.5"), 410, "expired", "");
-    wait_until(rows(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL") == 0);
-    assert_int_equal(rows(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL"), 0);
-    assert_int_equal(rows(&s, "SELECT count(*) FROM seen"), 1); /* the name stays */
+    wait_until(number_in_store(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL") == 0);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL"), 0);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM seen"), 1); /* the name stays */
     end(&s);
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sqlite3.h>
-
 #include "service/plain.h"
 
 #define RETURNING(k, b)                                                                            \
@@ -26,25 +24,6 @@ static const char returning[] =
     "  - {name: few, space: {states: 1, actions: 2, horizon: 1}, users: 4, agent: " TWO_NEAR "}\n"
     "  - {name: ours, space: {states: 3, actions: 2, horizon: 2, stationary: yes}, users: 50,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1, visits: 2, apart: 2}}}\n";
-
-static void crash(server *s)
-{
-    assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);
-    assert_true(server_start(s, NULL));
-}
-
-static int number(const server *s, const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int n = sqlite3_column_int(statement, 0);
-    (void)sqlite3_finalize(statement);
-    (void)sqlite3_close(db);
-    return n;
-}
 
 /* The last answer says that nothing is learned, and why; or ("") that it is. */
 static void assert_reason(const char *wanted)
@@ -109,17 +88,17 @@ TEST(visits_count_until_they_are_used_and_only_if_far_enough_apart)
     others(&s, "arms", 1);
     for (int life = 0; life < 2; life++) { /* what it was told stays its answer */
         assert_observed(&s, early, ",\"reward\":0", "too_soon");
-        crash(&s);
+        kill_and_start(&s);
     }
     visit(&s, "arms", "ann", "finished"); /* place 5 */
     visit(&s, "arms", "ann", "too_soon");
-    crash(&s);
+    kill_and_start(&s);
     visit(&s, "arms", "ann", "too_soon");
     ask_for(&s, "arms", "ann", late);
     others(&s, "arms", 3);
     visit(&s, "arms", "ann", "finished"); /* place 9, the last */
     others(&s, "arms", 8);
-    crash(&s);
+    kill_and_start(&s);
     assert_observed(&s, late, ",\"reward\":1", "visits_used"); /* was asked for before */
     assert_reason("visits_used");
     ask_for(&s, "arms", "ann", late);
@@ -130,10 +109,10 @@ TEST(visits_count_until_they_are_used_and_only_if_far_enough_apart)
     assert_true(ledger(&s, "arms", "accepted") == 17);
     assert_sound(&s);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    assert_int_equal(number(&s, "SELECT max(visits) FROM person"), 3);
-    assert_int_equal(number(&s, "SELECT last_place FROM person WHERE visits=3"), 9);
-    assert_int_equal(number(&s, "SELECT sum(visits) FROM person"), 17);
-    assert_int_equal(number(&s, "SELECT count(*) FROM open"), 0);
+    assert_int_equal(number_in_store(&s, "SELECT max(visits) FROM person"), 3);
+    assert_int_equal(number_in_store(&s, "SELECT last_place FROM person WHERE visits=3"), 9);
+    assert_int_equal(number_in_store(&s, "SELECT sum(visits) FROM person"), 17);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM open"), 0);
     end(&s);
 }
 
@@ -146,7 +125,7 @@ TEST(what_is_told_twice_is_one_visit)
     for (int life = 0; life < 3; life++) {
         assert_observed(&s, decision, ",\"reward\":0.5", "finished");
         assert_reason("");
-        crash(&s);
+        kill_and_start(&s);
     }
     /* an idempotency key: the same episode */
     static const char key[] = "Idempotency-Key: bob-comes-and-asks\r\n",
@@ -197,7 +176,7 @@ TEST(of_two_open_episodes_the_first_to_finish_counts)
             step(&s, path[i], 0, "open");
         assert_reason("");
     }
-    crash(&s);
+    kill_and_start(&s);
     step(&s, path[1], 1, "finished");
     step(&s, path[0], 1, "too_soon"); /* although it was opened first */
     assert_reason("too_soon");
@@ -207,9 +186,9 @@ TEST(of_two_open_episodes_the_first_to_finish_counts)
     }
     step(&s, path[4], 1, "finished");
     step(&s, path[2], 1, "finished"); /* opened too soon, finished in time: place 3 */
-    crash(&s);
+    kill_and_start(&s);
     step(&s, path[3], 0, "visits_used"); /* not one step of it is kept */
-    assert_int_equal(number(&s, "SELECT count(*) FROM person"), 2);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM person"), 2);
     step(&s, path[3], 1, "visits_used");
     assert_int_equal(server_post(&s, path[3], "{\"state\":1}", answer), 409);
     open_episode(&s, ann, episode);
@@ -234,10 +213,10 @@ TEST(after_the_last_user_nobody_counts)
         visit(&s, "few", "ann", "full");
         visit(&s, "few", "bob", "full");
         visit(&s, "few", "dora", "full");
-        crash(&s);
+        kill_and_start(&s);
     }
     assert_true(ledger(&s, "few", "accepted") == 4);
-    assert_int_equal(number(&s, "SELECT count(*) FROM person"), 3);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM person"), 3);
     end(&s);
 }
 
@@ -285,7 +264,7 @@ TEST(what_is_promised_is_said)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (strstr(answer, lines[i]) == NULL)
             fail_msg("no %s", lines[i]);
-    crash(&s);
+    kill_and_start(&s);
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "tacit_people{learner=\"arms\"} 1\n"));
     end(&s);
@@ -332,14 +311,14 @@ TEST(verdicts_are_forgotten_when_they_expire)
     begin(&s, returning);
     visit(&s, "arms", "ann", "finished");
     visit(&s, "arms", "ann", "too_soon");
-    assert_int_equal(number(&s, "SELECT count(*) FROM verdict"), 1);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM verdict"), 1);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     (void)snprintf(yaml, sizeof yaml, "expire: 1\n%s", returning);
     server_rewrite(&s, yaml);
     assert_true(server_start(&s, NULL));
-    wait_until(number(&s, "SELECT count(*) FROM verdict") == 0);
-    assert_int_equal(number(&s, "SELECT count(*) FROM verdict"), 0);
-    assert_int_equal(number(&s, "SELECT visits FROM person"), 1); /* that stays */
+    wait_until(number_in_store(&s, "SELECT count(*) FROM verdict") == 0);
+    assert_int_equal(number_in_store(&s, "SELECT count(*) FROM verdict"), 0);
+    assert_int_equal(number_in_store(&s, "SELECT visits FROM person"), 1); /* that stays */
     end(&s);
 }
 
@@ -413,13 +392,13 @@ TEST(reports_are_counted_on_the_device_and_by_the_service)
     assert_ok(live(&s, "ours", &mine, "ann", body, key));
     for (int life = 0; life < 2; life++) {
         assert_sent(&s, body, key, "taken"); /* the same again is the same */
-        crash(&s);
+        kill_and_start(&s);
     }
     assert_ok(live(&s, "ours", &second, "ann", early, early_key)); /* another device of hers */
     assert_sent(&s, early, early_key, "too_soon");
     assert_ok(live(&s, "ours", &(device){0}, NULL, body, key)); /* somebody who gives no id */
     assert_sent(&s, body, key, "taken");
-    crash(&s);
+    kill_and_start(&s);
     assert_sent(&s, early, early_key, "too_soon"); /* what it was told */
     assert_ok(live(&s, "ours", &mine, "ann", body, key));
     assert_sent(&s, body, key, "taken");
@@ -455,7 +434,7 @@ TEST(the_example_serves_people_who_come_back)
     begin(&s, text);
     visit(&s, "dose", "patient 1", "finished");
     visit(&s, "dose", "patient 2", "finished");
-    crash(&s);
+    kill_and_start(&s);
     visit(&s, "dose", "patient 1", "too_soon");
     for (int i = 0; i < 5; i++) {
         assert_ok(live(&s, "diary", &d, "patient 1", body, key));
