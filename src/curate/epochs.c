@@ -51,7 +51,10 @@ static const char reason[] =
                       "(y v, a number for the context) against another such vector, both no longer "
                       "than 1; visits in one epoch add up, and epochs have noise of their own",
                   reason_of_reports[] = "y v against y' v', |y v| <= 1, reached by opposite "
-                                        "rewards; every report has noise of its own";
+                                        "rewards; every report has noise of its own",
+                  reason_of_reports_with_contexts[] =
+                      "(y v, a number for the context) against another such vector, both no longer "
+                      "than 1; every report has noise of its own";
 
 struct tacit__epochs {
     tacit__epochs_options o;
@@ -79,7 +82,7 @@ static bool is_local(const tacit__epochs *c)
 static const char *reason_of(const tacit__epochs *c)
 {
     if (c->o.visits > 1 && is_local(c))
-        return reason_of_reports;
+        return c->o.with_contexts ? reason_of_reports_with_contexts : reason_of_reports;
     if (c->o.visits > 1)
         return c->o.with_contexts ? reason_of_visits_with_contexts : reason_of_visits;
     return c->o.with_contexts ? reason_with_contexts : reason;
