@@ -1,8 +1,8 @@
 # The real build is CMake (CMakeLists.txt, CMakePresets.json); this page gives its jobs short names.
 #
-#   make                   build the library and build/tacit
-#   make demo              install what is missing, build, and show a private count and private learners
-#   make test              install what is missing, build, and run the tests
+#   make                   build the libraries and the command, build/tacit
+#   make demo              install what that needs, build, and show a private count and private learners
+#   make test              install what is missing, build everything, and run the tests
 #   make bench             measure the hot paths (JSON lines)
 #   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
 #   make fuzz              every fuzz target for FUZZ_SECONDS (60)
@@ -25,20 +25,29 @@ THREADED_NAMES := ^($(subst $(empty) $(empty),|,$(strip $(subst .,\.,$(THREADED)
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all setup configure demo test bench install fuzz tsan mutants format format-check lint coverage symbols clean
+.PHONY: all everything setup configure demo test bench install fuzz tsan mutants format format-check lint coverage symbols clean
 
 all: configure
+	@cmake --build $(BUILD) --target product
+	@sed -n 's/^-- \(\(uPlot\|OpenMPI\|libmicrohttpd\) .*\)/make: \1/p' $(QUIET)
+
+# The tests, the fuzz targets, the examples and the benchmarks as well.
+everything: configure
 	@cmake --build $(BUILD)
 
 setup:
 	@scripts/setup
 
 configure:
+	@command -v cmake >/dev/null && command -v ninja >/dev/null && command -v pkg-config >/dev/null && command -v cc >/dev/null || \
+	    { echo 'make: the compiler or CMake is missing; this installs what the build needs: scripts/setup --for demo' >&2; exit 1; }
 	@mkdir -p $(BUILD)
 	@cmake --preset $(PRESET) >$(QUIET) 2>&1 || { cat $(QUIET) >&2; exit 1; }
 
-demo: setup
+demo:
+	@scripts/setup --for demo
 	@$(MAKE) --no-print-directory all
+	@cmake --build $(BUILD) --target example_day_of_counts
 	@$(BUILD)/examples/day_of_counts
 	@echo
 	@$(BUILD)/tacit run examples/demo.yaml -o $(BUILD)/demo --force
@@ -46,7 +55,7 @@ demo: setup
 	@echo "the report: $(BUILD)/demo/report.html"
 
 test: setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory everything
 	@scripts/run-tests $(BUILD)
 
 bench: configure
@@ -78,7 +87,7 @@ lint: configure
 	@scripts/lint $(BUILD)
 
 coverage: setup
-	@$(MAKE) --no-print-directory all PRESET=coverage
+	@$(MAKE) --no-print-directory everything PRESET=coverage
 	@scripts/coverage build/coverage
 
 symbols: all

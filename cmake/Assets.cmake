@@ -14,7 +14,7 @@ if(n_fetched EQUAL 3)
 else()
   set(fetched)
   set(plots plots_css none plots_js none plots_license none)
-  message(STATUS "uPlot not found (scripts/setup fetches it): reports will have static figures")
+  message(STATUS "uPlot not found (scripts/setup --for plots fetches it): reports have drawings only")
 endif()
 
 set(ours report_css "${web}/report.css" report_js "${web}/report.js" drawing_js "${web}/drawing.js")

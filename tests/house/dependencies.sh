@@ -1,5 +1,5 @@
 #!/bin/sh
-# The README's table of dependencies is the table in scripts/setup, package and reason.
+# The table of packages in docs/install.md is the table in scripts/setup: package, group and reason.
 #
 #   dependencies.sh ROOT
 set -eu
@@ -8,10 +8,10 @@ box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 
 "$root/scripts/setup" --list | sort >"$box/setup"
-# Rows of the form: | `package` | reason |   under the heading "Dependencies".
+# Rows of the form: | `package` | group | reason |   under the heading "Packages".
 awk -F' *[|] *' '
-    /^## / { inside = ($0 ~ /^## Dependencies/) }
-    inside && $2 ~ /^`.*`$/ { gsub(/^`|`$/, "", $2); print $2 "|" $3 }
-' "$root/README.md" | sort >"$box/readme"
-diff -u --label 'scripts/setup --list' --label 'README.md, Dependencies' "$box/setup" "$box/readme"
+    /^## / { inside = ($0 ~ /^## Packages/) }
+    inside && $2 ~ /^`.*`$/ { gsub(/^`|`$/, "", $2); print $2 "|" $3 "|" $4 }
+' "$root/docs/install.md" | sort >"$box/page"
+diff -u --label 'scripts/setup --list' --label 'docs/install.md, Packages' "$box/setup" "$box/page"
 echo "$(wc -l <"$box/setup") packages"

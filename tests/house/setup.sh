@@ -9,7 +9,7 @@ trap 'rm -rf "$box"' EXIT
 mkdir "$box/bin"
 
 # Only these programs exist; dpkg-query, apt-get, id and sudo are ours.
-for tool in bash env sed grep cat mktemp rm dirname; do
+for tool in bash env sed grep cat mktemp rm dirname sort tee; do
     ln -s "$(command -v "$tool")" "$box/bin/$tool"
 done
 fake() { # NAME SCRIPT
@@ -48,6 +48,7 @@ called() { grep -qxF -- "$1" "$box/calls" || fail "expected the call '$1'"; }
 said() { grep -qF -- "$1" "$box/said" || fail "expected it to say '$1'"; }
 
 mapfile -t all < <("$root/scripts/setup" --list | sed 's/|.*//')
+mapfile -t build < <("$root/scripts/setup" --list | sed -n 's/|build|.*//p')
 without() { printf '%s\n' "${all[@]}" | grep -vxF -e "$1" -e "${2:-$1}"; }
 mapfile -t most < <(without cmake libmpfr-dev)
 
@@ -61,17 +62,38 @@ run 0
 said 'cmake is missing: the build'
 said 'libmpfr-dev is missing: '
 called 'apt-get update'
-called 'apt-get install -y --no-install-recommends cmake libmpfr-dev'
+called 'apt-get install -y --no-install-recommends -o APT::Status-Fd=1 -o Dpkg::Use-Pty=0 cmake libmpfr-dev'
 ! grep -q sudo "$box/calls" || fail 'root needs no sudo'
 
 pretend 1000 "${most[@]}"
 run 0
 called sudo
-called 'apt-get install -y --no-install-recommends cmake libmpfr-dev'
+called 'apt-get install -y --no-install-recommends -o APT::Status-Fd=1 -o Dpkg::Use-Pty=0 cmake libmpfr-dev'
 
 pretend 0 "${most[@]}"
 run 1 --check
 [ ! -s "$box/calls" ] || fail '--check must not install'
+
+# the demo needs one group, another purpose that one and its own
+pretend 0 "${build[@]}"
+run 0 --for demo
+[ ! -s "$box/said" ] || fail 'expected the build group to be enough for the demo'
+run 1 --check --for mpi
+said 'libopenmpi-dev is missing: '
+! grep -q 'chromium' "$box/said" || fail 'MPI needs no browser'
+run 1 --check
+said 'chromium is missing: '
+run 2 --for nothing
+said 'demo or one of: build check '
+run 2 --for
+
+# what apt reports becomes progress
+pretend 0 "${most[@]}"
+fake apt-get 'printf "dlstatus:1:12.5:Retrieving\npmstatus:cmake:50:Unpacking\npmstatus:cmake:51:More\nReading lists\n"'
+run 0
+said 'setup: 12 % fetching'
+said 'setup: 50 % installing cmake'
+! grep -qE '51 %|Reading' "$box/said" || fail 'expected a line for every tenth'
 
 pretend 1000 "${most[@]}"
 rm "$box/bin/sudo"
