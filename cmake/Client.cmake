@@ -10,7 +10,10 @@ list(FILTER TACIT_CLIENT_SOURCES INCLUDE REGEX "/src/(${rooms})/[^/]*\\.c$")
 set(accountant ${TACIT_CLIENT_SOURCES})
 list(FILTER accountant INCLUDE REGEX "/src/account/")
 list(FILTER accountant EXCLUDE REGEX "/(gdp|ledger|plan|single)\\.c$")
-list(REMOVE_ITEM TACIT_CLIENT_SOURCES ${accountant} "${PROJECT_SOURCE_DIR}/src/linalg/blas_lapack.c")
+# Nor does it start threads, wait, or read files.
+set(hosted crew file parallel thread wait)
+list(TRANSFORM hosted REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/base/\\1.c")
+list(REMOVE_ITEM TACIT_CLIENT_SOURCES ${accountant} ${hosted} "${PROJECT_SOURCE_DIR}/src/linalg/blas_lapack.c")
 list(REMOVE_ITEM TACIT_SOURCES ${TACIT_CLIENT_SOURCES})
 
 # Sections of their own, so that the linker can leave out what is not called.

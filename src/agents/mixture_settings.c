@@ -1,10 +1,10 @@
 /* What is made of the settings of learners for linear mixtures, and which requests make no sense.
  * The settings are in mixture_learners.c. */
 #include <string.h>
-#include <unistd.h>
 
 #include "agents/mixture_agents.h"
 #include "base/error.h"
+#include "base/host.h"
 
 #define GROWTH 1.02 /* of users from release to release; docs/why/linear.md#when-to-release */
 
@@ -144,7 +144,7 @@ static tacit_status check_memory(const mixture_parts *parts, const tacit__readin
         double features = q->linear != NULL ? (double)q->linear->dimension : 1;
         bytes += per_number * h * (q->linear != NULL ? 1 : pairs) * features * (features + 3) / 2;
     }
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double memory = tacit__machine_memory();
     if (bytes <= memory / 2)
         return TACIT_OK;
     return tacit__reading_fail(r, err, TACIT_TOO_LARGE,

@@ -4,10 +4,10 @@
  *
  * There is no regret theorem, and no paper: what it is worth is measured, docs/why/posterior-linear.md. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "agents/scored.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "curate/curator.h"
 #include "curate/feature_reach.h"
 #include "plan/posterior_linear.h"
@@ -66,7 +66,7 @@ static tacit_status check_memory(const tacit__reading *r, tacit_error *err)
                  d = (double)q->linear->dimension, tables = q->stationary ? 1 : H;
     const double bytes = 8 * (pairs * (3 * d + tables * (S + 3) + 2 * H) +
                               tables * (3 * S * d + 4 * d * d) + 20 * H * S * (d + 32));
-    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double memory = tacit__machine_memory();
     if (bytes <= memory / 2)
         return TACIT_OK;
     return tacit__reading_fail(r, err, TACIT_TOO_LARGE,

@@ -4,10 +4,10 @@
  *
  * There is no regret theorem, and no paper: what it is worth is measured, docs/why/posterior-mixture.md. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "agents/scored.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "curate/curator.h"
 #include "plan/posterior_mixture.h"
 
@@ -61,7 +61,7 @@ static tacit_status check_memory(const tacit__reading *r, tacit_error *err)
                  d = (double)q->mixture->dimension, tables = q->stationary ? 1 : (double)q->horizon;
     const double bytes =
         pairs * (S * (12 * d + 8 * tables) + 8 * d * d * (1 + tables) + 24 * (double)q->horizon);
-    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double memory = tacit__machine_memory();
     if (bytes <= memory / 2)
         return TACIT_OK;
     return tacit__reading_fail(r, err, TACIT_TOO_LARGE,

@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "base/host.h"
 
 enum {
     ALIGNMENT = 64,      /* a cache line, and the widest vector register */
@@ -52,7 +53,7 @@ void *tacit__alloc(size_t n, size_t size)
     if (bytes == 0 || posix_memalign(&p, huge ? HUGE_PAGE : ALIGNMENT, bytes) != 0)
         return NULL;
     if (huge) /* a wish: large states are streamed through at every step */
-        (void)madvise(p, bytes, MADV_HUGEPAGE);
+        tacit__prefer_large_pages(p, bytes);
     memset(p, 0, bytes);
     return p;
 }

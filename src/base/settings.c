@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/nearest.h"
 
 #undef tacit__fail_at
@@ -59,7 +59,7 @@ bool tacit__read_integer(const char *text, size_t n, int64_t *out)
 }
 
 static locale_t plain;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static tacit__started once = TACIT__NOT_STARTED;
 
 static void make_plain(void)
 {
@@ -77,7 +77,7 @@ bool tacit__read_real(const char *text, size_t n, double *out)
             return false;
     memcpy(copy, text, n);
     copy[n] = '\0';
-    pthread_once(&once, make_plain);
+    tacit__run_once(&once, make_plain);
     double value = plain != (locale_t)0 ? strtod_l(copy, &end, plain) : strtod(copy, &end);
     if (end != copy + n || !isfinite(value))
         return false;

@@ -59,9 +59,9 @@
  * multiplied by H. The step is public chance, independent of data. docs/why/tabular.md has the
  * proof and the gain. */
 #include <math.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "curate/levels.h"
 #include "curate/schedule.h"
@@ -328,7 +328,7 @@ tacit_status tacit__tabular_check_memory(const tacit__tabular *c, tacit_error *e
     tacit_sum_spec spec = spec_of(c, MOVES);
     tacit__sum_prediction gain;
     TRY(tacit__sum_predict(&spec, &gain, err));
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double memory = tacit__machine_memory();
     double cells = tacit__tabular_cells(&c->o), needed = cells * (gain.bytes + sizeof(double));
     if (needed <= memory / 2)
         return TACIT_OK;

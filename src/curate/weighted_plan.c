@@ -32,9 +32,9 @@
  * starts 0.02. They are choices (docs/why/posterior-tabular.md); privacy does not depend on
  * them. */
 #include <math.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "curate/weighted_curator_inside.h"
 #include "sums/lattice.h"
 #include "sums/sum_inside.h"
@@ -206,7 +206,7 @@ tacit_status tacit__weighted_check_memory(const tacit__weighted *c, tacit_error 
         cells += (double)s->size;
         needed += (double)s->size * (sum.bytes + sizeof *s->exact + sizeof *s->shown);
     }
-    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double memory = tacit__machine_memory();
     if (needed <= memory / 2)
         return TACIT_OK;
     return tacit__fail(

@@ -2,12 +2,12 @@
  * short ones, and base64url without padding; all of libsodium but the base64. See noise/seal.h. */
 #include "noise/seal.h"
 
-#include <pthread.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/host.h"
 
 _Static_assert(crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES == TACIT__SEAL_BYTES,
                "seal");
@@ -30,14 +30,14 @@ static void count_fork(void)
 static void start(void)
 {
     TACIT__REQUIRE(sodium_init() >= 0);
-    TACIT__REQUIRE(pthread_atfork(NULL, NULL, count_fork) == 0);
+    tacit__on_fork(count_fork);
     fill_pairs();
 }
 
 void tacit__seal_start(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, start);
+    static tacit__started once = TACIT__NOT_STARTED;
+    tacit__run_once(&once, start);
 }
 
 /* A nonce is random in all its bytes. Clients see nonces: one that counted, or shared a prefix with

@@ -30,12 +30,12 @@
  * mixes fresh system randomness into its key before its next word. Seeded ones stay reproducible. */
 #include "noise/stream.h"
 
-#include <pthread.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "noise/chacha.h"
 
@@ -47,7 +47,7 @@ struct tacit_noise {
 };
 
 static atomic_uint_fast64_t forks;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static tacit__started once = TACIT__NOT_STARTED;
 
 static void count_fork(void)
 {
@@ -57,7 +57,7 @@ static void count_fork(void)
 static void start(void)
 {
     TACIT__REQUIRE(sodium_init() >= 0);
-    TACIT__REQUIRE(pthread_atfork(NULL, NULL, count_fork) == 0);
+    tacit__on_fork(count_fork);
 }
 
 /* out = BLAKE2b-256(key = secret, domain || text): distinct (domain, text) give independent keys. */
@@ -90,7 +90,7 @@ static tacit_status create(tacit_noise **out, bool simulated)
 {
     if (out == NULL)
         return TACIT_BAD_ARGUMENT;
-    pthread_once(&once, start);
+    tacit__run_once(&once, start);
     tacit_noise *noise = tacit__alloc(1, sizeof *noise);
     if (noise == NULL)
         return TACIT_NO_MEMORY;
@@ -166,7 +166,7 @@ void tacit__site_open_scoped(tacit__site *site, tacit_noise *root, uint64_t scop
 
 void tacit__site_restore(tacit__site *site, const uint8_t key[TACIT__KEY_BYTES], bool simulated)
 {
-    pthread_once(&once, start);
+    tacit__run_once(&once, start);
     memcpy(site->key, key, TACIT__KEY_BYTES);
     site->block = 0;
     site->generation = atomic_load(&forks);

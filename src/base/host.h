@@ -1,0 +1,32 @@
+/* What the system around the process offers, in one place: how much memory there is, large pages, code that
+ * runs once, and news of a fork. WebAssembly has no threads and no fork, and does not say how much memory
+ * there is; every difference that the library knows of is in this file and host.c. Threads themselves
+ * (base/thread.h, base/crew.h) are no part of what a device needs. */
+#ifndef TACIT_BASE_HOST_H
+#define TACIT_BASE_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(__wasi__)
+typedef bool tacit__started;
+#define TACIT__NOT_STARTED false
+#else
+#include <pthread.h>
+typedef pthread_once_t tacit__started;
+#define TACIT__NOT_STARTED PTHREAD_ONCE_INIT
+#endif
+
+/* Runs `start` if no thread has run it for this object; returns when it has run. */
+void tacit__run_once(tacit__started *started, void (*start)(void));
+
+/* `handler` runs in every child that this process forks, from now on; where there is no fork, never. */
+void tacit__on_fork(void (*handler)(void));
+
+/* Bytes of memory that the machine has, INFINITY if it does not say. */
+double tacit__machine_memory(void);
+
+/* A wish: this block is large and is read from one end to the other. */
+void tacit__prefer_large_pages(void *p, size_t bytes);
+
+#endif
