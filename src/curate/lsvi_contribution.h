@@ -1,6 +1,7 @@
 /* What a user of an LSVI learner adds, exactly: integers, made of what the user saw and of public knowledge
- * alone. A device can make them, or a party that holds no sums; the curator makes Gram matrices the same way.
- * Responses it makes of all users at once, from what it has kept of them; they add up to the same. */
+ * alone. A device can make them, or a party that holds no sums, and a curator takes them (lsvi_elsewhere.c).
+ * A curator that has users' data makes Gram matrices the same way, and responses of all users at once, from
+ * what it has kept of them; they add up to the same. */
 #ifndef TACIT_CURATE_LSVI_CONTRIBUTION_H
 #define TACIT_CURATE_LSVI_CONTRIBUTION_H
 

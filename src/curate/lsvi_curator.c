@@ -44,6 +44,8 @@ static size_t find_active(const tacit__linear_space *sp, size_t packed, bool *se
 static tacit_status open_memory(tacit__lsvi_data *c, tacit_error *err)
 {
     const tacit__linear_space *sp = &c->o.space;
+    if (c->o.elsewhere)
+        return TACIT_OK;
     if (sp->form != TACIT__CARRIED) {
         tacit_status status =
             tacit__visits_create(sp->n_states, sp->n_actions, sp->horizon, DENSE_CELLS, &c->visits);
@@ -198,10 +200,13 @@ static void add_gram(tacit__lsvi_data *c, const tacit__input *gram)
             c->leaf[gram->index[i]] += gram->value[i];
 }
 
-tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u, tacit_error *err)
+bool tacit__lsvi_data_is_over(const tacit__lsvi_data *c)
 {
-    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
-    TRY(tacit__lsvi_place_user(&form, u, c->user, err));
+    return c->closed || c->leaves == c->o.scheme.leaves;
+}
+
+tacit_status tacit__lsvi_data_check_room(const tacit__lsvi_data *c, tacit_error *err)
+{
     TRY(tacit__lsvi_data_check_whole(c, err));
     if (c->users == c->o.episodes)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
@@ -210,7 +215,25 @@ tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u
         c->ready) /* a release that waits would hold visits that it does not pay for */
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "a leaf is complete: it is released before the next user is added");
-    if (c->closed || c->leaves == c->o.scheme.leaves) { /* nothing will be asked about this user */
+    return TACIT_OK;
+}
+
+tacit_status tacit__lsvi_data_count_user(tacit__lsvi_data *c, const tacit__input *gram,
+                                         tacit_error *err)
+{
+    TACIT__REQUIRE(!tacit__lsvi_data_is_over(c) && c->users < c->o.episodes);
+    add_gram(c, gram);
+    c->users++;
+    return c->users % c->o.scheme.leaf == 0 ? end_leaf(c, err) : TACIT_OK;
+}
+
+tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u, tacit_error *err)
+{
+    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+    TACIT__REQUIRE(!c->o.elsewhere);
+    TRY(tacit__lsvi_place_user(&form, u, c->user, err));
+    TRY(tacit__lsvi_data_check_room(c, err));
+    if (tacit__lsvi_data_is_over(c)) {
         wipe_scratch(c);
         c->users++;
         return TACIT_OK;
@@ -222,9 +245,7 @@ tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     const tacit__input gram = tacit__lsvi_contribute_gram(&form, u, c->user);
-    add_gram(c, &gram);
-    c->users++;
-    return c->users % c->o.scheme.leaf == 0 ? end_leaf(c, err) : TACIT_OK;
+    return tacit__lsvi_data_count_user(c, &gram, err);
 }
 
 bool tacit__lsvi_data_is_exhausted(const tacit__lsvi_data *c)
@@ -305,20 +326,9 @@ static void respond_from_visits(tacit__lsvi_data *c, size_t h, const double *tab
     }
 }
 
-tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const double *table,
-                                      const tacit__optimism *function, double *response,
-                                      tacit_error *err)
+tacit_status tacit__lsvi_data_show_response(tacit__lsvi_data *c, double *response, tacit_error *err)
 {
-    TRY(tacit__lsvi_data_check_whole(c, err));
-    if (c->closed)
-        return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
-    size_t d = c->o.space.dimension;
-    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
-    const tacit__target target = tacit__lsvi_target(&form, h);
-    if (c->visits != NULL)
-        respond_from_visits(c, h, table, &target);
-    else
-        tacit__archive_respond(c->archive, h, function, &target, c->exact_double);
+    const size_t d = c->o.space.dimension;
     if (!tacit__lsvi_data_is_private(c)) {
         for (size_t j = 0; j < d; j++)
             response[j] = ldexp(c->exact_double[j], -c->response_bits);
@@ -331,6 +341,23 @@ tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const doubl
     tacit_status status = tacit__once_release(c->responses, c->exact, response, err);
     c->broken = status != TACIT_OK && status != TACIT_EXHAUSTED;
     return status;
+}
+
+tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const double *table,
+                                      const tacit__optimism *function, double *response,
+                                      tacit_error *err)
+{
+    TACIT__REQUIRE(!c->o.elsewhere);
+    TRY(tacit__lsvi_data_check_whole(c, err));
+    if (c->closed)
+        return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
+    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+    const tacit__target target = tacit__lsvi_target(&form, h);
+    if (c->visits != NULL)
+        respond_from_visits(c, h, table, &target);
+    else
+        tacit__archive_respond(c->archive, h, function, &target, c->exact_double);
+    return tacit__lsvi_data_show_response(c, response, err);
 }
 
 /* --- The table ------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "board/linear_space.h"
 #include "curate/lsvi_scheme.h"
 #include "linalg/optimism.h"
+#include "noise/tag.h"
 
 typedef struct tacit__lsvi_data_options {
     tacit__linear_space space; /* its table must outlive the curator */
@@ -28,6 +29,8 @@ typedef struct tacit__lsvi_data_options {
     const double *range;  /* [H]: targets r + V lie in [0, range]; copied */
     bool wide;            /* features that users met: float64 instead of float32 */
     double archive_bytes; /* most memory for them */
+    /* Users' data stay where they are: contributions come in, and the curator keeps their sums alone. */
+    bool elsewhere;
 } tacit__lsvi_data_options;
 
 typedef struct tacit__lsvi_data tacit__lsvi_data;
@@ -62,6 +65,23 @@ TACIT_MUST_USE tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *data, siz
                                                      const double *table,
                                                      const tacit__optimism *function,
                                                      double *response, tacit_error *err);
+
+/* The same for users whose data stay elsewhere (lsvi_elsewhere.c). `add_contribution`: one user, who has made
+ * the Gram matrices of all steps (tacit__lsvi_contribute_gram). A response takes three calls: `ask` begins
+ * with no answers; `add_response` is one user's (tacit__lsvi_contribute_response), once for each user whom a
+ * curator with data would have kept; `release_response` shows their sum, and is refused until all have
+ * answered. Integers that cannot be a contribution are refused and change nothing; that they are what the
+ * user's data make, their maker has to see to, as with tacit__sum_add_foreign. */
+TACIT_MUST_USE tacit_status tacit__lsvi_data_add_contribution(tacit__lsvi_data *data,
+                                                              const tacit__input *gram,
+                                                              tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__lsvi_data_ask(tacit__lsvi_data *data, size_t h,
+                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__lsvi_data_add_response(tacit__lsvi_data *data,
+                                                          const int64_t *response,
+                                                          tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__lsvi_data_release_response(tacit__lsvi_data *data,
+                                                              double *response, tacit_error *err);
 
 /* Every leaf that was declared has been shown: no later user changes anything. */
 bool tacit__lsvi_data_is_exhausted(const tacit__lsvi_data *data);

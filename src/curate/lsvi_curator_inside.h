@@ -34,6 +34,8 @@ struct tacit__lsvi_data {
     double *exact_double;   /* [d] scratch */
     int64_t *exact;         /* [d] scratch */
     uint64_t users, leaves; /* complete ones */
+    uint64_t asked,
+        answers; /* elsewhere: users who are asked for a response, and who have given it */
     bool ready;
     bool closed; /* nothing more will be asked, and nothing is kept */
     bool
@@ -48,6 +50,21 @@ static inline bool tacit__lsvi_data_is_private(const tacit__lsvi_data *c)
 /* No charge was refused halfway; after one that was, nothing is taken, shown or saved. */
 TACIT_MUST_USE tacit_status tacit__lsvi_data_check_whole(const tacit__lsvi_data *c,
                                                          tacit_error *err);
+
+/* Nothing will ever be asked about the next user. */
+bool tacit__lsvi_data_is_over(const tacit__lsvi_data *c);
+
+/* There is room for one user more. */
+TACIT_MUST_USE tacit_status tacit__lsvi_data_check_room(const tacit__lsvi_data *c,
+                                                        tacit_error *err);
+
+/* Counts a user whose Gram matrices these are, and passes the leaf on when it is complete. */
+TACIT_MUST_USE tacit_status tacit__lsvi_data_count_user(tacit__lsvi_data *c,
+                                                        const tacit__input *gram, tacit_error *err);
+
+/* The response that exact_double holds, with noise. */
+TACIT_MUST_USE tacit_status tacit__lsvi_data_show_response(tacit__lsvi_data *c, double *response,
+                                                           tacit_error *err);
 
 /* --- lsvi_plan.c: lattices and declared releases */
 

@@ -1,0 +1,299 @@
+/* A user's exact contribution to an LSVI learner, apart from adding it: what the curator makes of users' data
+ * are sums of contributions, and a curator whose users keep their data shows the same, to the bit. */
+#include "support/check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "curate/lsvi_curator_inside.h"
+#include "support/walks.h"
+
+static const double range[H] = {4, 3, 2, 1};
+
+static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table,
+                                   bool elsewhere)
+{
+    const size_t d = form == TACIT__ONE_HOT ? S * A : 3;
+    tacit__lsvi_scheme_options wish = {.space = {.form = form,
+                                                 .n_states = form == TACIT__CARRIED ? 0 : S,
+                                                 .n_actions = A,
+                                                 .horizon = H,
+                                                 .dimension = d,
+                                                 .bound = 1,
+                                                 .simplex = false,
+                                                 .feature_bits = tacit__lsvi_feature_bits(USERS),
+                                                 .table = table},
+                                       .schedule = TACIT__EVERY,
+                                       .episodes = USERS,
+                                       .guarantee = g,
+                                       .mechanism = TACIT_SUM_TREE,
+                                       .gram = TACIT__GRAM_SUMS,
+                                       .centered = true,
+                                       .lambda = 1,
+                                       .shift = 1,
+                                       .failure = 0.1};
+    tacit__lsvi_data_options o = {.space = wish.space,
+                                  .episodes = USERS,
+                                  .guarantee = g,
+                                  .centered = true,
+                                  .range = range,
+                                  .archive_bytes = 1e9,
+                                  .elsewhere = elsewhere};
+    tacit_noise *noise = noise_of_test();
+    tacit__lsvi_data *c = NULL;
+    tacit_error err = {.message = ""};
+    if (tacit__lsvi_decide(&wish, &o.scheme, &err) != TACIT_OK ||
+        tacit__lsvi_data_create(&o, noise, &c, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    tacit_noise_destroy(noise);
+    return c;
+}
+
+/* Features of a state's actions, at most 1 long. */
+static void fill_features(size_t state, double out[A][3])
+{
+    uint64_t seed = 50 + state;
+    for (size_t a = 0; a < A; a++)
+        for (size_t j = 0; j < 3; j++)
+            out[a][j] = random_between(&seed, -0.57, 0.57);
+}
+
+/* The public table of those features, on the lattice. */
+static const double *table_of_features(void)
+{
+    static double table[S * A][3];
+    const tacit__linear_space lattice = {
+        .dimension = 3, .bound = 1, .feature_bits = tacit__lsvi_feature_bits(USERS)};
+    for (size_t s = 0; s < S; s++) {
+        double phi[A][3];
+        fill_features(s, phi);
+        for (size_t a = 0; a < A; a++)
+            assert_true(tacit__lsvi_place(&lattice, phi[a], table[s * A + a]));
+    }
+    return &table[0][0];
+}
+
+static const tacit__feature_form forms[] = {TACIT__ONE_HOT, TACIT__TABLE, TACIT__CARRIED};
+
+/* A user, with states or with features. */
+typedef struct person {
+    walk w;
+    double features[H + 1][A][3];
+    tacit_trajectory u;
+} person;
+
+static void fill_person(person *p, size_t k, bool carried)
+{
+    p->w = walk_of(k);
+    p->u = trajectory(&p->w);
+    for (size_t h = 0; h <= H; h++)
+        fill_features(p->w.states[h], p->features[h]);
+    p->u.states = carried ? NULL : p->u.states;
+    p->u.features = carried ? &p->features[0][0][0] : NULL;
+}
+
+/* The values after step h: of states, or a function of features; none after the last step. */
+typedef struct question {
+    const double *table;
+    const tacit__optimism *function;
+} question;
+
+static question question_of(size_t h, const tacit__lsvi_form *form)
+{
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, slope[3] = {1, 0.5, 2},
+                        values[S] = {0.3, 1.7, 0.9};
+    static tacit__optimism function;
+    function = (tacit__optimism){.dimension = 3,
+                                 .inverse = identity,
+                                 .slope = slope,
+                                 .unit = ldexp(1, -form->space.feature_bits),
+                                 .scale = 1,
+                                 .low = 0,
+                                 .high = 4};
+    const bool carried = form->space.form == TACIT__CARRIED, last = h + 1 == H;
+    return (question){last || carried ? NULL : values, last || !carried ? NULL : &function};
+}
+
+/* A user's response of step h, made of the user's data. */
+static void answer(const tacit__lsvi_form *form, tacit__lsvi_user *made, const person *p, size_t h,
+                   int64_t out[S * A])
+{
+    double work[A * 3], q[A];
+    const question asked = question_of(h, form);
+    assert_ok(tacit__lsvi_place_user(form, &p->u, made, NULL));
+    tacit__lsvi_contribute_response(form, &p->u, made, h, asked.table, asked.function, work, q,
+                                    out);
+}
+
+TEST(statistics_of_lsvi_are_sums_of_contributions)
+{
+    for (int f = 0; f < 3; f++) {
+        tacit__lsvi_data *c = open_lsvi(forms[f], (tacit_guarantee){.model = TACIT_MODEL_NONE},
+                                        table_of_features(), false);
+        const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+        const size_t d = form.space.dimension, n = H * form.n_active;
+        tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+        int64_t gram[H * S * A * 7] = {0}, response[H][S * A] = {{0}}, one[S * A];
+        double shown[S * A];
+        assert_non_null(made);
+        assert_true(n <= sizeof gram / sizeof *gram);
+        for (size_t k = 0; k + 1 < USERS; k++) {
+            person p;
+            fill_person(&p, k, forms[f] == TACIT__CARRIED);
+            assert_ok(tacit__lsvi_data_add(c, &p.u, NULL));
+            assert_ok(tacit__lsvi_place_user(&form, &p.u, made, NULL));
+            const tacit__input x = tacit__lsvi_contribute_gram(&form, &p.u, made);
+            for (size_t i = 0; i < x.n; i++)
+                gram[x.index != NULL ? x.index[i] : i] += x.value[i];
+            for (size_t h = 0; h < H; h++) {
+                answer(&form, made, &p, h, one);
+                for (size_t j = 0; j < d; j++)
+                    response[h][j] += one[j];
+            }
+        }
+        for (size_t i = 0; i < n; i++) /* without noise: all leaves */
+            assert_true(gram[i] == c->total[i] + c->leaf[i]);
+        for (size_t h = 0; h < H; h++) {
+            const question asked = question_of(h, &form);
+            assert_ok(tacit__lsvi_data_respond(c, h, asked.table, asked.function, shown, NULL));
+            for (size_t j = 0; j < d; j++)
+                assert_true(shown[j] == ldexp((double)response[h][j], -c->response_bits));
+        }
+        tacit__lsvi_user_destroy(made);
+        tacit__lsvi_data_destroy(c);
+    }
+}
+
+/* With noise: what goes into the running sum of Gram matrices is what users' integers add up to. */
+TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
+{
+    tacit__lsvi_data *c = open_lsvi(TACIT__ONE_HOT, models[0], NULL, false);
+    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+    tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+    int64_t total[H * S * A] = {0};
+    assert_non_null(made);
+    assert_non_null(c->sum);
+    for (size_t k = 0; k + 1 < USERS; k++) {
+        const walk w = walk_of(k);
+        const tacit_trajectory u = trajectory(&w);
+        const uint64_t leaves = c->leaves;
+        assert_ok(tacit__lsvi_data_add(c, &u, NULL));
+        assert_ok(tacit__lsvi_place_user(&form, &u, made, NULL));
+        const tacit__input x = tacit__lsvi_contribute_gram(&form, &u, made);
+        assert_true(x.n == H);
+        for (size_t i = 0; i < x.n; i++)
+            total[x.index[i]] += x.value[i];
+        if (c->leaves == leaves) {
+            assert_memory_equal(total, c->leaf, sizeof total);
+            continue;
+        }
+        for (size_t i = 0; i < H * S * A; i++) /* as it went into the sum */
+            assert_true(c->shown[i] == ldexp((double)total[i], -c->gram_bits));
+        memset(total, 0, sizeof total);
+    }
+    assert_true(c->leaves > 0);
+    tacit__lsvi_user_wipe(&form, made);
+    for (size_t h = 0; h < H; h++)
+        assert_true(made->gram[h] == 0 && made->rewards[h] == 0 && made->cell[h] == 0);
+    tacit__lsvi_user_destroy(made);
+    tacit__lsvi_data_destroy(c);
+}
+
+/* --- Users whose data stay elsewhere ---------------------------------------------------------------- */
+
+/* Users 0 to n - 1 answer, each from their own data. */
+static void ask_all(tacit__lsvi_data *c, const tacit__lsvi_form *form, tacit__lsvi_user *made,
+                    size_t h, size_t n)
+{
+    assert_ok(tacit__lsvi_data_ask(c, h, NULL));
+    for (size_t k = 0; k < n; k++) {
+        person p;
+        int64_t one[S * A];
+        fill_person(&p, k, form->space.form == TACIT__CARRIED);
+        answer(form, made, &p, h, one);
+        assert_ok(tacit__lsvi_data_add_response(c, one, NULL));
+    }
+}
+
+/* All laws, and none, and all forms of features; both curators draw with the same key. */
+TEST(a_curator_without_data_shows_what_one_with_data_shows)
+{
+    static const tacit_guarantee guarantees[] = {
+        {TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_JOINT, 1, 0}, {.model = TACIT_MODEL_NONE}};
+    for (int i = 0; i < 9; i++) {
+        const tacit__feature_form kind = forms[i % 3];
+        tacit__lsvi_data *c = open_lsvi(kind, guarantees[i / 3], table_of_features(), false);
+        tacit__lsvi_data *other = open_lsvi(kind, guarantees[i / 3], table_of_features(), true);
+        const tacit__lsvi_form form = tacit__lsvi_form_of(other);
+        const size_t packed = tacit__gram_size(&form.space);
+        tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+        size_t leaves = 0;
+        for (size_t k = 0; k + 1 < USERS; k++) {
+            person p;
+            const double *gram, *same;
+            fill_person(&p, k, kind == TACIT__CARRIED);
+            assert_ok(tacit__lsvi_data_add(c, &p.u, NULL));
+            assert_ok(tacit__lsvi_place_user(&form, &p.u, made, NULL));
+            const tacit__input x = tacit__lsvi_contribute_gram(&form, &p.u, made);
+            assert_ok(tacit__lsvi_data_add_contribution(other, &x, NULL));
+            assert_int_equal(tacit__lsvi_data_ready(c), tacit__lsvi_data_ready(other));
+            if (!tacit__lsvi_data_ready(c))
+                continue;
+            leaves++;
+            assert_ok(tacit__lsvi_data_gram(c, &gram, NULL));
+            assert_ok(tacit__lsvi_data_gram(other, &same, NULL));
+            assert_memory_equal(same, gram, H * packed * sizeof *gram);
+            for (size_t h = H; h-- > 0;) {
+                const question asked = question_of(h, &form);
+                double shown[S * A], also[S * A];
+                assert_ok(tacit__lsvi_data_respond(c, h, asked.table, asked.function, shown, NULL));
+                ask_all(other, &form, made, h, k + 1);
+                assert_ok(tacit__lsvi_data_release_response(other, also, NULL));
+                assert_memory_equal(also, shown, form.space.dimension * sizeof *shown);
+            }
+        }
+        assert_true(leaves > 0);
+        tacit__lsvi_user_destroy(made);
+        tacit__lsvi_data_destroy(c);
+        tacit__lsvi_data_destroy(other);
+    }
+}
+
+/* Longer than any user's, of another shape, too many, or not all yet: refused, and nothing has changed. */
+TEST(what_cannot_be_a_contribution_to_lsvi_is_refused)
+{
+    for (int f = 0; f < 2; f++) {
+        tacit__lsvi_data *c = open_lsvi(forms[f], models[0], table_of_features(), true);
+        const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+        tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+        const size_t d = form.space.dimension;
+        double shown[S * A];
+        person p;
+        fill_person(&p, 0, false);
+        assert_ok(tacit__lsvi_place_user(&form, &p.u, made, NULL));
+        tacit__input x = tacit__lsvi_contribute_gram(&form, &p.u, made);
+        x.n--;
+        assert_status(tacit__lsvi_data_add_contribution(c, &x, NULL), TACIT_OUT_OF_BOUND);
+        x.n++;
+        made->gram[0] += (int64_t)2 << form.gram_bits;
+        assert_status(tacit__lsvi_data_add_contribution(c, &x, NULL), TACIT_OUT_OF_BOUND);
+        made->gram[0] -= (int64_t)2 << form.gram_bits;
+        for (size_t i = 0; i < c->size; i++)
+            assert_true(c->leaf[i] == 0);
+        assert_ok(tacit__lsvi_data_add_contribution(c, &x, NULL));
+        assert_true(c->users == 1);
+
+        int64_t one[S * A] = {0};
+        assert_ok(tacit__lsvi_data_ask(c, 0, NULL));
+        assert_status(tacit__lsvi_data_release_response(c, shown, NULL), TACIT_BAD_ARGUMENT);
+        one[d - 1] = ((int64_t)1 << (c->response_bits - 1)) + 1;
+        assert_status(tacit__lsvi_data_add_response(c, one, NULL), TACIT_OUT_OF_BOUND);
+        one[d - 1] = -((int64_t)1 << (c->response_bits - 1));
+        assert_ok(tacit__lsvi_data_add_response(c, one, NULL));
+        assert_status(tacit__lsvi_data_add_response(c, one, NULL), TACIT_EXHAUSTED);
+        assert_ok(tacit__lsvi_data_ask(c, 0, NULL)); /* anew: what was given is forgotten */
+        assert_status(tacit__lsvi_data_release_response(c, shown, NULL), TACIT_BAD_ARGUMENT);
+        tacit__lsvi_user_destroy(made);
+        tacit__lsvi_data_destroy(c);
+    }
+}
