@@ -23,7 +23,7 @@ static bool read_log(const char *text, void *out)
     return *(bool *)out || strcmp(text, "text") == 0;
 }
 
-enum { LISTEN, STORE, KEY, MARK, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, END };
+enum { LISTEN, STORE, KEY, MARK, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, ORIGINS, END };
 static const tacit__field fields[] = {
     [LISTEN] = {"listen", TACIT__FIELD_OTHER, .parse = NULL},
     [STORE] = {"store", TACIT__FIELD_OTHER, .example = "store: service.db"},
@@ -38,6 +38,7 @@ static const tacit__field fields[] = {
     [ADMIN] = {"admin", TACIT__FIELD_OTHER, .parse = NULL},
     [LOG] = {"log", TACIT__FIELD_OTHER, offsetof(config, log_json), .parse = read_log,
              .expected = "text or json"},
+    [ORIGINS] = {"origins", TACIT__FIELD_OTHER, .parse = NULL},
     [END] = {.name = NULL}};
 
 static const tacit__field tls_fields[] = {
@@ -204,6 +205,8 @@ static tacit_status fill(config *c, tacit_error *err)
     TRY(read_path(c, root, fields[MARK].name, &c->mark, err));
     TRY(read_tls(c, root, err));
     TRY(read_limits(c, root, err));
+    TRY(tacit__origins_read(c->yaml, tacit__node_get(root, fields[ORIGINS].name), &c->origins,
+                            err));
     return read_learners(c, root, err);
 }
 

@@ -6,6 +6,7 @@
 
 #include "agents/known.h"
 #include "lab/yaml.h"
+#include "serve/origins.h"
 #include "worlds/columns.h"
 
 /* Stated choices. */
@@ -61,6 +62,7 @@ typedef struct tacit__service_config {
     char *owned_admin_host;
     uint64_t admin_port;
     bool log_json;                   /* the log is JSON lines */
+    tacit__origins origins;          /* whose pages may ask */
     char *store, *key;               /* paths; key NULL: a credential, or beside the store */
     char *mark;                      /* NULL: beside the store */
     char *certificate, *private_key; /* NULL: no TLS */

@@ -54,6 +54,8 @@ static void allow(exchange *e, uint64_t bytes)
  * header is three allocations. */
 static void add_headers(struct MHD_Response *response, const tacit__request *r)
 {
+    if (r->status == 204)
+        return;
     const bool posted =
         r->route != NULL && strcmp(r->route->method, "POST") == 0 && r->status == 200;
     char text[64];
@@ -84,6 +86,31 @@ static void add_headers(struct MHD_Response *response, const tacit__request *r)
     }
 }
 
+/* What lets a page of a declared origin read the answer, or ask in the first place (OPTIONS, 204).
+ * Without `origins` in the file there is nothing to add. A cache must not give one origin's answer to
+ * another, hence Vary. */
+static void allow_page(struct MHD_Response *response, const exchange *e)
+{
+    const tacit__request *r = &e->request;
+    const tacit__origins *origins = &r->service->config.origins;
+    if (r->route == NULL || !r->route->pages || origins->n == 0 || e->http->admin)
+        return;
+    (void)MHD_add_response_header(response, "Vary", "Origin");
+    if (!tacit__origins_have(origins, e->headers[TACIT__ORIGIN]))
+        return;
+    (void)MHD_add_response_header(response, "Access-Control-Allow-Origin",
+                                  e->headers[TACIT__ORIGIN]);
+    if (r->status != 204) {
+        (void)MHD_add_response_header(response, "Access-Control-Expose-Headers",
+                                      "ETag, Retry-After");
+        return;
+    }
+    (void)MHD_add_response_header(response, "Access-Control-Allow-Methods", r->route->method);
+    (void)MHD_add_response_header(response, "Access-Control-Allow-Headers",
+                                  "Authorization, Content-Type, Idempotency-Key");
+    (void)MHD_add_response_header(response, "Access-Control-Max-Age", "600");
+}
+
 static enum MHD_Result answer(exchange *e)
 {
     tacit__request *r = &e->request;
@@ -98,6 +125,7 @@ static enum MHD_Result answer(exchange *e)
     if (response == NULL)
         return MHD_NO;
     add_headers(response, r);
+    allow_page(response, e);
     if (atomic_load(&e->http->stage) != SERVING || e->hangs_up)
         (void)MHD_add_response_header(response, "Connection", "close");
     allow(e, r->answer.length);
@@ -110,7 +138,21 @@ static enum MHD_Result answer(exchange *e)
 
 /* --- Requests ----------------------------------------------------------------------------------- */
 
-/* Finds the route and checks who asks. False: refused. */
+/* A browser asks first whether a page may ask. False: it is not that, or not for a page that may. */
+static bool may_page_ask(exchange *e, const char *url, const char *method)
+{
+    tacit__request *r = &e->request;
+    const tacit__route *route =
+        strcmp(method, "OPTIONS") == 0 && !e->http->admin ? tacit__route_for_pages(url) : NULL;
+    if (route == NULL ||
+        !tacit__origins_have(&r->service->config.origins, e->headers[TACIT__ORIGIN]))
+        return false;
+    r->route = route;
+    r->status = 204;
+    return true;
+}
+
+/* Finds the route and checks who asks. False: refused, or answered. */
 static bool admit(exchange *e, const char *url, const char *method, const char *version)
 {
     TACIT__REQUIRE(e->request.service != NULL);
@@ -124,6 +166,8 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
         tacit__refuse(r, 400, fault->code, NULL, "%s", fault->message);
         return false;
     }
+    if (may_page_ask(e, url, method))
+        return false;
     r->route = tacit__route_find(method, url, &r->path_id, &r->path_id_length, &known);
     r->allow = known;
     if (r->route != NULL && e->http->admin && !tacit__route_only_reads(r->route))

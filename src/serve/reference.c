@@ -116,6 +116,25 @@ static void put_errors(tacit__text *out)
                     "closes it without an answer.\n");
 }
 
+static void put_pages(tacit__text *out)
+{
+    tacit__text_put(out, "\n## Pages of other origins\n\n"
+                         "A page in a browser may ask for ");
+    const char *before = "";
+    for (size_t i = 0; i < tacit__n_routes; i++)
+        if (tacit__routes[i].pages) {
+            tacit__text_print(out, "%s`%s %s`", before, tacit__routes[i].method,
+                              tacit__routes[i].path);
+            before = " and ";
+        }
+    tacit__text_put(
+        out, " if the service file declares its origin, `origins: [https://shop.example]` (CORS). "
+             "Answers to it then have `Access-Control-Allow-Origin`, and `OPTIONS` of these "
+             "paths is answered with 204. Every other route, and every other origin, stays "
+             "closed to pages: the browser keeps the answer from them. Programs that are no "
+             "browsers are not concerned; they need a token, as pages do.\n");
+}
+
 void tacit__routes_reference(tacit__text *out)
 {
     tacit__text_put(
@@ -137,6 +156,7 @@ void tacit__routes_reference(tacit__text *out)
         "|---|---|\n");
     for (size_t i = 0; i < tacit__n_scopes; i++)
         tacit__text_print(out, "| `%s` | %s |\n", tacit__scopes[i].name, tacit__scopes[i].help);
+    put_pages(out);
     tacit__text_put(out, "\n## Routes\n\n| method and path | scope |\n|---|---|\n");
     for (size_t i = 0; i < tacit__n_routes; i++)
         tacit__text_print(out, "| `%s %s` | %s |\n", tacit__routes[i].method, tacit__routes[i].path,

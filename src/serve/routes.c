@@ -110,10 +110,12 @@ const tacit__route tacit__routes[] = {
     {.method = "GET",
      .path = "/v1/billboard",
      .scope = TACIT__SCOPE_OPEN,
+     .pages = true,
      .handle = tacit__handle_billboard,
      .name = "getBillboard",
-     .summary = "Returns the public policy, and for local privacy what a device needs to make its "
-                "report. May be cached for 5 seconds.",
+     .summary =
+         "Returns the public policy, and for local privacy what a device needs to make its "
+         "report. May be cached for 5 seconds. Pages of the declared `origins` may ask for it.",
      .parameters = FIELDS(LEARNER, {"If-None-Match", "text", TACIT__IN_HEADER | OPTIONAL,
                                     "one `ETag`, several separated by commas, or `*`"}),
      .answers = ANSWERS({.status = 200,
@@ -127,11 +129,12 @@ const tacit__route tacit__routes[] = {
     {.method = "POST",
      .path = "/v1/reports",
      .scope = TACIT__SCOPE_REPORT,
+     .pages = true,
      .handle = tacit__handle_report,
      .name = "report",
      .summary =
          "Accepts a privatized report that the user's own device made (local privacy). A 2xx "
-         "means that the report is on disk.",
+         "means that the report is on disk. Pages of the declared `origins` may send it.",
      .parameters = FIELDS({"Idempotency-Key", "text 16..128", TACIT__IN_HEADER,
                            "chosen at random; each key counts once, and so do the same bytes under "
                            "any key"}),
@@ -258,6 +261,14 @@ const tacit__route *tacit__route_find(const char *method, const char *path, cons
             return route;
         *allowed = strcmp(route->method, "GET") == 0 ? "GET, HEAD" : route->method;
     }
+    return NULL;
+}
+
+const tacit__route *tacit__route_for_pages(const char *path)
+{
+    for (size_t i = 0; i < tacit__n_routes; i++)
+        if (tacit__routes[i].pages && strcmp(tacit__routes[i].path, path) == 0)
+            return &tacit__routes[i];
     return NULL;
 }
 

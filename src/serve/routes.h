@@ -82,6 +82,7 @@ typedef struct tacit__error_row {
 struct tacit__route {
     const char *method, *path; /* {id} stands for one part of a path */
     unsigned scope;            /* of tacit__scope */
+    bool pages;                /* pages of the declared origins may ask from a browser */
     /* True: the answer is there. False: request->resume will be called when it is. */
     bool (*handle)(tacit__request *request);
     const char *name; /* of the operation, for clients that are made from OpenAPI */
@@ -98,6 +99,8 @@ extern const size_t tacit__n_routes;
 /* The route of a path. NULL: none; *allowed are then the methods that the path has, or NULL. */
 const tacit__route *tacit__route_find(const char *method, const char *path, const char **id,
                                       size_t *id_length, const char **allowed);
+/* The route of a path that pages of other origins may ask, whatever the method; NULL: none. */
+const tacit__route *tacit__route_for_pages(const char *path);
 /* Whether a route takes a body that is bytes, of this media type. */
 #define TACIT__BYTES "application/octet-stream"
 bool tacit__route_takes_bytes(const tacit__route *route);

@@ -23,6 +23,7 @@ static const struct {
     [TACIT__IDEMPOTENCY_KEY] = NAMED("Idempotency-Key"),
     [TACIT__TYPE] = NAMED("Content-Type"),
     [TACIT__USER] = NAMED("Tacit-User"),
+    [TACIT__ORIGIN] = NAMED("Origin"),
     [TACIT__IF_NONE_MATCH] = NAMED("If-None-Match"),
 };
 
@@ -31,7 +32,7 @@ static const tacit__fault faults[] = {
     {"length", "Content-Length and Transfer-Encoding contradict each other"},
     {"encoding", "Transfer-Encoding must be chunked"},
     {"header", "Host, Content-Length, Transfer-Encoding, Authorization, Idempotency-Key, "
-               "Content-Type and Tacit-User must not be given twice"},
+               "Content-Type, Tacit-User and Origin must not be given twice"},
     {"header", "the name of a header has a character that names do not have"},
     {"path", "the path and the query must not have control characters"},
     {"path", "learner and step must not be given twice in the query"}};

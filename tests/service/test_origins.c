@@ -1,0 +1,107 @@
+/* Pages of declared origins may ask for the billboard and send reports; no other page, and nothing else. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/plain.h"
+
+#define SHOP "https://shop.example"
+
+/* What comes back, heads included, until the connection is closed. */
+static int ask(const server *s, const char *method, const char *path, const char *origin,
+               const char *more, const char *body)
+{
+    static char text[4096];
+    int status = 0, fd = server_connect(s);
+    (void)snprintf(text, sizeof text,
+                   "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s%s%s%sContent-Length: "
+                   "%zu\r\n\r\n%s",
+                   method, path, origin != NULL ? "Origin: " : "", origin != NULL ? origin : "",
+                   origin != NULL ? "\r\n" : "", more, strlen(body), body);
+    server_say(fd, text, strlen(text));
+    (void)server_hear(fd, answer, sizeof answer, 60000);
+    (void)close(fd);
+    return sscanf(answer, "HTTP/1.1 %d ", &status) == 1 ? status : 0;
+}
+
+static bool allows(const char *origin)
+{
+    char line[256];
+    (void)snprintf(line, sizeof line, "Access-Control-Allow-Origin: %s\r\n", origin);
+    return strstr(answer, line) != NULL;
+}
+
+static void begin_with(server *s, const char *origins)
+{
+    static char yaml[4096];
+    (void)snprintf(yaml, sizeof yaml, "%s%s", origins, plain);
+    begin(s, yaml);
+}
+
+TEST(pages_of_a_declared_origin_read_the_billboard_and_report)
+{
+    server s;
+    begin_with(&s, "origins: [" SHOP ", 'http://127.0.0.1:8000']\n");
+    assert_int_equal(ask(&s, "GET", "/v1/billboard?learner=ours", SHOP, "", ""), 200);
+    assert_true(allows(SHOP));
+    assert_non_null(strstr(answer, "Vary: Origin\r\n"));
+    assert_int_equal(ask(&s, "GET", "/v1/billboard?learner=ours", "http://127.0.0.1:8000", "", ""),
+                     200);
+    assert_true(allows("http://127.0.0.1:8000"));
+    assert_int_equal(ask(&s, "OPTIONS", "/v1/reports", SHOP,
+                         "Access-Control-Request-Method: POST\r\n"
+                         "Access-Control-Request-Headers: authorization,idempotency-key\r\n",
+                         ""),
+                     204);
+    assert_true(allows(SHOP));
+    assert_non_null(strstr(answer, "Access-Control-Allow-Methods: POST\r\n"));
+    assert_non_null(strstr(answer, "Access-Control-Allow-Headers: Authorization, Content-Type, "
+                                   "Idempotency-Key\r\n"));
+    /* a refusal can be read as well, or the page could not say what is wrong */
+    assert_int_equal(ask(&s, "POST", "/v1/reports", SHOP, "", "{}"), 401);
+    assert_true(allows(SHOP));
+    end(&s);
+}
+
+TEST(no_other_page_and_no_other_route)
+{
+    static const char *const others[] = {
+        "https://shop.example.org", "http://shop.example",
+        "https://shop.exampl",      "https://SHOP.example",
+        "https://shop.example:444", "null",
+        "https://shop.example/",    "",
+    };
+    static const char *const closed[][2] = {
+        {"GET", "/v1/learners"},   {"GET", "/v1/ledger"},   {"GET", "/v1/guarantee"},
+        {"GET", "/healthz"},       {"GET", "/metrics"},     {"GET", "/"},
+        {"POST", "/v1/decide"},    {"POST", "/v1/observe"}, {"POST", "/v1/episodes"},
+        {"OPTIONS", "/v1/decide"}, {"OPTIONS", "/healthz"}, {"OPTIONS", "/v1/billboards"},
+    };
+    server s;
+    begin_with(&s, "origins: [" SHOP "]\n");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(ask(&s, "GET", "/v1/billboard?learner=ours", others[i], "", ""), 200);
+        assert_null(strstr(answer, "Access-Control"));
+        assert_non_null(strstr(answer, "Vary: Origin\r\n"));
+        assert_int_equal(ask(&s, "OPTIONS", "/v1/reports", others[i], "", ""), 405);
+        assert_null(strstr(answer, "Access-Control"));
+    }
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++) {
+        (void)ask(&s, closed[i][0], closed[i][1], SHOP, "", "");
+        assert_null(strstr(answer, "Access-Control"));
+    }
+    assert_int_equal(ask(&s, "GET", "/v1/billboard?learner=ours", SHOP, "Origin: null\r\n", ""),
+                     400); /* two origins are two answers */
+    end(&s);
+}
+
+TEST(without_origins_nothing_is_said_of_them)
+{
+    server s;
+    begin_with(&s, "");
+    assert_int_equal(ask(&s, "GET", "/v1/billboard?learner=ours", SHOP, "", ""), 200);
+    assert_null(strstr(answer, "Access-Control"));
+    assert_null(strstr(answer, "Vary:"));
+    assert_int_equal(ask(&s, "OPTIONS", "/v1/reports", SHOP, "", ""), 405);
+    end(&s);
+}
