@@ -17,7 +17,7 @@ static const uint8_t master[TACIT__KEY_BYTES] = "a bench's";
 static void run(tacit__vault *v, const char *sql)
 {
     tacit_error err = {0};
-    bench_check(tacit__db_run(&v->db, sql, "bench", &err), &err);
+    bench_check(tacit__connection_run(v->db, sql, "bench", &err), &err);
 }
 
 /* As many users as the learner has accepted, each with a person. */

@@ -10,7 +10,7 @@
 
 #include <tacit/status.h>
 
-enum { TACIT__DB_PATH = 4096, TACIT__DB_STATEMENTS = 64 };
+#include "store/driver.h"
 
 typedef struct tacit__db {
     sqlite3 *handle;
@@ -38,5 +38,10 @@ TACIT_MUST_USE tacit_status tacit__db_next(tacit__db *db, sqlite3_stmt *statemen
                                            tacit_error *err);
 
 void tacit__db_close(tacit__db *db);
+
+/* A database as the vault sees it (store/driver.h). */
+TACIT_MUST_USE tacit_status tacit__sqlite_create(const char *path, tacit__connection **out,
+                                                 tacit_error *err);
+tacit__db *tacit__sqlite_of(tacit__connection *c);
 
 #endif

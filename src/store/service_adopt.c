@@ -22,24 +22,24 @@ uint64_t tacit__vault_next_lives(const tacit__vault *vault)
 tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit__text *out,
                                     tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     /* the row of learner 0 is the store's own: a learner that was created later had no users then */
     TRY(tacit__vault_prepare(
         vault,
         "SELECT a.at, coalesce(b.users, 0), a.lives FROM adoption AS a LEFT JOIN adoption AS b"
         " ON b.lives=a.lives AND b.learner=? WHERE a.learner=0 ORDER BY a.number",
         &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    int code;
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit_status status = TACIT_OK;
     tacit__text_put(out, "[");
-    for (bool first = true; (code = sqlite3_step(s)) == SQLITE_ROW; first = false)
+    for (bool first = true, more; (status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more;
+         first = false)
         tacit__text_print(out, "%s{\"at\":%lld,\"users\":%lld,\"lives\":%lld}", first ? "" : ",",
-                          (long long)sqlite3_column_int64(s, 0),
-                          (long long)sqlite3_column_int64(s, 1),
-                          (long long)sqlite3_column_int64(s, 2));
+                          (long long)tacit__cursor_int(s, 0), (long long)tacit__cursor_int(s, 1),
+                          (long long)tacit__cursor_int(s, 2));
     tacit__text_put(out, "]");
-    (void)sqlite3_finalize(s);
-    return code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+    tacit__cursor_close(s);
+    return status;
 }
 
 /* The rows of one adoption. */
@@ -51,13 +51,13 @@ static tacit_status write_adoption_rows(tacit__vault *vault, uint64_t lives, tac
     tacit_status status = TACIT_OK;
     const int64_t now = (int64_t)time(NULL);
     for (size_t i = 0; i < 2 && status == TACIT_OK; i++) {
-        sqlite3_stmt *s;
+        tacit__cursor *s;
         status = tacit__vault_prepare(vault, rows[i], &s, err);
         if (status != TACIT_OK)
             break;
-        (void)sqlite3_bind_int64(s, 1, now);
-        (void)sqlite3_bind_int64(s, 2, (int64_t)lives);
-        status = tacit__vault_run_once(vault, s, err);
+        tacit__cursor_bind_int(s, 1, now);
+        tacit__cursor_bind_int(s, 2, (int64_t)lives);
+        status = tacit__cursor_run_once(s, err);
     }
     return status;
 }
@@ -87,10 +87,10 @@ tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is nothing to adopt: the store is not a copy and did not "
                            "go back",
-                           vault->db.path);
-    return why == NULL ? TACIT_OK
-                       : tacit__fail(err, TACIT_CORRUPT, "%.200s: cannot be adopted: %s",
-                                     vault->db.path, why);
+                           vault->path);
+    return why == NULL
+               ? TACIT_OK
+               : tacit__fail(err, TACIT_CORRUPT, "%.200s: cannot be adopted: %s", vault->path, why);
 }
 
 /* All changes of an adoption, in the transaction that its caller began. */

@@ -16,33 +16,34 @@ tacit_status tacit__vault_find_answer(tacit__vault *vault, const uint8_t name[TA
                                       tacit_error *err)
 {
     TACIT__REQUIRE(data != NULL && size > 0);
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
-    TRY(tacit__db_prepare(&vault->db, SQL_FIND_ANSWER,
-                          "SELECT content, data FROM answer WHERE name=? AND opened>=?", &s, err));
-    (void)sqlite3_bind_blob(s, 1, name, TACIT__VAULT_KEY, SQLITE_STATIC);
-    (void)sqlite3_bind_int64(s, 2, opened);
-    tacit_status status = tacit__db_next(&vault->db, s, &found, err);
+    TRY(tacit__connection_prepare(vault->db, SQL_FIND_ANSWER,
+                                  "SELECT content, data FROM answer WHERE name=? AND opened>=?", &s,
+                                  err));
+    tacit__cursor_bind_bytes(s, 1, name, TACIT__VAULT_KEY);
+    tacit__cursor_bind_int(s, 2, opened);
+    tacit_status status = tacit__cursor_next(s, &found, err);
     *memory = TACIT__VAULT_NEW;
     if (status != TACIT_OK || !found)
         return status;
     size_t n, opened_size = 0;
     uint8_t *plain = NULL;
-    const void *theirs = tacit__vault_blob(s, 0, &n);
+    const void *theirs = tacit__cursor_bytes(s, 0, &n);
     bool same = n == TACIT__VAULT_KEY && tacit__same_bytes(theirs, content, n);
     *memory = same ? TACIT__VAULT_SAME : TACIT__VAULT_OTHER;
     if (same) {
-        const void *sealed = tacit__vault_blob(s, 1, &n);
+        const void *sealed = tacit__cursor_bytes(s, 1, &n);
         status =
             tacit__vault_open_sealed(vault, vault->key_input, sealed, n, &plain, &opened_size, err);
         if (status == TACIT_OK && opened_size != size)
-            status = tacit__fail(err, TACIT_CORRUPT, "%.200s: a stored answer is damaged",
-                                 vault->db.path);
+            status =
+                tacit__fail(err, TACIT_CORRUPT, "%.200s: a stored answer is damaged", vault->path);
         if (status == TACIT_OK)
             memcpy(data, plain, size);
         tacit__free_secret(plain, opened_size);
     }
-    (void)sqlite3_reset(s);
+    tacit__cursor_reset(s);
     return status;
 }
 
@@ -58,12 +59,14 @@ static tacit_status make_room(tacit__vault *vault, uint64_t most, tacit_error *e
     }
     if (status != TACIT_OK || vault->answers < most)
         return status;
-    status = tacit__db_write(&vault->db, SQL_MAKE_ROOM,
-                             "DELETE FROM answer WHERE name IN"
-                             " (SELECT name FROM answer ORDER BY opened LIMIT ?)",
-                             err, "i", (int64_t)(vault->answers - most + 1));
+    status = tacit__connection_write(vault->db, SQL_MAKE_ROOM,
+                                     "DELETE FROM answer WHERE name IN"
+                                     " (SELECT name FROM answer ORDER BY opened LIMIT ?)",
+                                     err, "i", (int64_t)(vault->answers - most + 1));
+    uint64_t gone = 0;
     if (status == TACIT_OK)
-        vault->answers -= (uint64_t)sqlite3_changes(vault->db.handle);
+        status = tacit__connection_changes(vault->db, &gone, err);
+    vault->answers -= gone;
     return status;
 }
 
@@ -78,8 +81,8 @@ tacit_status tacit__vault_save_answer(tacit__vault *vault, const uint8_t name[TA
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    tacit_status status = tacit__db_write(
-        &vault->db, SQL_SAVE_ANSWER, "INSERT OR REPLACE INTO answer VALUES(?,?,?,?)", err, "bibb",
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_SAVE_ANSWER, "INSERT OR REPLACE INTO answer VALUES(?,?,?,?)", err, "bibb",
         name, (size_t)TACIT__VAULT_KEY, opened, content, (size_t)TACIT__VAULT_KEY, sealed,
         size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
@@ -91,12 +94,14 @@ tacit_status tacit__vault_delete_answers(tacit__vault *vault, int64_t opened, ui
                                          uint64_t *n, tacit_error *err)
 {
     TACIT__REQUIRE(most > 0);
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_DELETE_ANSWERS,
-                        "DELETE FROM answer WHERE name IN (SELECT name FROM answer WHERE opened<?"
-                        " ORDER BY opened LIMIT ?)",
-                        err, "ii", opened, (int64_t)most);
-    *n = status == TACIT_OK ? (uint64_t)sqlite3_changes(vault->db.handle) : 0;
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_DELETE_ANSWERS,
+        "DELETE FROM answer WHERE name IN (SELECT name FROM answer WHERE opened<?"
+        " ORDER BY opened LIMIT ?)",
+        err, "ii", opened, (int64_t)most);
+    *n = 0;
+    if (status == TACIT_OK)
+        status = tacit__connection_changes(vault->db, n, err);
     if (vault->answers_counted)
         vault->answers -= *n;
     return status;

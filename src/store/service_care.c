@@ -12,7 +12,7 @@ tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened, u
                                           uint64_t *n, tacit_error *err)
 {
     TACIT__REQUIRE(most > 0);
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     /* a person whose episode was not finished has not taken part */
     static const char *const sql[] = {
         "DELETE FROM person WHERE visits IS NULL AND (learner, key) IN"
@@ -24,12 +24,12 @@ tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened, u
         status = tacit__vault_prepare(vault, sql[i], &s, err);
         if (status != TACIT_OK)
             return status;
-        (void)sqlite3_bind_int64(s, 1, opened);
-        (void)sqlite3_bind_int64(s, 2, (int64_t)most);
-        status = tacit__vault_run_once(vault, s, err);
+        tacit__cursor_bind_int(s, 1, opened);
+        tacit__cursor_bind_int(s, 2, (int64_t)most);
+        status = tacit__cursor_run_once(s, err);
     }
-    *n = (uint64_t)sqlite3_changes(vault->db.handle);
-    return status;
+    *n = 0;
+    return status == TACIT_OK ? tacit__connection_changes(vault->db, n, err) : status;
 }
 
 static tacit_status count(tacit__vault *vault, const char *sql, uint64_t *out, tacit_error *err)
@@ -49,62 +49,60 @@ tacit_status tacit__vault_steps_passed(tacit__vault *vault, int64_t learner, con
                                        uint64_t *passed, tacit_error *err)
 {
     TACIT__REQUIRE(release != NULL);
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     TRY(tacit__vault_prepare(vault, "SELECT passed FROM ledger WHERE learner=? AND release=?", &s,
                              err));
-    tacit_status status = TACIT_OK;
-    (void)sqlite3_bind_int64(s, 1, learner);
-    (void)sqlite3_bind_text(s, 2, release, -1, SQLITE_STATIC);
-    int code = sqlite3_step(s);
-    *passed = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(s, 0) : 0;
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = tacit__db_fail(&vault->db, code, "read", err);
-    (void)sqlite3_finalize(s);
+    bool found;
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_text(s, 2, release);
+    tacit_status status = tacit__cursor_next(s, &found, err);
+    *passed = found ? (uint64_t)tacit__cursor_int(s, 0) : 0;
+    tacit__cursor_close(s);
     return status;
 }
 
-static void append_real(tacit__text *out, sqlite3_stmt *s, int column)
+static void append_real(tacit__text *out, tacit__cursor *s, int column)
 {
-    if (sqlite3_column_type(s, column) == SQLITE_NULL)
+    if (tacit__cursor_type(s, column) == TACIT__COLUMN_NULL)
         tacit__text_put(out, "null");
     else
-        tacit__text_number(out, sqlite3_column_double(s, column));
+        tacit__text_number(out, tacit__cursor_real(s, column));
 }
 
 tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t most,
                                   tacit__text *out, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     uint64_t n = 0, row = 0;
     tacit_status status =
         tacit__vault_prepare(vault, "SELECT count(*) FROM history WHERE learner=?", &s, err);
     if (status == TACIT_OK) {
-        (void)sqlite3_bind_int64(s, 1, learner);
-        if (sqlite3_step(s) == SQLITE_ROW)
-            n = (uint64_t)sqlite3_column_int64(s, 0);
-        (void)sqlite3_finalize(s);
+        tacit__cursor_bind_int(s, 1, learner);
+        bool found;
+        status = tacit__cursor_next(s, &found, err);
+        n = found ? (uint64_t)tacit__cursor_int(s, 0) : 0;
+        tacit__cursor_close(s);
+    }
+    if (status == TACIT_OK)
         status = tacit__vault_prepare(
             vault,
             "SELECT users, at, version, reward, error FROM history WHERE learner=?"
             " ORDER BY users",
             &s, err);
-    }
     if (status != TACIT_OK)
         return status;
-    (void)sqlite3_bind_int64(s, 1, learner);
+    tacit__cursor_bind_int(s, 1, learner);
     const uint64_t hop = most > 0 && n > most ? (n + most - 1) / most : 1;
-    bool first = true;
-    int code;
+    bool first = true, more;
     tacit__text_put(out, "[");
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+    while ((status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more) {
         bool wanted = row % hop == 0 || row + 1 == n;
         row++;
         if (!wanted)
             continue;
-        tacit__text_print(
-            out, "%s{\"users\":%lld,\"at\":%lld,\"version\":%lld,\"reward\":", first ? "" : ",",
-            (long long)sqlite3_column_int64(s, 0), (long long)sqlite3_column_int64(s, 1),
-            (long long)sqlite3_column_int64(s, 2));
+        tacit__text_print(out, "%s{\"users\":%lld,\"at\":%lld,\"version\":%lld,\"reward\":",
+                          first ? "" : ",", (long long)tacit__cursor_int(s, 0),
+                          (long long)tacit__cursor_int(s, 1), (long long)tacit__cursor_int(s, 2));
         append_real(out, s, 3);
         tacit__text_put(out, ",\"error\":");
         append_real(out, s, 4);
@@ -112,8 +110,8 @@ tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t
         first = false;
     }
     tacit__text_put(out, "]");
-    (void)sqlite3_finalize(s);
-    return code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+    tacit__cursor_close(s);
+    return status;
 }
 
 /* --- Tokens ------------------------------------------------------------------------------------ */
@@ -122,11 +120,11 @@ tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t
 static tacit_status run_with_name(tacit__vault *vault, const char *sql, const char *name,
                                   tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     TRY(tacit__vault_prepare(vault, sql, &s, err));
     if (name != NULL)
-        (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    return tacit__vault_run_once(vault, s, err);
+        tacit__cursor_bind_text(s, 1, name);
+    return tacit__cursor_run_once(s, err);
 }
 
 /* A revoked token gives its name to the new one; and the oldest revoked one its place, where all are
@@ -142,32 +140,34 @@ static tacit_status make_room(tacit__vault *vault, const char *name, tacit_error
         vault,
         "DELETE FROM token WHERE id=(SELECT id FROM token WHERE revoked=1 ORDER BY id LIMIT 1)",
         NULL, err));
-    if (sqlite3_changes(vault->db.handle) == 0)
+    TRY(tacit__connection_changes(vault->db, &n, err));
+    if (n == 0)
         return tacit__fail(err, TACIT_TOO_LARGE,
                            "%.200s: a store has at most %d valid tokens; revoke an unused one: "
                            "tacit token list shows all",
-                           vault->db.path, TACIT__MAX_TOKENS);
+                           vault->path, TACIT__MAX_TOKENS);
     return TACIT_OK;
 }
 
 static tacit_status insert_token(tacit__vault *vault, const tacit__token *token, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     TRY(tacit__vault_prepare(vault,
                              "INSERT INTO token(name, hash, scopes, created, revoked, expires,"
                              " users_per_day, learner) VALUES(?,?,?,?,0,?,?,?)",
                              &s, err));
-    (void)sqlite3_bind_text(s, 1, token->name, -1, SQLITE_STATIC);
-    (void)sqlite3_bind_blob(s, 2, token->hash, sizeof token->hash, SQLITE_STATIC);
-    (void)sqlite3_bind_int64(s, 3, token->scopes);
-    (void)sqlite3_bind_int64(s, 4, token->created);
-    (void)sqlite3_bind_int64(s, 5, token->expires);
-    (void)sqlite3_bind_int64(s, 6, (int64_t)token->users_per_day);
+    tacit__cursor_bind_text(s, 1, token->name);
+    tacit__cursor_bind_bytes(s, 2, token->hash, sizeof token->hash);
+    tacit__cursor_bind_int(s, 3, token->scopes);
+    tacit__cursor_bind_int(s, 4, token->created);
+    tacit__cursor_bind_int(s, 5, token->expires);
+    tacit__cursor_bind_int(s, 6, (int64_t)token->users_per_day);
     if (token->learner[0] != '\0') /* else NULL */
-        (void)sqlite3_bind_text(s, 7, token->learner, -1, SQLITE_STATIC);
-    TRY(tacit__vault_run_once(vault, s, err));
+        tacit__cursor_bind_text(s, 7, token->learner);
+    TRY(tacit__cursor_run_once(s, err));
     /* the number may have been another token's */
-    return run_with_name(vault, "DELETE FROM quota WHERE token=last_insert_rowid()", NULL, err);
+    return run_with_name(vault, "DELETE FROM quota WHERE token=(SELECT id FROM token WHERE name=?)",
+                         token->name, err);
 }
 
 static tacit_status check_name_is_free(tacit__vault *vault, const char *name, tacit_error *err)
@@ -197,8 +197,10 @@ static tacit_status add_token(tacit__vault *vault, const tacit__token *token, co
 
 static tacit_status revoke_token(tacit__vault *vault, const char *name, tacit_error *err)
 {
+    uint64_t n = 0;
     TRY(run_with_name(vault, "UPDATE token SET revoked=1 WHERE name=? AND revoked=0", name, err));
-    if (sqlite3_changes(vault->db.handle) == 0)
+    TRY(tacit__connection_changes(vault->db, &n, err));
+    if (n == 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "no valid token is called '%.64s'; tacit token list shows all", name);
     return tacit__vault_event(vault, err, "token '%s' revoked", name);
@@ -221,26 +223,28 @@ tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name, ta
 tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MAX_TOKENS],
                                  size_t *n, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     TRY(tacit__vault_prepare(
         vault,
         "SELECT id, name, hash, scopes, created, revoked, expires, users_per_day, learner"
         " FROM token ORDER BY id",
         &s, err));
-    int code;
+    tacit_status status;
+    bool more;
     *n = 0;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW && *n < TACIT__MAX_TOKENS) {
+    while ((status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more &&
+           *n < TACIT__MAX_TOKENS) {
         tacit__token *t = &out[*n];
         size_t size;
-        const char *name = (const char *)sqlite3_column_text(s, 1);
-        const char *learner = (const char *)sqlite3_column_text(s, 8);
-        const void *hash = tacit__vault_blob(s, 2, &size);
-        *t = (tacit__token){.id = sqlite3_column_int64(s, 0),
-                            .scopes = (uint32_t)sqlite3_column_int64(s, 3),
-                            .created = sqlite3_column_int64(s, 4),
-                            .revoked = sqlite3_column_int64(s, 5) != 0,
-                            .expires = sqlite3_column_int64(s, 6),
-                            .users_per_day = (uint64_t)sqlite3_column_int64(s, 7)};
+        const char *name = tacit__cursor_text(s, 1);
+        const char *learner = tacit__cursor_text(s, 8);
+        const void *hash = tacit__cursor_bytes(s, 2, &size);
+        *t = (tacit__token){.id = tacit__cursor_int(s, 0),
+                            .scopes = (uint32_t)tacit__cursor_int(s, 3),
+                            .created = tacit__cursor_int(s, 4),
+                            .revoked = tacit__cursor_int(s, 5) != 0,
+                            .expires = tacit__cursor_int(s, 6),
+                            .users_per_day = (uint64_t)tacit__cursor_int(s, 7)};
         learner = learner != NULL ? learner : "";
         if (name == NULL || strlen(name) > TACIT__TOKEN_NAME ||
             strlen(learner) > TACIT__TOKEN_NAME || size != sizeof t->hash)
@@ -250,10 +254,8 @@ tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MA
         memcpy(t->hash, hash, size);
         ++*n;
     }
-    (void)sqlite3_finalize(s);
-    return code == SQLITE_DONE || code == SQLITE_ROW
-               ? TACIT_OK
-               : tacit__db_fail(&vault->db, code, "read", err);
+    tacit__cursor_close(s);
+    return status;
 }
 
 /* --- Export ------------------------------------------------------------------------------------ */
@@ -261,66 +263,62 @@ tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MA
 static tacit_status export_ledger(tacit__vault *vault, int64_t learner, tacit__text *out,
                                   tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool first = true;
     TRY(tacit__vault_prepare(
         vault, "SELECT release, declared, passed FROM ledger WHERE learner=? ORDER BY release", &s,
         err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    int code;
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit_status status;
+    bool more;
     tacit__text_put(out, "[");
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *release = (const char *)sqlite3_column_text(s, 0);
+    while ((status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more) {
+        const char *release = tacit__cursor_text(s, 0);
         tacit__text_put(out, first ? "{\"release\":" : ",{\"release\":");
         tacit__text_json_string(out, release, release != NULL ? strlen(release) : 0);
         tacit__text_print(out, ",\"declared\":%lld,\"passed\":%lld}",
-                          (long long)sqlite3_column_int64(s, 1),
-                          (long long)sqlite3_column_int64(s, 2));
+                          (long long)tacit__cursor_int(s, 1), (long long)tacit__cursor_int(s, 2));
         first = false;
     }
     tacit__text_put(out, "]");
-    (void)sqlite3_finalize(s);
-    return code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+    tacit__cursor_close(s);
+    return status;
 }
 
 tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_error *err)
 {
-    sqlite3_stmt *s;
-    bool first = true;
+    tacit__cursor *s;
+    bool first = true, more = true;
     TRY(tacit__vault_prepare(vault,
                              "SELECT id, name, users_limit, accepted, shown, refused, version,"
                              " visits, apart FROM learner ORDER BY id",
                              &s, err));
     tacit_status status = TACIT_OK;
-    int code = SQLITE_DONE;
     tacit__text_put(out, "{\"learners\":[");
-    while (status == TACIT_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(s, 1);
+    while (status == TACIT_OK && (status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more) {
+        const char *name = tacit__cursor_text(s, 1);
         tacit__text_put(out, first ? "{\"name\":" : ",{\"name\":");
         tacit__text_json_string(out, name, name != NULL ? strlen(name) : 0);
-        tacit__text_print(
-            out,
-            ",\"limit\":%lld,\"accepted\":%lld,\"users\":%lld,\"refused\":%lld,"
-            "\"version\":%lld",
-            (long long)sqlite3_column_int64(s, 2), (long long)sqlite3_column_int64(s, 3),
-            (long long)sqlite3_column_int64(s, 4), (long long)sqlite3_column_int64(s, 5),
-            (long long)sqlite3_column_int64(s, 6));
-        if (sqlite3_column_int64(s, 7) > 1)
+        tacit__text_print(out,
+                          ",\"limit\":%lld,\"accepted\":%lld,\"users\":%lld,\"refused\":%lld,"
+                          "\"version\":%lld",
+                          (long long)tacit__cursor_int(s, 2), (long long)tacit__cursor_int(s, 3),
+                          (long long)tacit__cursor_int(s, 4), (long long)tacit__cursor_int(s, 5),
+                          (long long)tacit__cursor_int(s, 6));
+        if (tacit__cursor_int(s, 7) > 1)
             tacit__text_print(out, ",\"visits\":%lld,\"apart\":%lld",
-                              (long long)sqlite3_column_int64(s, 7),
-                              (long long)sqlite3_column_int64(s, 8));
+                              (long long)tacit__cursor_int(s, 7),
+                              (long long)tacit__cursor_int(s, 8));
         tacit__text_put(out, ",\"ledger\":");
-        status = export_ledger(vault, sqlite3_column_int64(s, 0), out, err);
+        status = export_ledger(vault, tacit__cursor_int(s, 0), out, err);
         tacit__text_put(out, ",\"history\":");
         if (status == TACIT_OK)
-            status = tacit__vault_history(vault, sqlite3_column_int64(s, 0), 0, out, err);
+            status = tacit__vault_history(vault, tacit__cursor_int(s, 0), 0, out, err);
         tacit__text_put(out, "}");
         first = false;
     }
-    (void)sqlite3_finalize(s);
+    tacit__cursor_close(s);
     tacit__text_put(out, "]}");
-    if (status == TACIT_OK && code != SQLITE_DONE)
-        status = tacit__db_fail(&vault->db, code, "read", err);
     if (status == TACIT_OK && out->failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     return status;

@@ -1,32 +1,47 @@
 /* Where the service clock stands, in the row 'clock' of meta. See store/service_store.h and serve/clock.h. */
+#include "base/error.h"
 #include "store/service_store_inside.h"
+
+static tacit_status read_clock(tacit__vault *vault, bool *found, int64_t *seconds, tacit_error *err)
+{
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(vault->db, SQL_GET_CLOCK,
+                                  "SELECT value FROM meta WHERE name='clock'", &s, err));
+    TRY(tacit__cursor_next(s, found, err));
+    if (!*found)
+        return TACIT_OK;
+    size_t size;
+    const uint8_t *bytes = tacit__cursor_bytes(s, 0, &size);
+    *seconds = tacit__cursor_type(s, 0) == TACIT__COLUMN_INTEGER
+                   ? tacit__cursor_int(s, 0) /* as it was before format 7 */
+                   : (int64_t)tacit__vault_read_count(bytes, size);
+    tacit__cursor_reset(s);
+    return TACIT_OK;
+}
 
 tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
                                 tacit_error *err)
 {
+    bool found;
+    TRY(read_clock(vault, &found, seconds, err));
+    if (found)
+        return TACIT_OK;
     /* Without a row, what is in the store was opened by the clock on the wall. That may be wrong now, or
      * may have been wrong then: the smaller of the two ages nothing that it should not. */
-    sqlite3_stmt *s = NULL;
-    int code = sqlite3_prepare_v2(
-        vault->db.handle,
-        "SELECT coalesce((SELECT value FROM meta WHERE name='clock'), min(?1, coalesce("
-        "(SELECT max(opened) FROM (SELECT max(opened) AS opened FROM open UNION ALL"
-        " SELECT max(opened) FROM answer)), ?1)))",
-        -1, &s, NULL);
-    if (code == SQLITE_OK) {
-        (void)sqlite3_bind_int64(s, 1, wall);
-        code = sqlite3_step(s);
-    }
-    if (code == SQLITE_ROW)
-        *seconds = sqlite3_column_int64(s, 0);
-    (void)sqlite3_finalize(s);
-    return code == SQLITE_ROW ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+    TRY(tacit__vault_number(vault,
+                            "SELECT coalesce(max(opened), -1) FROM (SELECT max(opened) AS opened"
+                            " FROM open UNION ALL SELECT max(opened) FROM answer) AS times",
+                            seconds, err));
+    if (*seconds < 0 || *seconds > wall)
+        *seconds = wall;
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_save_clock(tacit__vault *vault, int64_t seconds, tacit_error *err)
 {
-    return tacit__db_write(&vault->db, SQL_CLOCK,
-                           "INSERT INTO meta VALUES('clock', ?) ON CONFLICT(name) DO UPDATE SET"
-                           " value=excluded.value WHERE excluded.value > value",
-                           err, "i", seconds);
+    bool found;
+    int64_t now = 0;
+    TRY(read_clock(vault, &found, &now, err));
+    return found && now >= seconds ? TACIT_OK
+                                   : tacit__vault_set_count(vault, "clock", (uint64_t)seconds, err);
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "store/db.h"
 #include "store/service_store_inside.h"
 
 static void remove_part(const char *part)
@@ -33,32 +34,34 @@ static tacit_status refuse_copy(const char *path, int reason, tacit_error *err)
 /* Marks what was copied as a copy: with a proof, or, in a format that had none, without. */
 static tacit_status name_copy(tacit__vault *copy, bool proved, tacit_error *err)
 {
-    TRY(tacit__db_run(&copy->db,
-                      "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
-                      "PRAGMA secure_delete=ON; BEGIN IMMEDIATE;"
-                      "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
-                      "write the copy", err));
+    TRY(tacit__connection_run(copy->db,
+                              "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
+                              "PRAGMA secure_delete=ON; BEGIN IMMEDIATE;"
+                              "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
+                              "write the copy", err));
     if (proved)
         TRY(tacit__vault_prove_all(copy, err));
-    return tacit__db_run(&copy->db, "COMMIT", "write the copy", err);
+    return tacit__connection_run(copy->db, "COMMIT", "write the copy", err);
 }
 
 static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, bool proved,
                               tacit_error *err)
 {
-    int code = sqlite3_open_v2(copy->db.path, &copy->db.handle, SQLITE_OPEN_READWRITE, NULL);
+    TRY(tacit__sqlite_create(copy->path, &copy->db, err));
+    tacit__db *to = tacit__sqlite_of(copy->db);
+    int code = sqlite3_open_v2(copy->path, &to->handle, SQLITE_OPEN_READWRITE, NULL);
     if (code == SQLITE_OK) {
-        tacit__vault_forbid_triggers(copy->db.handle);
+        tacit__vault_forbid_triggers(copy);
         /* in one step: otherwise it would start again after every write; with a log, a reader does not
          * block writers */
         sqlite3_backup *backup =
-            sqlite3_backup_init(copy->db.handle, "main", vault->db.handle, "main");
-        code = backup != NULL ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(copy->db.handle);
+            sqlite3_backup_init(to->handle, "main", tacit__sqlite_of(vault->db)->handle, "main");
+        code = backup != NULL ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(to->handle);
         (void)sqlite3_backup_finish(backup);
         code = code == SQLITE_DONE ? SQLITE_OK : code;
     }
     return code == SQLITE_OK ? name_copy(copy, proved, err)
-                             : tacit__db_fail(&copy->db, code, "write the copy", err);
+                             : tacit__db_fail(to, code, "write the copy", err);
 }
 
 tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool proved, tacit_error *err)
@@ -68,21 +71,21 @@ tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool prove
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     copy->lock = copy->file = copy->mark = -1;
     memcpy(copy->key_proof, vault->key_proof, sizeof copy->key_proof);
-    int n = snprintf(copy->db.path, sizeof copy->db.path, "%s.partial", path);
+    int n = snprintf(copy->path, sizeof copy->path, "%s.partial", path);
     tacit_status status = TACIT_OK;
-    if (n < 0 || (size_t)n >= sizeof copy->db.path)
+    if (n < 0 || (size_t)n >= sizeof copy->path)
         status = tacit__fail(err, TACIT_BAD_ARGUMENT, "the copy's path is too long");
     if (status == TACIT_OK) {
-        remove_part(copy->db.path); /* of one that was interrupted */
-        int fd = open(copy->db.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        remove_part(copy->path); /* of one that was interrupted */
+        int fd = open(copy->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         status = fd >= 0 ? fill_copy(vault, copy, proved, err) : refuse_copy(path, errno, err);
-        tacit__db_close(&copy->db);
+        tacit__connection_destroy(copy->db);
         if (fd >= 0)
             (void)close(fd);
-        if (status == TACIT_OK && rename(copy->db.path, path) != 0)
+        if (status == TACIT_OK && rename(copy->path, path) != 0)
             status = refuse_copy(path, errno, err);
         if (status != TACIT_OK)
-            remove_part(copy->db.path);
+            remove_part(copy->path);
         else
             status = tacit__vault_sync_directory(path, err);
     }
@@ -93,7 +96,7 @@ tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool prove
 tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_error *err)
 {
     if (!vault->keyed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->db.path);
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->path);
     if (access(path, F_OK) == 0)
         return tacit__fail(
             err, TACIT_BAD_ARGUMENT,

@@ -21,12 +21,12 @@ tacit_status tacit__vault_end_episode(tacit__vault *vault, int64_t learner,
                                       const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
                                       tacit_error *err)
 {
-    TRY(tacit__db_write(&vault->db, SQL_DELETE_EPISODE,
-                        "DELETE FROM open WHERE learner=? AND key=?", err, "ib", learner, key,
-                        (size_t)TACIT__VAULT_KEY));
+    TRY(tacit__connection_write(vault->db, SQL_DELETE_EPISODE,
+                                "DELETE FROM open WHERE learner=? AND key=?", err, "ib", learner,
+                                key, (size_t)TACIT__VAULT_KEY));
     if (person != NULL)
-        return tacit__db_write(
-            &vault->db, SQL_END_CLAIM, "DELETE FROM person WHERE learner=? AND hash=? AND key=?",
+        return tacit__connection_write(
+            vault->db, SQL_END_CLAIM, "DELETE FROM person WHERE learner=? AND hash=? AND key=?",
             err, "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key, (size_t)TACIT__VAULT_KEY);
     return TACIT_OK;
 }
@@ -40,8 +40,8 @@ tacit_status tacit__vault_save_digest(tacit__vault *vault, int64_t learner,
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     write_time(opened, content);
     memcpy(content + TIME_BYTES, digest, size);
-    tacit_status status = tacit__db_write(
-        &vault->db, SQL_SAVE_DIGEST, "UPDATE seen SET content=? WHERE learner=? AND key=?", err,
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_SAVE_DIGEST, "UPDATE seen SET content=? WHERE learner=? AND key=?", err,
         "bib", content, TIME_BYTES + size, learner, key, (size_t)TACIT__VAULT_KEY);
     tacit__free(content);
     return status;
@@ -52,38 +52,39 @@ tacit_status tacit__vault_get_digest(tacit__vault *vault, int64_t learner,
                                      bool *known, tacit_error *err)
 {
     TACIT__REQUIRE(digest != NULL && size > 0);
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found = false;
     *known = false;
-    TRY(tacit__db_prepare(&vault->db, SQL_IS_SEEN,
-                          "SELECT content FROM seen WHERE learner=? AND key=?", &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
-    TRY(tacit__db_next(&vault->db, s, &found, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_IS_SEEN,
+                                  "SELECT content FROM seen WHERE learner=? AND key=?", &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, key, TACIT__VAULT_KEY);
+    TRY(tacit__cursor_next(s, &found, err));
     if (!found)
         return TACIT_OK;
     size_t n = 0;
-    const uint8_t *content = tacit__vault_blob(s, 0, &n);
+    const uint8_t *content = tacit__cursor_bytes(s, 0, &n);
     *known = n == TIME_BYTES + size; /* one that was taken by an earlier version has none */
     if (*known)
         memcpy(digest, content + TIME_BYTES, size);
-    (void)sqlite3_reset(s);
+    tacit__cursor_reset(s);
     return TACIT_OK;
 }
 
 tacit_status tacit__vault_has_digests(tacit__vault *vault, int64_t learner, int64_t opened,
                                       bool *has, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     uint8_t before[TIME_BYTES];
     write_time(opened, before);
     *has = false;
-    TRY(tacit__db_prepare(&vault->db, SQL_HAS_DIGESTS,
-                          "SELECT 1 FROM seen WHERE learner=? AND content<? LIMIT 1", &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    (void)sqlite3_bind_blob(s, 2, before, sizeof before, SQLITE_STATIC);
-    tacit_status status = tacit__db_next(&vault->db, s, has, err);
-    (void)sqlite3_reset(s);
+    TRY(tacit__connection_prepare(vault->db, SQL_HAS_DIGESTS,
+                                  "SELECT 1 FROM seen WHERE learner=? AND content<? LIMIT 1", &s,
+                                  err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, before, sizeof before);
+    tacit_status status = tacit__cursor_next(s, has, err);
+    tacit__cursor_reset(s);
     return status;
 }
 
@@ -93,11 +94,11 @@ tacit_status tacit__vault_delete_digests(tacit__vault *vault, int64_t learner, i
     TACIT__REQUIRE(most > 0);
     uint8_t before[TIME_BYTES];
     write_time(opened, before);
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_DELETE_DIGESTS,
-                        "UPDATE seen SET content=NULL WHERE (learner, key) IN (SELECT learner, key"
-                        " FROM seen WHERE learner=? AND content<? ORDER BY content LIMIT ?)",
-                        err, "ibi", learner, before, sizeof before, (int64_t)most);
-    *n = status == TACIT_OK ? (uint64_t)sqlite3_changes(vault->db.handle) : 0;
-    return status;
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_DELETE_DIGESTS,
+        "UPDATE seen SET content=NULL WHERE (learner, key) IN (SELECT learner, key"
+        " FROM seen WHERE learner=? AND content<? ORDER BY content LIMIT ?)",
+        err, "ibi", learner, before, sizeof before, (int64_t)most);
+    *n = 0;
+    return status == TACIT_OK ? tacit__connection_changes(vault->db, n, err) : status;
 }

@@ -24,25 +24,29 @@ tacit_status tacit__vault_event(tacit__vault *vault, tacit_error *err, const cha
     if (n >= 0 && (size_t)n < sizeof text)
         (void)snprintf(text + n, sizeof text - (size_t)n, " (by user %lu)",
                        (unsigned long)getuid());
-    TRY(tacit__db_write(&vault->db, SQL_EVENT, "INSERT INTO event(at, what) VALUES(?,?)", err, "it",
-                        (int64_t)time(NULL), text));
-    return tacit__db_write(&vault->db, SQL_DELETE_EVENTS, "DELETE FROM event WHERE number<=?", err,
-                           "i", (int64_t)sqlite3_last_insert_rowid(vault->db.handle) - MOST);
+    TRY(tacit__connection_write(vault->db, SQL_EVENT, "INSERT INTO event(at, what) VALUES(?,?)",
+                                err, "it", (int64_t)time(NULL), text));
+    return tacit__connection_write(
+        vault->db, SQL_DELETE_EVENTS,
+        "DELETE FROM event WHERE number<=(SELECT max(number) FROM event)-?", err, "i",
+        (int64_t)MOST);
 }
 
 tacit_status tacit__vault_events(tacit__vault *vault,
                                  void (*each)(void *context, int64_t at, const char *what),
                                  void *context, tacit_error *err)
 {
-    sqlite3_stmt *s = NULL;
-    int code = sqlite3_prepare_v2(vault->db.handle, "SELECT at, what FROM event ORDER BY number",
-                                  -1, &s, NULL);
-    while (code == SQLITE_OK || code == SQLITE_ROW) {
-        code = sqlite3_step(s);
-        const char *what = code == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 1) : NULL;
+    tacit__cursor *s = NULL;
+    tacit_status status =
+        tacit__vault_prepare(vault, "SELECT at, what FROM event ORDER BY number", &s, err);
+    for (bool more = true; status == TACIT_OK;) {
+        status = tacit__cursor_next(s, &more, err);
+        if (status != TACIT_OK || !more)
+            break;
+        const char *what = tacit__cursor_text(s, 1);
         if (what != NULL)
-            each(context, sqlite3_column_int64(s, 0), what);
+            each(context, tacit__cursor_int(s, 0), what);
     }
-    (void)sqlite3_finalize(s);
-    return code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+    tacit__cursor_close(s);
+    return status;
 }

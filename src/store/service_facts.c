@@ -82,13 +82,14 @@ tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name, const 
                                    size_t size, tacit_error *err)
 {
     TACIT__REQUIRE(what != NULL || size == 0);
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     if (what != NULL)
-        return tacit__db_write(&vault->db, SQL_SET_META, "INSERT OR REPLACE INTO meta VALUES(?,?)",
-                               err, "tb", name, what, size);
+        return tacit__connection_write(vault->db, SQL_SET_META,
+                                       "INSERT OR REPLACE INTO meta VALUES(?,?)", err, "tb", name,
+                                       what, size);
     TRY(tacit__vault_prepare(vault, "DELETE FROM meta WHERE name=?", &s, err));
-    (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    return tacit__vault_run_once(vault, s, err);
+    tacit__cursor_bind_text(s, 1, name);
+    return tacit__cursor_run_once(s, err);
 }
 
 /* Little-endian, as everything that is proved has one form on every machine. */
@@ -98,7 +99,7 @@ static void write_count(uint64_t count, uint8_t out[8])
         out[i] = (uint8_t)(count >> 8 * i);
 }
 
-static uint64_t read_count(const uint8_t *bytes, size_t size)
+uint64_t tacit__vault_read_count(const uint8_t *bytes, size_t size)
 {
     uint64_t count = 0;
     for (size_t i = 0; size == 8 && i < 8; i++)
@@ -119,7 +120,7 @@ static tacit_status refuse_key(const tacit__vault *vault, tacit_error *err)
     return tacit__fail(
         err, TACIT_WRONG_PLAN,
         "%.200s: this is not the key of this store; use the key that was created with it",
-        vault->db.path);
+        vault->path);
 }
 
 static tacit_status open_keys(tacit__vault *vault, const uint8_t *key, const void *sealed,
@@ -137,7 +138,7 @@ static tacit_status open_keys(tacit__vault *vault, const uint8_t *key, const voi
                 : tacit__fail(err, TACIT_CORRUPT,
                               "%.200s: the store's own keys were changed; restore the file or a "
                               "backup",
-                              vault->db.path);
+                              vault->path);
 }
 
 tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key, tacit_error *err)
@@ -181,9 +182,9 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
     } else if (strcmp(name, "unmarked") == 0) {
         vault->unmarked = true;
     } else if (strcmp(name, "generation") == 0) {
-        vault->generation = read_count(value, size);
+        vault->generation = tacit__vault_read_count(value, size);
     } else if (strcmp(name, "lives") == 0) {
-        vault->lives = read_count(value, size);
+        vault->lives = tacit__vault_read_count(value, size);
     } else if (strcmp(name, "identity") == 0 && size == sizeof vault->identity) {
         memcpy(vault->identity, value, size);
     } else if (strcmp(name, "check") == 0 && key != NULL) {
@@ -198,26 +199,24 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
 
 tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     vault->copy = vault->unmarked = false;
     /* `check` comes before `secrets`: a wrong key is called so */
     TRY(tacit__vault_prepare(vault, "SELECT name, value FROM meta ORDER BY name", &s, err));
     tacit_status status = TACIT_OK;
-    int code = SQLITE_DONE;
-    while (status == TACIT_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(s, 0);
+    bool more = true;
+    while (status == TACIT_OK && (status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more) {
+        const char *name = tacit__cursor_text(s, 0);
         size_t size;
-        const void *value = tacit__vault_blob(s, 1, &size);
+        const void *value = tacit__cursor_bytes(s, 1, &size);
         if (name != NULL)
             status = parse_fact(vault, name, value, size, key, err);
     }
-    (void)sqlite3_finalize(s);
-    if (status == TACIT_OK && code != SQLITE_DONE)
-        status = tacit__db_fail(&vault->db, code, "read", err);
+    tacit__cursor_close(s);
     if (status == TACIT_OK && key != NULL && !vault->keyed)
         status = tacit__fail(err, TACIT_CORRUPT,
                              "%.200s: the store's own keys are missing; restore the file or a "
                              "backup",
-                             vault->db.path);
+                             vault->path);
     return status;
 }

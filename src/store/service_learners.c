@@ -7,16 +7,17 @@ static tacit_status write_shown(tacit__vault *vault, const tacit__vault_learner 
                                 const tacit__vault_line *lines, size_t n_lines, tacit_error *err)
 {
     TACIT__REQUIRE(learner->id > 0 && (n_lines == 0 || lines != NULL));
-    tacit_status status = tacit__db_write(
-        &vault->db, SQL_SAVE_SHOWN, "UPDATE learner SET version=?, shown=? WHERE id=?", err, "iii",
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_SAVE_SHOWN, "UPDATE learner SET version=?, shown=? WHERE id=?", err, "iii",
         (int64_t)learner->version, (int64_t)learner->shown, learner->id);
     for (size_t i = 0; i < n_lines && status == TACIT_OK; i++) {
         TACIT__REQUIRE(lines[i].passed <= lines[i].declared);
-        status = tacit__db_write(&vault->db, SQL_SAVE_LINE,
-                                 "INSERT INTO ledger VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET"
-                                 " passed=excluded.passed",
-                                 err, "itii", learner->id, lines[i].release,
-                                 (int64_t)lines[i].declared, (int64_t)lines[i].passed);
+        status =
+            tacit__connection_write(vault->db, SQL_SAVE_LINE,
+                                    "INSERT INTO ledger VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET"
+                                    " passed=excluded.passed",
+                                    err, "itii", learner->id, lines[i].release,
+                                    (int64_t)lines[i].declared, (int64_t)lines[i].passed);
     }
     return status;
 }
@@ -25,10 +26,10 @@ static tacit_status write_counters(tacit__vault *vault, const tacit__vault_learn
                                    tacit_error *err)
 {
     TACIT__REQUIRE(learner->id > 0);
-    return tacit__db_write(&vault->db, SQL_SAVE_COUNTERS,
-                           "UPDATE learner SET users=?, refused=?, taken=? WHERE id=?", err, "iiii",
-                           (int64_t)learner->users, (int64_t)learner->refused, learner->taken,
-                           learner->id);
+    return tacit__connection_write(vault->db, SQL_SAVE_COUNTERS,
+                                   "UPDATE learner SET users=?, refused=?, taken=? WHERE id=?", err,
+                                   "iiii", (int64_t)learner->users, (int64_t)learner->refused,
+                                   learner->taken, learner->id);
 }
 
 tacit_status tacit__vault_save_shown(tacit__vault *vault, const tacit__vault_learner *learner,
@@ -54,12 +55,15 @@ tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner, ui
 {
     TACIT__REQUIRE(most > 0);
     tacit_status status =
-        tacit__db_write(&vault->db, SQL_DELETE_INPUTS,
-                        "DELETE FROM input WHERE number IN (SELECT number FROM input WHERE"
-                        " learner=?1 AND number<=(SELECT taken FROM learner WHERE id=?1)"
-                        " ORDER BY number LIMIT ?2)",
-                        err, "ii", learner, (int64_t)most);
-    *more = status == TACIT_OK && (uint64_t)sqlite3_changes(vault->db.handle) == most;
+        tacit__connection_write(vault->db, SQL_DELETE_INPUTS,
+                                "DELETE FROM input WHERE number IN (SELECT number FROM input WHERE"
+                                " learner=?1 AND number<=(SELECT taken FROM learner WHERE id=?1)"
+                                " ORDER BY number LIMIT ?2)",
+                                err, "ii", learner, (int64_t)most);
+    uint64_t n = 0;
+    if (status == TACIT_OK)
+        status = tacit__connection_changes(vault->db, &n, err);
+    *more = n == most;
     return status;
 }
 

@@ -22,16 +22,16 @@ static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
     return tacit__fail(err, TACIT_CORRUPT,
                        "%.200s: the state, the counters and the ledger of a learner do not "
                        "belong together: something was changed",
-                       vault->db.path);
+                       vault->path);
 }
 
 static tacit_status append_query(tacit__vault *vault, const char *sql, int64_t learner,
                                  tacit__text *out, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     TRY(tacit__vault_prepare(vault, sql, &s, err));
-    tacit_status status = tacit__vault_append_rows(vault, s, learner, out, err);
-    (void)sqlite3_finalize(s);
+    tacit_status status = tacit__vault_append_rows(s, learner, out, err);
+    tacit__cursor_close(s);
     return status;
 }
 
@@ -88,29 +88,30 @@ static tacit_status migrate_state_from_4(tacit__vault *vault, int64_t id, const 
 static tacit_status migrate_learner_from_4(tacit__vault *vault, int64_t id, void *context,
                                            tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     (void)context;
     TRY(tacit__vault_prepare(vault, "SELECT state FROM learner_4 WHERE id=?", &s, err));
-    (void)sqlite3_bind_int64(s, 1, id);
-    int code = sqlite3_step(s);
+    tacit__cursor_bind_int(s, 1, id);
+    bool found;
     size_t size = 0;
-    const uint8_t *sealed = code == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;
-    tacit_status status = code == SQLITE_ROW ? migrate_state_from_4(vault, id, sealed, size, err)
-                                             : tacit__db_fail(&vault->db, code, "read", err);
-    (void)sqlite3_finalize(s);
+    tacit_status status = tacit__cursor_next(s, &found, err);
+    const uint8_t *sealed = found ? tacit__cursor_bytes(s, 0, &size) : NULL;
+    if (status == TACIT_OK)
+        status = migrate_state_from_4(vault, id, sealed, size, err);
+    tacit__cursor_close(s);
     return status;
 }
 
 static tacit_status migrate_4_to_5(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
-    TRY(tacit__db_run(&vault->db,
-                      "ALTER TABLE learner RENAME TO learner_4;"
-                      "ALTER TABLE history RENAME TO history_4;"
-                      "ALTER TABLE token RENAME TO token_4",
-                      "write", err));
+    TRY(tacit__connection_run(vault->db,
+                              "ALTER TABLE learner RENAME TO learner_4;"
+                              "ALTER TABLE history RENAME TO history_4;"
+                              "ALTER TABLE token RENAME TO token_4",
+                              "write", err));
     TRY(tacit__vault_create_tables(vault, err));
-    TRY(tacit__db_run(
-        &vault->db,
+    TRY(tacit__connection_run(
+        vault->db,
         "INSERT INTO learner(id, name, fingerprint, users_limit, accepted, users, refused,"
         " version, taken, shown, edition) SELECT id, name, fingerprint, users_limit, accepted,"
         " users, refused, version, taken, users, 0 FROM learner_4;"
@@ -119,8 +120,8 @@ static tacit_status migrate_4_to_5(tacit__vault *vault, const uint8_t *key, taci
         " SELECT id, name, hash, scopes, created, revoked, 0, 0 FROM token_4",
         "write", err));
     TRY(tacit__vault_each_learner(vault, migrate_learner_from_4, NULL, err));
-    TRY(tacit__db_run(
-        &vault->db,
+    TRY(tacit__connection_run(
+        vault->db,
         "DROP TABLE learner_4; DROP TABLE history_4; DROP TABLE token_4;"
         /* an answer is found by a name that has the token in it now: none of these ever would be */
         "DELETE FROM answer",
@@ -138,19 +139,20 @@ static tacit_status prove_as_5(tacit__vault *vault, int64_t learner, void *conte
     (void)context;
     tacit__text all = {0};
     uint8_t proof[TACIT__PROOF_BYTES];
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     TRY(prove_row(vault, learner,
                   "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
                   " shown, edition, tag FROM learner WHERE id=?",
                   &all, proof, err));
     TRY(tacit__vault_prepare(vault, "SELECT proof FROM learner WHERE id=?", &s, err));
-    tacit_status status = TACIT_OK;
-    (void)sqlite3_bind_int64(s, 1, learner);
+    bool found;
+    tacit__cursor_bind_int(s, 1, learner);
     size_t size = 0;
-    const void *kept = sqlite3_step(s) == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;
+    tacit_status status = tacit__cursor_next(s, &found, err);
+    const void *kept = found ? tacit__cursor_bytes(s, 0, &size) : NULL;
     if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
         status = fail_state(vault, err);
-    (void)sqlite3_finalize(s);
+    tacit__cursor_close(s);
     return status;
 }
 
@@ -171,14 +173,14 @@ static tacit_status prove_again(tacit__vault *vault, int64_t learner, void *cont
 static tacit_status migrate_5_to_6(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     (void)key;
-    TRY(tacit__db_run(&vault->db,
-                      "ALTER TABLE learner RENAME TO learner_5;"
-                      "ALTER TABLE person RENAME TO person_5;"
-                      "DROP INDEX IF EXISTS person_by_key",
-                      "write", err));
+    TRY(tacit__connection_run(vault->db,
+                              "ALTER TABLE learner RENAME TO learner_5;"
+                              "ALTER TABLE person RENAME TO person_5;"
+                              "DROP INDEX IF EXISTS person_by_key",
+                              "write", err));
     TRY(tacit__vault_create_tables(vault, err));
-    TRY(tacit__db_run(
-        &vault->db,
+    TRY(tacit__connection_run(
+        vault->db,
         "INSERT INTO learner SELECT id, name, fingerprint, users_limit, accepted, users, refused,"
         " version, taken, shown, edition, tag, proof, 1, 1, 0 FROM learner_5;"
         "INSERT INTO person(learner, hash, key) SELECT learner, hash, key FROM person_5;"
@@ -218,18 +220,18 @@ tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t format, const uin
         return tacit__fail(err, TACIT_WRONG_VERSION,
                            "%.200s: the store has format %d, expected %d, or %d and later, which "
                            "can be migrated; another version of tacit made it",
-                           vault->db.path, (int)format, TACIT__VAULT_FORMAT, (int)steps[0].from);
+                           vault->path, (int)format, TACIT__VAULT_FORMAT, (int)steps[0].from);
     tacit__vault_derive_keys(vault, key); /* until the store has its own */
-    (void)snprintf(path, sizeof path, "%s.format%d", vault->db.path, (int)format);
+    (void)snprintf(path, sizeof path, "%s.format%d", vault->path, (int)format);
     TRY(tacit__vault_read_facts(vault, key, err));
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i].from == format && steps[i].check != NULL)
             TRY(steps[i].check(vault, err));
     TRY(tacit__vault_copy(vault, path, format >= FIRST_PROVED, err));
-    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
+    TRY(tacit__connection_run(vault->db, "BEGIN IMMEDIATE", "write", err));
     tacit_status status = run_steps(vault, format, key, err);
     if (status == TACIT_OK)
-        status = tacit__db_run(&vault->db, "COMMIT", "write", err);
+        status = tacit__connection_run(vault->db, "COMMIT", "write", err);
     if (status != TACIT_OK)
         tacit__vault_undo(vault);
     return status;

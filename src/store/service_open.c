@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
+#include "store/db.h"
 #include "store/service_store_inside.h"
 
 /* --- Locks -------------------------------------------------------------------------------------- */
@@ -28,7 +29,7 @@ tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *
     return tacit__fail(err, TACIT_SYSTEM,
                        "%.200s: another server is running on this store; stop it first, or give "
                        "this one another store",
-                       vault->db.path);
+                       vault->path);
 }
 
 /* The lock file is empty until the store has been made, and never again: it is the witness of a store that
@@ -37,7 +38,7 @@ tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *
 static tacit_status lock_beside(tacit__vault *vault, tacit_error *err)
 {
     char path[TACIT__DB_PATH + 8];
-    (void)snprintf(path, sizeof path, "%s.lock", vault->db.path);
+    (void)snprintf(path, sizeof path, "%s.lock", vault->path);
     vault->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     struct stat entry;
     if (vault->lock < 0 || fstat(vault->lock, &entry) != 0)
@@ -46,21 +47,21 @@ static tacit_status lock_beside(tacit__vault *vault, tacit_error *err)
     if (flock(vault->lock, LOCK_EX | LOCK_NB) != 0)
         return tacit__vault_refuse_second(vault, err);
     vault->made = entry.st_size > 0;
-    bool there = stat(vault->db.path, &entry) == 0;
+    bool there = stat(vault->path, &entry) == 0;
     if (!vault->made || (there && entry.st_size > 0))
         return TACIT_OK;
     return tacit__fail(err, TACIT_CORRUPT,
                        "%.150s: the store is %s: who took part, and what was spent, is written "
                        "nowhere else. Put it back, or a backup, or begin with another store; only "
                        "if nobody has ever taken part, remove %.150s",
-                       vault->db.path, there ? "empty" : "gone", path);
+                       vault->path, there ? "empty" : "gone", path);
 }
 
 static tacit_status lock_file(tacit__vault *vault, tacit_error *err)
 {
-    vault->file = open(vault->db.path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    vault->file = open(vault->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (vault->file < 0)
-        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot open: %s", vault->db.path,
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot open: %s", vault->path,
                            strerror(errno));
     return flock(vault->file, LOCK_EX | LOCK_NB) == 0 ? TACIT_OK
                                                       : tacit__vault_refuse_second(vault, err);
@@ -72,7 +73,7 @@ static tacit_status mark_made(tacit__vault *vault, tacit_error *err)
     if (vault->made)
         return TACIT_OK;
     if (pwrite(vault->lock, mark, sizeof mark - 1, 0) != sizeof mark - 1 || fsync(vault->lock) != 0)
-        return tacit__fail(err, TACIT_SYSTEM, "%.200s.lock: cannot be written: %s", vault->db.path,
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s.lock: cannot be written: %s", vault->path,
                            strerror(errno));
     vault->made = true;
     return TACIT_OK;
@@ -82,31 +83,32 @@ static tacit_status mark_made(tacit__vault *vault, tacit_error *err)
 
 static tacit_status create(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
-    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "create", err));
+    TRY(tacit__connection_run(vault->db, "BEGIN IMMEDIATE", "create", err));
     TRY(tacit__vault_create_tables(vault, err));
     TRY(tacit__vault_set_format(vault, err));
     tacit__vault_draw_keys(vault);
     TRY(tacit__vault_begin_facts(vault, key, err));
     TRY(tacit__vault_prove_all(vault, err));
-    return tacit__db_run(&vault->db, "COMMIT", "create", err);
+    return tacit__connection_run(vault->db, "COMMIT", "create", err);
 }
 
 static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
 {
     int flags = vault->use == TACIT__VAULT_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    TRY(tacit__sqlite_create(vault->path, &vault->db, err));
+    tacit__db *db = tacit__sqlite_of(vault->db);
     mode_t before = umask(077);
-    int code =
-        sqlite3_open_v2(vault->db.path, &vault->db.handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    int code = sqlite3_open_v2(vault->path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK)
-        tacit__vault_forbid_triggers(vault->db.handle);
+        tacit__vault_forbid_triggers(vault);
     if (code == SQLITE_OK && vault->use == TACIT__VAULT_SERVE)
-        code = sqlite3_exec(vault->db.handle, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+        code = sqlite3_exec(db->handle, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
     (void)umask(before);
     if (code != SQLITE_OK)
-        return tacit__db_fail(&vault->db, code, "open", err);
-    (void)sqlite3_busy_timeout(vault->db.handle, TACIT__VAULT_BUSY_MS);
-    return tacit__db_run(
-        &vault->db,
+        return tacit__db_fail(db, code, "open", err);
+    (void)sqlite3_busy_timeout(db->handle, TACIT__VAULT_BUSY_MS);
+    return tacit__connection_run(
+        vault->db,
         "PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF;"
         "PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY",
         "open", err);
@@ -123,7 +125,7 @@ static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_
         status = tacit__vault_migrate(vault, format, key, err);
     else if (format != TACIT__VAULT_FORMAT)
         status = tacit__fail(err, TACIT_WRONG_VERSION,
-                             "%.200s: the store has format %d, expected %d; %s", vault->db.path,
+                             "%.200s: the store has format %d, expected %d; %s", vault->path,
                              (int)format, TACIT__VAULT_FORMAT,
                              format < TACIT__VAULT_FORMAT
                                  ? "tacit store migrate, or a start of the service, brings it over"
@@ -151,25 +153,25 @@ static tacit_status check_links(const tacit__vault *vault, const struct stat *en
                              "%.200s: the file has another name, a hard link, and its log would be "
                              "lost between the two; remove all names but one, and make backups "
                              "with tacit store backup",
-                             vault->db.path);
+                             vault->path);
 }
 
 static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     struct stat entry;
     const bool serves = vault->use == TACIT__VAULT_SERVE;
-    bool there = stat(vault->db.path, &entry) == 0;
+    bool there = stat(vault->path, &entry) == 0;
     if (there && S_ISDIR(entry.st_mode))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: is a directory, expected a file for the store, such as "
                            "service.db",
-                           vault->db.path);
+                           vault->path);
     there = there && entry.st_size > 0;
     if (!there && (!serves || key == NULL))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is no store yet; tacit serve or tacit token create makes "
                            "it",
-                           vault->db.path);
+                           vault->path);
     tacit_status status = serves ? lock_file(vault, err) : TACIT_OK;
     if (status == TACIT_OK && there)
         status = check_links(vault, &entry, err);
@@ -202,7 +204,7 @@ tacit_status tacit__vault_open_marked(const char *path, const char *mark, tacit_
     vault->use = use;
     vault->lock = vault->file = vault->mark = -1;
     vault->mark_named = mark != NULL;
-    memcpy(vault->db.path, path, strlen(path) + 1);
+    memcpy(vault->path, path, strlen(path) + 1);
     (void)snprintf(vault->mark_path, sizeof vault->mark_path, "%s%s", mark != NULL ? mark : path,
                    mark != NULL ? "" : ".mark");
     tacit_status status = use == TACIT__VAULT_SERVE ? lock_beside(vault, err) : TACIT_OK;
@@ -227,7 +229,7 @@ void tacit__vault_close(tacit__vault *vault)
     if (vault == NULL)
         return;
     /* called for its effect: a server that lost the store leaves its log and its mark alone */
-    if (vault->db.handle != NULL && vault->file >= 0)
+    if (vault->db != NULL && vault->file >= 0)
         (void)tacit__vault_has_log(vault);
     if (vault->mark >= 0) {
         /* one that cannot be raised is too low, which notices less, and never too much */
@@ -235,7 +237,7 @@ void tacit__vault_close(tacit__vault *vault)
         (void)status;
         (void)close(vault->mark);
     }
-    tacit__db_close(&vault->db);
+    tacit__connection_destroy(vault->db);
     if (vault->file >= 0)
         (void)close(vault->file);
     if (vault->lock >= 0)

@@ -24,22 +24,22 @@ typedef struct terms {
 
 static tacit_status read_terms(tacit__vault *vault, int64_t learner, terms *out, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
-    TRY(tacit__db_prepare(&vault->db, SQL_TERMS,
-                          "SELECT visits, apart, accepted, users_limit, named FROM learner"
-                          " WHERE id=?",
-                          &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    TRY(tacit__db_next(&vault->db, s, &found, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_TERMS,
+                                  "SELECT visits, apart, accepted, users_limit, named FROM learner"
+                                  " WHERE id=?",
+                                  &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    TRY(tacit__cursor_next(s, &found, err));
     if (!found)
-        return tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is gone", vault->db.path);
-    *out = (terms){.visits = (uint64_t)sqlite3_column_int64(s, 0),
-                   .apart = (uint64_t)sqlite3_column_int64(s, 1),
-                   .accepted = (uint64_t)sqlite3_column_int64(s, 2),
-                   .limit = (uint64_t)sqlite3_column_int64(s, 3),
-                   .named = sqlite3_column_int64(s, 4) != 0};
-    (void)sqlite3_reset(s);
+        return tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is gone", vault->path);
+    *out = (terms){.visits = (uint64_t)tacit__cursor_int(s, 0),
+                   .apart = (uint64_t)tacit__cursor_int(s, 1),
+                   .accepted = (uint64_t)tacit__cursor_int(s, 2),
+                   .limit = (uint64_t)tacit__cursor_int(s, 3),
+                   .named = tacit__cursor_int(s, 4) != 0};
+    tacit__cursor_reset(s);
     return TACIT_OK;
 }
 
@@ -74,21 +74,21 @@ static tacit_status fail_person(const tacit__vault *vault, tacit_error *err)
 {
     return tacit__fail(err, TACIT_CORRUPT,
                        "%.200s: how often a person took part was changed; restore the file",
-                       vault->db.path);
+                       vault->path);
 }
 
-tacit_status tacit__vault_check_visits(const tacit__vault *vault, sqlite3_stmt *row, int column,
+tacit_status tacit__vault_check_visits(const tacit__vault *vault, tacit__cursor *row, int column,
                                        int64_t learner, const uint8_t *person,
                                        tacit__person_visits *out, tacit_error *err)
 {
     uint8_t tag[TACIT__PERSON_TAG];
     size_t size;
-    const void *kept = tacit__vault_blob(row, column + 2, &size);
-    *out = (tacit__person_visits){.visits = (uint64_t)sqlite3_column_int64(row, column),
-                                  .last_place = (uint64_t)sqlite3_column_int64(row, column + 1)};
+    const void *kept = tacit__cursor_bytes(row, column + 2, &size);
+    *out = (tacit__person_visits){.visits = (uint64_t)tacit__cursor_int(row, column),
+                                  .last_place = (uint64_t)tacit__cursor_int(row, column + 1)};
     /* 1.5 is 1 as a whole number, and under its tag, but not in a sum */
-    if (sqlite3_column_type(row, column) != SQLITE_INTEGER ||
-        sqlite3_column_type(row, column + 1) != SQLITE_INTEGER)
+    if (tacit__cursor_type(row, column) != TACIT__COLUMN_INTEGER ||
+        tacit__cursor_type(row, column + 1) != TACIT__COLUMN_INTEGER)
         return fail_person(vault, err);
     if (!vault->keyed)
         return TACIT_OK;
@@ -97,36 +97,39 @@ tacit_status tacit__vault_check_visits(const tacit__vault *vault, sqlite3_stmt *
                                                                     : fail_person(vault, err);
 }
 
-tacit_status tacit__vault_check_row(const tacit__vault *vault, sqlite3_stmt *row, int hash,
+tacit_status tacit__vault_check_row(const tacit__vault *vault, tacit__cursor *row, int hash,
                                     int column, const uint8_t **person, tacit_error *err)
 {
     tacit__person_visits visits;
     size_t size;
-    *person = tacit__vault_blob(row, hash, &size);
+    *person = tacit__cursor_bytes(row, hash, &size);
     /* a text of the same bytes is another key of the table */
-    if (sqlite3_column_type(row, hash) != SQLITE_BLOB || size != TACIT__VAULT_KEY)
+    if (tacit__cursor_type(row, hash) != TACIT__COLUMN_BYTES || size != TACIT__VAULT_KEY)
         return fail_person(vault, err);
-    return tacit__vault_check_visits(vault, row, column, sqlite3_column_int64(row, 0), *person,
+    return tacit__vault_check_visits(vault, row, column, tacit__cursor_int(row, 0), *person,
                                      &visits, err);
 }
 
 tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     struct {
         int64_t learner;
         uint8_t person[TACIT__VAULT_KEY];
     } before = {.learner = INT64_MIN};
     bool good = true;
-    int code = SQLITE_DONE;
     *why = NULL;
     TRY(tacit__vault_prepare(vault,
                              "SELECT learner, hash, visits, last_place, tag FROM person"
                              " WHERE visits IS NOT NULL ORDER BY learner, hash",
                              &s, err));
-    while (good && (code = sqlite3_step(s)) == SQLITE_ROW) {
+    tacit_status status = TACIT_OK;
+    for (bool more = true; good;) {
+        status = tacit__cursor_next(s, &more, err);
+        if (status != TACIT_OK || !more)
+            break;
         const uint8_t *person;
-        const int64_t learner = sqlite3_column_int64(s, 0);
+        const int64_t learner = tacit__cursor_int(s, 0);
         good =
             tacit__vault_check_row(vault, s, 1, 2, &person, NULL) == TACIT_OK &&
             (learner > before.learner || (learner == before.learner &&
@@ -135,29 +138,29 @@ tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why, ta
         if (good)
             memcpy(before.person, person, sizeof before.person);
     }
-    (void)sqlite3_finalize(s);
+    tacit__cursor_close(s);
     if (!good)
         *why = "how often a person took part was changed";
-    return !good || code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+    return status;
 }
 
 /* {0, 0} if the person has not come yet. */
 static tacit_status read_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                 tacit__person_visits *out, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
     *out = (tacit__person_visits){0};
-    TRY(tacit__db_prepare(&vault->db, SQL_VISITS,
-                          "SELECT visits, last_place, tag FROM person WHERE learner=? AND hash=?",
-                          &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    (void)sqlite3_bind_blob(s, 2, person, TACIT__VAULT_KEY, SQLITE_STATIC);
-    TRY(tacit__db_next(&vault->db, s, &found, err));
+    TRY(tacit__connection_prepare(
+        vault->db, SQL_VISITS,
+        "SELECT visits, last_place, tag FROM person WHERE learner=? AND hash=?", &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, person, TACIT__VAULT_KEY);
+    TRY(tacit__cursor_next(s, &found, err));
     if (!found)
         return TACIT_OK;
     tacit_status status = tacit__vault_check_visits(vault, s, 0, learner, person, out, err);
-    (void)sqlite3_reset(s);
+    tacit__cursor_reset(s);
     return status;
 }
 
@@ -172,12 +175,13 @@ tacit_status tacit__vault_count_visit(tacit__vault *vault, int64_t learner, cons
     v = (tacit__person_visits){.visits = v.visits + 1, .last_place = t.accepted};
     TACIT__REQUIRE(v.visits <= t.visits);
     make_tag(vault->key_proof, learner, person, &v, tag);
-    return tacit__db_write(&vault->db, SQL_COUNT_VISIT,
-                           "INSERT INTO person VALUES(?,?,NULL,?,?,?) ON CONFLICT DO UPDATE SET"
-                           " visits=excluded.visits, last_place=excluded.last_place,"
-                           " tag=excluded.tag",
-                           err, "ibiib", learner, person, (size_t)TACIT__VAULT_KEY,
-                           (int64_t)v.visits, (int64_t)v.last_place, tag, sizeof tag);
+    return tacit__connection_write(
+        vault->db, SQL_COUNT_VISIT,
+        "INSERT INTO person VALUES(?,?,NULL,?,?,?) ON CONFLICT DO UPDATE SET"
+        " visits=excluded.visits, last_place=excluded.last_place,"
+        " tag=excluded.tag",
+        err, "ibiib", learner, person, (size_t)TACIT__VAULT_KEY, (int64_t)v.visits,
+        (int64_t)v.last_place, tag, sizeof tag);
 }
 
 /* --- The rule ----------------------------------------------------------------------------------- */
@@ -219,15 +223,15 @@ tacit_status tacit__vault_has_used(tacit__vault *vault, int64_t learner,
 tacit_status tacit__vault_count_people(tacit__vault *vault, int64_t learner, uint64_t *n,
                                        tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
     *n = 0;
     TRY(tacit__vault_prepare(vault, "SELECT count(*) FROM person WHERE learner=?", &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    tacit_status status = tacit__db_next(&vault->db, s, &found, err);
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit_status status = tacit__cursor_next(s, &found, err);
     if (status == TACIT_OK && found)
-        *n = (uint64_t)sqlite3_column_int64(s, 0);
-    (void)sqlite3_finalize(s);
+        *n = (uint64_t)tacit__cursor_int(s, 0);
+    tacit__cursor_close(s);
     return status;
 }
 
@@ -238,8 +242,8 @@ tacit_status tacit__vault_save_verdict(tacit__vault *vault, int64_t learner,
                                        tacit__vault_answer verdict, tacit_error *err)
 {
     TACIT__REQUIRE(verdict == TACIT__VAULT_SOON || verdict == TACIT__VAULT_USED);
-    return tacit__db_write(
-        &vault->db, SQL_SAVE_VERDICT, "INSERT OR IGNORE INTO verdict VALUES(?,?,?,?)", err, "ibii",
+    return tacit__connection_write(
+        vault->db, SQL_SAVE_VERDICT, "INSERT OR IGNORE INTO verdict VALUES(?,?,?,?)", err, "ibii",
         learner, key, (size_t)TACIT__VAULT_KEY, opened, (int64_t)(verdict == TACIT__VAULT_SOON));
 }
 
@@ -247,31 +251,31 @@ tacit_status tacit__vault_find_verdict(tacit__vault *vault, int64_t learner,
                                        const uint8_t key[TACIT__VAULT_KEY],
                                        tacit__vault_answer *verdict, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
     *verdict = TACIT__VAULT_TAKEN;
-    TRY(tacit__db_prepare(&vault->db, SQL_FIND_VERDICT,
-                          "SELECT soon FROM verdict WHERE learner=? AND key=?", &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
-    TRY(tacit__db_next(&vault->db, s, &found, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_FIND_VERDICT,
+                                  "SELECT soon FROM verdict WHERE learner=? AND key=?", &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, key, TACIT__VAULT_KEY);
+    TRY(tacit__cursor_next(s, &found, err));
     if (!found)
         return TACIT_OK;
-    *verdict = sqlite3_column_int64(s, 0) != 0 ? TACIT__VAULT_SOON : TACIT__VAULT_USED;
-    (void)sqlite3_reset(s);
+    *verdict = tacit__cursor_int(s, 0) != 0 ? TACIT__VAULT_SOON : TACIT__VAULT_USED;
+    tacit__cursor_reset(s);
     return TACIT_OK;
 }
 
 tacit_status tacit__vault_has_verdicts(tacit__vault *vault, int64_t opened, bool *has,
                                        tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     *has = false;
-    TRY(tacit__db_prepare(&vault->db, SQL_HAS_VERDICTS,
-                          "SELECT 1 FROM verdict WHERE opened<? LIMIT 1", &s, err));
-    (void)sqlite3_bind_int64(s, 1, opened);
-    tacit_status status = tacit__db_next(&vault->db, s, has, err);
-    (void)sqlite3_reset(s);
+    TRY(tacit__connection_prepare(vault->db, SQL_HAS_VERDICTS,
+                                  "SELECT 1 FROM verdict WHERE opened<? LIMIT 1", &s, err));
+    tacit__cursor_bind_int(s, 1, opened);
+    tacit_status status = tacit__cursor_next(s, has, err);
+    tacit__cursor_reset(s);
     return status;
 }
 
@@ -279,62 +283,53 @@ tacit_status tacit__vault_delete_verdicts(tacit__vault *vault, int64_t opened, u
                                           uint64_t *n, tacit_error *err)
 {
     TACIT__REQUIRE(most > 0);
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_DELETE_VERDICTS,
-                        "DELETE FROM verdict WHERE (learner, key) IN (SELECT learner, key FROM"
-                        " verdict WHERE opened<? ORDER BY opened LIMIT ?)",
-                        err, "ii", opened, (int64_t)most);
-    *n = status == TACIT_OK ? (uint64_t)sqlite3_changes(vault->db.handle) : 0;
-    return status;
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_DELETE_VERDICTS,
+        "DELETE FROM verdict WHERE (learner, key) IN (SELECT learner, key FROM"
+        " verdict WHERE opened<? ORDER BY opened LIMIT ?)",
+        err, "ii", opened, (int64_t)most);
+    *n = 0;
+    return status == TACIT_OK ? tacit__connection_changes(vault->db, n, err) : status;
 }
 
 /* --- Another key -------------------------------------------------------------------------------- */
 
 typedef struct change {
     const uint8_t *before, *after;
-    bool damaged;
 } change;
 
-/* retag(learner, hash, visits, last_place, tag): the tag under the other key. */
-static void retag(sqlite3_context *context, int n, sqlite3_value **values)
+/* One row, as tacit__vault_check_row reads it. */
+static tacit_status retag(tacit__vault *vault, tacit__cursor *row, void *context, tacit_error *err)
 {
-    (void)n;
-    change *c = sqlite3_user_data(context);
-    const int64_t learner = sqlite3_value_int64(values[0]);
-    const tacit__person_visits v = {.visits = (uint64_t)sqlite3_value_int64(values[2]),
-                                    .last_place = (uint64_t)sqlite3_value_int64(values[3])};
+    const change *c = context;
+    const int64_t learner = tacit__cursor_int(row, 0);
+    size_t hash_size, tag_size;
+    const uint8_t *person = tacit__cursor_bytes(row, 1, &hash_size);
+    const void *kept = tacit__cursor_bytes(row, 4, &tag_size);
+    const tacit__person_visits v = {.visits = (uint64_t)tacit__cursor_int(row, 2),
+                                    .last_place = (uint64_t)tacit__cursor_int(row, 3)};
     uint8_t tag[TACIT__PERSON_TAG];
-    const uint8_t *person = sqlite3_value_blob(values[1]);
-    const void *kept = sqlite3_value_blob(values[4]);
-    bool sound = sqlite3_value_bytes(values[1]) == TACIT__VAULT_KEY &&
-                 sqlite3_value_bytes(values[4]) == TACIT__PERSON_TAG;
-    if (sound) {
-        make_tag(c->before, learner, person, &v, tag);
-        sound = tacit__same_bytes(tag, kept, sizeof tag);
-    }
-    if (!sound) {
-        c->damaged = true;
-        sqlite3_result_error(context, "a person was changed", -1);
-        return;
-    }
+    if (hash_size != TACIT__VAULT_KEY || tag_size != sizeof tag)
+        return fail_person(vault, err);
+    make_tag(c->before, learner, person, &v, tag);
+    if (!tacit__same_bytes(tag, kept, sizeof tag))
+        return fail_person(vault, err);
     make_tag(c->after, learner, person, &v, tag);
-    sqlite3_result_blob(context, tag, (int)sizeof tag, SQLITE_TRANSIENT);
+    return tacit__connection_write(vault->db, SQL_RETAG,
+                                   "UPDATE person SET tag=? WHERE learner=? AND hash=?", err, "bib",
+                                   tag, sizeof tag, learner, person, hash_size);
 }
 
 tacit_status tacit__vault_retag(tacit__vault *vault, const uint8_t before[TACIT__KEY_BYTES],
                                 const uint8_t after[TACIT__KEY_BYTES], tacit_error *err)
 {
-    change c = {before, after, false};
-    int code = sqlite3_create_function(vault->db.handle, "retag", 5,
-                                       SQLITE_UTF8 | SQLITE_DIRECTONLY, &c, retag, NULL, NULL);
-    if (code != SQLITE_OK)
-        return tacit__db_fail(&vault->db, code, "write", err);
-    tacit_status status =
-        tacit__db_run(&vault->db,
-                      "UPDATE person SET tag=retag(learner, hash, visits, last_place, tag)"
-                      " WHERE visits IS NOT NULL",
-                      "write", err);
-    (void)sqlite3_create_function(vault->db.handle, "retag", 5, SQLITE_UTF8, NULL, NULL, NULL,
-                                  NULL);
-    return c.damaged ? fail_person(vault, err) : status;
+    change c = {before, after};
+    return tacit__vault_walk(
+        vault,
+        &(tacit__table_walk){"SELECT learner, hash, visits, last_place, tag FROM"
+                             " person WHERE visits IS NOT NULL AND"
+                             " (learner, hash) > (?1, ?2) ORDER BY learner, hash"
+                             " LIMIT ?3",
+                             .number = INT64_MIN},
+        retag, &c, err);
 }

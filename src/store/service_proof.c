@@ -6,6 +6,7 @@
  * lines of the ledger and by its tag its state, has a keyed hash; and one more stands over the facts in
  * `meta`, the adoptions and the proofs of all learners, so that none of these can be put back alone. Both
  * are made anew by every transaction that changes something of them, as its last act. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -14,18 +15,24 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-tacit_status tacit__vault_append_rows(tacit__vault *vault, sqlite3_stmt *s, int64_t learner,
-                                      tacit__text *out, tacit_error *err)
+tacit_status tacit__vault_append_rows(tacit__cursor *s, int64_t learner, tacit__text *out,
+                                      tacit_error *err)
 {
     tacit_status status = TACIT_OK;
-    if (sqlite3_bind_parameter_count(s) > 0)
-        (void)sqlite3_bind_int64(s, 1, learner);
+    if (tacit__cursor_parameters(s) > 0)
+        tacit__cursor_bind_int(s, 1, learner);
     for (bool more = true; more && status == TACIT_OK;) {
-        status = tacit__db_next(&vault->db, s, &more, err);
-        for (int i = 0; more && status == TACIT_OK && i < sqlite3_column_count(s); i++) {
+        status = tacit__cursor_next(s, &more, err);
+        for (int i = 0; more && status == TACIT_OK && i < tacit__cursor_columns(s); i++) {
             size_t size;
-            const char *bytes = tacit__vault_blob(s, i, &size);
-            tacit__text_count(out, (uint64_t)sqlite3_column_type(s, i));
+            char number[24];
+            const char *bytes = tacit__cursor_bytes(s, i, &size);
+            if (tacit__cursor_type(s, i) == TACIT__COLUMN_INTEGER) {
+                size = (size_t)snprintf(number, sizeof number, "%lld",
+                                        (long long)tacit__cursor_int(s, i));
+                bytes = number;
+            }
+            tacit__text_count(out, (uint64_t)tacit__cursor_type(s, i));
             tacit__text_put(out, " ");
             tacit__text_count(out, size);
             tacit__text_put(out, " ");
@@ -33,16 +40,16 @@ tacit_status tacit__vault_append_rows(tacit__vault *vault, sqlite3_stmt *s, int6
         }
         tacit__text_put(out, more ? ";" : ".");
     }
-    (void)sqlite3_reset(s);
+    tacit__cursor_reset(s);
     return status;
 }
 
-static tacit_status append_rows(tacit__vault *vault, size_t number, const char *sql,
-                                int64_t learner, tacit__text *out, tacit_error *err)
+static tacit_status append_rows(tacit__vault *vault, int number, const char *sql, int64_t learner,
+                                tacit__text *out, tacit_error *err)
 {
-    sqlite3_stmt *s;
-    TRY(tacit__db_prepare(&vault->db, number, sql, &s, err));
-    return tacit__vault_append_rows(vault, s, learner, out, err);
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(vault->db, number, sql, &s, err));
+    return tacit__vault_append_rows(s, learner, out, err);
 }
 
 /* What is proved. The state is there by its tag. */
@@ -72,8 +79,9 @@ static tacit_status write_proof(tacit__vault *vault, int64_t learner, tacit_erro
 {
     uint8_t proof[TACIT__PROOF_BYTES];
     TRY(make_proof(vault, learner, proof, err));
-    return tacit__db_write(&vault->db, SQL_SET_PROOF, "UPDATE learner SET proof=? WHERE id=?", err,
-                           "bi", proof, sizeof proof, learner);
+    return tacit__connection_write(vault->db, SQL_SET_PROOF,
+                                   "UPDATE learner SET proof=? WHERE id=?", err, "bi", proof,
+                                   sizeof proof, learner);
 }
 
 /* Over all: what the rows' own proofs do not say. */
@@ -128,7 +136,7 @@ tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_erro
         status = write_proof(vault, vault->touched[--vault->n_touched], err);
     if (!known && status == TACIT_OK)
         vault->touched[vault->n_touched++] = learner;
-    if (status == TACIT_OK && sqlite3_get_autocommit(vault->db.handle))
+    if (status == TACIT_OK && !tacit__connection_in_transaction(vault->db))
         status = tacit__vault_prove_all(vault, err);
     return status;
 }
@@ -136,55 +144,51 @@ tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_erro
 tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
     TRY(make_proof(vault, learner, proof, err));
-    TRY(tacit__db_prepare(&vault->db, SQL_PROOF, "SELECT proof FROM learner WHERE id=?", &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    TRY(tacit__db_next(&vault->db, s, &found, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_PROOF, "SELECT proof FROM learner WHERE id=?", &s,
+                                  err));
+    tacit__cursor_bind_int(s, 1, learner);
+    TRY(tacit__cursor_next(s, &found, err));
     tacit_status status = TACIT_OK;
     size_t size = 0;
-    const void *kept = found ? tacit__vault_blob(s, 0, &size) : NULL;
+    const void *kept = found ? tacit__cursor_bytes(s, 0, &size) : NULL;
     if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
         status = tacit__fail(err, TACIT_CORRUPT,
                              "%.200s: the state, the counters and the ledger of a learner do not "
                              "match: something was changed",
-                             vault->db.path);
-    (void)sqlite3_reset(s);
+                             vault->path);
+    tacit__cursor_reset(s);
     return status;
 }
 
 static tacit_status compare_facts(tacit__vault *vault, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     TRY(make_whole_proof(vault, proof, err));
     TRY(tacit__vault_prepare(vault, "SELECT value FROM meta WHERE name='proof'", &s, err));
-    tacit_status status = TACIT_OK;
-    int code = sqlite3_step(s);
+    bool found;
+    tacit_status status = tacit__cursor_next(s, &found, err);
     size_t size = 0;
-    const void *kept = code == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = tacit__db_fail(&vault->db, code, "read", err);
-    else if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
+    const void *kept = found ? tacit__cursor_bytes(s, 0, &size) : NULL;
+    if (status == TACIT_OK && (size != sizeof proof || !tacit__same_bytes(proof, kept, size)))
         status =
             tacit__fail(err, TACIT_CORRUPT,
                         "%.200s: facts about the store were changed: whether it is a copy, how "
                         "far it has come, or which learners it has",
-                        vault->db.path);
-    (void)sqlite3_finalize(s);
+                        vault->path);
+    tacit__cursor_close(s);
     return status;
 }
 
 tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err)
 {
     /* one snapshot of rows and proof, while another connection writes */
-    const bool alone = sqlite3_get_autocommit(vault->db.handle);
-    tacit_status status = alone ? tacit__db_run(&vault->db, "BEGIN", "read", err) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
-    status = compare_facts(vault, err);
-    if (alone)
-        (void)sqlite3_exec(vault->db.handle, "ROLLBACK", NULL, NULL, NULL);
+    bool alone;
+    TRY(tacit__vault_begin_snapshot(vault, &alone, err));
+    tacit_status status = compare_facts(vault, err);
+    tacit__vault_end_snapshot(vault, alone);
     return status;
 }

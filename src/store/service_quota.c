@@ -10,50 +10,52 @@ tacit_status tacit__vault_find_report(tacit__vault *vault, int64_t learner,
                                       const uint8_t content[TACIT__VAULT_KEY],
                                       tacit__vault_answer *answer, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
-    TRY(tacit__db_prepare(&vault->db, SQL_FIND_REPORT,
-                          "SELECT 1, content FROM seen WHERE learner=?1 AND key=?2 UNION ALL"
-                          " SELECT 0, content FROM seen WHERE learner=?1 AND content=?3",
-                          &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
-    (void)sqlite3_bind_blob(s, 3, content, TACIT__VAULT_KEY, SQLITE_STATIC);
+    TRY(tacit__connection_prepare(
+        vault->db, SQL_FIND_REPORT,
+        "SELECT 1, content FROM seen WHERE learner=?1 AND key=?2 UNION ALL"
+        " SELECT 0, content FROM seen WHERE learner=?1 AND content=?3",
+        &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, key, TACIT__VAULT_KEY);
+    tacit__cursor_bind_bytes(s, 3, content, TACIT__VAULT_KEY);
     *answer = TACIT__VAULT_TAKEN;
-    TRY(tacit__db_next(&vault->db, s, &found, err));
+    TRY(tacit__cursor_next(s, &found, err));
     if (!found)
         return TACIT_OK;
     size_t size;
-    const void *theirs = tacit__vault_blob(s, 1, &size);
+    const void *theirs = tacit__cursor_bytes(s, 1, &size);
     bool same = size == TACIT__VAULT_KEY && tacit__same_bytes(theirs, content, size);
-    *answer = sqlite3_column_int(s, 0) == 0 || same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
-    (void)sqlite3_reset(s);
+    *answer = tacit__cursor_int(s, 0) == 0 || same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
+    tacit__cursor_reset(s);
     return TACIT_OK;
 }
 
 tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t day, uint64_t *used,
                                     tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
     *used = 0;
-    TRY(tacit__db_prepare(&vault->db, SQL_QUOTA, "SELECT used FROM quota WHERE token=? AND day>=?",
-                          &s, err));
-    (void)sqlite3_bind_int64(s, 1, token);
-    (void)sqlite3_bind_int64(s, 2, day);
-    tacit_status status = tacit__db_next(&vault->db, s, &found, err);
+    TRY(tacit__connection_prepare(vault->db, SQL_QUOTA,
+                                  "SELECT used FROM quota WHERE token=? AND day>=?", &s, err));
+    tacit__cursor_bind_int(s, 1, token);
+    tacit__cursor_bind_int(s, 2, day);
+    tacit_status status = tacit__cursor_next(s, &found, err);
     if (status == TACIT_OK && found)
-        *used = (uint64_t)sqlite3_column_int64(s, 0);
-    (void)sqlite3_reset(s);
+        *used = (uint64_t)tacit__cursor_int(s, 0);
+    tacit__cursor_reset(s);
     return status;
 }
 
 tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t token, int64_t day,
                                     tacit_error *err)
 {
-    return tacit__db_write(&vault->db, SQL_USE_QUOTA,
-                           "INSERT INTO quota VALUES(?,?,1) ON CONFLICT(token) DO UPDATE SET"
-                           " used = CASE WHEN excluded.day > day THEN 1 ELSE used + 1 END,"
-                           " day = max(day, excluded.day)",
-                           err, "ii", token, day);
+    return tacit__connection_write(
+        vault->db, SQL_USE_QUOTA,
+        "INSERT INTO quota VALUES(?,?,1) ON CONFLICT(token) DO UPDATE SET"
+        " used = CASE WHEN excluded.day > day THEN 1 ELSE used + 1 END,"
+        " day = max(day, excluded.day)",
+        err, "ii", token, day);
 }

@@ -17,23 +17,23 @@ tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner, const voi
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_RECORD, "INSERT INTO decision(learner, data) VALUES(?,?)",
-                        err, "ib", learner, sealed, size + TACIT__SEAL_BYTES);
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_RECORD, "INSERT INTO decision(learner, data) VALUES(?,?)", err, "ib",
+        learner, sealed, size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     return status;
 }
 
 /* Opens one row for `each`; *number becomes its number. */
-static tacit_status read_record(tacit__vault *vault, sqlite3_stmt *row,
+static tacit_status read_record(tacit__vault *vault, tacit__cursor *row,
                                 tacit__vault_record_fn *each, void *context, int64_t *number,
                                 tacit_error *err)
 {
     size_t n, size = 0;
     uint8_t *data = NULL;
-    const void *sealed = tacit__vault_blob(row, 2, &n);
-    const char *name = (const char *)sqlite3_column_text(row, 1);
-    *number = sqlite3_column_int64(row, 0);
+    const void *sealed = tacit__cursor_bytes(row, 2, &n);
+    const char *name = tacit__cursor_text(row, 1);
+    *number = tacit__cursor_int(row, 0);
     tacit_status status =
         tacit__vault_open_sealed(vault, vault->key_input, sealed, n, &data, &size, err);
     if (status == TACIT_OK)
@@ -49,24 +49,25 @@ tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *e
     int64_t number = 0;
     tacit_status status = TACIT_OK;
     for (int n = BATCH; n == BATCH && status == TACIT_OK;) {
-        sqlite3_stmt *s;
-        status = tacit__db_prepare(&vault->db, SQL_RECORDS,
-                                   "SELECT d.number, l.name, d.data FROM decision AS d JOIN learner"
-                                   " AS l ON l.id=d.learner WHERE d.number>? ORDER BY d.number"
-                                   " LIMIT ?",
-                                   &s, err);
+        tacit__cursor *s;
+        status = tacit__connection_prepare(
+            vault->db, SQL_RECORDS,
+            "SELECT d.number, l.name, d.data FROM decision AS d JOIN learner"
+            " AS l ON l.id=d.learner WHERE d.number>? ORDER BY d.number"
+            " LIMIT ?",
+            &s, err);
         if (status != TACIT_OK)
             return status;
-        (void)sqlite3_bind_int64(s, 1, number);
-        (void)sqlite3_bind_int(s, 2, BATCH);
+        tacit__cursor_bind_int(s, 1, number);
+        tacit__cursor_bind_int(s, 2, BATCH);
         bool more = true;
         for (n = 0; status == TACIT_OK; n++) {
-            status = tacit__db_next(&vault->db, s, &more, err);
+            status = tacit__cursor_next(s, &more, err);
             if (status != TACIT_OK || !more)
                 break;
             status = read_record(vault, s, each, context, &number, err);
         }
-        (void)sqlite3_reset(s);
+        tacit__cursor_reset(s);
     }
     return status;
 }
@@ -74,19 +75,19 @@ tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *e
 tacit_status tacit__vault_learners(tacit__vault *vault, tacit__vault_learner_fn *each,
                                    void *context, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool more = true;
-    tacit_status status =
-        tacit__db_prepare(&vault->db, SQL_LEARNERS,
-                          "SELECT name, (SELECT count(*) FROM input AS i WHERE i.learner=l.id AND"
-                          " i.number>l.taken) FROM learner AS l ORDER BY id",
-                          &s, err);
+    tacit_status status = tacit__connection_prepare(
+        vault->db, SQL_LEARNERS,
+        "SELECT name, (SELECT count(*) FROM input AS i WHERE i.learner=l.id AND"
+        " i.number>l.taken) FROM learner AS l ORDER BY id",
+        &s, err);
     while (status == TACIT_OK) {
-        status = tacit__db_next(&vault->db, s, &more, err);
+        status = tacit__cursor_next(s, &more, err);
         if (status != TACIT_OK || !more)
             break;
-        const char *name = (const char *)sqlite3_column_text(s, 0);
-        each(context, name != NULL ? name : "", (uint64_t)sqlite3_column_int64(s, 1));
+        const char *name = tacit__cursor_text(s, 0);
+        each(context, name != NULL ? name : "", (uint64_t)tacit__cursor_int(s, 1));
     }
     return status;
 }

@@ -15,47 +15,71 @@ typedef struct change {
     uint8_t others[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES]; /* those that the vault has not now */
     uint8_t before[TACIT__KEY_BYTES], after[TACIT__KEY_BYTES]; /* of inputs */
     uint8_t proof_before[TACIT__KEY_BYTES], proof_after[TACIT__KEY_BYTES];
-    bool damaged;
 } change;
 
-/* reseal(data): opened by the one key and sealed by the other. */
-static void reseal(sqlite3_context *context, int n, sqlite3_value **values)
+/* Opened by the one key and sealed by the other. */
+static tacit_status reseal(const tacit__vault *vault, const change *c, const void *sealed,
+                           size_t size, uint8_t **out, tacit_error *err)
 {
-    (void)n;
-    change *c = sqlite3_user_data(context);
-    const size_t size = (size_t)sqlite3_value_bytes(values[0]);
-    const void *sealed = sqlite3_value_blob(values[0]);
-    uint8_t *plain = tacit__alloc(size + 1, 1), *out = tacit__alloc(size + 1, 1);
-    if (plain == NULL || out == NULL) {
-        sqlite3_result_error_nomem(context);
-    } else if (size < TACIT__SEAL_BYTES || !tacit__unseal(c->before, sealed, size, plain)) {
-        c->damaged = true;
-        sqlite3_result_error(context, "something sealed was changed", -1);
-    } else {
-        tacit__seal(c->after, plain, size - TACIT__SEAL_BYTES, out);
-        sqlite3_result_blob(context, out, (int)size, SQLITE_TRANSIENT);
-    }
-    tacit__free_secret(plain, size + 1);
-    tacit__free(out);
+    size_t n = 0;
+    uint8_t *plain = NULL;
+    TRY(tacit__vault_open_sealed(vault, c->before, sealed, size, &plain, &n, err));
+    *out = tacit__alloc(size, 1);
+    if (*out != NULL)
+        tacit__seal(c->after, plain, n, *out);
+    tacit__free_secret(plain, n);
+    return *out != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
-static tacit_status reseal_rows(tacit__vault *vault, change *c, tacit_error *err)
+/* A table with something sealed in it: rows are a number, a name (either may be none of the key), the
+ * data. */
+typedef struct sealed_table {
+    const char *rows, *update;
+    int number;
+    bool by_number, by_name;
+    const change *change;
+} sealed_table;
+
+static tacit_status reseal_row(tacit__vault *vault, tacit__cursor *row, void *context,
+                               tacit_error *err)
 {
-    int code = sqlite3_create_function(vault->db.handle, "reseal", 1,
-                                       SQLITE_UTF8 | SQLITE_DIRECTONLY, c, reseal, NULL, NULL);
-    if (code != SQLITE_OK)
-        return tacit__db_fail(&vault->db, code, "write", err);
-    tacit_status status = tacit__db_run(&vault->db,
-                                        "UPDATE input SET data=reseal(data);"
-                                        "UPDATE open SET data=reseal(data);"
-                                        "UPDATE answer SET data=reseal(data);"
-                                        "UPDATE decision SET data=reseal(data)",
-                                        "write", err);
-    (void)sqlite3_create_function(vault->db.handle, "reseal", 1, SQLITE_UTF8, NULL, NULL, NULL,
-                                  NULL);
-    return c->damaged ? tacit__fail(err, TACIT_CORRUPT, "%.200s: something sealed was changed",
-                                    vault->db.path)
-                      : status;
+    const sealed_table *t = context;
+    size_t size, name_size;
+    const void *data = tacit__cursor_bytes(row, 2, &size);
+    const void *name = tacit__cursor_bytes(row, 1, &name_size);
+    uint8_t *out = NULL;
+    TRY(reseal(vault, t->change, data, size, &out, err));
+    tacit_status status =
+        t->by_number && t->by_name
+            ? tacit__connection_write(vault->db, t->number, t->update, err, "bib", out, size,
+                                      tacit__cursor_int(row, 0), name, name_size)
+        : t->by_number ? tacit__connection_write(vault->db, t->number, t->update, err, "bi", out,
+                                                 size, tacit__cursor_int(row, 0))
+                       : tacit__connection_write(vault->db, t->number, t->update, err, "bb", out,
+                                                 size, name, name_size);
+    tacit__free(out);
+    return status;
+}
+
+static tacit_status reseal_rows(tacit__vault *vault, const change *c, tacit_error *err)
+{
+    sealed_table tables[] = {
+        {"SELECT number, NULL, data FROM input WHERE number > ?1 AND ?2 IS NOT NULL"
+         " ORDER BY number LIMIT ?3",
+         "UPDATE input SET data=? WHERE number=?", SQL_RESEAL_INPUT, true, false, c},
+        {"SELECT learner, key, data FROM open WHERE (learner, key) > (?1, ?2)"
+         " ORDER BY learner, key LIMIT ?3",
+         "UPDATE open SET data=? WHERE learner=? AND key=?", SQL_RESEAL_OPEN, true, true, c},
+        {"SELECT ?1, name, data FROM answer WHERE name > ?2 ORDER BY name LIMIT ?3",
+         "UPDATE answer SET data=? WHERE name=?", SQL_RESEAL_ANSWER, false, true, c},
+        {"SELECT number, NULL, data FROM decision WHERE number > ?1 AND ?2 IS NOT NULL"
+         " ORDER BY number LIMIT ?3",
+         "UPDATE decision SET data=? WHERE number=?", SQL_RESEAL_DECISION, true, false, c}};
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == TACIT_OK; i++)
+        status = tacit__vault_walk(vault, &(tacit__table_walk){tables[i].rows, .number = INT64_MIN},
+                                   reseal_row, &tables[i], err);
+    return status;
 }
 
 static tacit_status reseal_state(tacit__vault *vault, int64_t id, void *context, tacit_error *err)
@@ -107,7 +131,7 @@ tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key, tacit_e
             err, TACIT_BAD_ARGUMENT,
             "%.150s: %s. Its key can change only while it may learn: adopt it first, or "
             "restore the original",
-            vault->db.path, tacit__standing_reason(tacit__vault_standing(vault)));
+            vault->path, tacit__standing_reason(tacit__vault_standing(vault)));
     tacit__random_bytes(c.others, sizeof c.others);
     TRY(tacit__vault_begin(vault, err));
     tacit_status status = change_all(vault, &c, key, err);

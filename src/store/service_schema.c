@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/db.h"
 #include "store/service_store_inside.h"
 
 enum { APPLICATION = 0x74616374 }; /* "tact", in the header of the file */
@@ -62,22 +63,22 @@ tacit_status tacit__vault_create_tables(tacit__vault *vault, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     for (const char *at = schema, *end; status == TACIT_OK && *at != '\0'; at = end + 1) {
-        sqlite3_stmt *s;
-        char sql[600];
+        tacit__cursor *s;
+        char sql[600], name[64];
         int length;
+        bool found;
         end = strchr(at, ';');
-        const char *name = name_of(at, &length);
+        const char *from = name_of(at, &length);
+        (void)snprintf(name, sizeof name, "%.*s", length, from);
         status = tacit__vault_prepare(vault, "SELECT 1 FROM sqlite_master WHERE name = ?", &s, err);
         if (status != TACIT_OK)
             break;
-        (void)sqlite3_bind_text(s, 1, name, length, SQLITE_STATIC);
-        int code = sqlite3_step(s);
-        (void)sqlite3_finalize(s);
+        tacit__cursor_bind_text(s, 1, name);
+        status = tacit__cursor_next(s, &found, err);
+        tacit__cursor_close(s);
         (void)snprintf(sql, sizeof sql, "%.*s", (int)(end - at), at);
-        if (code == SQLITE_DONE)
-            status = tacit__db_run(&vault->db, sql, "create", err);
-        else if (code != SQLITE_ROW)
-            status = tacit__db_fail(&vault->db, code, "read", err);
+        if (status == TACIT_OK && !found)
+            status = tacit__connection_run(vault->db, sql, "create", err);
     }
     return status;
 }
@@ -87,7 +88,7 @@ tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err)
     char numbers[96];
     (void)snprintf(numbers, sizeof numbers, "PRAGMA application_id=%d; PRAGMA user_version=%d;",
                    APPLICATION, TACIT__VAULT_FORMAT);
-    return tacit__db_run(&vault->db, numbers, "create", err);
+    return tacit__connection_run(vault->db, numbers, "create", err);
 }
 
 tacit_status tacit__vault_read_format(tacit__vault *vault, int64_t *format, tacit_error *err)
@@ -98,12 +99,13 @@ tacit_status tacit__vault_read_format(tacit__vault *vault, int64_t *format, taci
     if (application != APPLICATION)
         return tacit__fail(err, TACIT_CORRUPT,
                            "%.200s: this is not a store of the service; give another path as store",
-                           vault->db.path);
+                           vault->path);
     return TACIT_OK;
 }
 
-void tacit__vault_forbid_triggers(sqlite3 *handle)
+void tacit__vault_forbid_triggers(tacit__vault *vault)
 {
+    sqlite3 *handle = tacit__sqlite_of(vault->db)->handle;
     (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
     (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
 }
@@ -121,35 +123,33 @@ static tacit_status check_no_more(tacit__vault *vault, int64_t expected, tacit_e
         return tacit__fail(err, TACIT_CORRUPT,
                            "%.200s: the store has something that tacit did not create: a table, an "
                            "index, a view or a trigger; restore the file or a backup",
-                           vault->db.path);
+                           vault->path);
     return TACIT_OK;
 }
 
 tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err)
 {
-    sqlite3_stmt *s = NULL;
-    int code = sqlite3_prepare_v2(vault->db.handle, "SELECT 1 FROM sqlite_master WHERE sql = ?", -1,
-                                  &s, NULL);
-    if (code != SQLITE_OK)
-        return tacit__db_fail(&vault->db, code, "read", err);
+    tacit__cursor *s = NULL;
+    TRY(tacit__vault_prepare(vault, "SELECT 1 FROM sqlite_master WHERE sql = ?", &s, err));
     tacit_status status = TACIT_OK;
     int64_t n = 0;
     for (const char *at = schema, *end; status == TACIT_OK && *at != '\0'; at = end + 1, n++) {
+        char sql[600];
+        bool found;
         end = strchr(at, ';');
-        (void)sqlite3_bind_text(s, 1, at, (int)(end - at), SQLITE_STATIC);
-        code = sqlite3_step(s);
-        if (code == SQLITE_DONE) {
+        (void)snprintf(sql, sizeof sql, "%.*s", (int)(end - at), at);
+        tacit__cursor_bind_text(s, 1, sql);
+        status = tacit__cursor_next(s, &found, err);
+        if (status == TACIT_OK && !found) {
             int length;
             const char *name = name_of(at, &length);
             status = tacit__fail(err, TACIT_CORRUPT,
                                  "%.200s: the store is damaged: %.*s is missing, or not as it was "
                                  "made; put back the file as it was, or begin with another store",
-                                 vault->db.path, length, name);
-        } else if (code != SQLITE_ROW) {
-            status = tacit__db_fail(&vault->db, code, "read", err);
+                                 vault->path, length, name);
         }
-        (void)sqlite3_reset(s);
+        tacit__cursor_reset(s);
     }
-    (void)sqlite3_finalize(s);
+    tacit__cursor_close(s);
     return status == TACIT_OK ? check_no_more(vault, n, err) : status;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
+#include "store/db.h"
 #include "store/service_store_inside.h"
 
 static const struct {
@@ -134,7 +135,7 @@ tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err)
 {
     TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
     const bool fine = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
-    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
+    TRY(tacit__connection_run(vault->db, "BEGIN IMMEDIATE", "write", err));
     TRY(tacit__vault_finish_transaction(vault, write_owner(vault, fine, err), err));
     vault->owned = true;
     if (fine)
@@ -146,7 +147,7 @@ tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err)
 static bool is_in_place(const tacit__vault *vault)
 {
     struct stat here, ours;
-    return stat(vault->db.path, &here) == 0 && fstat(vault->file, &ours) == 0 &&
+    return stat(vault->path, &here) == 0 && fstat(vault->file, &ours) == 0 &&
            here.st_dev == ours.st_dev && here.st_ino == ours.st_ino;
 }
 
@@ -154,13 +155,14 @@ static bool is_in_place(const tacit__vault *vault)
  * removed. */
 static tacit_status fence(tacit__vault *vault, const char *what, tacit_error *err)
 {
-    (void)sqlite3_db_config(vault->db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
+    (void)sqlite3_db_config(tacit__sqlite_of(vault->db)->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+                            1, (int *)NULL);
     if (atomic_exchange(&vault->standing, (int)TACIT__STANDING_FENCED) !=
             (int)TACIT__STANDING_FENCED &&
         vault->fenced != NULL)
         vault->fenced(vault->fenced_context);
     return tacit__fail(err, TACIT_FENCED, "%.200s: %s; this server writes nothing more, and stops",
-                       vault->db.path, what);
+                       vault->path, what);
 }
 
 tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err)
@@ -180,17 +182,17 @@ bool tacit__vault_has_log(tacit__vault *vault)
 
 tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found = false;
     if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
         return fence(vault, "another server has taken over the store", err);
     TRY(tacit__vault_check_place(vault, err));
-    TRY(tacit__db_prepare(&vault->db, SQL_OWNER, "SELECT value FROM meta WHERE name='owner'", &s,
-                          err));
-    TRY(tacit__db_next(&vault->db, s, &found, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_OWNER, "SELECT value FROM meta WHERE name='owner'",
+                                  &s, err));
+    TRY(tacit__cursor_next(s, &found, err));
     size_t size = 0;
-    const void *owner = found ? tacit__vault_blob(s, 0, &size) : NULL;
+    const void *owner = found ? tacit__cursor_bytes(s, 0, &size) : NULL;
     bool ours = size == sizeof vault->owner && memcmp(owner, vault->owner, size) == 0;
-    (void)sqlite3_reset(s);
+    tacit__cursor_reset(s);
     return ours ? TACIT_OK : fence(vault, "another server has taken over the store", err);
 }

@@ -27,7 +27,7 @@ static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
     return tacit__fail(err, TACIT_CORRUPT,
                        "%.200s: the state, the counters and the ledger of a learner do not "
                        "belong together: something was changed",
-                       vault->db.path);
+                       vault->path);
 }
 
 /* --- Parts --------------------------------------------------------------------------------------- */
@@ -81,21 +81,21 @@ static void make_tag(const tacit__vault *vault, const tacit__text *heads,
 static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *edition, label *l,
                                  tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
-    TRY(tacit__db_prepare(&vault->db, SQL_EDITION, "SELECT edition, tag FROM learner WHERE id=?",
-                          &s, err));
-    (void)sqlite3_bind_int64(s, 1, id);
-    TRY(tacit__db_next(&vault->db, s, &found, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_EDITION,
+                                  "SELECT edition, tag FROM learner WHERE id=?", &s, err));
+    tacit__cursor_bind_int(s, 1, id);
+    TRY(tacit__cursor_next(s, &found, err));
     if (!found)
         return fail_state(vault, err);
     size_t size;
-    *edition = sqlite3_column_int64(s, 0);
-    const void *bytes = tacit__vault_blob(s, 1, &size);
+    *edition = tacit__cursor_int(s, 0);
+    const void *bytes = tacit__cursor_bytes(s, 1, &size);
     *l = (label){0};
     if (size == sizeof *l)
         memcpy(l, bytes, size);
-    (void)sqlite3_reset(s);
+    tacit__cursor_reset(s);
     return *edition == 0 || *edition == 1 ? TACIT_OK : fail_state(vault, err);
 }
 
@@ -107,12 +107,15 @@ tacit_status tacit__vault_write_part(tacit__vault *vault, int64_t id, const taci
     label l;
     const int64_t part = (int64_t)e->parts - 1;
     TRY(find_edition(vault, id, &edition, &l, err));
-    TRY(tacit__db_write(&vault->db, SQL_PART,
-                        "UPDATE state SET data=? WHERE learner=? AND edition=? AND part=?", err,
-                        "biii", e->sealed, e->sealed_size, id, 1 - edition, part));
-    if (sqlite3_changes(vault->db.handle) == 0)
-        return tacit__db_write(&vault->db, SQL_NEW_PART, "INSERT INTO state VALUES(?,?,?,?)", err,
-                               "iiib", id, 1 - edition, part, e->sealed, e->sealed_size);
+    TRY(tacit__connection_write(vault->db, SQL_PART,
+                                "UPDATE state SET data=? WHERE learner=? AND edition=? AND part=?",
+                                err, "biii", e->sealed, e->sealed_size, id, 1 - edition, part));
+    uint64_t n = 0;
+    TRY(tacit__connection_changes(vault->db, &n, err));
+    if (n == 0)
+        return tacit__connection_write(vault->db, SQL_NEW_PART, "INSERT INTO state VALUES(?,?,?,?)",
+                                       err, "iiib", id, 1 - edition, part, e->sealed,
+                                       e->sealed_size);
     return TACIT_OK;
 }
 
@@ -125,13 +128,14 @@ tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t id, const taci
     TRY(e->heads.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
                         : find_edition(vault, id, &edition, &l, err));
     /* a state may become smaller */
-    TRY(tacit__db_write(&vault->db, SQL_DELETE_PARTS,
-                        "DELETE FROM state WHERE learner=? AND edition=? AND part>=?", err, "iii",
-                        id, 1 - edition, (int64_t)e->parts));
+    TRY(tacit__connection_write(vault->db, SQL_DELETE_PARTS,
+                                "DELETE FROM state WHERE learner=? AND edition=? AND part>=?", err,
+                                "iii", id, 1 - edition, (int64_t)e->parts));
     make_tag(vault, &e->heads, l.tag);
     tacit__seal(vault->key_state, e->key, sizeof e->key, l.sealed_key);
-    return tacit__db_write(&vault->db, SQL_STATE, "UPDATE learner SET edition=?, tag=? WHERE id=?",
-                           err, "ibi", 1 - edition, &l, sizeof l, id);
+    return tacit__connection_write(vault->db, SQL_STATE,
+                                   "UPDATE learner SET edition=?, tag=? WHERE id=?", err, "ibi",
+                                   1 - edition, &l, sizeof l, id);
 }
 
 tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t id, const uint8_t *state,
@@ -153,17 +157,17 @@ tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t id, const uin
 static tacit_status make_buffer(tacit__vault *vault, int64_t id, int64_t edition, uint8_t **out,
                                 size_t *size, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
-    TRY(tacit__db_prepare(&vault->db, SQL_STATE_SIZE,
-                          "SELECT coalesce(sum(length(data)), 0) FROM state"
-                          " WHERE learner=? AND edition=?",
-                          &s, err));
-    (void)sqlite3_bind_int64(s, 1, id);
-    (void)sqlite3_bind_int64(s, 2, edition);
-    TRY(tacit__db_next(&vault->db, s, &found, err));
-    *size = found ? (size_t)sqlite3_column_int64(s, 0) : 0;
-    (void)sqlite3_reset(s);
+    TRY(tacit__connection_prepare(vault->db, SQL_STATE_SIZE,
+                                  "SELECT coalesce(sum(length(data)), 0) FROM state"
+                                  " WHERE learner=? AND edition=?",
+                                  &s, err));
+    tacit__cursor_bind_int(s, 1, id);
+    tacit__cursor_bind_int(s, 2, edition);
+    TRY(tacit__cursor_next(s, &found, err));
+    *size = found ? (size_t)tacit__cursor_int(s, 0) : 0;
+    tacit__cursor_reset(s);
     *out = tacit__alloc(*size + 1, 1);
     return *out != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
@@ -173,20 +177,20 @@ static tacit_status read_parts(tacit__vault *vault, int64_t id, int64_t edition,
                                tacit__text *heads, uint8_t *out, size_t capacity, size_t *used,
                                tacit_error *err)
 {
-    sqlite3_stmt *s;
-    TRY(tacit__db_prepare(&vault->db, SQL_READ_PARTS,
-                          "SELECT data FROM state WHERE learner=? AND edition=? ORDER BY part", &s,
-                          err));
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(
+        vault->db, SQL_READ_PARTS,
+        "SELECT data FROM state WHERE learner=? AND edition=? ORDER BY part", &s, err));
     tacit_status status = TACIT_OK;
-    (void)sqlite3_bind_int64(s, 1, id);
-    (void)sqlite3_bind_int64(s, 2, edition);
+    tacit__cursor_bind_int(s, 1, id);
+    tacit__cursor_bind_int(s, 2, edition);
     *used = 0;
     for (bool more = true; status == TACIT_OK;) {
-        status = tacit__db_next(&vault->db, s, &more, err);
+        status = tacit__cursor_next(s, &more, err);
         if (status != TACIT_OK || !more)
             break;
         size_t size;
-        const void *sealed = tacit__vault_blob(s, 0, &size);
+        const void *sealed = tacit__cursor_bytes(s, 0, &size);
         if (size < TACIT__SEAL_BYTES || size > capacity - *used ||
             !tacit__unseal(key, sealed, size, out + *used)) {
             status = fail_state(vault, err);
@@ -195,7 +199,7 @@ static tacit_status read_parts(tacit__vault *vault, int64_t id, int64_t edition,
         tacit__text_add(heads, sealed, TACIT__SEAL_BYTES);
         *used += size - TACIT__SEAL_BYTES;
     }
-    (void)sqlite3_reset(s);
+    tacit__cursor_reset(s);
     return status;
 }
 
@@ -208,7 +212,7 @@ tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t id, uint8_t **
     size_t capacity = 0, used = 0;
     tacit__text heads = {0};
     if (!vault->keyed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->db.path);
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->path);
     tacit_status status = find_edition(vault, id, &edition, &l, err);
     if (status == TACIT_OK)
         status = tacit__vault_check_proof(vault, id, err);

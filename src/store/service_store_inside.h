@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "store/db.h"
+#include "store/driver.h"
 #include "store/service_store.h"
 
 enum {
@@ -16,7 +16,8 @@ enum {
 };
 
 struct tacit__vault {
-    tacit__db db;
+    tacit__connection *db;
+    char path[TACIT__DB_PATH]; /* of the file, or what else names the store */
     tacit__vault_use use;
     int lock;  /* descriptor of the lock file, or -1 */
     int file;  /* of the store itself, with its lock; closed after SQLite's, or -1 */
@@ -110,10 +111,14 @@ enum {
     SQL_FIND_VERDICT,
     SQL_HAS_VERDICTS,
     SQL_DELETE_VERDICTS,
+    SQL_RETAG,
+    SQL_RESEAL_INPUT,
+    SQL_RESEAL_OPEN,
+    SQL_RESEAL_ANSWER,
+    SQL_RESEAL_DECISION,
+    SQL_GET_CLOCK,
+    SQL_FIND_ID,
 };
-
-/* The column as bytes; NULL when it is empty. */
-const void *tacit__vault_blob(sqlite3_stmt *statement, int column, size_t *size);
 
 /* Opens what was sealed with this key; to be freed with tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *key,
@@ -137,15 +142,16 @@ TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_
                                                      tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err);
 /* The rows of a statement, every column as type, size and bytes; ?1, if there is one, is the learner. */
-TACIT_MUST_USE tacit_status tacit__vault_append_rows(tacit__vault *vault, sqlite3_stmt *statement,
-                                                     int64_t learner, tacit__text *out,
-                                                     tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_append_rows(tacit__cursor *statement, int64_t learner,
+                                                     tacit__text *out, tacit_error *err);
 
 /* --- Facts in `meta` (service_facts.c) ---------------------------------------------------------- */
 
 /* Sets a fact; `what` NULL removes it. */
 TACIT_MUST_USE tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name,
                                                   const void *what, size_t size, tacit_error *err);
+/* What set_count has written; 0 if it is none. */
+uint64_t tacit__vault_read_count(const uint8_t *bytes, size_t size);
 TACIT_MUST_USE tacit_status tacit__vault_set_count(tacit__vault *vault, const char *name,
                                                    uint64_t count, tacit_error *err);
 /* Reads them all: identity, generation, lives, copy, unmarked; with a key also the data keys. WRONG_PLAN:
@@ -177,7 +183,7 @@ TACIT_MUST_USE tacit_status tacit__vault_read_format(tacit__vault *vault, int64_
 /* Sets the numbers that `read_format` looks at. */
 TACIT_MUST_USE tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err);
 /* Triggers and views of this connection do nothing; tacit makes none. */
-void tacit__vault_forbid_triggers(sqlite3 *handle);
+void tacit__vault_forbid_triggers(tacit__vault *vault);
 /* Everything that the schema makes is there, word for word, and nothing else. */
 TACIT_MUST_USE tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err);
 /* From this format to the present one, with a copy beside the store first. WRONG_VERSION: there is no way. */
@@ -210,6 +216,8 @@ TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_
 TACIT_MUST_USE tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err);
 /* Whether the log is this vault's; else it is fenced, and closing it leaves the log as it is. */
 bool tacit__vault_has_log(tacit__vault *vault);
+/* The database's own check of what it has on disk. */
+TACIT_MUST_USE tacit_status tacit__vault_check_pages(tacit__vault *vault, tacit_error *err);
 /* Sums that a glance can check; *why is NULL if they hold, else the sentence that does not. */
 TACIT_MUST_USE tacit_status tacit__vault_check_sums(tacit__vault *vault, const char **why,
                                                     tacit_error *err);
@@ -224,12 +232,12 @@ typedef struct tacit__person_visits {
 
 /* Reads visits, last_place and tag of a row, from this column on. CORRUPT: they are not as they were
  * written; without a key that is not known. */
-TACIT_MUST_USE tacit_status tacit__vault_check_visits(const tacit__vault *vault, sqlite3_stmt *row,
+TACIT_MUST_USE tacit_status tacit__vault_check_visits(const tacit__vault *vault, tacit__cursor *row,
                                                       int column, int64_t learner,
                                                       const uint8_t *person,
                                                       tacit__person_visits *out, tacit_error *err);
 /* The same for a row whose learner is column 0, and whose hash is *person then. */
-TACIT_MUST_USE tacit_status tacit__vault_check_row(const tacit__vault *vault, sqlite3_stmt *row,
+TACIT_MUST_USE tacit_status tacit__vault_check_row(const tacit__vault *vault, tacit__cursor *row,
                                                    int hash, int column, const uint8_t **person,
                                                    tacit_error *err);
 /* All rows that count visits: each is as it was written, and there is one for each person. *why is NULL if
@@ -272,11 +280,29 @@ TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t
                                                     uint8_t **out, size_t *out_size,
                                                     tacit_error *err);
 
-/* A statement that is used once, and its end. */
+/* A statement that is used once. */
 TACIT_MUST_USE tacit_status tacit__vault_prepare(tacit__vault *vault, const char *sql,
-                                                 sqlite3_stmt **out, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_run_once(tacit__vault *vault, sqlite3_stmt *statement,
-                                                  tacit_error *err);
+                                                 tacit__cursor **out, tacit_error *err);
+/* One snapshot for several searches, unless a transaction is under way, which is one: then *alone is
+ * false. */
+TACIT_MUST_USE tacit_status tacit__vault_begin_snapshot(tacit__vault *vault, bool *alone,
+                                                        tacit_error *err);
+void tacit__vault_end_snapshot(tacit__vault *vault, bool alone);
+
+/* All rows of a table, some thousands at a time, each time in a snapshot of its own unless a transaction
+ * is under way. `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and
+ * what `each` needs. */
+typedef struct tacit__table_walk {
+    const char *sql;
+    int64_t number; /* where it begins, and goes on */
+    uint8_t name[64];
+    size_t name_size;
+} tacit__table_walk;
+typedef tacit_status tacit__table_walk_fn(tacit__vault *vault, tacit__cursor *row, void *context,
+                                          tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_walk(tacit__vault *vault, tacit__table_walk *walk,
+                                              tacit__table_walk_fn *each, void *context,
+                                              tacit_error *err);
 
 /* A single number from a query without parameters. */
 TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,
@@ -287,6 +313,9 @@ typedef tacit_status tacit__vault_each(tacit__vault *vault, int64_t id, void *co
                                        tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit__vault_each *each,
                                                       void *context, tacit_error *err);
+
+/* Brings the log into the file and cuts it; false: a reader prevents it. */
+bool tacit__vault_truncate_file(tacit__vault *vault);
 
 /* What changed in a file's directory is on disk. */
 TACIT_MUST_USE tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err);

@@ -6,26 +6,20 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-/* Rows that the last write changed. */
-static bool changed(const tacit__vault *vault)
-{
-    return sqlite3_changes(vault->db.handle) > 0;
-}
-
 /* True if a query by (learner, key) finds a row. */
-static tacit_status exists(tacit__vault *vault, size_t number, const char *sql, int64_t learner,
-                           const uint8_t *key, bool *found, sqlite3_stmt **row, tacit_error *err)
+static tacit_status exists(tacit__vault *vault, int number, const char *sql, int64_t learner,
+                           const uint8_t *key, bool *found, tacit__cursor **row, tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     *found = false;
-    TRY(tacit__db_prepare(&vault->db, number, sql, &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
-    tacit_status status = tacit__db_next(&vault->db, s, found, err);
+    TRY(tacit__connection_prepare(vault->db, number, sql, &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, key, TACIT__VAULT_KEY);
+    tacit_status status = tacit__cursor_next(s, found, err);
     if (row != NULL)
         *row = s;
     else
-        (void)sqlite3_reset(s);
+        tacit__cursor_reset(s);
     return status;
 }
 
@@ -34,16 +28,16 @@ tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
                                      const uint8_t key[TACIT__VAULT_KEY], bool *has,
                                      tacit_error *err)
 {
-    sqlite3_stmt *row;
+    tacit__cursor *row;
     bool found;
     tacit_status status =
         exists(vault, SQL_CLAIMED, "SELECT key FROM person WHERE learner=? AND hash=?", learner,
                person, &found, &row, err);
     size_t size = 0;
-    const void *theirs = status == TACIT_OK && found ? tacit__vault_blob(row, 0, &size) : NULL;
+    const void *theirs = status == TACIT_OK && found ? tacit__cursor_bytes(row, 0, &size) : NULL;
     *has = found && !(size == TACIT__VAULT_KEY && key != NULL && memcmp(theirs, key, size) == 0);
     if (status == TACIT_OK)
-        (void)sqlite3_reset(row);
+        tacit__cursor_reset(row);
     return status;
 }
 
@@ -72,27 +66,27 @@ static tacit_status claim_person(tacit__vault *vault, int64_t learner, const uin
 {
     if (person == NULL)
         return TACIT_OK;
-    return tacit__db_write(&vault->db, SQL_CLAIM,
-                           "INSERT OR IGNORE INTO person(learner, hash, key)"
-                           " VALUES(?,?,?)",
-                           err, "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key,
-                           (size_t)TACIT__VAULT_KEY);
+    return tacit__connection_write(vault->db, SQL_CLAIM,
+                                   "INSERT OR IGNORE INTO person(learner, hash, key)"
+                                   " VALUES(?,?,?)",
+                                   err, "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key,
+                                   (size_t)TACIT__VAULT_KEY);
 }
 
 /* *same, if wanted: what was seen is not known to be something else than `content`. */
 static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t *key, bool *seen,
                             const uint8_t *content, bool *same, tacit_error *err)
 {
-    sqlite3_stmt *row;
+    tacit__cursor *row;
     TRY(exists(vault, SQL_IS_SEEN, "SELECT content FROM seen WHERE learner=? AND key=?", learner,
                key, seen, &row, err));
     if (same != NULL) {
         size_t size = 0;
-        const void *theirs = *seen ? tacit__vault_blob(row, 0, &size) : NULL;
+        const void *theirs = *seen ? tacit__cursor_bytes(row, 0, &size) : NULL;
         *same =
             content == NULL || size != TACIT__VAULT_KEY || tacit__same_bytes(theirs, content, size);
     }
-    (void)sqlite3_reset(row);
+    tacit__cursor_reset(row);
     return TACIT_OK;
 }
 
@@ -109,9 +103,9 @@ static tacit_status add_input(tacit__vault *vault, int64_t learner, const uint8_
         memcpy(plain, data, size);
         memcpy(plain + size, key, TACIT__VAULT_KEY);
         tacit__seal(vault->key_input, plain, whole, sealed);
-        status = tacit__db_write(&vault->db, SQL_ADD_INPUT,
-                                 "INSERT INTO input(learner, data) VALUES(?,?)", err, "ib", learner,
-                                 sealed, whole + TACIT__SEAL_BYTES);
+        status = tacit__connection_write(vault->db, SQL_ADD_INPUT,
+                                         "INSERT INTO input(learner, data) VALUES(?,?)", err, "ib",
+                                         learner, sealed, whole + TACIT__SEAL_BYTES);
     }
     tacit__free_secret(plain, whole);
     tacit__free(sealed);
@@ -137,30 +131,32 @@ tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
         return tacit__vault_end_episode(vault, learner, key, NULL, err);
     if (*answer == TACIT__VAULT_PERSON || tacit__vault_standing(vault) != TACIT__STANDING_FINE)
         return TACIT_OK;
-    TRY(tacit__db_write(&vault->db, SQL_ACCEPT,
-                        "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
-                        " accepted<users_limit",
-                        err, "i", learner));
-    if (!changed(vault))
+    TRY(tacit__connection_write(vault->db, SQL_ACCEPT,
+                                "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
+                                " accepted<users_limit",
+                                err, "i", learner));
+    uint64_t n = 0;
+    TRY(tacit__connection_changes(vault->db, &n, err));
+    if (n == 0)
         *answer = TACIT__VAULT_FULL;
     TRY(tacit__vault_prove(vault, learner, err));
     /* the episode is finished, whether it counts or not */
-    TRY(tacit__db_write(&vault->db, SQL_DELETE_EPISODE,
-                        "DELETE FROM open WHERE learner=? AND key=?", err, "ib", learner, key,
-                        (size_t)TACIT__VAULT_KEY));
+    TRY(tacit__connection_write(vault->db, SQL_DELETE_EPISODE,
+                                "DELETE FROM open WHERE learner=? AND key=?", err, "ib", learner,
+                                key, (size_t)TACIT__VAULT_KEY));
     if (*answer == TACIT__VAULT_FULL) /* a person who was not learned from may come again */
         return person == NULL || returns
                    ? TACIT_OK
-                   : tacit__db_write(&vault->db, SQL_UNCLAIM,
-                                     "DELETE FROM person WHERE learner=? AND hash=?", err, "ib",
-                                     learner, person, (size_t)TACIT__VAULT_KEY);
+                   : tacit__connection_write(vault->db, SQL_UNCLAIM,
+                                             "DELETE FROM person WHERE learner=? AND hash=?", err,
+                                             "ib", learner, person, (size_t)TACIT__VAULT_KEY);
     if (returns && person != NULL)
         TRY(tacit__vault_count_visit(vault, learner, person, err));
     else
         TRY(claim_person(vault, learner, person, key, err));
-    TRY(tacit__db_write(&vault->db, SQL_ADD_SEEN, "INSERT INTO seen VALUES(?,?,?)", err, "ibb",
-                        learner, key, (size_t)TACIT__VAULT_KEY, content,
-                        content != NULL ? (size_t)TACIT__VAULT_KEY : 0));
+    TRY(tacit__connection_write(vault->db, SQL_ADD_SEEN, "INSERT INTO seen VALUES(?,?,?)", err,
+                                "ibb", learner, key, (size_t)TACIT__VAULT_KEY, content,
+                                content != NULL ? (size_t)TACIT__VAULT_KEY : 0));
     return add_input(vault, learner, key, data, size, err);
 }
 
@@ -182,8 +178,8 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    tacit_status status = tacit__db_write(
-        &vault->db, SQL_SAVE_EPISODE, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)", err, "ibib",
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_SAVE_EPISODE, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)", err, "ibib",
         learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed, size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     return status;
@@ -192,13 +188,14 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
 tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                   tacit_error *err)
 {
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     *full = false;
-    TRY(tacit__db_prepare(&vault->db, SQL_IS_FULL,
-                          "SELECT 1 FROM learner WHERE id=? AND accepted>=users_limit", &s, err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    tacit_status status = tacit__db_next(&vault->db, s, full, err);
-    (void)sqlite3_reset(s);
+    TRY(tacit__connection_prepare(vault->db, SQL_IS_FULL,
+                                  "SELECT 1 FROM learner WHERE id=? AND accepted>=users_limit", &s,
+                                  err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit_status status = tacit__cursor_next(s, full, err);
+    tacit__cursor_reset(s);
     return status;
 }
 
@@ -206,7 +203,7 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
                                const uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
                                bool *seen, tacit_error *err)
 {
-    sqlite3_stmt *row;
+    tacit__cursor *row;
     bool found;
     *size = 0;
     *data = NULL;
@@ -215,9 +212,9 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
                key, &found, &row, err);
     if (status == TACIT_OK && found) {
         size_t n;
-        const void *sealed = tacit__vault_blob(row, 0, &n);
+        const void *sealed = tacit__cursor_bytes(row, 0, &n);
         status = tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
-        (void)sqlite3_reset(row);
+        tacit__cursor_reset(row);
     }
     *seen = false;
     if (status == TACIT_OK && !found)
@@ -230,25 +227,25 @@ tacit_status tacit__vault_next_input(tacit__vault *vault, int64_t learner, int64
                                      size_t *size, tacit_error *err)
 {
     TACIT__REQUIRE(after >= 0);
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     bool found;
     *size = 0;
     *data = NULL;
-    TRY(tacit__db_prepare(
-        &vault->db, SQL_NEXT,
+    TRY(tacit__connection_prepare(
+        vault->db, SQL_NEXT,
         "SELECT number, data FROM input WHERE learner=? AND number>? ORDER BY number LIMIT 1", &s,
         err));
-    (void)sqlite3_bind_int64(s, 1, learner);
-    (void)sqlite3_bind_int64(s, 2, after);
-    TRY(tacit__db_next(&vault->db, s, &found, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_int(s, 2, after);
+    TRY(tacit__cursor_next(s, &found, err));
     if (!found)
         return TACIT_OK;
     size_t n;
-    const void *sealed = tacit__vault_blob(s, 1, &n);
-    *number = sqlite3_column_int64(s, 0);
+    const void *sealed = tacit__cursor_bytes(s, 1, &n);
+    *number = tacit__cursor_int(s, 0);
     tacit_status status =
         tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
-    (void)sqlite3_reset(s);
+    tacit__cursor_reset(s);
     if (status == TACIT_OK && *size <= TACIT__VAULT_KEY) {
         tacit__free_secret(*data, *size);
         *data = NULL;

@@ -19,30 +19,21 @@
 
 /* --- Small things ------------------------------------------------------------------------------ */
 
-const void *tacit__vault_blob(sqlite3_stmt *statement, int column, size_t *size)
-{
-    const void *data = sqlite3_column_blob(statement, column);
-    *size = (size_t)sqlite3_column_bytes(statement, column);
-    return data;
-}
-
 tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *key,
                                       const void *sealed, size_t size, uint8_t **out,
                                       size_t *out_size, tacit_error *err)
 {
     TACIT__REQUIRE(out != NULL && out_size != NULL);
     if (!vault->keyed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->db.path);
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->path);
     if (size < TACIT__SEAL_BYTES)
-        return tacit__fail(err, TACIT_CORRUPT, "%.200s: a sealed value is cut short",
-                           vault->db.path);
+        return tacit__fail(err, TACIT_CORRUPT, "%.200s: a sealed value is cut short", vault->path);
     uint8_t *data = tacit__alloc(size - TACIT__SEAL_BYTES, 1);
     if (data == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (!tacit__unseal(key, sealed, size, data)) {
         tacit__free(data);
-        return tacit__fail(err, TACIT_CORRUPT, "%.200s: something sealed was changed",
-                           vault->db.path);
+        return tacit__fail(err, TACIT_CORRUPT, "%.200s: something sealed was changed", vault->path);
     }
     *out = data;
     *out_size = size - TACIT__SEAL_BYTES;
@@ -52,30 +43,22 @@ tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *
 tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,
                                  tacit_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(vault->db.handle, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_step(statement);
-    if (code == SQLITE_ROW)
-        *out = sqlite3_column_int64(statement, 0);
-    (void)sqlite3_finalize(statement);
-    return code == SQLITE_ROW ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+    tacit__cursor *s = NULL;
+    bool found = false;
+    TRY(tacit__vault_prepare(vault, sql, &s, err));
+    tacit_status status = tacit__cursor_next(s, &found, err);
+    if (found)
+        *out = tacit__cursor_int(s, 0);
+    tacit__cursor_close(s);
+    return status == TACIT_OK && !found
+               ? tacit__fail(err, TACIT_CORRUPT, "%.200s: a number is missing", vault->path)
+               : status;
 }
 
-tacit_status tacit__vault_prepare(tacit__vault *vault, const char *sql, sqlite3_stmt **out,
+tacit_status tacit__vault_prepare(tacit__vault *vault, const char *sql, tacit__cursor **out,
                                   tacit_error *err)
 {
-    int code = sqlite3_prepare_v2(vault->db.handle, sql, -1, out, NULL);
-    return code == SQLITE_OK ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
-}
-
-tacit_status tacit__vault_run_once(tacit__vault *vault, sqlite3_stmt *s, tacit_error *err)
-{
-    int code = sqlite3_step(s);
-    tacit_status status =
-        code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "write", err);
-    (void)sqlite3_finalize(s);
-    return status;
+    return tacit__connection_prepare(vault->db, TACIT__ONCE, sql, out, err);
 }
 
 tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit__vault_each *each, void *context,
@@ -86,17 +69,16 @@ tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit__vault_each *e
      * at */
     tacit_status status = TACIT_OK;
     for (int64_t last = 0; status == TACIT_OK;) {
-        sqlite3_stmt *s;
+        tacit__cursor *s;
         status = tacit__vault_prepare(vault, "SELECT min(id) FROM learner WHERE id>?", &s, err);
         if (status != TACIT_OK)
             break;
-        (void)sqlite3_bind_int64(s, 1, last);
-        int code = sqlite3_step(s);
-        bool found = code == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL;
-        last = found ? sqlite3_column_int64(s, 0) : 0;
-        (void)sqlite3_finalize(s);
-        if (code != SQLITE_ROW)
-            return tacit__db_fail(&vault->db, code, "read", err);
+        tacit__cursor_bind_int(s, 1, last);
+        bool found;
+        status = tacit__cursor_next(s, &found, err);
+        found = found && tacit__cursor_type(s, 0) != TACIT__COLUMN_NULL;
+        last = found ? tacit__cursor_int(s, 0) : 0;
+        tacit__cursor_close(s);
         if (!found)
             break;
         status = each(vault, last, context, err);
@@ -126,7 +108,7 @@ tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err)
 
 tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
 {
-    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
+    TRY(tacit__connection_run(vault->db, "BEGIN IMMEDIATE", "write", err));
     if (vault->use != TACIT__VAULT_SERVE)
         return TACIT_OK;
     tacit_status status = tacit__vault_check_owner(vault, err);
@@ -155,7 +137,7 @@ tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
     if (vault->use == TACIT__VAULT_SERVE)
         status = count_transaction(vault, &counted, err);
     if (status == TACIT_OK)
-        status = tacit__db_run(&vault->db, "COMMIT", "write", err);
+        status = tacit__connection_run(vault->db, "COMMIT", "write", err);
     if (status != TACIT_OK)
         tacit__vault_undo(vault);
     else if (vault->use == TACIT__VAULT_SERVE) /* else it is in a file that no one will find */
@@ -169,12 +151,12 @@ tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
 
 void tacit__vault_undo(tacit__vault *vault)
 {
-    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
-        (void)sqlite3_reset(vault->db.statements[i]);
+    tacit__connection_reset_all(vault->db);
     vault->answers_counted = false;
     vault->n_touched = 0;
-    if (!sqlite3_get_autocommit(vault->db.handle))
-        (void)sqlite3_exec(vault->db.handle, "ROLLBACK", NULL, NULL, NULL);
+    if (tacit__connection_in_transaction(vault->db) &&
+        tacit__connection_run(vault->db, "ROLLBACK", "write", NULL) != TACIT_OK)
+        return; /* the connection is gone, and the transaction with it */
 }
 
 tacit_status tacit__vault_finish_transaction(tacit__vault *vault, tacit_status status,
@@ -190,19 +172,16 @@ bool tacit__vault_truncate_log(tacit__vault *vault)
 {
     if (!tacit__vault_has_log(vault))
         return true;
-    (void)sqlite3_busy_timeout(vault->db.handle, 0); /* do not keep other writers waiting */
-    int code =
-        sqlite3_wal_checkpoint_v2(vault->db.handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    (void)sqlite3_busy_timeout(vault->db.handle, TACIT__VAULT_BUSY_MS);
+    const bool truncated = tacit__vault_truncate_file(vault);
     vault->mark_due = tacit__mark_raise(vault, true, NULL) != TACIT_OK;
-    return code == SQLITE_OK;
+    return truncated;
 }
 
 /* --- Learners ---------------------------------------------------------------------------------- */
 
-static uint64_t count_at(sqlite3_stmt *statement, int column)
+static uint64_t count_at(tacit__cursor *statement, int column)
 {
-    return (uint64_t)sqlite3_column_int64(statement, column);
+    return (uint64_t)tacit__cursor_int(statement, column);
 }
 
 tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bool *found,
@@ -210,37 +189,51 @@ tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bo
                                        size_t *state_size, tacit_error *err)
 {
     TACIT__REQUIRE(state == NULL || state_size != NULL);
-    sqlite3_stmt *s;
-    TRY(tacit__db_prepare(&vault->db, SQL_FIND_LEARNER,
-                          "SELECT id, fingerprint, users_limit, accepted, users, refused, version,"
-                          " taken, shown, visits, apart, named FROM learner WHERE name = ?",
-                          &s, err));
-    (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    TRY(tacit__db_next(&vault->db, s, found, err));
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(
+        vault->db, SQL_FIND_LEARNER,
+        "SELECT id, fingerprint, users_limit, accepted, users, refused, version,"
+        " taken, shown, visits, apart, named FROM learner WHERE name = ?",
+        &s, err));
+    tacit__cursor_bind_text(s, 1, name);
+    TRY(tacit__cursor_next(s, found, err));
     if (!*found)
         return TACIT_OK;
     tacit_status status = TACIT_OK;
     size_t size;
-    const void *fingerprint = tacit__vault_blob(s, 1, &size);
-    *learner = (tacit__vault_learner){.id = sqlite3_column_int64(s, 0),
+    const void *fingerprint = tacit__cursor_bytes(s, 1, &size);
+    *learner = (tacit__vault_learner){.id = tacit__cursor_int(s, 0),
                                       .limit = count_at(s, 2),
                                       .accepted = count_at(s, 3),
                                       .users = count_at(s, 4),
                                       .refused = count_at(s, 5),
                                       .version = count_at(s, 6),
-                                      .taken = sqlite3_column_int64(s, 7),
+                                      .taken = tacit__cursor_int(s, 7),
                                       .shown = count_at(s, 8),
                                       .visits = count_at(s, 9),
                                       .apart = count_at(s, 10),
                                       .named = count_at(s, 11) != 0};
     if (size != sizeof learner->fingerprint)
-        status = tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is damaged", vault->db.path);
+        status = tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is damaged", vault->path);
     else
         memcpy(learner->fingerprint, fingerprint, size);
-    (void)sqlite3_reset(s);
+    tacit__cursor_reset(s);
     if (status == TACIT_OK && state != NULL)
         status = tacit__vault_open_state(vault, learner->id, state, state_size, err);
     return status;
+}
+
+static tacit_status find_id(tacit__vault *vault, const char *name, int64_t *id, tacit_error *err)
+{
+    tacit__cursor *s;
+    bool found;
+    TRY(tacit__connection_prepare(vault->db, SQL_FIND_ID, "SELECT id FROM learner WHERE name=?", &s,
+                                  err));
+    tacit__cursor_bind_text(s, 1, name);
+    TRY(tacit__cursor_next(s, &found, err));
+    *id = found ? tacit__cursor_int(s, 0) : 0;
+    tacit__cursor_reset(s);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
@@ -250,15 +243,15 @@ tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
     TACIT__REQUIRE(state != NULL && state_size > 0);
     learner->visits = learner->visits > 0 ? learner->visits : 1;
     learner->apart = learner->apart > 0 ? learner->apart : 1;
-    TRY(tacit__db_write(&vault->db, SQL_ADD_LEARNER,
-                        "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
-                        " refused, version, taken, shown, edition, visits, apart, named)"
-                        " VALUES(?,?,?,0,0,0,?,0,0,0,?,?,?)",
-                        err, "tbiiiii", name, learner->fingerprint, sizeof learner->fingerprint,
-                        (int64_t)learner->limit, (int64_t)learner->version,
-                        (int64_t)learner->visits, (int64_t)learner->apart,
-                        (int64_t)learner->named));
-    learner->id = sqlite3_last_insert_rowid(vault->db.handle);
+    TRY(tacit__connection_write(
+        vault->db, SQL_ADD_LEARNER,
+        "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
+        " refused, version, taken, shown, edition, visits, apart, named)"
+        " VALUES(?,?,?,0,0,0,?,0,0,0,?,?,?)",
+        err, "tbiiiii", name, learner->fingerprint, sizeof learner->fingerprint,
+        (int64_t)learner->limit, (int64_t)learner->version, (int64_t)learner->visits,
+        (int64_t)learner->apart, (int64_t)learner->named));
+    TRY(find_id(vault, name, &learner->id, err));
     return tacit__vault_write_state(vault, learner->id, state, state_size, err);
 }
 
@@ -266,8 +259,8 @@ tacit_status tacit__vault_add_point(tacit__vault *vault, int64_t learner,
                                     const tacit__vault_point *point, tacit_error *err)
 {
     /* NaN is bound as NULL by SQLite */
-    return tacit__db_write(&vault->db, SQL_ADD_POINT,
-                           "INSERT OR REPLACE INTO history VALUES(?,?,?,?,?,?)", err, "iiiirr",
-                           learner, (int64_t)point->users, (int64_t)time(NULL),
-                           (int64_t)point->version, point->reward, point->error);
+    return tacit__connection_write(vault->db, SQL_ADD_POINT,
+                                   "INSERT OR REPLACE INTO history VALUES(?,?,?,?,?,?)", err,
+                                   "iiiirr", learner, (int64_t)point->users, (int64_t)time(NULL),
+                                   (int64_t)point->version, point->reward, point->error);
 }

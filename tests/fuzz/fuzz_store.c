@@ -23,6 +23,7 @@
 #include "fuzz/fuzz.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
+#include "store/db.h"
 #include "store/service_store_inside.h"
 
 static const char yaml[] =

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "noise/seal.h"
+#include "store/db.h"
 #include "store/service_store_inside.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -86,7 +87,7 @@ static int64_t number(const place *p, const char *sql)
 static void run(const place *p, const char *sql)
 {
     tacit_error err = {0};
-    assert_ok(tacit__db_run(&p->v->db, sql, "test", &err));
+    assert_ok(tacit__connection_run(p->v->db, sql, "test", &err));
 }
 
 /* --- The rule --------------------------------------------------------------------------------------- */
@@ -297,7 +298,7 @@ TEST(people_stay_with_another_key_in_copies_and_after_adoption)
 static void make_format_5(place *p)
 {
     tacit_error err = {0};
-    sqlite3_stmt *s;
+    tacit__cursor *s;
     uint8_t proof[TACIT__PROOF_BYTES];
     tacit__text all = {0};
     open_place(p, 20, 1, 1);
@@ -323,14 +324,14 @@ static void make_format_5(place *p)
         "SELECT release, declared, passed FROM ledger ORDER BY release"};
     for (int i = 0; i < 2; i++) {
         assert_ok(tacit__vault_prepare(p->v, parts[i], &s, &err));
-        assert_ok(tacit__vault_append_rows(p->v, s, 0, &all, &err));
-        (void)sqlite3_finalize(s);
+        assert_ok(tacit__vault_append_rows(s, 0, &all, &err));
+        tacit__cursor_close(s);
     }
     tacit__keyed_hash(p->v->key_proof, all.data, all.length, proof, sizeof proof);
     tacit__text_destroy(&all);
     assert_ok(tacit__vault_prepare(p->v, "UPDATE learner SET proof=?", &s, &err));
-    (void)sqlite3_bind_blob(s, 1, proof, sizeof proof, SQLITE_STATIC);
-    assert_ok(tacit__vault_run_once(p->v, s, &err));
+    tacit__cursor_bind_bytes(s, 1, proof, sizeof proof);
+    assert_ok(tacit__cursor_run_once(s, &err));
     p->v->n_touched = 0;
     assert_ok(tacit__vault_prove_all(p->v, &err));
     run(p, "COMMIT");

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "noise/seal.h"
+#include "store/db.h"
 #include "store/service_store_inside.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -210,7 +211,8 @@ TEST(a_state_that_was_replaced_can_be_read_no_more)
     open_place(&p);
     checkpoint(&p, SIZE, 0);
     sqlite3_stmt *s = NULL;
-    assert_int_equal(sqlite3_prepare_v2(p.v->db.handle, "SELECT tag FROM learner", -1, &s, NULL),
+    assert_int_equal(sqlite3_prepare_v2(tacit__sqlite_of(p.v->db)->handle,
+                                        "SELECT tag FROM learner", -1, &s, NULL),
                      0);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);
     const size_t size = (size_t)sqlite3_column_bytes(s, 0);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "service/fault_io.h"
+#include "store/db.h"
 #include "store/service_store_inside.h"
 #include "support/check.h"
 
@@ -102,10 +103,11 @@ static void fill_place(place *p)
     assert_int_equal(take(p, 1, ann), TACIT__VAULT_TAKEN);
     assert_int_equal(take(p, 2, bob), TACIT__VAULT_TAKEN);
     keep(p, 1);
-    assert_ok(tacit__db_run(&p->v->db,
-                            "INSERT INTO meta SELECT 'older', data FROM state JOIN learner ON"
-                            " learner=id AND state.edition=learner.edition",
-                            "test", &err));
+    assert_ok(
+        tacit__connection_run(p->v->db,
+                              "INSERT INTO meta SELECT 'older', data FROM state JOIN learner ON"
+                              " learner=id AND state.edition=learner.edition",
+                              "test", &err));
     keep(p, 2);
     assert_int_equal(take(p, 3, NULL), TACIT__VAULT_TAKEN);
     assert_true(is_sound(p) && is_found(p));
@@ -156,7 +158,7 @@ TEST(what_was_changed_is_noticed)
         place p;
         tacit_error err = {0};
         fill_place(&p);
-        assert_ok(tacit__db_run(&p.v->db, cases[i].sql, "test", &err));
+        assert_ok(tacit__connection_run(p.v->db, cases[i].sql, "test", &err));
         if (is_sound(&p) || is_found(&p) != cases[i].starts)
             fail_msg("not as expected: %s", cases[i].sql);
         close_place(&p);
@@ -187,7 +189,9 @@ TEST(what_was_erased_is_nowhere)
     (void)snprintf(log, sizeof log, "%s-wal", p.path);
     assert_int_equal(take(&p, 1, NULL), TACIT__VAULT_TAKEN);
     sqlite3_stmt *s = NULL;
-    assert_int_equal(sqlite3_prepare_v2(p.v->db.handle, "SELECT data FROM input", -1, &s, NULL), 0);
+    assert_int_equal(sqlite3_prepare_v2(tacit__sqlite_of(p.v->db)->handle, "SELECT data FROM input",
+                                        -1, &s, NULL),
+                     0);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);
     assert_int_equal(sqlite3_column_bytes(s, 0), sizeof sealed);
     memcpy(sealed, sqlite3_column_blob(s, 0), sizeof sealed);
