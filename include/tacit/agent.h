@@ -102,6 +102,21 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_create(const tacit_agent_reque
                                                          tacit_error *err);
 TACIT_API void tacit_agent_destroy(tacit_agent *agent);
 
+/* What was asked for, as the agent keeps it; lives as long as the agent. */
+typedef struct tacit_agent_facts {
+    const tacit_agent_kind *kind; /* never an alias */
+    tacit_guarantee guarantee;
+    tacit_calibration calibration;
+    tacit_outside outside;
+    size_t n_states, n_actions, horizon;
+    bool stationary;
+    uint64_t episodes;
+    size_t
+        per_situation; /* numbers that users bring with each situation (tacit_situation.features);
+                             0: states are numbered */
+} tacit_agent_facts;
+TACIT_API const tacit_agent_facts *tacit_agent_describe(const tacit_agent *agent);
+
 /* What kind it is; never an alias. */
 TACIT_API const tacit_agent_kind *tacit_agent_kind_of(const tacit_agent *agent);
 
@@ -122,6 +137,34 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_act(tacit_agent *agent,
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
                                                         const tacit_trajectory *user,
                                                         tacit_error *err);
+
+/* Many users at once, in arrays that lie one user behind the other, with H = horizon:
+ *     states[n][H + 1], actions[n][H], rewards[n][H], and where states are not numbered
+ *     features[n][H + 1][per_situation] (in bandit worlds [n][per_situation]) instead of states.
+ * In bandit worlds with numbered contexts states[n][2] counts as elsewhere; the second is not looked at. */
+typedef struct tacit_trajectories {
+    const uint32_t *states, *actions;
+    const double *rewards;
+    const double *features;
+} tacit_trajectories;
+
+/* tacit_agent_learn for n users, one after the other, without a plan between them. On failure *learned says
+ * how many users were learned: those before the first who was not, and the failure is that user's. The ones
+ * after it were not looked at. tacit_agent_was_cut then says whether anybody's data were cut. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn_many(tacit_agent *agent, size_t n,
+                                                             const tacit_trajectories *users,
+                                                             size_t *learned, tacit_error *err);
+
+/* tacit_agent_act for n users who stand at the same step, by the current billboard: in states[n] or, where
+ * states are not numbered, with features[n][per_situation]. chances[n] is needed where the policy is random;
+ * NULL means 0 for everybody. Writes actions[n] and, unless NULL, probabilities[n]. On failure *acted says
+ * how many have their action; the others' places are as they were. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_act_many(tacit_agent *agent, size_t n,
+                                                           size_t step, const uint32_t *states,
+                                                           const double *features,
+                                                           const double *chances, uint32_t *actions,
+                                                           double *probabilities, size_t *acted,
+                                                           tacit_error *err);
 
 /* Whether the user's data in the last act, learn or report were outside the declared domain and were cut into
  * it (TACIT_OUTSIDE_CLIP). It is a fact about that user: report it to the sender only. */
@@ -167,9 +210,33 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_load(tacit_agent *agent, const
 /* What was declared and calibrated, for explanation and accounting; NULL with model none. */
 TACIT_API const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent);
 
+/* The ledger that every release of this agent goes through, to read what has passed so far:
+ * tacit_ledger_passed, tacit_ledger_spent, tacit_ledger_is_simulated. It belongs to the agent. NULL with
+ * model none. */
+TACIT_API const tacit_ledger *tacit_agent_ledger(const tacit_agent *agent);
+
 /* One line on what the settings mean for the theory: e.g. that a bonus scale below 1 voids the regret
  * proof (not the privacy). Empty when there is nothing to say. */
 TACIT_API const char *tacit_agent_remark(const tacit_agent *agent);
+
+/* --- Observations that are plain vectors ----------------------------------------------------------- */
+
+/* Features from vectors x[n][size] whose coordinates are declared to lie in low[i] .. high[i]. Each
+ * coordinate becomes a number in [-1, 1], a 1 stands behind them, and all are divided by sqrt(size + 1): a
+ * context of size + 1 numbers, never longer than 1. With n_actions 0 these are written, out[n][size + 1],
+ * which is what bandits with disjoint actions take. Otherwise every action has a block of its own for them
+ * and zeros elsewhere, out[n][n_actions][n_actions * (size + 1)], which is what tacit_bandit (not disjoint)
+ * and tacit_linear without `row` take, with bound 1.
+ *
+ * The bounds are public and must not be fitted on the people to be protected. A coordinate outside its bounds
+ * becomes the nearer one, one that is no number the middle; *cut, unless NULL, says whether there was any.
+ * BAD_ARGUMENT: bounds that are not finite, or not ascending. tacit_features_size is how many numbers one
+ * vector becomes; 0: too many for any memory. */
+TACIT_API size_t tacit_features_size(size_t size, size_t n_actions);
+TACIT_API TACIT_MUST_USE tacit_status tacit_features_make(size_t n, size_t size, const double *low,
+                                                          const double *high, const double *x,
+                                                          size_t n_actions, double *out, bool *cut,
+                                                          tacit_error *err);
 
 /* --- Agents of your own -------------------------------------------------------------------------- */
 

@@ -33,6 +33,33 @@ TACIT_API size_t tacit_yardstick_count(void);
 TACIT_API const tacit_agent_kind *tacit_yardstick_at(size_t i);
 TACIT_API const tacit_agent_kind *tacit_yardstick_find(const char *name);
 
+/* --- From text --------------------------------------------------------------------------------- */
+
+/* For programs, and for other languages, that have no use for the structs: worlds and agents from YAML (or
+ * JSON, which is YAML) as experiment files have it, read by the same reader and refused with the same
+ * messages. `name` stands before these messages and is where relative paths begin, as the name of a file;
+ * NULL: "world", "agent". Nothing refers to `text` afterwards.
+ *
+ * A world is one entry of `worlds`, without lists of values:   {kind: riverswim, states: 6} */
+TACIT_API TACIT_MUST_USE tacit_status tacit_world_create_text(const char *text, size_t size,
+                                                              const char *name, tacit_world **out,
+                                                              tacit_error *err);
+
+/* An agent is one entry of `agents`, the number of its users, and its space:
+ *
+ *     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}
+ *     episodes: 50000
+ *     space: {states: 6, actions: 2, horizon: 20}          the keys of `space` in docs/reference/service.md
+ *
+ * With a world there is no `space`: the space, and what is known, are the world's, which must outlive the
+ * agent. `noise` as for tacit_agent_create. A delta above 1/episodes needs delta_above_one_over_users: yes.
+ */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_create_text(const char *text, size_t size,
+                                                              const char *name,
+                                                              const tacit_world *place,
+                                                              tacit_noise *noise, tacit_agent **out,
+                                                              tacit_error *err);
+
 /* --- Experiments ------------------------------------------------------------------------------- */
 
 typedef struct tacit_experiment tacit_experiment;

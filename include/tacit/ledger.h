@@ -24,6 +24,13 @@ TACIT_API const tacit_plan *tacit_ledger_plan(const tacit_ledger *ledger);
 /* How many steps of a release have been passed; EXHAUSTED is what comes after plan.steps of them. */
 TACIT_API uint64_t tacit_ledger_passed(const tacit_ledger *ledger, size_t index);
 
+/* What everything that has passed so far costs one person at most, at this delta (0: the pure epsilon): 0
+ * before the first step, and never more than tacit_plan_account says of the whole plan. Fresh releases are
+ * charged one by one; the steps of a running sum share their noise, and the first one charges them all.
+ * BAD_PLAN: there is no noise to account for. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_ledger_spent(const tacit_ledger *ledger, double delta,
+                                                         tacit_composition *out, tacit_error *err);
+
 /* True if the noise is seeded: reproducible and not private. */
 TACIT_API bool tacit_ledger_is_simulated(const tacit_ledger *ledger);
 

@@ -98,6 +98,11 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_
                                                            const size_t *index, const double *value,
                                                            tacit_error *err);
 
+/* The same for n users, x[n][dimension], one after the other. On failure *added says how many were added:
+ * those before the first who was not. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add_many(tacit_sum *sum, size_t n, const double *x,
+                                                         size_t *added, tacit_error *err);
+
 /* The noisy sum of all users so far. Once for each step; skipping is free. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_release(tacit_sum *sum, double *noisy,
                                                         tacit_error *err);

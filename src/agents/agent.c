@@ -254,6 +254,20 @@ static tacit_status check_visits(const tacit_agent_request *r, tacit_error *err)
     return TACIT_OK;
 }
 
+static tacit_agent_facts facts_of(const tacit_agent_request *q, const tacit_agent_kind *kind)
+{
+    return (tacit_agent_facts){.kind = kind,
+                               .guarantee = q->guarantee,
+                               .calibration = q->calibration,
+                               .outside = q->outside,
+                               .n_states = q->n_states,
+                               .n_actions = q->n_actions,
+                               .horizon = q->horizon,
+                               .stationary = q->stationary,
+                               .episodes = q->episodes,
+                               .per_situation = tacit__domain_brought(q)};
+}
+
 /* The request names a kind, and no alias. */
 static tacit_status create(const tacit_agent_request *request, tacit_noise *noise,
                            tacit_agent **out, tacit_error *err)
@@ -272,12 +286,8 @@ static tacit_status create(const tacit_agent_request *request, tacit_noise *nois
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     *agent = (tacit_agent){.family = family,
                            .row = row,
-                           .model = request->guarantee.model,
-                           .guarantee = request->guarantee,
-                           .episodes = request->episodes,
-                           .n_states = request->n_states,
-                           .n_actions = request->n_actions,
-                           .horizon = request->horizon};
+                           .facts = facts_of(request, &row->kind),
+                           .situations = tacit__domain_of(request).situations};
     tacit_status status = family->create(family, row, request, noise, &agent->self, err);
     if (status == TACIT_OK && request->outside == TACIT_OUTSIDE_CLIP &&
         (status = tacit__clipper_create(request, family->looks_ahead, &agent->clipper)) != TACIT_OK)
@@ -308,6 +318,18 @@ const tacit_agent_kind *tacit_agent_kind_of(const tacit_agent *agent)
     return agent != NULL ? &agent->row->kind : NULL;
 }
 
+const tacit_agent_facts *tacit_agent_describe(const tacit_agent *agent)
+{
+    return agent != NULL ? &agent->facts : NULL;
+}
+
+void tacit__agent_attach(tacit_agent *agent, void *what, void (*destroy)(void *what))
+{
+    TACIT__REQUIRE(agent->attached == NULL && what != NULL && destroy != NULL);
+    agent->attached = what;
+    agent->detach = destroy;
+}
+
 tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, tacit_error *err)
 {
     TACIT__REQUIRE(!agent->is_snapshot);
@@ -320,6 +342,7 @@ tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, 
     copy->self = NULL;
     copy->table = NULL;
     copy->clipper = NULL;
+    copy->attached = NULL; /* acting needs none of it */
     copy->is_snapshot = true;
     tacit_status status = agent->family->snapshot(agent->self, &copy->self, err);
     if (status != TACIT_OK) {
@@ -336,6 +359,8 @@ void tacit_agent_destroy(tacit_agent *agent)
         agent->family->destroy(agent->self);
         tacit__clipper_destroy(agent->clipper);
         tacit__free(agent->table);
+        if (agent->attached != NULL)
+            agent->detach(agent->attached);
     }
     tacit__free(agent);
 }
@@ -384,14 +409,15 @@ static tacit_status act(tacit_agent *agent, const tacit_situation *situation, do
                         uint32_t *action, double *probability, tacit_error *err)
 {
     bool table = agent->board.policy != NULL || agent->board.mixed != NULL;
-    if ((situation->features == NULL || table) && situation->state >= agent->n_states)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the state is not below %zu", agent->n_states);
+    if ((situation->features == NULL || table) && situation->state >= agent->facts.n_states)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the state is not below %zu",
+                           agent->facts.n_states);
     if (!agent->planned || (!table && agent->family->act == NULL))
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no plan to act by yet");
     if (!table)
         return agent->family->act(agent->self, situation, chance, action, probability, err);
-    tacit__billboard_act(&agent->board, situation->step * agent->n_states + situation->state,
-                         agent->n_actions, chance, action, probability);
+    tacit__billboard_act(&agent->board, situation->step * agent->facts.n_states + situation->state,
+                         agent->facts.n_actions, chance, action, probability);
     return TACIT_OK;
 }
 
@@ -401,9 +427,9 @@ tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situatio
     if (agent == NULL || situation == NULL || action == NULL || probability == NULL ||
         !(chance >= 0 && chance < 1))
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (situation->step >= agent->horizon)
+    if (situation->step >= agent->facts.horizon)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "step is %zu, expected less than %zu",
-                           situation->step, agent->horizon);
+                           situation->step, agent->facts.horizon);
     if (agent->clipper == NULL)
         return act(agent, situation, chance, action, probability, err);
     const tacit_situation here =
@@ -448,6 +474,11 @@ bool tacit_agent_was_cut(const tacit_agent *agent)
 tacit_ledger *tacit__agent_ledger(const tacit_agent *agent)
 {
     return agent->family->ledger(agent->self);
+}
+
+const tacit_ledger *tacit_agent_ledger(const tacit_agent *agent)
+{
+    return agent != NULL ? tacit__agent_ledger(agent) : NULL;
 }
 
 const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent)

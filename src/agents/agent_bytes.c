@@ -155,7 +155,7 @@ tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[
 static tacit_status check_local(const tacit_agent *agent, bool has, tacit_error *err)
 {
     TACIT__REQUIRE(!agent->is_snapshot);
-    if (agent->model != TACIT_MODEL_LOCAL || !has)
+    if (agent->facts.guarantee.model != TACIT_MODEL_LOCAL || !has)
         return tacit__fail(err, TACIT_UNSUPPORTED, "reports belong to the local model");
     return TACIT_OK;
 }
@@ -286,19 +286,19 @@ static board_kind kind_of(const tacit_billboard *board)
 
 static size_t table_size(const tacit_agent *agent, board_kind kind)
 {
-    size_t cells = agent->horizon * agent->n_states;
+    size_t cells = agent->facts.horizon * agent->facts.n_states;
     return kind == POLICY  ? cells * sizeof *agent->board.policy
-           : kind == MIXED ? cells * agent->n_actions * sizeof *agent->board.mixed
+           : kind == MIXED ? cells * agent->facts.n_actions * sizeof *agent->board.mixed
                            : 0;
 }
 
 /* Actions of a loaded policy are those of the agent. */
 static bool is_policy(const tacit_agent *agent, const uint8_t *bytes)
 {
-    for (size_t i = 0; i < agent->horizon * agent->n_states; i++) {
+    for (size_t i = 0; i < agent->facts.horizon * agent->facts.n_states; i++) {
         uint32_t action;
         memcpy(&action, bytes + i * sizeof action, sizeof action);
-        if (action >= agent->n_actions)
+        if (action >= agent->facts.n_actions)
             return false;
     }
     return true;
@@ -307,10 +307,10 @@ static bool is_policy(const tacit_agent *agent, const uint8_t *bytes)
 /* Chances of a loaded policy are chances, and sum to 1 in every situation. */
 static bool is_mixed(const tacit_agent *agent, const void *bytes)
 {
-    for (size_t i = 0; i < agent->horizon * agent->n_states; i++) {
+    for (size_t i = 0; i < agent->facts.horizon * agent->facts.n_states; i++) {
         double sum = 0;
-        for (size_t a = 0; a < agent->n_actions; a++) {
-            const double chance = tacit__real_at(bytes, i * agent->n_actions + a);
+        for (size_t a = 0; a < agent->facts.n_actions; a++) {
+            const double chance = tacit__real_at(bytes, i * agent->facts.n_actions + a);
             if (!(chance >= 0 && chance <= 1))
                 return false;
             sum += chance;

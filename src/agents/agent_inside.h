@@ -12,10 +12,8 @@ struct tacit_agent {
     const tacit__family *family;
     const tacit__agent_row *row;
     void *self;
-    tacit_model model;
-    tacit_guarantee guarantee;
-    uint64_t episodes;
-    size_t n_states, n_actions, horizon;
+    tacit_agent_facts facts;
+    size_t situations;       /* of a trajectory whose features users bring */
     bool planned;            /* there has been a plan */
     tacit_billboard board;   /* the last one's */
     void *table;             /* what `board` points to if it was loaded; else NULL */
@@ -23,6 +21,8 @@ struct tacit_agent {
     bool was_cut;
     bool is_snapshot; /* it can act, from any number of threads, and nothing else */
     uint8_t fingerprint[TACIT__KEY_BYTES];
+    void *attached; /* see tacit__agent_attach */
+    void (*detach)(void *attached);
 };
 
 /* Hash of all that two agents must agree on to share states and reports, public knowledge included;
@@ -62,6 +62,10 @@ void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_act
  * table; UNSUPPORTED: the family has no such thing. */
 TACIT_MUST_USE tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out,
                                                   tacit_error *err);
+
+/* From here on the agent owns what its request points to; `destroy` is called after the agent's own end. At
+ * most once for an agent. */
+void tacit__agent_attach(tacit_agent *agent, void *what, void (*destroy)(void *what));
 
 /* The door of this agent, to be recorded and replayed; NULL with model none. */
 tacit_ledger *tacit__agent_ledger(const tacit_agent *agent);

@@ -36,6 +36,12 @@ tacit__domain tacit__domain_of(const tacit_agent_request *q)
     return d;
 }
 
+size_t tacit__domain_brought(const tacit_agent_request *q)
+{
+    const bool numbered = q->bandit != NULL && q->bandit->points != NULL;
+    return numbered ? 0 : tacit__domain_of(q).per_situation;
+}
+
 /* --- Numbers and vectors --------------------------------------------------------------------------- */
 
 bool tacit__domain_clip_index(uint32_t *index, size_t n)

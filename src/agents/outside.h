@@ -23,6 +23,9 @@ typedef struct tacit__domain {
 
 tacit__domain tacit__domain_of(const tacit_agent_request *q);
 
+/* How many numbers users bring with each situation; 0: states are numbered. */
+size_t tacit__domain_brought(const tacit_agent_request *q);
+
 /* Each clips in place, and says whether it had to. An index is below n, which is not 0: one beyond
  * becomes the last. A reward that is no number becomes 1/2, which says nothing. A vector that is
  * too long is shortened; one with a number that is not finite becomes 0, or uniform on the

@@ -50,13 +50,9 @@ bool tacit__field_read(const tacit__field *f, const char *text, void *object)
     void *out = (char *)object + f->offset;
     const size_t length = strlen(text);
     int64_t number;
-    size_t word;
     switch (f->type) {
     case TACIT__FIELD_FLAG:
-        if (!read_word(tacit__field_words(f), text, &word))
-            return false;
-        *(bool *)out = word == 1;
-        return true;
+        return tacit__read_flag(text, out);
     case TACIT__FIELD_COUNT:
         if (!tacit__read_integer(text, length, &number) || number < 0 ||
             (uint64_t)number < f->low || (uint64_t)number > f->high)

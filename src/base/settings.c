@@ -41,6 +41,15 @@ bool tacit__is_name(const char *text)
            text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_")] == '\0';
 }
 
+bool tacit__read_flag(const char *text, bool *out)
+{
+    const bool yes = strcasecmp(text, "yes") == 0 || strcasecmp(text, "true") == 0;
+    if (!yes && strcasecmp(text, "no") != 0 && strcasecmp(text, "false") != 0)
+        return false;
+    *out = yes;
+    return true;
+}
+
 bool tacit__read_integer(const char *text, size_t n, int64_t *out)
 {
     TACIT__REQUIRE(out != NULL && (text != NULL || n == 0));
@@ -114,8 +123,7 @@ static bool read_value(const tacit_parameter *p, const char *text, tacit__value 
         return tacit__read_real(text, n, &value->real) && value->real >= p->low &&
                value->real <= p->high;
     case TACIT_PARAMETER_FLAG:
-        value->flag = strcasecmp(text, "yes") == 0 || strcasecmp(text, "true") == 0;
-        return value->flag || strcasecmp(text, "no") == 0 || strcasecmp(text, "false") == 0;
+        return tacit__read_flag(text, &value->flag);
     case TACIT_PARAMETER_TEXT:
     case TACIT_PARAMETER_FILE:
         break;

@@ -44,5 +44,7 @@ bool tacit__is_name(const char *text);
  * real is finite. */
 bool tacit__read_integer(const char *text, size_t n, int64_t *out);
 bool tacit__read_real(const char *text, size_t n, double *out);
+/* yes or no, true or false, in any case. */
+bool tacit__read_flag(const char *text, bool *out);
 
 #endif

@@ -271,3 +271,45 @@ tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *
         status = tacit__grid_label(experiment->yaml, grid, entry->label, &entry->label, err);
     return status;
 }
+
+tacit_status tacit__entry_read_one(tacit_experiment *experiment, const tacit__node *node,
+                                   tacit_entry *entry, tacit_error *err)
+{
+    tacit__grid grid;
+    TRY(tacit__entry_grid(experiment, node, &grid, err));
+    if (grid.n_axes > 0)
+        return tacit__yaml_fail(experiment->yaml, node->line, err, TACIT_SYNTAX,
+                                "a learner has one agent: no lists of values here");
+    TRY(tacit__entry_read(experiment, node, &grid, entry, err));
+    return !entry->yardstick
+               ? TACIT_OK
+               : tacit__yaml_fail(experiment->yaml, node->line, err, TACIT_UNSUPPORTED,
+                                  "%s does not learn; `tacit agents` lists those that do",
+                                  entry->kind);
+}
+
+tacit_status tacit__entry_fail_delta(const tacit__yaml *yaml, const tacit__node *node,
+                                     const char *what, double delta, uint64_t users,
+                                     tacit_error *err)
+{
+    return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                            "delta is %g, above 1/users = %g: publishing some user's data would "
+                            "keep such a promise; lower it, or write "
+                            "delta_above_one_over_users: yes in %s if that is meant",
+                            delta, 1 / (double)users, what);
+}
+
+void tacit__entry_set_request(const tacit_entry *entry, tacit_agent_request *request)
+{
+    TACIT__REQUIRE(!entry->yardstick);
+    request->kind = entry->kind;
+    request->settings = entry->settings;
+    request->n_settings = entry->n_settings;
+    request->guarantee = entry->guarantee;
+    request->calibration = entry->calibration;
+    request->sums = entry->sums;
+    request->visits = entry->visits;
+    request->apart = entry->apart;
+    request->outside = entry->outside;
+    request->line = entry->line;
+}

@@ -111,37 +111,34 @@ tacit_status tacit_experiment_world(const tacit_experiment *experiment, size_t w
     return tacit_world_create(&request, out, err);
 }
 
+tacit_agent_request tacit__world_request(const tacit_world *place, uint64_t episodes,
+                                         const char *file)
+{
+    const tacit_world_facts *space = tacit_world_describe(place);
+    return (tacit_agent_request){.n_states = space->n_states,
+                                 .n_actions = space->n_actions,
+                                 .horizon = space->horizon,
+                                 .stationary = space->stationary,
+                                 .episodes = episodes,
+                                 .mixture = space->mixture,
+                                 .linear = space->linear,
+                                 .bandit = space->bandit,
+                                 .rewards = space->rewards,
+                                 .file = file};
+}
+
 tacit_status tacit_experiment_request(const tacit_experiment *experiment, const tacit_world *place,
                                       size_t agent, tacit_agent_request *out, tacit_error *err)
 {
     if (experiment == NULL || place == NULL || out == NULL || agent >= experiment->facts.n_agents)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     const tacit_entry *entry = &experiment->agents[agent];
-    const tacit_world_facts *space = tacit_world_describe(place);
     if (entry->yardstick)
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "'%s' is a yardstick: it is played by the lab and is no agent",
                            entry->kind);
-    *out = (tacit_agent_request){.kind = entry->kind,
-                                 .settings = entry->settings,
-                                 .n_settings = entry->n_settings,
-                                 .guarantee = entry->guarantee,
-                                 .calibration = entry->calibration,
-                                 .sums = entry->sums,
-                                 .visits = entry->visits,
-                                 .apart = entry->apart,
-                                 .n_states = space->n_states,
-                                 .n_actions = space->n_actions,
-                                 .horizon = space->horizon,
-                                 .stationary = space->stationary,
-                                 .episodes = experiment->facts.episodes,
-                                 .mixture = space->mixture,
-                                 .linear = space->linear,
-                                 .bandit = space->bandit,
-                                 .rewards = space->rewards,
-                                 .outside = entry->outside,
-                                 .file = experiment->facts.file,
-                                 .line = entry->line};
+    *out = tacit__world_request(place, experiment->facts.episodes, experiment->facts.file);
+    tacit__entry_set_request(entry, out);
     return tacit_agent_choose(out, &out->kind, err);
 }
 

@@ -66,6 +66,28 @@ TACIT_MUST_USE tacit_status tacit__entry_read(tacit_experiment *experiment, cons
                                               const tacit__grid *grid, tacit_entry *entry,
                                               tacit_error *err);
 
+/* The same for an entry that stands alone: no lists of values, and no yardstick. */
+TACIT_MUST_USE tacit_status tacit__entry_read_one(tacit_experiment *experiment,
+                                                  const tacit__node *node, tacit_entry *entry,
+                                                  tacit_error *err);
+
+/* Fails because a delta is above 1/users; `what` is the map in which the exception may be written. */
+tacit_status tacit__entry_fail_delta(const tacit__yaml *yaml, const tacit__node *node,
+                                     const char *what, double delta, uint64_t users,
+                                     tacit_error *err);
+
+/* A request without a kind: the space of a world, for so many users. */
+tacit_agent_request tacit__world_request(const tacit_world *place, uint64_t episodes,
+                                         const char *file);
+
+/* Reads one entry of `worlds` that stands alone: a map without lists and visitors. */
+TACIT_MUST_USE tacit_status tacit__world_entry_read(tacit_experiment *experiment,
+                                                    const tacit__node *node, tacit_world_entry *out,
+                                                    tacit_error *err);
+
+/* What an entry says of a request; the space, the users and the file are the caller's. */
+void tacit__entry_set_request(const tacit_entry *entry, tacit_agent_request *request);
+
 /* A map's scalars other than `skip` (NULL-terminated) as settings. */
 TACIT_MUST_USE tacit_status tacit__settings_collect(tacit_experiment *experiment,
                                                     const tacit__node *map, const tacit__grid *grid,

@@ -100,6 +100,40 @@ static tacit_status read_visitors(const tacit_experiment *e, const tacit__node *
                         : TACIT_OK;
 }
 
+/* Kind and settings. */
+static tacit_status read_kind(tacit_experiment *e, const tacit__node *node, const tacit__grid *grid,
+                              tacit_world_entry *world, tacit_error *err)
+{
+    static const tacit__field a_kind = {"the world's kind", TACIT__FIELD_TEXT, .high = 64};
+    const tacit__node *kind = tacit__node_get(node, "kind");
+    if (kind == NULL)
+        return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
+                                "the world has no 'kind', expected for example world: {kind: "
+                                "riverswim}");
+    world->line = kind->line;
+    TRY(tacit__node_read(e->yaml, kind, &a_kind, &world->kind, err));
+    return tacit__settings_collect(e, node, grid, world_keys, &world->settings, &world->n_settings,
+                                   err);
+}
+
+tacit_status tacit__world_entry_read(tacit_experiment *e, const tacit__node *node,
+                                     tacit_world_entry *out, tacit_error *err)
+{
+    tacit__grid grid;
+    *out = (tacit_world_entry){0};
+    TRY(world_grid(e, node, &grid, err));
+    if (grid.n_axes > 0)
+        return tacit__yaml_fail(e->yaml, grid.axis[0]->line, err, TACIT_SYNTAX,
+                                "%.40s is a list of values, which stands for several worlds; give "
+                                "one value",
+                                grid.axis[0]->key);
+    const tacit__node *visitors = tacit__node_get(node, "visitors");
+    if (visitors != NULL)
+        return tacit__yaml_fail(e->yaml, visitors->line, err, TACIT_SYNTAX,
+                                "visitors belong to an experiment; remove them");
+    return read_kind(e, node, &grid, out, err);
+}
+
 /* A single world, written without a label and without lists, has the empty key: it needs no name. All others
  * are known by their labels. */
 static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
@@ -107,22 +141,12 @@ static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
 {
     tacit_world_entry *world = &e->worlds[e->facts.n_worlds];
     tacit__world_name *name = &e->names[e->facts.n_worlds];
-    const tacit__node *kind = tacit__node_get(node, "kind"),
-                      *label = tacit__node_get(node, "label");
-    if (kind == NULL)
-        return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
-                                "the world has no 'kind', expected for example world: {kind: "
-                                "riverswim}");
-    world->line = kind->line;
-    static const tacit__field a_kind = {"the world's kind", TACIT__FIELD_TEXT, .high = 64},
-                              a_label = {"label", TACIT__FIELD_TEXT, .high = TACIT__MAX_LABEL};
-    tacit_status status = tacit__node_read(e->yaml, kind, &a_kind, &world->kind, err);
+    static const tacit__field a_label = {"label", TACIT__FIELD_TEXT, .high = TACIT__MAX_LABEL};
+    const tacit__node *label = tacit__node_get(node, "label");
+    tacit_status status = read_kind(e, node, grid, world, err);
     name->base = world->kind;
     if (status == TACIT_OK && label != NULL)
         status = tacit__node_read(e->yaml, label, &a_label, &name->base, err);
-    if (status == TACIT_OK)
-        status = tacit__settings_collect(e, node, grid, world_keys, &world->settings,
-                                         &world->n_settings, err);
     if (status == TACIT_OK)
         status = read_visitors(e, node, &world->visitors, err);
     if (status == TACIT_OK)

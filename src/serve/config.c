@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "lab/config_space.h"
+#include "lab/space_names.h"
 #include "lab/yaml_fields.h"
 #include "serve/config_learner.h"
-#include "serve/config_space.h"
-#include "serve/names.h"
 #include "serve/room.h"
 
 typedef tacit__service_config config;

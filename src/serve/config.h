@@ -2,46 +2,16 @@
 #ifndef TACIT_SERVE_CONFIG_H
 #define TACIT_SERVE_CONFIG_H
 
-#include <tacit/agent.h>
-
-#include "agents/known.h"
+#include "lab/learner_config.h"
 #include "lab/yaml.h"
 #include "serve/origins.h"
-#include "worlds/columns.h"
 
 /* Stated choices. */
 enum {
     TACIT__MAX_LEARNERS = 128,
     TACIT__MAX_NAME = 64,
-    TACIT__MAX_FEATURES = 4096, /* of an action */
-    TACIT__MOST_BODY = 1 << 26  /* bytes that limits.body can be */
+    TACIT__MOST_BODY = 1 << 26 /* bytes that limits.body can be */
 };
-
-typedef struct tacit__learner_config {
-    const char *name;
-    const char *kind; /* as it is written */
-    tacit_agent_request
-        request; /* points to what is known, and has the kind that `kind` stands for:
-                                    tacit__service_config_open */
-    tacit__known known;
-    struct {
-        const char *name; /* NULL: none */
-        int line;         /* of the service file */
-    } files[TACIT__N_TABLES];
-    const char *const *action_names; /* [n_actions]; NULL: actions have numbers */
-    struct {
-        const char *text;             /* as it was declared */
-        tacit__columns_list *columns; /* owned; NULL: features have no names */
-        bool intercept, unit;
-    } context;
-    bool user_required;      /* who gives no `user` is refused */
-    bool log_decisions;      /* the operator keeps a record of them */
-    size_t per_user;         /* features of one situation; 0: states are numbered */
-    bool chosen_only;        /* of these features the learner needs those of the chosen action */
-    uint64_t most_body;      /* limits.body; 0: any */
-    uint64_t plan_every;     /* users */
-    tacit_guarantee monitor; /* of the released mean reward; model none: it is not released */
-} tacit__learner_config;
 
 typedef struct tacit__limits {
     uint64_t body, header; /* bytes */

@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "lab/config_space.h"
 #include "lab/experiment.h"
 #include "serve/config_learner.h"
-#include "serve/config_space.h"
 
 static const tacit__field learner_fields[] = {
     {"name", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, name), .high = TACIT__MAX_NAME,
@@ -72,51 +72,26 @@ static tacit_status fail_unwritten(const config *c, const tacit__node *agent,
         models & TACIT_AGENT_NONE ? ", or privacy: {model: none} if no promise is meant" : "");
 }
 
-static tacit_status fail_large_delta(const config *c, const tacit__node *node, const char *what,
-                                     double delta, uint64_t users, tacit_error *err)
-{
-    return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                            "delta is %g, above 1/users = %g: publishing some user's data would "
-                            "keep such a promise; lower it, or write "
-                            "delta_above_one_over_users: yes in %s if that is meant",
-                            delta, 1 / (double)users, what);
-}
-
 static tacit_status read_agent(const config *c, const tacit__node *learner,
                                tacit__learner_config *l, tacit_error *err)
 {
     const tacit__node *node = tacit__node_get(learner, "agent");
     tacit_experiment part = {.yaml = c->yaml, .facts = {.episodes = l->request.episodes}};
-    tacit__grid grid;
     tacit_entry entry;
-    TRY(tacit__entry_grid(&part, node, &grid, err));
-    if (grid.n_axes > 0)
-        TRY(tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                             "a learner has one agent: no lists of values here"));
-    TRY(tacit__entry_read(&part, node, &grid, &entry, err));
-    if (entry.yardstick)
-        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
-                                "%s does not learn; `tacit agents` lists those that do",
-                                entry.kind);
+    TRY(tacit__entry_read_one(&part, node, &entry, err));
     if (!entry.privacy_written)
         return fail_unwritten(c, node, &entry, err);
     if (entry.delta_too_large)
-        return fail_large_delta(c, tacit__node_get(node, "privacy"), "privacy",
-                                entry.guarantee.delta, l->request.episodes, err);
+        return tacit__entry_fail_delta(c->yaml, tacit__node_get(node, "privacy"), "privacy",
+                                       entry.guarantee.delta, l->request.episodes, err);
     if (entry.calibration != TACIT_CALIBRATION_TIGHT)
         return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
                                 "published constants are for simulations; a service that guards "
                                 "people has calibration: tight");
-    l->kind = l->request.kind = entry.kind;
-    l->request.settings = entry.settings;
-    l->request.n_settings = entry.n_settings;
-    l->request.guarantee = entry.guarantee;
-    l->request.sums = entry.sums;
-    l->request.visits = entry.visits;
+    tacit__entry_set_request(&entry, &l->request);
+    l->kind = entry.kind;
     l->request.apart = entry.visits > 1 && entry.apart == 0 ? 1 : entry.apart;
-    l->request.outside = entry.outside;
     l->request.file = tacit__yaml_name(c->yaml);
-    l->request.line = entry.line;
     return TACIT_OK;
 }
 
@@ -138,7 +113,7 @@ static tacit_status read_monitor(const config *c, const tacit__node *learner,
                                 "epsilon is 0, which needs a delta > 0 that is given beside it; "
                                 "give one, or an epsilon > 0");
     if (!m.large_delta && m.delta > 1 / users)
-        return fail_large_delta(c, node, "monitor", m.delta, l->request.episodes, err);
+        return tacit__entry_fail_delta(c->yaml, node, "monitor", m.delta, l->request.episodes, err);
     return TACIT_OK;
 }
 

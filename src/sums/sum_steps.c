@@ -157,6 +157,16 @@ tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
     return status == TACIT_OK ? add_person(sum, &input, err) : status;
 }
 
+tacit_status tacit_sum_add_many(tacit_sum *sum, size_t n, const double *x, size_t *added,
+                                tacit_error *err)
+{
+    if (sum == NULL || added == NULL || (x == NULL && n > 0))
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    for (*added = 0; *added < n; (*added)++)
+        TRY(tacit_sum_add(sum, x + *added * sum->outer_dimension, err));
+    return TACIT_OK;
+}
+
 tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n, const size_t *index,
                                   const double *value, tacit_error *err)
 {

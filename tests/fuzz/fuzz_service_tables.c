@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "serve/public_tables.h"
+#include "lab/public_tables.h"
 
 enum { HORIZON = 2, PLACES = 4 };
 

@@ -39,6 +39,8 @@ TEST(values_go_where_the_table_says)
     object o = {0};
     assert_true(tacit__field_read(&fields[FLAG], "yes", &o) && o.flag);
     assert_true(tacit__field_read(&fields[FLAG], "no", &o) && !o.flag);
+    assert_true(tacit__field_read(&fields[FLAG], "true", &o) && o.flag);
+    assert_true(tacit__field_read(&fields[FLAG], "false", &o) && !o.flag);
     assert_true(tacit__field_read(&fields[COUNT], "64", &o) && o.count == 64);
     assert_true(tacit__field_read(&fields[REAL], "1e-3", &o) && o.real == 1e-3);
     assert_true(tacit__field_read(&fields[REAL], ".inf", &o) && isinf(o.real));
@@ -52,7 +54,7 @@ TEST(what_is_wrong_leaves_the_object_as_it_was)
     static const struct {
         size_t field;
         const char *text, *expected;
-    } cases[] = {{FLAG, "true", "no or yes"},
+    } cases[] = {{FLAG, "maybe", "no or yes"},
                  {COUNT, "2", "a whole number from 3 to 64"},
                  {COUNT, "65", "a whole number from 3 to 64"},
                  {COUNT, "-3", "a whole number from 3 to 64"},

@@ -1,8 +1,8 @@
-/* See serve/public_tables.h. A line is a number and its place: `state,action,part,next_state,probability`.
+/* See lab/public_tables.h. A line is a number and its place: `state,action,part,next_state,probability`.
  * The order of lines does not matter, and what is not told is 0, but every row (the pair of a state and an
  * action, say) needs a line, and no number is told twice. The file is gone through twice: how many parts
  * or features there are, then what they are. */
-#include "serve/public_tables.h"
+#include "lab/public_tables.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* The space of a learner: what its users can meet, and what is publicly known about it. Docs:
  * docs/reference/service.md. */
-#ifndef TACIT_SERVE_CONFIG_SPACE_H
-#define TACIT_SERVE_CONFIG_SPACE_H
+#ifndef TACIT_LAB_CONFIG_SPACE_H
+#define TACIT_LAB_CONFIG_SPACE_H
 
-#include "serve/config.h"
+#include "lab/learner_config.h"
+#include "lab/yaml.h"
 
 /* From the value of `space`; files that it names are not opened yet. */
 TACIT_MUST_USE tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *map,

@@ -1,8 +1,8 @@
-/* Public tables beside a service file, as CSV: rewards, parts of a mixture, features. */
-#ifndef TACIT_SERVE_PUBLIC_TABLES_H
-#define TACIT_SERVE_PUBLIC_TABLES_H
+/* Public tables beside the file of a learner, as CSV: rewards, parts of a mixture, features. */
+#ifndef TACIT_LAB_PUBLIC_TABLES_H
+#define TACIT_LAB_PUBLIC_TABLES_H
 
-#include "serve/config.h"
+#include "lab/learner_config.h"
 
 /* Reads the file that config->files[table] names into config->known, which a failure leaves as it was.
  * Messages have the file's name, the line, what stands there and what was expected. */

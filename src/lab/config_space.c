@@ -1,14 +1,14 @@
-/* See serve/config_space.h. */
-#include "serve/config_space.h"
+/* See lab/config_space.h. */
+#include "lab/config_space.h"
 
 #include <string.h>
 
 #include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/settings.h"
+#include "lab/public_tables.h"
+#include "lab/space_names.h"
 #include "lab/yaml_fields.h"
-#include "serve/names.h"
-#include "serve/public_tables.h"
 
 /* What is read by the table alone. */
 typedef struct declared {

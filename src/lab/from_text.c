@@ -1,0 +1,119 @@
+/* Worlds and agents from the text of their entries: see include/tacit/lab.h. The readers are those of
+ * experiments (read.c, entry.c) and of the `space` of a service's learner (config_space.c). */
+#include <string.h>
+
+#include "agents/agent_inside.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "lab/config_space.h"
+#include "lab/experiment.h"
+#include "lab/space_names.h"
+
+tacit_status tacit_world_create_text(const char *text, size_t size, const char *name,
+                                     tacit_world **out, tacit_error *err)
+{
+    if (text == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_experiment part = {.yaml = NULL};
+    tacit_world_entry entry;
+    TRY(tacit__yaml_parse(text, size, name != NULL ? name : "world", &part.yaml, err));
+    tacit_status status = tacit__world_entry_read(&part, tacit__yaml_root(part.yaml), &entry, err);
+    if (status == TACIT_OK) {
+        const tacit_world_request request = {.kind = entry.kind,
+                                             .settings = entry.settings,
+                                             .n_settings = entry.n_settings,
+                                             .file = tacit__yaml_name(part.yaml),
+                                             .line = entry.line};
+        status = tacit_world_create(&request, out, err);
+    }
+    tacit__yaml_destroy(part.yaml);
+    return status;
+}
+
+/* What the request of an agent points to, and the agent keeps. */
+typedef struct declared {
+    tacit__yaml *yaml;
+    uint64_t episodes;
+    tacit__learner_config learner;
+} declared;
+
+static void destroy_declared(void *self)
+{
+    declared *d = self;
+    tacit__known_destroy(&d->learner.known);
+    tacit__names_free(&d->learner);
+    tacit__yaml_destroy(d->yaml);
+    tacit__free(d);
+}
+
+static const tacit__field fields[] = {
+    {"agent", TACIT__FIELD_OTHER,
+     .example = "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"},
+    {"episodes", TACIT__FIELD_COUNT, offsetof(declared, episodes), .low = 1,
+     .high = TACIT_MAX_EPISODES, .example = "episodes: 50000"},
+    {"space", TACIT__FIELD_OTHER, .parse = NULL},
+    {.name = NULL}};
+
+/* The space: that of the world or, without one, that of the text. */
+static tacit_status read_space(declared *d, const tacit_world *place, tacit_error *err)
+{
+    const tacit__node *root = tacit__yaml_root(d->yaml), *space = tacit__node_get(root, "space");
+    tacit_agent_request *request = &d->learner.request;
+    if (place != NULL && space != NULL)
+        return tacit__yaml_fail(d->yaml, space->line, err, TACIT_SYNTAX,
+                                "the space is that of the world; remove 'space'");
+    if (place != NULL) {
+        *request = tacit__world_request(place, d->episodes, tacit__yaml_name(d->yaml));
+        return TACIT_OK;
+    }
+    if (space == NULL)
+        return tacit__map_missing(d->yaml, root, "space",
+                                  "space: {states: 6, actions: 2, horizon: 20}", err);
+    TRY(tacit__space_read(d->yaml, space, &d->learner, err));
+    request->episodes = d->episodes;
+    return TACIT_OK;
+}
+
+static tacit_status read_declared(declared *d, const tacit_world *place, tacit_error *err)
+{
+    const tacit__node *root = tacit__yaml_root(d->yaml);
+    tacit_agent_request *request = &d->learner.request;
+    tacit_entry entry;
+    TRY(tacit__map_check(d->yaml, root, "an agent", fields, err));
+    TRY(tacit__map_read(d->yaml, root, fields, d, err));
+    TRY(read_space(d, place, err));
+    const tacit__node *node = tacit__node_get(root, "agent");
+    tacit_experiment part = {.yaml = d->yaml, .facts = {.episodes = d->episodes}};
+    TRY(tacit__entry_read_one(&part, node, &entry, err));
+    if (entry.delta_too_large)
+        return tacit__entry_fail_delta(d->yaml, tacit__node_get(node, "privacy"), "privacy",
+                                       entry.guarantee.delta, d->episodes, err);
+    tacit__entry_set_request(&entry, request);
+    d->learner.kind = entry.kind;
+    return place != NULL ? TACIT_OK : tacit__space_open(&d->learner, err);
+}
+
+tacit_status tacit_agent_create_text(const char *text, size_t size, const char *name,
+                                     const tacit_world *place, tacit_noise *noise,
+                                     tacit_agent **out, tacit_error *err)
+{
+    if (text == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    declared *d = tacit__alloc(1, sizeof *d);
+    if (d == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_agent *agent = NULL;
+    tacit_status status =
+        tacit__yaml_parse(text, size, name != NULL ? name : "agent", &d->yaml, err);
+    if (status == TACIT_OK)
+        status = read_declared(d, place, err);
+    if (status == TACIT_OK)
+        status = tacit_agent_create(&d->learner.request, noise, &agent, err);
+    if (status != TACIT_OK) {
+        destroy_declared(d);
+        return status;
+    }
+    tacit__agent_attach(agent, d, destroy_declared);
+    *out = agent;
+    return TACIT_OK;
+}

@@ -1,0 +1,19 @@
+/* What the numbers of a space are called: actions, and the columns that features are made of, in the grammar
+ * and with the encoding of the world logged-bandit (worlds/columns.h). */
+#ifndef TACIT_LAB_SPACE_NAMES_H
+#define TACIT_LAB_SPACE_NAMES_H
+
+#include "lab/learner_config.h"
+#include "lab/yaml.h"
+
+/* `actions: 3`, or `actions: [low, medium, high]`, of a space. */
+TACIT_MUST_USE tacit_status tacit__names_read_actions(tacit__yaml *yaml, const tacit__node *space,
+                                                      tacit__learner_config *out, tacit_error *err);
+/* `context: 'age 17..90, country {DE | FR}'` with `intercept` and `unit`: how many features there are, and
+ * that every action learns its own parameters for them. Nothing if `context` is a number, or not there. */
+TACIT_MUST_USE tacit_status tacit__names_read_context(const tacit__yaml *yaml,
+                                                      const tacit__node *space,
+                                                      tacit__learner_config *out, tacit_error *err);
+void tacit__names_free(tacit__learner_config *l);
+
+#endif
