@@ -29,7 +29,7 @@ QUIET := $(BUILD)/configure.log
 
 all: configure
 	@cmake --build $(BUILD) --target product
-	@sed -n 's/^-- \(\(uPlot\|OpenMPI\|libmicrohttpd\) .*\)/make: \1/p' $(QUIET)
+	@sed -n 's/^-- \(\(librsvg\|OpenMPI\|libmicrohttpd\) .*\)/make: \1/p' $(QUIET)
 
 # The tests, the fuzz targets, the examples and the benchmarks as well.
 everything: configure

@@ -10,6 +10,15 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+# Headers only: src/report/paper.c opens the libraries when a PDF or PNG is asked for.
+pkg_check_modules(RSVG librsvg-2.0>=2.54)
+if(RSVG_FOUND)
+  set_source_files_properties(
+    "${PROJECT_SOURCE_DIR}/src/report/paper.c"
+    PROPERTIES COMPILE_DEFINITIONS TACIT_HAS_RSVG COMPILE_OPTIONS "-isystem;$<JOIN:${RSVG_INCLUDE_DIRS},;-isystem;>")
+else()
+  message(STATUS "librsvg not found (scripts/setup --for figures installs it): figures are SVG only")
+endif()
 if(TACIT_TESTS)
   pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
   find_library(GLPK_LIBRARY glpk) # one test's second opinion; has no pkg-config file

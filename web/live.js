@@ -107,8 +107,8 @@
     const line = (key, list) => list.map((r) => `${x(r.users)} ${y(r[key])}`).join('L');
     return svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, role: 'img', 'data-curve': 'reward' }, svg('title', null, 'Released mean reward over users'),
       ...axes(width, height, box, x, y, ticks(first, last, false, 4), ticks(low, high, false, 5)),
-      svg('path', { class: 'band f1', d: `M${line('high', rows)}L${line('low', [...rows].reverse())}Z` }),
-      svg('path', { class: 'line c1', d: 'M' + line('mean', rows) }));
+      svg('path', { class: 'band f h1', d: `M${line('high', rows)}L${line('low', [...rows].reverse())}Z` }),
+      svg('path', { class: 'line c h1', d: 'M' + line('mean', rows) }));
   }
 
   /* How often each action stands in the public policy: {shares, mixed}, or null where the billboard is no table. */
@@ -136,7 +136,7 @@
       ...shown.flatMap(({ share, name }, i) => {
         const y = row * i + 4, bar = (w, of) => svg('rect', { class: of, x: label, y: y + 5, width: Math.max(0, w).toFixed(1), height: 10 });
         const shorter = short(name, names ? 15 : 9);
-        return [svg('text', { class: 'ink', x: 0, y: y + 14 }, shorter, ...(shorter === name ? [] : [svg('title', null, name)])), bar(room, 'empty'), bar(room * share, 'f1'),
+        return [svg('text', { class: 'ink', x: 0, y: y + 14 }, shorter, ...(shorter === name ? [] : [svg('title', null, name)])), bar(room, 'empty'), bar(room * share, 'f h1'),
           svg('text', { x: width, y: y + 14, 'text-anchor': 'end', 'data-share': name }, percent(share))];
       }));
   }

@@ -309,6 +309,7 @@ typedef struct tacit_summary {
     double switches, seconds; /* means */
     const char *kind;         /* that plays: what the entry's kind stands for in this world */
     const char *remark;       /* tacit_agent_remark, or "" */
+    bool did_not_learn;       /* a learner whose mean regret is above that of tacit_results_measure */
 } tacit_summary;
 
 /* What tacit_lab_run left in DIRECTORY/results.db, finished or not. CORRUPT or WRONG_VERSION if it is not
@@ -340,6 +341,10 @@ TACIT_API const tacit_job *tacit_results_job(const tacit_results *results, size_
                                              size_t agent, uint64_t run);
 TACIT_API tacit_summary tacit_results_summary(const tacit_results *results, size_t world,
                                               size_t agent);
+
+/* The agent of this world that a learner must beat to have learned: the yardstick `constant`, else `uniform`;
+ * SIZE_MAX if neither was played. */
+TACIT_API size_t tacit_results_measure(const tacit_results *results, size_t world);
 
 /* Curves have at most 1000 points (fewer if there are more than 20,000 jobs), at episodes 1 .. K in equal
  * steps, the last of them K. */

@@ -1,17 +1,21 @@
-/* Reports: what an experiment found, as one page that needs nothing else.
+/* Reports: what an experiment found, as a page, a figure or a table.
  *
  *     tacit_lab_run(experiment, NULL, &results, &err);
  *     tacit_report_write(results, NULL, "report.html", &err);
  *
- * The page has the story in two sentences, regret over time, the price of privacy, a table, each agent's
- * promise with its release plan, the settings, and the command to have it again. It loads nothing from
- * anywhere. Plots are interactive where the browser runs scripts, and drawings (SVG) otherwise and on
- * paper. Results of a run that was stopped give a page that says so. The same results give the same bytes,
- * timings aside. */
+ *     const tacit_figure_options wanted = {.what = TACIT_FIGURE_PRICE, .format = TACIT_FORMAT_PDF, .width = 84};
+ *     tacit_report_figure(results, &wanted, &bytes, &size, &err);
+ *
+ * The page has the story in a few sentences, regret over time, the price of privacy, a table, each agent's
+ * promise with its release plan, the settings, and the command to have it again. It is one file and loads
+ * nothing from anywhere. Its figures are the drawings that tacit_report_figure makes; scripts add values under
+ * the cursor. Results of a run that was stopped give a page that says so. The same results give the same
+ * bytes, timings aside. */
 #ifndef TACIT_REPORT_H
 #define TACIT_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <tacit/lab.h>
 #include <tacit/status.h>
@@ -22,7 +26,7 @@ extern "C" {
 
 typedef struct tacit_report_options {
     const char *command; /* how to have it again; NULL: made from the experiment */
-    bool still;          /* drawings only, no scripts */
+    bool still;          /* no scripts */
 } tacit_report_options;
 
 /* Writes the page; `options` NULL: all defaults. What was at `path` is replaced whole or not at all. A
@@ -31,9 +35,84 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_report_write(const tacit_results *re
                                                          const tacit_report_options *options,
                                                          const char *path, tacit_error *err);
 
-/* Whether the interactive plots were there when the library was built. Without them pages have drawings,
- * and say so. */
-TACIT_API bool tacit_report_has_plots(void);
+/* --- Figures ------------------------------------------------------------------------------------- */
+
+typedef enum tacit_figure {
+    TACIT_FIGURE_REGRET, /* regret against the number of users */
+    TACIT_FIGURE_PRICE   /* regret at the end against epsilon */
+} tacit_figure;
+
+/* SVG is drawn by this library. PDF (vectors, fonts embedded) and PNG need librsvg, which is opened when it
+ * is asked for. */
+typedef enum tacit_format { TACIT_FORMAT_SVG, TACIT_FORMAT_PDF, TACIT_FORMAT_PNG } tacit_format;
+
+/* What bands and bars show; the figure names it. */
+typedef enum tacit_spread {
+    TACIT_SPREAD_USUAL,  /* RANGE for regret against users, CI for the price of privacy */
+    TACIT_SPREAD_RANGE,  /* from the lowest to the highest run; of ten or more, without the outer tenths */
+    TACIT_SPREAD_STDERR, /* the mean plus and minus one standard error */
+    TACIT_SPREAD_CI,     /* 95 % confidence interval of the mean, by Student's t */
+    TACIT_SPREAD_NONE
+} tacit_spread;
+
+typedef enum tacit_scale { TACIT_SCALE_USUAL, TACIT_SCALE_LINEAR, TACIT_SCALE_LOG } tacit_scale;
+
+/* A panel for each family of agents that differ in epsilon alone. USUAL: where there are more than eight
+ * curves and several families. */
+typedef enum tacit_facets { TACIT_FACETS_USUAL, TACIT_FACETS_NO, TACIT_FACETS_YES } tacit_facets;
+
+/* All zero: everything, 174 mm wide, with the figure's own title. */
+typedef struct tacit_figure_options {
+    tacit_figure what;
+    tacit_format format;
+    size_t world;
+    const size_t *agents; /* which, in the order of the legend; NULL: all */
+    size_t n_agents;
+    double width, height; /* in millimeters; 0: 174, and as high as the contents need */
+    const char *font;     /* a family, for all text; NULL: Helvetica or what stands for it */
+    double font_size;     /* in points; 0: 8 */
+    const char *title;    /* NULL: its own; "": none */
+    tacit_spread interval;
+    tacit_scale scale; /* of regret against users; the price of privacy is always logarithmic */
+    tacit_facets facets;
+    double dots_per_inch; /* of PNG; 0: 300 */
+} tacit_figure_options;
+
+enum { TACIT_FIGURE_NARROWEST = 40, TACIT_FIGURE_WIDEST = 1000 }; /* millimeters */
+
+/* Makes the figure: `size` bytes at *out, to be freed with free(). Options that cannot be are BAD_ARGUMENT;
+ * UNSUPPORTED: librsvg is not here, or nothing is there to draw (no run was finished; no agent has an epsilon). */
+TACIT_API TACIT_MUST_USE tacit_status tacit_report_figure(const tacit_results *results,
+                                                          const tacit_figure_options *options,
+                                                          char **out, size_t *size,
+                                                          tacit_error *err);
+
+/* Whether PDF and PNG can be made here. */
+TACIT_API bool tacit_report_has_paper(void);
+
+/* --- Tables -------------------------------------------------------------------------------------- */
+
+typedef enum tacit_table { TACIT_TABLE_TEX, TACIT_TABLE_CSV, TACIT_TABLE_MD } tacit_table;
+
+/* One row for each agent of each world, or of these agents. CSV has full precision and a head that names the
+ * columns; TeX needs booktabs. `size` bytes at *out, to be freed with free(). */
+typedef struct tacit_table_options {
+    tacit_table format;
+    size_t world; /* SIZE_MAX: all */
+    const size_t *agents;
+    size_t n_agents;
+} tacit_table_options;
+
+TACIT_API TACIT_MUST_USE tacit_status tacit_report_table(const tacit_results *results,
+                                                         const tacit_table_options *options,
+                                                         char **out, size_t *size,
+                                                         tacit_error *err);
+
+/* The agents that a text names: labels, or names of families, separated by commas (labels may contain them).
+ * At most as many as the experiment has go to `out`. An unknown name is BAD_ARGUMENT and says which there are. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_report_agents(const tacit_results *results,
+                                                          const char *text, size_t *out, size_t *n,
+                                                          tacit_error *err);
 
 #ifdef __cplusplus
 }

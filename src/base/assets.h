@@ -6,14 +6,12 @@
 
 typedef struct tacit__asset {
     const unsigned char *bytes;
-    size_t size; /* 0: was not there */
+    size_t size;
 } tacit__asset;
 
 /* The report; its style and the drawing are also the live page's. */
 extern const tacit__asset tacit__asset_report_css, tacit__asset_report_js, tacit__asset_drawing_js;
 /* The live page; there where the server is built. */
 extern const tacit__asset tacit__asset_live_html, tacit__asset_live_css, tacit__asset_live_js;
-/* uPlot, from npm. */
-extern const tacit__asset tacit__asset_plots_css, tacit__asset_plots_js, tacit__asset_plots_license;
 
 #endif

@@ -52,7 +52,7 @@ void cli_keep_memory_private(void);
 /* The shortest decimal text that reads back as x. Returns buffer. */
 char *cli_shortest(char buffer[32], double x);
 
-/* DIRECTORY/report.html, to be freed; NULL: no memory. */
-char *cli_report_path(const char *directory);
+/* DIRECTORY/NAME, to be freed; NULL: no memory. */
+char *cli_report_path(const char *directory, const char *name);
 
 #endif

@@ -178,7 +178,7 @@ static int explain_failure(const run_options *o, tacit_status status, const taci
 static int write_report(const cli_output *output, const tacit_results *results)
 {
     tacit_error err = {0};
-    char *path = cli_report_path(output->path);
+    char *path = cli_report_path(output->path, "report.html");
     tacit_status status =
         path != NULL ? tacit_report_write(results, NULL, path, &err) : TACIT_NO_MEMORY;
     free(path);

@@ -54,6 +54,10 @@ static void put_agent(tacit__json_writer *to, const view *v, size_t agent)
     tacit__json_put_real(to, "late_regret", s.late_mean);
     tacit__json_put_real(to, "switches", s.switches);
     tacit__json_put_real(to, "seconds", s.seconds);
+    if (entry->yardstick || s.runs == 0 || tacit_results_measure(v->results, v->world) == SIZE_MAX)
+        tacit__json_put_null(to, "learned");
+    else
+        tacit__json_put_flag(to, "learned", !s.did_not_learn);
     tacit__json_put_string(to, "remark", s.remark);
     tacit__json_end(to);
 }
@@ -329,6 +333,28 @@ static void print_choices(const view *v)
     }
 }
 
+/* Which learners did worse than what needs no learning. */
+static void print_lost(const view *v)
+{
+    const size_t measure = tacit_results_measure(v->results, v->world);
+    const char *between = ": ";
+    bool any = false;
+    for (size_t i = 0; i < v->facts->n_agents; i++) {
+        if (!plays(v, i) || !tacit_results_summary(v->results, v->world, i).did_not_learn)
+            continue;
+        if (!any)
+            (void)printf("did not learn (worse than %s)",
+                         strcmp(v->facts->agents[measure].kind, "constant") == 0
+                             ? "the best constant action"
+                             : "random actions");
+        (void)printf("%s%s", between, v->facts->agents[i].label);
+        between = ", ";
+        any = true;
+    }
+    if (any)
+        (void)puts("");
+}
+
 static void widen(char row[N_COLUMNS][CELL], size_t *widths)
 {
     for (size_t c = 0; c < N_COLUMNS; c++)
@@ -363,6 +389,7 @@ void cli_summary_print(const tacit_results *results)
                 print_row(row, widths);
             }
         print_choices(&v);
+        print_lost(&v);
         (void)puts("");
     }
     (void)puts(

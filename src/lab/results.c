@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/workspace.h"
@@ -152,6 +153,30 @@ static double seconds_of(const tacit_job *job)
     return job->seconds;
 }
 
+size_t tacit_results_measure(const tacit_results *results, size_t world)
+{
+    static const char *const measures[] = {"constant", "uniform"};
+    const tacit_experiment_facts *facts = &results->experiment->facts;
+    for (size_t m = 0; m < 2; m++)
+        for (size_t i = 0; i < facts->n_agents; i++) {
+            const tacit_job *job = tacit_results_job(results, world, i, 0);
+            if (job != NULL && job->done && facts->agents[i].yardstick &&
+                strcmp(facts->agents[i].kind, measures[m]) == 0)
+                return i;
+        }
+    return SIZE_MAX;
+}
+
+static bool lost_to_measure(const tacit_results *results, size_t world, size_t agent, double regret)
+{
+    const size_t measure = tacit_results_measure(results, world);
+    double mean = 0, ignored;
+    if (measure == SIZE_MAX || results->experiment->facts.agents[agent].yardstick)
+        return false;
+    average(results, pair_of(results, world, measure), regret_of, &mean, &ignored);
+    return regret > mean;
+}
+
 tacit_summary tacit_results_summary(const tacit_results *results, size_t world, size_t agent)
 {
     tacit_summary s = {.kind = "", .remark = ""};
@@ -167,5 +192,6 @@ tacit_summary tacit_results_summary(const tacit_results *results, size_t world, 
     average(results, pair, late_of, &s.late_mean, &s.late_error);
     average(results, pair, switches_of, &s.switches, &ignored);
     average(results, pair, seconds_of, &s.seconds, &ignored);
+    s.did_not_learn = lost_to_measure(results, world, agent, s.regret_mean);
     return s;
 }

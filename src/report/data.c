@@ -1,6 +1,4 @@
-/* The numbers of the interactive plots, as JSON inside the page. */
-#include <math.h>
-
+/* The numbers that figures tell under the cursor, as JSON inside the page. */
 #include "report/figure.h"
 #include "report/render.h"
 #include "report/write.h"
@@ -21,7 +19,9 @@ static void put_numbers(tacit__text *to, const char *name, const double *values,
 
 static void put_style(tacit__text *to, tacit__style style)
 {
-    tacit__text_print(to, ",\"colour\":%d,\"dash\":\"%s\"", style.color, tacit__dash(style));
+    char dash[TACIT__DASH];
+    tacit__text_print(to, ",\"hue\":%d,\"shade\":%d,\"dash\":\"%s\"", style.color, style.shade,
+                      tacit__dash(style, dash));
 }
 
 static void put_agents(tacit__text *to, const tacit__report *r, const tacit__report_world *s)
@@ -33,9 +33,6 @@ static void put_agents(tacit__text *to, const tacit__report *r, const tacit__rep
         tacit__write_json(to, r->agents[i].entry->label);
         put_style(to, r->agents[i].style);
         put_numbers(to, "mean", o->mean, r->n_points);
-        bool band = o->n_runs > 1;
-        put_numbers(to, "low", band ? o->low : NULL, r->n_points);
-        put_numbers(to, "high", band ? o->high : NULL, r->n_points);
         tacit__text_put(to, "}");
     }
     tacit__text_put(to, "]");
@@ -45,7 +42,7 @@ static void put_family(tacit__text *to, const tacit__report *r, const tacit__rep
                        size_t f)
 {
     const tacit__report_family *family = &r->families[f];
-    bool hollow = false, first = true;
+    bool first = true;
     tacit__text_print(to, "%s{\"series\":%zu,\"label\":", f == 0 ? "" : ",\n", f);
     tacit__write_json(to, family->name);
     put_style(to, family->style);
@@ -59,13 +56,10 @@ static void put_family(tacit__text *to, const tacit__report *r, const tacit__rep
         tacit__write_json_number(to, r->agents[i].entry->guarantee.epsilon);
         tacit__text_put(to, ",");
         tacit__write_json_number(to, o->regret);
-        tacit__text_put(to, ",");
-        tacit__write_json_number(to, isnan(o->error) ? 0 : o->error);
         tacit__text_put(to, "]");
-        hollow = hollow || (o->promise != NULL && o->promise->verdict == TACIT_VERDICT_FAILS);
         first = false;
     }
-    tacit__text_print(to, "],\"hollow\":%s}", hollow ? "true" : "false");
+    tacit__text_put(to, "]}");
 }
 
 static void put_price(tacit__text *to, const tacit__report *r, const tacit__report_world *s)
@@ -98,8 +92,7 @@ void tacit__data(tacit__text *to, const tacit__report *r)
         tacit__text_print(to, "%s%llu", i == 0 ? "" : ",", (unsigned long long)r->at[i]);
     tacit__text_put(to, "],\n\"worlds\":[");
     for (size_t w = 0; w < r->n_worlds; w++) {
-        tacit__text_print(to, "%s{\"log\":%s,", w == 0 ? "" : ",\n",
-                          tacit__curves_want_log(r, w) ? "true" : "false");
+        tacit__text_put(to, w == 0 ? "{" : ",\n{");
         put_agents(to, r, &r->worlds[w]);
         tacit__text_put(to, ",\n");
         put_price(to, r, &r->worlds[w]);

@@ -1,15 +1,10 @@
-/* See figure.h. The labels are placed by isotonic regression (pool adjacent violators): exact, and linear
- * once sorted. */
+/* Axes of figures: ticks, numbers, grid. See figure.h. */
 #include "report/figure.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "report/write.h"
-
-enum { GAP = 15, LONGEST = 27 }; /* pixels between labels; characters */
 
 static double fraction(const tacit__axis *a, double v)
 {
@@ -34,8 +29,8 @@ double tacit__frame_y(const tacit__figure_frame *f, double y)
 
 static size_t linear_ticks(const tacit__axis *a, double out[TACIT__TICKS])
 {
-    enum { WANTED = 6 };
-    double raw = (a->high - a->low) / WANTED, power = pow(10, floor(log10(raw))), n = raw / power;
+    enum { USUAL = 6 };
+    double raw = (a->high - a->low) / (a->wanted > 0 ? a->wanted : USUAL), power = pow(10, floor(log10(raw))), n = raw / power;
     double step = power * (n <= 1.5 ? 1 : n <= 3 ? 2 : n <= 7 ? 5 : 10);
     size_t count = 0;
     double first = ceil(a->low / step - 1e-9), last = floor(a->high / step + 1e-9);
@@ -71,34 +66,32 @@ size_t tacit__axis_ticks(const tacit__axis *axis, double out[TACIT__TICKS])
     return axis->log ? log_ticks(axis, out) : linear_ticks(axis, out);
 }
 
-/* --- Styles -------------------------------------------------------------------------------------- */
+/* --- Words and lines ----------------------------------------------------------------------------- */
 
-const char *tacit__color(tacit__style style)
+double tacit__words_width(double n, double font)
 {
-    static const char *const colors[] = {"#1a1a1a", "#0072B2", "#D55E00", "#009E73",
-                                         "#CC79A7", "#E69F00", "#56B4E9", "#767676"};
-    return colors[style.color >= 0 && style.color <= TACIT__GRAY ? style.color : 0];
+    return 0.55 * font * n; /* Helvetica's letters have 0.52 em on average, its digits 0.556 */
 }
 
-const char *tacit__dash(tacit__style style)
+size_t tacit__characters(const char *text)
 {
-    static const char *const dashes[TACIT__DASHES] = {"", "7 4", "2 3", "9 3 2 3"};
-    return dashes[style.dash >= 0 && style.dash < TACIT__DASHES ? style.dash : 0];
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
 }
 
-void tacit__figure_stroke(tacit__text *to, tacit__style style)
+double tacit__axis_numbers_width(const tacit__axis *axis, double font)
 {
-    tacit__text_print(to, " class=\"c%d\" stroke=\"%s\"", style.color, tacit__color(style));
-    if (style.dash > 0)
-        tacit__text_print(to, " stroke-dasharray=\"%s\"", tacit__dash(style));
+    double ticks[TACIT__TICKS];
+    char number[TACIT__NUMBER];
+    size_t n = tacit__axis_ticks(axis, ticks), most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t length = tacit__characters(tacit__number(number, ticks[i], 4));
+        most = length > most ? length : most;
+    }
+    return tacit__words_width((double)most, font);
 }
-
-void tacit__figure_fill(tacit__text *to, tacit__style style)
-{
-    tacit__text_print(to, " class=\"f%d\" fill=\"%s\"", style.color, tacit__color(style));
-}
-
-/* --- The frame ----------------------------------------------------------------------------------- */
 
 static void line(tacit__text *to, const char *css_class, const char *color, double x1, double y1,
                  double x2, double y2)
@@ -110,129 +103,33 @@ static void line(tacit__text *to, const char *css_class, const char *color, doub
                       tacit__coordinate(c, x2), tacit__coordinate(d, y2));
 }
 
-static void words(tacit__text *to, const char *css_class, const char *anchor, double x, double y,
-                  const char *more, const char *text)
+static void number_at(tacit__text *to, const char *anchor, double x, double y, double value)
 {
-    char a[TACIT__NUMBER], b[TACIT__NUMBER];
-    tacit__text_print(to, "<text class=\"%s\" fill=\"%s\" text-anchor=\"%s\" x=\"%s\" y=\"%s\"%s>",
-                      css_class, css_class[0] == 'i' ? "#1a1a1a" : "#555555", anchor,
-                      tacit__coordinate(a, x), tacit__coordinate(b, y), more);
-    tacit__write_html(to, text);
-    tacit__text_put(to, "</text>");
+    char a[TACIT__NUMBER], b[TACIT__NUMBER], number[TACIT__NUMBER];
+    tacit__text_print(to,
+                      "<text class=\"soft\" fill=\"#555555\" text-anchor=\"%s\" x=\"%s\" "
+                      "y=\"%s\">%s</text>",
+                      anchor, tacit__coordinate(a, x), tacit__coordinate(b, y),
+                      tacit__number(number, value, 4));
 }
 
-static void draw_axes(tacit__text *to, const tacit__figure_frame *f, const char *x_name,
-                      const char *y_name)
+void tacit__axes_draw(tacit__text *to, const tacit__figure_frame *f, double font)
 {
+    TACIT__REQUIRE(font > 0);
     double ticks[TACIT__TICKS];
-    char number[TACIT__NUMBER], turn[TACIT__NUMBER], turned[160];
     size_t n = tacit__axis_ticks(&f->y, ticks);
+    tacit__text_put(to, "<g class=\"axes\" stroke-width=\"0.8\">");
     for (size_t i = 0; i < n; i++) {
         double y = tacit__frame_y(f, ticks[i]);
         line(to, "grid", "#e3e3e3", f->left, y, f->right, y);
-        words(to, "soft", "end", f->left - 8, y + 4, "", tacit__number(number, ticks[i], 4));
+        number_at(to, "end", f->left - 0.5 * font, y + 0.35 * font, ticks[i]);
     }
     n = tacit__axis_ticks(&f->x, ticks);
     for (size_t i = 0; i < n; i++) {
         double x = tacit__frame_x(f, ticks[i]);
-        line(to, "axis", "#555555", x, f->bottom, x, f->bottom + 5);
-        words(to, "soft", "middle", x, f->bottom + 19, "", tacit__number(number, ticks[i], 4));
+        line(to, "axis", "#555555", x, f->bottom, x, f->bottom + 0.35 * font);
+        number_at(to, "middle", x, f->bottom + 1.4 * font, ticks[i]);
     }
     line(to, "axis", "#555555", f->left, f->bottom, f->right, f->bottom);
-    words(to, "ink", "middle", (f->left + f->right) / 2, f->bottom + 39, "", x_name);
-    double middle = (f->top + f->bottom) / 2;
-    (void)snprintf(turned, sizeof turned, " transform=\"rotate(-90 14 %.20s)\"",
-                   tacit__coordinate(turn, middle));
-    words(to, "ink", "middle", 14, middle, turned, y_name);
-}
-
-void tacit__figure_begin(tacit__text *to, const tacit__figure_frame *f, const char *css_class,
-                         const char *title, const char *x_name, const char *y_name)
-{
-    TACIT__REQUIRE(title != NULL && x_name != NULL && y_name != NULL);
-    tacit__text_print(to,
-                      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot %s\" role=\"img\" "
-                      "viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
-                      "font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" "
-                      "font-size=\"12\">\n<title>",
-                      css_class, f->width, f->height, f->width, f->height);
-    tacit__write_html(to, title);
-    tacit__text_put(to, "</title>\n<g class=\"axes\" shape-rendering=\"crispEdges\">");
-    draw_axes(to, f, x_name, y_name);
     tacit__text_put(to, "</g>\n");
-}
-
-void tacit__figure_end(tacit__text *to)
-{
-    tacit__text_put(to, "</svg>\n");
-}
-
-/* --- Labels -------------------------------------------------------------------------------------- */
-
-static int by_height(const void *a, const void *b)
-{
-    const tacit__label *x = a, *y = b;
-    if (x->y < y->y || x->y > y->y)
-        return (x->y > y->y) - (x->y < y->y);
-    return (x->series > y->series) - (x->series < y->series);
-}
-
-double tacit__labels_height(size_t n)
-{
-    return (double)n * GAP;
-}
-
-void tacit__labels_arrange(tacit__label *labels, size_t n, double top, double bottom)
-{
-    TACIT__REQUIRE(top <= bottom);
-    if (n == 0)
-        return;
-    qsort(labels, n, sizeof *labels, by_height);
-    /* z_i = y_i - i GAP must not descend. Runs of equal z are pools; `height` of a pool's first label is
-     * its mean until the next merge. */
-    for (size_t i = 0; i < n; i++)
-        labels[i].height = labels[i].y - (double)i * GAP;
-    for (size_t i = 1; i < n; i++) {
-        size_t first = i;
-        double sum = labels[i].height, count = 1;
-        while (first > 0 && labels[first - 1].height > sum / count) {
-            double pooled = labels[first - 1].height;
-            while (first > 0 && labels[first - 1].height >= pooled) {
-                sum += labels[first - 1].height;
-                count++;
-                first--;
-            }
-        }
-        for (size_t j = first; j <= i; j++)
-            labels[j].height = sum / count;
-    }
-    double most = bottom - (double)(n - 1) * GAP;
-    for (size_t i = 0; i < n; i++) {
-        double z = labels[i].height;
-        z = z > most ? most : z;
-        z = z < top ? top : z;
-        labels[i].height = z + (double)i * GAP;
-    }
-}
-
-void tacit__labels_draw(tacit__text *to, const tacit__figure_frame *f, const tacit__label *labels,
-                        size_t n)
-{
-    TACIT__REQUIRE(labels != NULL || n == 0);
-    for (size_t i = 0; i < n; i++) {
-        const tacit__label *l = &labels[i];
-        char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER], d[TACIT__NUMBER],
-            e[TACIT__NUMBER];
-        tacit__text_print(to, "<g data-series=\"%zu\"><path fill=\"none\" opacity=\"0.6\"",
-                          l->series);
-        tacit__style solid = {l->style.color, 0};
-        tacit__figure_stroke(to, solid);
-        tacit__text_print(to, " d=\"M%s %sL%s %sH%s\"/>", tacit__coordinate(a, l->x + 3),
-                          tacit__coordinate(b, l->y), tacit__coordinate(c, f->right + 16),
-                          tacit__coordinate(d, l->height), tacit__coordinate(e, f->right + 20));
-        tacit__text_print(to, "<text class=\"ink\" fill=\"#1a1a1a\" x=\"%s\" y=\"%s\">",
-                          tacit__coordinate(a, f->right + 24), tacit__coordinate(b, l->height + 4));
-        tacit__write_html_short(to, l->text, LONGEST);
-        tacit__text_put(to, "</text></g>\n");
-    }
 }

@@ -49,17 +49,21 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void band_of(double *values, size_t n, double *low, double *mean, double *high)
+static void fill_point(double *values, size_t n, const tacit__report_outcome *o, size_t point)
 {
     TACIT__REQUIRE(n > 0);
     size_t cut = n / 10;
     qsort(values, n, sizeof *values, ascending);
-    double sum = 0;
+    double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++)
         sum += values[i] - values[0];
-    *mean = values[0] + sum / (double)n;
-    *low = values[cut];
-    *high = values[n - 1 - cut];
+    double mean = values[0] + sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    o->mean[point] = mean;
+    o->low[point] = values[cut];
+    o->high[point] = values[n - 1 - cut];
+    o->errors[point] = n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : 0;
 }
 
 static tacit_status fill_curves(const tacit__report *r, const tacit_results *results, size_t world,
@@ -76,7 +80,7 @@ static tacit_status fill_curves(const tacit__report *r, const tacit_results *res
             if (job->done)
                 values[n++] = job->curve[point];
         }
-        band_of(values, n, &o->low[i], &o->mean[i], &o->high[i]);
+        fill_point(values, n, o, i);
     }
     tacit__free(values);
     return TACIT_OK;
@@ -111,6 +115,7 @@ static tacit_status fill_outcome(tacit__report *r, const tacit_results *results,
                                  .late = s.late_mean,
                                  .switches = s.switches,
                                  .seconds = s.seconds,
+                                 .flagged = s.did_not_learn,
                                  .plays = tacit_results_job(results, world, agent, 0) != NULL};
     if (!o->plays)
         return TACIT_OK;
@@ -119,7 +124,8 @@ static tacit_status fill_outcome(tacit__report *r, const tacit_results *results,
     if (TACIT__PIECES(TACIT__PIECE(o->per_run, (size_t)r->runs),
                       TACIT__PIECE_IF(s.runs > 0, o->mean, r->n_points),
                       TACIT__PIECE_IF(s.runs > 0, o->low, r->n_points),
-                      TACIT__PIECE_IF(s.runs > 0, o->high, r->n_points)) == NULL)
+                      TACIT__PIECE_IF(s.runs > 0, o->high, r->n_points),
+                      TACIT__PIECE_IF(s.runs > 0, o->errors, r->n_points)) == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (uint64_t run = 0; run < r->runs; run++) {
         const tacit_job *job = tacit_results_job(results, world, agent, run);
@@ -178,6 +184,7 @@ static tacit_status fill_world(tacit__report *r, const tacit_results *results, s
                                 .n_states = space->n_states,
                                 .n_actions = space->n_actions,
                                 .horizon = space->horizon,
+                                .measure = tacit_results_measure(results, world),
                                 .has_share = space->reward_low == 0 && optimal > 0,
                                 .optimal_value = optimal,
                                 .outcomes = to->outcomes};

@@ -12,8 +12,10 @@ typedef struct tacit__report_outcome {
     double regret, error, late, switches, seconds;
     double *per_run;            /* [runs], NaN where not finished */
     double *mean, *low, *high;  /* [n_points], over the finished runs */
+    double *errors;             /* [n_points], standard errors of the mean */
     tacit_explanation *promise; /* NULL: not known before the agent has played */
     bool plays;
+    bool flagged; /* a learner that lost to the yardstick of its world: it did not learn */
 } tacit__report_outcome;
 
 typedef struct tacit__report_world {
@@ -24,16 +26,18 @@ typedef struct tacit__report_world {
     size_t n_states, n_actions, horizon; /* 0: unknown */
     double optimal_value;
     bool has_share; /* regret may be given as a share of what the best policy earns */
+    size_t measure; /* the agent that a learner must beat: `constant`, else `uniform`; SIZE_MAX: neither */
     tacit__report_outcome *outcomes; /* [n_agents] */
 } tacit__report_world;
 
-/* How an agent is drawn, in all figures. Agents that differ in epsilon alone are a family: one color,
- * several dashes. */
+/* How an agent is drawn, in all figures. Agents that differ in epsilon alone are a family: one hue, lighter
+ * for a smaller epsilon. Among lines of one hue no dash occurs twice. */
 typedef struct tacit__style {
     int color; /* 0 no privacy, 1 .. TACIT__COLORS families, TACIT__GRAY yardsticks */
-    int dash;  /* 0 solid, 1 .. TACIT__DASHES - 1 */
+    int shade; /* -TACIT__SHADES, darkest, .. TACIT__SHADES, lightest */
+    int dash;  /* 0 solid, 1, 2, .. see style.c */
 } tacit__style;
-enum { TACIT__COLORS = 6, TACIT__GRAY = 7, TACIT__DASHES = 4 };
+enum { TACIT__COLORS = 6, TACIT__GRAY = 7, TACIT__SHADES = 4 };
 
 typedef struct tacit__report_agent {
     const tacit_entry *entry;

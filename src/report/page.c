@@ -18,7 +18,7 @@ static void put_asset(tacit__text *to, const tacit__asset *asset)
     tacit__text_add(to, (const char *)asset->bytes, asset->size);
 }
 
-static void put_head(tacit__text *to, const tacit__report *r, bool plots)
+static void put_head(tacit__text *to, const tacit__report *r)
 {
     /* The page loads nothing, and tells the browser to enforce that. */
     tacit__text_put(to,
@@ -32,8 +32,6 @@ static void put_head(tacit__text *to, const tacit__report *r, bool plots)
     tacit__text_put(to, "\">\n<title>");
     tacit__write_html(to, r->title);
     tacit__text_put(to, "</title>\n<style>\n");
-    if (plots)
-        put_asset(to, &tacit__asset_plots_css);
     put_asset(to, &tacit__asset_report_css);
     tacit__text_put(to, "</style>\n</head>\n");
 }
@@ -103,14 +101,9 @@ static void put_switch(tacit__text *to, const char *axis, const char *name, bool
 static void put_tools(tacit__text *to, bool switches, bool log)
 {
     tacit__text_put(to, "<div class=\"tools\" data-script hidden>");
-    if (switches) {
+    if (switches)
         put_switch(to, "y", "Regret", log);
-        tacit__text_put(to, "<span data-plots hidden>");
-        put_switch(to, "x", "Users", false);
-        tacit__text_put(to, "</span>");
-    }
-    tacit__text_put(to, "<span class=\"end\"><button type=\"button\" data-reset hidden>Whole "
-                        "figure</button><button type=\"button\" data-svg>SVG</button><button "
+    tacit__text_put(to, "<span class=\"end\"><button type=\"button\" data-svg>SVG</button><button "
                         "type=\"button\" data-pdf>PDF</button></span></div>\n");
 }
 
@@ -122,47 +115,39 @@ static void open_figure(tacit__text *to, size_t number, size_t world, const char
                       number, what, world, number);
 }
 
-static void put_world_frame(tacit__text *to, bool log)
+static void put_drawings_frame(tacit__text *to, bool log)
 {
     tacit__text_print(to,
-                      "<div class=\"live\" hidden></div>\n<div class=\"legend\" role=\"group\" "
-                      "aria-label=\"Curves\" hidden></div>\n<div class=\"still\" "
-                      "data-shown=\"%s\" tabindex=\"0\" role=\"region\" aria-label=\"Figure\">\n",
+                      "<div class=\"still\" data-shown=\"%s\">\n<div class=\"legend\" "
+                      "role=\"group\" aria-label=\"Curves\" hidden></div>\n",
                       log ? "log" : "linear");
 }
 
-static void put_band_words(tacit__text *to, const tacit__report *r)
-{
-    char runs[TACIT__NUMBER];
-    if (r->runs == 1) {
-        tacit__text_put(to, "Lines are single runs.");
-        return;
-    }
-    tacit__text_print(to,
-                      "Lines are means over %s runs, bands reach from the lowest to the "
-                      "highest run%s.",
-                      tacit__count(runs, r->runs),
-                      r->runs >= 10 ? ", the outer tenths left out" : "");
-}
+/* Every drawing for wide screens and paper, and for telephones; style sheets show one of them. */
+static const tacit__sheet sheets[] = {
+    {.width = 912, .font = 12.5, .log = true, .css_class = "broad log"},
+    {.width = 912, .font = 12.5, .css_class = "broad linear"},
+    {.width = 358, .font = 11, .log = true, .css_class = "slim log"},
+    {.width = 358, .font = 11, .css_class = "slim linear"},
+};
+enum { N_SHEETS = sizeof sheets / sizeof *sheets };
 
 static size_t put_curves(tacit__text *to, const tacit__report *r, size_t world, size_t number)
 {
     TACIT__REQUIRE(world < r->n_worlds);
-    bool log = tacit__curves_want_log(r, world);
+    bool log = tacit__curves_want_log(r, world), drawn = false;
     open_figure(to, number, world, "curves");
     put_tools(to, true, log);
-    put_world_frame(to, log);
-    bool drawn = tacit__curves_svg(to, r, world, true);
-    drawn = tacit__curves_svg(to, r, world, false) && drawn;
+    put_drawings_frame(to, log);
+    for (size_t i = 0; i < N_SHEETS; i++)
+        drawn = tacit__curves_svg(to, r, world, &sheets[i]) || drawn;
     if (!drawn)
         tacit__text_put(to, "<p>No run was finished, so there is nothing to draw.</p>\n");
     tacit__text_print(to,
                       "</div>\n<figcaption><b>Figure %zu.</b> Regret against the number of users: "
                       "what the best policy would have earned, minus what the policies that were "
-                      "shown earn in expectation; exact, not sampled. ",
+                      "shown earn in expectation; exact, not sampled.</figcaption>\n</figure>\n",
                       number);
-    put_band_words(to, r);
-    tacit__text_put(to, "</figcaption>\n</figure>\n");
     return number + 1;
 }
 
@@ -178,27 +163,27 @@ static bool any_hollow(const tacit__report_world *s, size_t n)
 static size_t put_price(tacit__text *to, const tacit__report *r, size_t world, size_t number)
 {
     TACIT__REQUIRE(world < r->n_worlds);
-    tacit__text drawing = {0};
+    tacit__text drawings = {0};
     char users[TACIT__NUMBER];
-    bool drawn = tacit__price_svg(&drawing, r, world);
-    to->failed = to->failed || drawing.failed;
-    if (drawn && !drawing.failed) {
+    bool drawn = tacit__price_svg(&drawings, r, world, &sheets[0]);
+    drawn = tacit__price_svg(&drawings, r, world, &sheets[2]) && drawn;
+    to->failed = to->failed || drawings.failed;
+    if (drawn && !drawings.failed) {
         open_figure(to, number, world, "price");
         put_tools(to, false, false);
-        put_world_frame(to, false);
-        tacit__text_add(to, drawing.data, drawing.length);
+        put_drawings_frame(to, true);
+        tacit__text_add(to, drawings.data, drawings.length);
         tacit__text_print(to,
                           "</div>\n<figcaption><b>Figure %zu.</b> The price of privacy: regret "
-                          "after %s users against the claimed <i>ε</i>, both logarithmic. Bars are "
-                          "standard errors; agents without an <i>ε</i> are horizontal lines.%s"
-                          "</figcaption>\n</figure>\n",
+                          "after %s users against the claimed <i>ε</i>, both logarithmic; agents "
+                          "without an <i>ε</i> are horizontal lines.%s</figcaption>\n</figure>\n",
                           number, tacit__count(users, r->episodes),
                           any_hollow(&r->worlds[world], r->n_agents)
                               ? " Hollow points claim what does not hold."
                               : "");
         number++;
     }
-    tacit__text_destroy(&drawing);
+    tacit__text_destroy(&drawings);
     return number;
 }
 
@@ -226,11 +211,15 @@ static void put_row(tacit__text *to, const tacit__report *r, const tacit__report
     const tacit__report_outcome *o = &s->outcomes[i];
     char number[TACIT__NUMBER];
     tacit__text_print(to,
-                      "<tr><th scope=\"row\"><span class=\"swatch s%d\"></span><a "
+                      "<tr><th scope=\"row\"><span class=\"swatch h%d\"></span><a "
                       "href=\"#agent%zu\">",
                       p->style.color, i + 1);
     tacit__write_html(to, p->entry->label);
-    tacit__text_put(to, "</a></th><td class=\"words\">");
+    tacit__text_put(to, "</a>");
+    if (o->flagged)
+        tacit__text_print(to, " <b class=\"bad\" title=\"%s\">did not learn</b>",
+                          tacit__flag_help(r, s));
+    tacit__text_put(to, "</th><td class=\"words\" data-name=\"guarantee\"><span>");
     tacit__guarantee(to, p->entry);
     if (p->entry->guarantee.model != TACIT_MODEL_NONE &&
         p->entry->calibration != TACIT_CALIBRATION_TIGHT)
@@ -238,23 +227,51 @@ static void put_row(tacit__text *to, const tacit__report *r, const tacit__report
     if (o->promise != NULL && o->promise->verdict == TACIT_VERDICT_FAILS)
         tacit__text_print(to, "; <b class=\"bad\">really <i>ε</i>&nbsp;=&nbsp;%s</b>",
                           tacit__number(number, o->promise->real.epsilon.high, 3));
-    tacit__text_put(to, "</td><td");
+    tacit__text_put(to, "</span></td><td data-name=\"regret\"");
     put_runs(to, r, o);
     tacit__text_print(to, ">%s</td>", tacit__mean(number, o->regret, o->error));
     if (s->has_share)
-        tacit__text_print(to, "<td>%s</td>",
+        tacit__text_print(to, "<td data-name=\"of best\">%s</td>",
                           o->n_runs > 0 ? tacit__percent(number, o->regret / (s->optimal_value *
                                                                               (double)r->episodes))
                                         : "–");
-    tacit__text_print(to, "<td>%s</td>", tacit__number(number, o->late, 3));
+    tacit__text_print(to, "<td data-name=\"late\">%s</td>", tacit__number(number, o->late, 3));
     tacit__text_print(
-        to, "<td>%s</td>",
+        to, "<td data-name=\"switches\">%s</td>",
         tacit__number(number, o->switches >= 1000 ? round(o->switches) : o->switches, 4));
-    tacit__text_print(to, "<td>%s</td>", tacit__seconds(number, o->seconds));
+    tacit__text_print(to, "<td data-name=\"seconds\">%s</td>", tacit__seconds(number, o->seconds));
     if (r->n_done < r->n_jobs)
-        tacit__text_print(to, "<td>%s of %llu</td>", tacit__count(number, o->n_runs),
+        tacit__text_print(to, "<td data-name=\"runs\">%s of %llu</td>", tacit__count(number, o->n_runs),
                           (unsigned long long)r->runs);
     tacit__text_put(to, "</tr>\n");
+}
+
+/* A column's name; pointing at it, or moving to it by the keyboard, shows what it is. */
+static void put_column(tacit__text *to, const char *name, const char *help)
+{
+    tacit__text_print(to, "<th scope=\"col\"%s>", strcmp(name, "guarantee") == 0 ? " class=\"words\"" : "");
+    if (help != NULL)
+        tacit__text_print(to, "<abbr tabindex=\"0\" title=\"%s\">%s</abbr></th>", help, name);
+    else
+        tacit__text_print(to, "%s</th>", name);
+}
+
+static void put_columns(tacit__text *to, bool share, bool runs)
+{
+    put_column(to, "agent", NULL);
+    put_column(to, "guarantee",
+               "What the agent claims: joint (a trusted curator) or local, epsilon and delta. "
+               "Where its noise does not give that, the real epsilon follows.");
+    put_column(to, "regret", "How much less all users together received than from the best policy, "
+                             "as mean and standard error over the runs.");
+    if (share)
+        put_column(to, "of best", "Regret as a share of what the best policy earns.");
+    put_column(to, "late", "Regret per user over the last tenth of the users: how good the policy is "
+                           "in the end.");
+    put_column(to, "switches", "How often the policy changed after the first one.");
+    put_column(to, "seconds", "Processor time of one run.");
+    if (runs)
+        put_column(to, "runs", "How many runs are finished.");
 }
 
 static void put_table(tacit__text *to, const tacit__report *r, size_t world)
@@ -264,13 +281,10 @@ static void put_table(tacit__text *to, const tacit__report *r, size_t world)
     tacit__text_print(
         to,
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Results\">\n<table "
-        "class=\"results\" aria-describedby=\"table%zu\">\n<thead><tr><th "
-        "scope=\"col\">agent</th><th scope=\"col\" "
-        "class=\"words\">guarantee</th><th scope=\"col\">regret</th>%s<th "
-        "scope=\"col\">late</th><th scope=\"col\">switches</th><th "
-        "scope=\"col\">seconds</th>%s</tr></thead>\n<tbody>\n",
-        world + 1, s->has_share ? "<th scope=\"col\">of best</th>" : "",
-        r->n_done < r->n_jobs ? "<th scope=\"col\">runs</th>" : "");
+        "class=\"results\" aria-describedby=\"table%zu\">\n<thead><tr>",
+        world + 1);
+    put_columns(to, s->has_share, r->n_done < r->n_jobs);
+    tacit__text_put(to, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < r->n_agents; i++)
         if (s->outcomes[i].plays)
             put_row(to, r, s, i);
@@ -306,7 +320,7 @@ static size_t put_world(tacit__text *to, const tacit__report *r, size_t world, s
 
 /* --- End ----------------------------------------------------------------------------------------- */
 
-static void put_repeat(tacit__text *to, const tacit__report *r, bool scripts, bool plots)
+static void put_repeat(tacit__text *to, const tacit__report *r, bool scripts)
 {
     tacit__text command = {0};
     tacit__command(&command, r);
@@ -319,37 +333,29 @@ static void put_repeat(tacit__text *to, const tacit__report *r, bool scripts, bo
     tacit__write_html(to, r->version);
     tacit__text_put(to, ". On one machine the numbers come out the same to the last bit, whatever "
                         "the number of threads; only the seconds differ.</p>\n");
+    tacit__text_put(to, "<p class=\"facts\">For a paper: <code>tacit report DIR --figure price -o "
+                        "price.pdf --width 84mm</code>, and <code>--table tex</code>.</p>\n");
     if (!scripts)
-        tacit__text_put(to, "<p class=\"facts\">The figures are drawings, as was asked for.</p>\n");
-    else if (!plots)
-        tacit__text_put(to, "<p class=\"facts\">The figures are drawings: this tacit was built "
-                            "without npm, which the interactive plots need.</p>\n");
+        tacit__text_put(to, "<p class=\"facts\">This page has no scripts, as was asked for.</p>\n");
     else
-        tacit__text_put(to, "<noscript><p class=\"facts\">The figures are drawings; with scripts "
-                            "allowed they are interactive.</p></noscript>\n");
+        tacit__text_put(to, "<noscript><p class=\"facts\">With scripts allowed, figures tell values "
+                            "under the cursor.</p></noscript>\n");
     tacit__text_put(to, "</section>\n");
 }
 
-static void put_scripts(tacit__text *to, const tacit__report *r, bool plots)
+static void put_scripts(tacit__text *to, const tacit__report *r)
 {
     tacit__text_put(to, "<script type=\"application/json\" id=\"data\">");
     tacit__data(to, r);
     tacit__text_put(to, "</script>\n<script>\n");
-    if (plots) {
-        tacit__text_put(to, "/*\n");
-        put_asset(to, &tacit__asset_plots_license);
-        tacit__text_put(to, "*/\n");
-        put_asset(to, &tacit__asset_plots_js);
-    }
     put_asset(to, &tacit__asset_drawing_js);
     put_asset(to, &tacit__asset_report_js);
     tacit__text_put(to, "</script>\n");
 }
 
-void tacit__page(tacit__text *to, const tacit__report *r, bool scripts, bool plots)
+void tacit__page(tacit__text *to, const tacit__report *r, bool scripts)
 {
-    plots = plots && scripts && tacit__asset_plots_js.size > 0;
-    put_head(to, r, plots);
+    put_head(to, r);
     tacit__text_put(to, "<body>\n<main>\n");
     put_opening(to, r);
     size_t number = 1;
@@ -357,9 +363,9 @@ void tacit__page(tacit__text *to, const tacit__report *r, bool scripts, bool plo
         number = put_world(to, r, w, number);
     tacit__promises(to, r);
     tacit__settings(to, r);
-    put_repeat(to, r, scripts, plots);
+    put_repeat(to, r, scripts);
     tacit__text_put(to, "</main>\n");
     if (scripts)
-        put_scripts(to, r, plots);
+        put_scripts(to, r);
     tacit__text_put(to, "</body>\n</html>\n");
 }

@@ -2,13 +2,21 @@
  * agents; the levels of those without privacy, and of the yardsticks, across. Hollow points are claims
  * that do not hold. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "report/figure.h"
 #include "report/write.h"
 
-enum { WIDTH = 760, HEIGHT = 400, LEFT = 74, RIGHT = 196, TOP = 14, BOTTOM = 50 };
+/* What is being drawn. */
+typedef struct view {
+    const tacit__report *r;
+    const tacit__report_world *world;
+    const tacit__sheet *sheet;
+    tacit_spread interval;
+    bool any_flagged;
+} view;
 
 static void widen(tacit__axis *axis, double value)
 {
@@ -36,16 +44,40 @@ static bool is_plotted(const tacit__report_agent *p)
     return p->entry->guarantee.epsilon > 0;
 }
 
-static bool find_ranges(const tacit__report *r, const tacit__report_world *s,
-                        tacit__figure_frame *f)
+/* Whether the agent is on the sheet, and was played. */
+static bool is_shown(const view *v, size_t agent)
 {
-    f->x = f->y = (tacit__axis){HUGE_VAL, 0, true};
-    for (size_t i = 0; i < r->n_agents; i++) {
-        if (s->outcomes[i].n_runs == 0)
+    bool shown = false;
+    for (size_t k = 0; k < tacit__sheet_size(v->sheet, v->r) && !shown; k++)
+        shown = tacit__sheet_agent(v->sheet, k) == agent;
+    return shown && v->world->outcomes[agent].n_runs > 0;
+}
+
+static void edges(const view *v, const tacit__report_outcome *o, double *low, double *high)
+{
+    *low = *high = o->regret;
+    if (v->interval == TACIT_SPREAD_RANGE) {
+        *low = o->low[v->r->n_points - 1];
+        *high = o->high[v->r->n_points - 1];
+    } else if (o->error > 0) {
+        double half = tacit__spread_factor(v->interval, o->n_runs) * o->error;
+        *low -= half;
+        *high += half;
+    }
+}
+
+static bool find_ranges(const view *v, tacit__figure_frame *f)
+{
+    f->x = f->y = (tacit__axis){HUGE_VAL, 0, true, 0};
+    for (size_t i = 0; i < v->r->n_agents; i++) {
+        if (!is_shown(v, i))
             continue;
-        widen(&f->y, s->outcomes[i].regret);
-        if (r->agents[i].family != SIZE_MAX && is_plotted(&r->agents[i]))
-            widen(&f->x, r->agents[i].entry->guarantee.epsilon);
+        double low, high;
+        edges(v, &v->world->outcomes[i], &low, &high);
+        widen(&f->y, v->world->outcomes[i].regret);
+        widen(&f->y, high);
+        if (v->r->agents[i].family != SIZE_MAX && is_plotted(&v->r->agents[i]))
+            widen(&f->x, v->r->agents[i].entry->guarantee.epsilon);
     }
     if (!(f->x.high > 0) || !(f->y.high > 0))
         return false;
@@ -59,124 +91,192 @@ static bool holds(const tacit__report_outcome *o)
     return o->promise == NULL || o->promise->verdict != TACIT_VERDICT_FAILS;
 }
 
-static void draw_point(tacit__text *to, const tacit__figure_frame *f, const tacit__report_agent *p,
-                       const tacit__report_outcome *o)
+static void draw_point(tacit__text *to, const view *v, const tacit__figure_frame *f,
+                       const tacit__report_agent *p, const tacit__report_outcome *o)
 {
-    char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
-    double x = tacit__frame_x(f, p->entry->guarantee.epsilon);
-    tacit__style solid = {p->style.color, 0};
-    if (o->error > 0) {
-        tacit__text_put(to, "<path stroke-width=\"1.2\"");
+    char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER], color[TACIT__COLOR];
+    const double x = tacit__frame_x(f, p->entry->guarantee.epsilon), font = v->sheet->font;
+    tacit__style solid = {p->style.color, 0, 0};
+    double low, high;
+    edges(v, o, &low, &high);
+    if (high > low) {
+        tacit__text_print(to, "<path stroke-width=\"%s\"", tacit__coordinate(a, 0.1 * font));
         tacit__figure_stroke(to, solid);
         tacit__text_print(to, " d=\"M%s %sV%s\"/>", tacit__coordinate(a, x),
-                          tacit__coordinate(b, tacit__frame_y(f, o->regret - o->error)),
-                          tacit__coordinate(c, tacit__frame_y(f, o->regret + o->error)));
+                          tacit__coordinate(b, tacit__frame_y(f, low)),
+                          tacit__coordinate(c, tacit__frame_y(f, high)));
     }
-    if (holds(o)) {
-        tacit__text_put(to, "<circle r=\"4\"");
+    tacit__text_print(to, "<circle r=\"%s\"", tacit__coordinate(a, 0.32 * font));
+    if (holds(o))
         tacit__figure_fill(to, solid);
-    } else {
+    else
         tacit__text_print(to,
-                          "<circle r=\"4\" class=\"c%d hollow\" stroke=\"%s\" stroke-width=\"1.8\" "
+                          " class=\"c h%d hollow\" stroke=\"%s\" stroke-width=\"%s\" "
                           "fill=\"#ffffff\"",
-                          solid.color, tacit__color(solid));
-    }
+                          solid.color, tacit__color(solid, color),
+                          tacit__coordinate(b, 0.15 * font));
     tacit__text_print(to, " cx=\"%s\" cy=\"%s\"><title>", tacit__coordinate(a, x),
                       tacit__coordinate(b, tacit__frame_y(f, o->regret)));
     tacit__write_html(to, p->entry->label);
     tacit__text_print(to, ": %s</title></circle>", tacit__mean(c, o->regret, o->error));
 }
 
-/* The line of a family through its finished members; returns the last of them, or SIZE_MAX. */
-static size_t draw_family(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
-                          const tacit__report_world *s, const tacit__report_family *family)
+static bool is_point(const view *v, size_t agent)
 {
-    size_t last = SIZE_MAX;
+    return is_shown(v, agent) && is_plotted(&v->r->agents[agent]);
+}
+
+/* The line of a family through its finished members. */
+static void draw_family(tacit__text *to, const view *v, const tacit__figure_frame *f,
+                        const tacit__report_family *family)
+{
     char a[TACIT__NUMBER], b[TACIT__NUMBER];
-    tacit__text_put(to, "<path fill=\"none\" stroke-width=\"1.8\"");
+    bool begun = false;
+    tacit__text_print(to, "<path fill=\"none\" stroke-width=\"%s\"",
+                      tacit__coordinate(a, 0.15 * v->sheet->font));
     tacit__figure_stroke(to, family->style);
     tacit__text_put(to, " d=\"");
     for (size_t m = 0; m < family->n_members; m++) {
         size_t i = family->members[m];
-        if (s->outcomes[i].n_runs == 0 || !is_plotted(&r->agents[i]))
+        if (!is_point(v, i))
             continue;
-        double x = tacit__frame_x(f, r->agents[i].entry->guarantee.epsilon);
-        tacit__text_print(to, "%c%s %s", last == SIZE_MAX ? 'M' : 'L', tacit__coordinate(a, x),
-                          tacit__coordinate(b, tacit__frame_y(f, s->outcomes[i].regret)));
-        last = i;
+        double x = tacit__frame_x(f, v->r->agents[i].entry->guarantee.epsilon);
+        tacit__text_print(to, "%c%s %s", begun ? 'L' : 'M', tacit__coordinate(a, x),
+                          tacit__coordinate(b, tacit__frame_y(f, v->world->outcomes[i].regret)));
+        begun = true;
     }
-    tacit__text_put(to, last == SIZE_MAX ? "M0 0\"/>" : "\"/>");
-    for (size_t m = 0; m < family->n_members; m++) {
-        size_t i = family->members[m];
-        if (s->outcomes[i].n_runs > 0 && is_plotted(&r->agents[i]))
-            draw_point(to, f, &r->agents[i], &s->outcomes[i]);
-    }
+    tacit__text_put(to, "\"/>");
+    for (size_t m = 0; m < family->n_members; m++)
+        if (is_point(v, family->members[m]))
+            draw_point(to, v, f, &v->r->agents[family->members[m]],
+                       &v->world->outcomes[family->members[m]]);
+}
+
+/* The member with the largest epsilon, at whose point the family's label stands; SIZE_MAX: none is drawn. */
+static size_t last_of(const view *v, const tacit__report_family *family, bool *flagged)
+{
+    size_t last = SIZE_MAX;
+    *flagged = true;
+    for (size_t m = 0; m < family->n_members; m++)
+        if (is_point(v, family->members[m])) {
+            last = family->members[m];
+            *flagged = *flagged && v->world->outcomes[last].flagged;
+        }
     return last;
 }
 
-static void draw_level(tacit__text *to, const tacit__figure_frame *f, const tacit__report_agent *p,
-                       double y)
+static void draw_level(tacit__text *to, const view *v, const tacit__figure_frame *f, size_t agent)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
-    tacit__style dashed = {p->style.color, p->style.dash};
-    tacit__text_put(to, "<path fill=\"none\" stroke-width=\"1.4\"");
-    tacit__figure_stroke(to, dashed);
-    tacit__text_print(to, " d=\"M%s %sH%s\"/>", tacit__coordinate(a, f->left),
-                      tacit__coordinate(b, y), tacit__coordinate(c, f->right));
+    tacit__text_print(to, "<path fill=\"none\" stroke-width=\"%s\"",
+                      tacit__coordinate(a, 0.11 * v->sheet->font));
+    tacit__figure_stroke(to, v->r->agents[agent].style);
+    tacit__text_print(
+        to, " d=\"M%s %sH%s\"/>", tacit__coordinate(a, f->left),
+        tacit__coordinate(b, tacit__frame_y(f, v->world->outcomes[agent].regret)),
+        tacit__coordinate(c, f->right));
 }
 
-/* Series are the families, then the levels by the number of their agent. */
-static size_t draw_all(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
-                       const tacit__report_world *s, tacit__label *labels)
+static bool is_level(const view *v, size_t agent)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < r->n_agents; i++) {
-        const tacit__report_agent *p = &r->agents[i];
-        const tacit__report_outcome *o = &s->outcomes[i];
-        if (p->family != SIZE_MAX || o->n_runs == 0 || !(o->regret > 0))
-            continue;
-        double y = tacit__frame_y(f, o->regret);
-        tacit__text_print(to, "<g data-series=\"%zu\">", r->n_families + i);
-        draw_level(to, f, p, y);
-        tacit__text_put(to, "</g>\n");
-        labels[n++] = (tacit__label){p->entry->label, p->style, r->n_families + i, f->right, y, 0};
-    }
-    for (size_t i = 0; i < r->n_families; i++) {
-        tacit__text_print(to, "<g data-series=\"%zu\">", i);
-        size_t last = draw_family(to, f, r, s, &r->families[i]);
-        tacit__text_put(to, "</g>\n");
-        if (last != SIZE_MAX)
-            labels[n++] =
-                (tacit__label){r->families[i].name,
-                               r->families[i].style,
-                               i,
-                               tacit__frame_x(f, r->agents[last].entry->guarantee.epsilon) + 4,
-                               tacit__frame_y(f, s->outcomes[last].regret),
-                               0};
-    }
-    return n;
+    return is_shown(v, agent) && v->r->agents[agent].family == SIZE_MAX &&
+           v->world->outcomes[agent].regret > 0;
 }
 
-bool tacit__price_svg(tacit__text *to, const tacit__report *r, size_t world)
+/* Series are the families, then the levels by the number of their agent. A family is flagged if none of its
+ * members has learned. */
+static void fill_labels(view *v, tacit__panel *panel)
+{
+    for (size_t i = 0; i < v->r->n_agents; i++)
+        if (is_level(v, i)) {
+            tacit__label *l = &panel->labels[panel->n_labels++];
+            *l = (tacit__label){.style = v->r->agents[i].style,
+                                .series = v->r->n_families + i,
+                                .flagged = v->world->outcomes[i].flagged};
+            v->any_flagged = v->any_flagged || l->flagged;
+            (void)snprintf(l->text, sizeof l->text, "%s", v->r->agents[i].entry->label);
+        }
+    for (size_t f = 0; f < v->r->n_families; f++) {
+        bool flagged;
+        if (last_of(v, &v->r->families[f], &flagged) == SIZE_MAX)
+            continue;
+        tacit__label *l = &panel->labels[panel->n_labels++];
+        *l = (tacit__label){
+            .style = v->r->families[f].style, .series = f, .flagged = flagged};
+        v->any_flagged = v->any_flagged || flagged;
+        (void)snprintf(l->text, sizeof l->text, "%s", v->r->families[f].name);
+    }
+}
+
+static void place_label(const view *v, const tacit__figure_frame *f, tacit__label *l)
+{
+    bool ignored;
+    size_t agent = l->series - v->r->n_families;
+    l->x = f->right;
+    if (l->series < v->r->n_families) {
+        agent = last_of(v, &v->r->families[l->series], &ignored);
+        l->x = tacit__frame_x(f, v->r->agents[agent].entry->guarantee.epsilon) +
+               0.32 * v->sheet->font;
+    }
+    l->y = tacit__frame_y(f, v->world->outcomes[agent].regret);
+}
+
+static void draw_all(tacit__text *to, view *v, tacit__drawing *d)
+{
+    tacit__panel *panel = &d->panels[0];
+    fill_labels(v, panel);
+    tacit__sheet_notes(v->r, v->world, v->interval, "bars", v->any_flagged, d->notes,
+                       sizeof d->notes);
+    tacit__drawing_arrange(d);
+    tacit__drawing_begin(to, d);
+    for (size_t i = 0; i < v->r->n_agents; i++)
+        if (is_level(v, i)) {
+            tacit__text_print(to, "<g data-series=\"%zu\">", v->r->n_families + i);
+            draw_level(to, v, &panel->frame, i);
+            tacit__text_put(to, "</g>\n");
+        }
+    for (size_t i = 0; i < v->r->n_families; i++) {
+        bool ignored;
+        if (last_of(v, &v->r->families[i], &ignored) == SIZE_MAX)
+            continue;
+        tacit__text_print(to, "<g data-series=\"%zu\">", i);
+        draw_family(to, v, &panel->frame, &v->r->families[i]);
+        tacit__text_put(to, "</g>\n");
+    }
+    for (size_t i = 0; i < panel->n_labels; i++)
+        place_label(v, &panel->frame, &panel->labels[i]);
+    tacit__drawing_end(to, d);
+}
+
+bool tacit__price_svg(tacit__text *to, const tacit__report *r, size_t world,
+                      const tacit__sheet *sheet)
 {
     TACIT__REQUIRE(world < r->n_worlds);
-    const tacit__report_world *s = &r->worlds[world];
-    tacit__figure_frame f = {.width = WIDTH, .left = LEFT, .right = WIDTH - RIGHT, .top = TOP};
-    double height = tacit__labels_height(r->n_agents) + TOP + BOTTOM;
-    f.height = height > HEIGHT ? height : HEIGHT;
-    f.bottom = f.height - BOTTOM;
-    if (!find_ranges(r, s, &f))
+    view v = {.r = r, .world = &r->worlds[world], .sheet = sheet, .interval = sheet->interval};
+    if (v.interval == TACIT_SPREAD_USUAL)
+        v.interval = TACIT_SPREAD_CI;
+    tacit__panel panel = {0};
+    tacit__drawing d = {
+        .sheet = sheet,
+        .x_name = "ε, as claimed",
+        .x_help = "The epsilon that the agent's file asks for. Whether its noise really gives it is "
+                  "in the table: claims that do not hold are hollow points.",
+        .panels = &panel,
+        .n_panels = 1};
+    if (!find_ranges(&v, &panel.frame))
         return false;
-    tacit__label *labels = tacit__alloc(r->n_agents, sizeof *labels);
-    if (labels == NULL) {
+    if (TACIT__PIECES(TACIT__PIECE(panel.labels, r->n_agents + r->n_families)) == NULL) {
         to->failed = true;
         return true;
     }
-    tacit__figure_begin(to, &f, "price", "Regret against epsilon", "ε, as claimed", "regret");
-    size_t n = draw_all(to, &f, r, s, labels);
-    tacit__labels_arrange(labels, n, f.top + 4, f.bottom);
-    tacit__labels_draw(to, &f, labels, n);
-    tacit__figure_end(to);
-    tacit__free(labels);
+    tacit__label *labels = panel.labels;
+    char users[TACIT__NUMBER];
+    if (sheet->title != NULL)
+        (void)snprintf(d.title, sizeof d.title, "%s", sheet->title);
+    else
+        (void)snprintf(d.title, sizeof d.title, "The price of privacy after %s users: %s",
+                       tacit__count(users, r->episodes), v.world->name);
+    draw_all(to, &v, &d);
+    tacit__workspace_destroy(labels);
     return true;
 }

@@ -188,7 +188,7 @@ static void put_agent(tacit__text *to, const tacit__report *r, size_t i)
     const tacit__report_agent *agent = &r->agents[i];
     const tacit_agent_kind *kind = agent->kind;
     const tacit_explanation *worst = worst_of(r, i);
-    tacit__text_print(to, "<article class=\"promise s%d\" id=\"agent%zu\">\n<h3>",
+    tacit__text_print(to, "<article class=\"promise h%d\" id=\"agent%zu\">\n<h3>",
                       agent->style.color, i + 1);
     tacit__write_html(to, agent->entry->label);
     tacit__text_put(to, " ");

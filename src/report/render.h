@@ -5,16 +5,21 @@
 #include "base/text.h"
 #include "report/model.h"
 
-/* The whole page. `plots`: with the interactive plots; `scripts`: with any script at all. */
-void tacit__page(tacit__text *to, const tacit__report *report, bool scripts, bool plots);
+/* The whole page. `scripts`: figures tell values under the cursor, hide curves, and can be saved. */
+void tacit__page(tacit__text *to, const tacit__report *report, bool scripts);
 
 /* Its parts. */
 void tacit__story(tacit__text *to, const tacit__report *report, size_t world);
 void tacit__promises(tacit__text *to, const tacit__report *report);
 void tacit__data(tacit__text *to, const tacit__report *report);
 void tacit__settings(tacit__text *to, const tacit__report *report);
+/* What an agent that did not learn has lost to, as a sentence. */
+const char *tacit__flag_help(const tacit__report *report, const tacit__report_world *world);
 /* tacit run FILE --episodes K --runs N, quoted for a shell. */
 void tacit__command(tacit__text *to, const tacit__report *report);
+/* Labels and names of families, separated by commas, as numbers of agents; see tacit_report_agents. */
+TACIT_MUST_USE tacit_status tacit__report_choose(const tacit__report *report, const char *text,
+                                                 size_t *out, size_t *n, tacit_error *err);
 /* "joint, ε = 1, δ = 2×10⁻⁶"; "none". */
 void tacit__guarantee(tacit__text *to, const tacit_entry *entry);
 

@@ -1,15 +1,9 @@
 /* The public face of reports. See include/tacit/report.h. */
 #include <tacit/report.h>
 
-#include "base/assets.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "report/render.h"
-
-bool tacit_report_has_plots(void)
-{
-    return tacit__asset_plots_js.size > 0;
-}
 
 tacit_status tacit_report_write(const tacit_results *results, const tacit_report_options *options,
                                 const char *path, tacit_error *err)
@@ -20,7 +14,7 @@ tacit_status tacit_report_write(const tacit_results *results, const tacit_report
     TRY(tacit__report_fill(results, &report, err));
     report.command = options != NULL ? options->command : NULL;
     tacit__text page = {0};
-    tacit__page(&page, &report, options == NULL || !options->still, true);
+    tacit__page(&page, &report, options == NULL || !options->still);
     tacit_status status = page.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
                                       : tacit__file_replace(path, page.data, page.length, err);
     tacit__text_destroy(&page);

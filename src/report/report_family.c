@@ -1,9 +1,6 @@
 /* Families: private agents that differ in epsilon alone. They are one line in the price of privacy, and have
- * one color in every figure, so that the eye follows a method from figure to figure; dashes tell its epsilons
- * apart.
- *
- * Colors are those of Okabe and Ito, which color-blind readers tell apart, in the order of their contrast
- * on white. */
+ * one hue in every figure, so that the eye follows a method from figure to figure; lightness and dashes tell
+ * its epsilons apart. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,23 +128,36 @@ static void name_all(const tacit__report *r)
     }
 }
 
-static tacit__style style_of(size_t family, size_t member)
+/* Dashes that each hue has used. */
+typedef struct dash_counts {
+    int next[TACIT__GRAY + 1];
+} dash_counts;
+
+/* The weakest promise is darkest, and the first to be solid. */
+static void style_members(tacit__report *r, size_t family, dash_counts *counts)
 {
-    return (tacit__style){1 + (int)(family % TACIT__COLORS),
-                          (int)((member + family / TACIT__COLORS) % TACIT__DASHES)};
+    tacit__report_family *f = &r->families[family];
+    const int color = 1 + (int)(family % TACIT__COLORS), n = (int)f->n_members;
+    const int span = n == 1 ? 0 : n < TACIT__SHADES ? n : TACIT__SHADES;
+    f->style = (tacit__style){color, 0, counts->next[color]};
+    for (int m = n - 1; m >= 0; m--) {
+        double place = n > 1 ? 1 - 2.0 * m / (n - 1) : 0;
+        r->agents[f->members[m]].style =
+            (tacit__style){color, (int)lround(span * place), counts->next[color]++};
+    }
 }
 
 void tacit__report_families(tacit__report *r)
 {
     size_t used = 0;
-    int plain = 0, sticks = 0;
+    dash_counts counts = {.next[TACIT__GRAY] = 1};
     for (size_t i = 0; i < r->n_agents; i++) {
         tacit__report_agent *p = &r->agents[i];
         p->family = SIZE_MAX;
         if (p->entry->yardstick)
-            p->style = (tacit__style){TACIT__GRAY, 1 + sticks++ % (TACIT__DASHES - 1)};
+            p->style = (tacit__style){TACIT__GRAY, 0, counts.next[TACIT__GRAY]++};
         else if (p->entry->guarantee.model == TACIT_MODEL_NONE)
-            p->style = (tacit__style){0, plain++ % TACIT__DASHES};
+            p->style = (tacit__style){0, 0, counts.next[0]++};
     }
     for (size_t i = 0; i < r->n_agents; i++) {
         if (r->agents[i].entry->guarantee.model == TACIT_MODEL_NONE ||
@@ -163,9 +173,7 @@ void tacit__report_families(tacit__report *r)
             }
         used += f->n_members;
         sort_members(r, f);
-        f->style = style_of(r->n_families, 0);
-        for (size_t m = 0; m < f->n_members; m++) /* the weakest promise is solid */
-            r->agents[f->members[m]].style = style_of(r->n_families, f->n_members - 1 - m);
+        style_members(r, r->n_families, &counts);
         r->n_families++;
     }
     name_all(r);

@@ -10,7 +10,7 @@
 #include "report/render.h"
 #include "report/write.h"
 
-enum { MOST = 5, FALSE_CLAIMS = 2 }; /* epsilons of a model, and false claims, that are listed */
+enum { MOST = 5, FALSE_CLAIMS = 2, NOT_LEARNED = 4 }; /* that are listed, of each */
 
 static void put_loss(tacit__text *to, const tacit__report *r, const tacit__report_world *s,
                      double regret)
@@ -24,13 +24,15 @@ static void put_loss(tacit__text *to, const tacit__report *r, const tacit__repor
 }
 
 /* The agent without privacy that does best, and random actions; SIZE_MAX: none. */
-static size_t find_plain(const tacit__report *r, const tacit__report_world *s)
+static size_t find_plain(const tacit__report *r, const tacit__report_world *s, bool *several)
 {
     size_t best = SIZE_MAX;
+    *several = false;
     for (size_t i = 0; i < r->n_agents; i++) {
         const tacit_entry *e = r->agents[i].entry;
         if (e->yardstick || e->guarantee.model != TACIT_MODEL_NONE || s->outcomes[i].n_runs == 0)
             continue;
+        *several = best != SIZE_MAX;
         if (best == SIZE_MAX || s->outcomes[i].regret < s->outcomes[best].regret)
             best = i;
     }
@@ -114,11 +116,53 @@ static void put_false_claims(tacit__text *to, const tacit__report *r, const taci
         tacit__text_print(to, " %zu more claims do not hold.", n - FALSE_CLAIMS);
 }
 
+static bool is_constant(const tacit__report *r, const tacit__report_world *s)
+{
+    return strcmp(r->agents[s->measure].entry->kind, "constant") == 0;
+}
+
+const char *tacit__flag_help(const tacit__report *r, const tacit__report_world *s)
+{
+    TACIT__REQUIRE(s->measure < r->n_agents);
+    return is_constant(r, s) ? "Its regret is larger than that of the best constant action."
+                             : "Its regret is larger than that of random actions.";
+}
+
+/* Which learners lost to what needs no learning. */
+static void put_flags(tacit__text *to, const tacit__report *r, const tacit__report_world *s)
+{
+    size_t n = 0, n_learners = 0, said = 0;
+    for (size_t i = 0; i < r->n_agents; i++) {
+        n += s->outcomes[i].flagged;
+        n_learners += !r->agents[i].entry->yardstick && s->outcomes[i].n_runs > 0;
+    }
+    if (n == 0)
+        return;
+    const char *measure =
+        is_constant(r, s) ? "always taking the best constant action" : "random actions";
+    if (n == n_learners) {
+        tacit__text_print(to, " <b>No agent learned</b>: %s would have been better.", measure);
+        return;
+    }
+    tacit__text_print(to, " <b>%zu of %zu learners did not learn</b>, and lose to %s: ", n,
+                      n_learners, measure);
+    for (size_t i = 0; i < r->n_agents && said < NOT_LEARNED; i++)
+        if (s->outcomes[i].flagged) {
+            tacit__text_put(to, said == 0 ? "" : said + 1 < n ? ", " : " and ");
+            tacit__write_html(to, r->agents[i].entry->label);
+            said++;
+        }
+    if (n > said)
+        tacit__text_print(to, " and %zu more", n - said);
+    tacit__text_put(to, ".");
+}
+
 void tacit__story(tacit__text *to, const tacit__report *r, size_t world)
 {
     TACIT__REQUIRE(world < r->n_worlds);
     const tacit__report_world *s = &r->worlds[world];
-    size_t plain = find_plain(r, s), random = find_random(r, s);
+    bool several;
+    size_t plain = find_plain(r, s, &several), random = find_random(r, s);
     char users[TACIT__NUMBER];
     const char *verb = s->has_share ? "gives up" : "has a regret of";
     const char *object = s->has_share ? " of what the best policy earns" : "";
@@ -128,8 +172,13 @@ void tacit__story(tacit__text *to, const tacit__report *r, size_t world)
     }
     tacit__text_print(to, "Over %s users, ", tacit__count(users, r->episodes));
     if (plain != SIZE_MAX) {
-        tacit__write_html(to, r->agents[plain].entry->label);
-        tacit__text_print(to, ", which gives no privacy, %s ", verb);
+        tacit__text_put(to, "learning without privacy");
+        if (several) {
+            tacit__text_put(to, " (at best, ");
+            tacit__write_html(to, r->agents[plain].entry->label);
+            tacit__text_put(to, ")");
+        }
+        tacit__text_print(to, " %s ", verb);
         put_loss(to, r, s, s->outcomes[plain].regret);
         tacit__text_print(to, "%s. ", object);
     }
@@ -155,5 +204,6 @@ void tacit__story(tacit__text *to, const tacit__report *r, size_t world)
     } else if (first && !joint && !local) {
         tacit__text_put(to, "nobody learned.");
     }
+    put_flags(to, r, s);
     put_false_claims(to, r, s);
 }

@@ -130,6 +130,17 @@ void tacit__write_json_number(tacit__text *to, double x)
     tacit__text_put(to, out);
 }
 
+void tacit__write_exact(tacit__text *to, double x)
+{
+    char out[TACIT__NUMBER];
+    if (!isfinite(x))
+        return;
+    (void)snprintf(out, sizeof out, "%.15g", x);
+    const bool same = strtod(out, NULL) == x;
+    decimal(out, "%.*g", same ? 15 : 17, x);
+    tacit__text_put(to, out);
+}
+
 char *tacit__coordinate(char out[TACIT__NUMBER], double x)
 {
     decimal(out, "%.*f", 2, x);

@@ -20,6 +20,9 @@ void tacit__write_json(tacit__text *to, const char *text);
 /* Seven digits, in any locale; null if not finite. */
 void tacit__write_json_number(tacit__text *to, double x);
 
+/* As many digits as bring the same double back, in any locale; nothing if not finite. */
+void tacit__write_exact(tacit__text *to, double x);
+
 /* One of our own sentences: epsilon, delta, mu, powers and inequalities as mathematics. */
 void tacit__write_prose(tacit__text *to, const char *sentence);
 

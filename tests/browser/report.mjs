@@ -1,6 +1,6 @@
-/* The report in a real browser, without network: the curves are there and are those of the data, the legend hides them,
- * axes switch, the cursor reads values, zoom goes in and out, drawings are saved and printed, nothing is asked of the
- * network and nothing complains; light and dark, wide and narrow, with scripts and without.
+/* The report in a real browser, without network: the curves are there, the legend hides them, the scale switches, the
+ * cursor reads the values of the data, drawings are saved and printed, a table on a telephone needs no scrolling, nothing
+ * is asked of the network and nothing complains; light and dark, wide and narrow, with scripts and without.
  *
  *   node report.mjs CHROMIUM REPORT.html STATIC.html     exit status 0, or 1 with a line for each thing that is wrong */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -21,17 +21,6 @@ const check = (holds, what) => {
 const settle = (page) => page.ask('new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))');
 const url = pathToFileURL(report).href;
 
-/* Distinct colours inside an element, as a count: a plot that was not drawn has one or two. */
-async function colours(page, selector) {
-  return page.ask(`(() => {
-    const canvas = document.querySelector(${JSON.stringify(selector)}), copy = document.createElement('canvas');
-    const { width, height } = Object.assign(copy, { width: canvas.width, height: canvas.height });
-    const pen = copy.getContext('2d', { willReadFrequently: true });
-    pen.drawImage(canvas, 0, 0);
-    const pixels = new Uint32Array(pen.getImageData(0, 0, width, height).data.buffer);
-    return new Set(pixels).size;
-  })()`);
-}
 async function box(page, selector) {
   return page.ask(`(() => {
     const e = document.querySelector(${JSON.stringify(selector)});
@@ -47,86 +36,84 @@ async function press(page, selector) {
 }
 const values = (page, figure) => page.ask(`[...document.querySelectorAll('${figure} .legend .value')].map((v) => v.textContent)`);
 
+/* The drawings that can be seen, as "figure1 broad log". */
+const shown = (page) => page.ask(`[...document.querySelectorAll('.still > svg')].filter((s) => s.getBoundingClientRect().height > 100)
+  .map((s) => s.closest('figure').id + ' ' + s.getAttribute('class').replace('plot ', ''))`);
+const strokes = (page, figure) => page.ask(`(() => {
+  const s = [...document.querySelectorAll('${figure} .still > svg')].find((e) => e.getBoundingClientRect().height > 100);
+  return [...new Set([...s.querySelectorAll('path.c')].map((p) => getComputedStyle(p).stroke + ' ' + getComputedStyle(p).strokeDasharray))];
+})()`);
+
 async function curves(page) {
   const seen = await page.ask(`(() => {
     const f = document.querySelector('#figure1'), data = JSON.parse(document.getElementById('data').textContent);
-    return { agents: data.worlds[0].agents.length, items: f.querySelectorAll('.legend button').length, series: f.plot.series.length,
-      last: f.plot.data[1].at(-1), mean: data.worlds[0].agents[0].mean.at(-1), live: f.querySelector('.live canvas') !== null,
-      still: getComputedStyle(f.querySelector('.still')).display };
+    const s = f.querySelector('svg.broad.linear'), items = f.querySelectorAll('.legend button').length;
+    const named = new Set([...s.querySelectorAll('[data-series] > text')].map((t) => t.parentElement.dataset.series));
+    return { agents: data.worlds[0].agents.length, items, named: named.size, swatch: f.querySelector('.legend svg').getBoundingClientRect().width };
   })()`);
-  check(seen.live && seen.still === 'none', 'the live plot stands in the place of the drawing');
-  check(seen.agents > 4 && seen.items === seen.agents && seen.series === 1 + 3 * seen.agents, `a line, a band and a legend entry for each agent: ${JSON.stringify(seen)}`);
-  check(seen.last === seen.mean, 'the line ends where the data end');
-  check(await colours(page, '#figure1 canvas') > 20, 'the curves are drawn');
-  check(await colours(page, '#figure2 canvas') > 5, 'the price of privacy is drawn');
+  check(seen.agents > 4 && seen.items === seen.agents && seen.named === seen.agents && seen.swatch > 20, `a line, a label and a legend entry for each agent: ${JSON.stringify(seen)}`);
+  const looks = await strokes(page, '#figure1');
+  check(looks.length >= seen.agents && looks.every((l) => /^(rgb|color)/.test(l)), `each has a look of its own: ${looks}`);
 }
 
 async function legend(page) {
-  const before = await colours(page, '#figure1 canvas');
   await press(page, '#figure1 .legend button');
-  const hidden = await page.ask(`(() => {
+  const state = `(() => {
     const f = document.querySelector('#figure1'), b = f.querySelector('.legend button');
-    return [f.plot.series[1].show, f.plot.series[2].show, b.getAttribute('aria-pressed'), f.querySelector('.still [data-series="0"]').style.display];
-  })()`);
-  check(hidden.join() === 'false,false,false,none', `a click in the legend hides line, band and drawing: ${hidden}`);
-  check(await colours(page, '#figure1 canvas') !== before, 'the picture changes with it');
+    const all = [...f.querySelectorAll('.still [data-series="0"]')];
+    return [b.getAttribute('aria-pressed'), all.length > 3, ...new Set(all.map((g) => getComputedStyle(g).display))].join();
+  })()`;
+  check(await page.ask(state) === 'false,true,none', `a click in the legend hides line, band and label: ${await page.ask(state)}`);
   await page.ask(`document.querySelector('#figure1 .legend button').focus()`);
   await page.send('Input.dispatchKeyEvent', { type: 'keyDown', key: ' ', code: 'Space', text: ' ', windowsVirtualKeyCode: 32 });
   await page.send('Input.dispatchKeyEvent', { type: 'keyUp', key: ' ', code: 'Space', windowsVirtualKeyCode: 32 });
   await settle(page);
-  check(await page.ask(`document.querySelector('#figure1').plot.series[1].show`), 'the keyboard brings it back');
+  check(await page.ask(state) === 'true,true,inline', `the keyboard brings it back: ${await page.ask(state)}`);
 }
 
 async function scales(page) {
   for (const scale of ['linear', 'log', 'linear']) {
     await press(page, `#figure1 [data-axis="y"][data-scale="${scale}"]`);
-    const got = await page.ask(`(() => {
-      const f = document.querySelector('#figure1'), u = f.plot, middle = u.posToVal(u.over.clientHeight / 2, 'y');
-      return { distr: u.scales.y.distr, middle, min: u.scales.y.min, max: u.scales.y.max, shown: f.querySelector('.still').dataset.shown,
-        pressed: f.querySelector('[data-axis="y"][aria-pressed="true"]').dataset.scale };
-    })()`);
-    const wanted = scale === 'log' ? Math.sqrt(got.min * got.max) : (got.min + got.max) / 2;
-    check(Math.abs(got.middle - wanted) < 0.02 * got.max && got.shown === scale && got.pressed === scale, `the ${scale} axis is ${scale}: ${JSON.stringify(got)}`);
+    const pressed = await page.ask(`document.querySelector('#figure1 [data-axis][aria-pressed="true"]').dataset.scale`);
+    const now = await shown(page);
+    check(pressed === scale && now.join() === `figure1 broad ${scale},figure2 broad log`, `the ${scale} axis is ${scale}: ${now}`);
   }
-  await press(page, '#figure1 [data-axis="x"][data-scale="log"]');
-  check(await page.ask(`document.querySelector('#figure1').plot.scales.x.distr`) === 3, 'users can be logarithmic too');
-  await press(page, '#figure1 [data-axis="x"][data-scale="linear"]');
 }
 
 async function hover(page) {
-  const end = await values(page, '#figure1'), b = await box(page, '#figure1 .u-over');
-  await page.mouse(b.x + b.width * 0.3, b.y + b.height / 2);
+  const end = await values(page, '#figure1'), b = await box(page, '#figure1 svg.broad.linear .frame .axes');
+  const frame = await page.ask(`(() => {
+    const s = document.querySelector('#figure1 svg.broad.linear'), g = s.querySelector('.frame'), m = s.getScreenCTM();
+    const [left, right] = g.dataset.across.split(' ').map(Number), [top, bottom] = g.dataset.down.split(' ').map(Number);
+    return { x: m.e + m.a * (left + 0.3 * (right - left)), y: m.f + m.d * (top + bottom) / 2 };
+  })()`);
+  check(b.width > 100, 'the axes are there');
+  await page.mouse(frame.x, frame.y);
   await settle(page);
   const seen = await page.ask(`(() => {
-    const f = document.querySelector('#figure1'), u = f.plot;
-    return { where: f.querySelector('.legend .where').textContent, at: u.data[0][u.cursor.idx], value: u.data[1][u.cursor.idx], episodes: u.data[0].at(-1) };
+    const f = document.querySelector('#figure1'), data = JSON.parse(document.getElementById('data').textContent);
+    const where = f.querySelector('.legend .where').textContent, at = Number(where.match(/after ([0-9,]+)/)[1].replaceAll(',', ''));
+    return { where, at, episodes: data.episodes, value: data.worlds[0].agents[0].mean[data.at.indexOf(at)], lines: f.querySelectorAll('.cursor').length };
   })()`);
   const now = await values(page, '#figure1');
-  check(Math.abs(seen.at / seen.episodes - 0.3) < 0.02 && seen.where.includes(seen.at.toLocaleString('en')), `the legend says where the cursor is: ${JSON.stringify(seen)}`);
+  check(Math.abs(seen.at / seen.episodes - 0.3) < 0.02 && seen.lines > 0, `the legend says where the cursor is: ${JSON.stringify(seen)}`);
   check(Math.abs(Number(now[0].replaceAll(',', '')) - seen.value) <= 0.001 * seen.value + 0.5, `and what is there: ${now[0]} for ${seen.value}`);
   await page.mouse(2, 2);
   await settle(page);
   check((await values(page, '#figure1')).join() === end.join(), 'without the cursor it tells the end');
-  const p = await box(page, '#figure2 .u-over');
-  await page.mouse(p.x + 1, p.y + p.height / 2);
+  check(await page.ask(`document.querySelectorAll('.cursor').length`) === 0, 'and the line is gone');
+  const p = await box(page, '#figure2 svg.broad circle');
+  await page.mouse(p.x + p.width / 2, p.y + p.height / 2);
   await settle(page);
   check(/ε = /.test(await page.ask(`document.querySelector('#figure2 .legend .where').textContent`)), 'the price of privacy tells its ε');
   await page.mouse(2, 2);
 }
 
-async function zoom(page) {
-  const b = await box(page, '#figure1 .u-over'), y = b.y + b.height / 2;
-  await page.mouse(b.x + b.width * 0.4, y);
-  await page.mouse(b.x + b.width * 0.4, y, 'mousePressed');
-  await page.mouse(b.x + b.width * 0.5, y, 'mouseMoved', { button: 'left', buttons: 1 });
-  await page.mouse(b.x + b.width * 0.6, y, 'mouseMoved', { button: 'left', buttons: 1 });
-  await page.mouse(b.x + b.width * 0.6, y, 'mouseReleased');
-  await settle(page);
-  const part = await page.ask(`(() => { const u = document.querySelector('#figure1').plot; return (u.scales.x.max - u.scales.x.min) / u.data[0].at(-1); })()`);
-  check(Math.abs(part - 0.2) < 0.03, `dragging zooms: ${part} of the users are seen`);
-  await press(page, '#figure1 [data-reset]');
-  const all = await page.ask(`(() => { const u = document.querySelector('#figure1').plot; return (u.scales.x.max - u.scales.x.min) / u.data[0].at(-1); })()`);
-  check(all > 0.99 && await page.ask(`document.querySelector('#figure1 [data-reset]').hidden`), 'and a button leads back');
+async function help(page) {
+  const seen = await page.ask(`(() => ({
+    columns: [...document.querySelectorAll('.results thead abbr')].filter((a) => a.title.length > 20 && a.tabIndex === 0).map((a) => a.textContent),
+    axis: [...document.querySelectorAll('#figure2 svg.broad text > title')].map((t) => t.textContent).join(' ') }))()`);
+  check(['late', 'switches', 'regret'].every((c) => seen.columns.includes(c)) && /epsilon that/.test(seen.axis), `columns and claims explain themselves: ${JSON.stringify(seen)}`);
 }
 
 async function saving(page, downloads) {
@@ -158,7 +145,7 @@ async function printing(page) {
   await press(page, '#figure1 [data-pdf]');
   const alone = await page.pdf();
   const size = /\/MediaBox ?\[ ?0 0 ([0-9.]+) ([0-9.]+)/.exec(alone.toString('latin1'));
-  check(pages(alone) === 1 && Math.abs(Number(size[1]) - 760 * 0.75) < 3, `a figure alone is a sheet of its own size: ${pages(alone)}, ${size?.[1]} x ${size?.[2]}`);
+  check(pages(alone) === 1 && Math.abs(Number(size[1]) - 912 * 0.75) < 3, `a figure alone is a sheet of its own size: ${pages(alone)}, ${size?.[1]} x ${size?.[2]}`);
   await page.ask(`dispatchEvent(new Event('afterprint')); true`);
   check(await page.ask('document.body.dataset.only === undefined'), 'and afterwards everything is back');
 }
@@ -210,7 +197,7 @@ try {
   const wide = await tab(browser, { downloads });
   await wide.go(url);
   await settle(wide);
-  for (const part of [structure, curves, legend, scales, hover, zoom]) await part(wide);
+  for (const part of [structure, curves, legend, scales, hover, help]) await part(wide);
   await fits(wide, 'wide');
   await contrast(wide, 'light');
   await saving(wide, downloads);
@@ -222,15 +209,17 @@ try {
     await settle(page);
     await fits(page, name);
     await contrast(page, name);
-    check(await colours(page, '#figure1 canvas') > 20, `${name}: the curves are drawn`);
+    const kind = options.width ? 'slim' : 'broad';
+    check((await shown(page)).every((d) => d.includes(kind)), `${name}: the drawings are ${kind}: ${await shown(page)}`);
+    check((await strokes(page, '#figure1')).length > 5, `${name}: the curves have their colors`);
+    if (options.width) check(await page.ask(`[...document.querySelectorAll('.wide')].every((w) => !w.querySelector('.results') || w.scrollWidth <= w.clientWidth)`), `${name}: results need no scrolling`);
     pages.push(page);
   }
   for (const [name, target, options] of [['without scripts', url, { scripts: false }], ['static', pathToFileURL(still).href, {}]]) {
     const page = await tab(browser, options);
     await page.go(target);
     await fits(page, name);
-    const shown = await page.ask(`[...document.querySelectorAll('.still svg')].filter((s) => s.getBoundingClientRect().height > 100).length`);
-    check(shown === 2, `${name}: both figures are drawings, each once: ${shown}`);
+    check((await shown(page)).length === 2, `${name}: both figures are there, each once: ${await shown(page)}`);
     check(await page.ask(`[...document.querySelectorAll('button')].every((b) => !b.offsetParent)`), `${name}: no button that does nothing`);
     pages.push(page);
   }

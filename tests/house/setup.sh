@@ -119,7 +119,7 @@ fake node ''
 fake npm "echo \"npm \$*\" >>$box/calls; echo E404; exit 1"
 run 0
 said 'E404'
-said 'reports will have drawings instead'
+said 'a test will be skipped'
 ! grep -q apt-get "$box/calls" || fail 'nothing was missing'
 
 # fetched once, and again when the list changes

@@ -1,0 +1,269 @@
+/* The table of results for papers (LaTeX), for other programs (CSV) and for other texts (Markdown).
+ *
+ * CSV has every number with all its digits. The other two have what a reader compares: the guarantee, the mean with
+ * half of its 95 % confidence interval, the share of what the best policy earns, and whether the agent learned. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "report/figure.h"
+#include "report/render.h"
+#include "report/write.h"
+
+/* A row: an agent in a world. */
+typedef struct row {
+    const tacit__report *r;
+    const tacit__report_world *world;
+    const tacit__report_agent *agent;
+    const tacit__report_outcome *outcome;
+} row;
+
+static double half_of(const row *w)
+{
+    return w->outcome->n_runs > 1
+               ? tacit__spread_factor(TACIT_SPREAD_CI, w->outcome->n_runs) * w->outcome->error
+               : (double)NAN;
+}
+
+static double share_of(const row *w)
+{
+    return w->world->has_share
+               ? w->outcome->regret / (w->world->optimal_value * (double)w->r->episodes)
+               : (double)NAN;
+}
+
+static const char *learned(const row *w, const char *yes, const char *no, const char *open)
+{
+    if (w->agent->entry->yardstick || w->world->measure == SIZE_MAX || w->outcome->n_runs == 0)
+        return open;
+    return w->outcome->flagged ? no : yes;
+}
+
+static const char *verdict_of(const row *w)
+{
+    static const char *const words[] = {"", "yes", "not proved", "no"};
+    return w->outcome->promise != NULL ? words[w->outcome->promise->verdict] : "";
+}
+
+/* --- CSV ----------------------------------------------------------------------------------------- */
+
+static const char csv_head[] =
+    "world,agent,kind,model,epsilon,delta,calibration,guarantee_holds,runs,episodes,regret,"
+    "standard_error,ci95_low,ci95_high,share_of_best,late_regret,switches,seconds,learned\n";
+
+/* [RFC 4180] */
+static void put_field(tacit__text *to, const char *text)
+{
+    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    tacit__text_put(to, quoted ? "\"" : "");
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            tacit__text_put(to, "\"");
+        tacit__text_add(to, text, 1);
+    }
+    tacit__text_put(to, quoted ? "\"," : ",");
+}
+
+static void put_real(tacit__text *to, double x)
+{
+    tacit__write_exact(to, x);
+    tacit__text_put(to, ",");
+}
+
+static void put_csv_row(tacit__text *to, const row *w)
+{
+    const tacit_entry *e = w->agent->entry;
+    const bool private = e->guarantee.model != TACIT_MODEL_NONE;
+    put_field(to, w->world->name);
+    put_field(to, e->label);
+    put_field(to, w->outcome->kind);
+    put_field(to, tacit_model_name(e->guarantee.model));
+    put_real(to, private ? e->guarantee.epsilon : (double)NAN);
+    put_real(to, private ? e->guarantee.delta : (double)NAN);
+    put_field(to, private ? tacit_calibration_name(e->calibration) : "");
+    put_field(to, private ? verdict_of(w) : "");
+    tacit__text_print(to, "%llu,%llu,", (unsigned long long)w->outcome->n_runs,
+                      (unsigned long long)w->r->episodes);
+    put_real(to, w->outcome->regret);
+    put_real(to, w->outcome->error);
+    put_real(to, w->outcome->regret - half_of(w));
+    put_real(to, w->outcome->regret + half_of(w));
+    put_real(to, share_of(w));
+    put_real(to, w->outcome->late);
+    put_real(to, w->outcome->switches);
+    put_real(to, w->outcome->seconds);
+    tacit__text_print(to, "%s\n", learned(w, "yes", "no", ""));
+}
+
+/* --- LaTeX and Markdown -------------------------------------------------------------------------- */
+
+/* Text for LaTeX: what it gives a meaning is escaped; Greek letters of ours are mathematics. */
+static void put_tex(tacit__text *to, const char *text)
+{
+    static const struct {
+        const char *plain, *tex;
+    } signs[] = {{"\\", "\\textbackslash{}"}, {"&", "\\&"}, {"%", "\\%"}, {"$", "\\$"},
+                 {"#", "\\#"}, {"_", "\\_"}, {"{", "\\{"}, {"}", "\\}"},
+                 {"~", "\\textasciitilde{}"}, {"^", "\\textasciicircum{}"},
+                 {"ε", "$\\varepsilon$"}, {"δ", "$\\delta$"}, {"±", "$\\pm$"}, {"×", "$\\times$"},
+                 {"−", "$-$"}, {"∞", "$\\infty$"}, {"\xc2\xa0", "~"}, {"<", "$<$"}, {">", "$>$"}};
+    enum { N = sizeof signs / sizeof *signs };
+    for (const char *p = text; *p != '\0';) {
+        size_t i = 0, n = 1;
+        while (i < N && strncmp(p, signs[i].plain, strlen(signs[i].plain)) != 0)
+            i++;
+        if (i < N) {
+            tacit__text_put(to, signs[i].tex);
+            n = strlen(signs[i].plain);
+        } else {
+            tacit__text_add(to, p, 1);
+        }
+        p += n;
+    }
+}
+
+/* A table cell: a bar would begin another one. */
+static void put_md(tacit__text *to, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("\\|`*_<>[]", *text) != NULL)
+            tacit__text_put(to, "\\");
+        tacit__text_add(to, text, 1);
+    }
+}
+
+static void put_cell(tacit__text *to, bool tex, const char *text)
+{
+    if (tex)
+        put_tex(to, text);
+    else
+        put_md(to, text);
+    tacit__text_put(to, tex ? " & " : " | ");
+}
+
+/* "joint, ε = 1, δ = 0.0001" */
+static void put_guarantee(tacit__text *to, bool tex, const row *w)
+{
+    const tacit_entry *e = w->agent->entry;
+    char epsilon[TACIT__NUMBER], delta[TACIT__NUMBER];
+    tacit__text cell = {0};
+    tacit__text_put(&cell, tacit_model_name(e->guarantee.model));
+    if (e->guarantee.model != TACIT_MODEL_NONE) {
+        tacit__text_print(&cell, ", ε = %s", tacit__number(epsilon, e->guarantee.epsilon, 4));
+        if (e->guarantee.delta > 0)
+            tacit__text_print(&cell, ", δ = %s", tacit__number(delta, e->guarantee.delta, 2));
+        if (e->calibration != TACIT_CALIBRATION_TIGHT)
+            tacit__text_print(&cell, ", %s", tacit_calibration_name(e->calibration));
+        if (w->outcome->promise != NULL && w->outcome->promise->verdict == TACIT_VERDICT_FAILS)
+            tacit__text_put(&cell, " (does not hold)");
+    }
+    to->failed = to->failed || cell.failed;
+    put_cell(to, tex, cell.data != NULL ? cell.data : "");
+    tacit__text_destroy(&cell);
+}
+
+static void put_row(tacit__text *to, bool tex, const row *w)
+{
+    char number[TACIT__NUMBER];
+    tacit__text_put(to, tex ? "" : "| ");
+    put_cell(to, tex, w->agent->entry->label);
+    put_guarantee(to, tex, w);
+    put_cell(to, tex, tacit__mean(number, w->outcome->regret, half_of(w)));
+    if (w->world->has_share)
+        put_cell(to, tex, w->outcome->n_runs > 0 ? tacit__percent(number, share_of(w)) : "–");
+    put_cell(to, tex, tacit__number(number, w->outcome->late, 3));
+    tacit__text_put(to, learned(w, "yes", "no", "–"));
+    tacit__text_put(to, tex ? " \\\\\n" : " |\n");
+}
+
+static void put_world(tacit__text *to, bool tex, const tacit__report *r,
+                      const tacit__report_world *s)
+{
+    char users[TACIT__NUMBER];
+    tacit__text_put(to, tex ? "% " : "**");
+    if (tex)
+        tacit__text_put(to, "needs \\usepackage{booktabs}\n\\begin{table}\n\\caption{");
+    if (tex)
+        put_tex(to, s->name);
+    else
+        put_md(to, s->name);
+    tacit__text_print(to, "%s: regret after %s users, mean %s half of its 95%s confidence interval "
+                          "(Student's t) over %llu run%s.%s\n",
+                      tex ? "" : "**", tacit__count(users, r->episodes), tex ? "$\\pm$" : "±",
+                      tex ? "\\,\\%" : " %", (unsigned long long)r->runs, r->runs == 1 ? "" : "s",
+                      tex ? "}" : "\n");
+    if (tex)
+        tacit__text_print(to,
+                          "\\begin{tabular}{llr%srl}\n\\toprule\nagent & guarantee & regret & "
+                          "%slate & learned \\\\\n\\midrule\n",
+                          s->has_share ? "r" : "", s->has_share ? "of best & " : "");
+    else
+        tacit__text_print(to, "| agent | guarantee | regret | %slate | learned |\n|---|---|--:|%s--:|---|\n",
+                          s->has_share ? "of best | " : "", s->has_share ? "--:|" : "");
+}
+
+/* --- All of it ----------------------------------------------------------------------------------- */
+
+static tacit_status check(const tacit__report *r, const tacit_table_options *o, tacit_error *err)
+{
+    if (o->world != SIZE_MAX && o->world >= r->n_worlds)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no world %zu, expected 0 to %zu",
+                           o->world, r->n_worlds - 1);
+    for (size_t i = 0; o->agents != NULL && i < o->n_agents; i++)
+        if (o->agents[i] >= r->n_agents)
+            return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no agent %zu, expected 0 to %zu",
+                               o->agents[i], r->n_agents - 1);
+    return TACIT_OK;
+}
+
+static void put_all(tacit__text *to, const tacit__report *r, const tacit_table_options *o)
+{
+    const bool csv = o->format == TACIT_TABLE_CSV, tex = o->format == TACIT_TABLE_TEX;
+    const size_t n = o->agents != NULL ? o->n_agents : r->n_agents;
+    if (csv)
+        tacit__text_put(to, csv_head);
+    for (size_t w = 0; w < r->n_worlds; w++) {
+        const tacit__report_world *s = &r->worlds[w];
+        if (o->world != SIZE_MAX && o->world != w)
+            continue;
+        if (!csv)
+            put_world(to, tex, r, s);
+        for (size_t k = 0; k < n; k++) {
+            const size_t i = o->agents != NULL ? o->agents[k] : k;
+            const row one = {r, s, &r->agents[i], &s->outcomes[i]};
+            if (!s->outcomes[i].plays)
+                continue;
+            if (csv)
+                put_csv_row(to, &one);
+            else
+                put_row(to, tex, &one);
+        }
+        tacit__text_put(to, tex   ? "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+                            : csv ? ""
+                                  : "\n");
+    }
+}
+
+tacit_status tacit_report_table(const tacit_results *results, const tacit_table_options *options,
+                                char **out, size_t *size, tacit_error *err)
+{
+    if (results == NULL || options == NULL || out == NULL || size == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit__report r;
+    tacit__text text = {0};
+    TRY(tacit__report_fill(results, &r, err));
+    tacit_status status = check(&r, options, err);
+    if (status == TACIT_OK)
+        put_all(&text, &r, options);
+    tacit__report_empty(&r);
+    if (status == TACIT_OK && text.failed)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK) {
+        *out = text.data;
+        *size = text.length;
+    } else {
+        tacit__text_destroy(&text);
+    }
+    return status;
+}
