@@ -49,7 +49,7 @@ _tacit() {
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
             ;;
         report)
-            words='--output --static --help'
+            words='--output --static --figure --table --agents --world --width --height --font --font-size --title --scale --interval --facets --dpi --help'
             [[ $current == -* ]] || words=$(compgen -d -- "$current")
             ;;
         explain)

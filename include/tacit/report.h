@@ -8,8 +8,8 @@
  *
  * The page has the story in a few sentences, regret over time, the price of privacy, a table, each agent's
  * promise with its release plan, the settings, and the command to have it again. It is one file and loads
- * nothing from anywhere. Its figures are the drawings that tacit_report_figure makes; scripts add values under
- * the cursor. Results of a run that was stopped give a page that says so. The same results give the same
+ * nothing from anywhere. Its figures are the drawings that tacit_report_figure makes; scripts add values
+ * under the cursor. Results of a run that was stopped give a page that says so. The same results give the same
  * bytes, timings aside. */
 #ifndef TACIT_REPORT_H
 #define TACIT_REPORT_H
@@ -48,8 +48,8 @@ typedef enum tacit_format { TACIT_FORMAT_SVG, TACIT_FORMAT_PDF, TACIT_FORMAT_PNG
 
 /* What bands and bars show; the figure names it. */
 typedef enum tacit_spread {
-    TACIT_SPREAD_USUAL,  /* RANGE for regret against users, CI for the price of privacy */
-    TACIT_SPREAD_RANGE,  /* from the lowest to the highest run; of ten or more, without the outer tenths */
+    TACIT_SPREAD_USUAL, /* RANGE for regret against users, CI for the price of privacy */
+    TACIT_SPREAD_RANGE, /* from the lowest to the highest run; of ten or more, without the outer tenths */
     TACIT_SPREAD_STDERR, /* the mean plus and minus one standard error */
     TACIT_SPREAD_CI,     /* 95 % confidence interval of the mean, by Student's t */
     TACIT_SPREAD_NONE
@@ -81,7 +81,8 @@ typedef struct tacit_figure_options {
 enum { TACIT_FIGURE_NARROWEST = 40, TACIT_FIGURE_WIDEST = 1000 }; /* millimeters */
 
 /* Makes the figure: `size` bytes at *out, to be freed with free(). Options that cannot be are BAD_ARGUMENT;
- * UNSUPPORTED: librsvg is not here, or nothing is there to draw (no run was finished; no agent has an epsilon). */
+ * UNSUPPORTED: librsvg is not here, or there is nothing to draw (no run was finished; no agent has an
+ * epsilon). */
 TACIT_API TACIT_MUST_USE tacit_status tacit_report_figure(const tacit_results *results,
                                                           const tacit_figure_options *options,
                                                           char **out, size_t *size,
@@ -109,7 +110,8 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_report_table(const tacit_results *re
                                                          tacit_error *err);
 
 /* The agents that a text names: labels, or names of families, separated by commas (labels may contain them).
- * At most as many as the experiment has go to `out`. An unknown name is BAD_ARGUMENT and says which there are. */
+ * At most as many as the experiment has go to `out`. An unknown name is BAD_ARGUMENT and says which there
+ * are. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_report_agents(const tacit_results *results,
                                                           const char *text, size_t *out, size_t *n,
                                                           tacit_error *err);

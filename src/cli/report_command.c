@@ -1,5 +1,5 @@
-/* tacit report: the page of an experiment again from what a run has left; or one of its figures, or its table, as
- * a file for a paper. */
+/* tacit report: the page of an experiment again from what a run has left; or one of its figures, or its
+ * table, as a file for a paper. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +54,23 @@ static bool parse_points(const char *text, void *out)
     return true;
 }
 
-enum { OUTPUT, STATIC, FIGURE, TABLE, WORLD, AGENTS, WIDTH, HEIGHT, FONT, FONT_SIZE, TITLE, SCALE,
-       INTERVAL, FACETS, DPI };
+enum {
+    OUTPUT,
+    STATIC,
+    FIGURE,
+    TABLE,
+    WORLD,
+    AGENTS,
+    WIDTH,
+    HEIGHT,
+    FONT,
+    FONT_SIZE,
+    TITLE,
+    SCALE,
+    INTERVAL,
+    FACETS,
+    DPI
+};
 static const tacit__field option_fields[] = {
     [OUTPUT] = {"output", TACIT__FIELD_TEXT, offsetof(report_options, file), .low = 1,
                 .expected = "a file", .letter = 'o', .value = "FILE",
@@ -64,7 +79,8 @@ static const tacit__field option_fields[] = {
     [STATIC] = {"static", TACIT__FIELD_FLAG, offsetof(report_options, still),
                 .help = "a page without scripts"},
     [FIGURE] = {"figure", TACIT__FIELD_WORD, offsetof(report_options, figure), .words = figures,
-                .value = "NAME", .help = "one figure alone: regret (against users) or price (of privacy)"},
+                .value = "NAME",
+                .help = "one figure alone: regret (against users) or price (of privacy)"},
     [TABLE] = {"table", TACIT__FIELD_WORD, offsetof(report_options, table), .words = tables,
                .value = "FORMAT", .help = "the table alone: tex, csv or md"},
     [WORLD] = {"world", TACIT__FIELD_TEXT, offsetof(report_options, world), .low = 1,
@@ -83,15 +99,16 @@ static const tacit__field option_fields[] = {
               .expected = "the name of a font", .value = "NAME",
               .help = "for example \"Latin Modern Roman\" (default: Helvetica or its like)"},
     [FONT_SIZE] = {"font-size", TACIT__FIELD_OTHER, offsetof(report_options, font_size),
-                   .parse = parse_points, .expected = "a size in points, like 8pt",
-                   .value = "SIZE", .help = "of letters (default: 8pt)"},
-    [TITLE] = {"title", TACIT__FIELD_TEXT, offsetof(report_options, title),
-               .expected = "a text", .value = "TEXT", .help = "of the figure; '' for none"},
+                   .parse = parse_points, .expected = "a size in points, like 8pt", .value = "SIZE",
+                   .help = "of letters (default: 8pt)"},
+    [TITLE] = {"title", TACIT__FIELD_TEXT, offsetof(report_options, title), .expected = "a text",
+               .value = "TEXT", .help = "of the figure; '' for none"},
     [SCALE] = {"scale", TACIT__FIELD_WORD, offsetof(report_options, scale), .words = scales,
                .value = "NAME", .help = "of regret against users: linear or log"},
     [INTERVAL] = {"interval", TACIT__FIELD_WORD, offsetof(report_options, interval),
                   .words = intervals, .value = "NAME",
-                  .help = "what bands and bars show: range (of the runs), stderr, ci (95 %) or none"},
+                  .help =
+                      "what bands and bars show: range (of the runs), stderr, ci (95 %) or none"},
     [FACETS] = {"facets", TACIT__FIELD_WORD, offsetof(report_options, facets), .words = facets,
                 .value = "NAME", .help = "a panel for each family: yes or no"},
     [DPI] = {"dpi", TACIT__FIELD_REAL, offsetof(report_options, density), .range = &cli_positive,
@@ -163,9 +180,10 @@ static int check_options(const report_options *o, uint64_t given)
     const char *ending = ending_of(o->file);
     if (!figure && !table &&
         (strcmp(ending, "svg") == 0 || strcmp(ending, "pdf") == 0 || strcmp(ending, "png") == 0))
-        return cli_wrong("'%s' would be a page of HTML; add --figure regret or --figure price for a "
-                         "figure",
-                         o->file);
+        return cli_wrong(
+            "'%s' would be a page of HTML; add --figure regret or --figure price for a "
+            "figure",
+            o->file);
     return CLI_DONE;
 }
 
@@ -262,18 +280,17 @@ static int make_part(const tacit_results *results, const report_options *o, uint
     }
     if (code == CLI_DONE && o->agents != NULL) {
         agents = calloc(tacit_results_describe(results)->n_agents, sizeof *agents);
-        tacit_status status =
-            agents == NULL
-                ? TACIT_NO_MEMORY
-                : tacit_report_agents(results, o->agents, agents, &figure.n_agents, &err);
+        tacit_status status = agents == NULL ? TACIT_NO_MEMORY
+                                             : tacit_report_agents(results, o->agents, agents,
+                                                                   &figure.n_agents, &err);
         if (status != TACIT_OK)
             code = cli_failed(status, agents == NULL ? NULL : &err);
         figure.agents = table.agents = agents;
         table.n_agents = figure.n_agents;
     }
     if (code == CLI_DONE)
-        code = given >> FIGURE & 1 ? make_figure(results, o, &figure)
-                                   : make_table(results, o, &table);
+        code =
+            given >> FIGURE & 1 ? make_figure(results, o, &figure) : make_table(results, o, &table);
     free(agents);
     return code;
 }

@@ -1,5 +1,6 @@
-/* Regret over time: a line for the mean of each agent, a band for its runs, a label at its end. Where there are
- * many, each family of private agents has a panel, and the others stand in all of them as thin lines. */
+/* Regret over time: a line for the mean of each agent, a band for its runs, a label at its end. Where
+ * there are many, each family of private agents has a panel, and the others stand in all of them as thin
+ * lines. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +11,8 @@
 
 enum { MANY = 8 }; /* lines in one panel: stated choice */
 
-static const double spread = 50, depth = 1e7; /* of results; of a logarithmic axis: stated choices */
+static const double spread = 50,
+                    depth = 1e7; /* of results; of a logarithmic axis: stated choices */
 
 /* What is being drawn. Panel p is about family groups[p], or about all if there is one panel. */
 typedef struct view {
@@ -219,8 +221,8 @@ static void draw_all(tacit__text *to, view *v, tacit__drawing *d, const tacit__a
         panel->frame.y = *y;
         fill_labels(v, panel, p);
     }
-    tacit__sheet_notes(v->r, v->world, interval_of(v), "bands",
-                       v->any_flagged, d->notes, sizeof d->notes);
+    tacit__sheet_notes(v->r, v->world, interval_of(v), "bands", v->any_flagged, d->notes,
+                       sizeof d->notes);
     tacit__drawing_arrange(d);
     tacit__drawing_begin(to, d);
     for (size_t p = 0; p < d->n_panels; p++) {

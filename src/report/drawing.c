@@ -1,7 +1,7 @@
 /* Sheets: where the panels, the title and the notes of a figure go, whatever its width.
  *
- * All distances are multiples of the letters' size. Panels stand in as many columns as have room; a row shares
- * the height that its labels or a pleasant shape need. */
+ * All distances are multiples of the letters' size. Panels stand in as many columns as have room; a row
+ * shares the height that its labels or a pleasant shape need. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "report/figure.h"
 #include "report/write.h"
 
-static const double shape = 0.62,         /* of a frame, height over width: near the golden section */
-                    narrowest_panel = 28, /* all in letters */
+static const double shape = 0.62, /* of a frame, height over width: near the golden section */
+    narrowest_panel = 28,         /* all in letters */
     lowest_frame = 8, highest_frame = 30, small = 0.85; /* of notes */
 
 size_t tacit__sheet_size(const tacit__sheet *s, const tacit__report *r)
@@ -244,9 +244,8 @@ void tacit__drawing_end(tacit__text *to, tacit__drawing *d)
 
 /* --- What the intervals are ---------------------------------------------------------------------- */
 
-void tacit__sheet_notes(const tacit__report *r, const tacit__report_world *s,
-                        tacit_spread interval, const char *what, bool flagged, char *out,
-                        size_t size)
+void tacit__sheet_notes(const tacit__report *r, const tacit__report_world *s, tacit_spread interval,
+                        const char *what, bool flagged, char *out, size_t size)
 {
     char runs[TACIT__NUMBER];
     size_t used = 0;
@@ -257,12 +256,13 @@ void tacit__sheet_notes(const tacit__report *r, const tacit__report_world *s,
         used = (size_t)snprintf(out, size, "Means of %s runs; %s: lowest to highest run%s.", runs,
                                 what, r->runs >= 10 ? ", without the outer tenths" : "");
     else if (interval == TACIT_SPREAD_STDERR)
-        used = (size_t)snprintf(out, size, "Means of %s runs; %s: plus and minus one standard error.",
-                                runs, what);
+        used = (size_t)snprintf(
+            out, size, "Means of %s runs; %s: plus and minus one standard error.", runs, what);
     else
         used = (size_t)snprintf(
-            out, size, "Means of %s runs; %s: 95 %% confidence intervals of the mean (Student's t).",
-            runs, what);
+            out, size,
+            "Means of %s runs; %s: 95 %% confidence intervals of the mean (Student's t).", runs,
+            what);
     if (flagged && s->measure != SIZE_MAX && used < size)
         (void)snprintf(out + used, size - used, " † did not learn: loses to %s.",
                        strcmp(r->agents[s->measure].entry->kind, "constant") == 0

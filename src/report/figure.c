@@ -30,7 +30,8 @@ double tacit__frame_y(const tacit__figure_frame *f, double y)
 static size_t linear_ticks(const tacit__axis *a, double out[TACIT__TICKS])
 {
     enum { USUAL = 6 };
-    double raw = (a->high - a->low) / (a->wanted > 0 ? a->wanted : USUAL), power = pow(10, floor(log10(raw))), n = raw / power;
+    double raw = (a->high - a->low) / (a->wanted > 0 ? a->wanted : USUAL),
+           power = pow(10, floor(log10(raw))), n = raw / power;
     double step = power * (n <= 1.5 ? 1 : n <= 3 ? 2 : n <= 7 ? 5 : 10);
     size_t count = 0;
     double first = ceil(a->low / step - 1e-9), last = floor(a->high / step + 1e-9);

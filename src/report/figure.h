@@ -1,9 +1,9 @@
 /* Figures as SVG: panels with two axes, lines with their styles, labels at the ends of lines that do not
  * overlap, a title, and a note that names the intervals.
  *
- * Everything is laid out for the width and the letters that a sheet asks for, so that a column of a paper, a
- * telephone and a wide screen get the same drawing, each at its size. Colors are attributes, so that a figure is
- * complete by itself; classes let the page's style sheet change them on a dark background. */
+ * Everything is laid out for the width and the letters that a sheet asks for, so that a column of a paper,
+ * a telephone and a wide screen get the same drawing, each at its size. Colors are attributes, so that a
+ * figure is complete by itself; classes let the page's style sheet change them on a dark background. */
 #ifndef TACIT_REPORT_FIGURE_H
 #define TACIT_REPORT_FIGURE_H
 
@@ -81,8 +81,8 @@ double tacit__labels_gap(double font);
 
 /* What a figure is drawn for. */
 typedef struct tacit__sheet {
-    double width, height; /* in pixels; height 0: as the contents want */
-    double font;          /* in pixels */
+    double width, height;    /* in pixels; height 0: as the contents want */
+    double font;             /* in pixels */
     const char *font_family; /* NULL: Helvetica or its relatives */
     const char *title;       /* NULL: its own; "": none */
     const char *css_class;

@@ -68,19 +68,21 @@ static tacit_status refuse_name(const tacit__report *r, const char *text, tacit_
     if (names == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (size_t i = 0; i < n; i++) {
-        names[i] = i < r->n_families ? r->families[i].name
-                                     : r->agents[i - r->n_families].entry->label;
+        names[i] =
+            i < r->n_families ? r->families[i].name : r->agents[i - r->n_families].entry->label;
         if (used < sizeof known - 1)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
-                                     i == 0 ? "" : ", ", names[i]);
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
+                                     names[i]);
     }
     const char *near = tacit__nearest(word, names, n);
-    tacit_status status =
-        near != NULL
-            ? tacit__fail(err, TACIT_BAD_ARGUMENT, "no agent or family is called '%s', did you mean "
-                                                   "'%.90s'?", word, near)
-            : tacit__fail(err, TACIT_BAD_ARGUMENT, "no agent or family is called '%s'; there are %s%s",
-                          word, known, used >= sizeof known ? "..." : "");
+    tacit_status status = near != NULL
+                              ? tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                            "no agent or family is called '%s', did you mean "
+                                            "'%.90s'?",
+                                            word, near)
+                              : tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                            "no agent or family is called '%s'; there are %s%s",
+                                            word, known, used >= sizeof known ? "..." : "");
     tacit__free(names);
     return status;
 }
@@ -131,8 +133,7 @@ static tacit_status check(const tacit__report *r, const tacit_figure_options *o,
                            "letters of %g points are asked for, expected 4 to 40", o->font_size);
     if (o->dots_per_inch != 0 && !(o->dots_per_inch >= 30 && o->dots_per_inch <= 2400))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%g dots per inch are asked for, expected 30 to 2400",
-                           o->dots_per_inch);
+                           "%g dots per inch are asked for, expected 30 to 2400", o->dots_per_inch);
     if (o->world >= r->n_worlds)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no world %zu, expected 0 to %zu",
                            o->world, r->n_worlds - 1);
@@ -195,9 +196,9 @@ static tacit_status make(const tacit__report *r, const tacit_figure_options *o, 
     if (status == TACIT_OK) {
         double width, height;
         read_size(&svg, &width, &height);
-        status = tacit__paper_convert(&svg, o->format, width, height,
-                                      o->dots_per_inch > 0 ? o->dots_per_inch : 300, r->title, out,
-                                      err);
+        status =
+            tacit__paper_convert(&svg, o->format, width, height,
+                                 o->dots_per_inch > 0 ? o->dots_per_inch : 300, r->title, out, err);
     }
     tacit__text_destroy(&svg);
     return status == TACIT_OK && out->failed ? tacit__fail_plain(err, TACIT_NO_MEMORY) : status;

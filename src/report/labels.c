@@ -65,10 +65,10 @@ void tacit__labels_draw(tacit__text *to, const tacit__figure_frame *f, double fo
                           l->series);
         tacit__style solid = {l->style.color, l->style.shade, 0};
         tacit__figure_stroke(to, solid);
-        tacit__text_print(
-            to, " d=\"M%s %sL%s %sH%s\"/>", tacit__coordinate(a, l->x + 0.25 * font),
-            tacit__coordinate(b, l->y), tacit__coordinate(c, f->right + 1.1 * font),
-            tacit__coordinate(d, l->height), tacit__coordinate(e, f->right + 1.4 * font));
+        tacit__text_print(to, " d=\"M%s %sL%s %sH%s\"/>", tacit__coordinate(a, l->x + 0.25 * font),
+                          tacit__coordinate(b, l->y), tacit__coordinate(c, f->right + 1.1 * font),
+                          tacit__coordinate(d, l->height),
+                          tacit__coordinate(e, f->right + 1.4 * font));
         tacit__text_print(to, "<text class=\"ink\" fill=\"#1a1a1a\" x=\"%s\" y=\"%s\">",
                           tacit__coordinate(a, f->right + 1.7 * font),
                           tacit__coordinate(b, l->height + 0.35 * font));

@@ -26,7 +26,8 @@ typedef struct tacit__report_world {
     size_t n_states, n_actions, horizon; /* 0: unknown */
     double optimal_value;
     bool has_share; /* regret may be given as a share of what the best policy earns */
-    size_t measure; /* the agent that a learner must beat: `constant`, else `uniform`; SIZE_MAX: neither */
+    size_t
+        measure; /* the agent that a learner must beat: `constant`, else `uniform`; SIZE_MAX: neither */
     tacit__report_outcome *outcomes; /* [n_agents] */
 } tacit__report_world;
 

@@ -241,15 +241,16 @@ static void put_row(tacit__text *to, const tacit__report *r, const tacit__report
         tacit__number(number, o->switches >= 1000 ? round(o->switches) : o->switches, 4));
     tacit__text_print(to, "<td data-name=\"seconds\">%s</td>", tacit__seconds(number, o->seconds));
     if (r->n_done < r->n_jobs)
-        tacit__text_print(to, "<td data-name=\"runs\">%s of %llu</td>", tacit__count(number, o->n_runs),
-                          (unsigned long long)r->runs);
+        tacit__text_print(to, "<td data-name=\"runs\">%s of %llu</td>",
+                          tacit__count(number, o->n_runs), (unsigned long long)r->runs);
     tacit__text_put(to, "</tr>\n");
 }
 
 /* A column's name; pointing at it, or moving to it by the keyboard, shows what it is. */
 static void put_column(tacit__text *to, const char *name, const char *help)
 {
-    tacit__text_print(to, "<th scope=\"col\"%s>", strcmp(name, "guarantee") == 0 ? " class=\"words\"" : "");
+    tacit__text_print(to, "<th scope=\"col\"%s>",
+                      strcmp(name, "guarantee") == 0 ? " class=\"words\"" : "");
     if (help != NULL)
         tacit__text_print(to, "<abbr tabindex=\"0\" title=\"%s\">%s</abbr></th>", help, name);
     else
@@ -262,12 +263,14 @@ static void put_columns(tacit__text *to, bool share, bool runs)
     put_column(to, "guarantee",
                "What the agent claims: joint (a trusted curator) or local, epsilon and delta. "
                "Where its noise does not give that, the real epsilon follows.");
-    put_column(to, "regret", "How much less all users together received than from the best policy, "
-                             "as mean and standard error over the runs.");
+    put_column(to, "regret",
+               "How much less all users together received than from the best policy, "
+               "as mean and standard error over the runs.");
     if (share)
         put_column(to, "of best", "Regret as a share of what the best policy earns.");
-    put_column(to, "late", "Regret per user over the last tenth of the users: how good the policy is "
-                           "in the end.");
+    put_column(to, "late",
+               "Regret per user over the last tenth of the users: how good the policy is "
+               "in the end.");
     put_column(to, "switches", "How often the policy changed after the first one.");
     put_column(to, "seconds", "Processor time of one run.");
     if (runs)
@@ -338,8 +341,9 @@ static void put_repeat(tacit__text *to, const tacit__report *r, bool scripts)
     if (!scripts)
         tacit__text_put(to, "<p class=\"facts\">This page has no scripts, as was asked for.</p>\n");
     else
-        tacit__text_put(to, "<noscript><p class=\"facts\">With scripts allowed, figures tell values "
-                            "under the cursor.</p></noscript>\n");
+        tacit__text_put(to,
+                        "<noscript><p class=\"facts\">With scripts allowed, figures tell values "
+                        "under the cursor.</p></noscript>\n");
     tacit__text_put(to, "</section>\n");
 }
 

@@ -1,9 +1,9 @@
 /* SVG as PDF or PNG, by librsvg and cairo: the only file that includes their headers.
  *
- * They are opened when a figure is asked for, not linked: a learner or a service does not carry forty libraries
- * of pictures with it, and a machine without them can do everything else. PDF keeps vectors and text; cairo embeds
- * the part of each font that is used, as outlines (TrueType or CFF, never bitmaps), which is what publishers and
- * LaTeX ask for. */
+ * They are opened when a figure is asked for, not linked: a learner or a service does not carry forty
+ * libraries of pictures with it, and a machine without them can do everything else. PDF keeps vectors and
+ * text; cairo embeds the part of each font that is used, as outlines (TrueType or CFF, never bitmaps),
+ * which is what publishers and LaTeX ask for. */
 #include <dlfcn.h>
 #include <math.h>
 #include <string.h>
@@ -96,8 +96,8 @@ static tacit_status write_pdf(const library *l, const tacit__text *svg, double w
                               const char *title, tacit__text *out, tacit_error *err)
 {
     const double point = 72.0 / 96; /* pixels in points */
-    cairo_surface_t *surface = l->cairo_pdf_surface_create_for_stream(receive, out, width * point,
-                                                                      height * point);
+    cairo_surface_t *surface =
+        l->cairo_pdf_surface_create_for_stream(receive, out, width * point, height * point);
     l->cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
     l->cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "tacit");
     /* the same results give the same bytes */
@@ -116,10 +116,11 @@ static tacit_status write_png(const library *l, const tacit__text *svg, double w
 {
     const double across = ceil(width * density / 96), down = ceil(height * density / 96);
     if (!(across <= 32767 && down <= 32767)) /* cairo's largest */
-        return tacit__fail(err, TACIT_TOO_LARGE,
-                           "the figure has %.0f by %.0f dots, expected at most 32767 on a side; ask "
-                           "for fewer dots per inch",
-                           across, down);
+        return tacit__fail(
+            err, TACIT_TOO_LARGE,
+            "the figure has %.0f by %.0f dots, expected at most 32767 on a side; ask "
+            "for fewer dots per inch",
+            across, down);
     cairo_surface_t *surface =
         l->cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)across, (int)down);
     cairo_t *pen = l->cairo_create(surface);

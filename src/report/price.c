@@ -171,10 +171,9 @@ static void draw_level(tacit__text *to, const view *v, const tacit__figure_frame
     tacit__text_print(to, "<path fill=\"none\" stroke-width=\"%s\"",
                       tacit__coordinate(a, 0.11 * v->sheet->font));
     tacit__figure_stroke(to, v->r->agents[agent].style);
-    tacit__text_print(
-        to, " d=\"M%s %sH%s\"/>", tacit__coordinate(a, f->left),
-        tacit__coordinate(b, tacit__frame_y(f, v->world->outcomes[agent].regret)),
-        tacit__coordinate(c, f->right));
+    tacit__text_print(to, " d=\"M%s %sH%s\"/>", tacit__coordinate(a, f->left),
+                      tacit__coordinate(b, tacit__frame_y(f, v->world->outcomes[agent].regret)),
+                      tacit__coordinate(c, f->right));
 }
 
 static bool is_level(const view *v, size_t agent)
@@ -201,8 +200,7 @@ static void fill_labels(view *v, tacit__panel *panel)
         if (last_of(v, &v->r->families[f], &flagged) == SIZE_MAX)
             continue;
         tacit__label *l = &panel->labels[panel->n_labels++];
-        *l = (tacit__label){
-            .style = v->r->families[f].style, .series = f, .flagged = flagged};
+        *l = (tacit__label){.style = v->r->families[f].style, .series = f, .flagged = flagged};
         v->any_flagged = v->any_flagged || flagged;
         (void)snprintf(l->text, sizeof l->text, "%s", v->r->families[f].name);
     }
@@ -215,8 +213,8 @@ static void place_label(const view *v, const tacit__figure_frame *f, tacit__labe
     l->x = f->right;
     if (l->series < v->r->n_families) {
         agent = last_of(v, &v->r->families[l->series], &ignored);
-        l->x = tacit__frame_x(f, v->r->agents[agent].entry->guarantee.epsilon) +
-               0.32 * v->sheet->font;
+        l->x =
+            tacit__frame_x(f, v->r->agents[agent].entry->guarantee.epsilon) + 0.32 * v->sheet->font;
     }
     l->y = tacit__frame_y(f, v->world->outcomes[agent].regret);
 }
@@ -259,8 +257,9 @@ bool tacit__price_svg(tacit__text *to, const tacit__report *r, size_t world,
     tacit__drawing d = {
         .sheet = sheet,
         .x_name = "ε, as claimed",
-        .x_help = "The epsilon that the agent's file asks for. Whether its noise really gives it is "
-                  "in the table: claims that do not hold are hollow points.",
+        .x_help =
+            "The epsilon that the agent's file asks for. Whether its noise really gives it is "
+            "in the table: claims that do not hold are hollow points.",
         .panels = &panel,
         .n_panels = 1};
     if (!find_ranges(&v, &panel.frame))

@@ -1,6 +1,6 @@
-/* Families: private agents that differ in epsilon alone. They are one line in the price of privacy, and have
- * one hue in every figure, so that the eye follows a method from figure to figure; lightness and dashes tell
- * its epsilons apart. */
+/* Families: private agents that differ in epsilon alone. They are one line in the price of privacy, and
+ * have one hue in every figure, so that the eye follows a method from figure to figure; lightness and
+ * dashes tell its epsilons apart. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

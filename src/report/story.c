@@ -1,5 +1,5 @@
-/* The story of a report in a few computed sentences: what learning costs without privacy, what each model of
- * privacy costs at each epsilon, and which claims are not true.
+/* The story of a report in a few computed sentences: what learning costs without privacy, what each model
+ * of privacy costs at each epsilon, and which claims are not true.
  *
  * Where rewards begin at 0, regret is given as a share of what the best policy earns, which needs no
  * units. For each model and epsilon the best agent whose promise holds speaks. */

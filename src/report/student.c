@@ -1,7 +1,8 @@
 /* Student's t: how wide a confidence interval of a mean is.
  *
- * The probability of |T| <= t has a finite sum for whole degrees of freedom [AS64, 26.7.3 and 26.7.4]; the limit is
- * found by bisection. Above MANY degrees the normal limit differs by less than 0.03 % and stands in. */
+ * The probability of |T| <= t has a finite sum for whole degrees of freedom [AS64, 26.7.3 and 26.7.4]; the
+ * limit is found by bisection. Above MANY degrees the normal limit differs by less than 0.03 % and stands
+ * in. */
 #include <math.h>
 
 #include "base/error.h"

@@ -1,8 +1,8 @@
 /* Lines: hue by family, lightness by epsilon, and dashes that never repeat within a hue.
  *
  * Hues are those of Okabe and Ito, which color-blind readers tell apart, in the order of their contrast on
- * white. A shade mixes the hue with ink or with paper; the page's style sheet does the same sums with its own
- * ink and paper (web/report.css). */
+ * white. A shade mixes the hue with ink or with paper; the page's style sheet does the same sums with its
+ * own ink and paper (web/report.css). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,8 +29,8 @@ const char *tacit__color(tacit__style style, char out[TACIT__COLOR])
     return out;
 }
 
-/* Solid, long, short, and then some long strokes followed by some short ones: 1 + 1, 2 + 1, 1 + 2, 3 + 1, ...
- * All are different, and none is a part of another repeated. */
+/* Solid, long, short, and then some long strokes followed by some short ones: 1 + 1, 2 + 1, 1 + 2, 3 + 1,
+ * ... All are different, and none is a part of another repeated. */
 const char *tacit__dash(tacit__style style, char out[TACIT__DASH])
 {
     out[0] = '\0';

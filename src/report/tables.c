@@ -1,7 +1,8 @@
 /* The table of results for papers (LaTeX), for other programs (CSV) and for other texts (Markdown).
  *
- * CSV has every number with all its digits. The other two have what a reader compares: the guarantee, the mean with
- * half of its 95 % confidence interval, the share of what the best policy earns, and whether the agent learned. */
+ * CSV has every number with all its digits. The other two have what a reader compares: the guarantee, the
+ * mean with half of its 95 % confidence interval, the share of what the best policy earns, and whether the
+ * agent learned. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -103,11 +104,38 @@ static void put_tex(tacit__text *to, const char *text)
 {
     static const struct {
         const char *plain, *tex;
-    } signs[] = {{"\\", "\\textbackslash{}"}, {"&", "\\&"}, {"%", "\\%"}, {"$", "\\$"},
-                 {"#", "\\#"}, {"_", "\\_"}, {"{", "\\{"}, {"}", "\\}"},
-                 {"~", "\\textasciitilde{}"}, {"^", "\\textasciicircum{}"},
-                 {"ε", "$\\varepsilon$"}, {"δ", "$\\delta$"}, {"±", "$\\pm$"}, {"×", "$\\times$"},
-                 {"−", "$-$"}, {"∞", "$\\infty$"}, {"\xc2\xa0", "~"}, {"<", "$<$"}, {">", "$>$"}};
+    } signs[] = {{"\\", "\\textbackslash{}"},
+                 {"&", "\\&"},
+                 {"%", "\\%"},
+                 {"$", "\\$"},
+                 {"#", "\\#"},
+                 {"_", "\\_"},
+                 {"{", "\\{"},
+                 {"}", "\\}"},
+                 {"~", "\\textasciitilde{}"},
+                 {"^", "\\textasciicircum{}"},
+                 {"<", "$<$"},
+                 {">", "$>$"},
+                 {"ε", "$\\varepsilon$"},
+                 {"δ", "$\\delta$"},
+                 {"±", "$\\pm$"},
+                 {"×", "$\\times$"},
+                 {"−", "$-$"},
+                 {"∞", "$\\infty$"},
+                 {"–", "--"},
+                 {"…", "\\dots{}"},
+                 {"\xc2\xa0", "~"},
+                 {"⁻", "\\textsuperscript{$-$}"},
+                 {"⁰", "\\textsuperscript{0}"},
+                 {"¹", "\\textsuperscript{1}"},
+                 {"²", "\\textsuperscript{2}"},
+                 {"³", "\\textsuperscript{3}"},
+                 {"⁴", "\\textsuperscript{4}"},
+                 {"⁵", "\\textsuperscript{5}"},
+                 {"⁶", "\\textsuperscript{6}"},
+                 {"⁷", "\\textsuperscript{7}"},
+                 {"⁸", "\\textsuperscript{8}"},
+                 {"⁹", "\\textsuperscript{9}"}};
     enum { N = sizeof signs / sizeof *signs };
     for (const char *p = text; *p != '\0';) {
         size_t i = 0, n = 1;
@@ -173,7 +201,7 @@ static void put_row(tacit__text *to, bool tex, const row *w)
     if (w->world->has_share)
         put_cell(to, tex, w->outcome->n_runs > 0 ? tacit__percent(number, share_of(w)) : "–");
     put_cell(to, tex, tacit__number(number, w->outcome->late, 3));
-    tacit__text_put(to, learned(w, "yes", "no", "–"));
+    tacit__text_put(to, learned(w, "yes", "no", tex ? "--" : "–"));
     tacit__text_put(to, tex ? " \\\\\n" : " |\n");
 }
 
@@ -188,8 +216,9 @@ static void put_world(tacit__text *to, bool tex, const tacit__report *r,
         put_tex(to, s->name);
     else
         put_md(to, s->name);
-    tacit__text_print(to, "%s: regret after %s users, mean %s half of its 95%s confidence interval "
-                          "(Student's t) over %llu run%s.%s\n",
+    tacit__text_print(to,
+                      "%s: regret after %s users, mean %s half of its 95%s confidence interval "
+                      "(Student's t) over %llu run%s.%s\n",
                       tex ? "" : "**", tacit__count(users, r->episodes), tex ? "$\\pm$" : "±",
                       tex ? "\\,\\%" : " %", (unsigned long long)r->runs, r->runs == 1 ? "" : "s",
                       tex ? "}" : "\n");
@@ -199,8 +228,9 @@ static void put_world(tacit__text *to, bool tex, const tacit__report *r,
                           "%slate & learned \\\\\n\\midrule\n",
                           s->has_share ? "r" : "", s->has_share ? "of best & " : "");
     else
-        tacit__text_print(to, "| agent | guarantee | regret | %slate | learned |\n|---|---|--:|%s--:|---|\n",
-                          s->has_share ? "of best | " : "", s->has_share ? "--:|" : "");
+        tacit__text_print(
+            to, "| agent | guarantee | regret | %slate | learned |\n|---|---|--:|%s--:|---|\n",
+            s->has_share ? "of best | " : "", s->has_share ? "--:|" : "");
 }
 
 /* --- All of it ----------------------------------------------------------------------------------- */
@@ -239,9 +269,7 @@ static void put_all(tacit__text *to, const tacit__report *r, const tacit_table_o
             else
                 put_row(to, tex, &one);
         }
-        tacit__text_put(to, tex   ? "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
-                            : csv ? ""
-                                  : "\n");
+        tacit__text_put(to, tex ? "\\bottomrule\n\\end{tabular}\n\\end{table}\n" : csv ? "" : "\n");
     }
 }
 

@@ -46,8 +46,12 @@ TEST(logarithmic_ticks_are_powers_or_1_2_5)
 
 TEST(values_beyond_the_frame_lie_on_its_edge)
 {
-    const tacit__figure_frame f = {
-        .left = 10, .right = 110, .top = 5, .bottom = 55, .x = {0, 10, false, 0}, .y = {1, 100, true, 0}};
+    const tacit__figure_frame f = {.left = 10,
+                                   .right = 110,
+                                   .top = 5,
+                                   .bottom = 55,
+                                   .x = {0, 10, false, 0},
+                                   .y = {1, 100, true, 0}};
     assert_true(tacit__frame_x(&f, -1) == 10 && tacit__frame_x(&f, 11) == 110);
     assert_close(tacit__frame_x(&f, 5), 60, 1e-12);
     assert_true(tacit__frame_y(&f, 0) == 55 && tacit__frame_y(&f, (double)NAN) == 55);
@@ -125,7 +129,8 @@ TEST(shades_go_from_ink_to_paper)
     char color[TACIT__COLOR];
     int before = -1;
     for (int shade = -TACIT__SHADES; shade <= TACIT__SHADES; shade++) {
-        unsigned rgb = (unsigned)strtoul(tacit__color((tacit__style){1, shade, 0}, color) + 1, NULL, 16);
+        unsigned rgb =
+            (unsigned)strtoul(tacit__color((tacit__style){1, shade, 0}, color) + 1, NULL, 16);
         int light = (int)(rgb >> 16) + (int)(rgb >> 8 & 0xff) + (int)(rgb & 0xff);
         assert_true(light > before);
         before = light;
@@ -141,9 +146,9 @@ TEST(students_limits_are_those_of_the_tables)
     static const struct {
         uint64_t degrees;
         double limit;
-    } table[] = {{1, 12.7062}, {2, 4.30265}, {3, 3.18245}, {4, 2.77645}, {5, 2.57058}, {9, 2.26216},
-                 {10, 2.22814}, {29, 2.04523}, {30, 2.04227}, {100, 1.98397}, {1000, 1.96234},
-                 {20000, 1.95996}};
+    } table[] = {{1, 12.7062},  {2, 4.30265},   {3, 3.18245},    {4, 2.77645},
+                 {5, 2.57058},  {9, 2.26216},   {10, 2.22814},   {29, 2.04523},
+                 {30, 2.04227}, {100, 1.98397}, {1000, 1.96234}, {20000, 1.95996}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         assert_close(tacit__student_limit(table[i].degrees), table[i].limit, 2e-5 * table[i].limit);
     assert_true(tacit__spread_factor(TACIT_SPREAD_CI, 1) == 0);
@@ -165,7 +170,8 @@ TEST(everything_fits_on_the_sheet_whatever_its_width)
             (void)strcpy(d.title, "A title of several words, which may need two lines");
             (void)strcpy(d.notes, "Notes that are longer than a narrow figure is wide, surely");
             for (size_t p = 0; p < n_panels; p++) {
-                panels[p] = (tacit__panel){.title = "panel", .labels = labels + 5 * p, .n_labels = 5};
+                panels[p] =
+                    (tacit__panel){.title = "panel", .labels = labels + 5 * p, .n_labels = 5};
                 panels[p].frame.x = (tacit__axis){0, 50000, false, 0};
                 panels[p].frame.y = (tacit__axis){1, 1e6, true, 0};
                 for (size_t i = 0; i < 5; i++)

@@ -17,7 +17,8 @@ static const char many[] =
     "title: many\nworld: {kind: riverswim, horizon: 6}\nepisodes: 200\nruns: 3\nagents:\n"
     "  - {label: plain, kind: ucbvi, privacy: {model: none}}\n"
     "  - {label: one, kind: dp-ucbvi, privacy: {model: joint, epsilon: [0.5, 1, 2, 5, 10]}}\n"
-    "  - {label: \"two, of three\", kind: dp-ucbvi, user_norm: 0.5, privacy: {model: joint, epsilon: "
+    "  - {label: \"two, of three\", kind: dp-ucbvi, user_norm: 0.5, privacy: {model: joint, "
+    "epsilon: "
     "[1, 9]}}\n"
     "  - {label: p_r&i%c#e, kind: ldp-obi, privacy: {model: local, epsilon: 0.01}}\n"
     "  - {kind: uniform}\n  - {kind: constant}\n  - {kind: optimal}\n";
@@ -65,8 +66,10 @@ TEST(a_figure_has_the_width_that_was_asked_for)
     assert_non_null(strstr(svg, "95 % confidence intervals"));
     assert_non_null(strstr(svg, "The price of privacy after 200 users"));
     free(svg);
-    svg = figure(&(tacit_figure_options){.width = 120, .height = 60, .title = "", .font = "A & B",
-                                         .facets = TACIT_FACETS_NO}, &size);
+    svg = figure(
+        &(tacit_figure_options){
+            .width = 120, .height = 60, .title = "", .font = "A & B", .facets = TACIT_FACETS_NO},
+        &size);
     assert_non_null(strstr(svg, " height=\"60.00mm\" "));
     assert_non_null(strstr(svg, "font-family=\"A &amp; B\""));
     assert_null(strstr(svg, "Regret against users"));
@@ -79,7 +82,8 @@ TEST(many_curves_have_a_panel_for_each_family)
     char *svg = figure(&(tacit_figure_options){.width = 174}, &size);
     assert_int_equal(count(svg, "class=\"frame\""), 3);
     assert_int_equal(count(svg, ">ε = 0.5"), 1);
-    assert_int_equal(count(svg, ">plain"), 6); /* to compare with, in each: a line with its title, and a label */
+    assert_int_equal(count(svg, ">plain"),
+                     6); /* to compare with, in each: a line with its title, and a label */
     free(svg);
     svg = figure(&(tacit_figure_options){.width = 174, .facets = TACIT_FACETS_NO}, &size);
     assert_int_equal(count(svg, "class=\"frame\""), 1);
@@ -137,8 +141,8 @@ TEST(agents_are_chosen_by_label_or_family)
     assert_non_null(strstr(err.message, "there are one, two, of three"));
     assert_status(tacit_report_agents(play(), " ", chosen, &n, &err), TACIT_BAD_ARGUMENT);
     size_t size;
-    char *svg = figure(
-        &(tacit_figure_options){.agents = (const size_t[]){10, 0}, .n_agents = 2}, &size);
+    char *svg =
+        figure(&(tacit_figure_options){.agents = (const size_t[]){10, 0}, .n_agents = 2}, &size);
     assert_int_equal(count(svg, ">constant</text>"), 1);
     assert_null(strstr(svg, ">uniform</text>"));
     free(svg);

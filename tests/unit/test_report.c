@@ -185,11 +185,12 @@ TEST(drawings_are_well_formed)
                                         .font = 11,
                                         .css_class = "x",
                                         .log = which % 2 == 0,
-                                        .facets = which % 3 == 0 ? TACIT_FACETS_YES : TACIT_FACETS_NO,
+                                        .facets =
+                                            which % 3 == 0 ? TACIT_FACETS_YES : TACIT_FACETS_NO,
                                         .interval = (tacit_spread)(which % 5)};
             bool curves = which % 4 < 2;
-            bool drawn = curves ? tacit__curves_svg(&t, &r, 0, &sheet)
-                                : tacit__price_svg(&t, &r, 0, &sheet);
+            bool drawn =
+                curves ? tacit__curves_svg(&t, &r, 0, &sheet) : tacit__price_svg(&t, &r, 0, &sheet);
             assert_int_equal(drawn, curves || r.n_families > 0);
             if (drawn) {
                 assert_string_equal(check_element(t.data), "\n");
