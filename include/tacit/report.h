@@ -3,14 +3,14 @@
  *     tacit_lab_run(experiment, NULL, &results, &err);
  *     tacit_report_write(results, NULL, "report.html", &err);
  *
- *     const tacit_figure_options wanted = {.what = TACIT_FIGURE_PRICE, .format = TACIT_FORMAT_PDF, .width = 84};
+ *     const tacit_figure_options wanted = {.what = TACIT_FIGURE_PRICE, .width = 84};
  *     tacit_report_figure(results, &wanted, &bytes, &size, &err);
  *
  * The page has the story in a few sentences, regret over time, the price of privacy, a table, each agent's
  * promise with its release plan, the settings, and the command to have it again. It is one file and loads
  * nothing from anywhere. Its figures are the drawings that tacit_report_figure makes; scripts add values
- * under the cursor. Results of a run that was stopped give a page that says so. The same results give the same
- * bytes, timings aside. */
+ * under the cursor. Results of a run that was stopped give a page that says so. The same results give the
+ * same bytes, timings aside. */
 #ifndef TACIT_REPORT_H
 #define TACIT_REPORT_H
 
