@@ -27,7 +27,7 @@ _tacit() {
     esac
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        words='account run report explain forecast audit serve token store simulate-users worlds agents --help --version'
+        words='account run report compare list explain forecast audit serve token store simulate-users worlds agents --help --version'
     else
         case "${COMP_WORDS[1]}" in
         account)
@@ -50,6 +50,14 @@ _tacit() {
             ;;
         report)
             words='--output --static --figure --table --agents --world --width --height --font --font-size --title --scale --interval --facets --dpi --help'
+            [[ $current == -* ]] || words=$(compgen -d -- "$current")
+            ;;
+        compare)
+            words='--output --to --json --help'
+            [[ $current == -* ]] || words=$(compgen -d -- "$current")
+            ;;
+        list)
+            words='--agents --json --help'
             [[ $current == -* ]] || words=$(compgen -d -- "$current")
             ;;
         explain)

@@ -109,6 +109,43 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_report_table(const tacit_results *re
                                                          char **out, size_t *size,
                                                          tacit_error *err);
 
+/* --- Comparisons --------------------------------------------------------------------------------- */
+
+/* An agent beside the one that it is compared with. Regret is lower where it is better. */
+typedef struct tacit_difference {
+    const char *world, *agent;
+    const char *reference;       /* the label that it is compared with */
+    size_t which;                /* of the results, from 0 */
+    uint64_t runs;               /* of the agent that count */
+    double reference_mean, mean; /* regret */
+    double difference, low,
+        high;    /* mean minus reference_mean, and its 95 % confidence interval (Student's t);
+                                     NaN with too few runs */
+    bool paired; /* run by run, over the same people; else as two samples (Welch) */
+} tacit_difference;
+
+typedef struct tacit_comparison tacit_comparison;
+
+/* Agents of the same label, in worlds of the same label that are the same worlds: each of results 1, 2, …
+ * against results 0. With one set of results: each of its agents against the one called `reference` (NULL: the
+ * first that learns). Runs are paired where the seeds are the same. Results that have nothing in common are
+ * BAD_ARGUMENT. The results must outlive the comparison. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_comparison_create(const tacit_results *const *results,
+                                                              size_t n, const char *reference,
+                                                              tacit_comparison **out,
+                                                              tacit_error *err);
+TACIT_API void tacit_comparison_destroy(tacit_comparison *comparison);
+
+TACIT_API size_t tacit_comparison_size(const tacit_comparison *comparison);
+TACIT_API const tacit_difference *tacit_comparison_at(const tacit_comparison *comparison, size_t i);
+/* What could not be compared, and why: sentences; NULL beyond the last. */
+TACIT_API const char *tacit_comparison_note(const tacit_comparison *comparison, size_t i);
+
+/* A page of it, as from tacit_report_write; `names` are what the results are called, one for each. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_comparison_write(const tacit_comparison *comparison,
+                                                             const char *const *names,
+                                                             const char *path, tacit_error *err);
+
 /* The agents that a text names: labels, or names of families, separated by commas (labels may contain them).
  * At most as many as the experiment has go to `out`. An unknown name is BAD_ARGUMENT and says which there
  * are. */

@@ -26,6 +26,8 @@ typedef struct cli_command {
 int cli_account(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_report(int argc, char **argv);
+int cli_compare(int argc, char **argv);
+int cli_list_results(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_forecast(int argc, char **argv);
 int cli_audit(int argc, char **argv);

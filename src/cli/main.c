@@ -13,7 +13,9 @@
 static const cli_command commands[] = {
     {"account", "compute noise scales and privacy guarantees", cli_account},
     {"run", "play an experiment: every agent, every run", cli_run},
-    {"report", "rebuild the report page of a finished run", cli_report},
+    {"report", "rebuild the report page of a run, or write its figures and tables", cli_report},
+    {"compare", "compare results: differences of regret with intervals", cli_compare},
+    {"list", "list results: what was played, and what is finished", cli_list_results},
     {"explain", "show what each agent or learner of a file promises, and why", cli_explain},
     {"forecast", "say whether the users are enough, by playing reference worlds", cli_forecast},
     {"audit", "attack the privacy claims of an experiment's agents", cli_audit},

@@ -37,7 +37,8 @@ static const tacit__field option_fields[] = {
     {"episodes", TACIT__FIELD_COUNT, offsetof(run_options, changes.episodes), 1, TACIT_MAX_EPISODES,
      .value = "K", .help = "users, instead of what the file says"},
     {"resume", TACIT__FIELD_FLAG, offsetof(run_options, resume),
-     .help = "play only the jobs that are missing from DIR"},
+     .help =
+         "play only the jobs that are missing from DIR, also those of more runs, agents or worlds"},
     {"force", TACIT__FIELD_FLAG, offsetof(run_options, force),
      .help = "delete the results that are in DIR first"},
     {"yes", TACIT__FIELD_FLAG, offsetof(run_options, yes),

@@ -72,8 +72,9 @@ static tacit_status load_facts(tacit__store *store, tacit_results *r, tacit_erro
     return status;
 }
 
-static tacit_status load(tacit__store *store, tacit_results **out, tacit_error *err)
+tacit_status tacit__load_results(tacit__store *store, tacit_results **out, tacit_error *err)
 {
+    TACIT__REQUIRE(store != NULL && out != NULL);
     tacit__kept_head head;
     tacit_experiment *experiment = NULL;
     tacit_results *results = NULL;
@@ -107,7 +108,7 @@ tacit_status tacit_results_open(const char *directory, tacit_results **out, taci
     tacit__store *store = NULL;
     tacit_status status = tacit__store_open(directory, TACIT__STORE_READ, &store, err);
     if (status == TACIT_OK)
-        status = load(store, out, err);
+        status = tacit__load_results(store, out, err);
     tacit__store_close(store);
     return status;
 }

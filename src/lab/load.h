@@ -9,4 +9,8 @@
 TACIT_MUST_USE tacit_status tacit__load_jobs(tacit__store *store, tacit_results *results,
                                              tacit_error *err);
 
+/* Everything that the store holds, with its own experiment. */
+TACIT_MUST_USE tacit_status tacit__load_results(tacit__store *store, tacit_results **out,
+                                                tacit_error *err);
+
 #endif

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "lab/experiment.h"
+#include "lab/grow.h"
 #include "lab/load.h"
 
 enum { PERIOD_MS = 1000 };
@@ -20,6 +21,7 @@ struct tacit__results_writer {
     uint8_t identity[TACIT__IDENTITY_BYTES];
     uint16_t *written;   /* [n_jobs] points of each curve that are in the store */
     size_t n_recorded;   /* of the workers' list of finished jobs */
+    bool grown;          /* the store holds a smaller experiment, and is written anew */
     bool started, done;  /* `done` is guarded by the workers' lock */
     tacit_error failure; /* the thread's own, until it has ended; status TACIT_OK: none */
     pthread_t thread;
@@ -28,67 +30,111 @@ struct tacit__results_writer {
 
 /* --- Earlier results ----------------------------------------------------------------------------- */
 
-/* The directory holds results: do they belong to this experiment and version? */
-static tacit_status compare(tacit__results_writer *writer, tacit__store *store, tacit_lab_mode mode,
-                            tacit_error *err)
+static tacit_status fail_exists(const tacit__results_writer *writer, const char *what,
+                                tacit_error *err)
 {
     tacit__kept_head head;
     uint64_t n = 0;
-    tacit_status status = tacit__store_read_head(store, &head, err);
-    if (status == TACIT_OK)
-        status = tacit__store_count_jobs(store, &n, err);
-    if (status != TACIT_OK)
-        return status;
-    if (strcmp(head.version, tacit_version()) != 0)
-        return tacit__fail(err, TACIT_WRONG_VERSION,
-                           "%.200s: was begun by version %.20s, and this is %s; results would be "
-                           "mixed",
-                           tacit__store_path(store), head.version, tacit_version());
-    if (memcmp(head.identity, writer->identity, sizeof writer->identity) != 0)
-        return tacit__fail(err, TACIT_WRONG_PLAN,
-                           "%.200s: holds the results of another experiment, '%.100s' (%llu "
-                           "episodes, %llu jobs)",
-                           tacit__store_path(store), head.title, (unsigned long long)head.episodes,
-                           (unsigned long long)head.n_jobs);
-    if (mode == TACIT_LAB_RESUME)
-        return TACIT_OK;
-    return tacit__fail(
-        err, TACIT_EXISTS, "%.200s: holds this experiment already, %llu of %llu jobs finished",
-        tacit__store_path(store), (unsigned long long)n, (unsigned long long)head.n_jobs);
+    TRY(tacit__store_read_head(writer->store, &head, err));
+    TRY(tacit__store_count_jobs(writer->store, &n, err));
+    return tacit__fail(err, TACIT_EXISTS, "%.200s: holds %s already, %llu of %llu jobs finished",
+                       tacit__store_path(writer->store), what, (unsigned long long)n,
+                       (unsigned long long)head.n_jobs);
 }
 
 /* Jobs that were finished earlier are not played again; others are, from their first episode. */
-static tacit_status load_earlier(tacit__results_writer *writer, tacit_error *err)
+static void count_earlier(tacit__results_writer *writer)
 {
     tacit__workers *workers = writer->workers;
     tacit_results *r = workers->results;
-    tacit_status status = tacit__load_jobs(writer->store, r, err);
-    for (size_t job = 0; status == TACIT_OK && job < r->n_jobs; job++) {
-        writer->written[job] = (uint16_t)r->jobs[job].n_points;
+    for (size_t job = 0; job < r->n_jobs; job++) {
+        writer->written[job] = writer->grown ? 0 : (uint16_t)r->jobs[job].n_points;
         if (!r->jobs[job].done)
             continue;
         workers->n_earlier++;
         workers->earlier[job % r->n_pairs]++;
     }
+}
+
+/* Whether the worlds of the earlier experiment read files that have changed since: then it has another
+ * identity today. */
+static tacit_status compare_files(tacit__results_writer *writer, const tacit_experiment *earlier,
+                                  tacit_error *err)
+{
+    tacit__kept_head head;
+    uint8_t today[TACIT__IDENTITY_BYTES];
+    TRY(tacit__experiment_identity(earlier, today, err));
+    TRY(tacit__store_read_head(writer->store, &head, err));
+    if (memcmp(head.identity, today, sizeof today) == 0)
+        return TACIT_OK;
+    return tacit__fail(err, TACIT_WRONG_PLAN,
+                       "%.200s: holds the results of another experiment, '%.100s': a file that its "
+                       "worlds read has changed since",
+                       tacit__store_path(writer->store), head.title);
+}
+
+/* Not the same experiment: is this one larger? */
+static tacit_status grow(tacit__results_writer *writer, tacit_lab_mode mode, tacit_error *err)
+{
+    tacit_results *earlier = NULL, *r = writer->workers->results;
+    char why[TACIT__DIFFERENCE] = "";
+    TRY(tacit__load_results(writer->store, &earlier, err));
+    tacit_status status = TACIT_OK;
+    if (!tacit__experiment_contains(r->experiment, earlier->experiment, why))
+        status = tacit__fail(
+            err, TACIT_WRONG_PLAN, "%.200s: holds the results of another experiment, '%.60s': %s",
+            tacit__store_path(writer->store), earlier->experiment->facts.title, why);
+    else
+        status = compare_files(writer, earlier->experiment, err);
+    if (status == TACIT_OK && earlier->n_points != r->n_points)
+        status = tacit__fail(err, TACIT_WRONG_PLAN,
+                             "%.200s: has curves of %zu points; with %zu jobs they would have %zu",
+                             tacit__store_path(writer->store), earlier->n_points, r->n_jobs,
+                             r->n_points);
+    if (status == TACIT_OK && mode != TACIT_LAB_RESUME)
+        status = fail_exists(writer, "a part of this experiment", err);
+    if (status == TACIT_OK) {
+        writer->grown = true;
+        tacit__results_adopt(r, earlier);
+    }
+    tacit_results_destroy(earlier);
     return status;
+}
+
+/* The directory holds results: do they belong to this experiment and version? */
+static tacit_status take_earlier(tacit__results_writer *writer, tacit_lab_mode mode,
+                                 tacit_error *err)
+{
+    tacit__kept_head head;
+    TRY(tacit__store_read_head(writer->store, &head, err));
+    if (strcmp(head.version, tacit_version()) != 0)
+        return tacit__fail(err, TACIT_WRONG_VERSION,
+                           "%.200s: was begun by version %.20s, and this is %s; results would be "
+                           "mixed",
+                           tacit__store_path(writer->store), head.version, tacit_version());
+    if (memcmp(head.identity, writer->identity, sizeof writer->identity) != 0)
+        TRY(grow(writer, mode, err));
+    else if (mode != TACIT_LAB_RESUME)
+        return fail_exists(writer, "this experiment", err);
+    else
+        TRY(tacit__load_jobs(writer->store, writer->workers->results, err));
+    count_earlier(writer);
+    return TACIT_OK;
 }
 
 static tacit_status open_earlier(tacit__results_writer *writer, tacit_lab_mode mode,
                                  tacit_error *err)
 {
-    tacit_status status =
-        tacit__experiment_identity(writer->workers->experiment, writer->identity, err);
-    if (status == TACIT_OK)
-        status = tacit__store_open(writer->directory, TACIT__STORE_WRITE, &writer->store, err);
-    if (status != TACIT_OK || writer->store == NULL)
-        return status;
+    TRY(tacit__experiment_identity(writer->workers->experiment, writer->identity, err));
+    TRY(tacit__store_open(writer->directory, TACIT__STORE_WRITE, &writer->store, err));
+    if (writer->store == NULL)
+        return TACIT_OK;
     if (mode == TACIT_LAB_REPLACE) {
-        status = tacit__store_remove(writer->store, err);
+        tacit_status status = tacit__store_remove(writer->store, err);
         writer->store = NULL;
         return status;
     }
-    status = compare(writer, writer->store, mode, err);
-    return status == TACIT_OK ? load_earlier(writer, err) : status;
+    return take_earlier(writer, mode, err);
 }
 
 tacit_status tacit__results_writer_open(tacit__workers *workers, const char *directory,
@@ -205,6 +251,19 @@ static tacit_status write_finished(tacit__results_writer *writer, size_t number,
     return tacit__store_write_job(writer->store, &kept, err);
 }
 
+/* A smaller experiment becomes this one, in one transaction: whoever reads sees either of them. */
+static tacit_status rewrite(tacit__results_writer *writer, tacit_error *err)
+{
+    const tacit_results *r = writer->workers->results;
+    TRY(tacit__store_begin(writer->store, err));
+    TRY(tacit__store_clear(writer->store, err));
+    TRY(write_facts(writer, err));
+    for (size_t job = 0; job < r->n_jobs; job++)
+        if (r->jobs[job].done)
+            TRY(write_finished(writer, job, err));
+    return tacit__store_commit(writer->store, err);
+}
+
 /* Everything that is new, in one transaction. `all`: also the curves of jobs that were stopped. */
 static tacit_status write_new(tacit__results_writer *writer, bool all, tacit_error *err)
 {
@@ -256,7 +315,9 @@ static void *write_regularly(void *context)
 tacit_status tacit__results_writer_start(tacit__results_writer *writer, tacit_error *err)
 {
     TACIT__REQUIRE(!writer->started);
-    TRY(writer->store == NULL ? create(writer, err) : TACIT_OK);
+    TRY(writer->store == NULL ? create(writer, err)
+        : writer->grown       ? rewrite(writer, err)
+                              : TACIT_OK);
     writer->started = pthread_create(&writer->thread, NULL, write_regularly, writer) == 0;
     return writer->started ? TACIT_OK : tacit__fail(err, TACIT_SYSTEM, "cannot start a thread");
 }

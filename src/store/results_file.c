@@ -253,6 +253,15 @@ tacit_status tacit__store_begin(tacit__store *store, tacit_error *err)
     return tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err);
 }
 
+tacit_status tacit__store_clear(tacit__store *store, tacit_error *err)
+{
+    return tacit__db_run(
+        &store->db,
+        "DELETE FROM point; DELETE FROM job; DELETE FROM release; DELETE FROM part;"
+        "DELETE FROM agent; DELETE FROM world; DELETE FROM head;",
+        "write", err);
+}
+
 tacit_status tacit__store_commit(tacit__store *store, tacit_error *err)
 {
     return tacit__db_run(&store->db, "COMMIT", "write", err);

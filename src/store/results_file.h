@@ -39,6 +39,9 @@ const char *tacit__store_path(const tacit__store *store);
 TACIT_MUST_USE tacit_status tacit__store_begin(tacit__store *store, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__store_commit(tacit__store *store, tacit_error *err);
 
+/* Within a transaction: forgets everything that the database holds, to write it anew. */
+TACIT_MUST_USE tacit_status tacit__store_clear(tacit__store *store, tacit_error *err);
+
 /* --- The experiment of a run ---------------------------------------------------------------------------- */
 
 enum { TACIT__STORE_IDENTITY = 32 };
