@@ -127,9 +127,9 @@ typedef struct tacit_difference {
 typedef struct tacit_comparison tacit_comparison;
 
 /* Agents of the same label, in worlds of the same label that are the same worlds: each of results 1, 2, …
- * against results 0. With one set of results: each of its agents against the one called `reference` (NULL: the
- * first that learns). Runs are paired where the seeds are the same. Results that have nothing in common are
- * BAD_ARGUMENT. The results must outlive the comparison. */
+ * against results 0. With one set of results: each of its agents against the one called `reference` (NULL:
+ * the first that learns). Runs are paired where the seeds are the same. Results that have nothing in common
+ * are BAD_ARGUMENT. The results must outlive the comparison. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_comparison_create(const tacit_results *const *results,
                                                               size_t n, const char *reference,
                                                               tacit_comparison **out,
