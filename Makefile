@@ -4,6 +4,7 @@
 #   make demo              install what that needs, build, and show a private count and private learners
 #   make test              install what is missing, build everything, and run the tests
 #   make bench             measure the hot paths (JSON lines)
+#   make python           the Python package as a wheel: pip install build/python/*.whl
 #   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
 #   make fuzz              every fuzz target for FUZZ_SECONDS (60)
 #   make tsan              what has threads, under the thread sanitizer
@@ -25,7 +26,7 @@ THREADED_NAMES := ^($(subst $(empty) $(empty),|,$(strip $(subst .,\.,$(THREADED)
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all everything setup configure demo test bench install fuzz tsan mutants format format-check lint coverage symbols clean
+.PHONY: all everything setup configure demo test bench python install fuzz tsan mutants format format-check lint coverage symbols clean
 
 all: configure
 	@cmake --build $(BUILD) --target product
@@ -61,6 +62,12 @@ test: setup
 bench: configure
 	@cmake --build $(BUILD) --target bench_programs
 	@for program in $(BUILD)/bench/*_bench; do [ ! -x "$$program" ] || "$$program" || exit 1; done
+
+python: configure
+	@scripts/setup --for python
+	@cmake --preset $(PRESET) >$(QUIET) 2>&1
+	@cmake --build $(BUILD) --target tacit_wheel
+	@echo "installs by: pip install $(BUILD)/python/tacit-*.whl"
 
 install: all
 	@cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) >$(QUIET)

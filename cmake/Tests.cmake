@@ -83,5 +83,6 @@ if(CMOCKA_FOUND AND TACIT_HAS_SERVER)
   include(ServiceTests)
 endif()
 
+include(PythonTests)
 include(Fuzz)
 include(House)

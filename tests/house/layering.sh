@@ -1,5 +1,5 @@
 #!/bin/sh
-# Reads every #include and call under src/, include/ and examples/ and says who reaches too far.
+# Reads every #include and call under src/, include/, examples/ and python/ and says who reaches too far.
 #
 #   layering.sh ROOT [TABLE]     exit 1 and one line per violation; TABLE defaults to layering.txt
 #   layering.sh --self-test      plants violations in a copy and sees that each is caught
@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 check() { # ROOT TABLE
     (
         cd "$1"
-        for top in src include examples; do
+        for top in src include examples python; do
             [ ! -d "$top" ] || find "$top" -type f -name '*.[ch]'
         done | sort
     ) | awk -v root="$1" -v table="$2" "$(cat "$here/code_of.awk")"'
@@ -133,6 +133,7 @@ check() { # ROOT TABLE
         n = split(file, path, "/")
         if (path[1] == "include") room = "public"
         else if (path[1] == "examples") room = "examples"
+        else if (path[1] == "python") room = "python"
         else if (n < 3) { line_number = 1; complain("a source file belongs in a room"); next }
         else room = path[2]
         if (path[1] == "src" && !(room in is_room)) {
@@ -212,7 +213,11 @@ self_test() {
     plant 'rand() is for noise only' src/sums/own.c 'int x = rand();'
     plant 'getrandom() is for noise only' src/base/own.c 'getrandom (p, n, 0);'
     plant 'drand48() is for noise only' examples/day.c 'double x = drand48();'
-    plant 'malloc() is for base cli only' src/sums/own.c 'double *x = malloc(8);'
+    plant clean python/module.c '#include "extension.h"' '#include <Python.h>' '#include <tacit/sum.h>' 'malloc(8);'
+    plant 'may not use "base/memory.h"' python/module.c '#include "base/memory.h"'
+    plant 'printf() is for cli' python/module.c 'printf("x");'
+    plant '<Python.h> is for python only' src/lab/own.c '#include <Python.h>'
+    plant 'malloc() is for base cli python only' src/sums/own.c 'double *x = malloc(8);'
     plant 'printf() is for cli' src/sums/own.c '/* said */ printf("x");'
     plant 'must name its header' src/base/own.c '#include HEADER'
 

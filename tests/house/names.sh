@@ -9,7 +9,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
 check() { # ROOT
-    (cd "$1" && find src include -type f -name '*.[ch]' | sort) | awk -v root="$1" "$(cat "$here/code_of.awk")"'
+    (cd "$1" && find src include python -type f -name '*.[ch]' | sort) | awk -v root="$1" "$(cat "$here/code_of.awk")"'
     function complain(what) {
         print what
         n_bad++
@@ -86,7 +86,7 @@ expect() { # WHAT SENTENCE
 self_test() {
     box=$(mktemp -d)
     trap 'rm -rf "$box"' EXIT
-    mkdir -p "$box/src/base" "$box/src/plan" "$box/include/tacit"
+    mkdir -p "$box/src/base" "$box/src/plan" "$box/include/tacit" "$box/python"
     sound() {
         rm -f "$box"/src/*/* "$box"/include/tacit/*
         echo '/* An agent in a comment. */ typedef struct tacit__one { int x; } tacit__one;' >"$box/src/base/one.h"

@@ -4,13 +4,13 @@
 #   sizes.sh ROOT            exit 1 and one line for each violation
 #   sizes.sh --self-test     plants violations in a small tree and sees that each is caught
 #
-# A file has at most 600 lines, in tests too. In src and include it begins with a comment that says what it is; a function (from
-# its opening brace in the first column to its closing one) has at most 70 lines; a line has at most 110 columns, and a formula
-# that is displayed in a comment (indented by three or more) at most 135. All are stated choices.
+# A file has at most 600 lines, in tests and in Python too. C of src, include and python begins with a comment that says what it is;
+# a function (from its opening brace in the first column to its closing one) has at most 70 lines; a line has at most 110 columns,
+# and a formula that is displayed in a comment (indented by three or more) at most 135. All are stated choices.
 set -eu
 
 check() { # ROOT
-    (cd "$1" && find src include tests bench examples -type f -name '*.[ch]' | sort) | awk -v root="$1" '
+    (cd "$1" && find src include tests bench examples python -type f \( -name '*.[ch]' -o -name '*.py' \) | sort) | awk -v root="$1" '
     function complain(what) {
         print file ":" number ": " what
         n_bad++
@@ -25,7 +25,7 @@ check() { # ROOT
         number = 0
         began = 0
         n_files++
-        of_library = file ~ /^(src|include)/
+        of_library = file ~ /^(src|include|python)\/.*[.][ch]$/
         while ((getline line < (root "/" file)) > 0) {
             number++
             if (of_library && number == 1 && line !~ /^\/\*/)
@@ -61,7 +61,7 @@ expect() { # WHAT SENTENCE
 self_test() {
     box=$(mktemp -d)
     trap 'rm -rf "$box"' EXIT
-    mkdir -p "$box/src/base" "$box/include" "$box/tests" "$box/bench" "$box/examples"
+    mkdir -p "$box/src/base" "$box/include" "$box/tests" "$box/bench" "$box/examples" "$box/python/tacit"
     page=$box/src/base/page.c
     printf '/* A page. */\nint f(void)\n{\n    return 0;\n}\n' >"$page"
     check "$box" || { echo 'a sound tree is refused'; exit 1; }
@@ -75,6 +75,9 @@ self_test() {
     expect 'a long file' 'a file of 701 lines'
     mv "$page" "$box/tests/test_page.c"
     expect 'a long test' 'tests/test_page.c:701: a file of 701 lines'
+    rm "$box/tests/test_page.c"
+    seq -f 'x = %g' 601 >"$box/python/tacit/page.py"
+    expect 'a long module' 'python/tacit/page.py:601: a file of 601 lines'
     echo 'every planted violation was caught'
 }
 

@@ -1,0 +1,256 @@
+"""Agents and worlds from Python: the loop, its state, its ledger, its refusals."""
+
+import numpy
+import pytest
+
+import tacit
+
+RIVER = dict(states=6, horizon=20)
+
+
+def river_agent(episodes=300, seed=7, kind="dp-ucbvi", privacy=None, **more):
+    world = tacit.World("riverswim", **RIVER, chance=1)
+    privacy = privacy or tacit.joint(epsilon=1, delta=2e-6)
+    return world, tacit.Agent(kind, world, episodes=episodes, privacy=privacy, seed=seed, **more)
+
+
+def play(world, agent, users):
+    for _ in range(users):
+        agent.learn(*world.play(agent.plan()))
+
+
+def test_a_seed_gives_the_same_learner_and_no_seed_another():
+    def value(seed):
+        world, agent = river_agent(seed=seed, privacy=tacit.joint(0.2, 1e-4))
+        play(world, agent, 60)
+        return agent.plan().tobytes(), agent.save()
+
+    assert value(3)[0] == value(3)[0]
+    assert value(3)[1] != value(4)[1]
+    assert value(None)[1] != value(None)[1]
+
+
+def test_repr_says_what_is_simulated():
+    assert "SIMULATED by seed=7: not private" in repr(river_agent()[1])
+    real = river_agent(seed=None)[1]
+    assert "SIMULATED" not in repr(real) and not real.simulated
+    assert "joint epsilon 1 delta 2e-06, 0 of 300 users" in repr(real)
+
+
+def test_plan_is_an_array_that_stays_as_it_is():
+    world, agent = river_agent()
+    policy = agent.plan()
+    assert policy.shape == (20, 6) and policy.dtype == numpy.uint32
+    with pytest.raises(ValueError):
+        policy[0, 0] = 1
+    assert all(agent.act(h, s) == policy[h, s] for h in range(20) for s in range(6))
+    assert agent.choose(0, 0) == (policy[0, 0], 1.0)
+
+
+def test_a_learner_learns():
+    world = tacit.World("random-tabular", states=5, actions=3, horizon=10, seed=7, chance=1)
+    agent = tacit.Agent("ucbvi", world, episodes=2000)
+    first = world.evaluate(agent.plan())
+    play(world, agent, 2000)
+    best = world.optimal_value
+    assert world.evaluate(agent.plan()) > best - 0.1 > first
+
+
+def test_after_the_last_user_nobody_is_learned_from():
+    world, agent = river_agent(episodes=3)
+    play(world, agent, 3)
+    with pytest.raises(tacit.ExhaustedError):
+        agent.learn(*world.play(agent.plan()))
+    assert agent.users == 3
+
+
+def test_a_space_serves_without_a_world():
+    space = tacit.Space(states=6, actions=2, horizon=20, stationary=True)
+    world = tacit.World("riverswim", **RIVER, chance=1)
+    beside = tacit.Agent("ucbvi", world, episodes=50, seed=3)
+    alone = tacit.Agent("ucbvi", space, episodes=50, seed=3)
+    for user in range(50):
+        policy = alone.plan()
+        assert (policy == beside.plan()).all()
+        episode = world.play(policy, user)
+        alone.learn(*episode)
+        beside.learn(*episode)
+
+
+def test_save_and_load_continue(tmp_path):
+    world, agent = river_agent()
+    play(world, agent, 40)
+    path = tmp_path / "agent.bin"
+    agent.save(path)
+    assert path.stat().st_mode & 0o077 == 0
+    _, other = river_agent(seed=8)
+    other.load(path)
+    assert other.users == 40
+    policy, _ = world.solve()
+    for i in range(5):
+        episode = world.play(policy, 1000 + i)
+        agent.learn(*episode)
+        other.learn(*episode)
+        assert (agent.plan() == other.plan()).all()
+    assert other.act(3, 2) == agent.act(3, 2)
+    with pytest.raises(tacit.CorruptError):
+        river_agent()[1].load(b"nonsense")
+    with pytest.raises(tacit.Error):
+        river_agent()[1].load(path.read_bytes()[:-9] + b"x" * 9)
+    with pytest.raises(tacit.WrongPlanError):
+        river_agent(episodes=301)[1].load(path)
+
+
+def test_ledger_says_what_has_passed():
+    world, agent = river_agent()
+    before = agent.ledger()
+    assert before.spent.epsilon == 0 and before.simulated
+    play(world, agent, 30)
+    agent.plan()
+    ledger = agent.ledger()
+    assert 0 < ledger.spent.epsilon <= 1 + 1e-9
+    assert all(0 < line["passed"] <= line["steps"] for line in ledger.releases)
+    assert "SIMULATED" in repr(ledger)
+    assert tacit.Agent("ucbvi", world, episodes=5).ledger() is None
+
+
+def test_explain_holds_and_says_why():
+    _, agent = river_agent()
+    found = agent.explain()
+    assert found.holds and found.real.epsilon <= 1 + 1e-9
+    text = repr(found)
+    assert "joint differential privacy, epsilon 1, delta 2e-06" in text and "because" in text
+    figure = river_agent(privacy=tacit.joint(1, 0, calibration="figure"))[1].explain()
+    assert not figure.holds
+    assert "nothing" in repr(tacit.Agent("ucbvi", tacit.World("riverswim"), episodes=5).explain())
+
+
+def test_privacy_must_be_said():
+    world = tacit.World("riverswim")
+    with pytest.raises(TypeError, match="can be private: give privacy="):
+        tacit.Agent("dp-ucbvi", world, episodes=10)
+    assert "no privacy" in repr(tacit.Agent("dp-ucbvi", world, episodes=10, privacy=tacit.none()))
+    with pytest.raises(tacit.UnsupportedError):
+        tacit.Agent("ucbvi", world, episodes=10, privacy=tacit.joint(1))
+    with pytest.raises(tacit.Error, match="delta"):
+        tacit.Agent("dp-ucbvi", world, episodes=10, privacy=tacit.joint(1, 0.5))
+
+
+def test_errors_name_what_is_wrong():
+    with pytest.raises(tacit.Error, match="did you mean 'riverswim'"):
+        tacit.World("riverswin")
+    with pytest.raises(tacit.Error, match="states"):
+        tacit.World("riverswim", states=1)
+    world, agent = river_agent()
+    states, actions, rewards = world.play(agent.plan())
+    with pytest.raises(tacit.Error, match="states has 20 numbers, expected 21"):
+        agent.learn(states[:-1], actions, rewards)
+    with pytest.raises(tacit.Error):
+        agent.learn(states, actions, rewards + 2)
+    with pytest.raises(tacit.Error):
+        agent.learn(states + 6, actions, rewards)
+    with pytest.raises(TypeError, match="rewards"):
+        agent.learn(states, actions, "many")
+    assert agent.users == 0
+    _, clip = river_agent(outside="clip")
+    clip.learn(states, actions, rewards + 2)
+    assert clip.was_cut and clip.users == 1
+
+
+def bandit(episodes=400, **more):
+    space = tacit.Space(features=4, actions=3)
+    return tacit.Agent("lin-ucb", space, episodes=episodes, privacy=tacit.joint(5, 1e-4), seed=1, **more)
+
+
+def test_many_users_are_as_good_as_one_after_the_other():
+    draw = numpy.random.default_rng(5)
+    x = draw.normal(size=(100, 3, 4))
+    x /= numpy.linalg.norm(x, axis=2, keepdims=True)
+    one, many = bandit(), bandit()
+    one.plan()
+    many.plan()
+    actions = many.act_many(0, x, numpy.zeros(100))
+    assert actions.tolist() == [one.act(0, row, 0.0) for row in x]
+    rewards = draw.random(100)
+    assert many.learn_many(x, actions, rewards) == 100 == many.users
+    for row, action, reward in zip(x, actions, rewards):
+        one.learn(row, int(action), float(reward))
+    one.plan()
+    many.plan()
+    again = draw.permutation(x)
+    chances = draw.random(100)
+    expected = [one.act(0, row, chance) for row, chance in zip(again, chances)]
+    assert many.act_many(0, again, chances).tolist() == expected
+    with pytest.raises(tacit.Error, match="expected 12 for each user"):
+        many.act_many(0, x[:, :2])
+
+
+def test_tabular_users_in_one_call():
+    world, one = river_agent()
+    _, many = river_agent()
+    policy, _ = world.solve()
+    episodes = [world.play(policy, i) for i in range(20)]
+    for episode in episodes:
+        one.learn(*episode)
+    assert many.learn_many(*(numpy.stack(part) for part in zip(*episodes))) == 20
+    policy = one.plan()
+    assert (policy == many.plan()).all()
+    assert many.act_many(2, [0, 1, 2, 3, 4, 5]).tolist() == policy[2].tolist()
+
+
+def test_a_bandit_world_step_by_step():
+    world = tacit.World("linear-bandit", d=5, actions=4, chance=3)
+    agent = tacit.Agent("lin-ucb", world, episodes=2000, privacy=tacit.none(), seed=2)
+    regret = []
+    for _ in range(2000):
+        agent.plan()
+        context = world.begin()
+        action = agent.act(0, context)
+        regret.append(max(world.means) - world.means[action])
+        _, reward = world.step(action)
+        agent.learn(context, action, reward)
+    assert numpy.mean(regret[-200:]) < 0.3 * numpy.mean(regret[:200])
+    with pytest.raises(tacit.ExhaustedError, match="begin"):
+        world.step(0)
+    with pytest.raises(tacit.UnsupportedError, match="bandit world"):
+        world.solve()
+
+
+def test_local_reports_travel():
+    world = tacit.World("riverswim", **RIVER, chance=1)
+    make = lambda seed: tacit.Agent("dp-ucbvi", world, episodes=100, privacy=tacit.local(1), seed=seed)
+    server, device = make(1), make(2)
+    episode = world.play(server.plan())
+    report = device.report(*episode)
+    assert isinstance(report, bytes) and device.users == 0
+    server.check_report(report)
+    server.absorb(report)
+    assert server.users == 1
+    with pytest.raises(tacit.Error):
+        server.absorb(report[:-1])
+    assert server.users == 1
+
+
+def test_worlds_are_exact_and_numbered():
+    world = tacit.World("riverswim", **RIVER, chance=5)
+    policy, values = world.solve()
+    assert values.shape == (21, 6) and values[-1].tolist() == [0] * 6
+    assert world.evaluate(policy) == pytest.approx(world.optimal_value, rel=1e-12)
+    mixed = numpy.full((20, 6, 2), 0.5)
+    assert world.evaluate(mixed) < world.evaluate(policy)
+    # the mean of what is played is what is computed: 2000 users, false alarm below 1e-6 (5 standard errors)
+    returns = [world.play(policy)[2].sum() for _ in range(2000)]
+    error = numpy.std(returns) / numpy.sqrt(2000)
+    assert abs(numpy.mean(returns) - world.evaluate(policy)) < 5 * error
+    first = world.play(policy, 17)
+    assert all((a == b).all() for a, b in zip(first, world.play(policy, 17)))
+    world.reseed(6)
+    assert any((a != b).any() for a, b in zip(first, world.play(policy, 17)))
+    with pytest.raises(tacit.Error, match=r"expected actions \[20, 6\]"):
+        world.evaluate([1, 2, 3])
+
+
+def test_lists_of_kinds():
+    assert {"auto", "dp-ucbvi", "uniform"} <= {kind["name"] for kind in tacit.agents()}
+    river = next(kind for kind in tacit.worlds() if kind["name"] == "riverswim")
+    assert river["parameters"][0]["name"] == "states" and river["parameters"][0]["default"] == "6"
