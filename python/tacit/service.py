@@ -355,11 +355,11 @@ def situation_fields(situation: Any) -> dict[str, Any]:
         return {}
     if isinstance(situation, Mapping):
         return {"context": dict(situation)}
+    if hasattr(situation, "__len__"):
+        return {"context": flat(situation)}
     if hasattr(situation, "__index__"):
         return {"state": situation.__index__()}
-    if isinstance(situation, (float, int)):
-        return {"state": situation}
-    return {"context": flat(situation)}
+    return {"state": float(situation)}
 
 
 def flat(values: Any) -> list[float]:

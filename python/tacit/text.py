@@ -24,6 +24,8 @@ def to_yaml(value: Any) -> str:
         return "[" + ", ".join(to_yaml(v) for v in value) + "]"
     if hasattr(value, "to_yaml_value"):
         return to_yaml(value.to_yaml_value())
+    if hasattr(value, "tolist"):  # numpy's arrays and numbers
+        return to_yaml(value.tolist())
     if hasattr(value, "__index__"):
         return str(value.__index__())
     if hasattr(value, "__float__"):
