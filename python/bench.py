@@ -1,7 +1,7 @@
 """How fast the package is, beside the same loops in C, in the same run. JSON lines; never a test.
 
     cmake --build build --target many_bench tacit_python_package
-    PYTHONPATH=build/python python3 python/bench.py build
+    python3 python/bench.py build
 
 Times are processor time, because the machine may be shared; each figure is the median of several turns, C and Python one
 after the other in each.
@@ -18,8 +18,11 @@ import time
 
 import numpy
 
-import tacit
-import tacit.gym
+BUILD = sys.argv[1] if len(sys.argv) > 1 else "build"
+sys.path[0] = os.path.join(BUILD, "python")  # not this directory, whose package is not compiled
+
+import tacit  # noqa: E402
+import tacit.gym  # noqa: E402
 
 TURNS = 5
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
@@ -153,4 +156,4 @@ def main(build: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "build")
+    main(BUILD)
