@@ -88,6 +88,8 @@ TACIT_MUST_USE tacit_status tacit__tabular_check_memory(const tacit__tabular *c,
 TACIT_MUST_USE tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise,
                                                      tacit_error *err);
 
+/* Error levels of all streams when so many users have reported; 0 without any. */
+void tacit__tabular_local_levels(const tacit__tabular *c, uint64_t users, double levels[STREAMS]);
 /* Error level of the release of a private stream for the users so far. */
 double tacit__tabular_level(tacit__tabular *c, stream_name which);
 

@@ -350,6 +350,13 @@ static uint64_t most_reports(const tacit__tabular *c)
     return most;
 }
 
+void tacit__tabular_local_levels(const tacit__tabular *c, uint64_t users, double levels[STREAMS])
+{
+    const double times = c->o.one_step ? (double)c->o.space.horizon : 1;
+    for (int i = 0; i < STREAMS; i++)
+        levels[i] = users == 0 ? 0 : times * level_of(c, (stream_name)i, (double)users);
+}
+
 /* Local levels grow with the number of users. They are computed for a number up to 1 % ahead, which
  * is an upper bound until it is reached. */
 double tacit__tabular_level(tacit__tabular *c, stream_name which)
@@ -359,11 +366,8 @@ double tacit__tabular_level(tacit__tabular *c, stream_name which)
         return c->streams[which].level;
     uint64_t reports = most_reports(c);
     if (reports > c->level_users) {
-        double draws = ceil(1.01 * (double)reports),
-               times = c->o.one_step ? (double)c->o.space.horizon : 1;
-        for (int i = 0; i < STREAMS; i++)
-            c->local_level[i] = times * level_of(c, (stream_name)i, draws);
-        c->level_users = (uint64_t)draws;
+        c->level_users = (uint64_t)ceil(1.01 * (double)reports);
+        tacit__tabular_local_levels(c, c->level_users, c->local_level);
     }
     return reports > 0 ? c->local_level[which] : 0;
 }

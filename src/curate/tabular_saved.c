@@ -1,9 +1,9 @@
 /* The tabular curator as bytes: position, public chance, each stream's counts and sum, and the
  * lists of large spaces.
  *
- * `x` and `before` are scratch, levels that do not follow from the options are kept, because they
- * were computed ahead, at a moment that does not follow from the rest. The agent's checksum protects the
- * state against damage. */
+ * `x` and `before` are scratch. How many users the local levels are computed for is kept, because they were
+ * computed ahead, at a moment that does not follow from the rest. The agent's checksum protects the state
+ * against damage. */
 #include <math.h>
 #include <string.h>
 
@@ -36,12 +36,15 @@ static uint64_t find_moments(const tacit__tabular *c, uint64_t users, uint64_t *
     return n;
 }
 
-/* Levels are computed for at most 1 % more users than there are. */
+/* Levels are computed for at most 1 % more users than there are, and follow from how many. */
 static bool is_position(const tacit__tabular *c, const position *p)
 {
-    return p->users <= c->o.episodes && p->drawn <= c->o.episodes && p->fresh <= 1 &&
-           p->simulated <= 1 && (double)p->level_users <= ceil(1.01 * (double)c->o.episodes) &&
-           tacit__are_reals(p->local_level, STREAMS, TACIT__MOST_SUM);
+    double levels[STREAMS];
+    if (p->users > c->o.episodes || p->drawn > c->o.episodes || p->fresh > 1 || p->simulated > 1 ||
+        (double)p->level_users > ceil(1.01 * (double)c->o.episodes))
+        return false;
+    tacit__tabular_local_levels(c, p->level_users, levels);
+    return memcmp(levels, p->local_level, sizeof levels) == 0;
 }
 
 /* Reports of single steps are those of the users; else there are none. */
