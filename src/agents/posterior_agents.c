@@ -56,7 +56,6 @@ static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 typedef struct posterior_agent {
     tacit__curated base;
     tacit__posterior_tabular *planner;
-    size_t plans;
 } posterior_agent;
 
 static void clear(void *self)
@@ -151,11 +150,11 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     double scarcity = 0;
     status = tacit__weighted_scarcity(tacit__weighted_timed(made), &scarcity);
     TACIT__REQUIRE(status == TACIT_OK); /* the curator has the noise */
-    agent->plans = commits ? 1 : (size_t)tacit__value_of(&r->values, "plans")->integer;
+    const size_t plans = commits ? 1 : (size_t)tacit__value_of(&r->values, "plans")->integer;
     const tacit__posterior_options planner = {
         .episodes = q->episodes,
         .tie_seed = tacit__reading_tie_seed(noise),
-        .plans = agent->plans,
+        .plans = plans,
         .greedy = commits,
         .scarcity = commits ? 0 : scarcity,
         .user_visits = TACIT__WEIGHTED_VISITS,
@@ -166,14 +165,13 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 
 /* --- Users --------------------------------------------------------------------------------------- */
 
-/* Users of a batch take the plans in turn, a part of the batch each: within a batch nothing is
- * learned, so that it does not matter who is first, and a plan that stays is evaluated once. */
-static size_t place_of(const posterior_agent *agent, const tacit__user_batch *batch, uint64_t users)
+/* How much of a batch is over. Its users take the plans in turn, a part of the batch each: within a
+ * batch nothing is learned, so that it does not matter who is first, and a plan that stays is evaluated
+ * once. */
+static double share_of(const tacit__user_batch *batch, uint64_t users)
 {
-    TACIT__REQUIRE(users >= batch->first);
-    const double done = (double)(users - batch->first) / (double)(batch->last - batch->first);
-    const size_t place = (size_t)(done * (double)agent->plans);
-    return place < agent->plans ? place : agent->plans - 1;
+    TACIT__REQUIRE(users >= batch->first && users <= batch->last);
+    return (double)(users - batch->first) / (double)(batch->last - batch->first);
 }
 
 static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
@@ -187,8 +185,8 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
         tacit__posterior_tabular_absorb(agent->planner, &counts);
         tacit__weighted_set_weights(curator, tacit__posterior_tabular_weights(agent->planner));
     }
-    *out = tacit__posterior_tabular_billboard(
-        agent->planner, place_of(agent, &batch, tacit__weighted_users(curator)));
+    *out = tacit__posterior_tabular_billboard(agent->planner,
+                                              share_of(&batch, tacit__weighted_users(curator)));
     return TACIT_OK;
 }
 

@@ -9,9 +9,14 @@
  * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
  * many noisy estimates is too high.
  *
+ * Unknown rows borrow from what is known of their state and of their action: see borrow.
+ *
  * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), there is
- * no use in exploring them. With c = min(1.5, scarcity), caution is 1.5 c (1 - (1 - k/K) / c)^2,
- * rewards are drawn to 1/2 (plan/row_model.c), and rows borrow: see add_effects.
+ * no use in exploring them, nor in avoiding all that is unknown. With c = min(1.5, scarcity) and f =
+ * min(3, scarcity), caution is (1.5 / f) c (1 - (1 - k/K) / c)^2, d is divided by f, and rewards are
+ * drawn to 1/2 (plan/row_model.c). Before the first release only 1 in `scarcity` users
+ * acts at random; the others take one action throughout, each action alike, and so visit fewer rows
+ * more often.
  *
  * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
  * get more of a user's budget B. All are multiplied by v = B / (median length of 128 users that are
@@ -36,6 +41,7 @@
 #define BERNSTEIN 0.3
 #define FADING 1.5
 #define MOST_SCARCITY 1.5
+#define MOST_PLAIN 3.0
 #define KNOWN 30.0
 enum { SIMULATED = 128 };
 #define LEAST_FACTOR 0.25
@@ -112,15 +118,16 @@ typedef struct stance {
 static stance stance_of(const tacit__posterior_tabular *p)
 {
     const tacit__space sp = p->space;
-    const double scarcity = fmin(MOST_SCARCITY, fmax(1, p->o.scarcity));
+    const double scarcity = fmin(MOST_SCARCITY, fmax(1, p->o.scarcity)),
+                 plain = fmin(MOST_PLAIN, fmax(1, p->o.scarcity));
     const double left = fmax(0, 1 - (double)p->users / (double)p->o.episodes),
                  k = 1 - left / scarcity;
     const double bounds = 10 * (double)p->o.episodes * (double)sp.n_states * (double)sp.n_actions *
                           (double)sp.horizon;
     if (p->o.greedy)
         return (stance){0};
-    return (stance){.fading = pow(left, FADING),
-                    .caution = CAUTION * scarcity * k * k,
+    return (stance){.fading = pow(left, FADING) / plain,
+                    .caution = CAUTION / plain * scarcity * k * k,
                     .statistical = STATISTICAL * BERNSTEIN * sqrt(log(bounds))};
 }
 
@@ -134,29 +141,37 @@ static double precision_of(const tacit__row_outlook *look)
     return 1 / (look->noise * look->noise + look->chance * look->chance);
 }
 
-/* What the actions of a state, whose rows begin at `row`, say of the effects. */
-static void compare_actions(tacit__posterior_tabular *p, size_t row,
-                            const tacit__row_outlook *looks)
+/* What the actions of a state, whose rows begin at `row`, say of the effects; and where its other rows
+ * are thought to lead. */
+static void compare_actions(tacit__posterior_tabular *p, size_t row, tacit__row_outlook *looks)
 {
     const tacit__row_model *m = p->model;
-    double sum = 0, precision = 0;
-    for (size_t a = 0; a < p->space.n_actions; a++)
-        if (has_moves(m, row + a)) {
-            sum += precision_of(&looks[a]) * (m->reward[row + a] + looks[a].mean);
-            precision += precision_of(&looks[a]);
-        }
-    for (size_t a = 0; a < p->space.n_actions; a++)
+    const size_t A = p->space.n_actions;
+    double sum = 0, following = 0, precision = 0;
+    for (size_t a = 0; a < A; a++)
         if (has_moves(m, row + a)) {
             const double weight = precision_of(&looks[a]);
-            p->effects[a] += weight * (m->reward[row + a] + looks[a].mean - sum / precision);
-            p->evidence[a] += weight;
+            following += weight * looks[a].mean;
+            sum += weight * (m->reward[row + a] + looks[a].mean);
+            precision += weight;
         }
+    for (size_t a = 0; a < A && precision > 0; a++) {
+        if (!has_moves(m, row + a)) {
+            looks[a].mean = following / precision;
+            continue;
+        }
+        const double weight = precision_of(&looks[a]);
+        p->effects[a] += weight * (m->reward[row + a] + looks[a].mean - sum / precision);
+        p->evidence[a] += weight;
+    }
 }
 
-/* Rows that lead everywhere alike would leave the choice to chance. So as far as a row is the prior's,
- * it gets the mean, over the rows whose moves are known, of how much better its action is than the
- * others in the same state: where states are unknown, the action that is good elsewhere is taken. */
-static void add_effects(tacit__posterior_tabular *p, size_t table)
+/* Rows that lead everywhere alike would leave the choice to chance, and a state that is worse than most
+ * would seem to have a way out. So a row without moves leads where the state's other actions lead, if
+ * that is known. And as far as a row is the prior's, it gets the mean, over the rows whose moves are
+ * known, of how much better its action is than the others in the same state: where states are unknown,
+ * the action that is good elsewhere is taken. */
+static void borrow(tacit__posterior_tabular *p, size_t table)
 {
     const size_t S = p->space.n_states, A = p->space.n_actions, row = table * S * A;
     for (size_t a = 0; a < A; a++)
@@ -192,8 +207,8 @@ static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *p
         double *q = p->q + h * pairs;
         for (size_t i = 0; i < pairs; i++)
             p->looks[i] = tacit__row_model_outlook(p->model, table * pairs + i, &next);
-        if (p->o.scarcity > 1)
-            add_effects(p, table);
+        if (!p->o.greedy)
+            borrow(p, table);
         for (size_t i = 0; i < pairs; i++)
             q[i] = q_of(p, st, table * pairs + i, (double)(H - h), p->looks[i]);
         for (size_t s = 0; s < S; s++) {
@@ -294,11 +309,35 @@ void tacit__posterior_tabular_absorb(tacit__posterior_tabular *p,
         choose_weights(p);
 }
 
-tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *p, size_t place)
+/* Which of n equal parts this share falls into. */
+static size_t share_of(double done, size_t n)
 {
-    TACIT__REQUIRE(place < p->o.plans);
-    if (p->users == 0)
+    const size_t part = (size_t)(done * (double)n);
+    return part < n ? part : n - 1;
+}
+
+/* Before the first release: random actions, which are place 0, or one action, place 1 + a. */
+static tacit_billboard start(tacit__posterior_tabular *p, double done)
+{
+    const size_t A = p->space.n_actions;
+    const double random = 1 / fmax(1, p->o.scarcity);
+    const uint64_t place = done < random ? 0 : 1 + share_of((done - random) / (1 - random), A);
+    p->version += p->shown != place;
+    for (size_t i = 0; p->shown != place && place > 0 && i < p->space.horizon * p->space.n_states;
+         i++)
+        p->plans[i] = (uint32_t)(place - 1);
+    p->shown = place;
+    if (place == 0)
         return (tacit_billboard){.version = p->version, .mixed = p->uniform};
+    return (tacit_billboard){.version = p->version, .policy = p->plans};
+}
+
+tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *p, double done)
+{
+    TACIT__REQUIRE(done >= 0 && done <= 1);
+    if (p->users == 0)
+        return start(p, done);
+    const size_t place = share_of(done, p->o.plans);
     p->version += p->shown != place;
     p->shown = place;
     return (tacit_billboard){.version = p->version,
@@ -331,12 +370,18 @@ typedef struct position {
     uint64_t chance, version, users, shown;
 } position;
 
+/* Of the users after the release of so many. */
+static uint64_t places_of(const tacit__posterior_tabular *p, uint64_t users)
+{
+    return users > 0 ? p->o.plans : 1 + p->space.n_actions;
+}
+
 uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *p, tacit__saved *s)
 {
     position at = {p->chance, p->version, p->users, p->shown};
     tacit__saved_value(s, &at, sizeof at);
     tacit__saved_check(s, at.version <= TACIT__MOST_COUNT && at.users <= p->o.episodes &&
-                              (at.shown < p->o.plans || at.shown == UINT64_MAX));
+                              (at.shown < places_of(p, at.users) || at.shown == UINT64_MAX));
     tacit__saved_reals(s, p->weights, rows_of(p->space), MOST_FACTOR);
     tacit__saved_indices(s, p->plans, p->o.plans * p->space.horizon * p->space.n_states,
                          p->space.n_actions);

@@ -29,9 +29,10 @@ void tacit__posterior_tabular_destroy(tacit__posterior_tabular *planner);
 void tacit__posterior_tabular_absorb(tacit__posterior_tabular *planner,
                                      const tacit__weighted_counts *counts);
 
-/* The plan of the place-th part of a batch, place < plans; before the first release every action
- * is as likely. */
-tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *planner, size_t place);
+/* The plan of the users of whose batch the share `done` has acted already, 0 .. 1: the plans take turns.
+ * Before the first release every action is as likely; if users are scarce, some take one action
+ * throughout. */
+tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *planner, double done);
 
 /* The users of the release that the plans were made from; 0: there has been none. */
 uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *planner);

@@ -200,6 +200,22 @@ static double weight_reference(const reference *f, size_t x, const outlook *look
     return f->leads[x] ? 1 / (square(look->noise) + square(chance)) : 0;
 }
 
+/* Where a row without moves leads: where the other actions of its state lead, if that is known. */
+static void state_reference(const reference *f, size_t first, outlook *look)
+{
+    for (size_t s = 0; s < S; s++) {
+        double sum = 0, total = 0;
+        for (size_t b = s * A; b < (s + 1) * A; b++) {
+            const double w = weight_reference(f, first + b, &look[b]);
+            sum += w * look[b].pv;
+            total += w;
+        }
+        for (size_t b = s * A; b < (s + 1) * A && total > 0; b++)
+            if (!f->leads[first + b])
+                look[b].pv = sum / total;
+    }
+}
+
 /* How much better action a is than the others of its state, over the rows of a table. */
 static double effect_reference(const reference *f, size_t first, const outlook *look, size_t a)
 {
@@ -223,10 +239,10 @@ static double q_reference(const reference *f, size_t x, size_t h, const outlook 
                           double progress)
 {
     const double c = fmin(1.5, fmax(1, f->scarcity)), k = 1 - (1 - progress) / c,
-                 d = pow(1 - progress, 1.5);
+                 plain = fmin(3, fmax(1, f->scarcity)), d = pow(1 - progress, 1.5) / plain;
     const double q = f->r[x] + look->pv +
                      d * ((0.1 + 0.5 * xi) * look->noise + 0.25 * (1 + 0.5 * xi) * look->stat) -
-                     1.5 * c * k * k * look->noise;
+                     1.5 / plain * c * k * k * look->noise;
     return fmin((double)(H - h), fmax(0, q));
 }
 
@@ -240,7 +256,8 @@ static void plan_reference(reference *f, size_t tables, double progress)
         const size_t first = (tables == 1 ? 0 : h) * S * A;
         for (size_t i = 0; i < S * A; i++)
             look[i] = look_reference(f, first + i, v[h + 1]);
-        for (size_t a = 0; a < A && f->scarcity > 1; a++)
+        state_reference(f, first, look);
+        for (size_t a = 0; a < A; a++)
             effect[a] = effect_reference(f, first, look, a);
         for (size_t s = 0; s < S; s++) {
             uint32_t best = 0;
@@ -308,7 +325,7 @@ static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
     }
     for (size_t j = 0; j < PLANS; j++) {
         plan_reference(&f, tables, (double)c.counts.users / K);
-        const tacit_billboard board = tacit__posterior_tabular_billboard(p, j);
+        const tacit_billboard board = tacit__posterior_tabular_billboard(p, (double)j / PLANS);
         for (size_t i = 0; i < H * S; i++) /* equal up to rounding is equal */
             if (board.policy[i] != f.policy[i / S][i % S])
                 assert_within(f.q[i / S][i % S][board.policy[i]] -
@@ -374,6 +391,29 @@ TEST(before_the_first_release_every_action_is_as_likely)
     tacit__posterior_tabular_destroy(p);
 }
 
+/* Users of whom 4 times too few are there: a quarter of them acts at random, the others take one action
+ * each; what is shown has another version whenever it changes. */
+TEST(scarce_users_start_with_one_action_each)
+{
+    tacit__posterior_tabular *p = make_scarce(1, false, PLANS, 2, 4);
+    uint64_t random = 0, taken[A] = {0}, versions = 0, last = 0;
+    enum { USERS = 4000 };
+    for (int k = 0; k < USERS; k++) {
+        const tacit_billboard board = tacit__posterior_tabular_billboard(p, (double)k / USERS);
+        versions += board.version != last;
+        last = board.version;
+        random += board.mixed != NULL;
+        for (size_t i = 0; board.policy != NULL && i < H * S; i++)
+            assert_true(board.policy[i] == board.policy[0]);
+        if (board.policy != NULL)
+            taken[board.policy[0]]++;
+    }
+    assert_true(random == USERS / 4 && versions == 1 + A);
+    for (size_t a = 0; a < A; a++)
+        assert_within((double)taken[a], USERS * 0.75 / A - 1, USERS * 0.75 / A + 1);
+    tacit__posterior_tabular_destroy(p);
+}
+
 static int ascending(const void *a, const void *b)
 {
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
@@ -417,8 +457,9 @@ TEST(weights_make_the_typical_user_as_long_as_the_budget)
             assert_close(w[x] * (1 + f.n[x] / (30 * f.s_n)), w[0] * (1 + f.n[0] / (30 * f.s_n)),
                          1e-6);
         for (size_t i = 0; i < TRIALS; i++)
-            lengths[i] =
-                length_of(&f, w, tacit__posterior_tabular_billboard(p, i % PLANS).policy, &chance);
+            lengths[i] = length_of(
+                &f, w, tacit__posterior_tabular_billboard(p, (double)(i % PLANS) / PLANS).policy,
+                &chance);
         qsort(lengths, TRIALS, sizeof *lengths, ascending);
         /* 128 users tell the median to a few ranks in a hundred */
         assert_within(norm, lengths[TRIALS / 3] * (1 - 1e-9), lengths[2 * TRIALS / 3] * (1 + 1e-9));
