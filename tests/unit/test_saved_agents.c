@@ -164,7 +164,7 @@ TEST(counters_that_nobody_can_have_counted_are_refused)
 }
 
 /* A tabular learner's curator begins with the users and how often they were drawn for. One user less than the sums have had would be one more to come than was declared. */
-TEST(users_are_as_many_as_the_steps_of_their_sums)
+TEST(users_are_as_many_as_the_steps_of_their_sums_and_levels_follow_from_them)
 {
     for (size_t i = 0; i < n_variants; i++) {
         const small_agent *v = &variants[i];
@@ -185,6 +185,15 @@ TEST(users_are_as_many_as_the_steps_of_their_sums)
         write_word(&s, at, STOP + 1);
         assert_false(is_taken(v, &s));
         write_word(&s, at, STOP);
+        assert_true(is_taken(v, &s));
+        /* Then come the users that levels were computed for, and a level for each of three streams. */
+        for (size_t level = at + 24; level < at + 48; level += 8) {
+            uint64_t word;
+            memcpy(&word, s.data + level, sizeof word);
+            write_word(&s, level, word ^ (uint64_t)1 << 63);
+            assert_false(is_taken(v, &s));
+            write_word(&s, level, word);
+        }
         assert_true(is_taken(v, &s));
         free(s.data);
         tacit_agent_destroy(agent);
