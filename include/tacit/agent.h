@@ -57,7 +57,8 @@ TACIT_API const tacit_agent_kind *tacit_agent_alias_at(size_t i);
 TACIT_API const tacit_agent_kind *tacit_agent_alias_find(const char *name);
 
 /* What becomes of a user outside the declared domain: a state or an action that does not exist, a reward
- * outside [0, 1], features longer than their bound or off their simplex, numbers that are none. */
+ * outside [0, 1] or the declared range, more steps than the horizon, features longer than their bound or off
+ * their simplex, numbers that are none. */
 typedef enum tacit_outside {
     TACIT_OUTSIDE_REFUSE, /* refused: the user does not count, and whether they count depends on their data */
     TACIT_OUTSIDE_CLIP /* cut into the domain: every user counts; tacit_agent_was_cut says so */
@@ -79,6 +80,9 @@ typedef struct tacit_agent_request {
     const tacit_linear *linear;
     const tacit_bandit *bandit; /* horizon 1; n_states is 0 where contexts are not numbered */
     const double *rewards; /* expected rewards [horizon, or 1 if stationary][states][actions] */
+    /* Every reward, of users and expected, lies in reward_low .. reward_high; learners see it mapped to
+     * [0, 1]. Both 0: [0, 1]. Where 0 is outside the range, no episode can end early. */
+    double reward_low, reward_high;
     /* People who come back: one person is at most `visits` of the users, and any two of these are at least
      * `apart` users apart (0: 1). Replacing one person then replaces all their visits. */
     uint64_t visits, apart;
@@ -111,9 +115,9 @@ typedef struct tacit_agent_facts {
     size_t n_states, n_actions, horizon;
     bool stationary;
     uint64_t episodes;
-    size_t
-        per_situation; /* numbers that users bring with each situation (tacit_situation.features);
-                             0: states are numbered */
+    double reward_low, reward_high; /* 0 and 1 if nothing was declared */
+    /* Numbers that users bring with each situation (tacit_situation.features); 0: states are numbered. */
+    size_t per_situation;
 } tacit_agent_facts;
 TACIT_API const tacit_agent_facts *tacit_agent_describe(const tacit_agent *agent);
 
@@ -141,11 +145,13 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
 /* Many users at once, in arrays that lie one user behind the other, with H = horizon:
  *     states[n][H + 1], actions[n][H], rewards[n][H], and where states are not numbered
  *     features[n][H + 1][per_situation] (in bandit worlds [n][per_situation]) instead of states.
- * In bandit worlds with numbered contexts states[n][2] counts as elsewhere; the second is not looked at. */
+ * In bandit worlds with numbered contexts states[n][2] counts as elsewhere; the second is not looked at.
+ * lengths[n], or NULL, are those of tacit_trajectory; what lies behind an end is not looked at. */
 typedef struct tacit_trajectories {
     const uint32_t *states, *actions;
     const double *rewards;
     const double *features;
+    const uint32_t *lengths;
 } tacit_trajectories;
 
 /* tacit_agent_learn for n users, one after the other, without a plan between them. On failure *learned says

@@ -187,6 +187,23 @@ static tacit_status check_guarantee(const tacit_agent_request *r, tacit_error *e
     return TACIT_OK;
 }
 
+/* The range of rewards, and that expected ones lie in it. */
+static tacit_status check_rewards(const tacit_agent_request *r, tacit_error *err)
+{
+    const tacit__domain d = tacit__domain_of(r);
+    if (!(d.reward_low < d.reward_high && isfinite(d.reward_high - d.reward_low)))
+        return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, (size_t)r->line,
+                              "rewards lie from %g to %g, expected two finite numbers, the smaller "
+                              "first",
+                              d.reward_low, d.reward_high);
+    for (size_t i = 0; r->rewards != NULL && i < tacit__agent_expected(r); i++)
+        if (!(r->rewards[i] >= d.reward_low && r->rewards[i] <= d.reward_high))
+            return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, (size_t)r->line,
+                                  "an expected reward is %g, outside %g to %g", r->rewards[i],
+                                  d.reward_low, d.reward_high);
+    return TACIT_OK;
+}
+
 static tacit_status check_request(const tacit_agent_request *r, const tacit__family *family,
                                   const tacit_agent_kind *kind, tacit_error *err)
 {
@@ -213,6 +230,7 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
     if (r->episodes == 0)
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "episodes is 0, expected at least 1");
+    TRY(check_rewards(r, err));
     TRY(g->model != TACIT_MODEL_NONE ? check_guarantee(r, err) : TACIT_OK);
     if ((kind->models & tacit__agent_model_bit(*g)) == 0)
         return refuse_model(r, family, kind, err);
@@ -256,6 +274,7 @@ static tacit_status check_visits(const tacit_agent_request *r, tacit_error *err)
 
 static tacit_agent_facts facts_of(const tacit_agent_request *q, const tacit_agent_kind *kind)
 {
+    const tacit__domain domain = tacit__domain_of(q);
     return (tacit_agent_facts){.kind = kind,
                                .guarantee = q->guarantee,
                                .calibration = q->calibration,
@@ -265,6 +284,8 @@ static tacit_agent_facts facts_of(const tacit_agent_request *q, const tacit_agen
                                .horizon = q->horizon,
                                .stationary = q->stationary,
                                .episodes = q->episodes,
+                               .reward_low = domain.reward_low,
+                               .reward_high = domain.reward_high,
                                .per_situation = tacit__domain_brought(q)};
 }
 
@@ -288,8 +309,11 @@ static tacit_status create(const tacit_agent_request *request, tacit_noise *nois
                            .row = row,
                            .facts = facts_of(request, &row->kind),
                            .situations = tacit__domain_of(request).situations};
-    tacit_status status = family->create(family, row, request, noise, &agent->self, err);
-    if (status == TACIT_OK && request->outside == TACIT_OUTSIDE_CLIP &&
+    tacit_agent_request unit = *request;
+    tacit_status status = tacit__agent_map_rewards(agent, &unit, err);
+    if (status == TACIT_OK)
+        status = family->create(family, row, &unit, noise, &agent->self, err);
+    if (status == TACIT_OK &&
         (status = tacit__clipper_create(request, family->looks_ahead, &agent->clipper)) != TACIT_OK)
         (void)tacit__fail_plain(err, status);
     if (status == TACIT_OK &&
@@ -342,6 +366,7 @@ tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, 
     copy->self = NULL;
     copy->table = NULL;
     copy->clipper = NULL;
+    copy->rewards = NULL;
     copy->attached = NULL; /* acting needs none of it */
     copy->is_snapshot = true;
     tacit_status status = agent->family->snapshot(agent->self, &copy->self, err);
@@ -359,6 +384,7 @@ void tacit_agent_destroy(tacit_agent *agent)
         agent->family->destroy(agent->self);
         tacit__clipper_destroy(agent->clipper);
         tacit__free(agent->table);
+        tacit__free(agent->rewards);
         if (agent->attached != NULL)
             agent->detach(agent->attached);
     }
@@ -405,8 +431,9 @@ void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_act
     *probability = p[a];
 }
 
-static tacit_status act(tacit_agent *agent, const tacit_situation *situation, double chance,
-                        uint32_t *action, double *probability, tacit_error *err)
+tacit_status tacit__agent_act_inside(tacit_agent *agent, const tacit_situation *situation,
+                                     double chance, uint32_t *action, double *probability,
+                                     tacit_error *err)
 {
     bool table = agent->board.policy != NULL || agent->board.mixed != NULL;
     if ((situation->features == NULL || table) && situation->state >= agent->facts.n_states)
@@ -430,31 +457,14 @@ tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situatio
     if (situation->step >= agent->facts.horizon)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "step is %zu, expected less than %zu",
                            situation->step, agent->facts.horizon);
-    if (agent->clipper == NULL)
-        return act(agent, situation, chance, action, probability, err);
+    if (agent->facts.outside != TACIT_OUTSIDE_CLIP || agent->is_snapshot)
+        return tacit__agent_act_inside(agent, situation, chance, action, probability, err);
+    agent->holds_user = true;
     const tacit_situation here =
         tacit__clipper_situation(agent->clipper, situation, &agent->was_cut);
-    tacit_status status = act(agent, &here, chance, action, probability, err);
+    tacit_status status = tacit__agent_act_inside(agent, &here, chance, action, probability, err);
     tacit__agent_wipe_user(agent);
     return status;
-}
-
-tacit_status tacit__agent_clip_user(tacit_agent *agent, const tacit_trajectory *user,
-                                    tacit_trajectory *out, tacit_error *err)
-{
-    if (agent == NULL || user == NULL || user->actions == NULL || user->rewards == NULL ||
-        (user->states == NULL && user->features == NULL))
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "a user has actions, rewards, and states or features");
-    *out =
-        agent->clipper != NULL ? tacit__clipper_user(agent->clipper, user, &agent->was_cut) : *user;
-    return TACIT_OK;
-}
-
-void tacit__agent_wipe_user(tacit_agent *agent)
-{
-    if (agent->clipper != NULL)
-        tacit__clipper_wipe(agent->clipper);
 }
 
 tacit_status tacit_agent_learn(tacit_agent *agent, const tacit_trajectory *user, tacit_error *err)

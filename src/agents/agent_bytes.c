@@ -144,6 +144,10 @@ tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[
         tacit__write_le64(&w, r->visits);
         tacit__write_le64(&w, r->apart);
     }
+    if (r->reward_low != 0 || r->reward_high != 0) { /* likewise */
+        tacit__write_double(&w, r->reward_low);
+        tacit__write_double(&w, r->reward_high);
+    }
     fold(out, &w, bytes);
     if (r->rewards != NULL)
         fold_reals(out, r->rewards, (r->stationary ? 1 : r->horizon) * r->n_states * r->n_actions);

@@ -17,8 +17,10 @@ struct tacit_agent {
     bool planned;            /* there has been a plan */
     tacit_billboard board;   /* the last one's */
     void *table;             /* what `board` points to if it was loaded; else NULL */
-    tacit__clipper *clipper; /* NULL: who is outside is refused */
+    tacit__clipper *clipper; /* NULL: of a snapshot */
+    double *rewards;         /* expected, in [0, 1], where the request has them in another range */
     bool was_cut;
+    bool holds_user;  /* the clipper has a copy of one */
     bool is_snapshot; /* it can act, from any number of threads, and nothing else */
     uint8_t fingerprint[TACIT__KEY_BYTES];
     void *attached; /* see tacit__agent_attach */
@@ -42,8 +44,21 @@ tacit__printed_place tacit__agent_printed_at(const char *name, tacit_model model
 /* What a verdict on this kind has to add: "; ..." if it uses scales that were recalled, else "". */
 const char *tacit__agent_caveat(const char *name, tacit_model model, tacit_calibration calibration);
 
-/* The user as the family is to see them. BAD_ARGUMENT: parts are missing, which is a mistake of the
- * caller. */
+/* How many expected rewards a request has, if it has any. */
+size_t tacit__agent_expected(const tacit_agent_request *request);
+/* The request as families see it: expected rewards in [0, 1], which the agent keeps, and no range. */
+TACIT_MUST_USE tacit_status tacit__agent_map_rewards(tacit_agent *agent,
+                                                     tacit_agent_request *request,
+                                                     tacit_error *err);
+
+/* The action of the last plan in a situation of the domain. */
+TACIT_MUST_USE tacit_status tacit__agent_act_inside(tacit_agent *agent,
+                                                    const tacit_situation *situation, double chance,
+                                                    uint32_t *action, double *probability,
+                                                    tacit_error *err);
+
+/* The user as the family is to see them: a full horizon, rewards in [0, 1]. BAD_ARGUMENT: parts are missing,
+ * which is a mistake of the caller. OUT_OF_BOUND: they are outside the domain, and are not to be clipped. */
 TACIT_MUST_USE tacit_status tacit__agent_clip_user(tacit_agent *agent, const tacit_trajectory *user,
                                                    tacit_trajectory *out, tacit_error *err);
 /* The family is done with the user. */

@@ -9,6 +9,7 @@ static tacit_trajectory user_at(const tacit_agent *agent, const tacit_trajectori
 {
     const size_t H = agent->facts.horizon;
     tacit_trajectory user = {.actions = users->actions + i * H, .rewards = users->rewards + i * H};
+    user.length = users->lengths != NULL ? users->lengths[i] : 0;
     if (users->states != NULL)
         user.states = users->states + i * (H + 1);
     if (users->features != NULL)

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "agents/outside.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -62,10 +63,11 @@ bool tacit__known_is_valid(const tacit__known *k, const tacit_agent_request *q)
                  *mixture = k->table[TACIT__TABLE_MIXTURE],
                  *features = k->table[TACIT__TABLE_FEATURES],
                  *weights = k->table[TACIT__TABLE_WEIGHTS];
+    const tacit__domain domain = tacit__domain_of(q);
     bool good = weights == NULL || is_simplex(weights, q->n_states);
     size_t n = rewards != NULL ? tacit__known_size(k, q, TACIT__TABLE_REWARDS) : 0;
     for (size_t i = 0; i < n; i++)
-        good = good && rewards[i] >= 0 && rewards[i] <= 1;
+        good = good && rewards[i] >= domain.reward_low && rewards[i] <= domain.reward_high;
     n = mixture != NULL ? tacit__known_size(k, q, TACIT__TABLE_MIXTURE) : 0;
     for (size_t i = 0; i < n && good; i += q->n_states)
         good = is_simplex(mixture + i, q->n_states);

@@ -20,7 +20,12 @@
 tacit__domain tacit__domain_of(const tacit_agent_request *q)
 {
     TACIT__REQUIRE(q->n_actions > 0);
-    tacit__domain d = {.n_states = q->n_states, .n_actions = q->n_actions, .horizon = q->horizon};
+    const bool ranged = q->reward_low != 0 || q->reward_high != 0;
+    tacit__domain d = {.n_states = q->n_states,
+                       .n_actions = q->n_actions,
+                       .horizon = q->horizon,
+                       .reward_low = ranged ? q->reward_low : 0,
+                       .reward_high = ranged ? q->reward_high : 1};
     if (q->bandit != NULL) {
         d.dimension = q->bandit->dimension;
         d.bound = q->bandit->bound;
@@ -53,12 +58,30 @@ bool tacit__domain_clip_index(uint32_t *index, size_t n)
     return true;
 }
 
-bool tacit__domain_clip_reward(double *reward)
+bool tacit__domain_clip_reward(const tacit__domain *d, double *reward)
 {
-    if (*reward >= 0 && *reward <= 1)
+    const double low = d->reward_low, high = d->reward_high;
+    if (*reward >= low && *reward <= high)
         return false;
-    *reward = *reward < 0 ? 0 : *reward > 1 ? 1 : 0.5;
+    *reward = *reward < low ? low : *reward > high ? high : low / 2 + high / 2;
     return true;
+}
+
+double tacit__domain_unit_reward(const tacit__domain *d, double reward)
+{
+    return (reward - d->reward_low) / (d->reward_high - d->reward_low);
+}
+
+double tacit__domain_mean_reward(const tacit__domain *d, const tacit_trajectory *user)
+{
+    const size_t length = user->length > 0 && user->length < d->horizon ? user->length : d->horizon;
+    double sum = 0;
+    for (size_t h = 0; h < d->horizon; h++) {
+        double reward = h < length ? user->rewards[h] : 0;
+        (void)tacit__domain_clip_reward(d, &reward);
+        sum += tacit__domain_unit_reward(d, reward);
+    }
+    return sum / (double)d->horizon;
 }
 
 static double largest_of(const double *x, size_t n)
@@ -202,32 +225,61 @@ void tacit__clipper_wipe(tacit__clipper *c)
     tacit__wipe(c->rewards, c->size);
 }
 
-tacit_trajectory tacit__clipper_user(tacit__clipper *c, const tacit_trajectory *user, bool *clipped)
+const tacit__domain *tacit__clipper_domain(const tacit__clipper *c)
+{
+    return &c->domain;
+}
+
+uint32_t *tacit__clipper_actions(tacit__clipper *c)
+{
+    return c->actions;
+}
+
+/* The user's own arrays up to the end, and the end from there on. */
+tacit_trajectory tacit__clipper_copy(tacit__clipper *c, const tacit_trajectory *user, size_t length)
 {
     const tacit__domain *d = &c->domain;
+    const size_t row = d->per_situation;
+    TACIT__REQUIRE(length > 0 && length <= d->horizon);
     tacit_trajectory out = *user;
-    *clipped = false;
-    memcpy(c->actions, user->actions, d->horizon * sizeof *c->actions);
-    memcpy(c->rewards, user->rewards, d->horizon * sizeof *c->rewards);
+    out.length = 0;
     out.actions = c->actions;
     out.rewards = c->rewards;
+    memcpy(c->actions, user->actions, length * sizeof *c->actions);
     for (size_t h = 0; h < d->horizon; h++) {
-        *clipped = tacit__domain_clip_index(&c->actions[h], d->n_actions) || *clipped;
-        *clipped = tacit__domain_clip_reward(&c->rewards[h]) || *clipped;
+        c->actions[h] = h < length ? c->actions[h] : 0;
+        c->rewards[h] = tacit__domain_unit_reward(d, h < length ? user->rewards[h] : 0);
     }
     if (user->states != NULL && d->n_states > 0) {
-        memcpy(c->copied, user->states, c->states * sizeof *c->copied);
         out.states = c->copied;
         for (size_t i = 0; i < c->states; i++)
-            *clipped = tacit__domain_clip_index(&c->copied[i], d->n_states) || *clipped;
+            c->copied[i] = user->states[i < length ? i : length];
     }
     if (user->features != NULL && d->dimension > 0) {
-        const size_t row = d->per_situation;
-        memcpy(c->features, user->features, d->situations * row * sizeof *c->features);
         out.features = c->features;
         for (size_t i = 0; i < d->situations; i++)
-            *clipped = tacit__domain_clip_features(d, c->features + i * row) || *clipped;
+            memcpy(c->features + i * row, user->features + (i < length ? i : length) * row,
+                   row * sizeof *c->features);
     }
+    return out;
+}
+
+tacit_trajectory tacit__clipper_user(tacit__clipper *c, const tacit_trajectory *user, size_t length,
+                                     bool *clipped)
+{
+    const tacit__domain *d = &c->domain;
+    const tacit_trajectory out = tacit__clipper_copy(c, user, length);
+    *clipped = false;
+    for (size_t h = 0; h < d->horizon; h++) {
+        double reward = h < length ? user->rewards[h] : 0;
+        *clipped = tacit__domain_clip_index(&c->actions[h], d->n_actions) || *clipped;
+        *clipped = tacit__domain_clip_reward(d, &reward) || *clipped;
+        c->rewards[h] = tacit__domain_unit_reward(d, reward);
+    }
+    for (size_t i = 0; out.states == c->copied && i < c->states; i++)
+        *clipped = tacit__domain_clip_index(&c->copied[i], d->n_states) || *clipped;
+    for (size_t i = 0; out.features == c->features && i < d->situations; i++)
+        *clipped = tacit__domain_clip_features(d, c->features + i * d->per_situation) || *clipped;
     return out;
 }
 

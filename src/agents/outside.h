@@ -5,13 +5,18 @@
  * before the learner sees anything, and what it gives lies in the domain. Replacing a user who was
  * clipped is therefore replacing one user of the domain by another: no sensitivity changes, and neither
  * do release plans, noise, or saved states. It changes whether a user counts: always.
- * docs/why/counting.md has the table. */
+ * docs/why/counting.md has the table.
+ *
+ * Rewards of a declared range are mapped to [0, 1] here, and episodes that end early go on in their end
+ * (agents/agent_users.c), with the same argument: both are functions of the user's own data, and of the
+ * billboard, into the users with rewards in [0, 1] and a full horizon, for whom all sensitivities are
+ * proved. */
 #ifndef TACIT_AGENTS_OUTSIDE_H
 #define TACIT_AGENTS_OUTSIDE_H
 
 #include <tacit/agent.h>
 
-/* What a request declares of its users. Rewards are in [0, 1]. */
+/* What a request declares of its users. */
 typedef struct tacit__domain {
     size_t n_states, n_actions, horizon;
     size_t dimension;     /* of a vector of features; 0: users bring none */
@@ -19,6 +24,7 @@ typedef struct tacit__domain {
     size_t situations;    /* whose features a trajectory has */
     double bound;         /* on the length of a vector */
     bool simplex;         /* vectors have no negative number and sum to 1 */
+    double reward_low, reward_high;
 } tacit__domain;
 
 tacit__domain tacit__domain_of(const tacit_agent_request *q);
@@ -27,13 +33,19 @@ tacit__domain tacit__domain_of(const tacit_agent_request *q);
 size_t tacit__domain_brought(const tacit_agent_request *q);
 
 /* Each clips in place, and says whether it had to. An index is below n, which is not 0: one beyond
- * becomes the last. A reward that is no number becomes 1/2, which says nothing. A vector that is
+ * becomes the last. A reward that is no number becomes the middle, which says nothing. A vector that is
  * too long is shortened; one with a number that is not finite becomes 0, or uniform on the
  * simplex. */
 bool tacit__domain_clip_index(uint32_t *index, size_t n);
-bool tacit__domain_clip_reward(double *reward);
+bool tacit__domain_clip_reward(const tacit__domain *domain, double *reward);
 bool tacit__domain_clip_features(const tacit__domain *domain,
                                  double *features /* of a situation */);
+
+/* A reward of the range as a number in [0, 1]; monotone, and exactly 0 and 1 at the ends. */
+double tacit__domain_unit_reward(const tacit__domain *domain, double reward);
+/* The mean reward of a user in [0, 1], over the whole horizon: rewards outside the range are clipped, and
+ * after an early end they are 0. */
+double tacit__domain_mean_reward(const tacit__domain *domain, const tacit_trajectory *user);
 
 /* Room for a copy of one user, who stays as they are. */
 typedef struct tacit__clipper tacit__clipper;
@@ -43,9 +55,18 @@ TACIT_MUST_USE tacit_status tacit__clipper_create(const tacit_agent_request *req
                                                   tacit__clipper **out);
 void tacit__clipper_destroy(tacit__clipper *clipper); /* accepts NULL */
 
-/* The user or the situation as it is to be used, valid until the next call; *clipped: it is another one. */
+const tacit__domain *tacit__clipper_domain(const tacit__clipper *clipper);
+
+/* The user or the situation as it is to be used, valid until the next call; *clipped: it is another one.
+ * Rewards are in [0, 1]; from step `length` on the user stays where they were then, without a reward and
+ * with action 0. */
 tacit_trajectory tacit__clipper_user(tacit__clipper *clipper, const tacit_trajectory *user,
-                                     bool *clipped);
+                                     size_t length, bool *clipped);
+/* The same without clipping: what lies outside stays so. */
+tacit_trajectory tacit__clipper_copy(tacit__clipper *clipper, const tacit_trajectory *user,
+                                     size_t length);
+/* The actions of that copy. */
+uint32_t *tacit__clipper_actions(tacit__clipper *clipper);
 tacit_situation tacit__clipper_situation(tacit__clipper *clipper, const tacit_situation *situation,
                                          bool *clipped);
 /* Forgets the copy: it is a person's. */

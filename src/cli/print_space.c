@@ -44,6 +44,9 @@ const char *cli_space_text(const tacit_agent_request *q, char out[CLI_SPACE_TEXT
     add(out, "%zu actions, horizon %zu", q->n_actions, q->horizon);
     if (q->stationary && q->horizon > 1)
         add(out, ", all steps alike");
+    if (q->reward_low != 0 || q->reward_high != 0)
+        add(out, "; rewards from %g to %g, of which learners see 0 to 1", q->reward_low,
+            q->reward_high);
     if (q->bandit != NULL)
         add_bandit(out, q->bandit);
     if (q->linear != NULL)
@@ -138,6 +141,10 @@ void cli_put_space(tacit__json_writer *to, const tacit_service_learner *l)
     tacit__json_put_count(to, "actions", q->n_actions);
     tacit__json_put_count(to, "horizon", q->horizon);
     tacit__json_put_flag(to, "stationary", q->stationary);
+    if (q->reward_low != 0 || q->reward_high != 0) {
+        tacit__json_put_real(to, "reward_low", q->reward_low);
+        tacit__json_put_real(to, "reward_high", q->reward_high);
+    }
     if (q->bandit != NULL)
         put_bandit(to, q->bandit);
     if (q->linear != NULL)

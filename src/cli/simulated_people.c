@@ -16,7 +16,8 @@ struct cli_people {
     const tacit_world_facts *facts;
     size_t width, horizon, step;
     uint32_t *states, *actions;
-    double *rewards;
+    double *rewards; /* in the learner's range */
+    double reward_low, reward_high;
     double *features; /* [horizon + 1][width], or NULL */
     tacit_walk *walk; /* or */
     tacit_rounds *rounds;
@@ -88,6 +89,8 @@ bool cli_space_read(const tacit__json_node *board, cli_space *out)
     out->simplex = get_flag(&m, "simplex", false);
     out->complementary = get_flag(&m, "complementary", false);
     out->parameter_norm = get_number(&m, "parameter_norm", 0);
+    out->reward_low = get_number(&m, "reward_low", 0);
+    out->reward_high = get_number(&m, "reward_high", 1);
     out->user_required = get(&m, "user") != NULL;
     const tacit__json_node *names = get(&m, "action_names");
     if (names != NULL && !copy_names(names, board, out))
@@ -204,6 +207,8 @@ tacit_status cli_people_open(const tacit_world *world, const cli_space *space, u
     p->world = world;
     p->facts = tacit_world_describe(world);
     p->width = cli_space_width(space);
+    p->reward_low = space->reward_low;
+    p->reward_high = space->reward_high;
     p->horizon = p->facts->horizon;
     p->states = calloc(p->horizon + 1, sizeof *p->states);
     p->actions = calloc(p->horizon, sizeof *p->actions);
@@ -316,8 +321,9 @@ tacit_status cli_people_act(cli_people *p, uint32_t action, cli_outcome *out)
     }
     if (status != TACIT_OK)
         return status;
-    p->rewards[h] = out->reward;
     p->episode += out->reward;
+    out->reward = p->reward_low + (p->reward_high - p->reward_low) * out->reward;
+    p->rewards[h] = out->reward;
     p->step++;
     out->next = situation_at(p, p->step);
     if (p->step == p->horizon)

@@ -21,7 +21,8 @@ typedef struct cli_space {
     double bound;      /* no vector of features is longer */
     /* Declared, as in tacit/features.h; for a learner with numbered states as well. */
     bool simplex, complementary;
-    double parameter_norm; /* 0: not declared, or not known */
+    double parameter_norm;          /* 0: not declared, or not known */
+    double reward_low, reward_high; /* 0 and 1 if nothing is declared */
     /* As JSON writes them between quotes, each with a NUL, in the order of their numbers; NULL: they have
      * none. */
     char *action_names;
@@ -54,7 +55,7 @@ TACIT_MUST_USE tacit_status cli_people_come(cli_people *people, uint64_t user,
 
 typedef struct cli_outcome {
     bool known;    /* a log tells what came of one action only: no means that it was another one */
-    double reward; /* in [0, 1] */
+    double reward; /* as the learner takes it: in its range */
     tacit_situation next;
 } cli_outcome;
 TACIT_MUST_USE tacit_status cli_people_act(cli_people *people, uint32_t action, cli_outcome *out);

@@ -105,7 +105,13 @@ static tacit_status create_agent(tacit_client *c, tacit_error *err)
             &(tacit__monitored){c->request.episodes, c->request.visits, c->request.apart}, noise,
             &c->monitor, err);
     tacit_noise_destroy(noise);
-    return status == TACIT_OK ? follow(c, err) : status;
+    TRY(status);
+    TRY(follow(c, err));
+    if (c->table != NULL) { /* by which the agent goes on after an early end */
+        c->agent->board = c->board;
+        c->agent->planned = true;
+    }
+    return TACIT_OK;
 }
 
 tacit_status tacit_client_create(const char *billboard, size_t size,
@@ -173,15 +179,10 @@ tacit_status tacit_client_act(tacit_client *c, const tacit_situation *situation,
     return TACIT_OK;
 }
 
-static double mean_of(const tacit_trajectory *episode, size_t horizon)
+static double mean_of(const tacit_client *c, const tacit_trajectory *episode)
 {
-    double sum = 0;
-    for (size_t h = 0; h < horizon; h++) {
-        double reward = episode->rewards[h];
-        (void)tacit__domain_clip_reward(&reward);
-        sum += reward;
-    }
-    return sum / (double)horizon;
+    const tacit__domain domain = tacit__domain_of(&c->request);
+    return tacit__domain_mean_reward(&domain, episode);
 }
 
 static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode, char **body,
@@ -200,8 +201,7 @@ static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode
     else
         status = tacit_agent_report(c->agent, episode, bytes, &size, err);
     if (status == TACIT_OK && monitor > 0)
-        status = tacit__monitor_report(c->monitor, mean_of(episode, c->facts.horizon), bytes + size,
-                                       err);
+        status = tacit__monitor_report(c->monitor, mean_of(c, episode), bytes + size, err);
     if (status == TACIT_OK) {
         tacit__random_bytes(bytes + size + monitor, TACIT__REPORT_NAME);
         tacit__base64_write(bytes, size + tail, text);

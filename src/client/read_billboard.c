@@ -113,6 +113,10 @@ static void read_request(source *s, const tacit__json_node *root)
     c->request.n_actions = (size_t)read_count(s, space, "actions", most);
     c->request.horizon = (size_t)read_count(s, space, "horizon", most);
     c->request.stationary = s->good && stationary->kind == TACIT__JSON_TRUE;
+    if (has(s, space, "reward_low")) { /* both, or neither */
+        c->request.reward_low = read_number(s, space, "reward_low");
+        c->request.reward_high = read_number(s, space, "reward_high");
+    }
     if (has(s, space, "features")) {
         const tacit__json_node *shared = find(s, space, "shared");
         c->known.features = (size_t)read_count(s, space, "features", most);

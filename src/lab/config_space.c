@@ -14,7 +14,7 @@
 typedef struct declared {
     uint64_t states, horizon;
     bool stationary, shared, simplex, complementary;
-    double bound, parameter_norm;
+    double bound, parameter_norm, reward_low, reward_high;
     const char *kernel;
     size_t user;
 } declared;
@@ -22,6 +22,10 @@ typedef struct declared {
 static const char *const users[] = {"optional", "required", NULL};
 static const tacit__range lengths = {
     .high = 1e6, .open = true, .expected = "a number > 0 and up to 1000000"};
+
+/* Stated choice: so far from the ends of the doubles that differences and halves are exact enough. */
+static const tacit__range rewards = {
+    .low = -1e12, .high = 1e12, .expected = "a number from -1e12 to below 1e12"};
 
 #define AT(member) .offset = offsetof(declared, member)
 static const tacit__field fields[] = {
@@ -33,6 +37,8 @@ static const tacit__field fields[] = {
     {"bound", TACIT__FIELD_REAL, AT(bound), .range = &lengths},
     {"shared", TACIT__FIELD_FLAG, AT(shared)},
     {"rewards", TACIT__FIELD_OTHER, .parse = NULL}, /* files */
+    {"reward_low", TACIT__FIELD_REAL, AT(reward_low), .range = &rewards},
+    {"reward_high", TACIT__FIELD_REAL, AT(reward_high), .range = &rewards},
     {"mixture", TACIT__FIELD_OTHER, .parse = NULL},
     {"kernel", TACIT__FIELD_TEXT, AT(kernel), .high = 128},
     {"context", TACIT__FIELD_OTHER, .parse = NULL}, /* a number, or named columns */
@@ -90,6 +96,17 @@ static tacit_status check_declared(const tacit__yaml *yaml, const tacit__node *m
                       *complementary = tacit__node_get(map, "complementary"),
                       *norm = tacit__node_get(map, "parameter_norm");
     const bool table = l->files[TACIT__TABLE_FEATURES].name != NULL;
+    const double low = l->request.reward_low,
+                 high = low == 0 && l->request.reward_high == 0 ? 1 : l->request.reward_high;
+    if (!(low < high)) {
+        const tacit__node *node = tacit__node_get(map, "reward_low");
+        return tacit__yaml_fail(yaml,
+                                (node != NULL ? node : tacit__node_get(map, "reward_high"))->line,
+                                err, TACIT_SYNTAX,
+                                "rewards lie from %g to %g, expected the smaller number first; "
+                                "unless given, reward_low is 0 and reward_high is 1",
+                                low, high);
+    }
     if (simplex != NULL && table)
         return tacit__yaml_fail(yaml, simplex->line, err, TACIT_SYNTAX,
                                 "simplex is for features that users bring, features: N; whether "
@@ -158,7 +175,10 @@ static tacit_status read_declared(const tacit__yaml *yaml, const tacit__node *ma
     static const tacit__field of_context[] = {
         {"context", TACIT__FIELD_COUNT, 0, .low = 1, .high = TACIT__MAX_FEATURES}, {.name = NULL}};
     const bool named = l->context.columns != NULL, brought = l->known.features > 0;
-    declared d = {.horizon = brought, .shared = !named, .bound = brought ? 1 : l->known.bound};
+    declared d = {.horizon = brought,
+                  .shared = !named,
+                  .bound = brought ? 1 : l->known.bound,
+                  .reward_high = 1};
     uint64_t context = 0;
     tacit_status status = tacit__map_read(yaml, map, fields, &d, err);
     if (status == TACIT_OK && !named)
@@ -166,6 +186,10 @@ static tacit_status read_declared(const tacit__yaml *yaml, const tacit__node *ma
     l->request.n_states = d.states;
     l->request.horizon = d.horizon;
     l->request.stationary = d.stationary || d.horizon == 1;
+    if (d.reward_low != 0 || d.reward_high != 1) {
+        l->request.reward_low = d.reward_low;
+        l->request.reward_high = d.reward_high;
+    }
     l->known.context = context;
     l->known.disjoint = !d.shared; /* features are the user's alone; every action learns its own */
     l->known.bound = d.bound;

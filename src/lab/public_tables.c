@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/outside.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
@@ -41,6 +42,7 @@ static void describe(sheet *s, tacit__learner_config *l, tacit__table_name table
 {
     const size_t S = l->request.n_states, A = l->request.n_actions;
     const tacit__text_file file = s->file;
+    const tacit__domain domain = tacit__domain_of(&l->request);
     if (table == TACIT__TABLE_REWARDS && !l->request.stationary && begins_with(&file, "step"))
         *s = (sheet){.header = "step,state,action,reward",
                      .name = {"step", "state", "action"},
@@ -48,7 +50,8 @@ static void describe(sheet *s, tacit__learner_config *l, tacit__table_name table
                      .n = 3,
                      .n_row = 3,
                      .value = "reward",
-                     .high = 1};
+                     .low = domain.reward_low,
+                     .high = domain.reward_high};
     else if (table == TACIT__TABLE_REWARDS)
         *s = (sheet){.header = "state,action,reward",
                      .name = {"state", "action"},
@@ -56,7 +59,8 @@ static void describe(sheet *s, tacit__learner_config *l, tacit__table_name table
                      .n = 2,
                      .n_row = 2,
                      .value = "reward",
-                     .high = 1};
+                     .low = domain.reward_low,
+                     .high = domain.reward_high};
     else if (table == TACIT__TABLE_MIXTURE)
         *s = (sheet){.header = "state,action,part,next_state,probability",
                      .name = {"state", "action", "part", "next_state"},

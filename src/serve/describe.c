@@ -58,6 +58,12 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     tacit__text_print(
         out, "]},\"space\":{\"states\":%zu,\"actions\":%zu,\"horizon\":%zu,\"stationary\":%s",
         q->n_states, q->n_actions, q->horizon, q->stationary ? "true" : "false");
+    if (q->reward_low != 0 || q->reward_high != 0) {
+        tacit__text_put(out, ",\"reward_low\":");
+        tacit__text_number(out, q->reward_low);
+        tacit__text_put(out, ",\"reward_high\":");
+        tacit__text_number(out, q->reward_high);
+    }
     const tacit__known *k = &c->known;
     if (k->features > 0) {
         tacit__text_print(out, ",\"features\":%zu,\"shared\":%s,\"bound\":", k->features,

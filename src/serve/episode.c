@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "agents/outside.h"
 #include "base/error.h"
 #include "serve/feature_grid.h"
 #include "store/service_store.h"
@@ -13,7 +14,8 @@ enum {
     DECIDED = 1,
     REWARDED = 2,
     REACHED = 4, /* the state is known from the step before */
-    COUNTED = 8  /* of the first step: nothing else is known of the episode */
+    COUNTED = 8, /* of the first step: nothing else is known of the episode */
+    ENDED = 16   /* the episode ended here, before the horizon: there is no such step */
 };
 
 /* --- Places ------------------------------------------------------------------------------------- */
@@ -156,10 +158,27 @@ static void set_place(tacit__episode *e, size_t step, uint32_t state, const uint
         memcpy(place_at(e, step), place, n);
 }
 
+/* Whether that the episode is done after step t agrees with what is known: no later step was told, and no
+ * other end. */
+static bool may_end(const tacit__episode *e, size_t step)
+{
+    const size_t h = e->config->request.horizon, end = tacit__episode_end(e);
+    for (size_t i = step + 1; i < h; i++)
+        if (e->known[i] & DECIDED)
+            return false;
+    return end == 0 || end == step + 1;
+}
+
 static bool contradicts(const tacit__episode *e, const tacit__observation *t, const char **field)
 {
     uint8_t here = e->known[t->step], next = e->known[t->step + 1];
+    const size_t end = tacit__episode_end(e);
+    *field = "done";
+    if (t->done && !may_end(e, t->step))
+        return true;
     *field = "decision";
+    if (end > 0 && t->step >= end)
+        return true; /* there is no such step any more */
     if ((here & DECIDED) &&
         (!same_place(e, t->step, t->state, t->place) || e->actions[t->step] != t->action))
         return true; /* another decision of this step was used */
@@ -171,6 +190,13 @@ static bool contradicts(const tacit__episode *e, const tacit__observation *t, co
     *field = "next_state";
     return t->has_next && (next & (DECIDED | REACHED)) &&
            !same_place(e, t->step + 1, t->next_state, t->next_place);
+}
+
+/* The last step ends every episode, and needs no mark. */
+static void mark_end(tacit__episode *e, const tacit__observation *t)
+{
+    if (t->done && t->step + 1 < e->config->request.horizon)
+        e->known[t->step + 1] |= ENDED;
 }
 
 bool tacit__episode_add(tacit__episode *e, const tacit__observation *t, const char **field)
@@ -191,6 +217,7 @@ bool tacit__episode_add(tacit__episode *e, const tacit__observation *t, const ch
         set_place(e, t->step + 1, t->next_state, t->next_place);
         e->known[t->step + 1] |= REACHED;
     }
+    mark_end(e, t);
     return true;
 }
 
@@ -204,6 +231,7 @@ void tacit__episode_count(tacit__episode *e, const tacit__observation *t)
     e->known[t->step] |= (uint8_t)(DECIDED | (t->has_reward ? REWARDED : 0));
     if (t->has_next)
         e->known[t->step + 1] |= REACHED;
+    mark_end(e, t);
 }
 
 bool tacit__episode_is_counted(const tacit__episode *e)
@@ -211,21 +239,32 @@ bool tacit__episode_is_counted(const tacit__episode *e)
     return (e->known[0] & COUNTED) != 0;
 }
 
+size_t tacit__episode_end(const tacit__episode *e)
+{
+    size_t n = 1;
+    while (n < e->config->request.horizon && !(e->known[n] & ENDED))
+        n++;
+    return n < e->config->request.horizon ? n : 0;
+}
+
 size_t tacit__episode_length(const tacit__episode *e)
 {
+    const size_t h = e->config->request.horizon;
     size_t n = 0;
-    while (n < e->config->request.horizon && (e->known[n] & DECIDED))
+    while (n < h && (e->known[n] & DECIDED))
         n++;
-    return n;
+    return n > 0 && n == tacit__episode_end(e) ? h : n;
 }
 
 bool tacit__episode_is_finished(const tacit__episode *e)
 {
-    size_t h = e->config->request.horizon;
-    for (size_t i = 0; i < h; i++)
+    const size_t h = e->config->request.horizon, end = tacit__episode_end(e),
+                 steps = end > 0 ? end : h;
+    for (size_t i = 0; i < steps; i++)
         if ((e->known[i] & (DECIDED | REWARDED)) != (DECIDED | REWARDED))
             return false;
-    return h == 1 || (e->known[h] & REACHED); /* with one step, where it led is nobody's concern */
+    return h == 1 ||
+           (e->known[steps] & REACHED); /* with one step, where it led is nobody's concern */
 }
 
 /* --- Learning ----------------------------------------------------------------------------------- */
@@ -250,15 +289,15 @@ tacit_trajectory tacit__episode_trajectory(const tacit__episode *e, double *room
     return (tacit_trajectory){.states = e->states,
                               .actions = e->actions,
                               .rewards = e->rewards,
-                              .features = c->per_user > 0 ? features : NULL};
+                              .features = c->per_user > 0 ? features : NULL,
+                              .length = tacit__episode_end(e)};
 }
 
 double tacit__episode_mean(const tacit__episode *e)
 {
-    double sum = 0;
-    for (size_t i = 0; i < e->config->request.horizon; i++)
-        sum += e->rewards[i];
-    return sum / (double)e->config->request.horizon;
+    const tacit__domain domain = tacit__domain_of(&e->config->request);
+    return tacit__domain_mean_reward(
+        &domain, &(tacit_trajectory){.rewards = e->rewards, .length = tacit__episode_end(e)});
 }
 
 /* --- After the end ------------------------------------------------------------------------------ */
@@ -306,20 +345,28 @@ static size_t mark_at(const tacit__learner_config *c, part p, size_t step)
     return ((size_t)p * c->request.horizon + step) * MARK;
 }
 
+/* The action of a step that does not exist: no learner has so many. */
+static uint32_t end_mark(const tacit__digest_key *k, size_t step)
+{
+    const uint32_t none = UINT32_MAX;
+    return mark_of(k, ACTION, step, &none, sizeof none);
+}
+
 void tacit__episode_digest(const tacit__episode *e, const tacit__digest_key *k, uint8_t *out)
 {
     TACIT__REQUIRE(k->key != NULL && k->name != NULL);
     const tacit__learner_config *c = e->config;
-    const size_t h = c->request.horizon;
+    const size_t h = c->request.horizon, end = tacit__episode_end(e), steps = end > 0 ? end : h;
     for (size_t i = 0; i <= h; i++) {
-        const bool end = i == h;
-        const uint32_t place =
-            end && !(e->known[h] & REACHED) ? 0 : place_mark(c, k, i, e->states[i], place_at(e, i));
+        const bool told = i < steps || (i == steps && (e->known[i] & REACHED));
+        const uint32_t place = told ? place_mark(c, k, i, e->states[i], place_at(e, i)) : 0;
         memcpy(out + mark_at(c, PLACE, i), &place, MARK);
-        if (end)
+        if (i == h)
             break;
-        const uint32_t reward = reward_mark(k, i, e->rewards[i]),
-                       action = mark_of(k, ACTION, i, &e->actions[i], sizeof *e->actions);
+        const uint32_t reward = i < steps ? reward_mark(k, i, e->rewards[i]) : 0,
+                       action = i < steps
+                                    ? mark_of(k, ACTION, i, &e->actions[i], sizeof *e->actions)
+                                    : end_mark(k, i);
         memcpy(out + mark_at(c, REWARD, i), &reward, MARK);
         memcpy(out + mark_at(c, ACTION, i), &action, MARK);
     }
@@ -339,6 +386,10 @@ bool tacit__digest_agrees(const tacit__learner_config *c, const uint8_t *digest,
 {
     TACIT__REQUIRE(t->step < c->request.horizon);
     const size_t h = t->step;
+    *field = "done";
+    if (t->done && h + 1 < c->request.horizon &&
+        !agrees(c, digest, ACTION, h + 1, end_mark(k, h + 1)))
+        return false;
     *field = "decision";
     if (!agrees(c, digest, PLACE, h, place_mark(c, k, h, t->state, t->place)) ||
         !agrees(c, digest, ACTION, h, mark_of(k, ACTION, h, &t->action, sizeof t->action)))

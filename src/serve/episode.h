@@ -52,6 +52,7 @@ typedef struct tacit__observation {
     double reward;
     uint32_t next_state;
     const uint8_t *next_place; /* not looked at with chosen_only */
+    bool done;                 /* what follows this step is the end */
     tacit__trail trail;
 } tacit__observation;
 
@@ -65,13 +66,15 @@ bool tacit__episode_add(tacit__episode *episode, const tacit__observation *told,
 void tacit__episode_count(tacit__episode *episode, const tacit__observation *told);
 bool tacit__episode_is_counted(const tacit__episode *episode);
 
-/* Steps that have a decision, counted from the first without a gap. */
+/* Steps that have a decision, counted from the first without a gap; of an episode that ended early, all. */
 size_t tacit__episode_length(const tacit__episode *episode);
+/* After how many steps it ended, if that was before the horizon; else 0. */
+size_t tacit__episode_end(const tacit__episode *episode);
 /* Everything is known. */
 bool tacit__episode_is_finished(const tacit__episode *episode);
 /* As agents take it. With chosen_only the features are made in room[per_user]; the other actions' are 0. */
 tacit_trajectory tacit__episode_trajectory(const tacit__episode *episode, double *room);
-/* The user's mean reward. */
+/* The user's mean reward, in [0, 1]. */
 double tacit__episode_mean(const tacit__episode *episode);
 
 /* --- After the end --------------------------------------------------------------------------------
@@ -79,7 +82,8 @@ double tacit__episode_mean(const tacit__episode *episode);
  * The store keeps short keyed hashes of a finished episode's places, decisions and rewards until it
  * expires, four bytes each, so that the service can tell a repeated observation from another one.
  * Another value has the same hash with a chance of 2^-32 and then passes for a repetition. What was
- * never reported has the hash 0, which agrees with everything. */
+ * never reported has the hash 0, which agrees with everything. After an early end there are no steps: what is
+ * reported of one contradicts the digest. */
 
 typedef struct tacit__digest_key {
     const uint8_t *key;  /* [TACIT__SHORT_KEY] */

@@ -10,6 +10,7 @@
  * when it counts, or is too soon: of two open episodes the first to finish counts. What an episode was told
  * stays its answer. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agents/outside.h"
@@ -53,6 +54,7 @@ static tacit__observation observation_of(const tacit__request *r, const tacit__l
                                 .place = place,
                                 .has_reward = r->has_reward,
                                 .has_next = r->has_next,
+                                .done = r->is_done,
                                 .reward = r->reward,
                                 .next_state = r->next_state,
                                 .next_place = place + tacit__place_size(c),
@@ -334,18 +336,41 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **plac
 /* A reward that is told; *has as in tacit__body_read. False: refused. */
 static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__learner_config *c)
 {
-    static const tacit__range unit = {.low = 0,
-                                      .high = 0x1.0000000000001p0,
-                                      .expected = "a number from 0 to 1"},
-                              any = {.low = -HUGE_VAL,
-                                     .high = HUGE_VAL,
-                                     .expected = "a number",
-                                     .infinite = true};
+    const tacit__domain domain = tacit__domain_of(&c->request);
+    char expected[80];
+    (void)snprintf(expected, sizeof expected, "a number from %.15g to %.15g", domain.reward_low,
+                   domain.reward_high);
+    static const tacit__range any = {
+        .low = -HUGE_VAL, .high = HUGE_VAL, .expected = "a number", .infinite = true};
+    const tacit__range within = {.low = domain.reward_low,
+                                 .high = nextafter(domain.reward_high, HUGE_VAL),
+                                 .expected = expected};
     const tacit__field field = {"reward", TACIT__FIELD_REAL,
-                                .range = c->request.outside == TACIT_OUTSIDE_CLIP ? &any : &unit};
+                                .range = c->request.outside == TACIT_OUTSIDE_CLIP ? &any : &within};
     if (!tacit__body_read(b, &field, &r->has_reward, &r->reward))
         return false;
-    r->outside = (r->has_reward && tacit__domain_clip_reward(&r->reward)) || r->outside;
+    r->outside = (r->has_reward && tacit__domain_clip_reward(&domain, &r->reward)) || r->outside;
+    return true;
+}
+
+/* Whether the step was the last one. An end before the horizon must be one that the learner can count: users
+ * who are acknowledged are learned from. False: refused. */
+static bool read_done(tacit__request *r, const tacit__body *b, const tacit__learner_config *c)
+{
+    static const tacit__field field = {"done", TACIT__FIELD_FLAG, .expected = "true or false"};
+    const tacit__domain domain = tacit__domain_of(&c->request);
+    bool has;
+    r->is_done = false;
+    if (!tacit__body_read(b, &field, &has, &r->is_done))
+        return false;
+    if (r->is_done && r->ticket.step + 1 < c->request.horizon &&
+        c->request.outside != TACIT_OUTSIDE_CLIP &&
+        !(domain.reward_low <= 0 && domain.reward_high >= 0)) {
+        tacit__refuse(r, 422, "out_of_range", "done",
+                      "rewards after an early end are 0, but this learner's lie from %g to %g",
+                      domain.reward_low, domain.reward_high);
+        return false;
+    }
     return true;
 }
 
@@ -394,10 +419,10 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
 {
     double *next = NULL;
     bool good = false;
-    if (!read_reward(r, b, c) ||
+    if (!read_reward(r, b, c) || !read_done(r, b, c) ||
         !tacit__place_read(b, c, true, &r->has_next, &r->next_state, &next))
         return false;
-    if (r->has_reward || r->has_next)
+    if (r->has_reward || r->has_next || r->is_done)
         good = make_data(r, c, place, next);
     else
         tacit__refuse(r, 422, "missing", "reward",

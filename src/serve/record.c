@@ -59,8 +59,8 @@ tacit_status tacit__record_save(tacit__vault *vault, int64_t learner, const taci
                                 const double *extra, tacit_error *err)
 {
     TACIT__REQUIRE(e->config->request.horizon > 0 && e->trail != NULL);
-    const size_t h = e->config->request.horizon, n = e->config->per_user,
-                 numbers = HEAD + h * (STEP + n);
+    const size_t end = tacit__episode_end(e), h = end > 0 ? end : e->config->request.horizon,
+                 n = e->config->per_user, numbers = HEAD + h * (STEP + n);
     uint8_t *bytes = tacit__alloc(numbers, sizeof(uint64_t));
     if (bytes == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);

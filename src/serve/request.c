@@ -168,6 +168,11 @@ static bool read_node(const tacit__json_node *node, const tacit__field *f, void 
     case TACIT__FIELD_TEXT:
         return node->kind == TACIT__JSON_STRING && node->length >= f->low &&
                tacit__json_string(node, out, f->high + 1);
+    case TACIT__FIELD_FLAG:
+        if (node->kind != TACIT__JSON_TRUE && node->kind != TACIT__JSON_FALSE)
+            return false;
+        *(bool *)out = node->kind == TACIT__JSON_TRUE;
+        return true;
     default:
         break;
     }

@@ -81,7 +81,7 @@ struct tacit__request {
     bool has_person;             /* of a report: its sender gave an id, by which they are known */
     uint8_t person[TACIT__VAULT_KEY];
     bool learned; /* what the job was told, or will be with the rest of the episode */
-    bool has_reward, has_next;
+    bool has_reward, has_next, is_done;
     bool
         outside; /* something of the user was cut into the learner's domain: for the answer alone */
     double reward;

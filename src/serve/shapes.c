@@ -72,11 +72,15 @@ const tacit__object_shape tacit__shape_observe = {
             "the id that decide returned; it is the idempotency key, and an Idempotency-Key header "
             "is ignored"},
            {"reward", "number", OPTIONAL,
-            "from 0 to 1; with `outside: clip`, any number; a later call may send it"},
+            "from 0 to 1, or in the range of the space; with `outside: clip`, any number; a later "
+            "call may send it"},
            {"next_state", "number", OPTIONAL,
             "for learners with states: the next state; required for the last of several steps"},
            {"next_context", "[number] | {number | text | null}", OPTIONAL,
-            "for learners with contexts: the next context"})};
+            "for learners with contexts: the next context"},
+           {"done", "flag", OPTIONAL,
+            "true: the episode ended with this step, in the next state or context, which is then "
+            "required here or in another call about this step"})};
 
 const tacit__object_shape tacit__shape_report = {
     "Report", "A privatized report.",
@@ -153,6 +157,8 @@ static const tacit__object_shape space = {
         {"actions", "count", REQUIRED, "number of actions"},
         {"horizon", "count", REQUIRED, "steps of an episode"},
         {"stationary", "flag", REQUIRED, "whether all steps are alike"},
+        {"reward_low", "number", OPTIONAL, "the smallest reward; absent: 0"},
+        {"reward_high", "number", OPTIONAL, "the largest reward; absent: 1"},
         {"features", "count", OPTIONAL, "of a context, for each action or shared"},
         {"shared", "flag", OPTIONAL, "whether one parameter serves all actions"},
         {"bound", "number", OPTIONAL, "of the features' norm"},

@@ -41,6 +41,7 @@ typedef struct person {
     uint32_t states[STEPS + 1], actions[STEPS];
     double rewards[STEPS], features[MOST_NUMBERS];
     double chance[STEPS];
+    size_t length;     /* some episodes end early; a wild one claims more steps than there are */
     uint32_t deviates; /* from the billboard, by so many actions: somebody's program is wrong */
     bool good;         /* rewards tell the first action apart, so that others are dropped */
 } person;
@@ -91,6 +92,10 @@ static person person_of(const tacit_agent_request *q, uint64_t seed, bool wild)
             for (size_t i = 0; i < d.dimension; i++)
                 p.features[at + i] *= random_below(&seed, 2) == 0 ? wild_number(&seed) : 1 + 1e-9;
     }
+    if (random_below(&seed, 2) == 0)
+        p.length = 1 + random_below(&seed, q->horizon);
+    if (wild && random_below(&seed, 8) == 0)
+        p.length = q->horizon + 1 + random_below(&seed, 2) * 1000000;
     if (wild && random_below(&seed, 4) == 0)
         p.deviates = wild_index(&seed, q->n_actions);
     return p;
@@ -133,7 +138,8 @@ static tacit_trajectory told(const tacit_agent_request *q, const person *p)
     return (tacit_trajectory){.states = carries(q) ? NULL : p->states,
                               .actions = p->actions,
                               .rewards = p->rewards,
-                              .features = carries(q) ? p->features : NULL};
+                              .features = carries(q) ? p->features : NULL,
+                              .length = p->length};
 }
 
 /* Everybody decides in line; up to MOST_WAITING have not finished yet, and chance says who is next to. */

@@ -114,7 +114,8 @@ static tacit_status end_episode(const crowd *c, tacit_agent *agent, const person
     const tacit_trajectory user = {.states = numbered ? p->states : NULL,
                                    .actions = t->actions,
                                    .rewards = p->rewards,
-                                   .features = numbered ? NULL : p->features};
+                                   .features = numbered ? NULL : p->features,
+                                   .length = p->length};
     if (t->device == NULL)
         return tacit_agent_learn(agent, &user, NULL);
     tacit_status status = tacit_agent_report(t->device, &user, report, &size, NULL);

@@ -21,7 +21,8 @@ typedef struct person {
     uint32_t states[PERSON_STEPS + 1], actions[PERSON_STEPS];
     double rewards[PERSON_STEPS], features[PERSON_FEATURES];
     double chance;
-    bool follows; /* the billboard; else does what `actions` says */
+    bool follows;  /* the billboard; else does what `actions` says */
+    size_t length; /* as in tacit_trajectory */
     size_t late;
 } person;
 
@@ -37,6 +38,7 @@ typedef struct crowd {
     size_t rows, dimension; /* of the features of a step */
     double bound;
     bool devices;  /* local: each user reports from a device of their own, by the server's model */
+    bool ends;     /* some episodes end before the horizon, and the search changes where */
     bool by_turns; /* every other visit of a person who comes back has the two worlds exchanged */
     uint64_t
         gaps; /* not 0: some of the visits are farther apart than they must be, as this seed says */

@@ -57,6 +57,8 @@ static void draw_person(const crowd *c, uint64_t *seed, person *p)
     }
     for (size_t r = 0; r < feature_steps(c) * c->rows; r++)
         draw_features(c, seed, p->features + r * c->dimension);
+    if (c->ends)
+        p->length = random_below(seed, c->request.horizon + 1);
 }
 
 void crowd_fill(crowd *c, uint64_t seed)
@@ -218,6 +220,9 @@ static void move(void *context, uint64_t *seed, void *point)
         if (s->crowd.request.outside == TACIT_OUTSIDE_CLIP && random_below(seed, 3) == 0)
             spoil(&s->crowd, seed, first ? &p->here : &p->there);
         change(&s->crowd, seed, first ? &p->here : &p->there, first ? &p->there : &p->here);
+        if (s->crowd.ends && random_below(seed, 2) == 0)
+            (first ? &p->here : &p->there)->length =
+                random_below(seed, s->crowd.request.horizon + 1);
     }
 }
 
