@@ -22,7 +22,7 @@ static tacit_status audit(tacit_guarantee guarantee, tacit_audit **out, tacit_er
 TEST(every_failed_allocation_is_told)
 {
     const tacit_guarantee guarantee = {TACIT_MODEL_LOCAL, 1, 0};
-    tacit_audit *whole = NULL, *a = NULL;
+    SCOPED(tacit_audit) *whole = NULL, *a = NULL;
     assert_ok(audit(guarantee, &whole, NULL));
     /* the first hundreds one by one; then, in the search and the trials, one of many that are alike */
     for (uint64_t n = 1;; n += n < 300 ? 1 : 613) {
@@ -42,8 +42,6 @@ TEST(every_failed_allocation_is_told)
         assert_null(a);
     }
     assert_string_equal(a->words, whole->words);
-    tacit_audit_destroy(a);
-    tacit_audit_destroy(whole);
 }
 
 TEST(the_self_test_too)

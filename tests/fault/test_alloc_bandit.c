@@ -32,12 +32,11 @@ typedef struct setup {
 /* With a root of its own: a ledger that could not be finished has taken a stream of its root's. */
 static tacit_status hire(const tacit_agent_request *request, tacit_agent **out, tacit_error *err)
 {
-    tacit_noise *noise;
+    SCOPED(tacit_noise) *noise = NULL;
     tacit_status status = tacit_noise_create_simulated(2, &noise);
     if (status != TACIT_OK)
         return status;
     status = tacit_agent_create(request, noise, out, err);
-    tacit_noise_destroy(noise);
     return status;
 }
 

@@ -31,7 +31,7 @@ static void write_board(const family *f, char *text, size_t room)
                                          .episodes = USERS,
                                          .bandit = f->bandit ? &bandit : NULL};
     tacit_noise *noise;
-    tacit_agent *agent;
+    SCOPED(tacit_agent) *agent = NULL;
     tacit_billboard look;
     assert_ok(tacit_noise_create_simulated(1, &noise));
     assert_ok(tacit_agent_create(&request, noise, &agent, NULL));
@@ -85,7 +85,6 @@ static void write_board(const family *f, char *text, size_t room)
                                       : h < HORIZON - 1 ? "]]"
                                                         : "]]]");
     (void)snprintf(text + n, room - n, "}");
-    tacit_agent_destroy(agent);
 }
 
 /* Calls again what ran out of memory. */
@@ -119,21 +118,20 @@ static void restart(const char *text, const char *report)
 {
     const tacit_client_terms terms = {
         .epsilon = 1, .delta = 1e-3, .save = save, .state = kept, .state_size = kept_size};
-    tacit_client *client = NULL;
+    SCOPED(tacit_client) *client = NULL;
     char *again = NULL, key[TACIT_CLIENT_KEY_SIZE];
     TRY(tacit_client_create(text, strlen(text), &terms, &client, &err));
     TRY(tacit_client_report_again(client, &again, key, &err));
     assert_string_equal(again, report);
     free(again);
     assert_true(tacit_client_describe(client)->made == 1);
-    tacit_client_destroy(client);
 }
 
 /* One episode, and the actions taken. */
 static void live(const char *text, bool bandit, uint32_t actions[HORIZON])
 {
     const tacit_client_terms terms = {.epsilon = 1, .delta = 1e-3, .save = save};
-    tacit_client *client = NULL;
+    SCOPED(tacit_client) *client = NULL;
     TRY(tacit_client_create(text, strlen(text), &terms, &client, &err));
     size_t horizon = tacit_client_describe(client)->horizon;
     uint32_t states[HORIZON + 1] = {0};
@@ -154,7 +152,6 @@ static void live(const char *text, bool bandit, uint32_t actions[HORIZON])
     assert_true(strncmp(body, "{\"learner\":\"l\",\"report\":\"", 25) == 0);
     restart(text, body);
     free(body);
-    tacit_client_destroy(client);
 }
 
 TEST(every_allocation_of_a_device_may_fail)

@@ -26,6 +26,7 @@
 
 #include "fuzz/fuzz.h"
 #include "noise/stream.h"
+#include "support/scoped.h"
 #include "support/small_agents.h"
 
 enum {
@@ -187,7 +188,7 @@ static bytes make(size_t which, size_t what, size_t users)
 {
     size_t size = 0;
     bytes b;
-    tacit_agent *agent = hire(which);
+    SCOPED(tacit_agent) *agent = hire(which);
     serve(agent, which, users);
     if (what == REPORT) {
         b = room(tacit_agent_report(agent, NULL, NULL, &size, NULL), &size);
@@ -201,7 +202,6 @@ static bytes make(size_t which, size_t what, size_t users)
         if (!b.none)
             find_seals(&b);
     }
-    tacit_agent_destroy(agent);
     return b;
 }
 
@@ -292,7 +292,7 @@ static bool is_counted(tacit_status check)
 
 static void try_report(size_t which, size_t users, bytes b)
 {
-    tacit_agent *server = hire(which);
+    SCOPED(tacit_agent) *server = hire(which);
     tacit_error err = {0};
     serve(server, which, users);
     bytes before = save(server);
@@ -311,12 +311,11 @@ static void try_report(size_t which, size_t users, bytes b)
         free(after.data);
     }
     free(before.data);
-    tacit_agent_destroy(server);
 }
 
 static void try_model(size_t which, bytes b)
 {
-    tacit_agent *device = hire(which);
+    SCOPED(tacit_agent) *device = hire(which);
     tacit_error err = {0};
     tacit_status status = tacit_agent_follow(device, b.data, b.size, &err);
     size_t size = 0;
@@ -327,12 +326,10 @@ static void try_model(size_t which, bytes b)
         tacit_trajectory t = play(device, which);
         uint8_t *report = malloc(size);
         require(tacit_agent_report(device, &t, report, &size, NULL) == TACIT_OK);
-        tacit_agent *server = hire(which);
+        SCOPED(tacit_agent) *server = hire(which);
         require(is_counted(tacit_agent_check_report(server, report, size, NULL)));
-        tacit_agent_destroy(server);
         free(report);
     }
-    tacit_agent_destroy(device);
 }
 
 /* To the end of what was declared, wherever that is. */
@@ -350,7 +347,7 @@ static void go_on(tacit_agent *agent, size_t which)
 
 static void try_state(size_t which, bytes b)
 {
-    tacit_agent *agent = hire(which);
+    SCOPED(tacit_agent) *agent = hire(which);
     tacit_error err = {0};
     bytes fresh = save(agent);
     tacit_status status = tacit_agent_load(agent, b.data, b.size, &err);
@@ -365,7 +362,6 @@ static void try_state(size_t which, bytes b)
     }
     free(fresh.data);
     free(after.data);
-    tacit_agent_destroy(agent);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

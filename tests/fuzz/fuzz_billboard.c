@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "fuzz/fuzz.h"
 #include "noise/seal.h"
+#include "support/scoped.h"
 
 enum { MAX_HORIZON = 64, MAX_FEATURES = 4096 };
 
@@ -78,7 +79,7 @@ static void use(tacit_client *client)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
-    tacit_client *client = NULL;
+    SCOPED(tacit_client) *client = NULL;
     tacit_error err = {0};
     if (size > 0)
         memcpy(text, data, size);
@@ -89,6 +90,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         use(client);
     else
         require(err.status == status && err.message[0] != '\0');
-    tacit_client_destroy(client);
     return 0;
 }

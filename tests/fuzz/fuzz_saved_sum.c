@@ -20,6 +20,7 @@
 
 #include "fuzz/fuzz.h"
 #include "noise/stream.h"
+#include "support/scoped.h"
 
 enum { N = 3, USERS = 6, KINDS = 8, MAX_STATE = 4096 };
 enum { RIGHT_CHECKSUM = 1, REPLACE = 2, KEEP_HEADER = 4 };
@@ -77,14 +78,12 @@ static tacit_sum *open_sum(size_t kind, tacit_ledger **ledger)
 /* The state after so many users. */
 static size_t true_state(size_t kind, uint64_t users, uint8_t out[MAX_STATE])
 {
-    tacit_ledger *ledger;
-    tacit_sum *sum = open_sum(kind, &ledger);
+    SCOPED(tacit_ledger) *ledger = NULL;
+    SCOPED(tacit_sum) *sum = open_sum(kind, &ledger);
     size_t size = MAX_STATE;
     for (uint64_t k = 0; k < users; k++)
         require(tacit_sum_add(sum, x, NULL) == TACIT_OK);
     require(tacit_sum_save(sum, out, &size, NULL) == TACIT_OK);
-    tacit_sum_destroy(sum);
-    tacit_ledger_destroy(ledger);
     return size;
 }
 
@@ -143,9 +142,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t n = true_state(kind, data[1] % (USERS + 1), saved);
     n = tamper(saved, n, data[2], data + 3, size - 3, &changed_until);
 
-    tacit_ledger *ledger;
+    SCOPED(tacit_ledger) *ledger = NULL;
     tacit_error err = {0};
-    tacit_sum *sum = open_sum(kind, &ledger);
+    SCOPED(tacit_sum) *sum = open_sum(kind, &ledger);
     tacit_status status = tacit_sum_load(sum, saved, n, &err);
     if (status == TACIT_OK) {
         double noisy[N];
@@ -162,7 +161,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(tacit_sum_step(sum) == 0 && tacit_ledger_passed(ledger, 0) == 0);
         go_on(sum, ledger);
     }
-    tacit_sum_destroy(sum);
-    tacit_ledger_destroy(ledger);
     return 0;
 }

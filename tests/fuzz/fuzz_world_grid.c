@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "fuzz/fuzz.h"
+#include "support/scoped.h"
 #include "worlds/grid_world.h"
+
+SCOPED_TYPE(tacit__mdp, tacit__mdp_destroy)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                        .line = 1,
                                        .horizon = 7,
                                        .slip = 0.3};
-    tacit__mdp *mdp = NULL;
+    SCOPED(tacit__mdp) *mdp = NULL;
     tacit_error err = {.message = ""};
     if (tacit__grid_create(&source, &mdp, &err) == TACIT_OK) {
         double *scratch = calloc(2 * mdp->n_states, sizeof *scratch);
@@ -27,6 +30,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         require(mdp == NULL && err.message[0] != '\0');
     }
-    tacit__mdp_destroy(mdp);
     return 0;
 }

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "support/scoped.h"
 #include "worlds/table.h"
+
+SCOPED_TYPE(tacit__mdp, tacit__mdp_destroy)
 
 static void check(const tacit__mdp *mdp)
 {
@@ -38,12 +41,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   .reward_high = 1};
     if (cut != NULL)
         source.initial = (tacit__span){cut + 4, size - first - 4};
-    tacit__mdp *mdp = NULL;
+    SCOPED(tacit__mdp) *mdp = NULL;
     tacit_error err = {.message = ""};
     if (tacit__table_create(&source, &mdp, &err) == TACIT_OK)
         check(mdp);
     else
         require(mdp == NULL && err.message[0] != '\0');
-    tacit__mdp_destroy(mdp);
     return 0;
 }

@@ -50,10 +50,10 @@ static void observe(const scenario *s, uint64_t seed, double first, double *clai
         spec.sensitivity_on_lattice = true;
     }
     tacit_release release;
-    tacit_plan *plan;
-    tacit_ledger *ledger;
-    tacit_noise *noise;
-    tacit_sum *sum;
+    SCOPED(tacit_plan) *plan = NULL;
+    SCOPED(tacit_ledger) *ledger = NULL;
+    SCOPED(tacit_noise) *noise = NULL;
+    SCOPED(tacit_sum) *sum = NULL;
     assert_int_equal(tacit_sum_declare(&spec, "sum", &release, NULL), TACIT_OK);
     assert_int_equal(tacit_plan_create(&plan), TACIT_OK);
     assert_int_equal(tacit_plan_declare(plan, &release, NULL), TACIT_OK);
@@ -72,10 +72,6 @@ static void observe(const scenario *s, uint64_t seed, double first, double *clai
         assert_int_equal(tacit_sum_add(sum, x, NULL), TACIT_OK);
         assert_int_equal(tacit_sum_release(sum, releases[k], NULL), TACIT_OK);
     }
-    tacit_sum_destroy(sum);
-    tacit_ledger_destroy(ledger);
-    tacit_noise_destroy(noise);
-    tacit_plan_destroy(plan);
 }
 
 /* The score's weights and threshold, from the first half of the trials. */

@@ -198,7 +198,7 @@ static uint64_t replace(const tacit_agent_request *q, const person people[USERS]
     static view first, second;
     static person changed[USERS];
     tape *t = tape_create();
-    tacit_agent *a = hire(q), *b = hire(q);
+    SCOPED(tacit_agent) *a = hire(q), *b = hire(q);
     tape_record(t, tacit__agent_ledger(a));
     play(a, q, people, who, &first);
     memcpy(changed, people, sizeof changed);
@@ -213,8 +213,6 @@ static uint64_t replace(const tacit_agent_request *q, const person people[USERS]
     double loss = tacit_plan_law(plan) == TACIT_LAW_GAUSSIAN ? v.mu_square : v.epsilon;
     if (!(loss <= declared(plan) * (1 + 1e-9)))
         fail_msg("%s: user %zu moves %g of what is declared", q->kind, who, loss / declared(plan));
-    tacit_agent_destroy(a);
-    tacit_agent_destroy(b);
     tape_destroy(t);
     return first.late;
 }
@@ -227,7 +225,7 @@ static bool check(const space *s, const tacit_agent_kind *kind, unsigned model, 
     static const size_t who[] = {0, 17, 45, USERS - 1};
     const tacit_setting setting = setting_in(kind, model);
     static person tame[USERS], all[USERS];
-    tacit_world *world;
+    SCOPED(tacit_world) *world = NULL;
     tacit_agent_request q = space_request(s, USERS, &world);
     q.kind = kind->name;
     q.guarantee = guarantee_in(model, EPSILON, 1e-3);
@@ -257,7 +255,6 @@ static bool check(const space *s, const tacit_agent_kind *kind, unsigned model, 
         q.outside = TACIT_OUTSIDE_CLIP;
         *late += replace(&q, all, who[i], &wild);
     }
-    tacit_world_destroy(world);
     return learns;
 }
 
@@ -285,7 +282,7 @@ TEST(every_user_counts_whatever_they_bring_and_moves_no_more_than_declared)
 TEST(whose_action_is_gone_counts_like_everybody)
 {
     enum { CONTEXTS = 4, ACTIONS = 5, MANY = 400 };
-    tacit_world *world;
+    SCOPED(tacit_world) *world = NULL;
     tacit_agent_request q = space_request(&spaces[3], USERS, &world);
     q.kind = "capri";
     q.episodes = MANY;
@@ -332,5 +329,4 @@ TEST(whose_action_is_gone_counts_like_everybody)
         }
         assert_true(gone > 0);
     }
-    tacit_world_destroy(world);
 }

@@ -8,6 +8,8 @@
 #include "curate/epochs.h"
 #include "support/check.h"
 
+SCOPED_TYPE(tacit__epochs, tacit__epochs_destroy)
+
 enum { DIMENSION = 5, LENGTHS = 7 };
 
 static const double lengths[LENGTHS] = {0.5, 1, 1.5, 2, 3, 1e6, 1e200};
@@ -38,10 +40,9 @@ static seen pass(tacit_model model, double length, double y, double *declared)
     const tacit__epochs_options o = {
         .dimension = DIMENSION, .n_epochs = 1, .users = 4, .guarantee = {model, 1, 1e-6}};
     double vector[DIMENSION], noisy[DIMENSION];
-    tacit_noise *noise;
-    tacit__epochs *c;
+    SCOPED(tacit__epochs) *c = NULL;
     seen s = {{0}};
-    assert_ok(tacit_noise_create_simulated(5, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(5);
     assert_ok(tacit__epochs_create(&o, noise, &c, NULL));
     tacit__ledger_set_recorder(tacit__epochs_ledger(c), record, &s);
     for (size_t i = 0; i < DIMENSION; i++)
@@ -53,8 +54,6 @@ static seen pass(tacit_model model, double length, double y, double *declared)
         assert_ok(tacit__epochs_release(c, DIMENSION, noisy, NULL));
     }
     *declared = tacit_plan_release(tacit_ledger_plan(tacit__epochs_ledger(c)), 0)->l2;
-    tacit__epochs_destroy(c);
-    tacit_noise_destroy(noise);
     return s;
 }
 

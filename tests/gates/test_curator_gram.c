@@ -11,6 +11,8 @@
 #include "support/random.h"
 #include "support/replay.h"
 
+SCOPED_TYPE(tacit__gram, tacit__gram_destroy)
+
 enum { STATES = 2, ACTIONS = 2, PAIRS = 4, HORIZON = 2, WIDTH = 2, USERS = 4 };
 
 typedef struct walk {
@@ -51,11 +53,9 @@ static tacit__gram *start(const setup *s)
                      .nonnegative = s->nonnegative,
                      .parameter_norm = 1,
                      .share = 1}}};
-    tacit_noise *noise;
     tacit__gram *curator;
-    assert_ok(tacit_noise_create_simulated(3, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(3);
     assert_ok(tacit__gram_create(&o, noise, &curator, NULL));
-    tacit_noise_destroy(noise);
     return curator;
 }
 
@@ -81,7 +81,7 @@ static double share(void *context, const void *at)
     const setup *s = context;
     const point *p = at;
     tape *t = tape_create();
-    tacit__gram *a = start(s), *b = start(s);
+    SCOPED(tacit__gram) *a = start(s), *b = start(s);
     tape_record(t, tacit__gram_ledger(a));
     play(s, a, p, &p->here);
     tape_replay(t, tacit__gram_ledger(b));
@@ -89,8 +89,6 @@ static double share(void *context, const void *at)
     tape_watch(t, &lines);
     play(s, b, p, &p->there);
     assert_true(tape_compare(t).same_calls);
-    tacit__gram_destroy(a);
-    tacit__gram_destroy(b);
     tape_destroy(t);
     return lines.measured[0] / lines.declared[0];
 }

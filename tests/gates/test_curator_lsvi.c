@@ -13,6 +13,8 @@
 #include "support/random.h"
 #include "support/replay.h"
 
+SCOPED_TYPE(tacit__lsvi_data, tacit__lsvi_data_destroy)
+
 enum { STATES = 2, ACTIONS = 2, HORIZON = 3, D = 2, USERS = 4 };
 
 typedef struct walk {
@@ -62,7 +64,6 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
                                   .centered = s->centered,
                                   .range = range,
                                   .archive_bytes = 1e9};
-    tacit_noise *noise;
     assert_ok(tacit__lsvi_decide(&wish, &o.scheme, NULL));
     o.scheme.ratio *= s->ratio_share > 0 ? s->ratio_share : 1;
     if (s->move > 0) {
@@ -70,9 +71,8 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
         o.scheme.leaf = 20000; /* the bound is then far above the sensitivity, which chooses */
         o.scheme.ratio = HUGE_VAL;
     }
-    assert_ok(tacit_noise_create_simulated(3, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(3);
     tacit_status status = tacit__lsvi_data_create(&o, noise, out, NULL);
-    tacit_noise_destroy(noise);
     return status;
 }
 
@@ -125,7 +125,7 @@ static double share(void *context, const void *at)
     const setup *s = context;
     const point *p = at;
     tape *t = tape_create();
-    tacit__lsvi_data *a, *b;
+    SCOPED(tacit__lsvi_data) *a = NULL, *b = NULL;
     assert_ok(create(s, &a));
     assert_ok(create(s, &b));
     tape_record(t, tacit__lsvi_data_ledger(a));
@@ -135,8 +135,6 @@ static double share(void *context, const void *at)
     tape_watch(t, &lines);
     play(s, b, p, &p->there);
     assert_true(tape_compare(t).same_calls);
-    tacit__lsvi_data_destroy(a);
-    tacit__lsvi_data_destroy(b);
     tape_destroy(t);
     return (lines.measured[0] + lines.measured[1]) / (lines.declared[0] + lines.declared[1]);
 }
@@ -231,24 +229,22 @@ TEST(values_of_features_are_cut)
 /* The two bounds hold together only while responses have enough noise beside Gram matrices. */
 TEST(a_split_that_misses_its_condition_is_refused)
 {
-    tacit__lsvi_data *curator = NULL;
+    SCOPED(tacit__lsvi_data) *curator = NULL;
     const setup wrong = {TACIT__ONE_HOT, joint, true, 0, 0.5, 0},
                 right = {TACIT__ONE_HOT, joint, true, 0, 1, 0};
     assert_status(create(&wrong, &curator), TACIT_BAD_PLAN);
     assert_null(curator);
     assert_ok(create(&right, &curator));
-    tacit__lsvi_data_destroy(curator);
 }
 
 /* The lattice of the sum when a user moves a Gram matrix by so much; it is the one that leaves are put on. */
 static int bits_of(double move)
 {
     const setup s = {.form = TACIT__CARRIED, .guarantee = joint, .move = move};
-    tacit__lsvi_data *c = NULL;
+    SCOPED(tacit__lsvi_data) *c = NULL;
     assert_ok(create(&s, &c));
     int bits = c->sum->lattice.bits;
     assert_int_equal(bits, c->gram_bits);
-    tacit__lsvi_data_destroy(c);
     return bits;
 }
 

@@ -9,6 +9,8 @@
 #include "support/check.h"
 #include "support/random.h"
 
+SCOPED_TYPE(tacit__weighted, tacit__weighted_destroy)
+
 enum { S = 3, A = 2, H = 9, ROWS = S * A };
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, none = {TACIT_MODEL_NONE, 0, 0};
@@ -45,13 +47,11 @@ static tacit__weighted *make(tacit_guarantee guarantee, uint64_t episodes, doubl
                                        .mechanism = tacit_sum_default_mechanism(guarantee),
                                        .growth = growth,
                                        .first = first};
-    tacit_noise *noise;
     tacit__weighted *c;
     tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(5, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(5);
     if (tacit__weighted_create(&o, noise, &c, &err) != TACIT_OK)
         fail_msg("%s", err.message);
-    tacit_noise_destroy(noise);
     return c;
 }
 
@@ -80,7 +80,7 @@ TEST(no_weights_exceed_the_budget)
     uint64_t seed = 1;
     assert_int_equal((int)budget, H);
     for (int k = 0; k < 300; k++) {
-        tacit__weighted *c = make(joint, 8, 0, 1);
+        SCOPED(tacit__weighted) *c = make(joint, 8, 0, 1);
         double weights[ROWS];
         lengths l = {.plan = tacit_ledger_plan(tacit__weighted_ledger(c))};
         for (size_t i = 0; i < ROWS; i++)
@@ -93,7 +93,6 @@ TEST(no_weights_exceed_the_budget)
         assert_true(l.square[0] <= budget && l.square[1] <= l.square[0] &&
                     l.square[2] <= l.square[0] / 4 && l.square[3] == 1);
         most = fmax(most, l.square[0]);
-        tacit__weighted_destroy(c);
     }
     assert_true(most > 0.9 * budget);
 }
@@ -101,7 +100,7 @@ TEST(no_weights_exceed_the_budget)
 TEST(without_privacy_counts_are_counts)
 {
     enum { USERS = 40 };
-    tacit__weighted *c = make(none, USERS + 1, 0, USERS);
+    SCOPED(tacit__weighted) *c = make(none, USERS + 1, 0, USERS);
     double visits[ROWS] = {0}, moves[ROWS * S] = {0}, rewards[ROWS] = {0}, starts[S] = {0};
     uint64_t seed = 2;
     for (int k = 0; k < USERS; k++) {
@@ -123,7 +122,6 @@ TEST(without_privacy_counts_are_counts)
     assert_memory_equal(n.starts, starts, sizeof starts);
     for (size_t i = 0; i < ROWS; i++)
         assert_within(n.rewards[i] - rewards[i], -1e-4, 1e-4);
-    tacit__weighted_destroy(c);
 }
 
 /* Batches follow each other without a gap, grow as declared, and end with the last user. */
@@ -132,7 +130,7 @@ TEST(releases_come_when_the_schedule_says)
     enum { USERS = 300 };
     const tacit_guarantee *const promises[] = {&none, &joint};
     for (size_t g = 0; g < 2; g++) {
-        tacit__weighted *c = make(*promises[g], USERS, 1.3, 0);
+        SCOPED(tacit__weighted) *c = make(*promises[g], USERS, 1.3, 0);
         uint64_t seed = 3, last = 0, first;
         const tacit__weighted_options o = {
             .space = {S, A, H, 1}, .episodes = USERS, .guarantee = *promises[g], .growth = 1.3};
@@ -156,13 +154,12 @@ TEST(releases_come_when_the_schedule_says)
         assert_int_equal(last, USERS);
         const user u = random_user(&seed);
         assert_status(add(c, &u), TACIT_EXHAUSTED);
-        tacit__weighted_destroy(c);
     }
 }
 
 TEST(users_outside_the_space_are_refused)
 {
-    tacit__weighted *c = make(joint, 20, 1.5, 0);
+    SCOPED(tacit__weighted) *c = make(joint, 20, 1.5, 0);
     uint64_t seed = 4;
     const user good = random_user(&seed);
     for (int i = 0; i < 5; i++) {
@@ -178,7 +175,6 @@ TEST(users_outside_the_space_are_refused)
     }
     assert_ok(add(c, &good));
     assert_int_equal(tacit__weighted_users(c), 1);
-    tacit__weighted_destroy(c);
 }
 
 TEST(it_survives_a_lack_of_memory)
@@ -188,10 +184,7 @@ TEST(it_survives_a_lack_of_memory)
                                        .guarantee = joint,
                                        .mechanism = TACIT_SUM_BLT,
                                        .growth = 1.2};
-    tacit_noise *noise;
-    tacit__weighted *c = NULL;
-    assert_ok(tacit_noise_create_simulated(5, &noise));
+    SCOPED(tacit__weighted) *c = NULL;
+    SCOPED(tacit_noise) *noise = simulated_noise(5);
     assert_survives_no_memory(tacit__weighted_create(&o, noise, &c, NULL), assert_null(c));
-    tacit__weighted_destroy(c);
-    tacit_noise_destroy(noise);
 }

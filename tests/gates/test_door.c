@@ -44,15 +44,14 @@ static void play(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension,
                            .users = STEPS,
                            .bound = {.l1 = 1, .l2 = 1}};
     tacit_release release;
-    tacit_plan *plan;
-    tacit_noise *noise;
-    tacit_ledger *ledger;
-    tacit_sum *sum;
+    SCOPED(tacit_plan) *plan = NULL;
+    SCOPED(tacit_ledger) *ledger = NULL;
+    SCOPED(tacit_sum) *sum = NULL;
     assert_ok(tacit_sum_declare(&spec, "sum", &release, NULL));
     assert_ok(tacit_plan_create(&plan));
     assert_ok(tacit_plan_declare(plan, &release, NULL));
     assert_ok(tacit_plan_set_scale(plan, "sum", law, SCALE, NULL));
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(seed);
     assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
     assert_ok(tacit_sum_create(&spec, ledger, "sum", &sum, NULL));
     *l = (passages){0};
@@ -64,10 +63,6 @@ static void play(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension,
         for (size_t i = 0; i < dimension; i++)
             assert_true(noisy[i] != 0); /* what is shown, too: the exact sum is 0 */
     }
-    tacit_sum_destroy(sum);
-    tacit_ledger_destroy(ledger);
-    tacit_noise_destroy(noise);
-    tacit_plan_destroy(plan);
 }
 
 static void check(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension)

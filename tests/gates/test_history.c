@@ -292,13 +292,12 @@ static tacit_agent_request request_of(const variant *v, const tacit_world_facts 
 static bool can_hire(const variant *v)
 {
     tacit_agent *agent;
-    tacit_world *world = world_of(v->world, NULL, 0);
+    SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
     const tacit_setting setting = {.key = v->key, .value = v->value};
     const tacit_agent_request request = request_of(v, tacit_world_describe(world), &setting);
     const bool can = agent_try(&request, 1, &agent, NULL) == TACIT_OK;
     if (can)
         tacit_agent_destroy(agent);
-    tacit_world_destroy(world);
     return can;
 }
 
@@ -345,7 +344,7 @@ static void learn(tacit_agent *agent, const tacit__user *user)
 static void check_agent(const variant *v)
 {
     const tacit_setting setting = {.key = v->key, .value = v->value};
-    tacit_world *world = world_of(v->world, NULL, 0);
+    SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
     tacit_agent_request request = request_of(v, tacit_world_describe(world), &setting);
     tacit__form form = tacit__form_of(&request);
     tacit__user *users = tacit__users_create(&form, EPISODES + 1);
@@ -354,7 +353,8 @@ static void check_agent(const variant *v)
     assert_ok(tacit__generator_open(&generator, 3, "users"));
     for (size_t k = 0; k <= EPISODES; k++)
         tacit__user_random(&form, &generator, &users[k]);
-    tacit_agent *first = agent_of(&request, 1), *lives[3];
+    SCOPED(tacit_agent) *first = agent_of(&request, 1);
+    tacit_agent *lives[3];
     tape tapes[3];
     size_t size;
     for (size_t k = 0; k < EARLY; k++)
@@ -375,10 +375,8 @@ static void check_agent(const variant *v)
         free_tape(&tapes[life]);
         tacit_agent_destroy(lives[life]);
     }
-    tacit_agent_destroy(first);
     free(saved);
     tacit__workspace_destroy(users);
-    tacit_world_destroy(world);
 }
 
 TEST(two_lives_of_an_agent)
@@ -397,7 +395,7 @@ TEST(two_reports_of_one_device)
         if (v.guarantee.model != TACIT_MODEL_LOCAL)
             continue;
         const tacit_setting setting = {.key = v.key, .value = v.value};
-        tacit_world *world = world_of(v.world, NULL, 0);
+        SCOPED(tacit_world) *world = world_of(v.world, NULL, 0);
         tacit_agent_request request = request_of(&v, tacit_world_describe(world), &setting);
         tacit__form form = tacit__form_of(&request);
         tacit__user *users = tacit__users_create(&form, 2);
@@ -427,6 +425,5 @@ TEST(two_reports_of_one_device)
             tacit_agent_destroy(devices[d]);
         }
         tacit__workspace_destroy(users);
-        tacit_world_destroy(world);
     }
 }

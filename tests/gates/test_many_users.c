@@ -20,11 +20,10 @@ static const tacit_guarantee guarantees[] = {{TACIT_MODEL_NONE, 0, 0},
 /* True: it was created. */
 static bool hire(const tacit_agent_request *request)
 {
-    tacit_agent *agent;
+    SCOPED(tacit_agent) *agent = NULL;
     if (agent_try(request, 11, &agent, NULL) != TACIT_OK)
         return false;
     (void)agent_board(agent);
-    tacit_agent_destroy(agent);
     return true;
 }
 
@@ -36,14 +35,13 @@ static size_t count(uint64_t users, size_t *kinds)
     for (size_t k = 0; k < tacit_agent_kind_count(); k++) {
         const size_t before = n;
         for (size_t s = 0; s < sizeof spaces / sizeof *spaces; s++) {
-            tacit_world *world;
+            SCOPED(tacit_world) *world = NULL;
             tacit_agent_request q = space_request(&spaces[s], users, &world);
             q.kind = tacit_agent_kind_at(k)->name;
             for (size_t g = 0; g < sizeof guarantees / sizeof *guarantees; g++) {
                 q.guarantee = guarantees[g];
                 n += hire(&q);
             }
-            tacit_world_destroy(world);
         }
         *kinds += n > before;
     }

@@ -55,8 +55,8 @@ static run start(const setup *s)
     run r;
     tacit_sum_spec spec = spec_of(s);
     tacit_release release;
-    tacit_plan *plan;
-    tacit_noise *noise;
+    SCOPED(tacit_plan) *plan = NULL;
+    SCOPED(tacit_noise) *noise = NULL;
     assert_int_equal(tacit__sum_declare_released(&spec, &(tacit__batches){.n = releases_of(s)},
                                                  "sum", &release, NULL),
                      TACIT_OK);
@@ -73,8 +73,6 @@ static run start(const setup *s)
                      TACIT_OK);
     r.mu = release.l2 * release.column_l2 / tacit_plan_scale(plan, 0);
     r.epsilon = release.l1 * release.column_l1 / tacit_plan_scale(plan, 0);
-    tacit_plan_destroy(plan);
-    tacit_noise_destroy(noise);
     return r;
 }
 

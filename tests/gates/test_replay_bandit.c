@@ -30,7 +30,7 @@ typedef struct setup {
 static void check(const setup *s)
 {
     static crowd c;
-    tacit_world *world = world_of(s->world, s->world_settings, s->n_world_settings);
+    SCOPED(tacit_world) *world = world_of(s->world, s->world_settings, s->n_world_settings);
     const tacit_world_facts *f = tacit_world_describe(world);
     c = (crowd){.request = {.kind = s->kind,
                             .settings = s->settings,
@@ -57,7 +57,6 @@ static void check(const setup *s)
                                            .moves = 300,
                                            .least = {s->reached},
                                            .least_whole = s->reached});
-    tacit_world_destroy(world);
 }
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},

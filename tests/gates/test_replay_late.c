@@ -120,7 +120,7 @@ static void check_bandit(const char *kind, const char *name, const tacit_setting
                          size_t n)
 {
     static crowd c;
-    tacit_world *world = world_of(name, settings, n);
+    SCOPED(tacit_world) *world = world_of(name, settings, n);
     const tacit_world_facts *f = tacit_world_describe(world);
     c = (crowd){.request = {.kind = kind,
                             .n_states = f->n_states,
@@ -133,7 +133,6 @@ static void check_bandit(const char *kind, const char *name, const tacit_setting
                 .dimension = f->bandit->dimension,
                 .bound = f->bandit->bound};
     check(&c);
-    tacit_world_destroy(world);
 }
 
 TEST(late_users_of_bandits_count)

@@ -127,12 +127,11 @@ static drawn draw_noise(const crowd *c, size_t agents)
 {
     drawn d = {.plan = NULL};
     for (uint64_t seed = 1; seed <= agents; seed++) {
-        tacit_agent *agent = agent_of(&c->request, seed);
+        SCOPED(tacit_agent) *agent = agent_of(&c->request, seed);
         d.plan = tacit_agent_release_plan(agent);
         tacit__ledger_set_recorder(tacit__agent_ledger(agent), note, &d);
         for (size_t k = 0; k < c->n; k++)
             serve(agent, &c->people[k], c->request.horizon);
-        tacit_agent_destroy(agent);
     }
     d.plan = NULL;
     return d;
@@ -148,7 +147,7 @@ TEST(the_guarantee_holds_with_the_noise_that_was_drawn)
     c = crowd_of("posterior-tabular", NULL, 0, horizon);
     crowd_fill(&c, 2);
     const drawn d = draw_noise(&c, 1800);
-    tacit_agent *agent = agent_of(&c.request, 1);
+    SCOPED(tacit_agent) *agent = agent_of(&c.request, 1);
     const tacit_plan *plan = tacit_agent_release_plan(agent);
     const double budget = sqrt((double)horizon); /* B, from the page: B^2 = min(H, 4 S A) */
     const double moves[LINES] = {M_SQRT2 * budget, M_SQRT2 * budget, budget / M_SQRT2, M_SQRT2};
@@ -163,5 +162,4 @@ TEST(the_guarantee_holds_with_the_noise_that_was_drawn)
         square += pow(line->l2 * line->column_l2 / stddev, 2);
     }
     assert_within(sqrt(square), 0.97 * mu, 1.005 * mu);
-    tacit_agent_destroy(agent);
 }

@@ -144,7 +144,7 @@ static void note_moment(void *context, const tacit__passage *p)
 static moments observe(const crowd *c, uint64_t seed)
 {
     moments m = {.n = 0};
-    tacit_agent *agent = agent_of(&c->request, seed);
+    SCOPED(tacit_agent) *agent = agent_of(&c->request, seed);
     tacit__ledger_set_recorder(tacit__agent_ledger(agent), note_moment, &m);
     for (size_t k = 0; k < c->n; k++) {
         const person *p = &c->people[k];
@@ -154,7 +154,6 @@ static moments observe(const crowd *c, uint64_t seed)
         (void)agent_board(agent);
         assert_ok(tacit_agent_learn(agent, &t, NULL));
     }
-    tacit_agent_destroy(agent);
     return m;
 }
 

@@ -55,6 +55,11 @@ static inline void end(server *s)
     server_close(s);
 }
 
+/* A server of this file, from here to the end of the block. */
+#define SERVER(s, yaml)                                                                            \
+    SCOPED_BY(end) server s;                                                                       \
+    begin(&(s), yaml)
+
 static inline void kill_and_start(server *s)
 {
     assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);

@@ -36,9 +36,8 @@ static void assert_code(int i, int status, const char *code)
 
 TEST(decisions_and_observations_come_in_arrays)
 {
-    server s;
     char decisions[4][1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     assert_int_equal(server_post(&s, "/v1/decide",
                                  " [{\"learner\":\"arms\",\"state\":0},{\"learner\":\"arms\","
                                  "\"state\":9},{\"learner\":\"few\",\"state\":0},17,{\"learner\":"
@@ -73,7 +72,6 @@ TEST(decisions_and_observations_come_in_arrays)
         assert_code(4, 409, "contradiction"); /* in the order of the array */
     }
     assert_true(ledger(&s, "arms", "accepted") == 2 && ledger(&s, "few", "accepted") == 1);
-    end(&s);
 }
 
 static double figure(const server *s, const char *name)
@@ -87,7 +85,7 @@ static double figure(const server *s, const char *name)
 TEST(a_batch_of_the_largest_size_is_taken_and_none_beyond)
 {
     enum { MOST = 1000, TICKET = 400 };
-    server s;
+    SCOPED_BY(end) server s;
     begin(
         &s,
         "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
@@ -132,7 +130,6 @@ TEST(a_batch_of_the_largest_size_is_taken_and_none_beyond)
     server_wait_users(&s, "arms", MANY);
     assert_true(ledger(&s, "arms", "accepted") == MANY);
     assert_true(figure(&s, "\ntacit_store_commits_total ") < MANY);
-    end(&s);
 }
 
 TEST(a_batch_with_a_key_is_answered_the_same_again)
@@ -145,9 +142,8 @@ TEST(a_batch_with_a_key_is_answered_the_same_again)
                           "[{\"learner\":\"arms\",\"state\":0},{\"learner\":\"arms\",\"state\":"
                           "1}]";
     static char first[SERVER_ANSWER];
-    server s;
     char a[1024], b[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     assert_int_equal(server_ask(&s, s.token, "POST", "/v1/decide", key, one, answer), 200);
     assert_true(json_field(element(0), "decision", a, sizeof a) &&
                 json_field(element(1), "decision", b, sizeof b));
@@ -163,13 +159,12 @@ TEST(a_batch_with_a_key_is_answered_the_same_again)
     assert_int_equal(server_ask(&s, s.token, "POST", "/v1/decide", key, other, answer), 200);
     assert_int_equal(status_of(0), 200); /* the same at the same place */
     assert_code(1, 422, "key_reused");
-    end(&s);
 }
 
 /* What a token may ask in a second is counted by elements. */
 TEST(a_batch_counts_for_as_many_as_it_has)
 {
-    server s;
+    SCOPED_BY(end) server s;
     begin(
         &s,
         "listen: 127.0.0.1:0\nstore: service.db\nlimits: {rate: 10}\nlearners:\n"
@@ -187,5 +182,4 @@ TEST(a_batch_counts_for_as_many_as_it_has)
     assert_non_null(wait);
     assert_within(strtod(wait + 15, NULL), 2,
                   100); /* until the batch is paid for, and not a second */
-    end(&s);
 }

@@ -73,7 +73,7 @@ TEST(a_clock_that_jumps_deletes_nothing)
     if (!may_preload)
         skip();
     for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
-        server s;
+        SCOPED_BY(end) server s;
         wall w;
         begun b;
         open_with_wall(&s, &w);
@@ -82,7 +82,6 @@ TEST(a_clock_that_jumps_deletes_nothing)
         wall_move(&w, jumps[i]);
         await_sweep(&s);
         finish_episode(&s, &b);
-        end(&s);
     }
 }
 
@@ -91,7 +90,7 @@ TEST(a_start_with_a_wrong_clock_deletes_nothing)
     static const long jumps[] = {MONTH, -50L * 365 * WALL_DAY, 0};
     if (!may_preload)
         skip();
-    server s;
+    SCOPED_BY(end) server s;
     wall w;
     begun b;
     open_with_wall(&s, &w);
@@ -105,7 +104,6 @@ TEST(a_start_with_a_wrong_clock_deletes_nothing)
         await_sweep(&s);
     }
     finish_episode(&s, &b);
-    end(&s);
 }
 
 /* SQL on the store of a service that does not run. */
@@ -122,7 +120,7 @@ TEST(a_store_that_never_had_a_clock_begins_with_the_earlier_time)
 {
     if (!may_preload)
         skip();
-    server s;
+    SCOPED_BY(end) server s;
     wall w;
     begun b;
     open_with_wall(&s, &w);
@@ -134,14 +132,13 @@ TEST(a_store_that_never_had_a_clock_begins_with_the_earlier_time)
     assert_true(server_start(&s, NULL));
     await_sweep(&s);
     finish_episode(&s, &b);
-    end(&s);
 }
 
 TEST(what_expires_is_told_in_time_on_the_wall)
 {
     if (!may_preload)
         skip();
-    server s;
+    SCOPED_BY(end) server s;
     wall w;
     open_with_wall(&s, &w);
     wall_move(&w, 0);
@@ -154,7 +151,6 @@ TEST(what_expires_is_told_in_time_on_the_wall)
         /* two clocks that are rounded down, and an estimate that is not moved for less than two seconds */
         assert_true(expires >= (double)before - 3 && expires <= (double)(time(NULL) + jump) + 3);
     }
-    end(&s);
 }
 
 TEST(the_kept_clock_never_goes_back)

@@ -80,7 +80,7 @@ static void finish(tacit__job *job, tacit_status status)
 
 TEST(bulky_jobs_take_turns_with_others)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     gate first = {.job = {.apply = pass, .done = nothing}}, second = first;
     noted jobs[ALL];
     sem_t done;
@@ -113,5 +113,4 @@ TEST(bulky_jobs_take_turns_with_others)
     assert_true(jobs[0].transaction == start); /* and one of those */
     assert_true(jobs[ALL - 1].transaction == start + 1 && jobs[1].transaction == start + 2);
     assert_true(jobs[2].transaction == start + 3);
-    close_place(&p);
 }

@@ -59,8 +59,7 @@ TEST(who_is_outside_is_cut_counts_and_is_told)
                  {"\"context\":[0,2,2,0]", false},
                  {"\"context\":[2,2,0,0]", true},
                  {"\"context\":[0,0,1e308,-1e308]", true}};
-    server s;
-    begin(&s, yaml);
+    SERVER(s, yaml);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         play_once(&s, "arms", cases[i].place, cases[i].place_cut, cases[i].reward,
                   cases[i].reward_cut);
@@ -77,7 +76,6 @@ TEST(who_is_outside_is_cut_counts_and_is_told)
                  422, "out_of_range", "state");
     assert_error(server_post(&s, "/v1/decide", "{\"learner\":\"strict\",\"state\":3}", answer), 422,
                  "out_of_range", "state");
-    end(&s);
 }
 
 TEST(episodes_of_several_steps_are_cut_at_every_step)
@@ -86,8 +84,7 @@ TEST(episodes_of_several_steps_are_cut_at_every_step)
     static const char *const places[][3] = {
         {"\"state\":9", "state\":-4", "state\":77"},
         {"\"context\":[3,1,-1,-1]", "context\":[1,0,0.5,0.6]", "context\":[0,0,1e300,0]"}};
-    server s;
-    begin(&s, yaml);
+    SERVER(s, yaml);
     for (size_t i = 0; i < 2; i++) {
         char body[600], path[700], episode[512], decision[1024];
         (void)snprintf(body, sizeof body, "{\"learner\":\"%s\"}", learners[i]);
@@ -105,15 +102,13 @@ TEST(episodes_of_several_steps_are_cut_at_every_step)
         server_wait_users(&s, learners[i], 1);
         assert_true(ledger(&s, learners[i], "refused") == 0);
     }
-    end(&s);
 }
 
 /* It says how users are taken, and nothing about what is promised: a learner goes on with the other word. */
 TEST(the_setting_may_be_changed_later)
 {
     static char changed[sizeof yaml];
-    server s;
-    begin(&s, yaml);
+    SERVER(s, yaml);
     play_once(&s, "arms", "\"state\":5", true, "1", false);
     server_wait_users(&s, "arms", 1);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
@@ -126,7 +121,6 @@ TEST(the_setting_may_be_changed_later)
                  "out_of_range", "state");
     play_once(&s, "arms", "\"state\":2", false, "1", false);
     server_wait_users(&s, "arms", 2);
-    end(&s);
 }
 
 /* --- Late ------------------------------------------------------------------------------------------- */
@@ -171,7 +165,7 @@ TEST(whose_action_is_gone_counts_all_the_same)
         "delta: 0.001}}, monitor: {epsilon: 50}}\n";
     static char early[EARLY][1024], decision[1024];
     char path[300], text[64];
-    server s;
+    SCOPED_BY(end) server s;
     server_open(&s, TACIT_COMMAND, capri);
     (void)snprintf(path, sizeof path, "%s/points.csv", s.directory);
     FILE *file = fopen(path, "w");
@@ -204,5 +198,4 @@ TEST(whose_action_is_gone_counts_all_the_same)
     assert_string_equal(text, "0");
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "\ntacit_users_refused_total{learner=\"epochs\"} 0\n"));
-    end(&s);
 }

@@ -28,6 +28,8 @@
 #include "support/check.h"
 #include "support/random.h"
 
+SCOPED_TYPE(tacit__vault, tacit__vault_close)
+
 #ifndef STRIDE
 #define STRIDE 13 /* every so many-th write; the slow test takes all */
 #endif
@@ -166,7 +168,7 @@ static void must(tacit_status status, const tacit_error *err)
 static void live(const scene *s, int n, int other, const tape *frozen)
 {
     tacit_error err = {0};
-    tacit__vault *vault;
+    SCOPED(tacit__vault) *vault = NULL;
     tacit__learner *learner;
     tacit__committer *committer;
     tacit__vault_learner row = {0};
@@ -196,7 +198,6 @@ static void live(const scene *s, int n, int other, const tape *frozen)
     }
     tacit__learner_destroy(learner);
     tacit__committer_destroy(committer);
-    tacit__vault_close(vault);
 }
 
 /* Runs a child; true if it finished, false if it was killed. *writes is how many it made, if it finished. */
@@ -279,7 +280,7 @@ typedef struct ending {
 static ending look(const scene *s)
 {
     ending e = {0};
-    tacit__vault *vault;
+    SCOPED(tacit__vault) *vault = NULL;
     tacit__vault_health health;
     tacit_error err = {0};
     bool found;
@@ -290,7 +291,6 @@ static ending look(const scene *s)
     assert_ok(
         tacit__vault_find_learner(vault, s->config.name, &found, &e.row, &e.state, &e.size, &err));
     assert_true(found);
-    tacit__vault_close(vault);
     return e;
 }
 
@@ -387,12 +387,11 @@ static void close_scene(scene *s)
 /* Whether more was shown than the state has. */
 static bool is_behind(const scene *s)
 {
-    tacit__vault *vault;
+    SCOPED(tacit__vault) *vault = NULL;
     tacit__vault_learner row = {0};
     bool found;
     assert_ok(tacit__vault_open(s->store, TACIT__VAULT_TOOL, key, &vault, NULL));
     assert_ok(tacit__vault_find_learner(vault, s->config.name, &found, &row, NULL, NULL, NULL));
-    tacit__vault_close(vault);
     return row.shown > row.users;
 }
 

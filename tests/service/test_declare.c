@@ -80,7 +80,7 @@ static void write_points(const server *s, const char *name, const char *kind, co
     const tacit_setting settings[] = {{"contexts", "4", 0}, {"actions", "3", 0}, {"d", d, 0}};
     const tacit_world_request request = {
         .kind = kind, .settings = settings, .n_settings = d != NULL ? 3 : 2};
-    tacit_world *world = NULL;
+    SCOPED(tacit_world) *world = NULL;
     tacit_error err = {0};
     assert_ok(tacit_world_create(&request, &world, &err));
     const tacit_bandit *b = tacit_world_describe(world)->bandit;
@@ -90,7 +90,6 @@ static void write_points(const server *s, const char *name, const char *kind, co
         (void)fprintf(file, "%zu,%zu,%zu,%.17g\n", i / b->dimension / 3, i / b->dimension % 3,
                       i % b->dimension, b->points[i]);
     assert_int_equal(fclose(file), 0);
-    tacit_world_destroy(world);
 }
 
 static void write_tables(const server *s)
@@ -138,11 +137,11 @@ static void assert_same_plan(const tacit_plan *plan, const char *guarantee)
 TEST(an_experiment_and_its_service_promise_the_same)
 {
     static char yaml[4096];
-    server s;
+    SCOPED_BY(end) server s;
     put_learners(yaml, sizeof yaml, true);
     server_open(&s, TACIT_COMMAND, yaml);
     write_tables(&s);
-    tacit__service_config less, full;
+    SCOPED_BY(tacit__service_config_free) tacit__service_config less, full;
     tacit_error err = {0};
     if (tacit__service_config_read(s.file, &less, &err) != TACIT_OK ||
         tacit__service_config_open(&less, &err) != TACIT_OK)
@@ -158,9 +157,9 @@ TEST(an_experiment_and_its_service_promise_the_same)
     for (size_t i = 0; i < N_OF(cases); i++) {
         char text[1024], name[300], path[128];
         uint8_t lab[TACIT__KEY_BYTES], service[TACIT__KEY_BYTES], other[TACIT__KEY_BYTES];
-        tacit_experiment *experiment = NULL;
-        tacit_world *world = NULL;
-        tacit_agent *agent = NULL;
+        SCOPED(tacit_experiment) *experiment = NULL;
+        SCOPED(tacit_world) *world = NULL;
+        SCOPED(tacit_agent) *agent = NULL;
         tacit_agent_request request;
         int n = snprintf(text, sizeof text,
                          "world: {kind: %s}\nepisodes: %d\nruns: 1\nseed: 1\nagents:\n  - "
@@ -181,9 +180,6 @@ TEST(an_experiment_and_its_service_promise_the_same)
         (void)snprintf(path, sizeof path, "/v1/guarantee?learner=%s", cases[i].name);
         assert_int_equal(server_get(&s, path, answer), 200);
         assert_same_plan(tacit_agent_release_plan(agent), answer);
-        tacit_agent_destroy(agent);
-        tacit_world_destroy(world);
-        tacit_experiment_destroy(experiment);
     }
     /* what is declared is told, here and on the billboard */
     static const char *const told[][2] = {{"norm", "\"parameter_norm\":0.25"},
@@ -204,9 +200,6 @@ TEST(an_experiment_and_its_service_promise_the_same)
         (void)snprintf(key, sizeof key, "%.*s", (int)strcspn(told[i][1], ":"), told[i][1]);
         assert_non_null(strstr(answer, key));
     }
-    tacit__service_config_free(&less);
-    tacit__service_config_free(&full);
-    end(&s);
 }
 
 /* One row of exact sums: on the simplex, noise is less, as for a request from C that says the same. */
@@ -220,8 +213,7 @@ TEST(features_that_sum_to_one_need_less_noise)
               "2000,\n"
               "     agent: {kind: lsvi-ucb, schedule: batched, privacy: {model: joint, epsilon: 1, "
               "delta: 0}}}\n";
-    server s;
-    begin(&s, yaml);
+    SERVER(s, yaml);
     const tacit_linear linear = {.dimension = 3, .bound = 1, .simplex = true};
     const tacit_setting batched = {"schedule", "batched", 0};
     const tacit_agent_request request = {.kind = "lsvi-ucb",
@@ -246,7 +238,6 @@ TEST(features_that_sum_to_one_need_less_noise)
     assert_int_equal(server_get(&s, "/v1/guarantee?learner=any", answer), 200);
     assert_null(strstr(answer, "simplex"));
     assert_true(less < json_number(answer, "scale"));
-    end(&s);
 }
 
 /* --- Kept ------------------------------------------------------------------------------------------ */
@@ -266,7 +257,7 @@ TEST(what_was_declared_stays)
     static const char *const changed[4] = {"", ", parameter_norm: 0.75", "uneven.csv", ""};
     static const char *const learners[4] = {"two", "two", "rooms", "steps"};
     char yaml[1200], decision[1024];
-    server s;
+    SCOPED_BY(end) server s;
     (void)snprintf(yaml, sizeof yaml, form, parts[0], parts[1], parts[2], parts[3]);
     server_open(&s, TACIT_COMMAND, yaml);
     write_tables(&s);
@@ -309,7 +300,6 @@ TEST(what_was_declared_stays)
     server_rewrite(&s, yaml);
     assert_true(server_start(&s, NULL));
     assert_true(ledger(&s, "two", "users") == 6);
-    end(&s);
 }
 
 /* --- Held to --------------------------------------------------------------------------------------- */
@@ -326,9 +316,8 @@ TEST(every_input_is_held_to_it)
     static const char *const wrong[] = {
         "[0.5,0.4, 1,0]",      "[0.5,0.5, 0.7,0.7]", "[1.5,-0.5, 1,0]",       "[0.5,0.5, 0,0]",
         "[0.5,0.500001, 1,0]", "[1,0, 0.2,0.2]",     "[1e300,1e300, 0.5,0.5]"};
-    server s;
     char episode[512], path[700], body[256], decision[1024];
-    begin(&s, yaml);
+    SERVER(s, yaml);
     open_episode(&s, "{\"learner\":\"steps\"}", episode);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
     for (size_t i = 0; i < N_OF(wrong); i++) {
@@ -354,7 +343,6 @@ TEST(every_input_is_held_to_it)
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     server_wait_users(&s, "two", 1);
     assert_true(ledger(&s, "two", "refused") == 0);
-    end(&s);
 }
 
 /* --- Devices --------------------------------------------------------------------------------------- */
@@ -386,7 +374,7 @@ TEST(devices_get_it_and_check_it)
 {
     static char got[SERVER_ANSWER];
     static char yaml[4096];
-    server s;
+    SCOPED_BY(end) server s;
     put_learners(yaml, sizeof yaml, false);
     server_open(&s, TACIT_COMMAND, yaml);
     write_tables(&s);
@@ -437,7 +425,6 @@ TEST(devices_get_it_and_check_it)
             assert_refused(board, "\"weights\":\"AAAAAAAA0D8", "\"weights\":\"AAAAAAAA4D8");
         }
     }
-    end(&s);
 }
 
 /* --- Simulated users -------------------------------------------------------------------------------- */
@@ -483,8 +470,7 @@ TEST(users_of_worlds_that_keep_it_may_come)
         {"steps", "--world random-linear --set d=3 --set states=5 --set actions=2 --set horizon=2",
          NULL},
     };
-    server s;
-    begin(&s, yaml);
+    SERVER(s, yaml);
     write_tables(&s);
     FILE *token = open_file(&s, "token");
     (void)fprintf(token, "%s\n", s.token);
@@ -502,5 +488,4 @@ TEST(users_of_worlds_that_keep_it_may_come)
         server_wait_users(&s, plays[i].learner, 40);
         assert_true(ledger(&s, plays[i].learner, "refused") == 0);
     }
-    end(&s);
 }

@@ -116,7 +116,7 @@ TEST(devices_of_every_family_report_and_are_counted_once)
                                            "obi",      "mixture", "policy",   "vtr",
                                            "vtr-plus", "kernel",  "shared",   "disjoint"};
     enum { USERS = 4 };
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s);
     for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {
         for (unsigned k = 1; k <= USERS; k++) {
@@ -134,7 +134,6 @@ TEST(devices_of_every_family_report_and_are_counted_once)
         assert_true(ledger(&s, learners[i], "accepted") == USERS);
         assert_true(ledger(&s, learners[i], "refused") == 0);
     }
-    end(&s);
 }
 
 TEST(a_device_reports_on_its_owners_terms_only)
@@ -142,7 +141,7 @@ TEST(a_device_reports_on_its_owners_terms_only)
     static const struct {
         const char *learner, *said;
     } cases[] = {{"joint", "UNSUPPORTED"}, {"weak", "BAD_EPSILON"}};
-    server s;
+    SCOPED_BY(end) server s;
     char said[1024];
     begin(&s);
     for (size_t i = 0; i < 2; i++) {
@@ -152,14 +151,13 @@ TEST(a_device_reports_on_its_owners_terms_only)
         server_read(&s, "report.json", said, sizeof said);
         assert_string_equal(said, "");
     }
-    end(&s);
 }
 
 /* The state counts the reports of a person; without one there are none, since nobody could count them. */
 TEST(a_device_whose_person_comes_back_stops_after_the_last_report)
 {
     static char said[4096];
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s);
     assert_true(run_device(&s, "back", "") != 0);
     server_read(&s, "steps", said, sizeof said);
@@ -180,7 +178,6 @@ TEST(a_device_whose_person_comes_back_stops_after_the_last_report)
     server_read(&s, "steps", said, sizeof said);
     assert_non_null(strstr(said, "the device's state is damaged"));
     assert_true(ledger(&s, "back", "accepted") == 2);
-    end(&s);
 }
 
 /* Several processes with one person's state, as of an app that was started twice: whoever comes second reads what the first has
@@ -188,7 +185,7 @@ TEST(a_device_whose_person_comes_back_stops_after_the_last_report)
 TEST(processes_with_one_state_make_no_more_reports_than_one)
 {
     static char said[64];
-    server s;
+    SCOPED_BY(end) server s;
     char command[1024];
     begin(&s);
     assert_int_equal(run_device(&s, "back", "first"), 0);
@@ -200,5 +197,4 @@ TEST(processes_with_one_state_make_no_more_reports_than_one)
     assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): a program of this build
     server_read(&s, "counts", said, sizeof said);
     assert_string_equal(said, "2\n");
-    end(&s);
 }

@@ -50,7 +50,7 @@ static void open_drill(server *s)
 
 TEST(a_lost_disk_is_replaced_by_a_backup)
 {
-    server s;
+    SCOPED_BY(end) server s;
     open_drill(&s);
     bring(&s, 20);
     server_wait_users(&s, "arms", 20);
@@ -81,12 +81,11 @@ TEST(a_lost_disk_is_replaced_by_a_backup)
     tool(&s, "store adopt service.yaml --original-is-gone", 0);
     assert_true(server_start(&s, NULL));
     assert_true(ledger(&s, "arms", "lives") == 3);
-    end(&s);
 }
 
 TEST(the_whole_directory_moves_without_a_price)
 {
-    server s;
+    SCOPED_BY(end) server s;
     open_drill(&s);
     bring(&s, 5);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
@@ -97,7 +96,6 @@ TEST(the_whole_directory_moves_without_a_price)
     bring(&s, 5);
     server_wait_users(&s, "arms", 10);
     assert_true(ledger(&s, "arms", "lives") == 1);
-    end(&s);
 }
 
 TEST(a_mark_that_is_damaged_in_one_place_still_counts)
@@ -111,14 +109,13 @@ TEST(a_mark_that_is_damaged_in_one_place_still_counts)
         {"head -c 20 /dev/zero >other/service.mark", "behind"},
         {"rm other/service.mark", "behind"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        server s;
+        SCOPED_BY(end) server s;
         open_drill(&s);
         bring(&s, 3);
         assert_int_equal(server_stop(&s, SIGTERM), 0);
         server_shell(&s, cases[i].damage);
         assert_true(server_start(&s, NULL));
         assert_store(&s, cases[i].standing);
-        end(&s);
     }
 }
 
@@ -126,7 +123,7 @@ TEST(a_mark_that_is_damaged_in_one_place_still_counts)
 
 TEST(a_key_is_changed)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char decision[1024];
     int code = 0;
     open_drill(&s);
@@ -158,7 +155,6 @@ TEST(a_key_is_changed)
     assert_true(server_start(&s, NULL));
     assert_store(&s, "fine");
     server_wait_users(&s, "arms", 4);
-    end(&s);
 }
 
 /* --- The log ------------------------------------------------------------------------------------- */
@@ -184,7 +180,7 @@ static void assert_noticed(server *s)
 
 TEST(a_log_that_is_cut_or_flipped_at_any_page_is_noticed)
 {
-    server s;
+    SCOPED_BY(server_close) server s;
     struct stat entry;
     char path[300], command[300];
     open_drill(&s);
@@ -209,5 +205,4 @@ TEST(a_log_that_is_cut_or_flipped_at_any_page_is_noticed)
             server_shell(&s, command);
             assert_noticed(&s);
         }
-    server_close(&s);
 }

@@ -85,9 +85,8 @@ static int begin_to_ask(const server *s, const way *w)
 
 TEST(who_sends_drops_is_sent_away_wherever_in_a_request)
 {
-    server s;
     int fd[WAYS], there = WAYS;
-    begin(&s, crowded);
+    SERVER(s, crowded);
     for (int i = 0; i < WAYS; i++)
         fd[i] = begin_to_ask(&s, &ways[i]);
     wait_until((there = drop(fd)) == 0);
@@ -97,15 +96,13 @@ TEST(who_sends_drops_is_sent_away_wherever_in_a_request)
     assert_int_equal(there, 0);
     for (int i = 0; i < WAYS; i++)
         (void)close(fd[i]);
-    end(&s);
 }
 
 /* All places are taken by such clients, and somebody else is served all the same, while they go on. */
 TEST(drops_on_all_connections_keep_nobody_out)
 {
-    server s;
     int fd[WAYS];
-    begin(&s, crowded);
+    SERVER(s, crowded);
     for (int i = 0; i < WAYS; i++)
         fd[i] = begin_to_ask(&s, &ways[i % 3]);
     int other = server_connect(&s), status = 0;
@@ -118,5 +115,4 @@ TEST(drops_on_all_connections_keep_nobody_out)
     (void)close(other);
     for (int i = 0; i < WAYS; i++)
         (void)close(fd[i]);
-    end(&s);
 }

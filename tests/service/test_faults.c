@@ -15,7 +15,7 @@
 
 TEST(a_second_server_on_the_store_refuses)
 {
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, plain);
     server other = s;
     other.pid = 0;
@@ -23,12 +23,11 @@ TEST(a_second_server_on_the_store_refuses)
     assert_false(server_start(&other, &code));
     assert_int_equal(code, 3);
     assert_true(file_has(s.directory, "another server is running"));
-    end(&s);
 }
 
 TEST(a_store_of_another_key_or_with_damage_is_refused)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char path[300], kept[300], command[800], out[512];
     int code = 0;
     begin(&s, plain);
@@ -67,7 +66,6 @@ TEST(a_store_of_another_key_or_with_damage_is_refused)
     assert_int_equal(system(command), 0);
     assert_false(server_start(&s, &code));
     assert_true(code == 2 || code == 3);
-    end(&s);
 }
 
 TEST(a_damaged_schema_is_not_quoted)
@@ -76,7 +74,7 @@ TEST(a_damaged_schema_is_not_quoted)
         "PRAGMA writable_schema=ON; UPDATE sqlite_master SET name=X'53454352455401a5ff1b5b324a',"
         " sql=X'53454352455401a5ff1b5b324a' WHERE name='token'";
     static const char *const tools[] = {"store check", "store export", "token list"};
-    server s;
+    SCOPED_BY(end) server s;
     sqlite3 *db;
     char out[512], arguments[64], command[600];
     int code = 0;
@@ -97,12 +95,11 @@ TEST(a_damaged_schema_is_not_quoted)
                    "LC_ALL=C grep -q 'SECRET\\|[^[:print:]]' '%s/err' '%s/tool.err'", s.directory,
                    s.directory);
     assert_int_not_equal(system(command), 0);
-    end(&s);
 }
 
 TEST(changed_settings_need_another_name)
 {
-    server s;
+    SCOPED_BY(end) server s;
     int code = 0;
     char yaml[2048];
     begin(&s, plain);
@@ -114,14 +111,13 @@ TEST(changed_settings_need_another_name)
     assert_false(server_start(&s, &code));
     assert_int_equal(code, 2);
     assert_true(file_has(s.directory, "give a changed learner another name"));
-    end(&s);
 }
 
 TEST(a_full_disk_acknowledges_nothing_and_recovers)
 {
     if (!may_preload)
         skip();
-    server s;
+    SCOPED_BY(end) server s;
     char decision[1024];
     full_disk disk;
     server_open(&s, TACIT_COMMAND, plain);
@@ -144,7 +140,6 @@ TEST(a_full_disk_acknowledges_nothing_and_recovers)
     assert_true(file_has(s.directory, "the store can be written again"));
     server_wait_users(&s, "arms", 1);
     assert_true(ledger(&s, "arms", "accepted") == 1);
-    end(&s);
 }
 
 TEST(a_read_only_store_is_refused)
@@ -170,7 +165,7 @@ TEST(a_read_only_store_is_refused)
 
 TEST(a_copy_decides_but_does_not_learn)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char decision[1024], out[512], path[300], body[64];
     begin(&s, plain);
     for (int i = 0; i < 5; i++) {
@@ -198,7 +193,6 @@ TEST(a_copy_decides_but_does_not_learn)
                  503, "copy", "");
     assert_true(ledger(&s, "arms", "users") == 5);
     assert_non_null(strstr(answer, "the store is a copy"));
-    end(&s);
 }
 
 typedef struct crowd {
@@ -245,7 +239,7 @@ static int count(crowd *crowds, int n)
 TEST(sigterm_under_load_loses_nothing)
 {
     enum { CROWD = 8, ROUNDS = 5 };
-    server s;
+    SCOPED_BY(end) server s;
     pthread_t threads[CROWD];
     crowd crowds[CROWD];
     int acknowledged = 0;
@@ -265,13 +259,12 @@ TEST(sigterm_under_load_loses_nothing)
     server_wait_users(&s, "arms", (unsigned long)acknowledged);
     double accepted = ledger(&s, "arms", "accepted"); /* an answer may have been lost on its way */
     assert_within(accepted, acknowledged, acknowledged + ROUNDS * CROWD);
-    end(&s);
 }
 
 /* While somebody slow is waited for, the others are answered, and told that this was the last answer on their connection. */
 TEST(an_answer_during_the_end_closes_its_connection)
 {
-    server s;
+    SCOPED_BY(end) server s;
     int kept = -1;
     begin(&s, plain);
     int slow = server_connect(&s);
@@ -292,5 +285,4 @@ TEST(an_answer_during_the_end_closes_its_connection)
     (void)close(slow);
     (void)close(kept);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    end(&s);
 }

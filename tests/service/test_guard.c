@@ -44,7 +44,7 @@ static void begin_slowly(const server *s, int slow[SLOW])
 
 TEST(slow_and_half_closed_clients_do_not_block_others)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char text[512];
     int slow[SLOW];
     begin_with(&s, "timeout: 5");
@@ -66,7 +66,6 @@ TEST(slow_and_half_closed_clients_do_not_block_others)
     assert_int_equal(server_get(&s, "/healthz", answer), 200);
     for (int i = 0; i < SLOW; i++)
         (void)close(slow[i]);
-    end(&s);
 }
 
 static bool was_closed(int fd)
@@ -78,7 +77,7 @@ static bool was_closed(int fd)
 
 TEST(slow_clients_are_sent_away)
 {
-    server s;
+    SCOPED_BY(end) server s;
     int slow[SLOW], gone = 0;
     begin_with(&s, "timeout: 1");
     begin_slowly(&s, slow);
@@ -90,7 +89,6 @@ TEST(slow_clients_are_sent_away)
     assert_int_equal(gone, SLOW);
     wait_until(server_get(&s, "/healthz", answer) == 200); /* it may be sent away itself */
     assert_int_equal(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
-    end(&s);
 }
 
 /* The answer to a request, after which the client says no more; the status, or 0. */
@@ -111,7 +109,7 @@ static int ask_and_hang_up(const server *s, const char *path, const char *extra,
 
 TEST(who_hangs_up_on_one_side_hears_what_was_written)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char yaml[2048], decision[1024], body[2048], extra[64];
     (void)snprintf(yaml, sizeof yaml, "threads: 1\n%s", plain);
     begin(&s, yaml);
@@ -127,7 +125,6 @@ TEST(who_hangs_up_on_one_side_hears_what_was_written)
         (void)close(older);
     }
     assert_true(ledger(&s, "arms", "accepted") == 10);
-    end(&s);
 }
 
 /* The sockets that the server has open. */
@@ -163,7 +160,7 @@ TEST(wherever_a_connection_is_broken_off_its_place_comes_back)
 {
     enum { POINTS = 10 };
     enum way { SILENT, HALF_CLOSED, CLOSED, RESET, WAYS };
-    server s;
+    SCOPED_BY(end) server s;
     char head[512], text[8192], decision[1024], body[2048];
     int fd[POINTS][WAYS];
     begin_with(&s, "timeout: 5");
@@ -200,14 +197,12 @@ TEST(wherever_a_connection_is_broken_off_its_place_comes_back)
     for (int i = 0; i < POINTS; i++)
         for (int way = SILENT; way <= HALF_CLOSED; way++)
             (void)close(fd[i][way]);
-    end(&s);
 }
 
 TEST(tokens_open_what_their_scopes_say)
 {
-    server s;
     char decider[128], observer[128], reader[128], out[2048];
-    begin(&s, plain);
+    SERVER(s, plain);
     server_token(&s, "decider", "decide", decider);
     server_token(&s, "observer", "observe", observer);
     server_token(&s, "reader", "read", reader);
@@ -243,7 +238,6 @@ TEST(tokens_open_what_their_scopes_say)
     assert_int_equal(server_tool(&s, "token list service.yaml", out, sizeof out), 0);
     assert_non_null(strstr(out, "revoked"));
     assert_null(strstr(out, decider));
-    end(&s);
 }
 
 static void change_store(const server *s, const char *sql)
@@ -258,10 +252,9 @@ TEST(tokens_are_renewed_for_ever)
 {
     static const char again[] = "token create service.yaml --name web --scopes decide",
                       body[] = "{\"learner\":\"arms\",\"state\":0}";
-    server s;
     char first[128], second[128], other[128];
     static char out[1 << 16];
-    begin(&s, plain);
+    SERVER(s, plain);
     server_token(&s, "web", "decide", first);
     assert_int_equal(server_tool(&s, again, out, sizeof out), 2); /* it is taken */
     assert_int_equal(server_tool(&s, "token revoke service.yaml --name web", out, sizeof out), 0);
@@ -291,7 +284,6 @@ TEST(tokens_are_renewed_for_ever)
     assert_true(file_has(s.directory, "at most 256 valid tokens"));
     assert_int_equal(server_tool(&s, "token revoke service.yaml --name old7.", out, sizeof out), 0);
     server_token(&s, "more", "read", other);
-    end(&s);
 }
 
 /* The routes that a scope opens, beside those that are open. All others are closed: every route with every scope is asked. */
@@ -308,7 +300,7 @@ TEST(every_route_asks_for_its_scope)
     static const char open[] =
         "GET /v1/billboard;GET /healthz;GET /readyz;GET /;GET /live.css;GET /live.js;";
     enum { SCOPES = sizeof opens / sizeof *opens };
-    server s;
+    SCOPED_BY(end) server s;
     char tokens[SCOPES][128], all[2048] = "";
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
@@ -340,7 +332,6 @@ TEST(every_route_asks_for_its_scope)
     }
     assert_int_equal(asked, tacit__n_routes); /* none was forgotten */
     assert_true(ledger(&s, "arms", "accepted") == 0);
-    end(&s);
 }
 
 /* Every key of an answer is named in the reference, at its route. */
@@ -348,9 +339,8 @@ TEST(what_is_answered_is_written_down)
 {
     static const char *const paths[] = {"/v1/billboard", "/v1/learners", "/v1/ledger",
                                         "/v1/guarantee", "/v1/history",  "/healthz"};
-    server s;
     char decision[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"few\",\"state\":0}", decision);
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     server_wait_users(&s, "few", 1);
@@ -375,28 +365,25 @@ TEST(what_is_answered_is_written_down)
             }
         }
     }
-    end(&s);
 }
 
 /* The page has no script and no style but those that the service sends, and the browser is told so. */
 TEST(the_page_runs_nothing_inline)
 {
-    server s;
-    begin(&s, plain);
+    SERVER(s, plain);
     assert_int_equal(server_ask(&s, "", "GET", "/", NULL, NULL, answer), 200);
     assert_non_null(strstr(answer, "script-src 'self'"));
     assert_non_null(strstr(answer, "style-src 'self'"));
     assert_null(strstr(answer, "unsafe"));
     assert_null(strstr(answer, "<style"));
     assert_null(strstr(answer, "<script>"));
-    end(&s);
 }
 
 /* However fast or slow the two sides are: in t seconds a token gets at most one second's worth and what came in since. */
 TEST(a_token_that_asks_too_often_is_told_to_wait)
 {
     enum { RATE = 2, REFUSED = 10, MOST = 2000 };
-    server s;
+    SCOPED_BY(end) server s;
     begin_with(&s, "rate: 2");
     int refused = 0, served = 0;
     double start = server_seconds();
@@ -412,14 +399,12 @@ TEST(a_token_that_asks_too_often_is_told_to_wait)
     assert_within(served, 1, RATE + RATE * (server_seconds() - start));
     server_nap(1100);
     assert_int_equal(server_get(&s, "/v1/learners", answer), 200);
-    end(&s);
 }
 
 TEST(planted_values_are_found_nowhere)
 {
-    server s;
     char decision[1024], episode[512], path[700];
-    begin(&s, plain);
+    SERVER(s, plain);
     static const char *const planted[] = {"zanzibar-person-4711", "0.123456789", "zanzibar-field"};
     open_episode(&s, "{\"learner\":\"walk\",\"user\":\"zanzibar-person-4711\"}", episode);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
@@ -458,5 +443,4 @@ TEST(planted_values_are_found_nowhere)
     for (int i = 0; i < 3000 && stat(log, &entry) == 0 && entry.st_size > 0; i++)
         server_nap(10);
     assert_true(stat(log, &entry) != 0 || entry.st_size == 0);
-    end(&s);
 }

@@ -37,7 +37,7 @@ TEST(readiness_comes_back_by_itself)
 {
     if (!may_preload)
         skip();
-    server s;
+    SCOPED_BY(end) server s;
     char decision[1024];
     full_disk disk;
     server_open(&s, TACIT_COMMAND, plain);
@@ -58,12 +58,11 @@ TEST(readiness_comes_back_by_itself)
     assert_reasons(&s, "");
     assert_alive(&s, "ok");
     assert_true(figure(&s, "tacit_ready") == 1);
-    end(&s);
 }
 
 TEST(a_copy_is_alive_and_not_ready)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char out[64], yaml[2048];
     begin(&s, plain);
     assert_int_equal(server_tool(&s, "store backup service.yaml copy.db", out, sizeof out), 0);
@@ -85,7 +84,6 @@ TEST(a_copy_is_alive_and_not_ready)
                    decision);
     assert_error(server_post(&s, "/v1/observe", body, answer), 503, "copy", "");
     assert_non_null(strstr(answer, "\r\nRetry-After: "));
-    end(&s);
 }
 
 /* --- The admin listener --------------------------------------------------------------------------- */
@@ -153,7 +151,7 @@ TEST(health_is_told_although_every_place_is_taken)
                                 "learners: [{name: arms, space: {states: 3, actions: 4, horizon: "
                                 "1}, users: 100, agent: " JOINT "}]\n";
     static int fd[SILENT];
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, taken);
     const server admin = admin_of(&s);
     int n = hold(&s, "127.0.0.1", fd);
@@ -172,7 +170,6 @@ TEST(health_is_told_although_every_place_is_taken)
     let_go(fd, n);
     wait_until(server_get(&s, "/healthz", answer) == 200);
     assert_int_equal(server_get(&s, "/healthz", answer), 200);
-    end(&s);
 }
 
 TEST(one_address_does_not_keep_the_others_out)
@@ -182,7 +179,7 @@ TEST(one_address_does_not_keep_the_others_out)
                                   "learners: [{name: arms, space: {states: 3, actions: 4, horizon: "
                                   "1}, users: 100, agent: " JOINT "}]\n";
     static int fd[SILENT];
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, patient);
     int n = hold(&s, "127.0.0.2", fd);
     if (n < 500) { /* this machine has no such address */
@@ -194,14 +191,13 @@ TEST(one_address_does_not_keep_the_others_out)
         assert_int_equal(server_get(&s, "/healthz", answer), 200);
     assert_int_equal(server_post(&s, "/v1/decide", "{\"state\":0}", answer), 200);
     let_go(fd, n);
-    end(&s);
 }
 
 /* --- Figures -------------------------------------------------------------------------------------- */
 
 TEST(figures_say_who_waits_and_how_old_the_last_commit_is)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char decision[1024];
     begin(&s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
@@ -215,23 +211,21 @@ TEST(figures_say_who_waits_and_how_old_the_last_commit_is)
     double commits = figure(&s, "tacit_store_commits_total");
     wait_until(figure(&s, "tacit_store_commits_total") > commits);
     assert_true(figure(&s, "tacit_store_commits_total") > commits);
-    end(&s);
 }
 
 TEST(users_left_do_not_wrap)
 {
-    tacit__text out = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text out = {0};
     const tacit__learner_figures f = {.limit = 4, .accepted = 5, .users = 5};
     tacit__describe_figures(&f, &out);
     assert_non_null(strstr(out.data, "\"left\":0,"));
-    tacit__text_destroy(&out);
 }
 
 /* --- What is written down ------------------------------------------------------------------------- */
 
 TEST(the_log_is_json_where_the_file_says_so)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char yaml[2048], path[300], line[2000];
     int lines = 0;
     bool started = false, stopped = false, reloaded = false;
@@ -258,7 +252,6 @@ TEST(the_log_is_json_where_the_file_says_so)
     }
     (void)fclose(file);
     assert_true(lines >= 3 && started && stopped && reloaded);
-    end(&s);
 }
 
 TEST(the_audit_log_has_tokens_starts_and_stops)
@@ -267,7 +260,7 @@ TEST(the_audit_log_has_tokens_starts_and_stops)
         "token 'all' created: admin (by user", "service started: tacit ",
         "created: decide,observe, learner arms, 5 users a day, ", "token 'web' revoked (by user",
         "service stopped (by user"};
-    server s;
+    SCOPED_BY(end) server s;
     static char out[8192];
     begin(&s, plain);
     assert_int_equal(server_tool(&s,
@@ -289,14 +282,13 @@ TEST(the_audit_log_has_tokens_starts_and_stops)
     assert_null(strstr(strstr(out, "revoked") + 1, "revoked")); /* what was refused is none */
     assert_int_equal(server_tool(&s, "store events --json service.yaml", out, sizeof out), 0);
     assert_true(strncmp(out, "{\"events\":[{\"time\":\"", 20) == 0);
-    end(&s);
 }
 
 /* --- Small guards --------------------------------------------------------------------------------- */
 
 TEST(the_process_leaves_no_core_and_ignores_what_means_nothing)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char path[64], line[200];
     bool found = false;
     begin(&s, plain);
@@ -316,7 +308,6 @@ TEST(the_process_leaves_no_core_and_ignores_what_means_nothing)
     (void)snprintf(path, sizeof path, "/proc/%ld/environ", (long)s.pid);
     assert_int_equal(stat(path, &entry), 0);
     assert_int_equal(entry.st_uid, 0);
-    end(&s);
 }
 
 TEST(a_thread_that_is_not_to_be_had_says_what_it_needs)
@@ -324,7 +315,7 @@ TEST(a_thread_that_is_not_to_be_had_says_what_it_needs)
 #ifdef TACIT_SANITIZED
     skip(); /* which takes terabytes of address space */
 #endif
-    server s;
+    SCOPED_BY(end) server s;
     char command[800];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
@@ -341,5 +332,4 @@ TEST(a_thread_that_is_not_to_be_had_says_what_it_needs)
         served = system(command) == 0;
     }
     assert_true(said);
-    end(&s);
 }

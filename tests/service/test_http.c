@@ -7,9 +7,8 @@
 
 TEST(episodes_are_opened_decided_observed_and_learned)
 {
-    server s;
     char episode[512], decision[3][1024], path[700], body[2048];
-    begin(&s, plain);
+    SERVER(s, plain);
     open_episode(&s, "{\"learner\":\"walk\"}", episode);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
     decide(&s, path, "{\"state\":2}", decision[0]);
@@ -34,14 +33,12 @@ TEST(episodes_are_opened_decided_observed_and_learned)
                     "finished"); /* said again: nothing happens */
     assert_true(ledger(&s, "walk", "accepted") == 1);
     assert_error(server_post(&s, path, "{\"state\":4}", answer), 409, "finished", "");
-    end(&s);
 }
 
 TEST(contradictions_are_refused_and_repetitions_are_not)
 {
-    server s;
     char episode[512], first[1024], second[1024], path[700];
-    begin(&s, plain);
+    SERVER(s, plain);
     open_episode(&s, "{\"learner\":\"walk\"}", episode);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
     decide(&s, path, "{\"state\":2,\"step\":0}", first);
@@ -61,14 +58,12 @@ TEST(contradictions_are_refused_and_repetitions_are_not)
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/observe", other);
     (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":0.5}", second);
     assert_error(server_post(&s, path, body, answer), 422, "out_of_range", "decision");
-    end(&s);
 }
 
 TEST(a_user_takes_part_once)
 {
-    server s;
     char decision[1024], again[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"ann@example.org\"}",
            decision);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"ann@example.org\"}",
@@ -85,14 +80,12 @@ TEST(a_user_takes_part_once)
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"bob@example.org\"}",
            decision);
     assert_true(ledger(&s, "arms", "accepted") == 1);
-    end(&s);
 }
 
 TEST(after_the_last_user_it_decides_and_learns_no_more)
 {
-    server s;
     char decision[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     for (int i = 0; i < 4; i++) {
         decide(&s, "/v1/decide", "{\"learner\":\"few\",\"state\":0}", decision);
         assert_observed(&s, decision, ",\"reward\":0.5", "finished");
@@ -116,13 +109,12 @@ TEST(after_the_last_user_it_decides_and_learns_no_more)
     assert_non_null(strstr(answer, "tacit_users_left{learner=\"few\"} 0\n"));
     assert_non_null(strstr(answer, "tacit_learning{learner=\"few\"} 0\n"));
     assert_non_null(strstr(answer, "tacit_learning{learner=\"arms\"} 1\n"));
-    end(&s);
 }
 
 /* What somebody told who will not be learned from is not kept: it cannot even be contradicted. How far they are is known. */
 TEST(after_the_last_user_nothing_raw_is_held)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char late[2][1024], path[700], episode[512], decision[1024];
     begin(&s, "listen: 127.0.0.1:0\n"
               "store: service.db\n"
@@ -148,14 +140,12 @@ TEST(after_the_last_user_nothing_raw_is_held)
     assert_observed(&s, late[1], ",\"reward\":0.5,\"next_state\":2", "full");
     assert_true(ledger(&s, "one", "accepted") == 1);
     open_episode(&s, "{\"user\":\"late\"}", episode); /* may come again */
-    end(&s);
 }
 
 TEST(episodes_that_never_finish_expire_without_harm)
 {
-    server s;
     char yaml[2048], decision[1024], episode[512], path[700];
-    begin(&s, plain); /* where she has a week */
+    SERVER(s, plain); /* where she has a week */
     open_episode(&s, "{\"learner\":\"walk\",\"user\":\"eve\"}", episode);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
     decide(&s, path, "{\"state\":0}", decision);
@@ -181,13 +171,11 @@ TEST(episodes_that_never_finish_expire_without_harm)
     char out[512];
     assert_int_equal(server_tool(&s, "store check service.yaml", out, sizeof out), 0);
     assert_non_null(strstr(out, " 0 episodes open"));
-    end(&s);
 }
 
 TEST(local_reports_are_counted_once)
 {
-    server s;
-    begin(&s, plain);
+    SERVER(s, plain);
     assert_int_equal(server_ask(&s, "", "GET", "/v1/billboard?learner=ours", NULL, NULL, answer),
                      200); /* public */
     char etag[80], extra[200], out[1024], arguments[512];
@@ -259,7 +247,6 @@ TEST(local_reports_are_counted_once)
     assert_true(ledger(&s, "ours", "refused") == 0);
     /* a release of every device, 50 of which were declared */
     assert_true(json_number(answer, "declared") == 50 && json_number(answer, "passed") == 40);
-    end(&s);
 }
 
 TEST(agents_of_all_families_are_served)
@@ -278,9 +265,8 @@ TEST(agents_of_all_families_are_served)
                                    "     privacy: {model: joint, epsilon: 1}}}\n"
                                    "  - {name: own, space: {features: 2, actions: 3, shared: no}, "
                                    "users: 100, agent: {kind: lin-ucb, privacy: {model: none}}}\n";
-    server s;
     char path[300], arguments[512], out[1024], decision[1024];
-    begin(&s, families);
+    SERVER(s, families);
     (void)snprintf(path, sizeof path, "%s/token", s.directory);
     FILE *file = fopen(path, "w");
     (void)fprintf(file, "%s\n", s.token);
@@ -325,5 +311,4 @@ TEST(agents_of_all_families_are_served)
         assert_true(ledger(&s, names[i], "version") == version[i]);
     decide(&s, "/v1/decide", here, decision);
     assert_true(json_number(answer, "version") == version[2]);
-    end(&s);
 }

@@ -77,9 +77,8 @@ TEST(an_episode_is_opened_once)
 {
     static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}",
                       bob[] = "{\"learner\":\"walk\",\"user\":\"bob\"}";
-    server s;
     char first[4096], episode[512], path[700], decision[1024];
-    begin(&s, keyed);
+    SERVER(s, keyed);
     keep(post(&s, "/v1/episodes", k1, ann, 201), first);
     assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
     server_nap(1100); /* not by the clock */
@@ -119,16 +118,14 @@ TEST(an_episode_is_opened_once)
     (void)post(&s, "/v1/episodes", many, bob, 201);
     free(many);
     assert_true(figure(&s, "walk", "accepted") == 1);
-    end(&s);
 }
 
 /* --- Deciding ----------------------------------------------------------------------------------- */
 
 TEST(a_decision_is_made_once)
 {
-    server s;
     char first[4096], second[4096], decision[1024], other[1024], episode[512], path[700];
-    begin(&s, keyed);
+    SERVER(s, keyed);
     static const char carl[] = "{\"learner\":\"arms\",\"state\":1,\"user\":\"carl\"}";
     keep(post(&s, "/v1/decide", k1, carl, 200), first);
     assert_true(json_field(first, "decision", decision, sizeof decision));
@@ -178,7 +175,6 @@ TEST(a_decision_is_made_once)
         assert_reused(&s, path, key, "{\"state\":2,\"step\":0}");
     }
     (void)post(&s, path, NULL, "{\"state\":2}", 409); /* it is over */
-    end(&s);
 }
 
 typedef struct racer {
@@ -199,10 +195,9 @@ static void *race(void *context)
 TEST(those_who_come_at_once_get_one_answer)
 {
     enum { RACERS = 8 };
-    server s;
     pthread_t threads[RACERS];
     racer *racers = calloc(RACERS, sizeof *racers);
-    begin(&s, keyed);
+    SERVER(s, keyed);
     for (int i = 0; i < RACERS; i++) {
         racers[i].s = &s;
         assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
@@ -214,15 +209,13 @@ TEST(those_who_come_at_once_get_one_answer)
         assert_string_equal(strchr(racers[i].heard, '{'), strchr(racers[0].heard, '{'));
     }
     free(racers);
-    end(&s);
 }
 
 /* --- Reports ------------------------------------------------------------------------------------ */
 
 TEST(a_report_is_taken_once_and_another_under_its_key_is_refused)
 {
-    server s;
-    begin(&s, keyed);
+    SERVER(s, keyed);
     char *one = make_report(&s), *two = make_report(&s);
     (void)post(&s, "/v1/reports", k1, one, 202);
     (void)post(&s, "/v1/reports", k1, one, 202);
@@ -235,7 +228,6 @@ TEST(a_report_is_taken_once_and_another_under_its_key_is_refused)
     assert_true(figure(&s, "ours", "accepted") == 2);
     free(one);
     free(two);
-    end(&s);
 }
 
 /* --- What is kept ------------------------------------------------------------------------------- */
@@ -251,7 +243,7 @@ static int kept(server *s)
 TEST(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first)
 {
     static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}";
-    server s;
+    SCOPED_BY(end) server s;
     char yaml[2048], first[4096], key[40];
     (void)snprintf(yaml, sizeof yaml, "limits: {keys: 3}\n%s", keyed);
     begin(&s, yaml);
@@ -287,5 +279,4 @@ TEST(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first)
     wait_until(kept(&s) == 0);
     assert_int_equal(kept(&s), 0);
     assert_true(strcmp(post(&s, "/v1/episodes", k1, ann, 201), first) != 0);
-    end(&s);
 }

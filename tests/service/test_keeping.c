@@ -16,6 +16,8 @@
 #include "store/service_store_inside.h"
 #include "support/check.h"
 
+SCOPED_TYPE(tacit__vault, tacit__vault_close)
+
 static const uint8_t master[TACIT__KEY_BYTES] = "a test's", other[TACIT__KEY_BYTES] = "another";
 static const uint8_t state_bytes[] = "everything";
 static const char secret[] = "somebody's data";
@@ -170,9 +172,9 @@ static void assert_whole(tacit__vault *v)
 
 TEST(a_store_of_the_format_before_is_brought_over)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
-    tacit__vault *v = NULL;
+    SCOPED(tacit__vault) *v = NULL;
     struct stat entry;
     char beside[100];
     uint8_t key[TACIT__KEY_BYTES];
@@ -197,8 +199,6 @@ TEST(a_store_of_the_format_before_is_brought_over)
     shell_in(&p, "rm -f v.db v.db-* v.db.mark v.db.lock; mv v.db.format4 v.db");
     assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
     assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_COPY);
-    tacit__vault_close(v);
-    close_place(&p);
 }
 
 TEST(a_changed_store_is_not_brought_over)
@@ -207,7 +207,7 @@ TEST(a_changed_store_is_not_brought_over)
                                           "UPDATE ledger SET passed=0",
                                           "UPDATE learner SET state=zeroblob(200)"};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        place p;
+        SCOPED_BY(close_place) place p;
         tacit_error err = {0};
         tacit__vault *v = NULL;
         sqlite3 *db = NULL;
@@ -218,7 +218,6 @@ TEST(a_changed_store_is_not_brought_over)
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
         assert_status(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err),
                       TACIT_CORRUPT);
-        close_place(&p);
     }
 }
 
@@ -227,17 +226,16 @@ TEST(a_changed_store_is_not_brought_over)
 static void assert_opens(const place *p, tacit__standing standing)
 {
     tacit_error err = {0};
-    tacit__vault *v = NULL;
+    SCOPED(tacit__vault) *v = NULL;
     assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &v, &err));
     assert_string_equal(tacit__standing_name(tacit__vault_standing(v)),
                         tacit__standing_name(standing));
-    tacit__vault_close(v);
 }
 
 /* It has no number that a mark could be compared with; but a mark under its key says that it was brought over before. */
 TEST(a_file_of_the_format_before_that_is_put_back_is_noticed)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     tacit__vault *v = NULL;
     open_place(&p);
@@ -262,15 +260,14 @@ TEST(a_file_of_the_format_before_that_is_put_back_is_noticed)
                       TACIT_BAD_ARGUMENT);
         assert_non_null(strstr(err.message, "under another key"));
     }
-    close_place(&p);
 }
 
 /* Two service files name one mark: the second store must not write over the first one's. */
 TEST(another_stores_mark_is_left_alone)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
-    tacit__vault *v = NULL;
+    SCOPED(tacit__vault) *v = NULL;
     char second[100], mark[100];
     open_place(&p);
     make_format_4(&p);
@@ -286,8 +283,6 @@ TEST(another_stores_mark_is_left_alone)
     /* with a mark of its own it begins */
     assert_ok(tacit__vault_open(second, TACIT__VAULT_SERVE, other, &v, &err));
     assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FINE);
-    tacit__vault_close(v);
-    close_place(&p);
 }
 
 static void commit_something(tacit__vault *v)
@@ -303,7 +298,7 @@ TEST(a_mark_that_was_removed_is_made_again)
 {
     static const char *const ways[] = {"rm v.db.mark", "cp v.db.mark m; mv m v.db.mark"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        place p;
+        SCOPED_BY(close_place) place p;
         tacit_error err = {0};
         tacit__vault *v = NULL;
         open_place(&p);
@@ -318,14 +313,13 @@ TEST(a_mark_that_was_removed_is_made_again)
         assert_opens(&p, TACIT__STANDING_FINE);
         shell_in(&p, "cp kept v.db; cp kept-wal v.db-wal; rm -f v.db-shm");
         assert_opens(&p, TACIT__STANDING_BEHIND);
-        close_place(&p);
     }
 }
 
 /* Where locks do not work: a server that has lost the store, and does not know it yet, leaves the mark of the new owner alone. */
 TEST(who_has_lost_the_store_leaves_the_mark_alone)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     tacit__vault *v = NULL;
     sqlite3 *db = NULL;
@@ -343,15 +337,14 @@ TEST(who_has_lost_the_store_leaves_the_mark_alone)
     assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FENCED);
     tacit__vault_close(v);
     shell_in(&p, "[ \"$(cat v.db.mark)\" = 'of the new owner' ]");
-    close_place(&p);
 }
 
 /* Where locks do not work: whoever was still writing while this one looked is not overwritten with older numbers. */
 TEST(a_claim_is_refused_while_somebody_writes)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
-    tacit__vault *v = NULL;
+    SCOPED(tacit__vault) *v = NULL;
     sqlite3 *db = NULL;
     open_place(&p);
     make_format_4(&p);
@@ -366,8 +359,6 @@ TEST(a_claim_is_refused_while_somebody_writes)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     assert_status(tacit__vault_claim_ownership(v, &err), TACIT_SYSTEM);
     assert_non_null(strstr(err.message, "another server is running on this store"));
-    tacit__vault_close(v);
-    close_place(&p);
 }
 
 /* --- Kills and full disks -------------------------------------------------------------------------- */
@@ -390,7 +381,7 @@ static void prepare_act(const place *p, act what)
 
 static tacit_status do_act(const place *p, act what, tacit_error *err)
 {
-    tacit__vault *v = NULL;
+    SCOPED(tacit__vault) *v = NULL;
     char path[100];
     tacit_status status = tacit__vault_open(
         p->path, what == BACKUP ? TACIT__VAULT_READ : TACIT__VAULT_SERVE, master, &v, err);
@@ -401,7 +392,6 @@ static tacit_status do_act(const place *p, act what, tacit_error *err)
         status = tacit__vault_rekey(v, other, err);
     if (status == TACIT_OK && what == BACKUP)
         status = tacit__vault_backup(v, path, err);
-    tacit__vault_close(v);
     return status;
 }
 
@@ -432,7 +422,7 @@ static void assert_good(const place *p, act what)
 /* The n-th change of a file of the store is the last one of the process, or the first one for which there is no room. */
 static bool survives(act what, uint64_t n, int after, bool full)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     int code = 0;
     open_place(&p);
     prepare_act(&p, what);
@@ -449,7 +439,6 @@ static bool survives(act what, uint64_t n, int after, bool full)
     if (full && !over) /* what fails says so; what is done may still fail to cut its log */
         assert_true(WIFEXITED(code) && WEXITSTATUS(code) <= 2);
     assert_good(&p, what);
-    close_place(&p);
     return !over;
 }
 

@@ -143,7 +143,7 @@ static const char head[] = "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
 static bool accepts(const server *s, const learner *l, tacit_error *why)
 {
     char path[300];
-    tacit__service_config config;
+    SCOPED_BY(tacit__service_config_free) tacit__service_config config;
     (void)snprintf(path, sizeof path, "%s/try.yaml", s->directory);
     FILE *file = open_file(s->directory, "try.yaml");
     (void)fprintf(file, "%s%s", head, l->entry);
@@ -153,13 +153,9 @@ static bool accepts(const server *s, const learner *l, tacit_error *why)
         status = tacit__service_config_open(&config, why);
     if (status != TACIT_OK)
         fail_msg("%s: %s", l->entry, why->message); /* the file is right whatever the kind */
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_agent) *agent = NULL;
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     status = tacit_agent_create(&config.learners[0].request, noise, &agent, why);
-    tacit_agent_destroy(agent);
-    tacit_noise_destroy(noise);
-    tacit__service_config_free(&config);
     return status == TACIT_OK;
 }
 
@@ -340,7 +336,7 @@ static bool make_report(visit *v, char header[128])
 {
     const space *s = v->learner->space;
     char path[128], key[TACIT_CLIENT_KEY_SIZE], *report = NULL;
-    tacit_client *client = NULL;
+    SCOPED(tacit_client) *client = NULL;
     tacit_error err = {0};
     const tacit_client_terms terms = {.epsilon = 2, .delta = 0.01};
     (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", v->learner->name);
@@ -372,7 +368,6 @@ static bool make_report(visit *v, char header[128])
         (void)trouble(v, "a device cannot take part");
     }
     free(report);
-    tacit_client_destroy(client);
     return good;
 }
 
@@ -459,7 +454,7 @@ static void look(const server *s, const learner *l, char board[SERVER_ANSWER])
 TEST(every_kind_is_served_in_every_model_that_it_has)
 {
     static char yaml[MOST * 600], board[SERVER_ANSWER];
-    server s;
+    SCOPED_BY(server_close) server s;
     server_open(&s, TACIT_COMMAND, head);
     write_tables(s.directory, 0.5);
     size_t n = choose_learners(&s), used = (size_t)snprintf(yaml, sizeof yaml, "%s", head);
@@ -484,7 +479,6 @@ TEST(every_kind_is_served_in_every_model_that_it_has)
     for (const char *at = board; (at = strstr(at, "\ntacit_users_refused_total{")) != NULL; at++)
         assert_non_null(strstr(at, "\"} 0\n")); /* no number tells that somebody was passed over */
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    server_close(&s);
 }
 
 /* --- What is publicly known belongs to the promise ------------------------------------------------ */
@@ -495,7 +489,7 @@ TEST(a_changed_table_needs_another_name)
         "users: 40, space: {states: 4, actions: 2, horizon: 3, rewards: rewards.csv, mixture: "
         "mixture.csv}, agent: {kind: ucrl-vtr, privacy: {model: joint, epsilon: 1}}}\n";
     char yaml[600], text[2000], path[300];
-    server s;
+    SCOPED_BY(server_close) server s;
     int code = 0;
     (void)snprintf(yaml, sizeof yaml, "%s  - {name: a, %s", head, agent);
     server_open(&s, TACIT_COMMAND, yaml);
@@ -516,7 +510,6 @@ TEST(a_changed_table_needs_another_name)
     server_rewrite(&s, yaml);
     assert_true(server_start(&s, NULL));
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    server_close(&s);
 }
 
 /* --- Late ----------------------------------------------------------------------------------------- */
@@ -525,7 +518,7 @@ TEST(a_report_that_comes_after_its_epoch_is_late)
 {
     static visit early, v;
     char yaml[1000], header[128], word[32];
-    server s;
+    SCOPED_BY(server_close) server s;
     learner *l = &learners[0];
     *l = (learner){0};
     write_entry(l, tacit_agent_kind_find("capri"), TACIT_AGENT_LOCAL, &spaces[1]);
@@ -550,5 +543,4 @@ TEST(a_report_that_comes_after_its_epoch_is_late)
     }
     assert_true(wait_users(&v, 20)); /* and nobody was counted, or refused */
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    server_close(&s);
 }

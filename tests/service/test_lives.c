@@ -159,7 +159,7 @@ static void adopt(server *s, int lives)
 
 static void put_back(int reward)
 {
-    server s;
+    SCOPED_BY(end) server s;
     life first = live_first(&s);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     server_shell(&s, "rm -f service.db-wal service.db-shm; cp kept service.db");
@@ -175,7 +175,6 @@ static void put_back(int reward)
     assert_closed(&s, "behind");
     /* adopted, too, it is a third line: it knows nothing of the second, but the mark does */
     adopt(&s, 3);
-    end(&s);
 }
 
 TEST(an_older_file_is_put_back)
@@ -239,7 +238,7 @@ static void open_second(const server *first, server *second, const char *command
 
 TEST(a_copy_runs_beside_the_original)
 {
-    server s, copy;
+    SCOPED_BY(end) server s, copy;
     life first = live_first(&s);
     open_second(&s, &copy, "cp \"$first\"/kept service.db");
     assert_true(server_start(&copy, NULL));
@@ -247,8 +246,6 @@ TEST(a_copy_runs_beside_the_original)
     adopt(&copy, 2);
     life second = live_second(&copy, 0);
     assert_apart(&first, &second);
-    end(&copy);
-    end(&s);
 }
 
 static void execute(const char *path, const char *sql)
@@ -265,9 +262,7 @@ TEST(a_backup_loses_its_mark)
     server s, copy;
     char out[512];
     int code = 0;
-    server_open(&s, TACIT_COMMAND, yaml);
-    server_token(&s, "all", "admin", s.token);
-    assert_true(server_start(&s, NULL));
+    begin(&s, yaml);
     bring(&s, BEFORE, 1);
     server_wait_users(&s, "arms", BEFORE);
     assert_int_equal(server_tool(&s, "store backup service.yaml backup.db", out, sizeof out), 0);
@@ -291,9 +286,7 @@ TEST(a_second_name_of_the_store_is_refused)
         "ln -s \"$first\" linked && sed -i 's|store: .*|store: linked/service.db|' service.yaml"};
     server s, other;
     int code = 0;
-    server_open(&s, TACIT_COMMAND, yaml);
-    server_token(&s, "all", "admin", s.token);
-    assert_true(server_start(&s, NULL));
+    begin(&s, yaml);
     bring(&s, BEFORE, 1);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         open_second(&s, &other, ways[i]);
@@ -338,11 +331,9 @@ TEST(who_is_not_the_owner_any_more_stops)
     static const char *const ways[] = {NULL, "cp service.db other && mv other service.db",
                                        "rm service.db"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        server s;
+        SCOPED_BY(server_close) server s;
         char decision[1024], out[512];
-        server_open(&s, TACIT_COMMAND, yaml);
-        server_token(&s, "all", "admin", s.token);
-        assert_true(server_start(&s, NULL));
+        begin(&s, yaml);
         bring(&s, BEFORE, 1);
         server_wait_users(&s, "arms", BEFORE);
         /* who changes tokens does not take it over */
@@ -362,6 +353,5 @@ TEST(who_is_not_the_owner_any_more_stops)
         else /* without anything to write it looks at its file every two seconds: it may be gone */
             assert_true(status == 503 || status == 0);
         assert_int_equal(await_end(&s), 3);
-        server_close(&s);
     }
 }

@@ -85,7 +85,7 @@ TEST(a_first_start_that_was_killed_is_begun_again)
         ": > service.db.lock && rm -f service.db service.db-wal service.db-shm",
         ": > service.db.lock && rm -f service.db-wal service.db-shm && : > service.db",
         "rm service.db"};
-    server s;
+    SCOPED_BY(server_close) server s;
     server_open(&s, TACIT_COMMAND, plain);
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
         server_shell(&s, left[i]);
@@ -101,7 +101,6 @@ TEST(a_first_start_that_was_killed_is_begun_again)
         serve_somebody(&s);
         server_shell(&s, "[ -s service.db.lock ]");
     }
-    server_close(&s);
 }
 
 TEST(a_store_without_one_of_its_tables_is_refused)
@@ -111,7 +110,7 @@ TEST(a_store_without_one_of_its_tables_is_refused)
         "TABLE input",  "TABLE seen",    "TABLE answer",  "INDEX input_by_learner",
         "TABLE person", "TABLE ledger",  "TABLE history", "INDEX answer_by_age",
         "TABLE token"};
-    server s;
+    SCOPED_BY(server_close) server s;
     server_open(&s, TACIT_COMMAND, plain);
     serve_somebody(&s);
     for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
@@ -125,7 +124,6 @@ TEST(a_store_without_one_of_its_tables_is_refused)
         assert_refused(&s, why, "rm -f service.db-wal service.db-shm; cp kept service.db");
     }
     put_back(&s);
-    server_close(&s);
 }
 
 static void execute(const server *s, const char *sql)
@@ -151,7 +149,7 @@ TEST(a_store_with_something_more_is_refused)
         "UPDATE sqlite_master SET name='sqlite_t', sql=replace(sql, 'TRIGGER t', 'TRIGGER "
         "sqlite_t')"
         " WHERE name='t'"};
-    server s;
+    SCOPED_BY(server_close) server s;
     char decision[1024];
     server_open(&s, TACIT_COMMAND, plain);
     serve_somebody(&s);
@@ -171,5 +169,4 @@ TEST(a_store_with_something_more_is_refused)
     assert_true(server_start(&s, NULL));
     assert_int_equal(server_get(&s, "/v1/learners", answer), 200);
     assert_true(json_number(strstr(answer, "\"arms\""), "limit") == 100000);
-    server_close(&s);
 }

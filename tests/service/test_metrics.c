@@ -81,8 +81,7 @@ TEST(every_figure_has_help_and_type_and_is_documented)
     static families said, written;
     static char text[ROOM];
     char decision[1024];
-    server s;
-    begin(&s, plain);
+    SERVER(s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
@@ -94,26 +93,23 @@ TEST(every_figure_has_help_and_type_and_is_documented)
         if (!has_family(&written, said.rows[i]))
             fail_msg("docs/reference/metrics.md lacks %s", said.rows[i]);
     assert_int_equal(said.n, written.n);
-    end(&s);
 }
 
 TEST(requests_for_nothing_are_counted)
 {
-    server s;
-    begin(&s, plain);
+    SERVER(s, plain);
     assert_int_equal(server_get(&s, "/v1/nothing", answer), 404);
     assert_int_equal(server_post(&s, "/metrics", "{}", answer), 405);
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "\ntacit_http_requests_total{method=\"any\",route=\"unmatched\","
                                    "status=\"4xx\"} 2\n"));
-    end(&s);
 }
 
 /* After months the sum still tells microseconds, and the buckets end in the count. */
 TEST(times_of_a_route_add_up)
 {
     static tacit__route_figures f;
-    tacit__text out = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text out = {0};
     tacit__figures_add(&f, 200, 0.0002);
     tacit__figures_add(&f, 200, 0.003);
     tacit__figures_add(&f, 503, 12345678.901234);
@@ -129,5 +125,4 @@ TEST(times_of_a_route_add_up)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (strstr(out.data, wanted[i]) == NULL)
             fail_msg("%s is not in\n%s", wanted[i], out.data);
-    tacit__text_destroy(&out);
 }

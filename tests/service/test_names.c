@@ -60,7 +60,7 @@ TEST(names_are_read_or_refused_with_the_line)
     cases_run("service/cases/names",
               (const case_word[]){{"$DOSES", DOSES}, {"$LIN", LIN}, {"$LOCAL", LOCAL}, {0}},
               refuse);
-    tacit__service_config c;
+    SCOPED_BY(tacit__service_config_free) tacit__service_config c;
     read_config(people, &c);
     const tacit__learner_config *l = &c.learners[0];
     assert_true(l->known.features == 1 + 1 + 1 + 2 + 3 + 1 && l->per_user == l->known.features);
@@ -70,7 +70,6 @@ TEST(names_are_read_or_refused_with_the_line)
     tacit__service_config_free(&c);
     assert_survives_no_memory(
         tacit__service_config_parse(people, sizeof people - 1, "dir/s.yaml", &c, NULL), (void)0);
-    tacit__service_config_free(&c);
 }
 
 /* A number of the context stays what it was: how many features of a table are the context's. */
@@ -78,10 +77,9 @@ TEST(a_number_of_context_features_is_no_declaration)
 {
     static const char text[] = BEGIN "  - {name: a, users: 9, space: {states: 4, actions: 3, "
                                      "horizon: 1, features: f.csv, context: 1}, agent: " LIN "}\n";
-    tacit__service_config c;
+    SCOPED_BY(tacit__service_config_free) tacit__service_config c;
     assert_ok(tacit__service_config_parse(text, sizeof text - 1, "dir/s.yaml", &c, NULL));
     assert_true(c.learners[0].known.context == 1 && c.learners[0].context.columns == NULL);
-    tacit__service_config_free(&c);
 }
 
 /* Everything that gives numbers another meaning is another digest; how it is written is not. */
@@ -113,11 +111,10 @@ TEST(a_digest_tells_meanings_apart)
         for (size_t j = 0; j < i; j++)
             assert_true((memcmp(digests[i], digests[j], TACIT__KEY_BYTES) == 0) == (i == 1));
     }
-    tacit__service_config c;
+    SCOPED_BY(tacit__service_config_free) tacit__service_config c;
     read_config(BEGIN "  - {name: a, users: 9, space: {features: 3, actions: 2}, agent: " LIN "}\n",
                 &c);
     assert_int_equal(tacit__names_digest(&c.learners[0], digests[0]), 0);
-    tacit__service_config_free(&c);
 }
 
 /* What the server has said so far. */
@@ -146,8 +143,7 @@ static int decide_for(const server *s, const char *learner, const char *context)
 TEST(a_request_has_names_and_so_has_its_answer)
 {
     char word[64], decision[1024];
-    server s;
-    begin(&s, people);
+    SERVER(s, people);
     assert_int_equal(decide_for(&s, "dose",
                                 "{\"age\":41,\"gain\":10,\"height\":170,\"country\":\"DE\","
                                 "\"city\":\"Bonn\"}"),
@@ -171,7 +167,6 @@ TEST(a_request_has_names_and_so_has_its_answer)
     assert_int_equal(decide_for(&s, "dose", "[1,0,0,0,0,0,0,0,0]"), 200);
     assert_int_equal(decide_for(&s, "dose", "[1,1,0,0,0,0,0,0,0]"), 422);
     assert_int_equal(decide_for(&s, "dose", "[1,0,0]"), 422);
-    end(&s);
 }
 
 /* Quotes, other alphabets, spaces, categories and actions that look like something else: all are text, compared byte by byte. */
@@ -205,8 +200,7 @@ TEST(names_may_be_odd)
         {"{\"\":1}", "unknown_field", "context"},
     };
     static const char *const actions[] = {"lo\\\"w", "日本語", "<b>", "0", "null", " 0"};
-    server s;
-    begin(&s, odd);
+    SERVER(s, odd);
     for (size_t i = 0; i < N_OF(cases); i++) {
         const int status = decide_for(&s, "odd", cases[i].context);
         if (cases[i].code != NULL) {
@@ -222,7 +216,6 @@ TEST(names_may_be_odd)
         }
         assert_int_equal(found, 1);
     }
-    end(&s);
 }
 
 TEST(what_lies_outside_is_refused_or_clipped)
@@ -245,8 +238,7 @@ TEST(what_lies_outside_is_refused_or_clipped)
         {"\"secret\"", "out_of_range", "context", false},
         {"7", "out_of_range", "context", false},
     };
-    server s;
-    begin(&s, people);
+    SERVER(s, people);
     for (size_t i = 0; i < N_OF(cases); i++) {
         assert_error(decide_for(&s, "dose", cases[i].context), 422, cases[i].code, cases[i].field);
         assert_null(strstr(answer, "secret"));
@@ -261,7 +253,6 @@ TEST(what_lies_outside_is_refused_or_clipped)
                  "context");
     assert_error(server_post(&s, "/v1/decide", "{\"learner\":\"dose\",\"state\":1}", answer), 422,
                  "out_of_range", "state");
-    end(&s);
 }
 
 /* The features of people of a file, and of requests that say the same: equal to the last bit. */
@@ -280,7 +271,7 @@ TEST(the_encoding_is_that_of_logged_bandit)
     const tacit__route *route = tacit__route_find("POST", "/v1/decide", &(const char *){NULL},
                                                   &(size_t){0}, &(const char *){NULL});
     char path[300], columns[sizeof COLUMNS];
-    server s;
+    SCOPED_BY(end) server s;
     server_open(&s, TACIT_COMMAND, people);
     (void)snprintf(path, sizeof path, "%s/people.csv", s.directory);
     (void)snprintf(columns, sizeof columns, "%.*s", (int)sizeof COLUMNS - 3, &COLUMNS[1]);
@@ -298,9 +289,9 @@ TEST(the_encoding_is_that_of_logged_bandit)
                                           {"unit", unit == 1 ? "yes" : "no", 0}};
         const tacit_world_request request = {
             .kind = "logged-bandit", .settings = settings, .n_settings = N_OF(settings)};
-        tacit__service_config c;
-        tacit_world *world = NULL;
-        tacit_rounds *rounds = NULL;
+        SCOPED_BY(tacit__service_config_free) tacit__service_config c;
+        SCOPED(tacit_world) *world = NULL;
+        SCOPED(tacit_rounds) *rounds = NULL;
         tacit_error err = {0};
         if (tacit_world_create(&request, &world, &err) != TACIT_OK)
             fail_msg("%s", err.message);
@@ -327,18 +318,13 @@ TEST(the_encoding_is_that_of_logged_bandit)
             assert_memory_equal(features, visitor.features, l->per_user * sizeof *features);
             tacit__text_destroy(&r.answer);
         }
-        tacit__service_config_free(&c);
-        tacit_rounds_destroy(rounds);
-        tacit_world_destroy(world);
     }
-    end(&s);
 }
 
 TEST(names_are_told_to_whoever_asks)
 {
     static const char *const routes[] = {"guarantee", "billboard", "ledger"};
-    server s;
-    begin(&s, people);
+    SERVER(s, people);
     for (size_t i = 0; i < N_OF(routes); i++) {
         char path[128];
         (void)snprintf(path, sizeof path, "/v1/%s?learner=dose", routes[i]);
@@ -357,14 +343,12 @@ TEST(names_are_told_to_whoever_asks)
         assert_non_null(strstr(answer, "\"action_names\":[\"stay\",\"go \\\"on\\\"\"]"));
         assert_non_null(strstr(answer, "\"user\":\"required\""));
     }
-    end(&s);
 }
 
 TEST(who_must_say_who_they_are_is_refused_without)
 {
     char decision[1024], word[64];
-    server s;
-    begin(&s, people);
+    SERVER(s, people);
     assert_error(server_post(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1}", answer), 422,
                  "missing", "user");
     assert_error(
@@ -380,7 +364,6 @@ TEST(who_must_say_who_they_are_is_refused_without)
     decide(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1,\"user\":\"Ada\"}", decision);
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     server_wait_users(&s, "walk", 2);
-    end(&s);
 }
 
 TEST(other_names_are_another_learner)
@@ -390,9 +373,8 @@ TEST(other_names_are_another_learner)
     static const char *const changes[][2] = {{"age 17..91", "low, high"},
                                              {"age 17..90", "high, low"}};
     char yaml[400];
-    server s;
     (void)snprintf(yaml, sizeof yaml, form, "age 17..90", "low, high");
-    begin(&s, yaml);
+    SERVER(s, yaml);
     for (size_t i = 0; i < N_OF(changes); i++) {
         int code = 0;
         assert_int_equal(server_stop(&s, SIGTERM), 0);
@@ -405,7 +387,6 @@ TEST(other_names_are_another_learner)
         server_rewrite(&s, yaml);
         assert_true(server_start(&s, NULL));
     }
-    end(&s);
 }
 
 TEST(learners_that_the_file_has_not_are_told_of)
@@ -413,8 +394,7 @@ TEST(learners_that_the_file_has_not_are_told_of)
     static const char other[] = BEGIN "  - {name: dose, space: {context: " COLUMNS ", " DOSES
                                       "}, users: 100, agent: " LIN "}\n";
     char decision[1024];
-    server s;
-    begin(&s, people);
+    SERVER(s, people);
     assert_null(strstr(log_of(&s), "that the file has not"));
     decide(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1,\"user\":\"ada\"}", decision);
     assert_observed(&s, decision, ",\"reward\":1", "finished");
@@ -433,7 +413,6 @@ TEST(learners_that_the_file_has_not_are_told_of)
                        *name);
         assert_non_null(strstr(text, line));
     }
-    end(&s);
 }
 
 /* A learner whose requests cannot be taken does not start, and one with the limit that it asks for takes them, in full. */
@@ -500,14 +479,13 @@ TEST(devices_read_a_billboard_with_names)
 {
     static const char yaml[] = BEGIN "  - {name: ours, space: {states: 2, actions: [stay, go], "
                                      "horizon: 1}, users: 50, agent: " LOCAL "}\n";
-    server s;
-    begin(&s, yaml);
+    SERVER(s, yaml);
     assert_int_equal(server_get(&s, "/v1/billboard", answer), 200);
     const char *body = strstr(answer, "\r\n\r\n");
     body = body != NULL ? body + 4 : answer;
     assert_non_null(strstr(body, "\"action_names\":[\"stay\",\"go\"]"));
     const tacit_client_terms terms = {.epsilon = 1, .delta = 1};
-    tacit_client *client = NULL;
+    SCOPED(tacit_client) *client = NULL;
     tacit_error err = {0};
     uint32_t action = 9;
     double probability = 0;
@@ -517,15 +495,12 @@ TEST(devices_read_a_billboard_with_names)
     assert_ok(
         tacit_client_act(client, &(tacit_situation){.state = 1}, &action, &probability, &err));
     assert_true(action < 2 && probability > 0);
-    tacit_client_destroy(client);
-    end(&s);
 }
 
 /* The simulator plays people of a file against named columns, with the features that it has made itself. */
 TEST(the_simulator_knows_names)
 {
-    server s;
-    begin(&s, people);
+    SERVER(s, people);
     char command[600], path[300];
     (void)snprintf(path, sizeof path, "%s/people.csv", s.directory);
     FILE *file = fopen(path, "w");
@@ -557,5 +532,4 @@ TEST(the_simulator_knows_names)
                    s.url);
     assert_int_equal(server_tool(&s, command, answer, sizeof answer), 0);
     server_wait_users(&s, "walk", 5);
-    end(&s);
 }

@@ -18,6 +18,8 @@
 #include "support/cases.h"
 #include "support/check.h"
 
+SCOPED_TYPE(tacit__monitor, tacit__monitor_destroy)
+
 /* --- Files -------------------------------------------------------------------------------------- */
 
 #define AGENT "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"
@@ -43,7 +45,7 @@ TEST(files_are_read_or_refused_with_the_line)
         "  - {name: b, " SPACE ", users: 5, agent: {kind: ucbvi, privacy: {model: none}}}\n"
         "  - {name: c, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: {model: joint, "
         "epsilon: 1, delta: 0.2}}}\n";
-    tacit__service_config c;
+    SCOPED_BY(tacit__service_config_free) tacit__service_config c;
     assert_ok(tacit__service_config_parse(meant, sizeof meant - 1, "dir/s.yaml", &c, NULL));
     assert_true(c.learners[0].request.guarantee.delta == 0.25 &&
                 c.learners[0].monitor.delta == 0.3);
@@ -63,7 +65,6 @@ TEST(files_are_read_or_refused_with_the_line)
     tacit__service_config_free(&c);
     assert_survives_no_memory(
         tacit__service_config_parse(good, sizeof good - 1, "dir/s.yaml", &c, NULL), (void)0);
-    tacit__service_config_free(&c);
 }
 
 /* --- Tickets ------------------------------------------------------------------------------------ */
@@ -83,7 +84,7 @@ TEST(tickets_come_back_as_they_went_and_cannot_be_made)
                            .version = 9,
                            .probability = 0.25},
                       back;
-        tacit__text text = {0};
+        SCOPED_BY(tacit__text_destroy) tacit__text text = {0};
         uint8_t *x = NULL;
         for (size_t i = 0; i < n; i++)
             features[i] = (double)i / 300;
@@ -108,7 +109,6 @@ TEST(tickets_come_back_as_they_went_and_cannot_be_made)
                 tacit__ticket_read(key, TACIT__TICKET_DECISION, text.data, text.length, &back, &x));
             text.data[i] = kept;
         }
-        tacit__text_destroy(&text);
     }
 }
 
@@ -189,7 +189,7 @@ TEST(the_monitor_goes_on_where_it_was_saved)
 {
     const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
     tacit_noise *noise;
-    tacit__monitor *a, *b;
+    SCOPED(tacit__monitor) *a = NULL, *b = NULL;
     double x, y, error;
     assert_ok(tacit_noise_create_simulated(3, &noise));
     assert_ok(tacit__monitor_create(g, &(tacit__monitored){.users = 1000}, noise, &a, NULL));
@@ -216,8 +216,6 @@ TEST(the_monitor_goes_on_where_it_was_saved)
     assert_within(x, 0.5 - 6 * error, 0.5 + 6 * error); /* fails once in 10^8 */
     assert_status(tacit__monitor_add(a, 0.25, NULL), TACIT_EXHAUSTED);
     assert_status(tacit__monitor_add(b, 1.25, NULL), TACIT_EXHAUSTED);
-    tacit__monitor_destroy(a);
-    tacit__monitor_destroy(b);
 }
 
 TEST(devices_report_to_the_monitor)
@@ -226,7 +224,7 @@ TEST(devices_report_to_the_monitor)
     const tacit_guarantee both[] = {{TACIT_MODEL_LOCAL, 1, 0}, {TACIT_MODEL_LOCAL, 1, 1e-6}};
     for (int i = 0; i < 2; i++) {
         tacit_noise *noise, *other;
-        tacit__monitor *device, *server;
+        SCOPED(tacit__monitor) *device = NULL, *server = NULL;
         double mean, error;
         uint8_t report[TACIT__MONITOR_REPORT];
         assert_ok(tacit_noise_create_simulated(5, &noise));
@@ -252,8 +250,6 @@ TEST(devices_report_to_the_monitor)
         assert_within(error, i == 0 ? 0.0223 : 0.06, i == 0 ? 0.0225 : 0.08);
         assert_within(mean, 0.4 - 6 * error, 0.4 + 6 * error); /* fails once in 10^8 */
         assert_status(tacit__monitor_report(device, 0.5, report, NULL), TACIT_EXHAUSTED);
-        tacit__monitor_destroy(device);
-        tacit__monitor_destroy(server);
     }
 }
 
@@ -459,18 +455,17 @@ TEST(the_reference_page_is_current)
     size_t n = fread(page, 1, sizeof page - 1, file);
     (void)fclose(file);
     page[n] = '\0';
-    tacit__text out = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text out = {0};
     tacit__routes_reference(&out);
     if (strcmp(page, out.data) != 0)
         fail_msg("docs/reference/http.md is not what `tacit serve --reference` prints");
-    tacit__text_destroy(&out);
 }
 
 /* Every route is in the document, under a name of its own; cli.serve reads it as JSON, and node and a validator look closer, where they are
  * (tests/openapi). */
 TEST(the_openapi_document_has_every_route)
 {
-    tacit__text out = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text out = {0};
     tacit__routes_openapi(&out);
     assert_false(out.failed);
     for (size_t i = 0; i < tacit__n_routes; i++) {
@@ -485,5 +480,4 @@ TEST(the_openapi_document_has_every_route)
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(r->name, tacit__routes[j].name);
     }
-    tacit__text_destroy(&out);
 }

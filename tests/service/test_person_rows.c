@@ -101,7 +101,7 @@ TEST(the_rule_is_that_of_a_list_of_places)
     for (size_t scheme = 0; scheme < sizeof schemes / sizeof *schemes; scheme++) {
         const uint64_t k = schemes[scheme][0], b = schemes[scheme][1];
         uint64_t chance = 7 + scheme, places[PEOPLE][LIMIT], n[PEOPLE] = {0}, accepted = 0;
-        place p;
+        SCOPED_BY(close_place) place p;
         open_place(&p, LIMIT, k, b);
         for (uint64_t name = 1; name <= COMING; name++) {
             const uint8_t who = (uint8_t)(random_unit(&chance) * PEOPLE);
@@ -128,13 +128,12 @@ TEST(the_rule_is_that_of_a_list_of_places)
             }
         }
         assert_int_equal(number(&p, "SELECT sum(visits) FROM person"), accepted);
-        close_place(&p);
     }
 }
 
 TEST(what_was_undone_has_not_been)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     tacit__vault_answer answer;
     const uint8_t key[TACIT__VAULT_KEY] = {1}, ann[TACIT__VAULT_KEY] = {2};
@@ -154,7 +153,6 @@ TEST(what_was_undone_has_not_been)
                                         sizeof secret, &answer, &err),
                   TACIT_BAD_ARGUMENT);
     assert_int_equal(number(&p, "SELECT accepted FROM learner"), 1);
-    close_place(&p);
 }
 
 /* --- Hands ------------------------------------------------------------------------------------------ */
@@ -198,7 +196,7 @@ TEST(rows_that_were_changed_are_noticed)
         "UPDATE person SET hash=x'63000000000000000000000000000000' WHERE last_place=5",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        place p;
+        SCOPED_BY(close_place) place p;
         tacit_error err = {0};
         uint8_t *bytes = NULL;
         size_t size = 0;
@@ -219,14 +217,13 @@ TEST(rows_that_were_changed_are_noticed)
         tacit__free_secret(bytes, size);
         if (starts)
             fail_msg("a service learns from it: %s", cases[i]);
-        close_place(&p);
     }
 }
 
 /* 1.5 is 1 for whoever reads a whole number, and under the row's tag; but not in a sum. */
 TEST(halves_of_visits_do_not_make_up_for_an_older_row)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     open_place(&p, 20, 3, 1);
     for (uint64_t i = 1; i <= 3; i++)
@@ -241,13 +238,12 @@ TEST(halves_of_visits_do_not_make_up_for_an_older_row)
     tacit__vault_close(p.v);
     assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err));
     assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_UNSOUND);
-    close_place(&p);
 }
 
 /* A row without its tag stops who comes, before anything is decided by it. */
 TEST(a_changed_row_decides_nothing)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     tacit__vault_answer answer;
     fill(&p);
@@ -256,14 +252,13 @@ TEST(a_changed_row_decides_nothing)
     assert_non_null(strstr(err.message, "how often a person took part was changed"));
     assert_int_equal(number(&p, "SELECT accepted FROM learner"), 5);
     assert_int_equal(visit(&p, 10, 7), TACIT__VAULT_TAKEN);
-    close_place(&p);
 }
 
 /* --- Another key, copies ---------------------------------------------------------------------------- */
 
 TEST(people_stay_with_another_key_in_copies_and_after_adoption)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     fill(&p);
     assert_ok(tacit__vault_rekey(p.v, other, &err));
@@ -289,7 +284,6 @@ TEST(people_stay_with_another_key_in_copies_and_after_adoption)
     /* a damaged row is not given a tag of the new key */
     run(&p, "UPDATE person SET last_place=6 WHERE last_place=7");
     assert_status(tacit__vault_rekey(p.v, master, &err), TACIT_CORRUPT);
-    close_place(&p);
 }
 
 /* --- The format before ------------------------------------------------------------------------------ */
@@ -341,7 +335,7 @@ static void make_format_5(place *p)
 
 TEST(a_store_of_the_format_before_knows_its_people)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     make_format_5(&p);
     assert_status(tacit__vault_open(p.path, TACIT__VAULT_READ, master, &p.v, &err),
@@ -370,7 +364,6 @@ TEST(a_store_of_the_format_before_knows_its_people)
     shell_in(&p, "rm -f v.db-*; cp kept v.db");
     assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err));
     assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_BEHIND);
-    close_place(&p);
 }
 
 TEST(a_changed_store_of_the_format_before_is_not_brought_over)
@@ -380,7 +373,7 @@ TEST(a_changed_store_of_the_format_before_is_not_brought_over)
                                           "UPDATE meta SET value=zeroblob(8) WHERE name='lives'",
                                           "INSERT INTO ledger VALUES(1,'more',1,1)"};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        place p;
+        SCOPED_BY(close_place) place p;
         tacit_error err = {0};
         sqlite3 *db = NULL;
         make_format_5(&p);
@@ -389,6 +382,5 @@ TEST(a_changed_store_of_the_format_before_is_not_brought_over)
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
         assert_status(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err),
                       TACIT_CORRUPT);
-        close_place(&p);
     }
 }

@@ -36,9 +36,8 @@ static bool is_there(size_t i)
 
 TEST(prometheus_finds_nothing_wrong)
 {
-    server s;
     char command[2000], decision[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     assert_int_equal(server_get(&s, "/v1/nothing", answer), 404);
@@ -60,7 +59,6 @@ TEST(prometheus_finds_nothing_wrong)
                        s.directory, checkers[i].command);
         assert_int_not_equal(system(command), 0);
     }
-    end(&s);
 }
 
 int main(void)

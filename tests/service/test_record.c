@@ -84,7 +84,7 @@ static void walk(const server *s, const char *user, bool restart_between, server
 TEST(every_learned_user_is_recorded_once)
 {
     char decision[1024], body[200];
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, write_yaml(true));
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":2}", decision);
     assert_string_equal(record(&s), ""); /* nothing has come of it */
@@ -125,13 +125,12 @@ TEST(every_learned_user_is_recorded_once)
     assert_int_equal(count_lines(text), 8); /* users: 3, of whom one came before */
     assert_false(file_has(s.directory, "\"probability\""));
     assert_int_equal(server_tool(&s, "store check service.yaml", answer, sizeof answer), 0);
-    end(&s);
 }
 
 TEST(several_steps_have_all_features)
 {
     char episode[512], path[600], decision[1024];
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, write_yaml(true));
     open_episode(&s, "{\"learner\":\"steps\"}", episode);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
@@ -143,14 +142,13 @@ TEST(several_steps_have_all_features)
     assert_int_equal(count_lines(text), 2);
     LINE(text, 0, "\"step\":0,\"context\":[0.5,0,0,0.5],", "\"reward\":0}");
     LINE(text, 1, "\"step\":1,\"context\":[0.25,0,0,0.25],", "\"reward\":1}");
-    end(&s);
 }
 
 /* Decided without a record and told with one, and the other way round: nobody is lost, and what is not known is null. */
 TEST(a_record_may_begin_and_end)
 {
     char early[2][1024], late[1024];
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, write_yaml(false));
     decide(&s, "/v1/decide", "{\"learner\":\"lin\",\"context\":[0.5,0,0,0.5]}", early[0]);
     decide(&s, "/v1/decide", "{\"learner\":\"dose\",\"context\":{\"age\":20}}", early[1]);
@@ -170,12 +168,11 @@ TEST(a_record_may_begin_and_end)
     server_wait_users(&s, "lin", 2);
     server_wait_users(&s, "walk", 2);
     assert_int_equal(count_lines(record(&s)), 5);
-    end(&s);
 }
 
 TEST(the_record_is_told_of)
 {
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, write_yaml(true));
     assert_int_equal(server_get(&s, "/v1/guarantee?learner=arms", answer), 200);
     assert_non_null(strstr(answer, "\"log_decisions\":true"));
@@ -191,7 +188,6 @@ TEST(the_record_is_told_of)
     assert_int_equal(server_get(&s, "/v1/guarantee?learner=arms", answer), 200);
     assert_null(strstr(answer, "log_decisions"));
     assert_non_null(strstr(answer, "only until they are learned"));
-    end(&s);
 }
 
 /* What devices do is not the service's to record. */
@@ -213,7 +209,7 @@ TEST(local_learners_have_no_record)
 TEST(damaged_records_are_none)
 {
     uint8_t bytes[3 * 8 + 7 * 8] = {1};
-    tacit__text out = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text out = {0};
     bytes[8] = 1;
     bytes[16] = 2;
     assert_true(tacit__record_write(bytes, sizeof bytes, 1, "a", NULL, &out));
@@ -225,5 +221,4 @@ TEST(damaged_records_are_none)
         other[i] ^= 0x80;
         assert_false(tacit__record_write(other, sizeof other, 1, "a", NULL, &out));
     }
-    tacit__text_destroy(&out);
 }

@@ -44,9 +44,8 @@ TEST(what_is_out_of_range_is_refused_with_its_field)
         {"/v1/nowhere", "{}", 404, "no_route", ""},
         {"/v1/billboard", "{}", 405, "method", ""},
     };
-    server s;
     char decision[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_error(server_post(&s, cases[i].path, cases[i].body, answer), cases[i].status,
                      cases[i].code, cases[i].field);
@@ -64,7 +63,6 @@ TEST(what_is_out_of_range_is_refused_with_its_field)
     decision[20] = decision[20] == 'A' ? 'B' : 'A';
     assert_error(observe(&s, decision, ",\"reward\":1"), 422, "out_of_range", "decision");
     assert_true(ledger(&s, "arms", "accepted") == 0); /* nothing has changed */
-    end(&s);
 }
 
 /* Who reads an error should know what to do, without looking it up. */
@@ -85,9 +83,8 @@ TEST(errors_say_what_would_be_right)
         {"/v1/billboard", "{}", "GET, HEAD"},
         {"/v1/nowhere", "{}", "tacit serve --reference"},
     };
-    server s;
     char decision[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         (void)server_post(&s, cases[i].path, cases[i].body, answer);
         if (strstr(answer, cases[i].words) == NULL)
@@ -101,13 +98,11 @@ TEST(errors_say_what_would_be_right)
     assert_non_null(strstr(answer, "the first one counts"));
     assert_int_equal(server_ask(&s, "", "POST", "/v1/decide", "", "{}", answer), 401);
     assert_non_null(strstr(answer, "Authorization: Bearer"));
-    end(&s);
 }
 
 TEST(large_and_strange_requests_do_no_harm)
 {
-    server s;
-    begin(&s, plain);
+    SERVER(s, plain);
     char *large = malloc(100000);
     memset(large, ' ', 99999);
     large[99999] = '\0';
@@ -167,5 +162,4 @@ TEST(large_and_strange_requests_do_no_harm)
     (void)close(fd);
     free(large);
     assert_int_equal(server_get(&s, "/healthz", answer), 200);
-    end(&s);
 }

@@ -17,9 +17,8 @@ static bool is_learned(void)
 
 TEST(a_returning_user_gets_an_action_and_teaches_nothing)
 {
-    server s;
     char first[1024], again[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     decide(&s, "/v1/decide", ANN, first);
     assert_true(is_learned());
     assert_observed(&s, first, ",\"reward\":1", "finished");
@@ -40,7 +39,6 @@ TEST(a_returning_user_gets_an_action_and_teaches_nothing)
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM open"), 0);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM person"), 1);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM seen"), 1);
-    end(&s);
 }
 
 static bool log_is_empty(const server *s)
@@ -54,9 +52,8 @@ static bool log_is_empty(const server *s)
 /* Neither the last lookup nor lookups that go on keep data in the log. */
 TEST(the_log_is_cut_though_people_are_looked_up)
 {
-    server s;
     char id[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     for (int busy = 0; busy < 2; busy++) {
         const char *const who = busy ? "{\"learner\":\"arms\",\"state\":0,\"user\":\"bob\"}" : ANN;
         decide(&s, "/v1/decide", who, id);
@@ -68,14 +65,12 @@ TEST(the_log_is_cut_though_people_are_looked_up)
         wait_until(log_is_empty(&s) || (busy && server_post(&s, "/v1/decide", who, answer) != 200));
         assert_true(log_is_empty(&s));
     }
-    end(&s);
 }
 
 TEST(of_two_open_episodes_the_first_that_is_told_counts)
 {
-    server s;
     char one[1024], other[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     decide(&s, "/v1/decide", ANN, one);
     decide(&s, "/v1/decide", ANN, other); /* both could be learned when they were asked for */
     assert_true(is_learned());
@@ -86,16 +81,14 @@ TEST(of_two_open_episodes_the_first_that_is_told_counts)
     assert_observed(&s, one, ",\"reward\":0", "taken_part");
     assert_observed(&s, other, ",\"reward\":1", "finished");
     assert_true(ledger(&s, "arms", "accepted") == 1);
-    end(&s);
 }
 
 /* Several steps: how far a returning user is has to be known, for who asks without a step; nothing else is. */
 TEST(a_returning_user_walks_to_the_end)
 {
     static const char body[] = "{\"learner\":\"walk\",\"user\":\"bob\"}";
-    server s;
     char episodes[3][512], path[3][700], decision[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     for (int i = 0; i < 3; i++) {
         open_episode(&s, body, episodes[i]);
         assert_true(is_learned());
@@ -125,7 +118,6 @@ TEST(a_returning_user_walks_to_the_end)
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM open"), 1);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM person"), 1);
-    end(&s);
 }
 
 static void run(const server *s, const char *sql)
@@ -141,8 +133,7 @@ TEST(an_episode_that_was_only_counted_is_never_learned)
 {
     static const char body[] = "{\"learner\":\"walk\",\"user\":\"eve\"}";
     char one[512], other[512], path[700], decision[1024];
-    server s;
-    begin(&s, plain);
+    SERVER(s, plain);
     open_episode(&s, body, one);
     open_episode(&s, body, other);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", one);
@@ -164,28 +155,24 @@ TEST(an_episode_that_was_only_counted_is_never_learned)
         assert_observed(&s, decision, ",\"reward\":0.25,\"next_state\":3", "taken_part");
     }
     assert_true(ledger(&s, "walk", "accepted") == 0);
-    end(&s);
 }
 
 TEST(after_the_last_user_answers_say_so)
 {
-    server s;
     char decision[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     for (int i = 0; i < 6; i++) {
         decide(&s, "/v1/decide", "{\"learner\":\"few\",\"state\":0}", decision);
         assert_int_equal(is_learned(), i < 4);
         assert_observed(&s, decision, ",\"reward\":0.5", i < 4 ? "finished" : "full");
         assert_int_equal(is_learned(), i < 4);
     }
-    end(&s);
 }
 
 TEST(contradictions_are_noticed_after_the_end)
 {
-    server s;
     char arm[1024], other[1024], steps[3][1024], episode[512], path[700];
-    begin(&s, plain);
+    SERVER(s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", arm);
     assert_observed(&s, arm, ",\"reward\":0.5", "finished");
     open_episode(&s, "{\"learner\":\"walk\"}", episode);
@@ -215,15 +202,13 @@ TEST(contradictions_are_noticed_after_the_end)
         server_wait_users(&s, "walk", 1); /* when it is learned as before */
         kill_and_start(&s);
     }
-    end(&s);
 }
 
 /* What was told is known for as long as somebody could tell it again, and then no more. */
 TEST(what_was_told_is_forgotten_when_it_expires)
 {
-    server s;
     char yaml[2048], decision[1024];
-    begin(&s, plain);
+    SERVER(s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     assert_observed(&s, decision, ",\"reward\":0.5", "finished");
     server_wait_users(&s, "arms", 1);
@@ -237,5 +222,4 @@ TEST(what_was_told_is_forgotten_when_it_expires)
     wait_until(number_in_store(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL") == 0);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL"), 0);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM seen"), 1); /* the name stays */
-    end(&s);
 }

@@ -135,7 +135,7 @@ static void make_report(client *c)
     uint32_t states[3] = {0, 1, 2}, actions[2] = {0, 1};
     double rewards[2] = {0.25, 0.75};
     char key[TACIT_CLIENT_KEY_SIZE], *body = NULL;
-    tacit_client *device = NULL;
+    SCOPED(tacit_client) *device = NULL;
     const tacit_client_terms terms = {.epsilon = 2, .delta = 1};
     const char *board = c->soak->board;
     const tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
@@ -143,7 +143,6 @@ static void make_report(client *c)
         tacit_client_report(device, &t, &body, key, NULL) != TACIT_OK)
         (void)atomic_fetch_add(&c->soak->wrong, 1);
     ask(c, "/v1/reports", body != NULL ? body : "");
-    tacit_client_destroy(device);
     free(body);
 }
 

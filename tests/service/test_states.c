@@ -137,7 +137,7 @@ static void learn(place *p)
 
 TEST(a_state_is_the_old_one_until_all_of_the_new_one_is_there)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     uint8_t *before = malloc(SIZE);
     open_place(&p);
     for (uint64_t round = 0; round < 4; round++) {
@@ -160,13 +160,12 @@ TEST(a_state_is_the_old_one_until_all_of_the_new_one_is_there)
         assert_state(&p, p.state, SIZE, round + 1);
     }
     free(before);
-    close_place(&p);
 }
 
 TEST(inputs_go_a_few_at_a_time_and_none_too_many)
 {
     enum { USERS = 10, LEARNED = 7 };
-    place p;
+    SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     bool more = true;
     open_place(&p);
@@ -185,7 +184,6 @@ TEST(inputs_go_a_few_at_a_time_and_none_too_many)
         assert_sound(&p, left);
     }
     assert_false(more);
-    close_place(&p);
 }
 
 /* How often `what` stands in a file; 0 if there is no file. */
@@ -206,7 +204,7 @@ static int count_in(const char *path, const uint8_t *what, size_t n)
 
 TEST(a_state_that_was_replaced_can_be_read_no_more)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     uint8_t label[256];
     open_place(&p);
     checkpoint(&p, SIZE, 0);
@@ -227,12 +225,11 @@ TEST(a_state_that_was_replaced_can_be_read_no_more)
     assert_true(tacit__vault_truncate_log(p.v));
     assert_int_equal(count_in(p.path, key, size - TACIT__PROOF_BYTES), 0);
     assert_int_equal(count_in(p.log, key, size - TACIT__PROOF_BYTES), 0);
-    close_place(&p);
 }
 
 TEST(a_state_is_written_once)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     struct stat entry;
     open_place(&p);
     checkpoint(&p, SIZE, 0); /* now both editions are there */
@@ -247,13 +244,12 @@ TEST(a_state_is_written_once)
     assert_true(tacit__vault_truncate_log(p.v));
     assert_int_equal(stat(p.path, &entry), 0);
     assert_true((double)entry.st_size == file); /* in its place */
-    close_place(&p);
 }
 
 /* Stopped in the midst of a transaction, while somebody exchanges the file: nobody is told that they were taken. */
 TEST(a_commit_to_a_file_that_was_replaced_is_none)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     char command[400];
     tacit_error err = {0};
     open_place(&p);
@@ -264,7 +260,6 @@ TEST(a_commit_to_a_file_that_was_replaced_is_none)
     assert_int_equal(system(command), 0);
     assert_int_equal(tacit__vault_commit(p.v, &err), TACIT_FENCED);
     assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FENCED);
-    close_place(&p);
 }
 
 static off_t size_of(const char *path)
@@ -277,7 +272,7 @@ static off_t size_of(const char *path)
 TEST(the_log_of_a_file_that_was_replaced_is_left_alone)
 {
     for (int settles = 0; settles < 2; settles++) {
-        place p;
+        SCOPED_BY(close_place) place p;
         char command[400];
         open_place(&p);
         (void)snprintf(command, sizeof command, "cp '%s' '%s.other' && mv '%s.other' '%s'", p.path,
@@ -292,14 +287,13 @@ TEST(the_log_of_a_file_that_was_replaced_is_left_alone)
         tacit__vault_close(p.v);
         p.v = NULL;
         assert_true(size_of(p.log) == size);
-        close_place(&p);
     }
 }
 
 /* A backup between a billboard and the state of it. */
 TEST(an_adoption_counts_those_who_were_shown)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     char path[100];
     tacit__vault *original, *copy = NULL;
     tacit_error err = {0};
@@ -321,5 +315,4 @@ TEST(an_adoption_counts_those_who_were_shown)
     assert_sound(&p, 3);
     p.v = original;
     tacit__vault_close(copy);
-    close_place(&p);
 }

@@ -53,8 +53,7 @@ TEST(what_can_be_read_in_two_ways_is_refused)
         {"GET /v1/billboard?learner=arms&learner=arms HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
         {"GET /healthz?step=1&step=2 HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
     };
-    server s;
-    begin(&s, plain);
+    SERVER(s, plain);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         char code[32] = "";
         int status = ask_raw(&s, requests[i].text);
@@ -65,28 +64,24 @@ TEST(what_can_be_read_in_two_ways_is_refused)
         if (strstr(answer, "Connection: close") == NULL)
             fail_msg("%s\nleaves the connection open", requests[i].text);
     }
-    end(&s);
 }
 
 /* Two requests in one go, the first of which hides the second from somebody who counts otherwise. */
 TEST(nothing_behind_a_refused_request_is_answered)
 {
-    server s;
-    begin(&s, plain);
+    SERVER(s, plain);
     assert_int_equal(ask_raw(&s, POST "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}"
                                       "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
                      400);
     assert_null(strstr(answer + 1, "HTTP/1.1"));
     assert_null(strstr(answer, "\"version\""));
-    end(&s);
 }
 
 /* A learner or a step in the query and another one in the body. */
 TEST(the_query_and_the_body_say_the_same)
 {
-    server s;
     char episode[1024], path[1100];
-    begin(&s, plain);
+    SERVER(s, plain);
     assert_int_equal(
         server_post(&s, "/v1/decide?learner=arms", "{\"learner\":\"arms\",\"state\":0}", answer),
         200);
@@ -100,14 +95,12 @@ TEST(the_query_and_the_body_say_the_same)
     assert_int_equal(server_post(&s, path, "{\"state\":0,\"step\":1}", answer), 200);
     assert_error(server_post(&s, path, "{\"state\":0,\"step\":2}", answer), 422, "out_of_range",
                  "step");
-    end(&s);
 }
 
 TEST(what_is_only_unusual_is_answered)
 {
-    server s;
     char text[600];
-    begin(&s, plain);
+    SERVER(s, plain);
     assert_int_equal(server_get(&s, "/%68ealthz", answer), 200);
     assert_int_equal(server_get(&s, "/healthz%2500", answer), 404);
     assert_int_equal(server_get(&s, "/v1/billboard?learner=%61rms", answer), 200);
@@ -117,5 +110,4 @@ TEST(what_is_only_unusual_is_answered)
                    "Connection: close\r\n\r\n1c\r\n{\"learner\":\"arms\",\"state\":0}\r\n0\r\n\r\n",
                    s.token);
     assert_int_equal(ask_raw(&s, text), 200);
-    end(&s);
 }

@@ -50,7 +50,7 @@ static void count(const server *s, double wanted)
 
 TEST(the_credential_opens_the_store_and_no_other_key_is_made)
 {
-    server s;
+    SCOPED_BY(server_close) server s;
     int code = 0;
     char variable[400], other[400], listed[400], open[400], path[300], decision[1024], body[2048];
     server_open(&s, TACIT_COMMAND, yaml);
@@ -90,7 +90,6 @@ TEST(the_credential_opens_the_store_and_no_other_key_is_made)
     assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
     (void)snprintf(body, sizeof body, "chmod -R u+rwX '%s'", s.directory);
     assert_int_equal(system(body), 0);
-    server_close(&s);
 }
 
 /* --- What the manager hears --------------------------------------------------------------------- */
@@ -126,7 +125,7 @@ static void assert_heard(int fd, const char *wanted)
 TEST(the_manager_hears_when_it_serves_reloads_and_stops)
 {
     for (int i = 0; i < 2; i++) {
-        server s;
+        SCOPED_BY(server_close) server s;
         char name[300], variable[400];
         server_open(&s, TACIT_COMMAND, yaml);
         if (i == 0)
@@ -144,14 +143,13 @@ TEST(the_manager_hears_when_it_serves_reloads_and_stops)
         assert_int_equal(server_stop(&s, SIGTERM), 0);
         assert_heard(fd, "STOPPING=1");
         (void)close(fd);
-        server_close(&s);
     }
 }
 
 /* Whatever the service is doing just then: a signal is neither lost nor deadly. */
 TEST(signals_are_heard_at_any_moment)
 {
-    server s;
+    SCOPED_BY(server_close) server s;
     server_open(&s, TACIT_COMMAND, yaml);
     for (int i = 0; i < 12; i++) {
         assert_true(server_start(&s, NULL));
@@ -159,7 +157,6 @@ TEST(signals_are_heard_at_any_moment)
             assert_int_equal(kill(s.pid, SIGHUP), 0);
         assert_int_equal(server_stop(&s, i % 2 == 0 ? SIGTERM : SIGINT), 0);
     }
-    server_close(&s);
 }
 
 TEST(a_manager_that_is_not_there_does_no_harm)
@@ -168,12 +165,11 @@ TEST(a_manager_that_is_not_there_does_no_harm)
                                         "NOTIFY_SOCKET=", "NOTIFY_SOCKET=relative",
                                         "NOTIFY_SOCKET=@"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        server s;
+        SCOPED_BY(server_close) server s;
         server_open(&s, TACIT_COMMAND, yaml);
         s.environment[s.n_environment++] = names[i];
         assert_true(server_start(&s, NULL));
         assert_int_equal(server_ask(&s, "", "GET", "/healthz", NULL, NULL, answer), 200);
         assert_int_equal(server_stop(&s, SIGTERM), 0);
-        server_close(&s);
     }
 }

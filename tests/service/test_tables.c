@@ -51,7 +51,7 @@ static tacit_status read_service(const char *space, tacit__service_config *out, 
 
 TEST(tables_are_read_in_any_order)
 {
-    tacit__service_config c;
+    SCOPED_BY(tacit__service_config_free) tacit__service_config c;
     tacit_error err = {0};
     write_file("r.csv", "state,action,reward\n1,1,0.4\n1,0,0.3\n0,1,0.2\r\n\n0,0,0.1\n");
     write_file("h.csv", "\xef\xbb\xbfstep,state,action,reward\n"
@@ -99,19 +99,17 @@ TEST(tables_are_read_in_any_order)
     tacit__service_config_free(&c);
     assert_ok(read_service("{" ARMS ", features: p.csv, shared: no}", &c, &err));
     assert_true(c.learners[0].request.bandit->bound == 4); /* the longest */
-    tacit__service_config_free(&c);
 }
 
 TEST(the_example_has_agents_for_all_its_learners)
 {
-    tacit__service_config c;
+    SCOPED_BY(tacit__service_config_free) tacit__service_config c;
     tacit_error err = {0};
     assert_ok(tacit__service_config_read(TACIT_SOURCE "/examples/service/service.yaml", &c, &err));
     assert_ok(tacit__service_config_open(&c, &err));
     for (size_t i = 0; i < c.n_learners; i++) {
         tacit_agent_destroy(agent_of(&c.learners[i].request, 1));
     }
-    tacit__service_config_free(&c);
 }
 
 /* --- What is refused ------------------------------------------------------------------------------ */
@@ -135,18 +133,17 @@ TEST(what_is_wrong_is_told_with_file_and_line)
 
 TEST(tables_survive_every_failing_allocation)
 {
-    tacit__service_config c;
+    SCOPED_BY(tacit__service_config_free) tacit__service_config c;
     assert_survives_no_memory(
         read_service("{" WALK ", rewards: r.csv, mixture: m.csv, features: f.csv}", &c, NULL),
         (void)0);
-    tacit__service_config_free(&c);
 }
 
 TEST(a_file_tells_its_promises_or_that_there_is_no_memory)
 {
     static const char path[] = TACIT_TESTS_DIR "/../examples/service/service.yaml";
     tacit_service_file *file = NULL;
-    tacit_plan *plan = NULL;
+    SCOPED(tacit_plan) *plan = NULL;
     assert_true(tacit_service_is_file(path));
     assert_false(tacit_service_is_file(TACIT_TESTS_DIR "/../examples/riverswim.yaml"));
     assert_false(tacit_service_is_file(TACIT_TESTS_DIR "/../README.md"));
@@ -169,7 +166,6 @@ TEST(a_file_tells_its_promises_or_that_there_is_no_memory)
     assert_true(l->monitor.epsilon == 0.1 &&
                 l->together.epsilon == l->request->guarantee.epsilon + 0.1);
     assert_int_equal(tacit_plan_size(plan), 1);
-    tacit_plan_destroy(plan);
     tacit_service_file_destroy(file);
 }
 

@@ -74,11 +74,9 @@ static tacit__learner_config make_config(const tacit_bandit *bandit)
 
 static tacit_agent *make_agent(const tacit__learner_config *c)
 {
-    tacit_noise *noise;
     tacit_agent *agent;
-    assert_ok(tacit_noise_create_simulated(11, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(11);
     assert_ok(tacit_agent_create(&c->request, noise, &agent, NULL));
-    tacit_noise_destroy(noise);
     return agent;
 }
 
@@ -106,7 +104,7 @@ TEST(what_is_learned_is_the_same_bit_for_bit)
     const tacit_bandit *bandits[] = {&shared, &disjoint};
     for (size_t b = 0; b < 2; b++) {
         const tacit__learner_config c = make_config(bandits[b]);
-        tacit_agent *with_all = make_agent(&c), *with_chosen = make_agent(&c);
+        SCOPED(tacit_agent) *with_all = make_agent(&c), *with_chosen = make_agent(&c);
         const size_t size = tacit__episode_size(&c);
         uint64_t seed = 5;
         assert_true(size < 100); /* 6 features, and not 2 x 30 */
@@ -133,8 +131,6 @@ TEST(what_is_learned_is_the_same_bit_for_bit)
         assert_memory_equal(one, other, one_size);
         free(one);
         free(other);
-        tacit_agent_destroy(with_all);
-        tacit_agent_destroy(with_chosen);
     }
 }
 
@@ -239,7 +235,7 @@ static int post_bytes(const server *s, const char *path, const char *extra, cons
 TEST(a_ticket_is_small)
 {
     enum { FEATURES = 150, CHOICES = 100 };
-    server s;
+    SCOPED_BY(end) server s;
     char decision[2048];
     begin(&s, "listen: 127.0.0.1:0\nstore: service.db\nlimits: {body: 400000}\nlearners:\n"
               "  - {name: wide, space: {features: 150, actions: 100}, users: 1000, " LINEAR "}\n");
@@ -254,7 +250,6 @@ TEST(a_ticket_is_small)
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     assert_error(observe(&s, decision, ",\"reward\":0"), 409, "contradiction", "reward");
     server_wait_users(&s, "wide", 1);
-    end(&s);
 }
 
 static const char two[] =
@@ -270,9 +265,8 @@ TEST(contexts_come_as_bytes)
     static const char bytes[] = "Content-Type: application/octet-stream\r\n",
                       ann[] = "Content-Type: application/octet-stream; x=1\r\nTacit-User: ann\r\n";
     double x[6] = {0.5, -0.25, 0.125, 0.1, 0.2, 0.3};
-    server s;
     char decision[1024], word[64], episode[512], path[700];
-    begin(&s, two);
+    SERVER(s, two);
     assert_int_equal(post_bytes(&s, "/v1/decide?learner=lin", ann, x, sizeof x), 200);
     assert_true(json_field(answer, "decision", decision, sizeof decision));
     assert_observed(&s, decision, ",\"reward\":1", "finished");
@@ -307,17 +301,15 @@ TEST(contexts_come_as_bytes)
     assert_string_equal(word, "1");
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide?step=2", episode);
     assert_error(post_bytes(&s, path, bytes, x, 4 * sizeof *x), 422, "out_of_range", "step");
-    end(&s);
 }
 
 /* A decision that was given before tickets were small. */
 TEST(a_ticket_of_an_earlier_version_is_understood)
 {
-    server s;
     char path[300];
     uint8_t master[TACIT__KEY_BYTES], key[TACIT__KEY_BYTES];
     tacit__vault *vault = NULL;
-    begin(&s, two);
+    SERVER(s, two);
     (void)snprintf(path, sizeof path, "%s.key", s.store);
     FILE *file = fopen(path, "r");
     assert_true(file != NULL && fread(master, 1, sizeof master, file) == sizeof master);
@@ -334,7 +326,7 @@ TEST(a_ticket_of_an_earlier_version_is_understood)
                        .n_features = 6,
                        .version = 1,
                        .probability = 1};
-    tacit__text text = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text text = {0};
     tacit__ticket_write(key, &t, (const uint8_t *)x, true, &text);
     assert_observed(&s, text.data, ",\"reward\":1", "finished");
     assert_observed(&s, text.data, ",\"reward\":1", "finished");
@@ -344,8 +336,6 @@ TEST(a_ticket_of_an_earlier_version_is_understood)
     t.episode[0] = 43;
     tacit__ticket_write(key, &t, (const uint8_t *)x, true, &text);
     assert_error(observe(&s, text.data, ",\"reward\":1"), 422, "out_of_range", "decision");
-    tacit__text_destroy(&text);
-    end(&s);
 }
 
 int main(void)

@@ -57,7 +57,7 @@ TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)
 {
     if (system("command -v openssl >/dev/null") != 0)
         skip();
-    server s;
+    SCOPED_BY(end) server s;
     char yaml[2048], name[64], health[32];
     (void)snprintf(yaml, sizeof yaml, "tls: {certificate: cert.pem, key: key.pem}\n%s", plain);
     server_open(&s, TACIT_COMMAND, yaml);
@@ -98,7 +98,6 @@ TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     assert_false(server_start(&s, &code)); /* nor to begin with */
     assert_int_equal(code, 2);
-    end(&s);
 }
 
 /* How often a text stands in DIRECTORY/talk. */
@@ -129,7 +128,7 @@ TEST(a_new_certificate_closes_no_connection)
         "tls: {certificate: cert.pem, key: key.pem}\n"
         "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100, agent: "
         "{kind: ucbvi, privacy: {model: none}}}]\n";
-    server s;
+    SCOPED_BY(end) server s;
     char command[1400], name[64] = "", health[32];
     server_open(&s, TACIT_COMMAND, yaml);
     make_certificate(&s, "first");
@@ -160,7 +159,6 @@ TEST(a_new_certificate_closes_no_connection)
     wait_until(heard(&s, "HTTP/1.1 200") >= 2);
     assert_int_equal(heard(&s, "HTTP/1.1 200"), 2); /* on the connection of the first certificate */
     assert_int_equal(heard(&s, "CN = new"), 0);
-    end(&s);
 }
 
 /* What openssl says of a handshake with this version, which it is made to offer whatever its own policy is. */
@@ -178,7 +176,7 @@ TEST(old_versions_are_not_spoken)
 {
     if (system("command -v openssl >/dev/null") != 0)
         skip();
-    server s;
+    SCOPED_BY(end) server s;
     char yaml[2048];
     (void)snprintf(yaml, sizeof yaml, "tls: {certificate: cert.pem, key: key.pem}\n%s", plain);
     server_open(&s, TACIT_COMMAND, yaml);
@@ -188,14 +186,12 @@ TEST(old_versions_are_not_spoken)
     assert_true(shakes_hands(&s, "-tls1_2"));
     assert_false(shakes_hands(&s, "-tls1_1"));
     assert_false(shakes_hands(&s, "-tls1"));
-    end(&s);
 }
 
 TEST(speaking_in_the_clear_to_others_is_remarked)
 {
-    server s;
     char yaml[2048];
-    begin(&s, plain);
+    SERVER(s, plain);
     assert_false(file_has(s.directory, "without TLS"));
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     (void)snprintf(yaml, sizeof yaml, "%s", plain);
@@ -203,7 +199,6 @@ TEST(speaking_in_the_clear_to_others_is_remarked)
     server_rewrite(&s, yaml);
     assert_true(server_start(&s, NULL));
     assert_true(file_has(s.directory, "listening on 0.0.0.0 without TLS"));
-    end(&s);
 }
 
 /* Somebody who goes on for ever, a byte at a time, in the handshake (its first record) and in a head. */
@@ -218,7 +213,7 @@ TEST(drops_over_tls_are_cut_off)
         "tls: {certificate: cert.pem, key: key.pem}\n"
         "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100, agent: "
         "{kind: ucbvi, privacy: {model: none}}}]\n";
-    server s;
+    SCOPED_BY(end) server s;
     char command[700], name[64], health[32], byte = 1;
     server_open(&s, TACIT_COMMAND, yaml);
     make_certificate(&s, "first");
@@ -245,5 +240,4 @@ TEST(drops_over_tls_are_cut_off)
     assert_int_equal(heard(&s, "HTTP/1.1"), 0);
     wait_until(shows(&s, "first", name, health)); /* and others are served */
     assert_string_equal(health, "HTTP/1.1 200");
-    end(&s);
 }

@@ -75,7 +75,7 @@ static void assert_over_quota(int status)
 
 TEST(a_token_brings_its_users_of_a_day_and_no_more)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char token[128], first[2048], over[2048];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
@@ -100,14 +100,13 @@ TEST(a_token_brings_its_users_of_a_day_and_no_more)
     assert_true(ledger(&s, "arms", "accepted") == 3);
     free(report);
     free(other);
-    end(&s);
 }
 
 /* Two decisions of one user, made before either was told of: the second is told that the user has taken part, whatever is left of the
  * quota, since it takes nobody. */
 TEST(a_returning_user_needs_no_quota)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char token[128], decision[2][1024], body[2200], status[32];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
@@ -125,12 +124,11 @@ TEST(a_returning_user_needs_no_quota)
     }
     assert_over_quota(bring_user(&s, token, body));
     assert_true(ledger(&s, "arms", "accepted") == 1);
-    end(&s);
 }
 
 TEST(a_new_token_of_the_same_name_begins_with_nothing)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char token[128], out[64], body[2048];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
@@ -144,14 +142,13 @@ TEST(a_new_token_of_the_same_name_begins_with_nothing)
     reload(&s, token, 200);
     assert_int_equal(bring_user(&s, token, body), 200);
     assert_over_quota(bring_user(&s, token, body));
-    end(&s);
 }
 
 TEST(a_clock_that_jumps_opens_no_new_day)
 {
     if (!may_preload)
         skip();
-    server s;
+    SCOPED_BY(end) server s;
     wall w;
     char token[128], body[2048];
     server_open(&s, TACIT_COMMAND, plain);
@@ -168,7 +165,6 @@ TEST(a_clock_that_jumps_opens_no_new_day)
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     assert_true(server_start(&s, NULL));
     assert_over_quota(bring_user(&s, token, body));
-    end(&s);
 }
 
 /* --- An end, and a learner ----------------------------------------------------------------------- */
@@ -177,7 +173,7 @@ TEST(a_token_ends_at_its_time)
 {
     if (!may_preload)
         skip();
-    server s;
+    SCOPED_BY(end) server s;
     wall w;
     char token[128];
     server_open(&s, TACIT_COMMAND, plain);
@@ -191,12 +187,11 @@ TEST(a_token_ends_at_its_time)
                  "expired_token", "");
     assert_non_null(strstr(answer, "WWW-Authenticate: Bearer"));
     assert_int_equal(server_get(&s, "/v1/learners", answer), 200);
-    end(&s);
 }
 
 TEST(a_token_is_for_its_learner_alone)
 {
-    server s;
+    SCOPED_BY(end) server s;
     char token[128], body[2048], episode[512], path[600];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
@@ -238,7 +233,6 @@ TEST(a_token_is_for_its_learner_alone)
         assert_non_null(strstr(answer, "arms"));
         assert_null(strstr(answer, "walk"));
     }
-    end(&s);
 }
 
 /* --- Keys and bytes ------------------------------------------------------------------------------ */
@@ -247,7 +241,7 @@ TEST(keys_belong_to_a_token)
 {
     static const char key[] = "Idempotency-Key: 0123456789abcdef\r\n";
     static const char body[] = "{\"learner\":\"walk\"}";
-    server s;
+    SCOPED_BY(end) server s;
     char tokens[3][128], episodes[3][512], out[64];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
@@ -268,13 +262,12 @@ TEST(keys_belong_to_a_token)
     }
     assert_int_equal(server_ask(&s, tokens[0], "POST", "/v1/episodes", key, body, answer), 201);
     assert_non_null(strstr(answer, episodes[0]));
-    end(&s);
 }
 
 TEST(a_report_counts_once_under_any_key)
 {
     enum { TIMES = 20 };
-    server s;
+    SCOPED_BY(end) server s;
     char other[128], spaced[8192];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
@@ -297,5 +290,4 @@ TEST(a_report_counts_once_under_any_key)
     assert_true(ledger(&s, "ours", "accepted") == 2);
     free(one);
     free(two);
-    end(&s);
 }

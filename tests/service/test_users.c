@@ -82,7 +82,7 @@ TEST(users_bring_features_in_the_joint_model)
         "     agent: {kind: lsvi-ucb, privacy: {model: joint, epsilon: 1}}}\n"
         "  - {name: numbers, space: {states: 8, actions: 4, horizon: 2}, users: 400,\n"
         "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n";
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, yaml);
     /* users of their own, or one of twenty whose features everybody knows */
     const char *fresh = "--world linear-bandit --set d=3 --set actions=4 --set contexts=0";
@@ -107,7 +107,6 @@ TEST(users_bring_features_in_the_joint_model)
                "--users 30");
     assert_within(json_number(said, "mean_return"), 0, json_number(said, "best_return") + 1);
     (void)play(&s, "numbers", 0, 30, "--world random-mixture --set horizon=2 --users 30");
-    end(&s);
 }
 
 TEST(users_bring_features_in_the_local_model)
@@ -124,7 +123,7 @@ TEST(users_bring_features_in_the_local_model)
         "  - {name: watched, space: {states: 5, actions: 3, horizon: 2}, users: 400,\n"
         "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}},\n"
         "     monitor: {epsilon: 100, delta: 0}}\n";
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, yaml);
     (void)play(&s, "few", 0, 60,
                "--world linear-bandit --set d=3 --set actions=4 --set contexts=0 --users 60");
@@ -152,7 +151,6 @@ TEST(users_bring_features_in_the_local_model)
     double before = json_number(answer, "reward");
     assert_int_equal(server_get(&s, "/v1/ledger?learner=watched", answer), 200);
     assert_true(json_number(answer, "reward") == before);
-    end(&s);
 }
 
 /* --- People of files ----------------------------------------------------------------------------- */
@@ -182,7 +180,7 @@ TEST(people_of_files_come_once)
               "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
               "  - {name: device, space: {features: 2, actions: 2, shared: no}, users: 4000,\n"
               "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 1}}}\n";
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, yaml);
     write_people(&s, "people.csv", false);
     write_people(&s, "log.csv", true);
@@ -213,7 +211,6 @@ TEST(people_of_files_come_once)
         assert_int_equal(server_get(&s, path, answer), 200);
         assert_true(json_number(answer, "accepted") == known);
     }
-    end(&s);
 }
 
 /* Real people, if somebody has put them there: the directory TACIT_DATA, or data/ as in the examples. */
@@ -232,7 +229,7 @@ TEST(real_people_are_played_where_their_file_is)
               "     agent: {kind: lin-ucb, privacy: {model: none}}}\n"
               "  - {name: device, space: {features: 18, actions: 3, shared: no}, users: 5528,\n"
               "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 10}}}\n";
-    server s;
+    SCOPED_BY(end) server s;
     char text[900];
     begin(&s, yaml);
     (void)snprintf(
@@ -246,7 +243,6 @@ TEST(real_people_are_played_where_their_file_is)
     double regret = play(&s, "dose", 0, 600, text);
     assert_true(regret < 0.5); /* of three doses, and by far not by chance, which has 2/3 */
     (void)play(&s, "device", 0, 600, text);
-    end(&s);
 }
 
 /* --- Their curve ---------------------------------------------------------------------------------- */
@@ -284,7 +280,7 @@ TEST(their_curve_does_not_depend_on_how_they_gather)
               "     monitor: {epsilon: 1, delta: 0}}\n";
     static const char *const learners[] = {"joint", "local"};
     static const char world[] = "--set states=2 --set horizon=2 --clients 16";
-    server s;
+    SCOPED_BY(end) server s;
     char more[200];
     begin(&s, yaml);
     for (size_t i = 0; i < 2; i++) {
@@ -300,7 +296,6 @@ TEST(their_curve_does_not_depend_on_how_they_gather)
         (void)play(&s, learners[i], 160, 140, more);
         check_curve(&s, learners[i], 300, 300);
     }
-    end(&s);
 }
 
 /* --- What does not fit --------------------------------------------------------------------------- */
@@ -334,7 +329,7 @@ TEST(what_does_not_fit_is_said_of_both)
          "and horizon 1; the learner has 3 features of each action of norm at most 0.5, 4 actions "
          "and horizon 1\n"},
     };
-    server s;
+    SCOPED_BY(end) server s;
     begin(&s, yaml);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(simulate(&s, cases[i].learner, cases[i].more), 2);
@@ -342,7 +337,6 @@ TEST(what_does_not_fit_is_said_of_both)
     }
     assert_int_equal(simulate(&s, "nobody", ""), 2);
     assert_non_null(strstr(complaint, "has no learner 'nobody'; its service file has the names"));
-    end(&s);
 }
 
 static bool read_line(const char *path, char *out, int size)
@@ -360,7 +354,7 @@ TEST(an_interrupted_play_is_told)
     static const char yaml[] =
         BEGIN "  - {name: arms, space: {states: 6, actions: 2, horizon: 2}, users: 4000000,\n"
               "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n";
-    server s;
+    SCOPED_BY(end) server s;
     char command[900], path[300], last[4] = "";
     begin(&s, yaml);
     (void)snprintf(command, sizeof command,
@@ -386,5 +380,4 @@ TEST(an_interrupted_play_is_told)
                    users);
     assert_non_null(strstr(said, command));
     server_wait_users(&s, "arms", (unsigned long)users); /* all of them */
-    end(&s);
 }

@@ -13,6 +13,8 @@
 #include "store/service_store_inside.h"
 #include "support/check.h"
 
+SCOPED_TYPE(tacit__vault, tacit__vault_close)
+
 static const uint8_t master[TACIT__KEY_BYTES] = "a test's";
 static const uint8_t ann[TACIT__VAULT_KEY] = {1}, bob[TACIT__VAULT_KEY] = {2};
 static const char secret[] = "somebody's data";
@@ -155,13 +157,12 @@ TEST(what_was_changed_is_noticed)
         {"UPDATE input SET data=zeroblob(length(data))", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        place p;
+        SCOPED_BY(close_place) place p;
         tacit_error err = {0};
         fill_place(&p);
         assert_ok(tacit__connection_run(p.v->db, cases[i].sql, "test", &err));
         if (is_sound(&p) || is_found(&p) != cases[i].starts)
             fail_msg("not as expected: %s", cases[i].sql);
-        close_place(&p);
     }
 }
 
@@ -182,7 +183,7 @@ static int count_in(const char *path, const uint8_t *what, size_t n)
 
 TEST(what_was_erased_is_nowhere)
 {
-    place p;
+    SCOPED_BY(close_place) place p;
     char log[90];
     uint8_t sealed[sizeof secret + TACIT__VAULT_KEY + TACIT__SEAL_BYTES];
     open_place(&p, 9);
@@ -206,13 +207,12 @@ TEST(what_was_erased_is_nowhere)
     assert_int_equal(count_in(log, sealed, sizeof sealed), 0);
     struct stat entry;
     assert_true(stat(log, &entry) != 0 || entry.st_size == 0);
-    close_place(&p);
 }
 
 TEST(a_commit_waits_for_the_disk)
 {
     tacit_error err = {0};
-    place p;
+    SCOPED_BY(close_place) place p;
     open_place(&p, 9);
     fault_io_arm("v.db-wal", 0, 0, 0);
     for (uint8_t i = 1; i <= 5; i++) {
@@ -224,13 +224,12 @@ TEST(a_commit_waits_for_the_disk)
         assert_true(fault_io_syncs() > before);
     }
     fault_io_arm("", 0, 0, 0);
-    close_place(&p);
 }
 
 TEST(who_comes_after_the_last_is_not_kept)
 {
     tacit_error err = {0};
-    place p;
+    SCOPED_BY(close_place) place p;
     bool has, full;
     tacit__vault_answer answer;
     const uint8_t walk[TACIT__VAULT_KEY] = {7};
@@ -251,16 +250,15 @@ TEST(who_comes_after_the_last_is_not_kept)
     tacit__vault_health health;
     assert_ok(tacit__vault_check(p.v, &health, &err));
     assert_true(health.open == 0 && health.people == 1 && health.seen == 1 && health.inputs == 1);
-    close_place(&p);
 }
 
 TEST(a_copy_is_its_owners_alone_and_keeps_nobody)
 {
     tacit_error err = {0};
-    place p;
+    SCOPED_BY(close_place) place p;
     char path[100];
     struct stat entry;
-    tacit__vault *copy;
+    SCOPED(tacit__vault) *copy = NULL;
     tacit__vault_answer answer;
     bool has;
     open_place(&p, 9);
@@ -291,6 +289,4 @@ TEST(a_copy_is_its_owners_alone_and_keeps_nobody)
     assert_ok(tacit__vault_has_person(copy, p.l.id, bob, NULL, &has, &err));
     assert_false(has);
     p.v = original;
-    tacit__vault_close(copy);
-    close_place(&p);
 }

@@ -76,9 +76,8 @@ static void assert_sound(server *s)
 
 TEST(visits_count_until_they_are_used_and_only_if_far_enough_apart)
 {
-    server s;
     char early[1024], late[1024];
-    begin(&s, returning);
+    SERVER(s, returning);
     visit(&s, "arms", "ann", "finished"); /* place 1 */
     ask_for(&s, "arms", "ann", early);
     assert_reason(""); /* it may be far enough when it is told */
@@ -113,14 +112,12 @@ TEST(visits_count_until_they_are_used_and_only_if_far_enough_apart)
     assert_int_equal(number_in_store(&s, "SELECT last_place FROM person WHERE visits=3"), 9);
     assert_int_equal(number_in_store(&s, "SELECT sum(visits) FROM person"), 17);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM open"), 0);
-    end(&s);
 }
 
 TEST(what_is_told_twice_is_one_visit)
 {
-    server s;
     char decision[1024], again[1024], body[3000];
-    begin(&s, returning);
+    SERVER(s, returning);
     ask_for(&s, "arms", "ann", decision);
     for (int life = 0; life < 3; life++) {
         assert_observed(&s, decision, ",\"reward\":0.5", "finished");
@@ -149,7 +146,6 @@ TEST(what_is_told_twice_is_one_visit)
     assert_non_null(strstr(answer, "\"status\":\"finished\",\"step\":0,\"learned\":true"));
     assert_true(ledger(&s, "arms", "accepted") == 3);
     assert_sound(&s);
-    end(&s);
 }
 
 static void step(const server *s, const char *path, int state, const char *wanted)
@@ -165,9 +161,8 @@ TEST(of_two_open_episodes_the_first_to_finish_counts)
 {
     static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}",
                       bob[] = "{\"learner\":\"walk\",\"user\":\"bob\"}";
-    server s;
     char episode[512], path[5][700];
-    begin(&s, returning);
+    SERVER(s, returning);
     for (int i = 0; i < 5; i++) {
         open_episode(&s, i < 4 ? ann : bob, episode);
         assert_reason("");
@@ -197,13 +192,11 @@ TEST(of_two_open_episodes_the_first_to_finish_counts)
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "tacit_episodes_open 0\n"));
     assert_sound(&s);
-    end(&s);
 }
 
 TEST(after_the_last_user_nobody_counts)
 {
-    server s;
-    begin(&s, returning);
+    SERVER(s, returning);
     visit(&s, "few", "ann", "finished");
     visit(&s, "few", "ann", "finished");
     visit(&s, "few", "ann", "visits_used");
@@ -217,25 +210,21 @@ TEST(after_the_last_user_nobody_counts)
     }
     assert_true(ledger(&s, "few", "accepted") == 4);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM person"), 3);
-    end(&s);
 }
 
 TEST(everybody_must_have_an_id)
 {
-    server s;
-    begin(&s, returning);
+    SERVER(s, returning);
     assert_error(server_post(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", answer), 422,
                  "missing", "user");
     assert_non_null(strstr(answer, "counts the visits of each person"));
     assert_error(server_post(&s, "/v1/episodes", "{\"learner\":\"walk\"}", answer), 422, "missing",
                  "user");
-    end(&s);
 }
 
 TEST(what_is_promised_is_said)
 {
-    server s;
-    begin(&s, returning);
+    SERVER(s, returning);
     visit(&s, "arms", "ann", "finished");
     visit(&s, "arms", "ann", "too_soon");
     visit(&s, "few", "bob", "finished");
@@ -267,7 +256,6 @@ TEST(what_is_promised_is_said)
     kill_and_start(&s);
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "tacit_people{learner=\"arms\"} 1\n"));
-    end(&s);
 }
 
 /* What was promised stays: another k or b is another learner. */
@@ -277,8 +265,7 @@ TEST(visits_and_distance_of_a_store_do_not_change)
     static const char *const said[] = {"visits is 4 and apart 4", "visits is 3 and apart 5",
                                        "visits is 1 and apart 1"};
     char yaml[2048], out[1024], *at;
-    server s;
-    begin(&s, returning);
+    SERVER(s, returning);
     visit(&s, "arms", "ann", "finished");
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     for (int i = 0; i < 3; i++) {
@@ -300,15 +287,13 @@ TEST(visits_and_distance_of_a_store_do_not_change)
     server_rewrite(&s, returning);
     assert_true(server_start(&s, NULL));
     visit(&s, "arms", "ann", "too_soon");
-    end(&s);
 }
 
 /* A verdict is kept for as long as it could be asked for, and then no more. */
 TEST(verdicts_are_forgotten_when_they_expire)
 {
-    server s;
     char yaml[2048];
-    begin(&s, returning);
+    SERVER(s, returning);
     visit(&s, "arms", "ann", "finished");
     visit(&s, "arms", "ann", "too_soon");
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM verdict"), 1);
@@ -319,7 +304,6 @@ TEST(verdicts_are_forgotten_when_they_expire)
     wait_until(number_in_store(&s, "SELECT count(*) FROM verdict") == 0);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM verdict"), 0);
     assert_int_equal(number_in_store(&s, "SELECT visits FROM person"), 1); /* that stays */
-    end(&s);
 }
 
 /* --- Devices ----------------------------------------------------------------------------------------- */
@@ -352,7 +336,7 @@ static tacit_status live(const server *s, const char *learner, device *d, const 
                                       .state = d->size > 0 ? d->state : NULL,
                                       .state_size = d->size};
     char path[64], *report = NULL;
-    tacit_client *client = NULL;
+    SCOPED(tacit_client) *client = NULL;
     tacit_error err = {0};
     (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", learner);
     assert_int_equal(server_get(s, path, answer), 200);
@@ -365,7 +349,6 @@ static tacit_status live(const server *s, const char *learner, device *d, const 
     else if (status == TACIT_OK)
         (void)snprintf(body, SERVER_ANSWER, "{\"user\":\"%s\",%s", user, report + 1);
     free(report);
-    tacit_client_destroy(client);
     return status;
 }
 
@@ -387,8 +370,7 @@ TEST(reports_are_counted_on_the_device_and_by_the_service)
     static char body[SERVER_ANSWER], early[SERVER_ANSWER];
     char key[TACIT_CLIENT_KEY_SIZE], early_key[TACIT_CLIENT_KEY_SIZE];
     device mine = {0}, second = {0};
-    server s;
-    begin(&s, returning);
+    SERVER(s, returning);
     assert_ok(live(&s, "ours", &mine, "ann", body, key));
     for (int life = 0; life < 2; life++) {
         assert_sent(&s, body, key, "taken"); /* the same again is the same */
@@ -413,7 +395,6 @@ TEST(reports_are_counted_on_the_device_and_by_the_service)
     assert_non_null(
         strstr(answer, "tacit_visits_used_total{learner=\"ours\"} 1\n")); /* told twice */
     assert_sound(&s);
-    end(&s);
 }
 
 /* examples/service/returning.yaml, at a port and a store of its own. */
@@ -422,7 +403,6 @@ TEST(the_example_serves_people_who_come_back)
     static char text[4096], body[SERVER_ANSWER];
     char key[TACIT_CLIENT_KEY_SIZE], out[512];
     device d = {0};
-    server s;
     FILE *file = fopen(TACIT_SOURCE "/examples/service/returning.yaml", "r");
     assert_non_null(file);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
@@ -431,7 +411,7 @@ TEST(the_example_serves_people_who_come_back)
     assert_true(port != NULL && store != NULL);
     memcpy(port, ":0   ", 5);
     memcpy(store, "service.db  ", 12);
-    begin(&s, text);
+    SERVER(s, text);
     visit(&s, "dose", "patient 1", "finished");
     visit(&s, "dose", "patient 2", "finished");
     kill_and_start(&s);
@@ -445,5 +425,4 @@ TEST(the_example_serves_people_who_come_back)
                      0);
     assert_non_null(strstr(body, "\"visits\": 5"));
     assert_int_equal(server_tool(&s, "store check service.yaml", out, sizeof out), 0);
-    end(&s);
 }

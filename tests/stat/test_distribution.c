@@ -19,11 +19,10 @@ enum { DRAWS = 1 << 21, MOST = 5000 };
 
 static tacit__site site(uint64_t seed)
 {
-    tacit_noise *root;
+    SCOPED(tacit_noise) *root = NULL;
     tacit__site s;
     assert_int_equal(tacit_noise_create_simulated(seed, &root), TACIT_OK);
     tacit__site_open(&s, root, "test");
-    tacit_noise_destroy(root);
     return s;
 }
 

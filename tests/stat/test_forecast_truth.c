@@ -32,7 +32,7 @@ static tacit_results *play(const tacit_experiment *e)
 static tacit_forecast ask(const tacit_experiment *e)
 {
     static const tacit_forecast_options options = {.n_worlds = 21};
-    tacit_world *world = NULL;
+    SCOPED(tacit_world) *world = NULL;
     tacit_agent_request q;
     tacit_forecast f;
     tacit_error err = {0};
@@ -40,7 +40,6 @@ static tacit_forecast ask(const tacit_experiment *e)
     assert_ok(tacit_experiment_request(e, world, 0, &q, &err));
     if (tacit_forecast_make(&q, &options, &f, &err) != TACIT_OK)
         fail_msg("%s", err.message);
-    tacit_world_destroy(world);
     return f;
 }
 
@@ -54,12 +53,12 @@ static void check(const char *world, const char *kind, const char *privacy, unsi
                    "  - {label: a, kind: %s, privacy: {%s}}\n"
                    "  - {kind: constant}\n  - {kind: uniform}\n",
                    world, users, RUNS, kind, privacy);
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     tacit_error err = {0};
     if (tacit_experiment_parse(text, strlen(text), TACIT_TESTS_DIR "/../examples/f.yaml", NULL, &e,
                                &err) != TACIT_OK)
         fail_msg("%s", err.message);
-    tacit_results *results = play(e);
+    SCOPED(tacit_results) *results = play(e);
     const double learner = tacit_results_summary(results, 0, 0).regret_mean,
                  constant = tacit_results_summary(results, 0, 1).regret_mean,
                  uniform = tacit_results_summary(results, 0, 2).regret_mean;
@@ -78,8 +77,6 @@ static void check(const char *world, const char *kind, const char *privacy, unsi
                  : f.outlook == TACIT_OUTLOOK_NOT_ENOUGH && won ? " (false)"
                                                                 : "");
     (void)fflush(stdout);
-    tacit_results_destroy(results);
-    tacit_experiment_destroy(e);
 }
 
 typedef struct place {

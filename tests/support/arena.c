@@ -78,10 +78,9 @@ tacit_agent_request request_in(const tacit_world *world, const char *kind,
 tacit_status agent_try(const tacit_agent_request *request, uint64_t seed, tacit_agent **out,
                        tacit_error *err)
 {
-    tacit_noise *noise = noise_of(seed);
+    SCOPED(tacit_noise) *noise = noise_of(seed);
     *out = NULL;
     tacit_status status = tacit_agent_create(request, noise, out, err);
-    tacit_noise_destroy(noise);
     return status;
 }
 
@@ -142,8 +141,8 @@ double arena_learn(arena *a, tacit_agent *agent, uint64_t first, uint64_t last)
 void arena_assert_continued(arena *a, const tacit_agent_request *request, uint64_t stop,
                             bool planned)
 {
-    tacit_agent *straight = agent_of(request, 9), *first = agent_of(request, 9),
-                *second = agent_of(request, 10);
+    SCOPED(tacit_agent) *straight = agent_of(request, 9), *first = agent_of(request, 9),
+                        *second = agent_of(request, 10);
     tacit_billboard x = {.version = 0}, y;
     (void)arena_learn(a, straight, 0, stop);
     (void)arena_learn(a, first, 0, stop);
@@ -152,7 +151,6 @@ void arena_assert_continued(arena *a, const tacit_agent_request *request, uint64
         (void)agent_board(first);
     }
     const agent_bytes saved = agent_saved(first);
-    tacit_agent_destroy(first);
     assert_ok(tacit_agent_load(second, saved.data, saved.size, NULL));
     const agent_bytes again = agent_saved(second);
     assert_int_equal(again.size, saved.size);
@@ -169,8 +167,6 @@ void arena_assert_continued(arena *a, const tacit_agent_request *request, uint64
         assert_ok(tacit_agent_learn(straight, &t, NULL));
         assert_ok(tacit_agent_learn(second, &t, NULL));
     }
-    tacit_agent_destroy(straight);
-    tacit_agent_destroy(second);
     free(saved.data);
     free(again.data);
 }
@@ -180,7 +176,7 @@ double bandit_play(const tacit_world *world, tacit_agent *agent, uint64_t first,
 {
     const tacit_world_facts *f = tacit_world_describe(world);
     tacit_noise *noise = noise_of(5);
-    tacit_rounds *rounds;
+    SCOPED(tacit_rounds) *rounds = NULL;
     double regret = 0;
     assert_ok(tacit_rounds_create(world, noise, &rounds, NULL));
     tacit_noise_destroy(noise);
@@ -205,6 +201,5 @@ double bandit_play(const tacit_world *world, tacit_agent *agent, uint64_t first,
             .states = &v.state, .actions = &action, .rewards = &reward, .features = v.features};
         assert_ok(tacit_agent_learn(agent, &user, NULL));
     }
-    tacit_rounds_destroy(rounds);
     return regret;
 }

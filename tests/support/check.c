@@ -25,6 +25,13 @@ int test_run(CMFixtureFunction setup, CMFixtureFunction teardown)
     return _cmocka_run_group_tests(program_invocation_short_name, tests, n_tests, setup, teardown);
 }
 
+tacit_noise *simulated_noise(uint64_t seed)
+{
+    tacit_noise *noise = NULL;
+    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    return noise;
+}
+
 void check_status(tacit_status got, tacit_status wanted, const char *call, const char *file,
                   int line)
 {

@@ -12,6 +12,8 @@
 
 #include <tacit/status.h>
 
+#include "support/scoped.h"
+
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
 /* A case, named as a sentence: TEST(name) { ... }. The cases of a program run in the order of the file; main() is in
@@ -68,6 +70,9 @@ int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
             }                                                                                      \
         }                                                                                          \
     } while (0)
+
+/* A root of noise that is the same for every run. */
+tacit_noise *simulated_noise(uint64_t seed);
 
 void check_status(tacit_status got, tacit_status wanted, const char *call, const char *file,
                   int line);

@@ -225,7 +225,7 @@ neighbors neighbors_compare(const crowd *c, size_t who, const person *other)
     const size_t n_tapes = c->devices ? c->n : 1;
     neighbors out = {0};
     bool same_calls = true;
-    tacit_agent *a = start(c), *b = start(c);
+    SCOPED(tacit_agent) *a = start(c), *b = start(c);
     tape_lines lines = tape_lines_of(tacit_agent_release_plan(b));
     for (size_t i = 0; i < n_tapes; i++)
         tapes[i] = tape_create();
@@ -248,7 +248,5 @@ neighbors neighbors_compare(const crowd *c, size_t who, const person *other)
     find_shares(&lines, &out);
     for (size_t k = 0; k < c->n; k++)
         out.refused += first.status[k] != TACIT_OK;
-    tacit_agent_destroy(a);
-    tacit_agent_destroy(b);
     return out;
 }

@@ -97,11 +97,10 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
     for (size_t i = 0; (v = variant_at(i)) != NULL; i++) {
         for (size_t j = 0; j < (v->states > 0 ? 1 : N_OF(stops)); j++) /* large spaces: one */
             for (int planned = 0; planned < 2; planned++) {
-                arena a = open_arena(v);
+                SCOPED_BY(arena_close) arena a = open_arena(v);
                 tacit_setting settings[2];
                 const tacit_agent_request q = request_of(&a, v, EPISODES, settings);
                 arena_assert_continued(&a, &q, stops[j], planned != 0);
-                arena_close(&a);
             }
     }
 }
@@ -109,7 +108,7 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
 /* A refused state leaves the agent as if it had never seen it. */
 static void refuse(arena *a, const variant *v, agent_bytes b, size_t size, tacit_status wanted)
 {
-    tacit_agent *agent = hire(a, v), *fresh = hire(a, v);
+    SCOPED(tacit_agent) *agent = hire(a, v), *fresh = hire(a, v);
     tacit_error err = {0};
     tacit_status status = tacit_agent_load(agent, b.data, size, &err);
     if (wanted == TACIT_OK) /* anything, as long as it is a decision */
@@ -127,8 +126,6 @@ static void refuse(arena *a, const variant *v, agent_bytes b, size_t size, tacit
             assert_ok(tacit_agent_learn(fresh, &t, NULL));
         }
     }
-    tacit_agent_destroy(agent);
-    tacit_agent_destroy(fresh);
 }
 
 TEST(damaged_states_are_refused_and_change_nothing)
@@ -137,8 +134,8 @@ TEST(damaged_states_are_refused_and_change_nothing)
     for (size_t i = 0; (v = variant_at(i)) != NULL; i++) {
         if (v->states > 0)
             continue; /* the next test */
-        arena a = open_arena(v);
-        tacit_agent *agent = hire(&a, v);
+        SCOPED_BY(arena_close) arena a = open_arena(v);
+        SCOPED(tacit_agent) *agent = hire(&a, v);
         (void)arena_learn(&a, agent, 0, 5);
         agent_bytes b = agent_saved(agent);
         for (size_t at = 0; at < b.size; at += 1 + b.size / 9) {
@@ -151,9 +148,7 @@ TEST(damaged_states_are_refused_and_change_nothing)
         }
         refuse(&a, v, b, 0, TACIT_CORRUPT);
         refuse(&a, v, b, b.size - 1, TACIT_CORRUPT);
-        tacit_agent_destroy(agent);
         free(b.data);
-        arena_close(&a);
     }
 }
 
@@ -162,8 +157,8 @@ TEST(states_with_a_forged_checksum_do_no_harm)
 {
     const variant *v;
     for (size_t i = 0; (v = variant_at(i)) != NULL; i++) {
-        arena a = open_arena(v);
-        tacit_agent *agent = hire(&a, v);
+        SCOPED_BY(arena_close) arena a = open_arena(v);
+        SCOPED(tacit_agent) *agent = hire(&a, v);
         (void)arena_learn(&a, agent, 0, 5);
         agent_bytes b = agent_saved(agent);
         size_t end = b.size - CHECKSUM, hop = v->states > 0 ? end / 3 : end / 13;
@@ -174,9 +169,7 @@ TEST(states_with_a_forged_checksum_do_no_harm)
             refuse(&a, v, b, b.size, TACIT_OK);
             b.data[at] = kept;
         }
-        tacit_agent_destroy(agent);
         free(b.data);
-        arena_close(&a);
     }
 }
 
@@ -186,21 +179,18 @@ TEST(a_state_belongs_to_its_settings)
                   other_setting = {"dp-ucbvi", one.guarantee, "pooled", "no", NULL, NULL, 0};
     variant other_epsilon = one;
     other_epsilon.guarantee.epsilon = 2;
-    arena a = open_arena(&one);
-    tacit_agent *agent = hire(&a, &one);
+    SCOPED_BY(arena_close) arena a = open_arena(&one);
+    SCOPED(tacit_agent) *agent = hire(&a, &one);
     (void)arena_learn(&a, agent, 0, 1);
     agent_bytes b = agent_saved(agent);
     refuse(&a, &other_setting, b, b.size, TACIT_WRONG_PLAN);
     refuse(&a, &other_epsilon, b, b.size, TACIT_WRONG_PLAN);
-    tacit_agent *longer = hire_seeded(&a, &one, EPISODES + 1, 9);
+    SCOPED(tacit_agent) *longer = hire_seeded(&a, &one, EPISODES + 1, 9);
     assert_status(tacit_agent_load(longer, b.data, b.size, NULL), TACIT_WRONG_PLAN);
     assert_status(tacit_agent_load(agent, b.data, b.size, NULL), TACIT_BAD_ARGUMENT);
     size_t small = b.size - 1;
     assert_status(tacit_agent_save(agent, b.data, &small, NULL), TACIT_BAD_ARGUMENT);
-    tacit_agent_destroy(longer);
-    tacit_agent_destroy(agent);
     free(b.data);
-    arena_close(&a);
 }
 
 TEST(an_agent_that_is_not_there_is_refused)
@@ -216,16 +206,13 @@ TEST(an_agent_that_is_not_there_is_refused)
 TEST(loading_survives_every_failing_allocation)
 {
     const variant *v = &special[SPARSE]; /* the one that allocates */
-    arena a = open_arena(v);
-    tacit_agent *agent = hire(&a, v);
+    SCOPED_BY(arena_close) arena a = open_arena(v);
+    SCOPED(tacit_agent) *agent = hire(&a, v);
     (void)arena_learn(&a, agent, 0, 1);
     agent_bytes b = agent_saved(agent);
-    tacit_agent *other = hire(&a, v);
+    SCOPED(tacit_agent) *other = hire(&a, v);
     assert_survives_no_memory(tacit_agent_load(other, b.data, b.size, NULL), (void)0);
-    tacit_agent_destroy(agent);
-    tacit_agent_destroy(other);
     free(b.data);
-    arena_close(&a);
 }
 
 /* --- Reports ----------------------------------------------------------------------------------- */
@@ -236,9 +223,9 @@ TEST(a_learner_through_bytes_is_the_direct_one)
     for (size_t i = 0; (v = variant_at(i)) != NULL; i++) {
         if (v->guarantee.model != TACIT_MODEL_LOCAL)
             continue;
-        arena a = open_arena(v);
-        tacit_agent *direct = hire(&a, v), *users = hire(&a, v);
-        tacit_agent *server = hire_seeded(&a, v, EPISODES, 9);
+        SCOPED_BY(arena_close) arena a = open_arena(v);
+        SCOPED(tacit_agent) *direct = hire(&a, v), *users = hire(&a, v);
+        SCOPED(tacit_agent) *server = hire_seeded(&a, v, EPISODES, 9);
         size_t size = 0;
         assert_ok(tacit_agent_report(users, NULL, NULL, &size, NULL));
         uint8_t *report = malloc(size);
@@ -257,19 +244,15 @@ TEST(a_learner_through_bytes_is_the_direct_one)
         /* the last user's report is taken and not used, and then it is over */
         assert_ok(tacit_agent_absorb(server, report, size, NULL));
         assert_status(tacit_agent_absorb(server, report, size, NULL), TACIT_EXHAUSTED);
-        tacit_agent_destroy(direct);
-        tacit_agent_destroy(users);
-        tacit_agent_destroy(server);
         free(report);
-        arena_close(&a);
     }
 }
 
 TEST(a_device_that_was_saved_never_draws_the_same_noise_again)
 {
     const variant *v = &special[LOCAL];
-    arena a = open_arena(v);
-    tacit_agent *device = hire(&a, v), *restored = hire(&a, v);
+    SCOPED_BY(arena_close) arena a = open_arena(v);
+    SCOPED(tacit_agent) *device = hire(&a, v), *restored = hire(&a, v);
     tacit_billboard board;
     size_t size = 0;
     assert_ok(tacit_agent_plan(device, &board, NULL));
@@ -288,9 +271,6 @@ TEST(a_device_that_was_saved_never_draws_the_same_noise_again)
     free(second);
     free(third);
     free(b.data);
-    tacit_agent_destroy(device);
-    tacit_agent_destroy(restored);
-    arena_close(&a);
 }
 
 TEST(bad_reports_are_refused_and_change_nothing)
@@ -298,8 +278,8 @@ TEST(bad_reports_are_refused_and_change_nothing)
     const size_t which[] = {LOCAL, ONE_STEP};
     for (size_t i = 0; i < N_OF(which); i++) {
         const variant *v = &special[which[i]];
-        arena a = open_arena(v);
-        tacit_agent *users = hire(&a, v), *server = hire(&a, v);
+        SCOPED_BY(arena_close) arena a = open_arena(v);
+        SCOPED(tacit_agent) *users = hire(&a, v), *server = hire(&a, v);
         tacit_billboard board;
         size_t size = 0;
         assert_ok(tacit_agent_plan(server, &board, NULL));
@@ -339,17 +319,14 @@ TEST(bad_reports_are_refused_and_change_nothing)
         assert_status(tacit_agent_report(users, &t, report, &small, NULL), TACIT_BAD_ARGUMENT);
         free(before.data);
         free(report);
-        tacit_agent_destroy(users);
-        tacit_agent_destroy(server);
-        arena_close(&a);
     }
 }
 
 TEST(reports_belong_to_the_local_model)
 {
     const variant *v = &special[JOINT];
-    arena a = open_arena(v);
-    tacit_agent *agent = hire(&a, v);
+    SCOPED_BY(arena_close) arena a = open_arena(v);
+    SCOPED(tacit_agent) *agent = hire(&a, v);
     tacit_billboard board;
     size_t size = 0;
     uint8_t byte = 0;
@@ -357,8 +334,6 @@ TEST(reports_belong_to_the_local_model)
     tacit_trajectory t = arena_play(&a, 0, &board);
     assert_status(tacit_agent_report(agent, &t, NULL, &size, NULL), TACIT_UNSUPPORTED);
     assert_status(tacit_agent_absorb(agent, &byte, 1, NULL), TACIT_UNSUPPORTED);
-    tacit_agent_destroy(agent);
-    arena_close(&a);
 }
 
 /* --- Acting ------------------------------------------------------------------------------------ */
@@ -366,8 +341,8 @@ TEST(reports_belong_to_the_local_model)
 TEST(acting_reads_the_policy)
 {
     const variant *v = &special[JOINT];
-    arena a = open_arena(v);
-    tacit_agent *agent = hire(&a, v);
+    SCOPED_BY(arena_close) arena a = open_arena(v);
+    SCOPED(tacit_agent) *agent = hire(&a, v);
     tacit_billboard board;
     uint32_t action;
     double p;
@@ -392,8 +367,6 @@ TEST(acting_reads_the_policy)
     assert_status(tacit_agent_act(agent, &here, -0.1, &action, &p, NULL), TACIT_BAD_ARGUMENT);
     assert_status(tacit_agent_act(agent, &here, (double)NAN, &action, &p, NULL),
                   TACIT_BAD_ARGUMENT);
-    tacit_agent_destroy(agent);
-    arena_close(&a);
 }
 
 /* Over an even grid of chances every action comes as often as its probability says, to the width of the grid. */
@@ -401,8 +374,8 @@ TEST(acting_by_a_mixed_policy_has_its_probabilities)
 {
     enum { GRID = 4096 };
     const variant *v = &special[MIXED];
-    arena a = open_arena(v);
-    tacit_agent *agent = hire(&a, v);
+    SCOPED_BY(arena_close) arena a = open_arena(v);
+    SCOPED(tacit_agent) *agent = hire(&a, v);
     tacit_billboard board;
     (void)arena_learn(&a, agent, 0, 20);
     assert_ok(tacit_agent_plan(agent, &board, NULL));
@@ -424,6 +397,4 @@ TEST(acting_by_a_mixed_policy_has_its_probabilities)
             mixed |= fabs(pi[0] - pi[1]) > 0.01;
         }
     assert_true(mixed); /* it has learned something, so this is not only about one half */
-    tacit_agent_destroy(agent);
-    arena_close(&a);
 }

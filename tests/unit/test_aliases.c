@@ -179,14 +179,12 @@ TEST(results_say_what_played)
                                "episodes: 20\nruns: 1\nagents:\n"
                                "  - {kind: auto, privacy: {model: joint, epsilon: 1}}\n"
                                "  - {kind: uniform}\n";
-    tacit_experiment *e = NULL;
-    tacit_results *results = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
+    SCOPED(tacit_results) *results = NULL;
     tacit_error err = {0};
     assert_ok(tacit_experiment_parse(text, strlen(text), "f", NULL, &e, &err));
     assert_ok(tacit_lab_run(e, NULL, &results, &err));
     assert_string_equal(tacit_results_summary(results, 0, 0).kind, "posterior-tabular");
     assert_string_equal(tacit_results_summary(results, 1, 0).kind, "posterior-mixture");
     assert_string_equal(tacit_results_summary(results, 0, 1).kind, "uniform");
-    tacit_results_destroy(results);
-    tacit_experiment_destroy(e);
 }

@@ -40,7 +40,7 @@ static tacit_audit *audit(const tacit_agent_request *q, uint64_t trials, unsigne
 TEST(a_sound_learner_passes)
 {
     tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
-    tacit_audit *a = audit(&q, 16000, 0);
+    SCOPED(tacit_audit) *a = audit(&q, 16000, 0);
     assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
     assert_within(a->share, 0.9, 1 + 1e-9); /* the search finds nearly the worst */
     assert_close(a->share, a->moved / a->declared, 1e-12);
@@ -50,7 +50,6 @@ TEST(a_sound_learner_passes)
     assert_within(a->noise_size, 0.98, 1.02);
     assert_true(a->refused >= 1); /* those who are out of bounds */
     assert_non_null(strstr(a->words, "evidence, not proof"));
-    tacit_audit_destroy(a);
 }
 
 /* Batches, weights from earlier releases, and a budget: the search comes near to what is declared, and no attack beyond it. */
@@ -63,14 +62,13 @@ TEST(learners_with_rare_releases_pass)
         q.n_actions = q.horizon = 2;
         q.stationary = true;
         q.episodes = 12;
-        tacit_audit *a = audit(&q, 5000, 0);
+        SCOPED(tacit_audit) *a = audit(&q, 5000, 0);
         assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
         assert_within(a->share, 0.85, 1 + 1e-9);
         assert_within(a->gaussian.mu / a->declared, 0.15, 1);
         assert_true(a->epsilon > 0 && a->epsilon <= 1);
         assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
         assert_within(a->noise_size, 0.98, 1.02);
-        tacit_audit_destroy(a);
     }
 }
 
@@ -79,25 +77,22 @@ TEST(the_printed_local_noise_is_convicted)
 {
     tacit_agent_request q = request_of(local_pure, TACIT_CALIBRATION_PUBLISHED);
     q.episodes = 2000;
-    tacit_audit *a = audit(&q, 20000, 0);
+    SCOPED(tacit_audit) *a = audit(&q, 20000, 0);
     assert_int_equal(a->verdict, TACIT_AUDIT_VIOLATED);
     assert_within(a->epsilon, 1.2, 2);
     assert_close(a->replay_epsilon, 2, 1e-6);
     assert_true(a->noise_fault[0] == '\0'); /* it is what was printed */
-    tacit_audit_destroy(a);
 }
 
 TEST(threads_leave_no_trace)
 {
     tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
-    tacit_audit *one = audit(&q, 500, 1), *many = audit(&q, 500, 7);
+    SCOPED(tacit_audit) *one = audit(&q, 500, 1), *many = audit(&q, 500, 7);
     assert_string_equal(one->words, many->words);
     assert_memory_equal(&one->gaussian.threshold, &many->gaussian.threshold, sizeof(double));
     assert_int_equal(one->gaussian.hits, many->gaussian.hits);
     assert_int_equal(one->pure.alarms, many->pure.alarms);
     assert_memory_equal(&one->noise_size, &many->noise_size, sizeof(double));
-    tacit_audit_destroy(one);
-    tacit_audit_destroy(many);
 }
 
 TEST(what_cannot_be_audited_is_refused)
@@ -123,10 +118,9 @@ TEST(what_cannot_be_audited_is_refused)
 TEST(too_few_trials_are_said_to_be_so)
 {
     tacit_agent_request q = request_of((tacit_guarantee){TACIT_MODEL_JOINT, 8, 1e-5}, 0);
-    tacit_audit *a = audit(&q, TACIT_MIN_TRIALS, 1);
+    SCOPED(tacit_audit) *a = audit(&q, TACIT_MIN_TRIALS, 1);
     assert_int_equal(a->verdict, TACIT_AUDIT_TOO_FEW);
     assert_true(a->ceiling < 8 && isinf(a->detectable));
-    tacit_audit_destroy(a);
 }
 
 static bool stop(void *context, const tacit_audit_progress *progress)
@@ -147,7 +141,7 @@ TEST(progress_can_stop_it)
     int calls = 0;
     tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
     tacit_audit_options o = {.trials = 1000000, .progress = stop, .context = &calls};
-    tacit_audit *a = NULL;
+    SCOPED(tacit_audit) *a = NULL;
     assert_ok(tacit_audit_agent(&q, &o, &a, NULL));
     assert_int_equal(a->verdict, TACIT_AUDIT_STOPPED);
     assert_int_equal(calls, 1); /* in the search, which may be long */
@@ -157,7 +151,6 @@ TEST(progress_can_stop_it)
     assert_int_equal(a->verdict, TACIT_AUDIT_STOPPED);
     assert_true(calls >= 2);
     assert_true(a->share > 0.9);
-    tacit_audit_destroy(a);
 }
 
 /* --- Users ----------------------------------------------------------------------------------------- */
@@ -233,12 +226,11 @@ TEST(other_knowledge_brings_users_nearer_to_what_is_declared)
     const tacit_guarantee *models[] = {&joint, &local};
     for (size_t i = 0; i < 2; i++) {
         tacit_agent_request q = mixture_request("ucrl-vtr", *models[i]);
-        tacit_audit *a = audit(&q, 100, 0);
+        SCOPED(tacit_audit) *a = audit(&q, 100, 0);
         assert_true(a->share < 0.8);
         assert_within(a->share_elsewhere, 0.8, 1 + 1e-9);
         assert_int_not_equal(a->verdict, TACIT_AUDIT_INCONCLUSIVE);
         assert_int_not_equal(a->verdict, TACIT_AUDIT_VIOLATED);
-        tacit_audit_destroy(a);
     }
 }
 
@@ -251,14 +243,13 @@ TEST(scores_are_attacked_and_keep_their_promise)
     static const char *const kinds[] = {"posterior-mixture", "explore-commit-mixture"};
     for (size_t i = 0; i < 4; i++) {
         tacit_agent_request q = mixture_request(kinds[i / 2], *models[i % 2]);
-        tacit_audit *a = audit(&q, 8000, 0);
+        SCOPED(tacit_audit) *a = audit(&q, 8000, 0);
         assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
         assert_within(a->share, 0.95, 1 + 1e-9);
         assert_within(a->gaussian.mu / a->declared, 0.4, 1);
         assert_true(a->epsilon > 0.2 && a->epsilon <= 1);
         assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
         assert_within(a->noise_size, 0.98, 1.02);
-        tacit_audit_destroy(a);
     }
 }
 
@@ -284,14 +275,13 @@ TEST(features_are_attacked_and_keep_their_promise)
             .horizon = 3,
             .episodes = 16,
             .linear = &linear};
-        tacit_audit *a = audit(&q, 8000, 0);
+        SCOPED(tacit_audit) *a = audit(&q, 8000, 0);
         assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
         assert_within(a->share, 0.95, 1 + 1e-9);
         assert_within(a->gaussian.mu / a->declared, 0.4, 1);
         assert_true(a->epsilon > 0.2 && a->epsilon <= 1);
         assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
         assert_within(a->noise_size, 0.98, 1.02);
-        tacit_audit_destroy(a);
     }
 }
 
@@ -308,9 +298,8 @@ TEST(unlikely_releases_make_lsvi_switch)
                              .horizon = 2,
                              .stationary = true,
                              .episodes = 16};
-    tacit_audit *a = audit(&q, 64, 0);
+    SCOPED(tacit_audit) *a = audit(&q, 64, 0);
     assert_within(a->share, 0.8, 1 + 1e-9);
-    tacit_audit_destroy(a);
 }
 
 /* A bandit of four contexts and three actions with a kernel, and users who come late with actions that are gone. */
@@ -342,10 +331,10 @@ static tacit_audit *audit_kernel(const char *kind, tacit_guarantee guarantee, ui
 TEST(late_users_and_hostile_models_find_nothing_in_capri)
 {
     for (tacit_model model = TACIT_MODEL_JOINT; model <= TACIT_MODEL_LOCAL; model++) {
-        tacit_audit *a = audit_kernel("capri", (tacit_guarantee){model, 10, 1e-5}, 200, 200);
+        SCOPED(tacit_audit) *a =
+            audit_kernel("capri", (tacit_guarantee){model, 10, 1e-5}, 200, 200);
         if (a->verdict == TACIT_AUDIT_VIOLATED)
             fail_msg("%s", a->words);
-        tacit_audit_destroy(a);
     }
 }
 
@@ -353,13 +342,12 @@ TEST(late_users_and_hostile_models_find_nothing_in_capri)
 TEST(posterior_kernel_is_attacked_and_keeps_its_promise)
 {
     for (tacit_model model = TACIT_MODEL_JOINT; model <= TACIT_MODEL_LOCAL; model++) {
-        tacit_audit *a =
+        SCOPED(tacit_audit) *a =
             audit_kernel("posterior-kernel", (tacit_guarantee){model, 1, 1e-5}, 100, 8000);
         assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
         assert_true(a->epsilon > 0 && a->epsilon <= 1);
         assert_true(a->same_calls && a->same_view && a->declared_only);
         assert_within(a->noise_size, 0.98, 1.02);
-        tacit_audit_destroy(a);
     }
 }
 
@@ -462,51 +450,46 @@ static tacit_audit *audit_cheat(int how)
 
 TEST(a_view_of_exact_data_is_found)
 {
-    tacit_audit *a = audit_cheat(SHOWS_EXACT);
+    SCOPED(tacit_audit) *a = audit_cheat(SHOWS_EXACT);
     assert_int_equal(a->verdict, TACIT_AUDIT_VIOLATED);
     assert_true(a->same_calls && !a->same_view);
     assert_non_null(strstr(a->words, "what is shown differs"));
-    tacit_audit_destroy(a);
 }
 
 TEST(calls_that_depend_on_data_are_found)
 {
-    tacit_audit *a = audit_cheat(CALLS_BY_DATA);
+    SCOPED(tacit_audit) *a = audit_cheat(CALLS_BY_DATA);
     assert_int_equal(a->verdict, TACIT_AUDIT_VIOLATED);
     assert_false(a->same_calls);
     assert_true(a->trials == 0); /* there is no likelihood ratio to try */
-    tacit_audit_destroy(a);
 }
 
 /* A refusal is an output: the deterministic part says so, and the trials, which see it too, prove as much as they can. */
 TEST(refusals_that_depend_on_data_are_found)
 {
-    tacit_audit *a = audit_cheat(REFUSES_BY_DATA);
+    SCOPED(tacit_audit) *a = audit_cheat(REFUSES_BY_DATA);
     assert_int_equal(a->verdict, TACIT_AUDIT_VIOLATED);
     assert_false(a->same_taken);
     assert_true(isinf(a->replay_epsilon));
     assert_non_null(strstr(a->words, "epsilon is infinite"));
     assert_true(a->epsilon > 1);
     assert_string_equal(a->pure.score, "bytes or silence that only one of the two would send");
-    tacit_audit_destroy(a);
 }
 
 /* A tenth of what is declared is all that anybody moves: nothing is wrong, and nothing was shown. */
 TEST(a_search_that_reaches_little_is_inconclusive)
 {
-    tacit_audit *a = audit_cheat(HARDLY_MOVES);
+    SCOPED(tacit_audit) *a = audit_cheat(HARDLY_MOVES);
     assert_int_equal(a->verdict, TACIT_AUDIT_INCONCLUSIVE);
     assert_within(a->share, 0.09, 0.11);
     assert_non_null(strstr(a->words, "of the declared epsilon"));
     assert_string_equal(tacit_audit_verdict_name(a->verdict), "inconclusive");
-    tacit_audit_destroy(a);
 }
 
 TEST(one_who_hides_nothing_passes)
 {
-    tacit_audit *a = audit_cheat(HIDES_NOTHING);
+    SCOPED(tacit_audit) *a = audit_cheat(HIDES_NOTHING);
     assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
-    tacit_audit_destroy(a);
 }
 
 /* --- Charges --------------------------------------------------------------------------------------- */

@@ -12,12 +12,10 @@
 
 static tacit_rounds *rounds_of(const tacit_world *world, uint64_t seed)
 {
-    tacit_noise *noise;
     tacit_rounds *rounds;
     tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(seed);
     assert_ok(tacit_rounds_create(world, noise, &rounds, &err));
-    tacit_noise_destroy(noise);
     return rounds;
 }
 
@@ -30,9 +28,9 @@ TEST(chance_follows_from_root_and_round_alone)
         {{.key = "contexts", .value = "40"}, {.key = "d", .value = "3"}},
         {{.key = "contexts", .value = "0"}, {.key = "d", .value = "60"}}};
     for (size_t k = 0; k < N_OF(kinds); k++) {
-        tacit_world *world = world_of("linear-bandit", kinds[k], 2);
+        SCOPED(tacit_world) *world = world_of("linear-bandit", kinds[k], 2);
         size_t n_actions = tacit_world_describe(world)->n_actions;
-        tacit_rounds *a = rounds_of(world, 5), *b = rounds_of(world, 5);
+        SCOPED(tacit_rounds) *a = rounds_of(world, 5), *b = rounds_of(world, 5);
         for (uint64_t t = 0; t < 300; t++) {
             uint64_t round = t * 7 % 300; /* in another order */
             tacit_visitor u, v;
@@ -50,9 +48,6 @@ TEST(chance_follows_from_root_and_round_alone)
         }
         assert_status(tacit_rounds_reward(a, (uint32_t)n_actions, &(double){0}),
                       TACIT_BAD_ARGUMENT);
-        tacit_rounds_destroy(a);
-        tacit_rounds_destroy(b);
-        tacit_world_destroy(world);
     }
 }
 
@@ -97,9 +92,9 @@ TEST(means_are_linear_and_rewards_have_them)
         const tacit_setting settings[] = {{.key = "contexts", .value = "20"},
                                           {.key = "noise", .value = noises[k]},
                                           {.key = "d", .value = "4"}};
-        tacit_world *world = world_of("linear-bandit", settings, N_OF(settings));
+        SCOPED(tacit_world) *world = world_of("linear-bandit", settings, N_OF(settings));
         const tacit_world_facts *f = tacit_world_describe(world);
-        tacit_rounds *rounds = rounds_of(world, 3);
+        SCOPED(tacit_rounds) *rounds = rounds_of(world, 3);
         double excess = 0, low = 1, high = 0;
         for (uint64_t t = 0; t < 40000; t++) {
             tacit_visitor v;
@@ -117,8 +112,6 @@ TEST(means_are_linear_and_rewards_have_them)
         assert_true(low >= 0 && high <= 1 && high - low > (k ? 0.3 : 0.999));
         check_linear(f, rounds);
         assert_within(f->optimal_value, 0.5, 1);
-        tacit_rounds_destroy(rounds);
-        tacit_world_destroy(world);
     }
 }
 
@@ -127,8 +120,8 @@ TEST(phases_keep_features_near_one_axis)
     static const tacit_setting settings[] = {{.key = "phases", .value = "10"},
                                              {.key = "contexts", .value = "0"},
                                              {.key = "d", .value = "4"}};
-    tacit_world *world = world_of("linear-bandit", settings, N_OF(settings));
-    tacit_rounds *rounds = rounds_of(world, 3);
+    SCOPED(tacit_world) *world = world_of("linear-bandit", settings, N_OF(settings));
+    SCOPED(tacit_rounds) *rounds = rounds_of(world, 3);
     for (uint64_t t = 0; t < 200; t++) {
         tacit_visitor v;
         size_t axis = t / 10 % 4;
@@ -137,30 +130,24 @@ TEST(phases_keep_features_near_one_axis)
             assert_within(v.features[i], i == axis ? -0.5 : -0.05, i == axis ? 0.5 : 0.05);
     }
     assert_true(isnan(tacit_world_describe(world)->optimal_value));
-    tacit_rounds_destroy(rounds);
-    tacit_world_destroy(world);
 }
 
 TEST(tabular_questions_are_refused)
 {
-    tacit_world *world = world_of("kernel-bandit", NULL, 0);
-    tacit_world *river = world_of("riverswim", NULL, 0);
+    SCOPED(tacit_world) *world = world_of("kernel-bandit", NULL, 0);
+    SCOPED(tacit_world) *river = world_of("riverswim", NULL, 0);
     tacit_error err = {0};
-    tacit_noise *noise;
     tacit_walk *walk = NULL;
     tacit_rounds *rounds = NULL;
     uint32_t policy[64] = {0};
     double values[64], value;
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_status(tacit_walk_create(world, noise, &walk, &err), TACIT_UNSUPPORTED);
     assert_status(tacit_rounds_create(river, noise, &rounds, &err), TACIT_UNSUPPORTED);
     assert_status(tacit_world_solve(world, policy, values, &err), TACIT_UNSUPPORTED);
     assert_status(tacit_world_evaluate(world, policy, values, &value), TACIT_UNSUPPORTED);
     assert_status(tacit_world_evaluate_mixed(world, values, values, &value), TACIT_UNSUPPORTED);
     assert_int_equal(tacit_world_unreachable(world, NULL), 0);
-    tacit_noise_destroy(noise);
-    tacit_world_destroy(world);
-    tacit_world_destroy(river);
 }
 
 /* --- kernel-bandit ------------------------------------------------------------------------------- */
@@ -175,13 +162,13 @@ TEST(the_function_has_its_norm)
                                              {.key = "norm", .value = "2"},
                                              {.key = "noise", .value = "0.5"}};
     enum { N = 42 };
-    tacit_world *world = world_of("kernel-bandit", settings, N_OF(settings));
+    SCOPED(tacit_world) *world = world_of("kernel-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
     tacit__kernel k;
     assert_ok(tacit__kernel_read("matern-0.5(0.3)", 2, 1, &k, NULL));
     assert_true(f->reward_low == -2.5 && f->reward_high == 2.5);
     double gram[N][N], mean[N], a[N] = {0}, r[N], p[N], norm = 0, rr = 0;
-    tacit_rounds *rounds = rounds_of(world, 3);
+    SCOPED(tacit_rounds) *rounds = rounds_of(world, 3);
     bool met[6] = {false};
     for (uint64_t t = 0; t < 500; t++) {
         tacit_visitor v;
@@ -219,8 +206,6 @@ TEST(the_function_has_its_norm)
         norm += a[i] * mean[i];
     assert_close(sqrt(norm), 2, 1e-6);
     assert_close(f->bandit->parameter_norm, 2.0 / 5, 1e-12);
-    tacit_rounds_destroy(rounds);
-    tacit_world_destroy(world);
 }
 
 TEST(wrong_settings_are_told)
@@ -253,7 +238,7 @@ TEST(people_come_once_each_in_another_order_in_each_run)
         {.key = "file", .value = PEOPLE},
         {.key = "answer", .value = "income {low | high}"},
         {.key = "context", .value = "age 18..70 ?, sex {Male | ...}"}};
-    tacit_world *world = world_of("logged-bandit", settings, N_OF(settings));
+    SCOPED(tacit_world) *world = world_of("logged-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
     assert_int_equal(f->people, 11); /* one has no answer */
     assert_int_equal(f->n_actions, 2);
@@ -264,7 +249,7 @@ TEST(people_come_once_each_in_another_order_in_each_run)
     double last[11] = {0};
     int moved = 0;
     for (uint64_t seed = 0; seed < 2; seed++) {
-        tacit_rounds *rounds = rounds_of(world, seed);
+        SCOPED(tacit_rounds) *rounds = rounds_of(world, seed);
         double ages = 0;
         size_t high = 0;
         for (uint64_t t = 0; t < 11; t++) {
@@ -292,10 +277,8 @@ TEST(people_come_once_each_in_another_order_in_each_run)
             wanted += (known[i] - 44) / 26;
         assert_close(ages, wanted, 1e-12);
         assert_status(tacit_rounds_begin(rounds, 11, &(tacit_visitor){0}), TACIT_EXHAUSTED);
-        tacit_rounds_destroy(rounds);
     }
     assert_true(moved > 4);
-    tacit_world_destroy(world);
 }
 
 TEST(what_is_looked_up_is_told)
@@ -305,12 +288,11 @@ TEST(what_is_looked_up_is_told)
         {.key = "answer", .value = "income"},
         {.key = "context", .value = "age, city, dose 0..4 log ?"},
         {.key = "unit", .value = "no"}};
-    tacit_world *world = world_of("logged-bandit", settings, N_OF(settings));
+    SCOPED(tacit_world) *world = world_of("logged-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
     assert_non_null(strstr(f->remark, "NOT PRIVATE: ranges or categories of age, city, income"));
     /* intercept, age and whether it is missing, three cities, dose and whether it is missing */
     assert_int_equal(f->bandit->dimension, 8);
-    tacit_world_destroy(world);
 }
 
 TEST(a_log_knows_one_reward_a_person)
@@ -321,10 +303,10 @@ TEST(a_log_knows_one_reward_a_person)
                                              {.key = "reward", .value = "outcome -1..1"},
                                              {.key = "context", .value = "age 20..70"},
                                              {.key = "order", .value = "file"}};
-    tacit_world *world = world_of("logged-bandit", settings, N_OF(settings));
+    SCOPED(tacit_world) *world = world_of("logged-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
     assert_true(!f->labelled && isnan(f->optimal_value) && f->reward_low == -1);
-    tacit_rounds *rounds = rounds_of(world, 1);
+    SCOPED(tacit_rounds) *rounds = rounds_of(world, 1);
     tacit_visitor v;
     double reward;
     assert_ok(tacit_rounds_begin(rounds, 2, &v));
@@ -334,8 +316,6 @@ TEST(a_log_knows_one_reward_a_person)
     assert_status(tacit_rounds_reward(rounds, 1, &reward), TACIT_UNSUPPORTED);
     assert_ok(tacit_rounds_reward(rounds, 0, &reward));
     assert_close(reward, 0.75, 1e-15);
-    tacit_rounds_destroy(rounds);
-    tacit_world_destroy(world);
 }
 
 TEST(declarations_that_do_not_fit_the_file_are_told)

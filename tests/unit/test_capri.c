@@ -14,6 +14,9 @@
 #include "support/random.h"
 #include "support/world.h"
 
+SCOPED_TYPE(tacit__capri, tacit__capri_destroy)
+SCOPED_TYPE(tacit__epochs, tacit__epochs_destroy)
+
 TEST(epochs_double_and_end_with_the_users)
 {
     static const uint64_t paper[] = {90, 180, 360, 720, 1440, 2880, 2330};
@@ -102,7 +105,7 @@ TEST(no_width_empties_a_context)
     for (size_t k = 0; k < 4; k++)
         for (int trial = 0; trial < 20; trial++) {
             tacit__capri_options o = options_of(widths[k]);
-            tacit__capri *p;
+            SCOPED(tacit__capri) *p = NULL;
             o.bonus_scale = trial % 3 == 0 ? 0 : 0.1;
             o.noise_scale = trial % 2;
             o.local = trial % 5 == 0;
@@ -135,7 +138,6 @@ TEST(no_width_empties_a_context)
                     for (size_t w = 0; w < PAIRS; w++)
                         assert_true(active[w] == before[w]); /* the printed width drops nothing */
             }
-            tacit__capri_destroy(p);
         }
 }
 
@@ -180,7 +182,7 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0};
  * chosen, and public chance, are the same too. */
 TEST(without_noise_the_private_learner_is_the_other_one)
 {
-    tacit_world *world = small_world();
+    SCOPED(tacit_world) *world = small_world();
     const tacit_model models[] = {TACIT_MODEL_JOINT, TACIT_MODEL_LOCAL};
     tacit_agent *a = hire(world, "capri", none, NULL, 0, 3000, 8);
     outcome wanted = play(world, a, 0, 3000);
@@ -193,7 +195,6 @@ TEST(without_noise_the_private_learner_is_the_other_one)
         assert_true(got.regret == wanted.regret && got.version == wanted.version);
         tacit_agent_destroy(a);
     }
-    tacit_world_destroy(world);
 }
 
 /* Sums over epochs as the paper orders them: less privacy, less regret; averages over worlds would take longer. */
@@ -207,13 +208,11 @@ TEST(privacy_costs_regret)
                                           {.key = "actions", .value = "9"},
                                           {.key = "kernel", .value = "se(0.3)"},
                                           {.key = "seed", .value = seed}};
-        tacit_world *world = world_of("kernel-bandit", settings, N_OF(settings));
+        SCOPED(tacit_world) *world = world_of("kernel-bandit", settings, N_OF(settings));
         for (size_t m = 0; m < 3; m++) {
-            tacit_agent *a = hire(world, "capri", g[m], NULL, 0, 20000, 2);
+            SCOPED(tacit_agent) *a = hire(world, "capri", g[m], NULL, 0, 20000, 2);
             regret[m] += play(world, a, 0, 20000).regret;
-            tacit_agent_destroy(a);
         }
-        tacit_world_destroy(world);
     }
     assert_true(regret[0] < regret[1] && regret[1] < regret[2]);
 }
@@ -221,22 +220,20 @@ TEST(privacy_costs_regret)
 TEST(the_printed_width_is_uniform_play)
 {
     static const tacit_setting settings[] = {{.key = "preset", .value = "published"}};
-    tacit_world *world = small_world();
-    tacit_agent *a = hire(world, "capri", none, settings, 1, 3000, 8);
+    SCOPED(tacit_world) *world = small_world();
+    SCOPED(tacit_agent) *a = hire(world, "capri", none, settings, 1, 3000, 8);
     outcome o = play(world, a, 0, 3000);
     for (size_t w = 0; w < PAIRS; w++)
         assert_close(o.last[w], 1.0 / ACTIONS, 1e-12);
-    tacit_agent_destroy(a);
-    tacit_world_destroy(world);
 }
 
 TEST(the_last_epoch_shows_nothing)
 {
-    tacit_world *world = small_world();
+    SCOPED(tacit_world) *world = small_world();
     uint64_t length[64];
     size_t n = tacit__capri_schedule(3000, true, length);
     static const tacit_setting balanced = {.key = "schedule", .value = "balanced"};
-    tacit_agent *a =
+    SCOPED(tacit_agent) *a =
         hire(world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, &balanced, 1, 3000, 8);
     assert_int_equal(tacit_plan_release(tacit_agent_release_plan(a), 0)->steps, n - 1);
     assert_true(tacit_plan_release(tacit_agent_release_plan(a), 0)->column_l2 == 1);
@@ -249,35 +246,31 @@ TEST(the_last_epoch_shows_nothing)
     tacit_trajectory user = {
         .states = (uint32_t[]){0}, .actions = (uint32_t[]){0}, .rewards = (double[]){0}};
     assert_status(tacit_agent_learn(a, &user, &err), TACIT_EXHAUSTED);
-    tacit_agent_destroy(a);
-    tacit_world_destroy(world);
 }
 
 /* One user, one epoch, and nothing to show: the promise has a plan all the same. */
 TEST(a_learner_of_one_user_has_a_plan)
 {
     static const char *const kinds[] = {"capri", "posterior-kernel", "explore-commit-kernel"};
-    tacit_world *world = small_world();
+    SCOPED(tacit_world) *world = small_world();
     for (size_t i = 0; i < 2 * N_OF(kinds); i++) {
         const tacit_guarantee g = {i % 2 == 0 ? TACIT_MODEL_JOINT : TACIT_MODEL_LOCAL, 1, 1e-5};
-        tacit_agent *a = hire(world, kinds[i / 2], g, NULL, 0, 1, 8);
+        SCOPED(tacit_agent) *a = hire(world, kinds[i / 2], g, NULL, 0, 1, 8);
         assert_non_null(tacit_agent_release_plan(a));
         assert_int_equal(tacit_plan_size(tacit_agent_release_plan(a)), 1);
         (void)play(world, a, 0, 1);
         assert_int_equal(tacit_ledger_passed(tacit__agent_ledger(a), 0), 0);
-        tacit_agent_destroy(a);
     }
-    tacit_world_destroy(world);
 }
 
 /* How many explore by default follows from public numbers: more with more noise, at most half. */
 TEST(the_exploring_share_follows_the_noise)
 {
-    tacit_world *world = small_world();
+    SCOPED(tacit_world) *world = small_world();
     uint64_t before = 0;
     for (double epsilon = 1000; epsilon > 0.001; epsilon /= 10) {
-        tacit_agent *a = hire(world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, epsilon, 1e-5},
-                              NULL, 0, 20000, 8);
+        SCOPED(tacit_agent) *a = hire(
+            world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, epsilon, 1e-5}, NULL, 0, 20000, 8);
         uint64_t explore = 0;
         tacit_billboard board;
         for (board.version = 1; board.version < 3 && explore < 20000;
@@ -288,10 +281,8 @@ TEST(the_exploring_share_follows_the_noise)
         explore++;
         assert_true(explore >= before && explore <= 10000);
         before = explore;
-        tacit_agent_destroy(a);
     }
     assert_true(before > 1000);
-    tacit_world_destroy(world);
 }
 
 /* Kinds with a kernel go on where they were saved, in the middle of an epoch, and refuse what is not theirs. */
@@ -314,21 +305,21 @@ TEST(a_saved_learner_goes_on)
                  {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, NULL, NULL},
                  {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, NULL, NULL},
                  {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, "sampling", "variance"}};
-    tacit_world *world = small_world();
+    SCOPED(tacit_world) *world = small_world();
     for (size_t i = 0; i < N_OF(cases); i++) {
         const tacit_setting setting = {.key = cases[i].key, .value = cases[i].value};
         size_t n = cases[i].key != NULL, size = 0;
         tacit_error err = {0};
-        tacit_agent *calm = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 8);
+        SCOPED(tacit_agent) *calm = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 8);
         (void)play(world, calm, 0, 700);
         outcome wanted = play(world, calm, 700, 1500);
-        tacit_agent *first = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 8);
+        SCOPED(tacit_agent) *first = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 8);
         (void)play(world, first, 0, 700);
         assert_ok(tacit_agent_save(first, NULL, &size, &err));
         uint8_t *bytes = calloc(size, 1);
         assert_ok(tacit_agent_save(first, bytes, &size, &err));
         /* another key of the noise, which is forgotten */
-        tacit_agent *second = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 9);
+        SCOPED(tacit_agent) *second = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 9);
         bytes[size / 2] ^= 1;
         assert_status(tacit_agent_load(second, bytes, size, &err), TACIT_CORRUPT);
         bytes[size / 2] ^= 1;
@@ -337,16 +328,11 @@ TEST(a_saved_learner_goes_on)
         outcome got = play(world, second, 700, 1500);
         assert_true(got.regret == wanted.regret && got.version == wanted.version);
         assert_memory_equal(got.last, wanted.last, sizeof got.last);
-        tacit_agent *other = hire(world, cases[i].kind, cases[i].g, &setting, n, 1499, 8);
+        SCOPED(tacit_agent) *other = hire(world, cases[i].kind, cases[i].g, &setting, n, 1499, 8);
         assert_status(tacit_agent_load(other, bytes, size, &err), TACIT_WRONG_PLAN);
         assert_status(tacit_agent_load(first, bytes, size, &err), TACIT_BAD_ARGUMENT);
         free(bytes);
-        tacit_agent_destroy(calm);
-        tacit_agent_destroy(first);
-        tacit_agent_destroy(second);
-        tacit_agent_destroy(other);
     }
-    tacit_world_destroy(world);
 }
 
 /* Local sums: users without rewards leave pure noise, of variance n s^2 in each coordinate. A chi-square of 400 * 8 degrees
@@ -354,7 +340,7 @@ TEST(a_saved_learner_goes_on)
 TEST(local_noise_adds_up_to_the_number_of_users)
 {
     enum { P = 8, USERS = 40, EPOCHS = 400 };
-    tacit__epochs *c;
+    SCOPED(tacit__epochs) *c = NULL;
     tacit_noise *noise;
     const tacit__epochs_options o = {.dimension = P,
                                      .n_epochs = EPOCHS,
@@ -375,7 +361,6 @@ TEST(local_noise_adds_up_to_the_number_of_users)
     double degrees = P * EPOCHS;
     assert_within((square / variance - degrees) / sqrt(2 * degrees), -5, 5);
     assert_status(tacit__epochs_add(c, P, v, 0, NULL), TACIT_EXHAUSTED);
-    tacit__epochs_destroy(c);
 }
 
 /* Who gives a private learner a kernel, a norm or weights of contexts is told that these count as public. */
@@ -384,13 +369,12 @@ TEST(what_may_have_been_fitted_is_remarked_on)
     static const tacit_setting given[] = {{.key = "kernel", .value = "se(0.2)"},
                                           {.key = "norm", .value = "0.4"}};
     const tacit_guarantee joint_1 = {TACIT_MODEL_JOINT, 1, 1e-6};
-    tacit_world *world = small_world();
+    SCOPED(tacit_world) *world = small_world();
     for (size_t i = 0; i < 4; i++) {
-        tacit_agent *a =
+        SCOPED(tacit_agent) *a =
             hire(world, "capri", i < 3 ? joint_1 : none, given + (i == 1), i > 0, 100, 1);
         bool told = strstr(tacit_agent_remark(a), "fitted on the same people") != NULL;
         assert_int_equal(told, i == 1 || i == 2);
-        tacit_agent_destroy(a);
     }
     const tacit_world_facts *f = tacit_world_describe(world);
     tacit_bandit bandit = *f->bandit;
@@ -400,16 +384,14 @@ TEST(what_may_have_been_fitted_is_remarked_on)
     bandit.weights = weights;
     tacit_agent_request request = request_in(world, "capri", joint_1, 100);
     request.bandit = &bandit;
-    tacit_agent *agent = agent_of(&request, 1);
+    SCOPED(tacit_agent) *agent = agent_of(&request, 1);
     assert_non_null(strstr(tacit_agent_remark(agent), "fitted on the same people"));
-    tacit_agent_destroy(agent);
-    tacit_world_destroy(world);
 }
 
 TEST(what_does_not_fit_is_refused)
 {
     static const tacit_setting shared = {.key = "contexts", .value = "0"};
-    tacit_world *world = world_of("linear-bandit", &shared, 1);
+    SCOPED(tacit_world) *world = world_of("linear-bandit", &shared, 1);
     const tacit_world_facts *f = tacit_world_describe(world);
     tacit_agent_request request = {.kind = "capri",
                                    .n_actions = f->n_actions,
@@ -424,15 +406,13 @@ TEST(what_does_not_fit_is_refused)
     assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_UNSUPPORTED);
     tacit_world_destroy(world);
     world = small_world();
-    tacit_agent *a = hire(world, "capri", none, NULL, 0, 100, 1);
+    SCOPED(tacit_agent) *a = hire(world, "capri", none, NULL, 0, 100, 1);
     tacit_trajectory user = {
         .states = (uint32_t[]){6}, .actions = (uint32_t[]){0}, .rewards = (double[]){0.5}};
     assert_status(tacit_agent_learn(a, &user, &err), TACIT_OUT_OF_BOUND);
     user = (tacit_trajectory){
         .states = (uint32_t[]){0}, .actions = (uint32_t[]){0}, .rewards = (double[]){1.5}};
     assert_status(tacit_agent_learn(a, &user, &err), TACIT_OUT_OF_BOUND);
-    tacit_agent_destroy(a);
-    tacit_world_destroy(world);
 }
 
 /* Somebody whose reward comes after their action was dropped takes their place in line, with the zero vector: of two learners that
@@ -440,11 +420,11 @@ TEST(what_does_not_fit_is_refused)
 TEST(a_late_user_counts_and_adds_nothing)
 {
     enum { USERS = 600 };
-    tacit_world *world = small_world();
+    SCOPED(tacit_world) *world = small_world();
     const tacit_guarantee promises[] = {none, {TACIT_MODEL_JOINT, 20, 1e-3}};
     for (size_t g = 0; g < 2; g++) {
-        tacit_agent *a = hire(world, "capri", promises[g], NULL, 0, USERS, 1);
-        tacit_agent *b = hire(world, "capri", promises[g], NULL, 0, USERS, 1);
+        SCOPED(tacit_agent) *a = hire(world, "capri", promises[g], NULL, 0, USERS, 1);
+        SCOPED(tacit_agent) *b = hire(world, "capri", promises[g], NULL, 0, USERS, 1);
         uint64_t random = 5, late = 0;
         for (uint64_t k = 0; k < USERS; k++) {
             tacit_billboard x, y;
@@ -482,8 +462,5 @@ TEST(a_late_user_counts_and_adds_nothing)
         tacit_trajectory user = {
             .states = (uint32_t[]){0}, .actions = (uint32_t[]){0}, .rewards = (double[]){0.5}};
         assert_status(tacit_agent_learn(a, &user, NULL), TACIT_EXHAUSTED);
-        tacit_agent_destroy(a);
-        tacit_agent_destroy(b);
     }
-    tacit_world_destroy(world);
 }

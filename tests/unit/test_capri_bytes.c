@@ -103,11 +103,11 @@ static bool same_state(const tacit_agent *a, const tacit_agent *b)
 TEST(a_learner_through_bytes_is_the_direct_one)
 {
     static uint8_t model[ROOM], bytes[ROOM];
-    tacit_world *world = make_world();
+    SCOPED(tacit_world) *world = make_world();
     for (size_t i = 0; i < N_OF(presets); i++) {
-        tacit_agent *direct = hire(world, presets[i], local, 8);
-        tacit_agent *server = hire(world, presets[i], local, 8);
-        tacit_agent *devices = hire(world, presets[i], local, 8);
+        SCOPED(tacit_agent) *direct = hire(world, presets[i], local, 8);
+        SCOPED(tacit_agent) *server = hire(world, presets[i], local, 8);
+        SCOPED(tacit_agent) *devices = hire(world, presets[i], local, 8);
         uint64_t version = 0, epochs = 0;
         for (uint64_t k = 0; k < USERS; k++) {
             tacit_billboard x, y;
@@ -136,11 +136,7 @@ TEST(a_learner_through_bytes_is_the_direct_one)
         assert_int_equal(report(devices, &u, bytes), sizeof last); /* nothing about anybody */
         assert_status(tacit_agent_absorb(server, bytes, sizeof last, NULL), TACIT_EXHAUSTED);
         assert_status(tacit_agent_check_report(server, bytes, sizeof last, NULL), TACIT_EXHAUSTED);
-        tacit_agent_destroy(direct);
-        tacit_agent_destroy(server);
-        tacit_agent_destroy(devices);
     }
-    tacit_world_destroy(world);
 }
 
 /* Points come from the public seed alone. So devices, whose keys are their own, have the model of the first epoch before
@@ -148,12 +144,12 @@ TEST(a_learner_through_bytes_is_the_direct_one)
 TEST(a_device_with_a_key_of_its_own_reports_by_the_servers_model)
 {
     static uint8_t model[ROOM], bytes[ROOM];
-    tacit_world *world = make_world();
+    SCOPED(tacit_world) *world = make_world();
     for (size_t i = 0; i < N_OF(presets); i++) {
-        tacit_agent *server = hire(world, presets[i], local, 8);
+        SCOPED(tacit_agent) *server = hire(world, presets[i], local, 8);
         tacit_billboard board;
         for (uint64_t k = 0; k < 60; k++) {
-            tacit_agent *device = hire(world, presets[i], local, 100 + k);
+            SCOPED(tacit_agent) *device = hire(world, presets[i], local, 100 + k);
             user u = play(server, k), early = play(device, k);
             assert_ok(tacit_agent_plan(server, &board, NULL));
             size_t size = report(device, &early, bytes);
@@ -165,14 +161,11 @@ TEST(a_device_with_a_key_of_its_own_reports_by_the_servers_model)
             size = report(device, &u, bytes);
             assert_status(tacit_agent_absorb(device, bytes, size, NULL), TACIT_BAD_ARGUMENT);
             assert_ok(tacit_agent_absorb(server, bytes, size, NULL));
-            tacit_agent_destroy(device);
         }
         assert_true(board.version > 1);
         assert_status(tacit_agent_follow(server, model, publish(server, model), NULL),
                       TACIT_BAD_ARGUMENT);
-        tacit_agent_destroy(server);
     }
-    tacit_world_destroy(world);
 }
 
 /* The model of the first epoch holds all that is drawn, and nothing of users. It must not depend on the noise's key, nor a
@@ -182,7 +175,7 @@ TEST(what_is_drawn_in_public_comes_from_the_public_seed_alone)
     static uint8_t one[ROOM], other[ROOM];
     static const tacit_guarantee guarantees[] = {{TACIT_MODEL_JOINT, 5, 1e-5},
                                                  {TACIT_MODEL_LOCAL, 5, 1e-5}};
-    tacit_world *world = make_world();
+    SCOPED(tacit_world) *world = make_world();
     for (size_t i = 0; i < OF_CAPRI; i++)
         for (size_t g = 0; g < N_OF(guarantees); g++) {
             tacit_agent *here = hire(world, presets[i], guarantees[g], 8),
@@ -202,7 +195,6 @@ TEST(what_is_drawn_in_public_comes_from_the_public_seed_alone)
             for (size_t k = 0; k < N_OF(all); k++)
                 tacit_agent_destroy(all[k]);
         }
-    tacit_world_destroy(world);
 }
 
 /* --- What is refused ------------------------------------------------------------------------------ */
@@ -218,13 +210,13 @@ TEST(reports_that_no_device_makes_change_nothing)
 {
     static uint8_t model[ROOM], good[ROOM], bad[ROOM];
     const double wrong[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e30, 0.1 + 1e-13, 1e6};
-    tacit_world *world = make_world();
-    tacit_agent *server = hire(world, "recommended", local, 8);
-    tacit_agent *device = hire(world, "recommended", local, 9);
+    SCOPED(tacit_world) *world = make_world();
+    SCOPED(tacit_agent) *server = hire(world, "recommended", local, 8);
+    SCOPED(tacit_agent) *device = hire(world, "recommended", local, 9);
     user u = play(server, 0);
     assert_ok(tacit_agent_follow(device, model, publish(server, model), NULL));
     size_t size = report(device, &u, good);
-    tacit_agent *fresh = hire(world, "recommended", local, 8);
+    SCOPED(tacit_agent) *fresh = hire(world, "recommended", local, 8);
     (void)play(fresh, 0);
     for (size_t i = 0; i < N_OF(wrong); i++) {
         memcpy(bad, good, size);
@@ -252,10 +244,6 @@ TEST(reports_that_no_device_makes_change_nothing)
         assert_ok(tacit_agent_absorb(server, bad, report(device, &u, bad), NULL));
     }
     assert_status(tacit_agent_check_report(server, good, size, NULL), TACIT_LATE);
-    tacit_agent_destroy(server);
-    tacit_agent_destroy(device);
-    tacit_agent_destroy(fresh);
-    tacit_world_destroy(world);
 }
 
 /* A report that was in time when it was accepted takes its place: the epochs begin where they would have begun, and its numbers are
@@ -263,9 +251,9 @@ TEST(reports_that_no_device_makes_change_nothing)
 TEST(a_late_report_counts_and_adds_nothing)
 {
     static uint8_t model[ROOM], late[2][ROOM], bytes[ROOM];
-    tacit_world *world = make_world();
+    SCOPED(tacit_world) *world = make_world();
     tacit_agent *servers[2], *device = hire(world, "recommended", local, 9);
-    tacit_agent *early = hire(world, "recommended", local, 10);
+    SCOPED(tacit_agent) *early = hire(world, "recommended", local, 10);
     size_t size[2];
     for (size_t w = 0; w < 2; w++) {
         servers[w] = hire(world, "recommended", local, 8);
@@ -288,18 +276,16 @@ TEST(a_late_report_counts_and_adds_nothing)
     tacit_agent_destroy(servers[0]);
     tacit_agent_destroy(servers[1]);
     tacit_agent_destroy(device);
-    tacit_agent_destroy(early);
-    tacit_world_destroy(world);
 }
 
 TEST(models_that_make_no_sense_are_refused)
 {
     static uint8_t good[ROOM], bad[ROOM];
     const double wrong[] = {(double)NAN, -0.5, 1.5, 0.3};
-    tacit_world *world = make_world();
-    tacit_agent *server = hire(world, "recommended", local, 8);
-    tacit_agent *device = hire(world, "recommended", local, 9);
-    tacit_agent *fresh = hire(world, "recommended", local, 9);
+    SCOPED(tacit_world) *world = make_world();
+    SCOPED(tacit_agent) *server = hire(world, "recommended", local, 8);
+    SCOPED(tacit_agent) *device = hire(world, "recommended", local, 9);
+    SCOPED(tacit_agent) *fresh = hire(world, "recommended", local, 9);
     (void)play(server, 0);
     size_t size = publish(server, good);
     for (size_t n = 0; n < size; n += 8)
@@ -335,10 +321,6 @@ TEST(models_that_make_no_sense_are_refused)
         square = fmax(square, x * x);
     }
     assert_true(square < limit * limit);
-    tacit_agent_destroy(server);
-    tacit_agent_destroy(device);
-    tacit_agent_destroy(fresh);
-    tacit_world_destroy(world);
 }
 
 /* --- States --------------------------------------------------------------------------------------- */
@@ -346,11 +328,11 @@ TEST(models_that_make_no_sense_are_refused)
 TEST(a_saved_device_goes_on_with_its_model_and_new_noise)
 {
     static uint8_t model[ROOM], saved[1 << 17], first[ROOM], second[ROOM], third[ROOM];
-    tacit_world *world = make_world();
+    SCOPED(tacit_world) *world = make_world();
     for (size_t i = 0; i < N_OF(presets); i++) {
-        tacit_agent *server = hire(world, presets[i], local, 8);
-        tacit_agent *device = hire(world, presets[i], local, 9);
-        tacit_agent *restored = hire(world, presets[i], local, 10);
+        SCOPED(tacit_agent) *server = hire(world, presets[i], local, 8);
+        SCOPED(tacit_agent) *device = hire(world, presets[i], local, 9);
+        SCOPED(tacit_agent) *restored = hire(world, presets[i], local, 10);
         user u = play(server, 0);
         assert_ok(tacit_agent_follow(device, model, publish(server, model), NULL));
         size_t n = report(device, &u, first), size = sizeof saved;
@@ -370,24 +352,18 @@ TEST(a_saved_device_goes_on_with_its_model_and_new_noise)
         assert_memory_not_equal(first, second, n);
         assert_memory_equal(second, third, n);
         assert_ok(tacit_agent_absorb(server, second, n, NULL));
-        tacit_agent_destroy(server);
-        tacit_agent_destroy(device);
-        tacit_agent_destroy(restored);
     }
-    tacit_world_destroy(world);
 }
 
 TEST(halves_belong_to_the_local_model)
 {
     static uint8_t bytes[ROOM];
     size_t size = ROOM;
-    tacit_world *world = make_world();
-    tacit_agent *joint =
+    SCOPED(tacit_world) *world = make_world();
+    SCOPED(tacit_agent) *joint =
         hire(world, "recommended", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, 1);
     user u = play(joint, 0);
     tacit_trajectory t = told(&u);
     assert_status(tacit_agent_report(joint, &t, bytes, &size, NULL), TACIT_UNSUPPORTED);
     assert_status(tacit_agent_absorb(joint, bytes, size, NULL), TACIT_UNSUPPORTED);
-    tacit_agent_destroy(joint);
-    tacit_world_destroy(world);
 }

@@ -36,7 +36,7 @@ TEST(a_client_acts_by_the_billboard)
 {
     uint32_t action;
     double p;
-    tacit_client *client = open_client(board);
+    SCOPED(tacit_client) *client = open_client(board);
     const tacit_client_facts *facts = tacit_client_describe(client);
     assert_string_equal(facts->learner, "ours");
     assert_true(facts->horizon == 2 && facts->n_states == 2 && facts->version == 3);
@@ -64,7 +64,6 @@ TEST(a_client_acts_by_the_billboard)
         seen[action]++;
     }
     assert_true(seen[1] == 0 && seen[0] > 0 && seen[2] > 0); /* fails once in 2^399 */
-    tacit_client_destroy(client);
 }
 
 /* The agent of the same learner, on the server's side. */
@@ -80,11 +79,9 @@ static tacit_agent *open_server(void)
                                          .horizon = 2,
                                          .stationary = true,
                                          .episodes = 50};
-    tacit_noise *noise;
     tacit_agent *agent;
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_ok(tacit_agent_create(&request, noise, &agent, NULL));
-    tacit_noise_destroy(noise);
     return agent;
 }
 
@@ -93,10 +90,10 @@ TEST(a_report_is_what_the_learner_takes_and_comes_once)
     const uint32_t states[] = {0, 1, 1}, actions[] = {0, 1};
     const double rewards[] = {0.5, 1};
     const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
-    tacit_agent *server = open_server();
+    SCOPED(tacit_agent) *server = open_server();
     char *bodies[2], keys[2][TACIT_CLIENT_KEY_SIZE];
     for (int i = 0; i < 2; i++) {
-        tacit_client *client = open_client(board);
+        SCOPED(tacit_client) *client = open_client(board);
         assert_ok(tacit_client_report(client, &episode, &bodies[i], keys[i], NULL));
         char *again = NULL, key[TACIT_CLIENT_KEY_SIZE];
         assert_status(tacit_client_report(client, &episode, &again, key, NULL), TACIT_EXHAUSTED);
@@ -109,13 +106,11 @@ TEST(a_report_is_what_the_learner_takes_and_comes_once)
         size -= TACIT__REPORT_NAME;
         assert_ok(tacit_agent_check_report(server, bytes, size, NULL));
         assert_ok(tacit_agent_absorb(server, bytes, size, NULL));
-        tacit_client_destroy(client);
     }
     assert_string_not_equal(bodies[0], bodies[1]); /* noise of their own */
     assert_string_not_equal(keys[0], keys[1]);
     free(bodies[0]);
     free(bodies[1]);
-    tacit_agent_destroy(server);
 }
 
 /* Features, no table: the device acts by the model of the billboard as the server would, and reports. */
@@ -131,7 +126,7 @@ TEST(a_client_follows_a_model_where_there_is_no_table)
                                          .episodes = 200,
                                          .bandit = &bandit};
     tacit_noise *noise;
-    tacit_agent *server;
+    SCOPED(tacit_agent) *server = NULL;
     tacit_billboard look;
     assert_ok(tacit_noise_create_simulated(1, &noise));
     assert_ok(tacit_agent_create(&request, noise, &server, NULL));
@@ -153,7 +148,7 @@ TEST(a_client_follows_a_model_where_there_is_no_table)
             (unsigned long long)look.version, k);
         tacit__base64_write(model, size, text + n);
         (void)strcat(text, "\"}");
-        tacit_client *client = open_client(text);
+        SCOPED(tacit_client) *client = open_client(text);
         assert_true(tacit_client_describe(client)->per_situation == ACTIONS * D);
         double features[2 * ACTIONS * D] = {0}, rewards[1] = {random_unit(&random)}, p, q;
         for (int i = 0; i < ACTIONS * D; i++)
@@ -172,10 +167,8 @@ TEST(a_client_follows_a_model_where_there_is_no_table)
         assert_true(tacit__base64_read(start, strcspn(start, "\""), report, sizeof report, &size));
         assert_ok(tacit_agent_absorb(server, report, size - TACIT__REPORT_NAME, NULL));
         free(body);
-        tacit_client_destroy(client);
     }
     assert_true(look.version > 1);
-    tacit_agent_destroy(server);
 }
 
 TEST(an_episode_out_of_range_is_cut_and_reported)
@@ -183,14 +176,13 @@ TEST(an_episode_out_of_range_is_cut_and_reported)
     const uint32_t states[] = {0, 1, 2}, actions[] = {0, 9};
     const double rewards[] = {(double)NAN, 1e300};
     const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
-    tacit_client *client = open_client(board);
+    SCOPED(tacit_client) *client = open_client(board);
     char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
     const tacit_trajectory empty = {.actions = actions, .rewards = rewards};
     assert_status(tacit_client_report(client, &empty, &body, key, NULL), TACIT_BAD_ARGUMENT);
     assert_ok(tacit_client_report(client, &episode, &body, key, NULL));
     assert_true(tacit_client_was_cut(client));
     free(body);
-    tacit_client_destroy(client);
 }
 
 TEST(a_guarantee_weaker_than_the_terms_is_refused)
@@ -206,13 +198,12 @@ TEST(a_guarantee_weaker_than_the_terms_is_refused)
                  {{.epsilon = 1, .delta = -1}, TACIT_BAD_DELTA},
                  {{.epsilon = 1, .delta = (double)NAN}, TACIT_BAD_DELTA}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tacit_client *client = NULL;
+        SCOPED(tacit_client) *client = NULL;
         tacit_error err = {0};
         assert_status(tacit_client_create(board, strlen(board), &cases[i].terms, &client, &err),
                       cases[i].status);
         assert_true((client == NULL) == (cases[i].status != TACIT_OK));
         assert_true((client == NULL) == (err.message[0] != '\0'));
-        tacit_client_destroy(client);
     }
     tacit_client *client = NULL;
     assert_status(tacit_client_create(board, strlen(board), NULL, &client, NULL),
@@ -230,7 +221,7 @@ TEST(a_monitor_is_part_of_the_report_and_of_its_price)
     for (int i = 0; i < 2; i++) {
         const double delta = i == 0 ? 0 : 1e-7;
         char text[1024], *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
-        tacit_client *client = NULL;
+        SCOPED(tacit_client) *client = NULL;
         (void)snprintf(text, sizeof text, HEAD ",\"policy\":[[0,2],[1,1]],\"monitor\":%s}",
                        monitors[i]);
         const tacit_client_terms enough = {.epsilon = 1.5, .delta = delta},
@@ -245,15 +236,13 @@ TEST(a_monitor_is_part_of_the_report_and_of_its_price)
         assert_true(facts->guarantee.epsilon == 1 && facts->monitor.epsilon == 0.5 &&
                     facts->monitor.delta == delta && facts->monitor.model == TACIT_MODEL_LOCAL);
         assert_ok(tacit_client_report(client, &episode, &body, key, NULL));
-        tacit_client *plain = open_client(board);
+        SCOPED(tacit_client) *plain = open_client(board);
         char *less = NULL;
         assert_ok(tacit_client_report(plain, &episode, &less, key, NULL));
         size_t longer = strlen(body) - strlen(less);
         assert_true(longer == 10 || longer == 11); /* eight bytes in base64 */
         free(body);
         free(less);
-        tacit_client_destroy(plain);
-        tacit_client_destroy(client);
     }
     /* one of them cannot pay for the other */
     static const char *const bad[] = {"{\"epsilon\":-0.5,\"delta\":0}",
@@ -286,7 +275,7 @@ TEST(a_billboard_takes_no_more_memory_than_agreed)
                                     "\"episodes\":50,\"space\":{\"stationary\":true,";
     char text[1024];
     tacit_error err = {0};
-    tacit_client *client = NULL;
+    SCOPED(tacit_client) *client = NULL;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         (void)snprintf(text, sizeof text, "%s%s},\"policy\":[[0,2],[1,1]]}", head, sizes[i]);
         tacit_status status = tacit_client_create(text, strlen(text), &any, &client, &err);
@@ -301,7 +290,6 @@ TEST(a_billboard_takes_no_more_memory_than_agreed)
     assert_status(tacit_client_create(board, strlen(board), &small, &client, &err),
                   TACIT_NO_MEMORY);
     client = open_client(board); /* and afterwards there is as much as ever */
-    tacit_client_destroy(client);
 }
 
 /* A device has nobody's sums, so that it does not matter how many users there are. */
@@ -316,12 +304,11 @@ TEST(a_device_of_a_billion_users_needs_little_memory)
     const tacit_client_terms small = {.epsilon = 1, .delta = 1e-9, .memory = 32 << 10};
     for (int gaussian = 0; gaussian < 2; gaussian++) {
         char text[1024];
-        tacit_client *client = NULL;
+        SCOPED(tacit_client) *client = NULL;
         tacit_error err = {0};
         (void)snprintf(text, sizeof text, format, gaussian ? 1e-9 : 0);
         if (tacit_client_create(text, strlen(text), &small, &client, &err) != TACIT_OK)
             fail_msg("%s", err.message);
-        tacit_client_destroy(client);
     }
 }
 
@@ -401,11 +388,10 @@ TEST(tables_that_are_not_what_was_declared_are_refused)
         const char *end = strstr(board, ",\"horizon\"");
         (void)snprintf(text, sizeof text, "{\"tables\":{\"%s\":\"%s\"},%.*s%s%s", cases[i].name,
                        table, (int)(end - board - 1), board + 1, cases[i].space, end);
-        tacit_client *client = NULL;
+        SCOPED(tacit_client) *client = NULL;
         tacit_error err = {0};
         tacit_status status = tacit_client_create(text, strlen(text), &any, &client, &err);
         if (status != (cases[i].good ? TACIT_OK : TACIT_SYNTAX))
             fail_msg("case %zu: %s", i, err.message);
-        tacit_client_destroy(client);
     }
 }

@@ -13,6 +13,12 @@
 #include "sums/sum_steps.h"
 #include "support/walks.h"
 
+SCOPED_TYPE(tacit__epochs, tacit__epochs_destroy)
+SCOPED_TYPE(tacit__gram, tacit__gram_destroy)
+SCOPED_TYPE(tacit__regression, tacit__regression_destroy)
+SCOPED_TYPE(tacit__tabular, tacit__tabular_destroy)
+SCOPED_TYPE(tacit__tabular_user, tacit__tabular_user_destroy)
+
 /* --- Counts ---------------------------------------------------------------------------------------- */
 
 static tacit__tabular *open_tabular(tacit_guarantee g, int how)
@@ -30,12 +36,11 @@ static tacit__tabular *open_tabular(tacit_guarantee g, int how)
                                       .weight_visits = 14,
                                       .weight_moves = 12,
                                       .weight_rewards = 1};
-    tacit_noise *noise = noise_of_test();
+    SCOPED(tacit_noise) *noise = noise_of_test();
     tacit__tabular *c;
     tacit_error err = {.message = ""};
     if (tacit__tabular_create(&o, noise, &c, &err) != TACIT_OK)
         fail_msg("%s", err.message);
-    tacit_noise_destroy(noise);
     return c;
 }
 
@@ -56,10 +61,10 @@ TEST(counts_of_users_are_those_of_their_contributions)
 {
     for (size_t m = 0; m < N_MODELS; m++)
         for (int how = 0; how < 3; how++) {
-            tacit__tabular *learns = open_tabular(models[m], how),
-                           *adds = open_tabular(models[m], how);
+            SCOPED(tacit__tabular) *learns = open_tabular(models[m], how),
+                                   *adds = open_tabular(models[m], how);
             const tacit__tabular_form form = *tacit__tabular_form_of(learns);
-            tacit__tabular_user *made = tacit__tabular_user_create(&form.o);
+            SCOPED(tacit__tabular_user) *made = tacit__tabular_user_create(&form.o);
             assert_non_null(made);
             for (size_t k = 0; k <= USERS; k++) {
                 const walk w = walk_of(k);
@@ -73,19 +78,16 @@ TEST(counts_of_users_are_those_of_their_contributions)
             }
             assert_status(tacit__tabular_add_contribution(adds, made->stream, NULL),
                           TACIT_EXHAUSTED);
-            tacit__tabular_user_destroy(made);
-            tacit__tabular_destroy(learns);
-            tacit__tabular_destroy(adds);
         }
 }
 
 /* A total that nobody but the test keeps: the counts without noise. */
 TEST(contributions_add_up_to_the_exact_counts)
 {
-    tacit__tabular *private = open_tabular(models[0], 0),
-                   *exact = open_tabular((tacit_guarantee){.model = TACIT_MODEL_NONE}, 0);
+    SCOPED(tacit__tabular) *private = open_tabular(models[0], 0),
+                           *exact = open_tabular((tacit_guarantee){.model = TACIT_MODEL_NONE}, 0);
     const tacit__tabular_form form = *tacit__tabular_form_of(private);
-    tacit__tabular_user *made = tacit__tabular_user_create(&form.o);
+    SCOPED(tacit__tabular_user) *made = tacit__tabular_user_create(&form.o);
     int64_t visits[H * S * A] = {0}, moves[(H - 1) * S * A * S] = {0};
     tacit__counts counts;
     assert_non_null(made);
@@ -106,16 +108,13 @@ TEST(contributions_add_up_to_the_exact_counts)
                     counts.visits[i]);
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
         assert_true(ldexp((double)moves[i], -form.lattice[TACIT__MOVES].bits) == counts.moves[i]);
-    tacit__tabular_user_destroy(made);
-    tacit__tabular_destroy(private);
-    tacit__tabular_destroy(exact);
 }
 
 TEST(a_contribution_that_is_too_large_is_refused_by_all_counts_together)
 {
-    tacit__tabular *c = open_tabular(models[0], 0);
+    SCOPED(tacit__tabular) *c = open_tabular(models[0], 0);
     const tacit__tabular_form form = *tacit__tabular_form_of(c);
-    tacit__tabular_user *made = tacit__tabular_user_create(&form.o);
+    SCOPED(tacit__tabular_user) *made = tacit__tabular_user_create(&form.o);
     const walk w = walk_of(1);
     const tacit_trajectory u = trajectory(&w);
     assert_non_null(made);
@@ -125,8 +124,6 @@ TEST(a_contribution_that_is_too_large_is_refused_by_all_counts_together)
     for (size_t i = 0; i < 3; i++)
         assert_true(tacit_ledger_passed(tacit__tabular_ledger(c), i) == 0);
     assert_ok(tacit__tabular_add(c, &u, NULL));
-    tacit__tabular_user_destroy(made);
-    tacit__tabular_destroy(c);
 }
 
 /* --- Gram matrices --------------------------------------------------------------------------------- */
@@ -154,10 +151,9 @@ static tacit__gram *open_gram(tacit_guarantee g)
                                    .failure = 1e-6,
                                    .n_streams = 2,
                                    .streams = {one, other}};
-    tacit_noise *noise = noise_of_test();
+    SCOPED(tacit_noise) *noise = noise_of_test();
     tacit__gram *c;
     assert_ok(tacit__gram_create(&o, noise, &c, NULL));
-    tacit_noise_destroy(noise);
     return c;
 }
 
@@ -178,17 +174,16 @@ static void fill_lenses(tacit__lens lenses[2])
 /* The same plan and key in a ledger that the curator knows nothing of. */
 static tacit_ledger *ledger_like(const tacit_ledger *ledger)
 {
-    tacit_noise *noise = noise_of_test();
+    SCOPED(tacit_noise) *noise = noise_of_test();
     tacit_ledger *out;
     assert_ok(tacit_ledger_create(tacit_ledger_plan(ledger), noise, &out, NULL));
-    tacit_noise_destroy(noise);
     return out;
 }
 
 TEST(gram_matrices_of_users_are_those_of_their_contributions)
 {
     for (size_t m = 0; m < N_MODELS; m++) {
-        tacit__gram *learns = open_gram(models[m]), *adds = open_gram(models[m]);
+        SCOPED(tacit__gram) *learns = open_gram(models[m]), *adds = open_gram(models[m]);
         const tacit__gram_form form[2] = {*tacit__gram_form_of(learns, 0),
                                           *tacit__gram_form_of(learns, 1)};
         int64_t first[H * CELL], second[H * PAIRS * 2];
@@ -196,8 +191,8 @@ TEST(gram_matrices_of_users_are_those_of_their_contributions)
         const int64_t *both[2] = {first, second};
         tacit__lens lenses[2];
         /* a sum of the first stream that is no part of a curator */
-        tacit_ledger *ledger = ledger_like(tacit__gram_ledger(learns));
-        tacit_sum *outside;
+        SCOPED(tacit_ledger) *ledger = ledger_like(tacit__gram_ledger(learns));
+        SCOPED(tacit_sum) *outside = NULL;
         fill_lenses(lenses);
         assert_ok(
             tacit_sum_create(&learns->streams[0].spec, ledger, "transitions", &outside, NULL));
@@ -222,10 +217,6 @@ TEST(gram_matrices_of_users_are_those_of_their_contributions)
         for (size_t i = 0; i < H * CELL; i++)
             assert_true(a[0].sums[i] ==
                         (i % CELL < CELL - WIDTH ? shown[i] : shown[i] * (1 / form[0].ratio)));
-        tacit_sum_destroy(outside);
-        tacit_ledger_destroy(ledger);
-        tacit__gram_destroy(learns);
-        tacit__gram_destroy(adds);
     }
 }
 
@@ -248,10 +239,9 @@ static tacit__regression *open_regression(tacit_guarantee g, double growth)
                                          .mechanism = tacit_sum_default_mechanism(g),
                                          .growth = growth,
                                          .response_weight = 0.8};
-    tacit_noise *noise = noise_of_test();
+    SCOPED(tacit_noise) *noise = noise_of_test();
     tacit__regression *c;
     assert_ok(tacit__regression_create(&o, noise, &c, NULL));
-    tacit_noise_destroy(noise);
     return c;
 }
 
@@ -260,8 +250,8 @@ TEST(moments_of_users_are_those_of_their_contributions)
     for (size_t m = 0; m < 2; m++)
         for (int how = 0; how < 2; how++) {
             const double growth = how == 0 ? 1 : 1.2;
-            tacit__regression *learns = open_regression(models[m], growth),
-                              *adds = open_regression(models[m], growth);
+            SCOPED(tacit__regression) *learns = open_regression(models[m], growth),
+                                      *adds = open_regression(models[m], growth);
             const tacit__regression_form form = tacit__regression_form_of(learns);
             uint64_t seed = 9;
             double x[D], unit[D];
@@ -282,14 +272,12 @@ TEST(moments_of_users_are_those_of_their_contributions)
             assert_memory_equal(a.gram, b.gram, BLOCKS * (BLOCK - D) * sizeof *a.gram);
             assert_memory_equal(a.response, b.response, BLOCKS * D * sizeof *a.response);
             assert_memory_equal(learns->x, adds->x, BLOCKS * BLOCK * sizeof *learns->x);
-            tacit__regression_destroy(learns);
-            tacit__regression_destroy(adds);
         }
 }
 
 TEST(moments_longer_than_any_users_are_refused)
 {
-    tacit__regression *c = open_regression(models[0], 1);
+    SCOPED(tacit__regression) *c = open_regression(models[0], 1);
     const tacit__regression_form form = tacit__regression_form_of(c);
     const double x[D] = {1}, longer[D] = {1, 0.1};
     double unit[D];
@@ -305,7 +293,6 @@ TEST(moments_longer_than_any_users_are_refused)
     assert_true(c->users == 0 && tacit_ledger_passed(c->ledger, 0) == 0);
     made[2] = 0;
     assert_ok(tacit__regression_add_contribution(c, 0, made, NULL));
-    tacit__regression_destroy(c);
 }
 
 /* --- Epochs ---------------------------------------------------------------------------------------- */
@@ -316,8 +303,8 @@ TEST(epochs_of_users_are_those_of_their_contributions)
     for (size_t m = 0; m < 2; m++) {
         const tacit__epochs_options o = {
             .dimension = DIMENSION, .n_epochs = 2, .users = USERS, .guarantee = models[m]};
-        tacit_noise *noise = noise_of_test(), *again = noise_of_test();
-        tacit__epochs *learns, *adds;
+        SCOPED(tacit_noise) *noise = noise_of_test(), *again = noise_of_test();
+        SCOPED(tacit__epochs) *learns = NULL, *adds = NULL;
         assert_ok(tacit__epochs_create(&o, noise, &learns, NULL));
         assert_ok(tacit__epochs_create(&o, again, &adds, NULL));
         const tacit__lattice lattice = *tacit__epochs_lattice(learns);
@@ -339,10 +326,6 @@ TEST(epochs_of_users_are_those_of_their_contributions)
         assert_ok(tacit__epochs_release(adds, SIZE, other, NULL));
         assert_memory_equal(one, other, sizeof one);
         assert_status(tacit__epochs_add_contribution(adds, SIZE, made, NULL), TACIT_EXHAUSTED);
-        tacit__epochs_destroy(learns);
-        tacit__epochs_destroy(adds);
-        tacit_noise_destroy(noise);
-        tacit_noise_destroy(again);
     }
 }
 
@@ -351,8 +334,8 @@ TEST(a_vector_from_elsewhere_that_is_longer_than_1_is_refused)
     enum { DIMENSION = 3 };
     const tacit__epochs_options o = {
         .dimension = DIMENSION, .n_epochs = 1, .users = 2, .guarantee = models[0]};
-    tacit_noise *noise = noise_of_test();
-    tacit__epochs *c;
+    SCOPED(tacit_noise) *noise = noise_of_test();
+    SCOPED(tacit__epochs) *c = NULL;
     assert_ok(tacit__epochs_create(&o, noise, &c, NULL));
     const int64_t unit = (int64_t)tacit__epochs_lattice(c)->per_unit;
     const int64_t longer[DIMENSION] = {unit, 1, 0}, outside[DIMENSION] = {0, 0, 1},
@@ -360,6 +343,4 @@ TEST(a_vector_from_elsewhere_that_is_longer_than_1_is_refused)
     assert_status(tacit__epochs_add_contribution(c, 2, longer, NULL), TACIT_OUT_OF_BOUND);
     assert_status(tacit__epochs_add_contribution(c, 2, outside, NULL), TACIT_OUT_OF_BOUND);
     assert_ok(tacit__epochs_add_contribution(c, 2, right, NULL));
-    tacit__epochs_destroy(c);
-    tacit_noise_destroy(noise);
 }

@@ -12,6 +12,8 @@
 #include "noise/seal.h"
 #include "support/check.h"
 
+SCOPED_TYPE(tacit__monitor, tacit__monitor_destroy)
+
 enum { VISITS = 3, ROOM = 8192 };
 
 /* %s: name; %g, %g: epsilon and delta; %s: visits */
@@ -101,7 +103,7 @@ TEST(a_device_makes_as_many_reports_as_were_agreed)
     }
     d.body = NULL;
     for (int i = 0; i < 2; i++) {
-        tacit_client *client = open_device(&d); /* it still acts */
+        SCOPED(tacit_client) *client = open_device(&d); /* it still acts */
         uint32_t action;
         double p;
         char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
@@ -111,7 +113,6 @@ TEST(a_device_makes_as_many_reports_as_were_agreed)
         assert_non_null(strstr(err.message, "all 3 reports"));
         assert_non_null(strstr(err.message, "visits_used"));
         assert_true(body == NULL && d.saves == VISITS);
-        tacit_client_destroy(client);
     }
     for (int i = 0; i < VISITS; i++)
         free(bodies[i]);
@@ -122,7 +123,7 @@ TEST(the_last_report_can_be_sent_again)
 {
     disk d = {0};
     char *body = NULL, *again = NULL, key[TACIT_CLIENT_KEY_SIZE], key_again[TACIT_CLIENT_KEY_SIZE];
-    tacit_client *client = open_device(&d);
+    SCOPED(tacit_client) *client = open_device(&d);
     assert_status(tacit_client_report_again(client, &again, key_again, NULL), TACIT_BAD_ARGUMENT);
     assert_ok(report(client, &body, key, NULL));
     for (int i = 0; i < 3; i++) {
@@ -135,7 +136,6 @@ TEST(the_last_report_can_be_sent_again)
         client = open_device(&d);
     }
     assert_true(d.saves == 1 && tacit_client_describe(client)->made == 1);
-    tacit_client_destroy(client);
     free(body);
 }
 
@@ -144,7 +144,7 @@ TEST(what_cannot_be_saved_does_not_leave)
     disk d = {.answer = TACIT_SYSTEM};
     char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
     tacit_error err = {0};
-    tacit_client *client = open_device(&d);
+    SCOPED(tacit_client) *client = open_device(&d);
     for (int i = 0; i < 2; i++) {
         assert_status(report(client, &body, key, &err), TACIT_SYSTEM);
         assert_non_null(strstr(err.message, "nothing has left the device"));
@@ -155,14 +155,13 @@ TEST(what_cannot_be_saved_does_not_leave)
     assert_ok(report(client, &body, key, NULL));
     assert_true(tacit_client_describe(client)->made == 1);
     free(body);
-    tacit_client_destroy(client);
 }
 
 TEST(a_device_must_keep_a_state_where_people_come_back)
 {
     const tacit_client_terms forgetful = {.epsilon = 2, .delta = 0.01};
     const char *text = board("ours", 1, 0, three);
-    tacit_client *client = NULL;
+    SCOPED(tacit_client) *client = NULL;
     tacit_error err = {0};
     assert_status(tacit_client_create(text, strlen(text), &forgetful, &client, &err),
                   TACIT_BAD_ARGUMENT);
@@ -171,7 +170,6 @@ TEST(a_device_must_keep_a_state_where_people_come_back)
     text = board("ours", 1, 0, ""); /* once: the client itself is enough */
     assert_ok(tacit_client_create(text, strlen(text), &forgetful, &client, &err));
     assert_true(tacit_client_describe(client)->visits == 1);
-    tacit_client_destroy(client);
 }
 
 TEST(a_damaged_state_is_noticed)
@@ -250,25 +248,23 @@ static tacit_agent *open_agent(double delta, uint64_t visits)
                                          .episodes = 50,
                                          .visits = visits,
                                          .apart = visits > 1 ? 2 : 0};
-    tacit_noise *noise;
+    SCOPED(tacit_noise) *noise = NULL;
     tacit_agent *agent = NULL;
     tacit_error err = {0};
     assert_ok(tacit_noise_create_from_os(&noise));
     if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
         fail_msg("%s", err.message);
-    tacit_noise_destroy(noise);
     return agent;
 }
 
 static tacit__monitor *open_monitor(double delta, uint64_t visits)
 {
-    tacit_noise *noise;
+    SCOPED(tacit_noise) *noise = NULL;
     tacit__monitor *monitor = NULL;
     assert_ok(tacit_noise_create_from_os(&noise));
     assert_ok(tacit__monitor_create((tacit_guarantee){TACIT_MODEL_LOCAL, 1, delta},
                                     &(tacit__monitored){50, visits, visits > 1 ? 2 : 0}, noise,
                                     &monitor, NULL));
-    tacit_noise_destroy(noise);
     return monitor;
 }
 
@@ -278,8 +274,9 @@ TEST(the_noise_of_each_report_is_that_of_all)
 {
     for (int gaussian = 0; gaussian < 2; gaussian++) {
         const double delta = gaussian ? 1e-6 : 0, factor = gaussian ? sqrt(VISITS) : VISITS;
-        tacit_agent *one = open_agent(delta, 1), *many = open_agent(delta, VISITS);
-        tacit__monitor *alone = open_monitor(delta, 1), *together = open_monitor(delta, VISITS);
+        SCOPED(tacit_agent) *one = open_agent(delta, 1), *many = open_agent(delta, VISITS);
+        SCOPED(tacit__monitor) *alone = open_monitor(delta, 1),
+                               *together = open_monitor(delta, VISITS);
         const tacit_plan *plans[][2] = {
             {tacit_agent_release_plan(one), tacit_agent_release_plan(many)},
             {tacit_ledger_plan(tacit__monitor_ledger(alone)),
@@ -290,10 +287,6 @@ TEST(the_noise_of_each_report_is_that_of_all)
                               factor * (1 - 1e-3), factor * (1 + 1e-3));
                 assert_true(tacit_plan_release(plans[p][1], i)->visits == VISITS);
             }
-        tacit_agent_destroy(one);
-        tacit_agent_destroy(many);
-        tacit__monitor_destroy(alone);
-        tacit__monitor_destroy(together);
     }
 }
 
@@ -310,10 +303,8 @@ TEST(a_report_belongs_to_its_number_of_visits)
     const char *at = strstr(body, "\"report\":\"") + strlen("\"report\":\"");
     assert_true(tacit__base64_read(at, strcspn(at, "\""), bytes, sizeof bytes, &size));
     size -= TACIT__REPORT_NAME + TACIT__MONITOR_REPORT;
-    tacit_agent *same = open_agent(0, VISITS), *other = open_agent(0, 1);
+    SCOPED(tacit_agent) *same = open_agent(0, VISITS), *other = open_agent(0, 1);
     assert_ok(tacit_agent_check_report(same, bytes, size, NULL));
     assert_status(tacit_agent_check_report(other, bytes, size, NULL), TACIT_WRONG_PLAN);
-    tacit_agent_destroy(same);
-    tacit_agent_destroy(other);
     free(body);
 }

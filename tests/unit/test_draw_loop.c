@@ -192,11 +192,9 @@ TEST(all_instruction_sets_give_the_same_bits)
 
 static tacit__site any_site(void)
 {
-    tacit_noise *root;
     tacit__site site;
-    assert_ok(tacit_noise_create_simulated(6, &root));
+    SCOPED(tacit_noise) *root = simulated_noise(6);
     tacit__site_open(&site, root, "kernel");
-    tacit_noise_destroy(root);
     return site;
 }
 

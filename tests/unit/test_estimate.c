@@ -29,8 +29,8 @@ static bool report(void *context, const tacit_lab_progress *now)
 
 static double estimate(const char *text)
 {
-    tacit_experiment *e = NULL;
-    tacit_results *results = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
+    SCOPED(tacit_results) *results = NULL;
     tacit_error err = {0};
     seen s = {.seconds = (double)NAN};
     const tacit_lab_options options = {
@@ -39,8 +39,6 @@ static double estimate(const char *text)
     if (tacit_lab_run(e, &options, &results, &err) != TACIT_OK)
         fail_msg("%s", err.message);
     assert_int_equal(s.begins, 1);
-    tacit_results_destroy(results);
-    tacit_experiment_destroy(e);
     return s.seconds;
 }
 

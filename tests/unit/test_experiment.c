@@ -35,18 +35,19 @@ static void assert_refused(const char *text, const char *wanted)
 
 TEST(everything_that_is_written_is_read)
 {
-    tacit_experiment *e = parse("title: T\n"
-                                "world: {kind: riverswim, states: 7}\n"
-                                "episodes: 1000\n"
-                                "runs: 3\n"
-                                "seed: 9\n"
-                                "agents:\n"
-                                "  - {label: A b, kind: ucbvi, bonus_scale: 0.5, outside: clip}\n"
-                                "  - kind: dp-ucbvi\n"
-                                "    privacy: {model: local, epsilon: 2, delta: 0,\n"
-                                "              calibration: published, sums: tree}\n"
-                                "  - {kind: optimal}\n",
-                                NULL);
+    SCOPED(tacit_experiment) *e =
+        parse("title: T\n"
+              "world: {kind: riverswim, states: 7}\n"
+              "episodes: 1000\n"
+              "runs: 3\n"
+              "seed: 9\n"
+              "agents:\n"
+              "  - {label: A b, kind: ucbvi, bonus_scale: 0.5, outside: clip}\n"
+              "  - kind: dp-ucbvi\n"
+              "    privacy: {model: local, epsilon: 2, delta: 0,\n"
+              "              calibration: published, sums: tree}\n"
+              "  - {kind: optimal}\n",
+              NULL);
     const tacit_experiment_facts *f = tacit_experiment_describe(e);
     assert_string_equal(f->title, "T");
     assert_int_equal(f->n_worlds, 1);
@@ -75,12 +76,11 @@ TEST(everything_that_is_written_is_read)
     assert_false(b->yardstick);
     assert_int_equal(b->outside, TACIT_OUTSIDE_REFUSE);
     assert_true(f->agents[2].yardstick);
-    tacit_experiment_destroy(e);
 }
 
 TEST(what_is_left_out_has_its_default)
 {
-    tacit_experiment *e =
+    SCOPED(tacit_experiment) *e =
         parse("world: {kind: riverswim}\nepisodes: 500\nagents:\n"
               "  - {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n"
               "  - {label: n, kind: dp-ucbvi, privacy: {model: joint, epsilon: "
@@ -99,7 +99,6 @@ TEST(what_is_left_out_has_its_default)
         assert_int_equal(f->agents[i].calibration, TACIT_CALIBRATION_TIGHT);
         assert_null(f->agents[i].sums);
     }
-    tacit_experiment_destroy(e);
 }
 
 TEST(what_is_asked_for_outside_the_file_wins)
@@ -139,7 +138,7 @@ TEST(mistakes_are_named_with_line_and_remedy)
 /* The rule of labels: what stands in a list names itself, in the file's order, the last list changing fastest. */
 TEST(lists_of_values_expand_to_their_product)
 {
-    tacit_experiment *e =
+    SCOPED(tacit_experiment) *e =
         parse("worlds:\n  - {label: river, kind: riverswim, states: [4, 6], mirror: no}\n"
               "  - {kind: deep-sea}\n"
               "episodes: 10\nruns: 3\nagents:\n"
@@ -178,7 +177,6 @@ TEST(lists_of_values_expand_to_their_product)
     assert_false(tacit_experiment_plays(e, 2, 8) || tacit_experiment_plays(e, 0, 9));
     assert_true(tacit_experiment_plays(e, 1, 9));
     assert_false(tacit_experiment_plays(e, 3, 0) || tacit_experiment_plays(e, 0, 10));
-    tacit_experiment_destroy(e);
 }
 
 /* Counted, not tried: ten lists of a hundred values. */
@@ -197,14 +195,13 @@ TEST(a_grid_that_is_too_large_is_counted_and_refused)
         used += (size_t)snprintf(text + used, sizeof text - used, "]\n");
         if (k == 1) {
             const tacit_experiment_changes few = {.max_jobs = 9999}, enough = {.max_jobs = 10000};
-            tacit_experiment *e = NULL;
+            SCOPED(tacit_experiment) *e = NULL;
             tacit_error err;
             assert_status(tacit_experiment_parse(text, used, "f", &few, &e, &err), TACIT_TOO_LARGE);
             assert_int_equal(err.hint, TACIT_HINT_RAISE_JOBS);
             assert_string_equal(err.message, "f: 10000 jobs: 10000 agents in 1 world, 1 run");
             assert_ok(tacit_experiment_parse(text, used, "f", &enough, &e, &err));
             assert_int_equal(tacit_experiment_describe(e)->n_agents, 10000);
-            tacit_experiment_destroy(e);
         }
     }
     assert_refused(text, "f: more than 10^19 jobs: ");
@@ -212,12 +209,12 @@ TEST(a_grid_that_is_too_large_is_counted_and_refused)
 
 TEST(worlds_and_agents_name_the_line_of_their_own_mistakes)
 {
-    tacit_world *world = NULL;
+    SCOPED(tacit_world) *world = NULL;
     tacit_agent *agent = NULL;
     tacit_error err;
-    tacit_experiment *e = parse("episodes: 10\nworld:\n  kind: riverswim\n  states: 1\n"
-                                "agents: [{kind: uniform}]\n",
-                                NULL);
+    SCOPED(tacit_experiment) *e = parse("episodes: 10\nworld:\n  kind: riverswim\n  states: 1\n"
+                                        "agents: [{kind: uniform}]\n",
+                                        NULL);
     assert_status(tacit_experiment_world(e, 0, &world, &err), TACIT_BAD_ARGUMENT);
     assert_ptr_equal(strstr(err.message, "dir/f.yaml:4: "), err.message);
     tacit_experiment_destroy(e);
@@ -233,18 +230,15 @@ TEST(worlds_and_agents_name_the_line_of_their_own_mistakes)
     assert_ptr_equal(strstr(err.message, "dir/f.yaml:7: "), err.message);
     assert_status(tacit_experiment_agent(e, 0, world, 3, 0, &agent, &err), TACIT_BAD_ARGUMENT);
     assert_null(agent);
-    tacit_world_destroy(world);
-    tacit_experiment_destroy(e);
 }
 
 TEST(running_out_of_memory_is_told)
 {
     static const char text[] = HEAD "{kind: ucbvi, bonus_scale: [1, 2]}\n";
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     tacit_error err;
     assert_survives_no_memory(tacit_experiment_parse(text, strlen(text), "f", NULL, &e, &err),
                               assert_null(e));
-    tacit_experiment_destroy(e);
 }
 
 /* --- The examples ------------------------------------------------------------------------------------ */
@@ -257,7 +251,7 @@ TEST(examples_have_their_privacy_written)
     assert_int_equal(glob(TACIT_TESTS_DIR "/../examples/papers/*.yaml", GLOB_APPEND, NULL, &found),
                      0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        tacit_experiment *e = NULL;
+        SCOPED(tacit_experiment) *e = NULL;
         tacit_error err = {0};
         if (tacit_experiment_read(found.gl_pathv[i], NULL, &e, &err) != TACIT_OK)
             fail_msg("%s", err.message);
@@ -269,7 +263,6 @@ TEST(examples_have_their_privacy_written)
                 (kind != NULL && kind->models != TACIT_AGENT_NONE && !agent->privacy_written))
                 fail_msg("%s:%d: %s", facts->file, agent->line, agent->label);
         }
-        tacit_experiment_destroy(e);
     }
     globfree(&found);
 }

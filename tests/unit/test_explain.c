@@ -53,7 +53,7 @@ TEST(gaussian_costs_add_in_squares_to_the_claim)
     const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
     tacit_plan *plan = plan_of(2.5);
     assert_ok(tacit_plan_calibrate(plan, claim, NULL));
-    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+    SCOPED(tacit_explanation) *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
     double scale = tacit_plan_scale(plan, 0);
     tacit_plan_destroy(plan); /* nothing is borrowed */
     assert_int_equal(e->verdict, TACIT_VERDICT_HOLDS);
@@ -87,7 +87,6 @@ TEST(gaussian_costs_add_in_squares_to_the_claim)
     }
     assert_string_equal(e->report, "");
     assert_string_equal(e->paper, ""); /* of no kind */
-    tacit_explanation_destroy(e);
 }
 
 /* The claim's delta takes its place among the others, wherever that is. */
@@ -97,15 +96,13 @@ TEST(the_curve_has_the_claim_in_its_place)
     static const size_t places[] = {0, 2, 4};
     for (size_t i = 0; i < 3; i++) {
         const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, deltas[i]};
-        tacit_plan *plan = plan_of(2.5);
+        SCOPED(tacit_plan) *plan = plan_of(2.5);
         assert_ok(tacit_plan_calibrate(plan, claim, NULL));
-        tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+        SCOPED(tacit_explanation) *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
         assert_int_equal(e->n_curve, 5);
         assert_true(e->curve[places[i]].delta == deltas[i]);
         for (size_t j = 1; j < e->n_curve; j++)
             assert_true(e->curve[j].delta > e->curve[j - 1].delta);
-        tacit_explanation_destroy(e);
-        tacit_plan_destroy(plan);
     }
 }
 
@@ -120,11 +117,11 @@ TEST(people_are_said_to_be_in_so_many_steps)
                                 .column_l1 = 4,
                                 .column_l2 = 2,
                                 .mechanism = "tree"};
-    tacit_plan *plan = NULL;
+    SCOPED(tacit_plan) *plan = NULL;
     assert_ok(tacit_plan_create(&plan));
     assert_ok(tacit_plan_declare(plan, &line, NULL));
     assert_ok(tacit_plan_calibrate(plan, claim, NULL));
-    tacit_explanation *e = NULL;
+    SCOPED(tacit_explanation) *e = NULL;
     const tacit_explanation_request request = {.claim = claim, .plan = plan, .kind = "dp-ucbvi"};
     assert_ok(tacit_explanation_create(&request, &e, NULL));
     assert_string_equal(e->releases[0].release.mechanism, "tree");
@@ -133,8 +130,6 @@ TEST(people_are_said_to_be_in_so_many_steps)
                            "by 8, 4 times as far"));
     assert_non_null(strstr(e->paper, "[QW23, section 5.1, Lemma 5.1]"));
     assert_int_equal(e->n_curve, 0);
-    tacit_explanation_destroy(e);
-    tacit_plan_destroy(plan);
 }
 
 TEST(visits_are_named_though_nobody_says_how_steps_share_their_noise)
@@ -149,23 +144,21 @@ TEST(visits_are_named_though_nobody_says_how_steps_share_their_noise)
                                 .column_l2 = 2,
                                 .visits = 3,
                                 .apart = 4};
-    tacit_plan *plan = NULL;
+    SCOPED(tacit_plan) *plan = NULL;
     assert_ok(tacit_plan_create(&plan));
     assert_ok(tacit_plan_declare(plan, &line, NULL));
     assert_ok(tacit_plan_calibrate(plan, claim, NULL));
-    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+    SCOPED(tacit_explanation) *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
     assert_non_null(strstr(e->releases[0].words, "at most 3 visits, at least 4 users apart"));
     assert_null(strstr(e->releases[0].words, "(;"));
-    tacit_explanation_destroy(e);
-    tacit_plan_destroy(plan);
 }
 
 TEST(laplace_costs_add_to_the_claim)
 {
     const tacit_guarantee claim = {TACIT_MODEL_LOCAL, 2, 0};
-    tacit_plan *plan = plan_of(1);
+    SCOPED(tacit_plan) *plan = plan_of(1);
     assert_ok(tacit_plan_calibrate(plan, claim, NULL));
-    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+    SCOPED(tacit_explanation) *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
     assert_int_equal(e->verdict, TACIT_VERDICT_HOLDS);
     assert_close(e->releases[0].cost + e->releases[1].cost, 2, 1e-9);
     assert_non_null(strstr(e->releases[0].words, "which leave a device"));
@@ -176,19 +169,17 @@ TEST(laplace_costs_add_to_the_claim)
     assert_non_null(
         strstr(e->report, "bytes 0 to 95: 12 numbers of 'counts', bytes 96 to 103: 1 "));
     assert_non_null(strstr(e->report, "104 bytes, and what frames them"));
-    tacit_explanation_destroy(e);
-    tacit_plan_destroy(plan);
 }
 
 /* The same noise under smaller and larger claims. */
 TEST(verdicts_compare_the_claim_with_the_noise)
 {
     const tacit_guarantee true_claim = {TACIT_MODEL_JOINT, 2, 0};
-    tacit_plan *plan = plan_of(1);
+    SCOPED(tacit_plan) *plan = plan_of(1);
     assert_ok(tacit_plan_calibrate(plan, true_claim, NULL));
     tacit_guarantee claim = true_claim;
     claim.epsilon = 1;
-    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_PUBLISHED);
+    SCOPED(tacit_explanation) *e = explain(plan, claim, TACIT_CALIBRATION_PUBLISHED);
     assert_int_equal(e->verdict, TACIT_VERDICT_FAILS);
     assert_string_equal(tacit_verdict_name(e->verdict), "fails");
     assert_non_null(strstr(e->words, "does NOT hold: the paper's scales give epsilon 2"));
@@ -200,8 +191,6 @@ TEST(verdicts_compare_the_claim_with_the_noise)
     e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
     assert_int_equal(e->verdict, TACIT_VERDICT_HOLDS);
     assert_non_null(strstr(e->words, "more noise than it needs"));
-    tacit_explanation_destroy(e);
-    tacit_plan_destroy(plan);
 }
 
 /* Constants that nobody has compared with the paper's text say so; others do not. */
@@ -218,8 +207,8 @@ TEST(recalled_constants_are_told_from_read_ones)
         {"lin-ucb", TACIT_MODEL_LOCAL, true},        {"capri", TACIT_MODEL_JOINT, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tacit_guarantee claim = {cases[i].model, 1, 1e-6};
-        tacit_plan *plan = plan_of(2);
-        tacit_explanation *e = NULL;
+        SCOPED(tacit_plan) *plan = plan_of(2);
+        SCOPED(tacit_explanation) *e = NULL;
         assert_ok(tacit_plan_calibrate(plan, claim, NULL));
         const tacit_explanation_request request = {
             .claim = claim, .plan = plan, .kind = cases[i].kind};
@@ -227,8 +216,6 @@ TEST(recalled_constants_are_told_from_read_ones)
         assert_int_equal(e->paper[0], '[');
         assert_int_equal(strstr(e->paper, "not checked against the paper's own text") != NULL,
                          cases[i].recalled);
-        tacit_explanation_destroy(e);
-        tacit_plan_destroy(plan);
     }
 }
 
@@ -259,7 +246,7 @@ TEST(many_releases_and_long_names_fit)
 {
     const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
     char name[600];
-    tacit_plan *plan = NULL;
+    SCOPED(tacit_plan) *plan = NULL;
     assert_ok(tacit_plan_create(&plan));
     for (int i = 0; i < 40; i++) {
         (void)snprintf(name, sizeof name, "%d%0500d", i, 0);
@@ -274,18 +261,16 @@ TEST(many_releases_and_long_names_fit)
         assert_ok(tacit_plan_declare(plan, &line, NULL));
     }
     assert_ok(tacit_plan_calibrate(plan, claim, NULL));
-    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+    SCOPED(tacit_explanation) *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
     assert_int_equal(strlen(e->releases[39].release.name), 502);
     assert_int_equal(strlen(e->releases[39].release.reason), 502);
     assert_non_null(strstr(e->composition, "+ ..."));
-    tacit_explanation_destroy(e);
-    tacit_plan_destroy(plan);
 }
 
 TEST(memory_that_runs_out_is_told)
 {
     const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
-    tacit_plan *plan = plan_of(2);
+    SCOPED(tacit_plan) *plan = plan_of(2);
     assert_ok(tacit_plan_calibrate(plan, claim, NULL));
     const tacit_explanation_request request = {.claim = claim, .plan = plan};
     uint64_t n = 1;
@@ -305,5 +290,4 @@ TEST(memory_that_runs_out_is_told)
         assert_null(e);
     }
     assert_true(n > 3);
-    tacit_plan_destroy(plan);
 }

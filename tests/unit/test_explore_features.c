@@ -68,7 +68,7 @@ static double reward_of(const visitor *v, uint32_t action)
 TEST(it_explores_and_commits)
 {
     for (size_t g = 0; g < N_OF(guarantees); g++) {
-        tacit_agent *agent = hire(guarantees[g], USERS, "150", 3);
+        SCOPED(tacit_agent) *agent = hire(guarantees[g], USERS, "150", 3);
         uint64_t seed = 5, right = 0, versions = 0, version = 0;
         for (size_t k = 0; k < USERS; k++) {
             const visitor v = draw_visitor(&seed);
@@ -95,7 +95,6 @@ TEST(it_explores_and_commits)
         const tacit_trajectory user = {
             .actions = &action, .rewards = &reward, .features = v.features};
         assert_status(tacit_agent_learn(agent, &user, NULL), TACIT_EXHAUSTED);
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -103,8 +102,8 @@ TEST(it_explores_and_commits)
 TEST(who_comes_after_leaves_no_trace)
 {
     for (size_t g = 0; g < N_OF(guarantees); g++) {
-        tacit_agent *one = hire(guarantees[g], USERS, "150", 3),
-                    *other = hire(guarantees[g], USERS, "150", 3);
+        SCOPED(tacit_agent) *one = hire(guarantees[g], USERS, "150", 3),
+                            *other = hire(guarantees[g], USERS, "150", 3);
         uint64_t seed = 6;
         size_t m = 0, n = 0;
         for (size_t k = 0; k < USERS; k++) {
@@ -119,16 +118,14 @@ TEST(who_comes_after_leaves_no_trace)
         assert_ok(tacit_agent_save(one, NULL, &m, NULL));
         assert_ok(tacit_agent_save(other, NULL, &n, NULL));
         assert_int_equal(m, n);
-        tacit_agent_destroy(one);
-        tacit_agent_destroy(other);
     }
 }
 
 /* Devices report whether their reports will be used or not: who explores is no business of theirs. */
 TEST(reports_are_made_after_the_release_too)
 {
-    tacit_agent *server = hire(guarantees[2], USERS, "150", 3),
-                *device = hire(guarantees[2], USERS, "150", 4);
+    SCOPED(tacit_agent) *server = hire(guarantees[2], USERS, "150", 3),
+                        *device = hire(guarantees[2], USERS, "150", 4);
     uint64_t seed = 9;
     for (size_t k = 0; k + 1 < USERS; k++) {
         static uint8_t bytes[1 << 14];
@@ -144,8 +141,6 @@ TEST(reports_are_made_after_the_release_too)
         assert_ok(tacit_agent_check_report(server, bytes, size, NULL));
         assert_ok(tacit_agent_absorb(server, bytes, size, NULL));
     }
-    tacit_agent_destroy(server);
-    tacit_agent_destroy(device);
 }
 
 TEST(a_saved_learner_goes_on)
@@ -153,9 +148,9 @@ TEST(a_saved_learner_goes_on)
     static const size_t stops[] = {70, EXPLORE, 200};
     for (size_t g = 0; g < N_OF(guarantees); g++)
         for (size_t i = 0; i < N_OF(stops); i++) {
-            tacit_agent *calm = hire(guarantees[g], USERS, "150", 3),
-                        *restored = hire(guarantees[g], USERS, "150", 4),
-                        *foreign = hire(guarantees[g], USERS, "151", 3);
+            SCOPED(tacit_agent) *calm = hire(guarantees[g], USERS, "150", 3),
+                                *restored = hire(guarantees[g], USERS, "150", 4),
+                                *foreign = hire(guarantees[g], USERS, "151", 3);
             uint64_t seed = 8;
             for (size_t k = 0; k < USERS; k++) {
                 const visitor v = draw_visitor(&seed);
@@ -177,9 +172,6 @@ TEST(a_saved_learner_goes_on)
                 }
                 learn(calm, &v, action, reward_of(&v, action));
             }
-            tacit_agent_destroy(calm);
-            tacit_agent_destroy(restored);
-            tacit_agent_destroy(foreign);
         }
 }
 
@@ -204,8 +196,7 @@ TEST(the_length_follows_a_public_rule)
         before = joint;
     }
     assert_true(exact > 20 && before > 2 * exact);
-    tacit_agent *agent = hire(guarantees[1], 3000, "0", 1);
+    SCOPED(tacit_agent) *agent = hire(guarantees[1], 3000, "0", 1);
     assert_int_equal(tacit_plan_release(tacit_agent_release_plan(agent), 0)->steps, 1);
     assert_within(tacit_plan_release(tacit_agent_release_plan(agent), 0)->column_l2, 1, 1 + 1e-9);
-    tacit_agent_destroy(agent);
 }

@@ -39,7 +39,7 @@ static tacit_agent_request request(const char *kind, double epsilon, uint64_t us
 static void assert_played(tacit_agent_request q, const char *const *expected)
 {
     tacit_error err = {0};
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     char *text = tacit_forecast_experiment(&q, &err);
     assert_non_null(text);
     for (; *expected != NULL; expected++)
@@ -53,15 +53,12 @@ static void assert_played(tacit_agent_request q, const char *const *expected)
     assert_true(facts->agents[0].guarantee.epsilon == q.guarantee.epsilon &&
                 facts->agents[0].guarantee.delta == q.guarantee.delta);
     for (size_t w = 0; w < facts->n_worlds; w++) { /* the learner fits into every one of them */
-        tacit_world *world = NULL;
-        tacit_agent *agent = NULL;
+        SCOPED(tacit_world) *world = NULL;
+        SCOPED(tacit_agent) *agent = NULL;
         if (tacit_experiment_world(e, w, &world, &err) != TACIT_OK ||
             tacit_experiment_agent(e, w, world, 0, 0, &agent, &err) != TACIT_OK)
             fail_msg("%s", err.message);
-        tacit_agent_destroy(agent);
-        tacit_world_destroy(world);
     }
-    tacit_experiment_destroy(e);
     free(text);
 }
 

@@ -10,6 +10,8 @@
 #include "sums/lattice.h"
 #include "support/check.h"
 
+SCOPED_TYPE(tacit__gram, tacit__gram_destroy)
+
 enum {
     STATES = 3,
     ACTIONS = 2,
@@ -54,13 +56,11 @@ static tacit__gram *start_rare(uint64_t episodes, tacit_guarantee g, const doubl
                                           .table = parts,
                                           .parameter_norm = 1,
                                           .share = 1}}};
-    tacit_noise *noise;
     tacit__gram *c;
     tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     if (tacit__gram_create(&o, noise, &c, &err) != TACIT_OK)
         fail_msg("%s", err.message);
-    tacit_noise_destroy(noise);
     return c;
 }
 
@@ -107,7 +107,7 @@ TEST(with_a_table_features_are_the_tables)
     static const double cut[STEPS * STATES] = {1, -0.5, -1, -1, 0.25, 1};
     const tacit__lens lens = {.features = lies, .stride = WIDTH * PAIRS, .targets = values};
     fill_table();
-    tacit__gram *c = start(1000, joint, table, true);
+    SCOPED(tacit__gram) *c = start(1000, joint, table, true);
     const double ratio = c->streams[0].form.ratio;
     const contribution made = contribute(c, &lens);
     for (size_t h = 0; h < STEPS; h++) {
@@ -120,7 +120,6 @@ TEST(with_a_table_features_are_the_tables)
         assert_true(fabs(at[3] - ratio * x[0] * y) <= made.tol);
         assert_true(fabs(at[4] - ratio * x[1] * y) <= made.tol);
     }
-    tacit__gram_destroy(c);
 }
 
 /* The second line of defence: a table that breaks its bound is cut to the radius. */
@@ -132,11 +131,10 @@ TEST(features_of_a_table_that_is_too_long_are_cut)
     fill_table();
     for (size_t i = 0; i < STATES * WIDTH * PAIRS; i++)
         longer[i] = 1.21 * table[i];
-    tacit__gram *c = start(1000, joint, longer, true);
+    SCOPED(tacit__gram) *c = start(1000, joint, longer, true);
     const contribution made = contribute(c, &lens);
     for (size_t h = 0; h < STEPS; h++)
         assert_within(trace(&made, h), 1 - WIDTH * made.tol, 1 + WIDTH * made.tol);
-    tacit__gram_destroy(c);
 }
 
 TEST(without_a_table_features_targets_and_weights_are_cut)
@@ -150,7 +148,7 @@ TEST(without_a_table_features_targets_and_weights_are_cut)
         weights[i] = 5;
     const tacit__lens lens = {
         .features = features, .stride = WIDTH * PAIRS, .targets = values, .weights = weights};
-    tacit__gram *c = start(1000, joint, NULL, true);
+    SCOPED(tacit__gram) *c = start(1000, joint, NULL, true);
     const double ratio = c->streams[0].form.ratio;
     const contribution made = contribute(c, &lens);
     const double tol = WIDTH * made.tol;
@@ -159,7 +157,6 @@ TEST(without_a_table_features_targets_and_weights_are_cut)
         assert_within(trace(&made, h), 1 - tol, 1 + tol);
         assert_within(hypot(at[PACKED], at[PACKED + 1]) / ratio, 1 - tol / ratio, 1 + tol / ratio);
     }
-    tacit__gram_destroy(c);
 }
 
 /* Two users differ by half a step each, in every coordinate in which they can: the declared movement covers it for the
@@ -173,7 +170,7 @@ TEST(the_declared_movement_has_room_for_the_lattice)
             tacit_guarantee g = {how == 1 ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, 1,
                                  how == 2 ? 0 : 1e-6};
             /* blt walks through all of its users when it is made */
-            tacit__gram *c = start(how == 0 && i == 2 ? 1000000 : users[i], g, NULL, true);
+            SCOPED(tacit__gram) *c = start(how == 0 && i == 2 ? 1000000 : users[i], g, NULL, true);
             const gram_stream *s = &c->streams[0];
             tacit__lattice lattice;
             assert_ok(tacit__lattice_choose(&s->spec, s->size, &lattice, NULL));
@@ -182,7 +179,6 @@ TEST(the_declared_movement_has_room_for_the_lattice)
             assert_true(s->spec.bound.l2 >=
                         sqrt(STEPS * (1 + s->form.ratio * s->form.ratio)) + sqrt(n) * step / 2);
             assert_true(s->spec.sensitivity_l2 <= sqrt(STEPS * s->reach) * (1 + 1e-3));
-            tacit__gram_destroy(c);
         }
 }
 
@@ -193,13 +189,12 @@ TEST(a_public_table_needs_less_noise)
     fill_table();
     for (size_t i = 0; i < STATES * WIDTH * PAIRS; i++)
         alike[i] = table[i] / 2 + M_SQRT1_2 / (2 * STATES);
-    tacit__gram *ball = start(1000, joint, NULL, true), *known = start(1000, joint, alike, true);
+    SCOPED(tacit__gram) *ball = start(1000, joint, NULL, true),
+                        *known = start(1000, joint, alike, true);
     const gram_stream *b = &ball->streams[0], *k = &known->streams[0];
     assert_true(k->reach <= 0.7 * b->reach);
     assert_close(k->scale / b->scale, sqrt(k->reach / b->reach), 1e-6);
     assert_non_null(strstr(k->spec.reason, "public table"));
-    tacit__gram_destroy(ball);
-    tacit__gram_destroy(known);
 }
 
 /* A copy of the curator's state in a fresh one. */
@@ -230,7 +225,7 @@ TEST(rare_releases_show_the_users_of_their_moments)
     const tacit__lens lens = {.targets = values};
     uint64_t due = 1, moments = 0, at = 0;
     fill_table();
-    tacit__gram *c = start_rare(USERS, loud, table, true, 1.3);
+    SCOPED(tacit__gram) *c = start_rare(USERS, loud, table, true, 1.3);
     const double ratio = c->streams[0].form.ratio;
     const contribution one = contribute(c, &lens);
     for (uint64_t k = 1; k <= USERS; k++) {
@@ -254,20 +249,17 @@ TEST(rare_releases_show_the_users_of_their_moments)
     const tacit_plan *plan = tacit_ledger_plan(tacit__gram_ledger(c));
     assert_int_equal(tacit_plan_release(plan, 0)->steps, moments);
     assert_int_equal(tacit_ledger_passed(tacit__gram_ledger(c), 0), moments);
-    tacit__gram_destroy(c);
 }
 
 /* Fewer releases need less noise, and their levels are lower. */
 TEST(rare_releases_have_less_noise)
 {
     fill_table();
-    tacit__gram *every = start(20000, joint, table, true),
-                *rare = start_rare(20000, joint, table, true, 1.2);
+    SCOPED(tacit__gram) *every = start(20000, joint, table, true),
+                        *rare = start_rare(20000, joint, table, true, 1.2);
     assert_true(rare->streams[0].scale < 0.8 * every->streams[0].scale);
     assert_true(tacit_sum_worst_stddev(rare->streams[0].sum) <
                 0.65 * tacit_sum_worst_stddev(every->streams[0].sum));
-    tacit__gram_destroy(every);
-    tacit__gram_destroy(rare);
 }
 
 /* A level holds for all releases so far, and the last of them need not be the noisiest: columns of equal length make the last
@@ -277,7 +269,7 @@ TEST(levels_hold_at_the_noisiest_release_so_far)
     enum { EPISODES = 1027 };
     const tacit__lens lens = {.targets = (const double[STEPS * STATES]){1, 0, 0, 1, 0, 0}};
     fill_table();
-    tacit__gram *c = start(EPISODES, joint, table, true);
+    SCOPED(tacit__gram) *c = start(EPISODES, joint, table, true);
     const gram_stream *s = &c->streams[0];
     const double eta = tacit__gram_failure(c, s);
     for (uint64_t k = 1; k < EPISODES; k++) {
@@ -292,5 +284,4 @@ TEST(levels_hold_at_the_noisiest_release_so_far)
         assert_true(sums[0].response_level >= (1 - 1e-12) * s->scale / s->form.ratio *
                                                   tacit__level_vector(draws, WIDTH, eta, false));
     }
-    tacit__gram_destroy(c);
 }

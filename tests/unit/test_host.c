@@ -35,12 +35,9 @@ static tacit_status create(const char *kind, tacit_model model, size_t n_states)
                                          .horizon = 3,
                                          .stationary = true,
                                          .episodes = 50};
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_agent) *agent = NULL;
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     const tacit_status status = tacit_agent_create(&request, noise, &agent, NULL);
-    tacit_noise_destroy(noise);
-    tacit_agent_destroy(agent);
     return status;
 }
 

@@ -190,7 +190,7 @@ static void spoil_digit(char *text, const char *key, uint64_t *seed)
 static char *publish(const learner *l, uint64_t *seed)
 {
     tacit__learner_config c;
-    tacit_agent *agent;
+    SCOPED(tacit_agent) *agent = NULL;
     tacit__board *board = NULL;
     tacit__text out = {0};
     declare(l, seed, &c);
@@ -207,7 +207,6 @@ static char *publish(const learner *l, uint64_t *seed)
         tacit__text_put(&out, "}");
     }
     tacit__board_release(board);
-    tacit_agent_destroy(agent);
     tacit__known_destroy(&c.known);
     return out.data;
 }
@@ -253,14 +252,13 @@ static void live(tacit_client *client, uint64_t *seed)
 static bool believe(const char *text, uint64_t *seed)
 {
     static const tacit_client_terms terms = {.epsilon = 10, .delta = 0.01, .memory = 1 << 26};
-    tacit_client *client = NULL;
+    SCOPED(tacit_client) *client = NULL;
     tacit_error err = {0};
     if (tacit_client_create(text, strlen(text), &terms, &client, &err) != TACIT_OK) {
         assert_true(client == NULL && err.message[0] != '\0');
         return false;
     }
     live(client, seed);
-    tacit_client_destroy(client);
     return true;
 }
 
@@ -357,11 +355,11 @@ TEST(a_policy_that_is_not_the_models_is_refused)
         char *text = NULL;
         while (text == NULL)
             text = publish(&learners[with_tables[i]], &seed);
-        tacit_client *honest = open_client(text);
+        SCOPED(tacit_client) *honest = open_client(text);
         assert_non_null(honest);
         char *other = malloc(strlen(text) + 1);
         for (size_t row = 0; strcpy(other, text) != NULL && change_table(other, row); row++) {
-            tacit_client *changed = open_client(other);
+            SCOPED(tacit_client) *changed = open_client(other);
             refused += changed == NULL;
             for (uint32_t s = 0; s < S && changed != NULL; s++)
                 for (uint32_t a = 0; a < A; a++) {
@@ -371,10 +369,8 @@ TEST(a_policy_that_is_not_the_models_is_refused)
                 }
             if (changed != NULL)
                 live(changed, &seed);
-            tacit_client_destroy(changed);
         }
         assert_true(refused > 0);
-        tacit_client_destroy(honest);
         free(other);
         free(text);
     }

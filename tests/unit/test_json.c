@@ -216,7 +216,7 @@ TEST(arrays_of_numbers_have_a_node_for_each)
 
 TEST(text_that_is_written_can_be_read_again)
 {
-    tacit__text t = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text t = {0};
     static const char odd[] = "q\"b\\s\n\x01\x7f\xc3\xa9\xff";
     char back[64];
     tacit__text_json_string(&t, odd, sizeof odd - 1);
@@ -246,7 +246,6 @@ TEST(text_that_is_written_can_be_read_again)
     for (int i = 0; i < 1000; i++)
         tacit__text_print(&t, "%d,", i);
     assert_true(t.length == strlen(t.data) && !t.failed);
-    tacit__text_destroy(&t);
 }
 
 static void write_some(tacit__json_writer *w)
@@ -302,7 +301,7 @@ TEST(reals_with_so_many_digits_look_like_reals)
 
 TEST(text_without_memory_says_so)
 {
-    tacit__text t = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text t = {0};
     tacit__text_put(&t, "kept");
     tacit__alloc_fail_at(1);
     for (int i = 0; i < 1000; i++)
@@ -312,5 +311,4 @@ TEST(text_without_memory_says_so)
     size_t size = t.length;
     tacit__text_put(&t, "more");
     assert_true(t.length == size);
-    tacit__text_destroy(&t);
 }

@@ -9,6 +9,9 @@
 #include "support/random.h"
 #include "support/solve.h"
 
+SCOPED_TYPE(tacit__kernel_features, tacit__kernel_features_destroy)
+SCOPED_TYPE(tacit__kernel_posterior, tacit__kernel_posterior_destroy)
+
 enum { CONTEXTS = 4, ACTIONS = 5, PAIRS = CONTEXTS * ACTIONS, DIRECTIONS = 3, BATCHES = 2 };
 
 static double points[PAIRS][2];
@@ -42,7 +45,7 @@ TEST(features_are_those_of_the_kernel)
 {
     static const char *const kernels[] = {"se(0.3)", "matern-1.5(0.4)", "linear", "poly-2(1)"};
     for (size_t k = 0; k < N_OF(kernels); k++) {
-        tacit__kernel_features *f = make_features(kernels[k], 100);
+        SCOPED(tacit__kernel_features) *f = make_features(kernels[k], 100);
         assert_true(f->p > 0 && f->p <= PAIRS && f->prior > 0);
         for (size_t v = 0; v < PAIRS; v++)
             for (size_t w = 0; w < PAIRS; w++)
@@ -57,15 +60,13 @@ TEST(features_are_those_of_the_kernel)
                 assert_within(sum - (i == j ? f->lambda[i] : 0), -1e-12, 1e-12);
                 assert_true(i == 0 || f->lambda[i] <= f->lambda[i - 1]);
             }
-        tacit__kernel_features_destroy(f);
     }
 }
 
 TEST(a_small_rank_keeps_what_is_largest)
 {
-    tacit__kernel_features *f = make_features("se(0.3)", 4);
+    SCOPED(tacit__kernel_features) *f = make_features("se(0.3)", 4);
     assert_int_equal(f->p, 4);
-    tacit__kernel_features_destroy(f);
 }
 
 /* --- Weights --------------------------------------------------------------------------------------- */
@@ -114,7 +115,7 @@ TEST(water_filling_is_the_best_of_all_weights)
 /* More noise: fewer directions, more users. */
 TEST(rank_and_users_follow_the_noise)
 {
-    tacit__kernel_features *f = make_features("se(0.3)", 100);
+    SCOPED(tacit__kernel_features) *f = make_features("se(0.3)", 100);
     uint64_t users = 0;
     for (double scale = 0.1; scale < 1000; scale *= 3) {
         const tacit__kernel_noise joint = {.scale = scale}, local = {.scale = scale, .local = true};
@@ -126,13 +127,12 @@ TEST(rank_and_users_follow_the_noise)
         users = n;
     }
     assert_int_equal(tacit__kernel_features_users(f, &(tacit__kernel_noise){.scale = 1e6}, 77), 77);
-    tacit__kernel_features_destroy(f);
 }
 
 /* No other number of a fine grid loses less by the rule's own measure. */
 TEST(the_rule_for_exploring_is_the_least_of_its_measure)
 {
-    tacit__kernel_features *f = make_features("se(0.3)", 100);
+    SCOPED(tacit__kernel_features) *f = make_features("se(0.3)", 100);
     for (double scale = 1; scale < 200; scale *= 5) {
         const tacit__kernel_noise noise = {.scale = scale};
         const double K = 5000, n = (double)tacit__kernel_features_explore(f, &noise, K);
@@ -144,7 +144,6 @@ TEST(the_rule_for_exploring_is_the_least_of_its_measure)
             assert_true(m + (K - m) * (1 - sqrt(1 - other)) >= 0.97 * loss);
         }
     }
-    tacit__kernel_features_destroy(f);
 }
 
 /* --- The posterior --------------------------------------------------------------------------------- */
@@ -195,8 +194,8 @@ static void check_posterior(const tacit__kernel_posterior *q, const process *g)
 
 TEST(the_posterior_is_that_of_a_gaussian_process)
 {
-    tacit__kernel_features *f = make_features("matern-1.5(0.4)", 100);
-    tacit__kernel_posterior *q = NULL;
+    SCOPED(tacit__kernel_features) *f = make_features("matern-1.5(0.4)", 100);
+    SCOPED(tacit__kernel_posterior) *q = NULL;
     assert_ok(tacit__kernel_posterior_create(f, &q));
     static process g;
     uint64_t seed = 4;
@@ -233,8 +232,6 @@ TEST(the_posterior_is_that_of_a_gaussian_process)
     }
     tacit__kernel_posterior_solve(q);
     check_posterior(q, &g);
-    tacit__kernel_posterior_destroy(q);
-    tacit__kernel_features_destroy(f);
 }
 
 /* --- The vectors ----------------------------------------------------------------------------------- */
@@ -256,8 +253,8 @@ static double left_by(tacit__kernel_posterior *q, const double *play, const doub
 /* They are no longer than is allowed, and tell more where people play than the features themselves and than random ones do. */
 TEST(vectors_tell_most_where_people_play)
 {
-    tacit__kernel_features *f = make_features("se(0.3)", 100);
-    tacit__kernel_posterior *q = NULL;
+    SCOPED(tacit__kernel_features) *f = make_features("se(0.3)", 100);
+    SCOPED(tacit__kernel_posterior) *q = NULL;
     assert_ok(tacit__kernel_posterior_create(f, &q));
     uint64_t seed = 9;
     for (size_t trial = 0; trial < 8; trial++) {
@@ -286,19 +283,15 @@ TEST(vectors_tell_most_where_people_play)
             plain[w] = 0.9 * (2 * random_unit(&seed) - 1) / sqrt((double)m);
         assert_true(by_design < left_by(q, play, plain, m, users, variance));
     }
-    tacit__kernel_posterior_destroy(q);
-    tacit__kernel_features_destroy(f);
 }
 
 TEST(no_more_directions_than_there_is_room_for)
 {
-    tacit__kernel_features *f = make_features("se(0.3)", 100);
-    tacit__kernel_posterior *q = NULL;
+    SCOPED(tacit__kernel_features) *f = make_features("se(0.3)", 100);
+    SCOPED(tacit__kernel_posterior) *q = NULL;
     double play[PAIRS], v[PAIRS * 2];
     assert_ok(tacit__kernel_posterior_create(f, &q));
     for (size_t w = 0; w < PAIRS; w++)
         play[w] = 1.0 / PAIRS;
     assert_int_equal(tacit__kernel_posterior_design(q, play, 1000, 0, 1, 2, v), 2);
-    tacit__kernel_posterior_destroy(q);
-    tacit__kernel_features_destroy(f);
 }

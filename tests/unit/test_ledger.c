@@ -37,13 +37,12 @@ static tacit_plan *plan_of_two(tacit_law law, double scale)
 
 static tacit_ledger *open_ledger(tacit_law law, double scale)
 {
-    tacit_plan *plan = plan_of_two(law, scale);
+    SCOPED(tacit_plan) *plan = plan_of_two(law, scale);
     tacit_noise *noise;
     tacit_ledger *ledger;
     assert_ok(tacit_noise_create_simulated(1, &noise));
     assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
     tacit_noise_destroy(noise); /* both are used during creation only */
-    tacit_plan_destroy(plan);
     return ledger;
 }
 
@@ -59,11 +58,10 @@ static tacit_status open_gate(tacit_ledger *ledger, const char *name, int bits, 
 
 TEST(a_plan_that_is_not_calibrated_gets_no_ledger)
 {
-    tacit_plan *plan;
-    tacit_noise *noise;
+    SCOPED(tacit_plan) *plan = NULL;
     tacit_ledger *ledger = NULL;
     tacit_release r = {.name = "a", .dimension = 1, .steps = 1, .l2 = 1, .column_l2 = 1};
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_ok(tacit_plan_create(&plan));
     assert_status(tacit_ledger_create(plan, noise, &ledger, NULL), TACIT_BAD_PLAN);
     assert_ok(tacit_plan_declare(plan, &r, NULL));
@@ -80,15 +78,14 @@ TEST(a_plan_that_is_not_calibrated_gets_no_ledger)
     assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
     tacit_ledger_destroy(ledger);
     tacit_ledger_destroy(NULL);
-    tacit_plan_destroy(plan);
-    tacit_noise_destroy(noise);
 }
 
 TEST(a_ledger_says_whether_its_noise_is_simulated)
 {
-    tacit_plan *plan = plan_of_two(TACIT_LAW_GAUSSIAN, 1), *silent = plan_of_two(TACIT_LAW_NONE, 0);
+    SCOPED(tacit_plan) *plan = plan_of_two(TACIT_LAW_GAUSSIAN, 1),
+                       *silent = plan_of_two(TACIT_LAW_NONE, 0);
     tacit_noise *noise;
-    tacit_ledger *ledger;
+    SCOPED(tacit_ledger) *ledger = NULL;
     assert_ok(tacit_noise_create_simulated(1, &noise));
     assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
     assert_true(tacit_ledger_is_simulated(ledger));
@@ -101,14 +98,11 @@ TEST(a_ledger_says_whether_its_noise_is_simulated)
     tacit_noise_destroy(noise);
     assert_ok(tacit_ledger_create(silent, NULL, &ledger, NULL));
     assert_false(tacit_ledger_is_simulated(ledger));
-    tacit_ledger_destroy(ledger);
-    tacit_plan_destroy(plan);
-    tacit_plan_destroy(silent);
 }
 
 TEST(names_that_were_not_declared_have_no_gate)
 {
-    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
+    SCOPED(tacit_ledger) *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     tacit__gate *gate = NULL;
     tacit_error err = {0};
     assert_status(open_gate(ledger, "c", 10, &gate, &err), TACIT_UNDECLARED);
@@ -116,12 +110,11 @@ TEST(names_that_were_not_declared_have_no_gate)
     assert_non_null(strstr(err.message, "'c'"));
     assert_status(open_gate(ledger, "", 10, &gate, NULL), TACIT_UNDECLARED);
     assert_null(gate);
-    tacit_ledger_destroy(ledger);
 }
 
 TEST(a_release_has_one_gate)
 {
-    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
+    SCOPED(tacit_ledger) *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     tacit__gate *a, *b, *second = NULL;
     assert_ok(open_gate(ledger, "a", 10, &a, NULL));
     assert_status(open_gate(ledger, "a", 10, &second, NULL), TACIT_RELEASED_TWICE);
@@ -133,12 +126,11 @@ TEST(a_release_has_one_gate)
     tacit__gate_close(a); /* a gate that was used stays taken */
     assert_status(open_gate(ledger, "a", 10, &second, NULL), TACIT_RELEASED_TWICE);
     assert_null(second);
-    tacit_ledger_destroy(ledger);
 }
 
 TEST(steps_beyond_the_declared_number_are_refused)
 {
-    tacit_ledger *ledger = open_ledger(TACIT_LAW_LAPLACE, 1);
+    SCOPED(tacit_ledger) *ledger = open_ledger(TACIT_LAW_LAPLACE, 1);
     tacit__gate *gate;
     assert_ok(open_gate(ledger, "b", 10, &gate, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
@@ -151,24 +143,22 @@ TEST(steps_beyond_the_declared_number_are_refused)
         assert_true(tacit__gate_steps_passed(gate) == STEPS);
     }
     assert_true(tacit_ledger_passed(ledger, 0) == 0);
-    tacit_ledger_destroy(ledger);
 }
 
 TEST(a_scale_outside_the_lattice_is_refused)
 {
     tacit__gate *gate = NULL;
-    tacit_ledger *large = open_ledger(TACIT_LAW_GAUSSIAN, 0x1p20);
+    SCOPED(tacit_ledger) *large = open_ledger(TACIT_LAW_GAUSSIAN, 0x1p20);
     assert_status(open_gate(large, "a", 27, &gate, NULL), TACIT_BAD_SCALE);
     assert_status(open_gate(large, "a", 2000, &gate, NULL), TACIT_BAD_SCALE);  /* infinite */
     assert_status(open_gate(large, "a", -2000, &gate, NULL), TACIT_BAD_SCALE); /* zero */
     assert_null(gate);
     assert_ok(open_gate(large, "a", 26, &gate, NULL)); /* 2^46: the largest */
-    tacit_ledger_destroy(large);
 }
 
 TEST(coordinates_pass_in_order_and_within_the_declared_dimension)
 {
-    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
+    SCOPED(tacit_ledger) *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     tacit__gate *gate;
     static const int64_t exact[DIMENSION + 8];
     int64_t released[DIMENSION + 8];
@@ -181,12 +171,11 @@ TEST(coordinates_pass_in_order_and_within_the_declared_dimension)
     assert_aborts(tacit__gate_pass(gate, 0, 8, exact, released)); /* once more */
     tacit__gate_pass(gate, 8, DIMENSION - 8, exact, released);
     assert_aborts(tacit__gate_pass(gate, 16, 8, exact, released));
-    tacit_ledger_destroy(ledger);
 }
 
 TEST(a_sum_that_would_wrap_around_stops_the_program)
 {
-    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 0x1p20);
+    SCOPED(tacit_ledger) *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 0x1p20);
     tacit__gate *gate;
     int64_t exact[DIMENSION], released[DIMENSION];
     for (size_t i = 0; i < DIMENSION; i++)
@@ -194,7 +183,6 @@ TEST(a_sum_that_would_wrap_around_stops_the_program)
     assert_ok(open_gate(ledger, "a", 20, &gate, NULL));
     assert_ok(tacit__gate_begin(gate, nothing, NULL));
     assert_aborts(tacit__gate_pass(gate, 0, DIMENSION, exact, released));
-    tacit_ledger_destroy(ledger);
 }
 
 /* What a journal was asked. */
@@ -243,7 +231,7 @@ static void shoot(void *context, const tacit__passage *p)
 
 TEST(the_journal_is_asked_before_any_noise_is_drawn)
 {
-    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
+    SCOPED(tacit_ledger) *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     film f = {0};
     diary d = {.answer = TACIT_OK, .film = &f};
     tacit__gate *gate;
@@ -261,14 +249,13 @@ TEST(the_journal_is_asked_before_any_noise_is_drawn)
     assert_status(tacit__gate_begin(gate, nothing, NULL), TACIT_EXHAUSTED);
     assert_true(d.asked == STEPS); /* a step that does not exist is not journalled */
     tacit_ledger_set_journal(ledger, NULL, NULL);
-    tacit_ledger_destroy(ledger);
 }
 
 /* Runs a sum of four users; the journal refuses user `refused` (0: nobody) twice before it gives in. */
 static void run_with_refusals(sum_kind kind, uint64_t refused, double out[4][DIMENSION])
 {
     tacit_sum_spec spec = sum_spec_of(kind, DIMENSION, 4);
-    sum_rig rig;
+    SCOPED_BY(sum_rig_close) sum_rig rig;
     diary d = {.answer = TACIT_OK};
     double x[DIMENSION] = {0.25, -0.5}, unused[DIMENSION];
     tacit_error err;
@@ -291,7 +278,6 @@ static void run_with_refusals(sum_kind kind, uint64_t refused, double out[4][DIM
         assert_ok(tacit_sum_add(rig.sum, x, NULL));
         assert_ok(tacit_sum_release(rig.sum, out[k - 1], NULL));
     }
-    sum_rig_close(&rig);
 }
 
 TEST(after_a_refusal_of_the_journal_it_is_as_if_nothing_had_happened)
@@ -308,7 +294,7 @@ TEST(after_a_refusal_of_the_journal_it_is_as_if_nothing_had_happened)
 
 TEST(a_recorder_sees_every_passage)
 {
-    tacit_ledger *ledger = open_ledger(TACIT_LAW_LAPLACE, 3);
+    SCOPED(tacit_ledger) *ledger = open_ledger(TACIT_LAW_LAPLACE, 3);
     film f = {0};
     tacit__gate *gate;
     int64_t exact[DIMENSION], released[STEPS][DIMENSION];
@@ -332,18 +318,16 @@ TEST(a_recorder_sees_every_passage)
     assert_string_equal(f.name, "a");
     assert_true(f.last.law == TACIT_LAW_LAPLACE);
     assert_true(f.last.scale == 3 * 1024.0 && f.last.lattice == 0x1p-10);
-    tacit_ledger_destroy(ledger);
 }
 
 TEST(what_passes_is_the_exact_number_plus_the_draw_of_its_chain)
 {
-    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 5);
-    tacit_noise *noise;
+    SCOPED(tacit_ledger) *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 5);
     tacit__site site;
     tacit__link link;
     tacit__gate *gate;
     int64_t exact[DIMENSION], released[DIMENSION], draw[DIMENSION];
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     tacit__site_open_scoped(&site, noise, 0, "b"); /* the first ledger of its root */
     assert_ok(open_gate(ledger, "b", 10, &gate, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
@@ -356,8 +340,6 @@ TEST(what_passes_is_the_exact_number_plus_the_draw_of_its_chain)
         for (size_t i = 0; i < DIMENSION; i++)
             assert_true(released[i] == exact[i] + draw[i]);
     }
-    tacit_noise_destroy(noise);
-    tacit_ledger_destroy(ledger);
 }
 
 /* Two ledgers with the same key. The gate of one sees the inputs; that of the other gets their digests only. */
@@ -400,7 +382,7 @@ TEST(a_gate_that_sees_no_inputs_draws_the_same_noise_for_the_same_digests)
 TEST(the_exact_sums_of_a_plan_without_noise_pass_no_gate)
 {
     tacit_sum_spec spec = sum_spec_of(sum_kinds[N_SUM_KINDS - 1], 2, 3);
-    sum_rig rig;
+    SCOPED_BY(sum_rig_close) sum_rig rig;
     diary d = {.answer = TACIT_SYSTEM};
     film f = {0};
     static const double x[2] = {0.5, 0.25};
@@ -409,20 +391,18 @@ TEST(the_exact_sums_of_a_plan_without_noise_pass_no_gate)
     tacit__ledger_set_recorder(rig.ledger, shoot, &f);
     assert_ok(tacit_sum_add(rig.sum, x, NULL)); /* nothing is charged: there is no promise */
     assert_true(d.asked == 0 && f.passages == 0);
-    sum_rig_close(&rig);
 }
 
 /* Two ledgers of one root, with the same plan: if they drew the same noise, the difference of their releases would be
  * exact. Nor does a release share the noise of another release, or of a site that happens to have its name. */
 TEST(ledgers_of_one_root_never_share_noise)
 {
-    tacit_plan *plan = plan_of_two(TACIT_LAW_GAUSSIAN, 1000);
-    tacit_noise *noise;
+    SCOPED(tacit_plan) *plan = plan_of_two(TACIT_LAW_GAUSSIAN, 1000);
     tacit_ledger *ledgers[2];
     tacit__site site;
     static const int64_t exact[DIMENSION] = {0};
     int64_t released[5][DIMENSION];
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     for (int i = 0; i < 2; i++) {
         assert_ok(tacit_ledger_create(plan, noise, &ledgers[i], NULL));
         for (int j = 0; j < 2; j++) {
@@ -439,6 +419,4 @@ TEST(ledgers_of_one_root_never_share_noise)
             assert_memory_not_equal(released[i], released[j], sizeof released[i]);
     tacit_ledger_destroy(ledgers[0]);
     tacit_ledger_destroy(ledgers[1]);
-    tacit_noise_destroy(noise);
-    tacit_plan_destroy(plan);
 }

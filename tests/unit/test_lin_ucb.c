@@ -16,6 +16,9 @@
 #include "support/random.h"
 #include "support/solve.h"
 
+SCOPED_TYPE(tacit__lin_ucb, tacit__lin_ucb_destroy)
+SCOPED_TYPE(tacit__regression, tacit__regression_destroy)
+
 enum { D = 5, ACTIONS = 21 };
 
 static void random_vector(uint64_t *seed, size_t d, double *x)
@@ -89,7 +92,6 @@ TEST(forms_are_those_of_a_plain_solve_on_every_path)
 static tacit__regression *curator(tacit_guarantee g, double growth, uint64_t users, size_t blocks)
 {
     tacit__regression *c;
-    tacit_noise *noise;
     tacit_error err = {0};
     const tacit__regression_options o = {.dimension = D,
                                          .blocks = blocks,
@@ -98,10 +100,9 @@ static tacit__regression *curator(tacit_guarantee g, double growth, uint64_t use
                                          .mechanism = tacit_sum_default_mechanism(g),
                                          .growth = growth,
                                          .response_weight = 1};
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     if (tacit__regression_create(&o, noise, &c, &err) != TACIT_OK)
         fail_msg("%s", err.message);
-    tacit_noise_destroy(noise);
     return c;
 }
 
@@ -120,10 +121,9 @@ TEST(a_user_is_added_on_the_lattice)
     uint64_t seed = 5;
     double x[LONG], unit[LONG], added[CELLS];
     int64_t wide[CELLS], plain[CELLS];
-    tacit_noise *noise;
-    tacit__regression *c;
+    SCOPED(tacit__regression) *c = NULL;
     random_vector(&seed, LONG, x);
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_ok(tacit__regression_create(&o, noise, &c, NULL));
     const tacit__regression_form form = tacit__regression_form_of(c);
     const double per_step = ldexp(1, form.bits);
@@ -145,8 +145,6 @@ TEST(a_user_is_added_on_the_lattice)
         assert_true((double)*at++ == rint(0.7 * -0.3 * x[i] * per_step));
     for (size_t i = 0; i < CELLS; i++)
         assert_true(added[i] == (double)wide[i] / per_step);
-    tacit_noise_destroy(noise);
-    tacit__regression_destroy(c);
 }
 
 /* Two users with inner product r and opposite rewards; the bound is reached at r = s^2 / 2 (docs/why/kernel.md). */
@@ -189,7 +187,8 @@ TEST(releases_come_when_users_have_grown)
     for (size_t i = 1; i < n; i++)
         assert_true(at[i] == (uint64_t)ceil(1.5 * (double)at[i - 1]) && at[i] <= 1000);
     assert_int_equal(tacit__regression_schedule(1000, 1, NULL), 1000);
-    tacit__regression *c = curator((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, 1.5, 1001, 1);
+    SCOPED(tacit__regression) *c =
+        curator((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, 1.5, 1001, 1);
     uint64_t seed = 9, version = 0;
     size_t next = 0;
     for (uint64_t t = 1; t <= 1000; t++) {
@@ -202,7 +201,6 @@ TEST(releases_come_when_users_have_grown)
         version += due;
     }
     assert_int_equal(tacit_ledger_passed(tacit__regression_ledger(c), 0), n);
-    tacit__regression_destroy(c);
 }
 
 /* With next to no noise, batches and blocks add up to the exact sums. */
@@ -245,7 +243,8 @@ TEST(users_who_are_all_alike_fit_their_batch)
     enum { USERS = 3000 };
     uint64_t seed = 8;
     for (int trial = 0; trial < 10; trial++) {
-        tacit__regression *c = curator((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, 2, USERS, 1);
+        SCOPED(tacit__regression) *c =
+            curator((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, 2, USERS, 1);
         double x[D], square = 0;
         random_vector(&seed, D, x);
         for (size_t i = 0; i < D; i++)
@@ -254,7 +253,6 @@ TEST(users_who_are_all_alike_fit_their_batch)
             x[i] /= sqrt(square);
         for (uint64_t t = 0; t < USERS; t++)
             assert_ok(tacit__regression_add(c, x, 0, trial % 2 == 0 ? 1 : -1, NULL));
-        tacit__regression_destroy(c);
     }
 }
 
@@ -264,7 +262,7 @@ TEST(the_noise_has_the_size_that_is_told)
     const tacit_guarantee g[] = {{TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_LOCAL, 1, 1e-6}};
     enum { BLOCKS = 200 };
     for (size_t m = 0; m < 2; m++) {
-        tacit__regression *c = curator(g[m], 1.5, 60, BLOCKS);
+        SCOPED(tacit__regression) *c = curator(g[m], 1.5, 60, BLOCKS);
         const double zero[D] = {0};
         for (int t = 0; t < 59; t++)
             assert_ok(tacit__regression_add(c, zero, 0, 0, NULL));
@@ -278,13 +276,12 @@ TEST(the_noise_has_the_size_that_is_told)
         n = BLOCKS * D;
         assert_within((response / (r.response_stddev * r.response_stddev) - n) / sqrt(2 * n), -5,
                       5);
-        tacit__regression_destroy(c);
     }
 }
 
 TEST(what_is_too_long_is_refused_and_changes_nothing)
 {
-    tacit__regression *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 10, 2);
+    SCOPED(tacit__regression) *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 10, 2);
     const double good[D] = {1}, bad[D] = {0.8, 0.8}, strange[D] = {(double)NAN};
     assert_status(tacit__regression_add(c, bad, 0, 0, NULL), TACIT_OUT_OF_BOUND);
     assert_status(tacit__regression_add(c, strange, 0, 0, NULL), TACIT_OUT_OF_BOUND);
@@ -295,7 +292,6 @@ TEST(what_is_too_long_is_refused_and_changes_nothing)
     for (int t = 0; t < 10; t++)
         assert_ok(tacit__regression_add(c, good, 0, 1, NULL));
     assert_status(tacit__regression_add(c, good, 0, 1, NULL), TACIT_EXHAUSTED);
-    tacit__regression_destroy(c);
 }
 
 /* --- The planner ----------------------------------------------------------------------------------- */
@@ -321,8 +317,8 @@ TEST(the_factor_follows_the_sums)
                                       .failure = 0.1,
                                       .parameter_norm = 1,
                                       .shift = 2};
-    tacit__lin_ucb *p, *fresh;
-    tacit__regression *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 3000, 2);
+    SCOPED(tacit__lin_ucb) *p = NULL;
+    SCOPED(tacit__regression) *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 3000, 2);
     assert_ok(tacit__lin_ucb_create(&o, &p));
     uint64_t seed = 12;
     for (int t = 0; t < 2500; t++) {
@@ -332,6 +328,7 @@ TEST(the_factor_follows_the_sums)
         assert_false(tacit__lin_ucb_update(p, &m));
         if (t % 500 == 0) {
             size_t b = (size_t)(t / 500 % 2);
+            SCOPED(tacit__lin_ucb) *fresh = NULL;
             assert_ok(tacit__lin_ucb_create(&o, &fresh));
             (void)tacit__lin_ucb_update(fresh, &m);
             tacit__lin_ucb_estimate(p, b, theta, &beta);
@@ -340,14 +337,11 @@ TEST(the_factor_follows_the_sums)
             solve_packed(m.gram + b * tacit__packed_size(D), 0.5, m.response + b * D, wanted);
             for (size_t i = 0; i < D; i++)
                 assert_within(theta[i] - wanted[i], -1e-9, 1e-9);
-            tacit__lin_ucb_destroy(fresh);
         }
         random_vector(&seed, D, x);
         assert_ok(tacit__regression_add(c, x, random_below(&seed, 2), random_between(&seed, -1, 1),
                                         NULL));
     }
-    tacit__lin_ucb_destroy(p);
-    tacit__regression_destroy(c);
 }
 
 /* Noise can make a Gram matrix negative; both repairs give a learner that still answers, by finite numbers. */
@@ -369,7 +363,7 @@ TEST(noise_that_outweighs_the_data_is_repaired)
                                               .shift = shift,
                                               .raise = raise != 0};
             const double x[2 * D] = {1, 0, 0, 0, 0, 0, 1};
-            tacit__lin_ucb *p;
+            SCOPED(tacit__lin_ucb) *p = NULL;
             tacit__moments m = {.users = 10,
                                 .version = 1,
                                 .gram = gram,
@@ -383,7 +377,6 @@ TEST(noise_that_outweighs_the_data_is_repaired)
             assert_true(a < 2 && isfinite(scores[0]) && isfinite(scores[1]));
             assert_true(scores[a] >= scores[1 - a]);
             free(scratch);
-            tacit__lin_ucb_destroy(p);
         }
 }
 
@@ -399,7 +392,7 @@ TEST(ties_are_broken_by_chance)
                                       .parameter_norm = 1};
     const double x[] = {0.5, 1, -1, 1}, zero = 0;
     double scores[4], probability;
-    tacit__lin_ucb *p;
+    SCOPED(tacit__lin_ucb) *p = NULL;
     tacit__moments m = {.gram = &zero, .response = &zero};
     assert_ok(tacit__lin_ucb_create(&o, &p));
     (void)tacit__lin_ucb_update(p, &m);
@@ -409,5 +402,4 @@ TEST(ties_are_broken_by_chance)
     assert_int_equal(tacit__lin_ucb_act(p, x, 0.99, &probability, scores, scratch), 3);
     assert_close(probability, 1.0 / 3, 1e-15);
     free(scratch);
-    tacit__lin_ucb_destroy(p);
 }

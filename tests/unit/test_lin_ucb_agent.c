@@ -37,20 +37,18 @@ TEST(privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_conte
                                               {.key = "actions", .value = "6"},
                                               {.key = "phases", .value = "500"}}};
     for (size_t k = 0; k < N_OF(kinds); k++) {
-        tacit_world *world = world_of("linear-bandit", kinds[k], 3);
+        SCOPED(tacit_world) *world = world_of("linear-bandit", kinds[k], 3);
         const tacit_guarantee g[] = {none, {TACIT_MODEL_JOINT, 20, 1e-6}, joint, local};
         double regret[4], uniform = 0;
         for (size_t m = 0; m < 4; m++) {
-            tacit_agent *a = hire(world, g[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 20000);
+            SCOPED(tacit_agent) *a = hire(world, g[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 20000);
             regret[m] = play(world, a, 0, 20000);
-            tacit_agent_destroy(a);
         }
         tacit_agent *published = hire(world, joint, TACIT_CALIBRATION_PUBLISHED, NULL, 0, 20000);
         uniform = play(world, published, 0, 20000);
         tacit_agent_destroy(published);
         assert_true(regret[0] < regret[2] && regret[1] < regret[2] && regret[2] < regret[3]);
         assert_true(regret[2] < uniform); /* the printed constants cost more than tight ones */
-        tacit_world_destroy(world);
     }
 }
 
@@ -60,16 +58,17 @@ TEST(a_saved_learner_goes_on)
     static const tacit_setting settings[] = {{.key = "arms", .value = "disjoint"},
                                              {.key = "actions", .value = "3"},
                                              {.key = "d", .value = "4"}};
-    tacit_world *world = world_of("linear-bandit", settings, 3);
+    SCOPED(tacit_world) *world = world_of("linear-bandit", settings, 3);
     for (size_t m = 0; m < 3; m++) {
         tacit_error err = {0};
         size_t size = 0;
-        tacit_agent *calm = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2000);
+        SCOPED(tacit_agent) *calm = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2000);
         (void)play(world, calm, 0, 900);
         double wanted = play(world, calm, 900, 2000);
-        tacit_agent *first = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2000);
-        tacit_agent *second = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2000);
-        tacit_agent *other = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2001);
+        SCOPED(tacit_agent) *first = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2000);
+        SCOPED(tacit_agent) *second =
+            hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2000);
+        SCOPED(tacit_agent) *other = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2001);
         (void)play(world, first, 0, 900);
         assert_ok(tacit_agent_save(first, NULL, &size, &err));
         uint8_t *bytes = calloc(size, 1);
@@ -82,12 +81,7 @@ TEST(a_saved_learner_goes_on)
         double got = play(world, second, 900, 2000);
         assert_true(got == wanted);
         free(bytes);
-        tacit_agent_destroy(calm);
-        tacit_agent_destroy(first);
-        tacit_agent_destroy(second);
-        tacit_agent_destroy(other);
     }
-    tacit_world_destroy(world);
 }
 
 /* A device that only reports and a server that only adds are together the learner of one process. */
@@ -97,10 +91,10 @@ TEST(a_learner_through_reports_is_the_direct_one)
     static const tacit_setting settings[] = {{.key = "arms", .value = "disjoint"},
                                              {.key = "actions", .value = "3"},
                                              {.key = "d", .value = "4"}};
-    tacit_world *world = world_of("linear-bandit", settings, 3);
-    tacit_agent *direct = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
-    tacit_agent *device = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
-    tacit_agent *server = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
+    SCOPED(tacit_world) *world = world_of("linear-bandit", settings, 3);
+    SCOPED(tacit_agent) *direct = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
+    SCOPED(tacit_agent) *device = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
+    SCOPED(tacit_agent) *server = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
     tacit_error err = {0};
     size_t size = 0;
     uint64_t seed = 5;
@@ -136,10 +130,6 @@ TEST(a_learner_through_reports_is_the_direct_one)
     }
     assert_status(tacit_agent_absorb(server, bytes, size, &err), TACIT_EXHAUSTED);
     free(bytes);
-    tacit_agent_destroy(direct);
-    tacit_agent_destroy(device);
-    tacit_agent_destroy(server);
-    tacit_world_destroy(world);
 }
 
 TEST(what_does_not_fit_is_refused)
@@ -161,21 +151,19 @@ TEST(what_does_not_fit_is_refused)
                                                  .horizon = 1,
                                                  .episodes = 10,
                                                  .bandit = f->bandit};
-            tacit_agent *agent = NULL;
+            SCOPED(tacit_agent) *agent = NULL;
             bool fits = w == 0 && k == 0;
             assert_status(tacit_agent_create(&request, NULL, &agent, &err),
                           fits ? TACIT_OK : TACIT_UNSUPPORTED);
-            tacit_agent_destroy(agent);
         }
     const tacit_agent_request tabular = {
         .kind = "lin-ucb", .n_states = 3, .n_actions = 2, .horizon = 1, .episodes = 10};
-    tacit_agent *agent = NULL;
+    SCOPED(tacit_agent) *agent = NULL;
     assert_status(tacit_agent_create(&tabular, NULL, &agent, &err), TACIT_UNSUPPORTED);
     agent = hire(worlds[0], none, TACIT_CALIBRATION_TIGHT, NULL, 0, 10);
     tacit_trajectory user = {
         .states = (uint32_t[]){1000}, .actions = (uint32_t[]){0}, .rewards = (double[]){0.5}};
     assert_status(tacit_agent_learn(agent, &user, &err), TACIT_OUT_OF_BOUND);
-    tacit_agent_destroy(agent);
     tacit_world_destroy(worlds[0]);
     tacit_world_destroy(worlds[1]);
 }

@@ -11,6 +11,9 @@
 #include "support/random.h"
 #include "support/solve.h"
 
+SCOPED_TYPE(tacit__linear_model, tacit__linear_model_destroy)
+SCOPED_TYPE(tacit__linear_posterior, tacit__linear_posterior_destroy)
+
 enum { STATES = 4, ACTIONS = 2, D = 3, PAIRS = STATES * ACTIONS, HORIZON = 3 };
 enum { PLANS = 3, BATCHES = 2, TRANSITIONS = (HORIZON - 1) * STATES * D };
 enum { NUMBERS = TRANSITIONS + HORIZON * D };
@@ -121,7 +124,7 @@ static double told(const tacit__linear_model *m, double n, double sum, double us
 
 TEST(the_first_batch_halves_the_prior_variance)
 {
-    tacit__linear_model *m = draw_model(6);
+    SCOPED(tacit__linear_model) *m = draw_model(6);
     static const double cases[][3] = {{0, 0, 1}, {1, 0, 1}, {100, 0, 1}, {0, 4, 1}, {100, 0, 5}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         const double sum = cases[i][0], user = cases[i][1], steps = cases[i][2];
@@ -137,7 +140,6 @@ TEST(the_first_batch_halves_the_prior_variance)
     memset(features, 0, sizeof features); /* tell nothing: all users */
     assert_ok(tacit__linear_model_create(&ball, STATES, ACTIONS, HORIZON, 1000, &m, NULL));
     assert_int_equal(tacit__linear_model_users(m, 1, 0, 1, 77), 77);
-    tacit__linear_model_destroy(m);
 }
 
 /* --- The posterior --------------------------------------------------------------------------------- */
@@ -306,8 +308,8 @@ TEST(the_posterior_is_that_of_the_formulas)
 {
     for (int same = 0; same < 2; same++)
         for (int noisy = 0; noisy < 2; noisy++) {
-            tacit__linear_model *m = draw_model(7);
-            tacit__linear_posterior *p = NULL;
+            SCOPED(tacit__linear_model) *m = draw_model(7);
+            SCOPED(tacit__linear_posterior) *p = NULL;
             uint64_t seed = 11;
             static played batches[BATCHES];
             tacit__played_batch list[BATCHES];
@@ -325,16 +327,14 @@ TEST(the_posterior_is_that_of_the_formulas)
                 tacit__linear_posterior_fit(p, list, n);
                 compare(p, &x);
             }
-            tacit__linear_posterior_destroy(p);
-            tacit__linear_model_destroy(m);
         }
 }
 
 /* Exact sums of a hundred million users, as they are on average: chances, rewards and starts are found. */
 TEST(exact_sums_of_many_users_tell_the_world)
 {
-    tacit__linear_model *m = draw_model(8);
-    tacit__linear_posterior *p = NULL;
+    SCOPED(tacit__linear_model) *m = draw_model(8);
+    SCOPED(tacit__linear_posterior) *p = NULL;
     uint64_t seed = 13;
     static played b;
     static plain truth = {.tables = HORIZON};
@@ -377,18 +377,13 @@ TEST(exact_sums_of_many_users_tell_the_world)
             assert_within(p->chances[i * STATES + next] - truth.chances[i / PAIRS][i % PAIRS][next],
                           -2e-3, 2e-3);
     }
-    tacit__linear_posterior_destroy(p);
-    tacit__linear_model_destroy(m);
 }
 
 TEST(no_memory_is_survived)
 {
-    tacit__linear_model *m = draw_model(9), *other = NULL;
-    tacit__linear_posterior *p = NULL;
+    SCOPED(tacit__linear_model) *m = draw_model(9), *other = NULL;
+    SCOPED(tacit__linear_posterior) *p = NULL;
     assert_survives_no_memory(
         tacit__linear_model_create(&simplex, STATES, ACTIONS, HORIZON, 10, &other, NULL), );
     assert_survives_no_memory(tacit__linear_posterior_create(m, false, &p), );
-    tacit__linear_posterior_destroy(p);
-    tacit__linear_model_destroy(other);
-    tacit__linear_model_destroy(m);
 }

@@ -8,6 +8,9 @@
 #include "support/lsvi.h"
 #include "support/solve.h"
 
+SCOPED_TYPE(tacit__lsvi, tacit__lsvi_destroy)
+SCOPED_TYPE(tacit__visits, tacit__visits_destroy)
+
 static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MODEL_JOINT, 1, 1e-6};
 
 /* --- A plain reference: lists of what was seen, Gaussian elimination, no shortcuts ------------------- */
@@ -90,7 +93,7 @@ TEST(every_episode_agrees_with_a_plain_reference)
                               .users = 200,
                               .settings = settings,
                               .n_settings = 3};
-        tacit_agent *agent = lsvi_start(&s);
+        SCOPED(tacit_agent) *agent = lsvi_start(&s);
         r = (reference){.form = cases[c].form,
                         .d = cases[c].form == LSVI_ONE_HOT ? REF_D : LSVI_D,
                         .center = cases[c].center[0] == 'y' ? 0.5 : 0};
@@ -113,7 +116,6 @@ TEST(every_episode_agrees_with_a_plain_reference)
         }
         assert_true(decided >
                     59 * LSVI_H * LSVI_S / 3); /* the comparison had something to decide */
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -125,7 +127,7 @@ enum { LONG = 1500 }; /* more than two chunks of the archive */
 static void play_both(const lsvi_setup *a, const lsvi_setup *b)
 {
     static lsvi_user users[LONG];
-    tacit_agent *x = lsvi_start(a), *y = lsvi_start(b);
+    SCOPED(tacit_agent) *x = lsvi_start(a), *y = lsvi_start(b);
     lsvi_fill(users, LONG, 21);
     for (size_t k = 0; k < LONG; k++) {
         uint32_t p[LSVI_H][LSVI_S], q[LSVI_H][LSVI_S];
@@ -135,8 +137,6 @@ static void play_both(const lsvi_setup *a, const lsvi_setup *b)
         assert_ok(lsvi_learn(x, a->form, &users[k], NULL));
         assert_ok(lsvi_learn(y, b->form, &users[k], NULL));
     }
-    tacit_agent_destroy(x);
-    tacit_agent_destroy(y);
 }
 
 /* The table's sensitivities are smaller than those for any features, so noise is the same only with none. */
@@ -184,7 +184,7 @@ static tacit_status load_visits(tacit__visits *visits, const uint8_t *bytes, siz
 TEST(lists_of_next_states_equal_a_table_of_them)
 {
     enum { S = 40, A = 3, H = 4 };
-    tacit__visits *dense, *sparse, *loaded;
+    SCOPED(tacit__visits) *dense = NULL, *sparse = NULL, *loaded = NULL;
     uint64_t seed = 1;
     double next[S], x[S * A], y[S * A];
     assert_ok(tacit__visits_create(S, A, H, 1e9, &dense));
@@ -223,9 +223,6 @@ TEST(lists_of_next_states_equal_a_table_of_them)
         assert_memory_equal(tacit__visits_counts(dense, h), tacit__visits_counts(sparse, h),
                             S * A * sizeof(double));
     }
-    tacit__visits_destroy(dense);
-    tacit__visits_destroy(sparse);
-    tacit__visits_destroy(loaded);
 }
 
 /* With epsilon so large that noise is far below one count, the schedule is that of the learner without privacy. */
@@ -251,7 +248,7 @@ TEST(an_infinite_epsilon_is_the_learner_without_privacy)
                             .n_settings = n_settings[i]};
             lsvi_setup b = a;
             b.guarantee = (tacit_guarantee){TACIT_MODEL_JOINT, 1e10, 1e-6};
-            tacit_agent *x = lsvi_start(&a), *y = lsvi_start(&b);
+            SCOPED(tacit_agent) *x = lsvi_start(&a), *y = lsvi_start(&b);
             size_t same = 0, total = 0, switches = 0;
             uint64_t last = 0;
             for (size_t k = 0; k < 300; k++) {
@@ -268,8 +265,6 @@ TEST(an_infinite_epsilon_is_the_learner_without_privacy)
             /* exact ties, which early users leave, may fall either way; with few switches one of them stays for long */
             assert_true((double)same >= (i == 2 ? 0.9 : 0.97) * (double)total);
             assert_true(switches >= 3);
-            tacit_agent_destroy(x);
-            tacit_agent_destroy(y);
         }
 }
 
@@ -299,7 +294,7 @@ TEST(batches_switch_exactly_at_their_boundaries)
                               .settings = settings,
                               .n_settings = 2,
                               .seed = 1};
-        tacit_agent *agent = lsvi_start(&s);
+        SCOPED(tacit_agent) *agent = lsvi_start(&s);
         uint64_t switches = 0;
         for (uint64_t k = 0; k < s.users; k++) {
             uint32_t policy[LSVI_H][LSVI_S];
@@ -308,7 +303,6 @@ TEST(batches_switch_exactly_at_their_boundaries)
             assert_int_equal(responses_passed(agent), switches * LSVI_H);
             assert_ok(lsvi_learn(agent, s.form, &users[k], NULL));
         }
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -328,7 +322,7 @@ TEST(the_cap_on_switches_is_never_exceeded)
                               .settings = settings,
                               .n_settings = 4,
                               .seed = seed};
-        tacit_agent *agent = lsvi_start(&s);
+        SCOPED(tacit_agent) *agent = lsvi_start(&s);
         lsvi_fill(users, 400, seed);
         for (size_t k = 0; k < 400; k++) {
             uint32_t policy[LSVI_H][LSVI_S], corner = (uint32_t)(k / 50 % LSVI_S);
@@ -339,7 +333,6 @@ TEST(the_cap_on_switches_is_never_exceeded)
             assert_true(responses_passed(agent) <= 7 * LSVI_H);
         }
         assert_int_equal(responses_passed(agent), 7 * LSVI_H);
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -349,7 +342,7 @@ TEST(without_noise_the_theorems_cap_does_not_bind)
     static lsvi_user users[LSVI_MOST];
     for (uint64_t seed = 1; seed <= 4; seed++) {
         const lsvi_setup s = {.form = (lsvi_form)(seed % 4), .guarantee = none, .users = LSVI_MOST};
-        tacit_agent *agent = lsvi_start(&s);
+        SCOPED(tacit_agent) *agent = lsvi_start(&s);
         lsvi_fill(users, LSVI_MOST, seed);
         uint64_t switches = 0, last = 0;
         for (size_t k = 0; k < LSVI_MOST; k++) {
@@ -363,7 +356,6 @@ TEST(without_noise_the_theorems_cap_does_not_bind)
         double cap = ceil(d * LSVI_H / log(2) * log(1 + LSVI_MOST / d));
         assert_true((double)switches < cap && switches >= 3);
         assert_true(switches * 10 < LSVI_MOST);
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -384,7 +376,7 @@ TEST(determinants_agree_with_an_independent_computation)
                                  .ridge = 0.7,
                                  .range = range,
                                  .cap = range};
-        tacit__lsvi *planner;
+        SCOPED(tacit__lsvi) *planner = NULL;
         assert_ok(tacit__lsvi_create(&o, &planner));
         double full[REF_D * REF_D] = {0}, packed[2 * REF_D * REF_D] = {0}, x[REF_D], b[REF_D] = {0};
         for (int k = 0; k < 12; k++) {
@@ -404,7 +396,6 @@ TEST(determinants_agree_with_an_independent_computation)
         packed[d * (d + 1) / 2] -=
             1e9; /* not positive definite: no root, and no switch by itself */
         assert_true(tacit__lsvi_log_det(planner, packed, 1) == -HUGE_VAL);
-        tacit__lsvi_destroy(planner);
     }
 }
 
@@ -426,7 +417,7 @@ TEST(references_are_the_largest_determinants_so_far)
                              .ridge = 1,
                              .range = &one,
                              .cap = &one};
-    tacit__lsvi *planner;
+    SCOPED(tacit__lsvi) *planner = NULL;
     assert_ok(tacit__lsvi_create(&o, &planner));
     for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
         bool now = tacit__lsvi_is_due(planner, &heights[i]);
@@ -441,7 +432,6 @@ TEST(references_are_the_largest_determinants_so_far)
     assert_true(tacit__lsvi_is_done(planner));
     const double huge = 1e6;
     assert_false(tacit__lsvi_is_due(planner, &huge)); /* the cap */
-    tacit__lsvi_destroy(planner);
 }
 
 /* --- The printed constants ------------------------------------------------------------------------------- */
@@ -456,12 +446,11 @@ static double real_epsilon(const char *schedule, size_t horizon, uint64_t K)
                           .settings = settings,
                           .n_settings = 1,
                           .horizon = horizon};
-    tacit_agent *agent = lsvi_start(&s);
+    SCOPED(tacit_agent) *agent = lsvi_start(&s);
     tacit_composition real;
     assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), 1e-5, &real, NULL));
     bool labelled = strstr(tacit_agent_remark(agent), "UNSOUND") != NULL;
     assert_int_equal(labelled, strcmp(schedule, "doubling") == 0);
-    tacit_agent_destroy(agent);
     return real.epsilon.high;
 }
 

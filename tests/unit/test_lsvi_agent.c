@@ -32,7 +32,8 @@ TEST(a_saved_learner_goes_on_as_if_nothing_had_happened)
                                       .seed = 6};
                 lsvi_setup other = s;
                 other.users = N + 1;
-                tacit_agent *a = lsvi_start(&s), *b = lsvi_start(&s), *c = lsvi_start(&other);
+                SCOPED(tacit_agent) *a = lsvi_start(&s), *b = lsvi_start(&s),
+                                    *c = lsvi_start(&other);
                 uint32_t p[LSVI_H][LSVI_S], q[LSVI_H][LSVI_S];
                 for (size_t k = 0; k < HALF; k++) {
                     (void)lsvi_look(a, s.form, p);
@@ -59,9 +60,6 @@ TEST(a_saved_learner_goes_on_as_if_nothing_had_happened)
                     assert_ok(lsvi_learn(b, s.form, &users[k], NULL));
                 }
                 free(bytes);
-                tacit_agent_destroy(a);
-                tacit_agent_destroy(b);
-                tacit_agent_destroy(c);
             }
 }
 
@@ -110,7 +108,7 @@ TEST(a_closed_learner_keeps_nothing_of_its_users)
                 float feature = (float)trunc(ldexp(row[0], tacit__lsvi_feature_bits(N)));
                 const void *marker = form == LSVI_CARRIED ? (const void *)&feature : &count;
                 size_t length = form == LSVI_CARRIED ? sizeof feature : sizeof count, size;
-                tacit_agent *a = lsvi_start(&s), *b = lsvi_start(&s);
+                SCOPED(tacit_agent) *a = lsvi_start(&s), *b = lsvi_start(&s);
                 uint32_t p[LSVI_H][LSVI_S], q[LSVI_H][LSVI_S];
                 for (size_t k = 0; k < OPEN; k++)
                     assert_ok(lsvi_learn(a, s.form, &users[k], NULL));
@@ -133,8 +131,6 @@ TEST(a_closed_learner_keeps_nothing_of_its_users)
                 assert_memory_equal(copy, bytes, size);
                 free(copy);
                 free(bytes);
-                tacit_agent_destroy(a);
-                tacit_agent_destroy(b);
             }
 }
 
@@ -206,7 +202,7 @@ TEST(users_that_do_not_fit_are_refused_and_change_nothing)
     uint32_t states[LSVI_H + 1] = {0}, actions[LSVI_H] = {0};
     double rewards[LSVI_H] = {0}, features[LSVI_H + 1][LSVI_A][LSVI_D] = {{{0}}};
     lsvi_setup s = {.form = LSVI_SIMPLEX, .guarantee = joint, .users = 3, .seed = 1};
-    tacit_agent *agent = lsvi_start(&s);
+    SCOPED(tacit_agent) *agent = lsvi_start(&s);
     tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
     states[LSVI_H] = LSVI_S;
     assert_status(tacit_agent_learn(agent, &t, &err), TACIT_OUT_OF_BOUND);
@@ -254,7 +250,6 @@ TEST(users_that_do_not_fit_are_refused_and_change_nothing)
     assert_ok(tacit_agent_plan(agent, &board, &err));
     assert_true(board.policy == NULL && board.mixed == NULL);
     assert_true(tacit_agent_act(agent, &where, 0.1, &action, &probability, &err) != TACIT_OK);
-    tacit_agent_destroy(agent);
 }
 
 /* --- Allocations ---------------------------------------------------------------------------------------------- */
@@ -278,7 +273,7 @@ TEST(every_failed_allocation_is_told_and_nothing_leaks)
                                   .seed = 2};
             bool failed = true;
             for (uint64_t n = 2; failed; n++) { /* the first is the source of noise */
-                tacit_agent *agent = NULL;
+                SCOPED(tacit_agent) *agent = NULL;
                 tacit_error err = {.message = ""};
                 tacit__alloc_fail_at(n);
                 tacit_status status = lsvi_try(&s, &agent, &err);
@@ -291,7 +286,6 @@ TEST(every_failed_allocation_is_told_and_nothing_leaks)
                 failed = tacit__alloc_has_failed();
                 assert_int_equal(status, failed ? TACIT_NO_MEMORY : TACIT_OK);
                 tacit__alloc_fail_at(0);
-                tacit_agent_destroy(agent);
             }
         }
 }

@@ -8,6 +8,9 @@
 #include "curate/lsvi_curator_inside.h"
 #include "support/walks.h"
 
+SCOPED_TYPE(tacit__lsvi_data, tacit__lsvi_data_destroy)
+SCOPED_TYPE(tacit__lsvi_user, tacit__lsvi_user_destroy)
+
 static const double range[H] = {4, 3, 2, 1};
 
 static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table,
@@ -39,13 +42,12 @@ static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, 
                                   .range = range,
                                   .archive_bytes = 1e9,
                                   .elsewhere = elsewhere};
-    tacit_noise *noise = noise_of_test();
+    SCOPED(tacit_noise) *noise = noise_of_test();
     tacit__lsvi_data *c = NULL;
     tacit_error err = {.message = ""};
     if (tacit__lsvi_decide(&wish, &o.scheme, &err) != TACIT_OK ||
         tacit__lsvi_data_create(&o, noise, &c, &err) != TACIT_OK)
         fail_msg("%s", err.message);
-    tacit_noise_destroy(noise);
     return c;
 }
 
@@ -128,11 +130,11 @@ static void answer(const tacit__lsvi_form *form, tacit__lsvi_user *made, const p
 TEST(statistics_of_lsvi_are_sums_of_contributions)
 {
     for (int f = 0; f < 3; f++) {
-        tacit__lsvi_data *c = open_lsvi(forms[f], (tacit_guarantee){.model = TACIT_MODEL_NONE},
-                                        table_of_features(), false);
+        SCOPED(tacit__lsvi_data) *c = open_lsvi(
+            forms[f], (tacit_guarantee){.model = TACIT_MODEL_NONE}, table_of_features(), false);
         const tacit__lsvi_form form = tacit__lsvi_form_of(c);
         const size_t d = form.space.dimension, n = H * form.n_active;
-        tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+        SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
         int64_t gram[H * S * A * 7] = {0}, response[H][S * A] = {{0}}, one[S * A];
         double shown[S * A];
         assert_non_null(made);
@@ -159,17 +161,15 @@ TEST(statistics_of_lsvi_are_sums_of_contributions)
             for (size_t j = 0; j < d; j++)
                 assert_true(shown[j] == ldexp((double)response[h][j], -c->response_bits));
         }
-        tacit__lsvi_user_destroy(made);
-        tacit__lsvi_data_destroy(c);
     }
 }
 
 /* With noise: what goes into the running sum of Gram matrices is what users' integers add up to. */
 TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
 {
-    tacit__lsvi_data *c = open_lsvi(TACIT__ONE_HOT, models[0], NULL, false);
+    SCOPED(tacit__lsvi_data) *c = open_lsvi(TACIT__ONE_HOT, models[0], NULL, false);
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
-    tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+    SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
     int64_t total[H * S * A] = {0};
     assert_non_null(made);
     assert_non_null(c->sum);
@@ -195,8 +195,6 @@ TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
     tacit__lsvi_user_wipe(&form, made);
     for (size_t h = 0; h < H; h++)
         assert_true(made->gram[h] == 0 && made->rewards[h] == 0 && made->cell[h] == 0);
-    tacit__lsvi_user_destroy(made);
-    tacit__lsvi_data_destroy(c);
 }
 
 /* --- Users whose data stay elsewhere ---------------------------------------------------------------- */
@@ -222,11 +220,13 @@ TEST(a_curator_without_data_shows_what_one_with_data_shows)
         {TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_JOINT, 1, 0}, {.model = TACIT_MODEL_NONE}};
     for (int i = 0; i < 9; i++) {
         const tacit__feature_form kind = forms[i % 3];
-        tacit__lsvi_data *c = open_lsvi(kind, guarantees[i / 3], table_of_features(), false);
-        tacit__lsvi_data *other = open_lsvi(kind, guarantees[i / 3], table_of_features(), true);
+        SCOPED(tacit__lsvi_data) *c =
+            open_lsvi(kind, guarantees[i / 3], table_of_features(), false);
+        SCOPED(tacit__lsvi_data) *other =
+            open_lsvi(kind, guarantees[i / 3], table_of_features(), true);
         const tacit__lsvi_form form = tacit__lsvi_form_of(other);
         const size_t packed = tacit__gram_size(&form.space);
-        tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+        SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
         size_t leaves = 0;
         for (size_t k = 0; k + 1 < USERS; k++) {
             person p;
@@ -253,9 +253,6 @@ TEST(a_curator_without_data_shows_what_one_with_data_shows)
             }
         }
         assert_true(leaves > 0);
-        tacit__lsvi_user_destroy(made);
-        tacit__lsvi_data_destroy(c);
-        tacit__lsvi_data_destroy(other);
     }
 }
 
@@ -263,9 +260,9 @@ TEST(a_curator_without_data_shows_what_one_with_data_shows)
 TEST(what_cannot_be_a_contribution_to_lsvi_is_refused)
 {
     for (int f = 0; f < 2; f++) {
-        tacit__lsvi_data *c = open_lsvi(forms[f], models[0], table_of_features(), true);
+        SCOPED(tacit__lsvi_data) *c = open_lsvi(forms[f], models[0], table_of_features(), true);
         const tacit__lsvi_form form = tacit__lsvi_form_of(c);
-        tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+        SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
         const size_t d = form.space.dimension;
         double shown[S * A];
         person p;
@@ -293,7 +290,5 @@ TEST(what_cannot_be_a_contribution_to_lsvi_is_refused)
         assert_status(tacit__lsvi_data_add_response(c, one, NULL), TACIT_EXHAUSTED);
         assert_ok(tacit__lsvi_data_ask(c, 0, NULL)); /* anew: what was given is forgotten */
         assert_status(tacit__lsvi_data_release_response(c, shown, NULL), TACIT_BAD_ARGUMENT);
-        tacit__lsvi_user_destroy(made);
-        tacit__lsvi_data_destroy(c);
     }
 }

@@ -26,14 +26,12 @@ static tacit_agent_request request_of(const tacit_setting *settings, size_t n, u
 
 static tacit_agent *start(const tacit_agent_request *request)
 {
-    tacit_noise *noise;
     tacit_agent *agent = NULL;
     tacit_error err = {.message = ""};
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     tacit_status status = tacit_agent_create(request, noise, &agent, &err);
     assert_string_equal(err.message, "");
     assert_ok(status);
-    tacit_noise_destroy(noise);
     return agent;
 }
 
@@ -81,7 +79,7 @@ TEST(responses_are_paid_for_as_the_worst_pattern_needs)
                 (void)snprintf(text, sizeof text, "%d", batches);
                 const tacit_setting settings[] = {{"schedule", "batched", 0}, {"batches", text, 0}};
                 const tacit_agent_request q = request_of(settings, 2, USERS, visits, apart);
-                tacit_agent *agent = start(&q);
+                SCOPED(tacit_agent) *agent = start(&q);
                 const tacit_release line = line_of(agent, "responses");
                 uint64_t ends[USERS];
                 const uint64_t leaf = (USERS + (uint64_t)batches - 1) / (uint64_t)batches;
@@ -92,7 +90,6 @@ TEST(responses_are_paid_for_as_the_worst_pattern_needs)
                 assert_close(line.column_l2 * line.column_l2, LSVI_H * wanted, 1e-9);
                 assert_int_equal(line.visits, visits);
                 assert_int_equal(line.apart, apart);
-                tacit_agent_destroy(agent);
             }
 }
 
@@ -108,11 +105,10 @@ TEST(switches_at_unknown_times_are_the_last)
     const tacit_setting settings[] = {
         {"schedule", "doubling", 0}, {"switches", "4", 0}, {"test_every", "1", 0}};
     const tacit_agent_request q = request_of(settings, 3, USERS, 3, 4);
-    tacit_agent *agent = start(&q);
+    SCOPED(tacit_agent) *agent = start(&q);
     const uint64_t last[] = {9, 10, 11, 12};
     assert_close(pow(line_of(agent, "responses").column_l2, 2),
                  LSVI_H * worst_prefixes(last, 4, USERS - 1, 3, 4), 1e-9);
-    tacit_agent_destroy(agent);
 }
 
 /* Centered targets move a response by 1 at most, whatever the Gram matrix does. */
@@ -121,10 +117,9 @@ TEST(responses_are_declared_at_their_own_worst)
     const tacit_setting batched = {"schedule", "batched", 0};
     for (uint64_t visits = 1; visits <= 2; visits++) {
         const tacit_agent_request q = request_of(&batched, 1, 2000, visits, visits > 1 ? 900 : 0);
-        tacit_agent *agent = start(&q);
+        SCOPED(tacit_agent) *agent = start(&q);
         const double l2 = line_of(agent, "responses").l2;
         assert_true(visits > 1 ? l2 > 0.99 && l2 < 1.01 : l2 < 0.99);
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -135,7 +130,7 @@ TEST(releases_do_not_wait_for_somebody_who_asks)
     static lsvi_user users[USERS];
     const tacit_setting settings[] = {{"schedule", "batched", 0}, {"batches", "5", 0}};
     const tacit_agent_request q = request_of(settings, 2, USERS, 3, 20);
-    tacit_agent *asked = start(&q), *silent = start(&q);
+    SCOPED(tacit_agent) *asked = start(&q), *silent = start(&q);
     uint32_t one[LSVI_H][LSVI_S], other[LSVI_H][LSVI_S];
     lsvi_fill(users, USERS, 4);
     for (size_t k = 0; k < USERS; k++) {
@@ -145,14 +140,11 @@ TEST(releases_do_not_wait_for_somebody_who_asks)
     }
     assert_int_equal(lsvi_look(asked, LSVI_SIMPLEX, one), lsvi_look(silent, LSVI_SIMPLEX, other));
     assert_memory_equal(one, other, sizeof one);
-    tacit_agent_destroy(asked);
-    tacit_agent_destroy(silent);
 }
 
 TEST(batches_are_taken_where_switches_at_unknown_times_cost_more)
 {
     const tacit_agent_request q = request_of(NULL, 0, 20000, 5, 4000);
-    tacit_agent *agent = start(&q);
+    SCOPED(tacit_agent) *agent = start(&q);
     assert_non_null(strstr(tacit_agent_remark(agent), "batches of"));
-    tacit_agent_destroy(agent);
 }

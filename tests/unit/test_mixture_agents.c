@@ -60,7 +60,7 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0};
 static void assert_same_plans(arena *a, const tacit_agent_request *one,
                               const tacit_agent_request *two, uint64_t episodes, double tol)
 {
-    tacit_agent *x = agent_of(one, 9), *y = agent_of(two, 9);
+    SCOPED(tacit_agent) *x = agent_of(one, 9), *y = agent_of(two, 9);
     size_t cells = a->facts->horizon * a->facts->n_states;
     tacit_error err;
     for (uint64_t k = 0; k < episodes; k++) {
@@ -75,8 +75,6 @@ static void assert_same_plans(arena *a, const tacit_agent_request *one,
         tell(a, x);
         tell(a, y);
     }
-    tacit_agent_destroy(x);
-    tacit_agent_destroy(y);
 }
 
 /* Users try everything; once every pair has been seen nothing is a tie, and the plans are worth the same: those of epsilon
@@ -86,13 +84,13 @@ TEST(private_learners_become_the_plain_ones_as_the_noise_vanishes)
     enum { EPISODES = 1000, SEEN = 900 };
     for (size_t i = 0; i < 4; i++)
         for (int model = TACIT_MODEL_JOINT; model <= TACIT_MODEL_LOCAL; model++) {
-            arena a = arena_open("random-mixture", NULL, 0, 4);
+            SCOPED_BY(arena_close) arena a = arena_open("random-mixture", NULL, 0, 4);
             size_t n = a.facts->horizon * a.facts->n_states * a.facts->n_actions;
             tacit_guarantee g = {(tacit_model)model, 1e100, i < 2 ? 0 : 0.1};
             tacit_agent_request one = request_of(&a, kinds[i], none, EPISODES, NULL, 0);
             tacit_setting every = {.key = "schedule", .value = "every"};
             tacit_agent_request two = request_of(&a, kinds[i], g, EPISODES, &every, 1);
-            tacit_agent *plain = agent_of(&one, 9), *private = agent_of(&two, 9);
+            SCOPED(tacit_agent) *plain = agent_of(&one, 9), *private = agent_of(&two, 9);
             double *uniform = calloc(n, sizeof *uniform);
             for (size_t j = 0; j < n; j++)
                 uniform[j] = 1 / (double)a.facts->n_actions;
@@ -108,9 +106,6 @@ TEST(private_learners_become_the_plain_ones_as_the_noise_vanishes)
                 tell(&a, private);
             }
             free(uniform);
-            tacit_agent_destroy(plain);
-            tacit_agent_destroy(private);
-            arena_close(&a);
         }
 }
 
@@ -131,7 +126,7 @@ TEST(tables_are_learnt_like_their_one_hot_embedding)
                                    {.key = "actions", .value = "2"},
                                    {.key = "horizon", .value = "4"}};
     const tacit_setting settings[] = {{.key = "bonus_scale", .value = "0"}};
-    arena a = arena_open("random-tabular", small, 3, 6);
+    SCOPED_BY(arena_close) arena a = arena_open("random-tabular", small, 3, 6);
     one_hot_states = a.facts->n_states;
     one_hot_actions = a.facts->n_actions;
     tacit_mixture mixture = {.dimension = one_hot_states * one_hot_states * one_hot_actions,
@@ -147,7 +142,6 @@ TEST(tables_are_learnt_like_their_one_hot_embedding)
         dense.mixture = &mixture;
         assert_same_plans(&a, &blocks, &dense, 100, 0);
     }
-    arena_close(&a);
 }
 
 /* On the lock: without privacy < joint < joint with less epsilon < what the printed noise leaves < local at little
@@ -163,25 +157,21 @@ TEST(privacy_costs_regret_in_order)
                                               {TACIT_MODEL_JOINT, 10, 1e-5},
                                               {TACIT_MODEL_LOCAL, 1, 1e-5}};
         for (size_t j = 0; j < 4; j++) {
-            arena a = arena_open("lock", NULL, 0, 1);
+            SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 1);
             tacit_agent_request request =
                 request_of(&a, kinds[i], guarantees[j], EPISODES, NULL, 0);
-            tacit_agent *agent = agent_of(&request, 9);
+            SCOPED(tacit_agent) *agent = agent_of(&request, 9);
             got[j] = regret(&a, agent, EPISODES);
-            tacit_agent_destroy(agent);
-            arena_close(&a);
         }
         assert_within(got[0], 0, 0.05 * uniform);
         assert_within(got[1], got[0], 0.3 * uniform);
         assert_within(got[2], got[1], 0.85 * uniform);
         assert_within(got[3], got[2], 1.3 * uniform);
-        arena a = arena_open("lock", NULL, 0, 1);
+        SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 1);
         tacit_agent_request printed = request_of(&a, kinds[i], guarantees[1], EPISODES, NULL, 0);
         printed.calibration = TACIT_CALIBRATION_PUBLISHED;
-        tacit_agent *agent = agent_of(&printed, 9);
+        SCOPED(tacit_agent) *agent = agent_of(&printed, 9);
         assert_within(regret(&a, agent, EPISODES), 1.5 * got[1], 1.4 * uniform);
-        tacit_agent_destroy(agent);
-        arena_close(&a);
     }
 }
 
@@ -194,9 +184,9 @@ TEST(plans_are_made_when_the_schedule_says)
     } schedules[] = {{"every", 100}, {"doubling", 8}, {"25", 4}, {"1", 100}, {"1000", 1}};
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
         tacit_setting replan = {.key = "replan", .value = schedules[i].word};
-        arena a = arena_open("lock", NULL, 0, 2);
+        SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 2);
         tacit_agent_request request = request_of(&a, "linopt-po", none, 100, &replan, 1);
-        tacit_agent *agent = agent_of(&request, 9);
+        SCOPED(tacit_agent) *agent = agent_of(&request, 9);
         uint64_t last = 0;
         size_t plans = 0;
         for (uint64_t k = 0; k < 100; k++) {
@@ -211,8 +201,6 @@ TEST(plans_are_made_when_the_schedule_says)
             tell(&a, agent);
         }
         assert_int_equal(plans, schedules[i].plans);
-        tacit_agent_destroy(agent);
-        arena_close(&a);
     }
 }
 
@@ -236,7 +224,7 @@ static void broken_features(void *context, uint32_t state, uint32_t action, doub
 TEST(impossible_requests_are_refused_with_a_remedy)
 {
     const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-5}, pure = {TACIT_MODEL_JOINT, 1, 0};
-    arena a = arena_open("lock", NULL, 0, 2);
+    SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 2);
     tacit_agent_request r = request_of(&a, "ucrl-vtr", joint, 100, NULL, 0);
     r.rewards = NULL;
     refused(&r, TACIT_UNSUPPORTED,
@@ -299,15 +287,14 @@ TEST(impossible_requests_are_refused_with_a_remedy)
     r = request_of(&a, "ucrl-vtr", joint, 100, both + 1, 1);
     r.mixture = &other;
     refused(&r, TACIT_UNSUPPORTED, "declared not to be negative");
-    arena_close(&a);
 }
 
 TEST(users_outside_the_space_are_refused_and_change_nothing)
 {
-    arena a = arena_open("lock", NULL, 0, 2);
+    SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 2);
     tacit_agent_request r =
         request_of(&a, "linopt-vi", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, 3, NULL, 0);
-    tacit_agent *agent = agent_of(&r, 9);
+    SCOPED(tacit_agent) *agent = agent_of(&r, 9);
     tacit_billboard board;
     tacit_error err;
     tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
@@ -325,25 +312,21 @@ TEST(users_outside_the_space_are_refused_and_change_nothing)
         assert_ok(tacit_agent_learn(agent, &t, &err));
     assert_status(tacit_agent_learn(agent, &t, &err), TACIT_EXHAUSTED);
     assert_ok(tacit_agent_plan(agent, &board, &err));
-    tacit_agent_destroy(agent);
-    arena_close(&a);
 }
 
 /* Little noise, no shift: matrices are repaired, and the remark says so. */
 TEST(repairs_are_reported)
 {
     const tacit_setting shift = {.key = "shift_scale", .value = "0"};
-    arena a = arena_open("lock", NULL, 0, 2);
+    SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 2);
     tacit_agent_request r =
         request_of(&a, "ucrl-vtr", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, 100, &shift, 1);
-    tacit_agent *agent = agent_of(&r, 9);
+    SCOPED(tacit_agent) *agent = agent_of(&r, 9);
     assert_non_null(strstr(tacit_agent_remark(agent), "are made definite where need be"));
     (void)regret(&a, agent, 100);
     assert_non_null(strstr(tacit_agent_remark(agent), "bonus_scale below 1"));
     assert_non_null(
         strstr(tacit_agent_remark(agent), " % of the noisy Gram matrices had to be made definite"));
-    tacit_agent_destroy(agent);
-    arena_close(&a);
 }
 
 /* Creation that runs out of memory at any point says so and leaves nothing behind (for a sanitizer to tell). */
@@ -353,14 +336,13 @@ TEST(every_allocation_may_fail)
         none, {TACIT_MODEL_JOINT, 1, 1e-5}, {TACIT_MODEL_LOCAL, 1, 1e-5}};
     for (size_t i = 0; i < 4; i++)
         for (size_t g = 0; g < 3; g++) {
-            arena a = arena_open(g == 1 ? "riverswim" : "lock", NULL, 0, 2);
+            SCOPED_BY(arena_close) arena a = arena_open(g == 1 ? "riverswim" : "lock", NULL, 0, 2);
             tacit_agent_request r = request_of(&a, kinds[i], guarantees[g], 50, NULL, 0);
-            tacit_noise *noise;
-            assert_ok(tacit_noise_create_simulated(9, &noise));
+            SCOPED(tacit_noise) *noise = simulated_noise(9);
             tacit_status status = TACIT_NO_MEMORY;
             uint64_t n = 0;
             while (status != TACIT_OK) {
-                tacit_agent *agent = NULL;
+                SCOPED(tacit_agent) *agent = NULL;
                 tacit_error err = {0};
                 tacit__alloc_fail_at(++n);
                 status = tacit_agent_create(&r, noise, &agent, &err);
@@ -369,10 +351,7 @@ TEST(every_allocation_may_fail)
                 tacit__alloc_fail_at(0);
                 if (status == TACIT_OK)
                     (void)regret(&a, agent, 3);
-                tacit_agent_destroy(agent);
             }
             assert_true(n > 20);
-            tacit_noise_destroy(noise);
-            arena_close(&a);
         }
 }

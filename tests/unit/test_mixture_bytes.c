@@ -31,10 +31,10 @@ TEST(the_whole_learner_runs_through_bytes)
         for (size_t i = 0; i < 4; i++)
             for (int pure = 0; pure < (i < 2 ? 2 : 1); pure++) {
                 tacit_guarantee g = pure ? local_pure : local;
-                arena a = arena_open(worlds[w], NULL, 0, 5);
-                tacit_agent *direct = hire(&a, kinds[i], g, "every");
-                tacit_agent *server = hire(&a, kinds[i], g, "every");
-                tacit_agent *device = hire(&a, kinds[i], g, "every");
+                SCOPED_BY(arena_close) arena a = arena_open(worlds[w], NULL, 0, 5);
+                SCOPED(tacit_agent) *direct = hire(&a, kinds[i], g, "every");
+                SCOPED(tacit_agent) *server = hire(&a, kinds[i], g, "every");
+                SCOPED(tacit_agent) *device = hire(&a, kinds[i], g, "every");
                 tacit_error err;
                 size_t size;
                 assert_ok(tacit_agent_report(device, NULL, NULL, &size, &err));
@@ -63,10 +63,6 @@ TEST(the_whole_learner_runs_through_bytes)
                               TACIT_EXHAUSTED);
                 assert_status(tacit_agent_absorb(server, report, size, &err), TACIT_EXHAUSTED);
                 free(report);
-                tacit_agent_destroy(direct);
-                tacit_agent_destroy(server);
-                tacit_agent_destroy(device);
-                arena_close(&a);
             }
 }
 
@@ -77,24 +73,23 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
     for (size_t i = 0; i < 4 * 3 * 3; i++)
         for (uint64_t stop = 0; stop < EPISODES; stop += 13)
             for (int planned = 0; planned < 2; planned++) {
-                arena a = arena_open("lock", NULL, 0, 5);
+                SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
                 const tacit_setting setting = {.key = "replan", .value = schedules[i % 3]};
                 tacit_agent_request q =
                     request_in(a.world, kinds[i / 9], guarantees[i / 3 % 3], EPISODES);
                 q.settings = &setting;
                 q.n_settings = 1;
                 arena_assert_continued(&a, &q, stop, planned != 0);
-                arena_close(&a);
             }
 }
 
 TEST(models_that_do_not_fit_are_refused)
 {
-    arena a = arena_open("lock", NULL, 0, 5);
-    tacit_agent *server = hire(&a, "linopt-po", local, "every");
-    tacit_agent *device = hire(&a, "linopt-po", local, "every");
-    tacit_agent *other = hire(&a, "linopt-po", local, "5"),
-                *plain = hire(&a, "ucrl-vtr", none, "1");
+    SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
+    SCOPED(tacit_agent) *server = hire(&a, "linopt-po", local, "every");
+    SCOPED(tacit_agent) *device = hire(&a, "linopt-po", local, "every");
+    SCOPED(tacit_agent) *other = hire(&a, "linopt-po", local, "5"),
+                        *plain = hire(&a, "ucrl-vtr", none, "1");
     tacit_error err;
     size_t size;
     assert_status(tacit_agent_publish(server, NULL, &size, &err), TACIT_NOTHING_TO_RELEASE);
@@ -115,11 +110,6 @@ TEST(models_that_do_not_fit_are_refused)
     uint8_t small[10];
     assert_status(tacit_agent_publish(server, small, &size, &err), TACIT_BAD_ARGUMENT);
     assert_status(tacit_agent_report(plain, NULL, NULL, &size, &err), TACIT_UNSUPPORTED);
-    tacit_agent_destroy(server);
-    tacit_agent_destroy(device);
-    tacit_agent_destroy(other);
-    tacit_agent_destroy(plain);
-    arena_close(&a);
 }
 
 /* A server that lies about its model does not crash a device, and the device's plan is a plan. */
@@ -127,9 +117,9 @@ TEST(forged_models_do_no_harm)
 {
     uint64_t r = 4;
     for (size_t i = 0; i < 4; i++) {
-        arena a = arena_open("lock", NULL, 0, 5);
-        tacit_agent *server = hire(&a, kinds[i], local, "every");
-        tacit_agent *device = hire(&a, kinds[i], local, "every");
+        SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
+        SCOPED(tacit_agent) *server = hire(&a, kinds[i], local, "every");
+        SCOPED(tacit_agent) *device = hire(&a, kinds[i], local, "every");
         tacit_error err;
         (void)agent_board(server);
         size_t size, cells = a.facts->horizon * a.facts->n_states;
@@ -154,17 +144,14 @@ TEST(forged_models_do_no_harm)
             }
         }
         free(report);
-        tacit_agent_destroy(server);
-        tacit_agent_destroy(device);
-        arena_close(&a);
     }
 }
 
 TEST(bad_reports_are_refused_and_change_nothing)
 {
-    arena a = arena_open("lock", NULL, 0, 5);
-    tacit_agent *agent = hire(&a, "linopt-vi", local, "every");
-    tacit_agent *twin = hire(&a, "linopt-vi", local, "every");
+    SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
+    SCOPED(tacit_agent) *agent = hire(&a, "linopt-vi", local, "every");
+    SCOPED(tacit_agent) *twin = hire(&a, "linopt-vi", local, "every");
     tacit_error err;
     size_t size;
     tacit_billboard board = agent_board(agent);
@@ -186,16 +173,13 @@ TEST(bad_reports_are_refused_and_change_nothing)
     arena_assert_same_board(&a, &x, &y);
     free(report);
     free(bad);
-    tacit_agent_destroy(agent);
-    tacit_agent_destroy(twin);
-    arena_close(&a);
 }
 
 TEST(loading_survives_every_failing_allocation)
 {
     for (size_t i = 0; i < 4; i++) {
-        arena a = arena_open("lock", NULL, 0, 5);
-        tacit_agent *agent = hire(&a, kinds[i], joint, "every");
+        SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
+        SCOPED(tacit_agent) *agent = hire(&a, kinds[i], joint, "every");
         tacit_error err;
         for (uint64_t k = 0; k < 5; k++) {
             tacit_billboard board = agent_board(agent);
@@ -207,13 +191,10 @@ TEST(loading_survives_every_failing_allocation)
         uint8_t *saved = malloc(size);
         assert_ok(tacit_agent_save(agent, saved, &size, &err));
         tacit_billboard wanted = agent_board(agent);
-        tacit_agent *fresh = hire(&a, kinds[i], joint, "every");
+        SCOPED(tacit_agent) *fresh = hire(&a, kinds[i], joint, "every");
         assert_survives_no_memory(tacit_agent_load(fresh, saved, size, &err), (void)0);
         tacit_billboard got = agent_board(fresh);
         arena_assert_same_board(&a, &wanted, &got);
         free(saved);
-        tacit_agent_destroy(agent);
-        tacit_agent_destroy(fresh);
-        arena_close(&a);
     }
 }

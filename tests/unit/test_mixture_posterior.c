@@ -11,6 +11,9 @@
 #include "support/random.h"
 #include "support/solve.h"
 
+SCOPED_TYPE(tacit__mixture_model, tacit__mixture_model_destroy)
+SCOPED_TYPE(tacit__mixture_posterior, tacit__mixture_posterior_destroy)
+
 enum { STATES = 3, ACTIONS = 2, PARTS = 4, WIDTH = PARTS - 1, PAIRS = STATES * ACTIONS };
 enum { STEPS = 3, HORIZON = STEPS + 1, PLANS = 3, BATCHES = 2, CELLS = STEPS * WIDTH };
 
@@ -57,7 +60,7 @@ static double score(const tacit__mixture_model *m, size_t pair, size_t next, siz
 
 TEST(the_basis_is_orthonormal_and_sums_to_nothing)
 {
-    tacit__mixture_model *m = draw_model(1);
+    SCOPED(tacit__mixture_model) *m = draw_model(1);
     for (size_t i = 0; i < WIDTH; i++)
         for (size_t k = 0; k < WIDTH; k++) {
             double product = 0, sum = 0;
@@ -68,13 +71,12 @@ TEST(the_basis_is_orthonormal_and_sums_to_nothing)
             assert_within(product - (i == k), -1e-14, 1e-14);
             assert_within(sum, -1e-14, 1e-14);
         }
-    tacit__mixture_model_destroy(m);
 }
 
 /* T = (B' phi - c) / D with the same c and D for all triples, up to half a step of the lattice; and it uses the lattice well. */
 TEST(scores_are_the_features_without_their_mean_in_units)
 {
-    tacit__mixture_model *m = draw_model(2);
+    SCOPED(tacit__mixture_model) *m = draw_model(2);
     double center[WIDTH], unit = 0, most = 0;
     for (size_t i = 0; i < WIDTH; i++) {
         double low = HUGE_VAL, high = -HUGE_VAL;
@@ -98,13 +100,12 @@ TEST(scores_are_the_features_without_their_mean_in_units)
             most = fmax(most, fabs(got));
         }
     assert_within(most, 0.4999, 0.5);
-    tacit__mixture_model_destroy(m);
 }
 
 /* For weights 1/d + B z the mean of the score is gain z + base, with the integers that are really added. */
 TEST(the_mean_of_a_score_is_linear_in_the_weights)
 {
-    tacit__mixture_model *m = draw_model(3);
+    SCOPED(tacit__mixture_model) *m = draw_model(3);
     uint64_t seed = 5;
     double weights[PARTS], z[WIDTH], chances[PAIRS * STATES], moments[PAIRS * WIDTH * WIDTH];
     random_simplex(&seed, PARTS, weights);
@@ -132,13 +133,12 @@ TEST(the_mean_of_a_score_is_linear_in_the_weights)
             }
             assert_within(told - mean, -1e-13, 1e-13);
         }
-    tacit__mixture_model_destroy(m);
 }
 
 /* Kernels that are all alike have nothing to tell, and no score. */
 TEST(equal_kernels_score_nothing_and_ask_for_all_users)
 {
-    tacit__mixture_model *m = NULL;
+    SCOPED(tacit__mixture_model) *m = NULL;
     for (size_t i = 0; i < PAIRS * PARTS * STATES; i++)
         features[i / (PARTS * STATES)][i / STATES % PARTS][i % STATES] = 1.0 / 3;
     assert_ok(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 1000, &m, NULL));
@@ -146,7 +146,6 @@ TEST(equal_kernels_score_nothing_and_ask_for_all_users)
         assert_int_equal(m->scores[i], 0);
     assert_int_equal(tacit__mixture_model_users(m, 1, 0, 1, 77), 77);
     assert_int_equal(tacit__mixture_model_users(m, 0, 0, 1, 77), 77);
-    tacit__mixture_model_destroy(m);
 }
 
 TEST(what_is_no_mixture_of_kernels_is_refused)
@@ -189,7 +188,7 @@ static double told(const tacit__mixture_model *m, double n, double sum, double u
 
 TEST(the_first_batch_halves_the_prior_variance)
 {
-    tacit__mixture_model *m = draw_model(6);
+    SCOPED(tacit__mixture_model) *m = draw_model(6);
     static const double cases[][3] = {{0, 0, 1}, {1, 0, 1}, {100, 0, 1}, {0, 4, 1}, {100, 0, 5}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         const double sum = cases[i][0], user = cases[i][1], steps = cases[i][2];
@@ -201,7 +200,6 @@ TEST(the_first_batch_halves_the_prior_variance)
     }
     assert_int_equal(tacit__mixture_model_users(m, 100, 0, 1, 12), 12);
     assert_int_equal(tacit__mixture_model_users(m, 100, 0, 1, 0.5), 1);
-    tacit__mixture_model_destroy(m);
 }
 
 /* --- The simplex ----------------------------------------------------------------------------------- */
@@ -391,8 +389,8 @@ TEST(the_posterior_is_that_of_the_formulas)
 {
     for (int same = 0; same < 2; same++)
         for (int noisy = 0; noisy < 2; noisy++) {
-            tacit__mixture_model *m = draw_model(7);
-            tacit__mixture_posterior *p = NULL;
+            SCOPED(tacit__mixture_model) *m = draw_model(7);
+            SCOPED(tacit__mixture_posterior) *p = NULL;
             uint64_t seed = 11;
             static played batches[BATCHES];
             tacit__played_batch list[BATCHES];
@@ -409,8 +407,6 @@ TEST(the_posterior_is_that_of_the_formulas)
                 tacit__mixture_posterior_fit(p, list, n);
                 compare(p, &x);
             }
-            tacit__mixture_posterior_destroy(p);
-            tacit__mixture_model_destroy(m);
         }
 }
 
@@ -431,7 +427,7 @@ static void wander(const plain *x, size_t h, size_t s, double chance, double vis
 /* Users without a plan: before there are data, weights and starts are even. */
 TEST(who_acts_at_random_is_found_everywhere)
 {
-    tacit__mixture_model *m = draw_model(7);
+    SCOPED(tacit__mixture_model) *m = draw_model(7);
     tacit__mixture_posterior *p = NULL;
     const uint64_t players = 30;
     const tacit__played_batch batch = {.n_plans = 1, .players = &players};
@@ -448,14 +444,13 @@ TEST(who_acts_at_random_is_found_everywhere)
             assert_close(got[i / PAIRS][i % PAIRS], wanted[i / PAIRS][i % PAIRS], 1e-12);
         tacit__mixture_posterior_destroy(p);
     }
-    tacit__mixture_model_destroy(m);
 }
 
 /* Exact sums of a hundred million users, as they are on average: weights, and starts, are found. */
 TEST(exact_sums_of_many_users_tell_the_weights)
 {
-    tacit__mixture_model *m = draw_model(8);
-    tacit__mixture_posterior *p = NULL;
+    SCOPED(tacit__mixture_model) *m = draw_model(8);
+    SCOPED(tacit__mixture_posterior) *p = NULL;
     uint64_t seed = 13;
     static played b;
     plain truth = {.tables = STEPS};
@@ -486,18 +481,13 @@ TEST(exact_sums_of_many_users_tell_the_weights)
         assert_within(p->start[s] - truth.start[s], -1e-6, 1e-6);
     for (size_t i = 0; i < STEPS * PARTS; i++)
         assert_within(p->weights[i] - truth.weights[i / PARTS][i % PARTS], -1e-3, 1e-3);
-    tacit__mixture_posterior_destroy(p);
-    tacit__mixture_model_destroy(m);
 }
 
 TEST(no_memory_is_survived)
 {
-    tacit__mixture_model *m = draw_model(9), *other = NULL;
-    tacit__mixture_posterior *p = NULL;
+    SCOPED(tacit__mixture_model) *m = draw_model(9), *other = NULL;
+    SCOPED(tacit__mixture_posterior) *p = NULL;
     assert_survives_no_memory(
         tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, &other, NULL), );
     assert_survives_no_memory(tacit__mixture_posterior_create(m, STEPS, false, &p), );
-    tacit__mixture_posterior_destroy(p);
-    tacit__mixture_model_destroy(other);
-    tacit__mixture_model_destroy(m);
 }

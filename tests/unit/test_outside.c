@@ -147,7 +147,7 @@ static bool same_state(const tacit_agent *a, const tacit_agent *b)
 /* A user who was cut is the user of the domain that they were cut to; the caller is told, and their data stay as they were. */
 TEST(a_cut_user_is_learned_like_the_one_in_the_domain)
 {
-    tacit_agent *a = hire(TACIT_OUTSIDE_CLIP, NULL), *b = hire(TACIT_OUTSIDE_REFUSE, NULL);
+    SCOPED(tacit_agent) *a = hire(TACIT_OUTSIDE_CLIP, NULL), *b = hire(TACIT_OUTSIDE_REFUSE, NULL);
     const uint32_t states[] = {7, 1, 3}, actions[] = {5, 0}, in_states[] = {2, 1, 2},
                    in_actions[] = {1, 0};
     const double rewards[] = {-4, 2}, in_rewards[] = {0, 1};
@@ -171,15 +171,13 @@ TEST(a_cut_user_is_learned_like_the_one_in_the_domain)
     assert_true(tacit_agent_was_cut(a));
     assert_ok(tacit_agent_act(a, &(tacit_situation){.state = 2}, 0, &other, &p, NULL));
     assert_true(!tacit_agent_was_cut(a) && action == other);
-    tacit_agent_destroy(a);
-    tacit_agent_destroy(b);
 }
 
 TEST(a_saved_agent_goes_on_with_the_other_setting)
 {
     static uint8_t bytes[1 << 16];
     const tacit_bandit bandit = {.dimension = 2, .bound = 1};
-    tacit_agent *a = hire(TACIT_OUTSIDE_REFUSE, &bandit);
+    SCOPED(tacit_agent) *a = hire(TACIT_OUTSIDE_REFUSE, &bandit);
     const double features[] = {3, 4, 0.1, 0.1}, reward = 0.5;
     const uint32_t action = 0;
     const tacit_trajectory user = {.actions = &action, .rewards = &reward, .features = features};
@@ -193,17 +191,15 @@ TEST(a_saved_agent_goes_on_with_the_other_setting)
                                          .episodes = 10,
                                          .bandit = &bandit,
                                          .outside = TACIT_OUTSIDE_CLIP};
-    tacit_agent *b = agent_of(&request, 2);
+    SCOPED(tacit_agent) *b = agent_of(&request, 2);
     assert_ok(tacit_agent_load(b, bytes, size, NULL));
     assert_ok(tacit_agent_learn(b, &user, NULL));
     assert_true(tacit_agent_was_cut(b));
-    tacit_agent_destroy(a);
-    tacit_agent_destroy(b);
 }
 
 TEST(what_is_missing_is_the_callers_mistake)
 {
-    tacit_agent *a = hire(TACIT_OUTSIDE_CLIP, NULL);
+    SCOPED(tacit_agent) *a = hire(TACIT_OUTSIDE_CLIP, NULL);
     const uint32_t numbers[] = {0, 0, 0};
     const double rewards[] = {0, 0};
     const tacit_trajectory cases[] = {{.states = numbers, .actions = numbers},
@@ -212,7 +208,6 @@ TEST(what_is_missing_is_the_callers_mistake)
     for (size_t i = 0; i < N_OF(cases); i++)
         assert_status(tacit_agent_learn(a, &cases[i], NULL), TACIT_BAD_ARGUMENT);
     assert_status(tacit_agent_learn(a, NULL, NULL), TACIT_BAD_ARGUMENT);
-    tacit_agent_destroy(a);
 }
 
 /* Bounds that arithmetic cannot keep would be broken by some people and not by others. */

@@ -173,8 +173,8 @@ static const tacit_agent_methods methods = {
 static tacit_status run(const char *agent, double *regret, tacit_error *err)
 {
     char text[256] = "world: {kind: riverswim, states: 3, horizon: 4}\nepisodes: 10\nagents: [";
-    tacit_experiment *e = NULL;
-    tacit_results *r = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
+    SCOPED(tacit_results) *r = NULL;
     (void)strncat(text, agent, sizeof text - strlen(text) - 3);
     (void)strcat(text, "]\n");
     tacit_status status = tacit_experiment_parse(text, strlen(text), "f", NULL, &e, err);
@@ -182,8 +182,6 @@ static tacit_status run(const char *agent, double *regret, tacit_error *err)
         status = tacit_lab_run(e, NULL, &r, err);
     if (status == TACIT_OK)
         *regret = tacit_results_summary(r, 0, 0).regret_mean;
-    tacit_results_destroy(r);
-    tacit_experiment_destroy(e);
     return status;
 }
 

@@ -149,7 +149,7 @@ TEST(a_plan_keeps_its_own_copy_of_what_is_declared)
     r.name = name;
     r.reason = reason;
     r.weight = 0;
-    tacit_plan *plan = empty_plan();
+    SCOPED(tacit_plan) *plan = empty_plan();
     assert_ok(tacit_plan_declare(plan, &r, NULL));
     memset(name, 'x', 4);
     memset(reason, 'x', 3);
@@ -159,12 +159,11 @@ TEST(a_plan_keeps_its_own_copy_of_what_is_declared)
     assert_true(kept->weight == 1); /* 0 stands for 1 */
     assert_true(kept->dimension == 3 && kept->steps == 10 && kept->l1 == 2 && kept->l2 == 1.5);
     assert_true(kept->column_l1 == 4 && kept->column_l2 == 2);
-    tacit_plan_destroy(plan);
 }
 
 TEST(lines_are_found_by_name_however_many_there_are)
 {
-    tacit_plan *plan = empty_plan();
+    SCOPED(tacit_plan) *plan = empty_plan();
     char name[32];
     for (int i = 0; i < 100; i++) {
         (void)snprintf(name, sizeof name, "gram[%d]", i);
@@ -178,7 +177,6 @@ TEST(lines_are_found_by_name_however_many_there_are)
         assert_true(isnan(tacit_plan_scale(plan, i)));
     }
     assert_int_equal(tacit_plan_index(plan, "gram"), 100);
-    tacit_plan_destroy(plan);
 }
 
 static void refuse_target(tacit_plan *plan, tacit_guarantee target, tacit_status wanted)
@@ -192,7 +190,7 @@ static void refuse_target(tacit_plan *plan, tacit_guarantee target, tacit_status
 
 TEST(guarantees_out_of_range_are_refused_and_leave_the_plan_as_it_was)
 {
-    tacit_plan *plan = plan_of_one();
+    SCOPED(tacit_plan) *plan = plan_of_one();
     refuse_target(plan, joint(0, 0), TACIT_BAD_EPSILON);
     refuse_target(plan, joint(0, 1), TACIT_BAD_DELTA);
     refuse_target(plan, joint(-1, 1e-6), TACIT_BAD_EPSILON);
@@ -203,14 +201,13 @@ TEST(guarantees_out_of_range_are_refused_and_leave_the_plan_as_it_was)
     refuse_target(plan, joint(1, 1.5), TACIT_BAD_DELTA);
     refuse_target(plan, joint(1, (double)NAN), TACIT_BAD_DELTA);
     assert_status(tacit_plan_calibrate(NULL, joint(1, 0), NULL), TACIT_BAD_ARGUMENT);
-    tacit_plan_destroy(plan);
 }
 
 TEST(an_epsilon_of_zero_is_a_target_beside_a_delta)
 {
     static const double deltas[] = {1e-9, 1e-3, 0.5};
     for (size_t i = 0; i < 3; i++) {
-        tacit_plan *plan = empty_plan();
+        SCOPED(tacit_plan) *plan = empty_plan();
         tacit_composition c;
         add_line(plan, "first", 2, 1, 1, 3, 1);
         add_line(plan, "second", 9, 4, 2, 1, 7);
@@ -218,21 +215,19 @@ TEST(an_epsilon_of_zero_is_a_target_beside_a_delta)
         assert_ok(tacit_plan_account(plan, deltas[i], &c, NULL));
         assert_true(c.epsilon.high == 0);
         assert_close(erf(c.mu / sqrt(8)), deltas[i], 1e-11); /* 2 Phi(mu/2) - 1 */
-        tacit_plan_destroy(plan);
     }
 }
 
 TEST(a_plan_without_lines_cannot_be_calibrated)
 {
-    tacit_plan *plan = empty_plan();
+    SCOPED(tacit_plan) *plan = empty_plan();
     refuse_target(plan, joint(1, 0), TACIT_BAD_PLAN);
     refuse_target(plan, (tacit_guarantee){.model = TACIT_MODEL_NONE}, TACIT_BAD_PLAN);
-    tacit_plan_destroy(plan);
 }
 
 TEST(a_law_whose_sensitivity_is_unknown_is_refused)
 {
-    tacit_plan *only_l2 = empty_plan(), *only_l1 = empty_plan();
+    SCOPED(tacit_plan) *only_l2 = empty_plan(), *only_l1 = empty_plan();
     add_line(only_l2, "first", 2, 1, 1, 1, 1);
     add_line(only_l2, "second", 0, 1, 0, 1, 1);
     add_line(only_l1, "first", 2, 0, 1, 0, 1);
@@ -244,13 +239,11 @@ TEST(a_law_whose_sensitivity_is_unknown_is_refused)
     assert_unchanged(only_l2, &before);
     assert_ok(tacit_plan_calibrate(only_l2, joint(1, 1e-6), NULL));
     assert_ok(tacit_plan_calibrate(only_l1, joint(1, 0), NULL));
-    tacit_plan_destroy(only_l2);
-    tacit_plan_destroy(only_l1);
 }
 
 TEST(a_calibrated_plan_is_closed)
 {
-    tacit_plan *plan = plan_of_one();
+    SCOPED(tacit_plan) *plan = plan_of_one();
     assert_ok(tacit_plan_calibrate(plan, joint(1, 1e-6), NULL));
     tacit_release other = valid;
     other.name = "other";
@@ -268,7 +261,6 @@ TEST(a_calibrated_plan_is_closed)
     assert_true(tacit_plan_scale(plan, 0) == 0);
     refuse_line(plan, other, TACIT_BAD_PLAN);
     refuse_target(plan, joint(2, 1e-6), TACIT_BAD_PLAN);
-    tacit_plan_destroy(plan);
 }
 
 static void refuse_scale(tacit_plan *plan, const char *name, tacit_law law, double scale,
@@ -283,7 +275,7 @@ static void refuse_scale(tacit_plan *plan, const char *name, tacit_law law, doub
 
 TEST(scales_set_by_hand_are_checked_one_by_one)
 {
-    tacit_plan *plan = plan_of_one();
+    SCOPED(tacit_plan) *plan = plan_of_one();
     add_line(plan, "second", 2, 1, 1, 1, 1);
     refuse_scale(plan, "third", TACIT_LAW_LAPLACE, 1, TACIT_UNDECLARED);
     refuse_scale(plan, NULL, TACIT_LAW_LAPLACE, 1, TACIT_BAD_ARGUMENT);
@@ -312,19 +304,17 @@ TEST(scales_set_by_hand_are_checked_one_by_one)
     assert_ok(tacit_plan_account_lives(plan, 3, 0, &c, NULL));
     assert_close(c.epsilon.high, 3 * (2.0 * 4 / 16 + 2.0 * 1 / 4), 1e-12);
     assert_status(tacit_plan_account_lives(plan, 0, 0, &c, NULL), TACIT_BAD_ARGUMENT);
-    tacit_plan_destroy(plan);
 }
 
 TEST(a_plan_without_noise_promises_nothing)
 {
-    tacit_plan *plan = plan_of_one();
+    SCOPED(tacit_plan) *plan = plan_of_one();
     tacit_composition c;
     assert_status(tacit_plan_account(plan, 1e-6, &c, NULL), TACIT_BAD_PLAN);
     assert_ok(tacit_plan_calibrate(plan, (tacit_guarantee){.model = TACIT_MODEL_NONE}, NULL));
     assert_status(tacit_plan_account(plan, 1e-6, &c, NULL), TACIT_BAD_PLAN);
     assert_status(tacit_plan_account(NULL, 1e-6, &c, NULL), TACIT_BAD_ARGUMENT);
     assert_status(tacit_plan_account(plan, 1e-6, NULL, NULL), TACIT_BAD_ARGUMENT);
-    tacit_plan_destroy(plan);
 }
 
 /* A plan of 1, 2, 5 or 20 lines whose sensitivities, columns and weights span orders of magnitude. */
@@ -349,7 +339,7 @@ TEST(calibration_and_accounting_agree)
     uint64_t random = 1;
     for (size_t e = 0; e < sizeof epsilons / sizeof *epsilons; e++)
         for (size_t d = 0; d < sizeof deltas / sizeof *deltas; d++) {
-            tacit_plan *plan = varied_plan(sizes[(e + d) % 4], &random);
+            SCOPED(tacit_plan) *plan = varied_plan(sizes[(e + d) % 4], &random);
             tacit_composition c;
             assert_ok(tacit_plan_calibrate(plan, joint(epsilons[e], deltas[d]), NULL));
             assert_true(tacit_plan_law(plan) ==
@@ -358,7 +348,6 @@ TEST(calibration_and_accounting_agree)
             assert_ok(tacit_plan_account(plan, deltas[d], &c, NULL));
             assert_within(c.epsilon.high, epsilons[e] * (1 - 1e-6), epsilons[e] * (1 + 1e-9));
             assert_within(c.epsilon.low, 0, c.epsilon.high);
-            tacit_plan_destroy(plan);
         }
 }
 
@@ -404,22 +393,19 @@ TEST(no_other_split_of_the_budget_has_a_lower_weighted_sum)
 {
     uint64_t random = 2;
     for (int i = 0; i < 40; i++) {
-        tacit_plan *plan = varied_plan(2 + (size_t)i % 5, &random);
+        SCOPED(tacit_plan) *plan = varied_plan(2 + (size_t)i % 5, &random);
         assert_ok(tacit_plan_calibrate(plan, joint(1, i % 2 == 0 ? 0 : 1e-6), NULL));
         check_split(plan);
-        tacit_plan_destroy(plan);
     }
 }
 
 TEST(the_model_does_not_change_the_scales)
 {
-    tacit_plan *trusted = plan_of_one(), *local = plan_of_one();
+    SCOPED(tacit_plan) *trusted = plan_of_one(), *local = plan_of_one();
     assert_ok(tacit_plan_calibrate(trusted, joint(1, 1e-6), NULL));
     assert_ok(tacit_plan_calibrate(local, (tacit_guarantee){TACIT_MODEL_LOCAL, 1, 1e-6}, NULL));
     assert_true(tacit_plan_model(local) == TACIT_MODEL_LOCAL);
     assert_true(tacit_plan_scale(trusted, 0) == tacit_plan_scale(local, 0));
-    tacit_plan_destroy(trusted);
-    tacit_plan_destroy(local);
 }
 
 /* Sensitivities are legal from the smallest double to the largest: what comes out of calibration is a
@@ -430,7 +416,7 @@ TEST(calibration_never_leaves_a_scale_that_is_not_a_positive_number)
                                    1e160,        1e200,  1e300,  DBL_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int law = 0; law < 2; law++) {
-            tacit_plan *plan = empty_plan();
+            SCOPED(tacit_plan) *plan = empty_plan();
             add_line(plan, "extreme", sizes[i], sizes[i], 3, 2, 1);
             add_line(plan, "usual", 2, 1, 3, 2, 1);
             view before = look(plan);
@@ -443,14 +429,13 @@ TEST(calibration_never_leaves_a_scale_that_is_not_a_positive_number)
             } else {
                 assert_unchanged(plan, &before);
             }
-            tacit_plan_destroy(plan);
         }
 }
 
 TEST(a_copy_reads_the_same_as_its_original)
 {
     uint64_t random = 3;
-    tacit_plan *plan = varied_plan(3, &random), *copy;
+    SCOPED(tacit_plan) *plan = varied_plan(3, &random), *copy = NULL;
     assert_ok(tacit_plan_calibrate(plan, joint(1, 1e-6), NULL));
     view original = look(plan);
     assert_ok(tacit__plan_copy(plan, &copy));
@@ -463,6 +448,4 @@ TEST(a_copy_reads_the_same_as_its_original)
         copied.release[i].reason = original.release[i].reason;
     }
     assert_memory_equal(&copied, &original, sizeof copied);
-    tacit_plan_destroy(plan);
-    tacit_plan_destroy(copy);
 }

@@ -14,6 +14,11 @@
 #include "plan/lsvi.h"
 #include "support/random.h"
 
+SCOPED_TYPE(tacit__capri, tacit__capri_destroy)
+SCOPED_TYPE(tacit__lin_ucb, tacit__lin_ucb_destroy)
+SCOPED_TYPE(tacit__lsvi, tacit__lsvi_destroy)
+SCOPED_TYPE(tacit__optimist, tacit__optimist_destroy)
+
 enum { S = 3, A = 2, H = 3, PAIRS = S * A, ROWS = H * PAIRS, USERS = 500, PLANS = 3 };
 
 static double *copy_of(const double *x, size_t n)
@@ -180,8 +185,8 @@ TEST(every_planner_by_regression_plans_from_sums_made_by_hand)
     for (size_t i = 0; i < tacit__mixture_rows.n; i++) {
         const mixture_parts *parts = tacit__mixture_rows.at[i].parts;
         tacit__radius_options radius;
-        tacit__optimist *one = make_optimist(parts, &radius),
-                        *other = make_optimist(parts, &radius);
+        SCOPED(tacit__optimist) *one = make_optimist(parts, &radius),
+                                *other = make_optimist(parts, &radius);
         const size_t n = tacit__optimist_streams(one);
         uint64_t seed = 17;
         for (uint64_t k = 1; k <= PLANS; k++) {
@@ -212,8 +217,6 @@ TEST(every_planner_by_regression_plans_from_sums_made_by_hand)
             for (size_t j = 0; j < n; j++)
                 free(stays[j]);
         }
-        tacit__optimist_destroy(one);
-        tacit__optimist_destroy(other);
     }
 }
 
@@ -235,7 +238,7 @@ TEST(lsvi_plans_from_gram_matrices_and_responses_made_by_hand)
                                    .bonus = 0.1,
                                    .range = range,
                                    .cap = range};
-    tacit__lsvi *one, *other;
+    SCOPED(tacit__lsvi) *one = NULL, *other = NULL;
     uint64_t seed = 3;
     assert_ok(tacit__lsvi_create(&o, &one));
     assert_ok(tacit__lsvi_create(&o, &other));
@@ -264,8 +267,6 @@ TEST(lsvi_plans_from_gram_matrices_and_responses_made_by_hand)
         keep_board(&there, got);
         assert_memory_equal(got, wanted, sizeof got);
     }
-    tacit__lsvi_destroy(one);
-    tacit__lsvi_destroy(other);
 }
 
 /* --- Bandits --------------------------------------------------------------------------------------- */
@@ -282,7 +283,7 @@ TEST(lin_ucb_plans_from_moments_made_by_hand)
                                       .failure = 0.1,
                                       .parameter_norm = 1,
                                       .shift = 1};
-    tacit__lin_ucb *p;
+    SCOPED(tacit__lin_ucb) *p = NULL;
     assert_ok(tacit__lin_ucb_create(&o, &p));
     for (int k = 0; k < 2; k++) { /* the better action is one, then the other */
         const double gram[BLOCKS * PACKED] = {50, 0, 50, 50, 0, 50},
@@ -305,7 +306,6 @@ TEST(lin_ucb_plans_from_moments_made_by_hand)
         tacit__lin_ucb_estimate(p, 0, theta, &beta);
         assert_within(theta[0] * (k == 0 ? 1 : -1), 0.5, 0.6);
     }
-    tacit__lin_ucb_destroy(p);
 }
 
 static double points[PAIRS * 2];
@@ -345,7 +345,7 @@ TEST(capri_plans_from_sums_made_by_hand)
                                     .greedy = true,
                                     .words = any_words,
                                     .context = &chance};
-    tacit__capri *one, *other;
+    SCOPED(tacit__capri) *one = NULL, *other = NULL;
     assert_ok(tacit__capri_create(&o, &one));
     assert_ok(tacit__capri_create(&o, &other));
     tacit__capri_start(one, 1);
@@ -365,8 +365,6 @@ TEST(capri_plans_from_sums_made_by_hand)
         assert_memory_equal(tacit__capri_estimates(one), tacit__capri_estimates(other),
                             PAIRS * sizeof(double));
     }
-    tacit__capri_destroy(one);
-    tacit__capri_destroy(other);
 }
 
 /* The same as from observations one by one, whatever their order. */

@@ -248,9 +248,8 @@ static double regret_of(const tacit_world *world, const char *kind, tacit_guaran
     static double last[400];
     tacit_billboard board;
     tacit_agent_request request = request_in(world, kind, g, USERS);
-    tacit_agent *agent = agent_of(&request, 3);
+    SCOPED(tacit_agent) *agent = agent_of(&request, 3);
     const double regret = bandit_play(world, agent, 0, USERS, &board, last, 12 * 12);
-    tacit_agent_destroy(agent);
     return regret;
 }
 
@@ -267,11 +266,10 @@ TEST(it_loses_less_than_capri_and_than_a_yardstick)
                                               {.key = "actions", .value = "12"},
                                               {.key = "kernel", .value = kernels[i % 2]},
                                               {.key = "seed", .value = seed}};
-            tacit_world *world = world_of("kernel-bandit", settings, N_OF(settings));
+            SCOPED(tacit_world) *world = world_of("kernel-bandit", settings, N_OF(settings));
             own += regret_of(world, "posterior-kernel", guarantees[g]);
             capri += regret_of(world, "capri", guarantees[g]);
             commit += regret_of(world, "explore-commit-kernel", guarantees[g]);
-            tacit_world_destroy(world);
         }
         assert_true(own < 0.75 * capri && own < 0.9 * commit);
     }
@@ -282,7 +280,7 @@ TEST(batches_compose_in_parallel)
 {
     static const tacit_setting small[] = {{.key = "contexts", .value = "4"},
                                           {.key = "actions", .value = "5"}};
-    tacit_world *world = world_of("kernel-bandit", small, 2);
+    SCOPED(tacit_world) *world = world_of("kernel-bandit", small, 2);
     const tacit_world_facts *f = tacit_world_describe(world);
     tacit_bandit unknown = *f->bandit;
     size_t dimension[2];
@@ -290,7 +288,7 @@ TEST(batches_compose_in_parallel)
         tacit_agent_request request = request_in(world, "posterior-kernel", joint, 3000);
         unknown.weights = NULL;
         request.bandit = i == 0 ? f->bandit : &unknown;
-        tacit_agent *agent = agent_of(&request, 1);
+        SCOPED(tacit_agent) *agent = agent_of(&request, 1);
         const tacit_release *line = tacit_plan_release(tacit_agent_release_plan(agent), 0);
         assert_int_equal(tacit_plan_size(tacit_agent_release_plan(agent)), 1);
         assert_true(line->l2 == 2 && line->column_l2 == 1 && line->steps > 3);
@@ -298,17 +296,15 @@ TEST(batches_compose_in_parallel)
         assert_close(tacit_plan_scale(tacit_agent_release_plan(agent), 0), 2 / 0.268051123211,
                      1e-9);
         dimension[i] = line->dimension;
-        tacit_agent_destroy(agent);
     }
     assert_int_equal(dimension[1], dimension[0] + f->n_states);
-    tacit_world_destroy(world);
 }
 
 TEST(what_does_not_fit_is_refused)
 {
     static const tacit_setting settings[] = {{.key = "contexts", .value = "twice"},
                                              {.key = "growth", .value = "1"}};
-    tacit_world *world = world_of("kernel-bandit", NULL, 0);
+    SCOPED(tacit_world) *world = world_of("kernel-bandit", NULL, 0);
     tacit_agent_request request = request_in(world, "posterior-kernel", joint, 100);
     tacit_agent *agent = NULL;
     tacit_error err = {0};
@@ -327,5 +323,4 @@ TEST(what_does_not_fit_is_refused)
     request.n_settings = 0;
     request.guarantee.delta = 0;
     assert_status(agent_try(&request, 1, &agent, &err), TACIT_UNSUPPORTED);
-    tacit_world_destroy(world);
 }

@@ -189,10 +189,10 @@ TEST(it_learns_random_linear_worlds)
                  {&joint, {0.85, 0.5}},
                  {&local, {0.5, 0.3}}};
     for (size_t i = 0; i < N_OF(cases) * N_OF(learners); i++) {
-        arena a = arena_open("random-linear", settings, 3, 5);
+        SCOPED_BY(arena_close) arena a = arena_open("random-linear", settings, 3, 5);
         const tacit_agent_request q = request_in(a.world, learners[i / N_OF(cases)],
                                                  *cases[i % N_OF(cases)].guarantee, 20000);
-        tacit_agent *agent = agent_of(&q, 6);
+        SCOPED(tacit_agent) *agent = agent_of(&q, 6);
         double even = 0, best = a.facts->optimal_value;
         const size_t cells = q.horizon * q.n_states * q.n_actions;
         double *mixed = calloc(cells, sizeof *mixed);
@@ -209,8 +209,6 @@ TEST(it_learns_random_linear_worlds)
         assert_within((late - even) / (best - even), cases[i % N_OF(cases)].least[i / N_OF(cases)],
                       1.05);
         free(mixed);
-        tacit_agent_destroy(agent);
-        arena_close(&a);
     }
 }
 
@@ -243,7 +241,7 @@ static size_t arrive(tacit_guarantee guarantee, const tacit_setting *setting, ui
                                    .horizon = CHAIN_STEPS,
                                    .episodes = CHAIN_USERS,
                                    .linear = &chain};
-    tacit_agent *agent = agent_of(&q, seed);
+    SCOPED(tacit_agent) *agent = agent_of(&q, seed);
     size_t arrived = 0;
     for (uint64_t k = 0; k < CHAIN_USERS; k++) {
         uint32_t states[CHAIN_STEPS + 1] = {0}, actions[CHAIN_STEPS];
@@ -259,7 +257,6 @@ static size_t arrive(tacit_guarantee guarantee, const tacit_setting *setting, ui
         const tacit_trajectory t = {.states = states, .actions = actions, .rewards = paid};
         assert_ok(tacit_agent_learn(agent, &t, NULL));
     }
-    tacit_agent_destroy(agent);
     return arrived;
 }
 
@@ -285,14 +282,13 @@ TEST(saved_and_continued_is_as_if_never_stopped)
     for (size_t i = 0; i < N_OF(models) * N_OF(stops) * N_OF(learners); i++) {
         const uint64_t stop = stops[i % N_OF(stops)];
         const char *kind = learners[i / N_OF(models) / N_OF(stops)];
-        arena a = arena_open("random-linear", NULL, 0, 5);
+        SCOPED_BY(arena_close) arena a = arena_open("random-linear", NULL, 0, 5);
         tacit_agent_request q =
             request_in(a.world, kind, *models[i / N_OF(stops) % N_OF(models)], USERS);
         const tacit_setting setting = {.key = kind[0] == 'p' ? "first" : "explore", .value = "4"};
         q.settings = &setting;
         q.n_settings = 1;
         arena_assert_continued(&a, &q, stop, false);
-        arena_close(&a);
     }
 }
 
@@ -309,7 +305,7 @@ static void refuse(tacit_agent_request q, const char *words)
 
 TEST(what_it_cannot_do_is_refused_with_what_can)
 {
-    tacit_world *world = world_of("random-linear", NULL, 0);
+    SCOPED(tacit_world) *world = world_of("random-linear", NULL, 0);
     const tacit_guarantee pure = {TACIT_MODEL_JOINT, 1, 0};
     for (size_t i = 0; i < N_OF(learners); i++) {
         tacit_agent_request q = request_in(world, learners[i], pure, 100);
@@ -328,7 +324,6 @@ TEST(what_it_cannot_do_is_refused_with_what_can)
         q.linear = NULL;
         refuse(q, "posterior-tabular learns tables");
     }
-    tacit_world_destroy(world);
 }
 
 static void plain_row(void *context, uint32_t state, uint32_t action, double *out)
@@ -366,7 +361,7 @@ TEST(one_step_is_enough)
                                    .horizon = 1,
                                    .episodes = 3000,
                                    .linear = &linear};
-    tacit_agent *agent = agent_of(&q, 2);
+    SCOPED(tacit_agent) *agent = agent_of(&q, 2);
     size_t right = 0;
     for (uint32_t k = 0; k < 3000; k++) {
         const tacit_billboard board = agent_board(agent);
@@ -377,5 +372,4 @@ TEST(one_step_is_enough)
         assert_ok(tacit_agent_learn(agent, &t, NULL));
     }
     assert_int_equal(right, 1000);
-    tacit_agent_destroy(agent);
 }

@@ -251,14 +251,12 @@ TEST(it_learns_the_lock)
     const tacit_guarantee *const models[] = {&none, &joint, &joint_10, &local};
     static const char *const learners[] = {"posterior-mixture", "explore-commit-mixture"};
     for (size_t i = 0; i < 2 * N_OF(models); i++) {
-        arena a = arena_open("lock", NULL, 0, 5);
+        SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
         const tacit_agent_request q =
             request_in(a.world, learners[i / N_OF(models)], *models[i % N_OF(models)], 6000);
-        tacit_agent *agent = agent_of(&q, 6);
+        SCOPED(tacit_agent) *agent = agent_of(&q, 6);
         (void)arena_learn(&a, agent, 0, 5000);
         assert_within(arena_learn(&a, agent, 5000, 6000), 3.1, 3.5);
-        tacit_agent_destroy(agent);
-        arena_close(&a);
     }
 }
 
@@ -310,7 +308,7 @@ static size_t arrive(tacit_guarantee guarantee, const char *boldness, uint64_t s
             rewards[h][place][GIVE_UP] = 0.1;
     for (size_t a = 0; a < CHAIN_ACTIONS; a++)
         rewards[LINKS][LINKS][a] = 1;
-    tacit_agent *agent = agent_of(&q, seed);
+    SCOPED(tacit_agent) *agent = agent_of(&q, seed);
     size_t arrived = 0;
     for (uint64_t k = 0; k < CHAIN_USERS; k++) {
         uint32_t states[CHAIN_STEPS + 1] = {0}, actions[CHAIN_STEPS];
@@ -324,7 +322,6 @@ static size_t arrive(tacit_guarantee guarantee, const char *boldness, uint64_t s
         const tacit_trajectory t = {.states = states, .actions = actions, .rewards = paid};
         assert_ok(tacit_agent_learn(agent, &t, NULL));
     }
-    tacit_agent_destroy(agent);
     return arrived;
 }
 
@@ -347,7 +344,7 @@ TEST(saved_and_continued_is_as_if_never_stopped)
     for (size_t i = 0; i < 2 * N_OF(models) * N_OF(stops); i++) {
         const uint64_t stop = stops[i % N_OF(stops)];
         const bool commits = i >= N_OF(models) * N_OF(stops);
-        arena a = arena_open("random-mixture", NULL, 0, 5);
+        SCOPED_BY(arena_close) arena a = arena_open("random-mixture", NULL, 0, 5);
         tacit_agent_request q =
             request_in(a.world, commits ? "explore-commit-mixture" : "posterior-mixture",
                        *models[i / N_OF(stops) % N_OF(models)], USERS);
@@ -355,7 +352,6 @@ TEST(saved_and_continued_is_as_if_never_stopped)
         q.settings = &setting;
         q.n_settings = 1;
         arena_assert_continued(&a, &q, stop, false);
-        arena_close(&a);
     }
 }
 
@@ -363,12 +359,12 @@ TEST(saved_and_continued_is_as_if_never_stopped)
 TEST(devices_need_the_billboard_only)
 {
     enum { USERS = 400 };
-    arena a = arena_open("lock", NULL, 0, 5);
+    SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
     const tacit_agent_request q = request_in(a.world, "posterior-mixture", local, USERS);
-    tacit_agent *server = agent_of(&q, 6);
+    SCOPED(tacit_agent) *server = agent_of(&q, 6);
     uint8_t report[1000];
     for (uint64_t k = 0; k < USERS; k++) {
-        tacit_agent *device = agent_of(&q, 100 + k);
+        SCOPED(tacit_agent) *device = agent_of(&q, 100 + k);
         const tacit_billboard board = agent_board(server);
         const tacit_trajectory t = arena_play(&a, k, &board);
         size_t size = sizeof report, small = 8;
@@ -376,10 +372,7 @@ TEST(devices_need_the_billboard_only)
         assert_ok(tacit_agent_report(device, &t, report, &size, NULL));
         assert_ok(tacit_agent_check_report(server, report, size, NULL));
         assert_ok(tacit_agent_absorb(server, report, size, NULL));
-        tacit_agent_destroy(device);
     }
-    tacit_agent_destroy(server);
-    arena_close(&a);
 }
 
 static void refuse(tacit_agent_request q, const char *words)
@@ -393,7 +386,7 @@ static void refuse(tacit_agent_request q, const char *words)
 
 TEST(what_it_cannot_do_is_refused_with_what_can)
 {
-    tacit_world *world = world_of("lock", NULL, 0);
+    SCOPED(tacit_world) *world = world_of("lock", NULL, 0);
     const tacit_guarantee pure = {TACIT_MODEL_JOINT, 1, 0};
     tacit_agent_request q = request_in(world, "posterior-mixture", pure, 100);
     refuse(q, "ucrl-vtr has delta 0");
@@ -416,5 +409,4 @@ TEST(what_it_cannot_do_is_refused_with_what_can)
     refuse(q, "dp-ucbvi learns tables");
     q.horizon = 1;
     refuse(q, "horizon of at least 2");
-    tacit_world_destroy(world);
 }

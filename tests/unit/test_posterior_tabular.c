@@ -11,6 +11,8 @@
 #include "support/check.h"
 #include "support/random.h"
 
+SCOPED_TYPE(tacit__posterior_tabular, tacit__posterior_tabular_destroy)
+
 enum { S = 5, A = 3, H = 6, MOST_ROWS = H * S * A, K = 20000, PLANS = 4, VISITS = 2 };
 
 typedef struct sample {
@@ -308,7 +310,7 @@ static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
     static reference f;
     f = (reference){.rows = tables * S * A, .chance = 5, .scarcity = scarcity};
     draw(&seed, f.rows, noise, &c);
-    tacit__posterior_tabular *p = make_scarce(tables, false, PLANS, 0, scarcity);
+    SCOPED(tacit__posterior_tabular) *p = make_scarce(tables, false, PLANS, 0, scarcity);
     tacit__posterior_tabular_absorb(p, &c.counts);
     estimate_reference(&f, &c.counts);
     const tacit__row_model *m = tacit__posterior_tabular_model(p);
@@ -335,7 +337,6 @@ static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
     const double *q = tacit__posterior_tabular_q(p); /* the last plan's */
     for (size_t i = 0; i < H * S * A; i++)
         assert_within(q[i] - f.q[i / (S * A)][i / A % S][i % A], -1e-6, 1e-6);
-    tacit__posterior_tabular_destroy(p);
 }
 
 TEST(plans_follow_the_formulas)
@@ -357,7 +358,7 @@ TEST(a_greedy_plan_maximizes_the_estimates)
     uint64_t seed = 9;
     f = (reference){.rows = S * A};
     draw(&seed, f.rows, 5, &c);
-    tacit__posterior_tabular *p = make(1, true, 1, 0);
+    SCOPED(tacit__posterior_tabular) *p = make(1, true, 1, 0);
     tacit__posterior_tabular_absorb(p, &c.counts);
     estimate_reference(&f, &c.counts);
     const double *q = tacit__posterior_tabular_q(p);
@@ -376,19 +377,17 @@ TEST(a_greedy_plan_maximizes_the_estimates)
         }
         memcpy(v, here, sizeof v);
     }
-    tacit__posterior_tabular_destroy(p);
 }
 
 TEST(before_the_first_release_every_action_is_as_likely)
 {
-    tacit__posterior_tabular *p = make(1, false, PLANS, 2);
+    SCOPED(tacit__posterior_tabular) *p = make(1, false, PLANS, 2);
     const tacit_billboard board = tacit__posterior_tabular_billboard(p, 0);
     assert_null(board.policy);
     for (size_t i = 0; i < H * S * A; i++)
         assert_close(board.mixed[i], 1.0 / A, 1e-15);
     for (size_t x = 0; x < S * A; x++)
         assert_true(tacit__posterior_tabular_weights(p)[x] == 1);
-    tacit__posterior_tabular_destroy(p);
 }
 
 /* Users of whom 4 times too few are there: a quarter of them acts at random, the others take one action
@@ -449,7 +448,7 @@ TEST(weights_make_the_typical_user_as_long_as_the_budget)
         uint64_t chance = seed;
         f = (reference){.rows = S * A};
         draw(&chance, f.rows, 6, &c);
-        tacit__posterior_tabular *p = make(1, false, PLANS, norm);
+        SCOPED(tacit__posterior_tabular) *p = make(1, false, PLANS, norm);
         tacit__posterior_tabular_absorb(p, &c.counts);
         estimate_reference(&f, &c.counts);
         const double *w = tacit__posterior_tabular_weights(p);
@@ -463,6 +462,5 @@ TEST(weights_make_the_typical_user_as_long_as_the_budget)
         qsort(lengths, TRIALS, sizeof *lengths, ascending);
         /* 128 users tell the median to a few ranks in a hundred */
         assert_within(norm, lengths[TRIALS / 3] * (1 - 1e-9), lengths[2 * TRIALS / 3] * (1 + 1e-9));
-        tacit__posterior_tabular_destroy(p);
     }
 }

@@ -223,7 +223,7 @@ TEST(both_noises_are_in_the_best_proportion)
 {
     for (size_t i = 0; i < N_OF(oracle_split); i++) {
         double h = oracle_split[i].h;
-        tacit_agent *agent =
+        SCOPED(tacit_agent) *agent =
             hire("ucrl-vtr", (tacit_guarantee){TACIT_MODEL_JOINT, oracle_split[i].epsilon, 1e-5},
                  TACIT_CALIBRATION_TIGHT, (size_t)oracle_split[i].d, oracle_split[i].w, (size_t)h,
                  (uint64_t)oracle_split[i].k, "tree", "no", "no");
@@ -233,7 +233,6 @@ TEST(both_noises_are_in_the_best_proportion)
         double c = sqrt(M_SQRT2 * line->l2 / sqrt(h - 1) - 2);
         assert_close(scale, oracle_split[i].gram, 1e-4); /* room for rounding on the lattice */
         assert_close(scale / c, oracle_split[i].response, 1e-3);
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -258,8 +257,8 @@ TEST(calibration_and_accountant_agree)
     for (size_t kind = 0; kind < 4; kind++)
         for (size_t m = 0; m < (kind < 2 ? 4 : 2); m++)
             for (size_t s = 0; s < 4; s++) {
-                tacit_agent *agent = hire(kinds[kind], models[m], TACIT_CALIBRATION_TIGHT, 5, 1, 5,
-                                          1000, NULL, signs[s][0], signs[s][1]);
+                SCOPED(tacit_agent) *agent = hire(kinds[kind], models[m], TACIT_CALIBRATION_TIGHT,
+                                                  5, 1, 5, 1000, NULL, signs[s][0], signs[s][1]);
                 tacit_composition c;
                 tacit_error err;
                 assert_ok(
@@ -267,7 +266,6 @@ TEST(calibration_and_accountant_agree)
                 assert_within(c.epsilon.high, 1 - 1e-6, 1 + 1e-12);
                 assert_int_equal(tacit_plan_size(tacit_agent_release_plan(agent)),
                                  kind == 0 ? 1 : 2);
-                tacit_agent_destroy(agent);
             }
 }
 
@@ -283,7 +281,7 @@ TEST(printed_calibrations_give_what_they_claim)
                 {"linopt-po", 0.225, 0.1}};
     for (size_t i = 0; i < 4; i++)
         for (int is_local = 0; is_local < 2; is_local++) {
-            tacit_agent *agent =
+            SCOPED(tacit_agent) *agent =
                 hire(most[i].kind, is_local ? local : joint, TACIT_CALIBRATION_PUBLISHED, 5, 1, 5,
                      1000, NULL, "auto", "auto");
             tacit_composition c;
@@ -291,7 +289,6 @@ TEST(printed_calibrations_give_what_they_claim)
             assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), joint.delta, &c, &err));
             double bound = is_local ? most[i].local : most[i].joint;
             assert_within(c.epsilon.high, 0.1 * bound, bound);
-            tacit_agent_destroy(agent);
         }
 }
 
@@ -302,13 +299,12 @@ TEST(printed_noise_is_a_thousand_times_the_tight_one)
     tacit__printed_case c = case_of(TACIT_MODEL_JOINT, 1, 1000, 5, 5);
     tacit__printed_noise noise[1];
     tacit__printed_ucrl_vtr(&c, noise);
-    tacit_agent *agent =
+    SCOPED(tacit_agent) *agent =
         hire("ucrl-vtr", joint, TACIT_CALIBRATION_TIGHT, 5, 1, 5, 1000, "tree", "no", "no");
     double tight = tacit_plan_scale(tacit_agent_release_plan(agent), 0);
     /* at the first step, whose range is 4: printed noise is in units of 25, ours of 16 */
     double ratio = noise[0].gram * 25 / (tight * 16);
     assert_within(ratio, 1067, 1067 * 1.06); /* the joint movement gains 4.5 % */
-    tacit_agent_destroy(agent);
 }
 
 /* --- Levels ---------------------------------------------------------------------------------------- */

@@ -120,7 +120,7 @@ static tacit_status receive_letter(void *context, unsigned *from, void *bytes, s
 static void *live(void *context)
 {
     process *p = context;
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     const tacit_lab_options options = {.n_threads = p->n_threads,
                                        .transport = &p->transport,
                                        .directory = p->directory,
@@ -130,7 +130,6 @@ static void *live(void *context)
         p->status = tacit_lab_run(e, &options, &p->results, &p->err);
     else
         tacit_lab_absent(&p->transport, &p->err);
-    tacit_experiment_destroy(e);
     return NULL;
 }
 
@@ -168,12 +167,11 @@ static void live_together(process *processes, unsigned n)
 
 static tacit_results *alone(void)
 {
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     tacit_results *r = NULL;
     tacit_error err;
     assert_ok(tacit_experiment_parse(TEXT, strlen(TEXT), "f", NULL, &e, &err));
     assert_ok(tacit_lab_run(e, NULL, &r, &err));
-    tacit_experiment_destroy(e);
     return r;
 }
 
@@ -194,7 +192,7 @@ static void assert_same(const tacit_results *a, const tacit_results *b)
 
 TEST(several_processes_find_what_one_finds)
 {
-    tacit_results *one = alone();
+    SCOPED(tacit_results) *one = alone();
     for (unsigned n = 1; n <= MAX_RANKS; n++)
         for (unsigned threads = 1; threads <= 2; threads++) {
             process all[MAX_RANKS] = {{.post = NULL}};
@@ -211,13 +209,12 @@ TEST(several_processes_find_what_one_finds)
             assert_same(one, all[0].results);
             tacit_results_destroy(all[0].results);
         }
-    tacit_results_destroy(one);
 }
 
 /* Whenever it dies: it is told, the others finish what they have, and what is missing can be played later. */
 TEST(a_process_that_dies_is_told_and_its_jobs_can_be_resumed)
 {
-    tacit_results *one = alone();
+    SCOPED(tacit_results) *one = alone();
     /* after its greeting; when it has asked for a job; and somewhere, but if the others play all jobs meanwhile, in peace */
     static const uint64_t all_lives[] = {1, 2, 8};
     tacit__ranks_set_silence(2);
@@ -249,13 +246,12 @@ TEST(a_process_that_dies_is_told_and_its_jobs_can_be_resumed)
         assert_int_equal(rmdir(box), 0);
     }
     tacit__ranks_set_silence(60);
-    tacit_results_destroy(one);
 }
 
 /* A batch system suspends all processes of a job at once: nobody is given up for that. */
 TEST(a_machine_that_stands_still_costs_nothing)
 {
-    tacit_results *one = alone();
+    SCOPED(tacit_results) *one = alone();
     tacit__ranks_set_silence(2); /* and it stands still for longer */
     office letters = {.before_still = 6};
     process all[3] = {{.text = TEXT}, {.text = TEXT}, {.text = TEXT}};
@@ -266,7 +262,6 @@ TEST(a_machine_that_stands_still_costs_nothing)
     assert_same(one, all[0].results);
     tacit_results_destroy(all[0].results);
     tacit__ranks_set_silence(60);
-    tacit_results_destroy(one);
 }
 
 TEST(a_process_that_cannot_begin_says_why)

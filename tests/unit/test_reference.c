@@ -15,8 +15,8 @@ static values measure(const char *family, unsigned states, unsigned actions, uns
                       const char *rest)
 {
     char text[400];
-    tacit_experiment *e = NULL;
-    tacit_results *results = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
+    SCOPED(tacit_results) *results = NULL;
     tacit_error err = {0};
     (void)snprintf(text, sizeof text,
                    "world: {kind: reference, family: %s, states: %u, actions: %u, horizon: %u%s}\n"
@@ -32,8 +32,6 @@ static values measure(const char *family, unsigned states, unsigned actions, uns
     values v = {.best = tacit_results_optimal_value(results, 0)};
     v.constant = v.best - tacit_results_summary(results, 0, 0).regret_mean;
     v.uniform = v.best - tacit_results_summary(results, 0, 1).regret_mean;
-    tacit_results_destroy(results);
-    tacit_experiment_destroy(e);
     return v;
 }
 

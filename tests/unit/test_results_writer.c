@@ -59,9 +59,8 @@ static bool stop_after(void *context, const tacit_lab_progress *p)
 static tacit_status run(const char *text, uint64_t episodes, const tacit_lab_options *options,
                         tacit_results **out, tacit_error *err)
 {
-    tacit_experiment *e = parse(text, episodes);
+    SCOPED(tacit_experiment) *e = parse(text, episodes);
     tacit_status status = tacit_lab_run(e, options, out, err);
-    tacit_experiment_destroy(e);
     return status;
 }
 
@@ -113,7 +112,7 @@ TEST_WITH(a_run_stopped_anywhere_and_resumed_gives_the_same_bits, make_box, clea
 
 TEST_WITH(what_is_opened_is_what_was_run, make_box, clear_box)
 {
-    tacit_results *ran = NULL, *opened = NULL;
+    SCOPED(tacit_results) *ran = NULL, *opened = NULL;
     tacit_error err;
     const tacit_lab_options options = {.directory = box};
     assert_ok(run(TEXT, 300, &options, &ran, &err));
@@ -132,13 +131,11 @@ TEST_WITH(what_is_opened_is_what_was_run, make_box, clear_box)
                         tacit_results_summary(opened, 0, 2).remark);
     assert_true(tacit_results_summary(ran, 0, 2).seconds ==
                 tacit_results_summary(opened, 0, 2).seconds);
-    tacit_results_destroy(ran);
-    tacit_results_destroy(opened);
 }
 
 TEST_WITH(curves_of_unfinished_jobs_can_be_seen, make_box, clear_box)
 {
-    tacit_results *part = NULL;
+    SCOPED(tacit_results) *part = NULL;
     tacit_error err;
     uint64_t after = 1;
     const tacit_lab_options options = {
@@ -154,12 +151,11 @@ TEST_WITH(curves_of_unfinished_jobs_can_be_seen, make_box, clear_box)
     assert_false(tacit_results_complete(part));
     assert_true(tacit_results_job(part, 0, 0, 0)->done);
     assert_int_equal(tacit_results_job(part, 0, 1, 0)->n_points, n);
-    tacit_results_destroy(part);
 }
 
 TEST_WITH(results_are_not_overwritten_and_not_mixed, make_box, clear_box)
 {
-    tacit_results *r = NULL;
+    SCOPED(tacit_results) *r = NULL;
     tacit_error err;
     tacit_lab_options options = {.directory = box, .progress = stop_at_once};
     assert_ok(run(TEXT, 0, &options, &r, &err));
@@ -176,7 +172,6 @@ TEST_WITH(results_are_not_overwritten_and_not_mixed, make_box, clear_box)
     options = (tacit_lab_options){.directory = box, .mode = TACIT_LAB_RESUME};
     /* Neither the title nor the order of keys is part of what is played. */
     assert_ok(run("title: another\n" TEXT, 0, &options, &r, &err));
-    tacit_results_destroy(r);
 }
 
 TEST_WITH(an_experiment_that_is_wrong_leaves_nothing_on_disk, make_box, clear_box)
@@ -228,16 +223,14 @@ static int run_in_own_world(void)
     static const char text[] = "world: {kind: well, depth: [1, 2]}\nepisodes: 20\n"
                                "agents: [{kind: ucbvi}, {kind: optimal}]\n";
     const tacit_lab_options options = {.directory = box};
-    tacit_results *r = NULL;
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_results) *r = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     tacit_error err;
     tacit_status status = tacit_world_register(&kind, make, &err);
     if (status == TACIT_OK)
         status = tacit_experiment_parse(text, strlen(text), "f", NULL, &e, &err);
     if (status == TACIT_OK)
         status = tacit_lab_run(e, &options, &r, &err);
-    tacit_results_destroy(r);
-    tacit_experiment_destroy(e);
     return status == TACIT_OK ? 0 : 1;
 }
 
@@ -249,7 +242,7 @@ TEST_WITH(results_in_worlds_of_another_program_can_be_opened, make_box, clear_bo
         _exit(run_in_own_world());
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    tacit_results *r = NULL;
+    SCOPED(tacit_results) *r = NULL;
     tacit_error err;
     assert_null(tacit_world_kind_find("well"));
     assert_ok(tacit_results_open(box, &r, &err));
@@ -258,7 +251,6 @@ TEST_WITH(results_in_worlds_of_another_program_can_be_opened, make_box, clear_bo
     assert_string_equal(tacit_results_describe(r)->worlds[1].label, "well depth 2");
     assert_true(tacit_results_optimal_value(r, 1) == 3);
     assert_true(tacit_results_summary(r, 1, 1).regret_mean == 0);
-    tacit_results_destroy(r);
 }
 
 TEST_WITH(running_out_of_memory_is_told_and_can_be_resumed, make_box, clear_box)
@@ -283,8 +275,7 @@ TEST_WITH(running_out_of_memory_is_told_and_can_be_resumed, make_box, clear_box)
         }
         assert_status(status, TACIT_NO_MEMORY);
     }
-    tacit_results *opened = NULL;
+    SCOPED(tacit_results) *opened = NULL;
     tacit_error err;
     assert_survives_no_memory(tacit_results_open(box, &opened, &err), assert_null(opened));
-    tacit_results_destroy(opened);
 }

@@ -30,7 +30,7 @@ static tacit_experiment *parse(const char *text)
 
 static tacit_results *run(const char *text, unsigned n_threads)
 {
-    tacit_experiment *e = parse(text);
+    SCOPED(tacit_experiment) *e = parse(text);
     tacit_results *results = NULL;
     tacit_error err = {.message = ""};
     const tacit_lab_options options = {.n_threads = n_threads};
@@ -38,7 +38,6 @@ static tacit_results *run(const char *text, unsigned n_threads)
     assert_string_equal(err.message, "");
     assert_ok(status);
     assert_true(tacit_results_complete(results));
-    tacit_experiment_destroy(e);
     return results;
 }
 
@@ -56,26 +55,22 @@ static void assert_same_job(const tacit_results *a, size_t i, const tacit_result
 TEST(results_do_not_depend_on_the_number_of_threads)
 {
     static const char text[] = HEAD UCBVI JOINT PURE MIXED STICKS;
-    tacit_results *one = run(text, 1);
+    SCOPED(tacit_results) *one = run(text, 1);
     for (unsigned n = 2; n <= 5; n += 3) {
-        tacit_results *more = run(text, n);
+        SCOPED(tacit_results) *more = run(text, n);
         for (size_t agent = 0; agent < tacit_results_describe(one)->n_agents; agent++)
             assert_same_job(one, agent, more, agent);
-        tacit_results_destroy(more);
     }
-    tacit_results_destroy(one);
 }
 
 TEST(agents_do_not_notice_each_other)
 {
-    tacit_results *all = run(HEAD STICKS MIXED UCBVI JOINT, 2);
+    SCOPED(tacit_results) *all = run(HEAD STICKS MIXED UCBVI JOINT, 2);
     static const char *const alone[] = {HEAD MIXED, HEAD UCBVI, HEAD JOINT};
     for (size_t i = 0; i < 3; i++) {
-        tacit_results *one = run(alone[i], 2);
+        SCOPED(tacit_results) *one = run(alone[i], 2);
         assert_same_job(all, 3 + i, one, 0);
-        tacit_results_destroy(one);
     }
-    tacit_results_destroy(all);
 }
 
 #define AGENTS "episodes: 800\nruns: 2\nagents:\n"
@@ -93,16 +88,16 @@ static void assert_same_in(const tacit_results *a, size_t i, const tacit_results
 /* Worlds are known by their labels; one that stands alone under `world` keeps the chance that it always had. */
 TEST(worlds_do_not_notice_each_other)
 {
-    tacit_results *all =
+    SCOPED(tacit_results) *all =
         run("worlds:\n  - {kind: deep-sea}\n"
             "  - {label: r, kind: riverswim, states: [5, 4], horizon: 8}\n" AGENTS UCBVI JOINT,
             2);
-    tacit_results *one = run(
+    SCOPED(tacit_results) *one = run(
         "worlds: [{label: r, kind: riverswim, states: [4], horizon: 8}]\n" AGENTS UCBVI JOINT, 2);
-    tacit_results *named = run(
+    SCOPED(tacit_results) *named = run(
         "world: {label: r states 4, kind: riverswim, states: 4, horizon: 8}\n" AGENTS UCBVI JOINT,
         2);
-    tacit_results *alone =
+    SCOPED(tacit_results) *alone =
         run("world: {kind: riverswim, states: 4, horizon: 8}\n" AGENTS UCBVI JOINT, 2);
     assert_same_in(all, 2, one, 0, true);
     assert_same_in(all, 2, named, 0, true);
@@ -111,15 +106,11 @@ TEST(worlds_do_not_notice_each_other)
     assert_int_equal(tacit_results_world(all, 1)->n_states, 5);
     assert_null(tacit_results_world(all, 3));
     assert_true(tacit_results_optimal_value(all, 2) == tacit_results_optimal_value(one, 0));
-    tacit_results_destroy(all);
-    tacit_results_destroy(one);
-    tacit_results_destroy(named);
-    tacit_results_destroy(alone);
 }
 
 TEST(agents_play_where_they_are_told_to)
 {
-    tacit_results *r =
+    SCOPED(tacit_results) *r =
         run("worlds:\n  - {label: a, kind: riverswim}\n  - {label: b, kind: deep-sea}\n"
             "episodes: 50\nruns: 2\nagents:\n  - {kind: uniform}\n"
             "  - {kind: optimal, worlds: [b]}\n" JOINT,
@@ -132,20 +123,17 @@ TEST(agents_play_where_they_are_told_to)
     const tacit_plan *plan = tacit_results_plan(r, 1, 2);
     assert_non_null(plan);
     assert_true(tacit_plan_size(plan) > 0 && tacit_plan_scale(plan, 0) > 0);
-    tacit_results_destroy(r);
 }
 
 /* The label, the seed and the run decide over an agent's noise. */
 TEST(noise_belongs_to_label_seed_and_run)
 {
-    tacit_results *a =
+    SCOPED(tacit_results) *a =
         run(HEAD JOINT "  - {label: j2, kind: dp-ucbvi, privacy: {model: joint, epsilon: 2}}\n", 1);
-    tacit_results *b = run("seed: 2\n" HEAD JOINT, 1);
+    SCOPED(tacit_results) *b = run("seed: 2\n" HEAD JOINT, 1);
     assert_true(tacit_results_job(a, 0, 0, 0)->regret != tacit_results_job(a, 0, 1, 0)->regret);
     assert_true(tacit_results_job(a, 0, 0, 0)->regret != tacit_results_job(a, 0, 0, 1)->regret);
     assert_true(tacit_results_job(a, 0, 0, 0)->regret != tacit_results_job(b, 0, 0, 0)->regret);
-    tacit_results_destroy(a);
-    tacit_results_destroy(b);
 }
 
 /* A world with room for its policies. */
@@ -197,7 +185,7 @@ TEST(yardsticks_are_exact)
         char text[256];
         (void)snprintf(text, sizeof text, "world: %s\nepisodes: 12345\nagents:\n" STICKS,
                        worlds[w]);
-        tacit_results *results = run(text, 2);
+        SCOPED(tacit_results) *results = run(text, 2);
         stage s = stage_open(text);
         const tacit_world_facts *f = s.space;
         size_t n = f->horizon * f->n_states;
@@ -221,7 +209,6 @@ TEST(yardsticks_are_exact)
                     s.unit * (12345 * (s.best - constant)));
         assert_true(tacit_results_job(results, 0, 2, 0)->regret == 0);
         stage_close(&s);
-        tacit_results_destroy(results);
     }
 }
 
@@ -230,12 +217,12 @@ TEST(regret_is_the_sum_over_episodes_of_best_minus_played)
 {
     static const char *const texts[] = {HEAD UCBVI, HEAD JOINT, HEAD MIXED};
     for (size_t t = 0; t < 3; t++) {
-        tacit_results *results = run(texts[t], 1);
+        SCOPED(tacit_results) *results = run(texts[t], 1);
         stage s = stage_open(texts[t]);
         tacit_error err;
-        tacit_agent *agent = NULL;
-        tacit_walk *walk = NULL;
-        tacit_noise *noise = NULL;
+        SCOPED(tacit_agent) *agent = NULL;
+        SCOPED(tacit_walk) *walk = NULL;
+        SCOPED(tacit_noise) *noise = NULL;
         double sum = 0, late = 0, value;
         uint64_t switches = 0, version = 0;
         assert_ok(tacit_experiment_agent(s.experiment, 0, s.world, 0, 2, &agent, &err));
@@ -266,11 +253,7 @@ TEST(regret_is_the_sum_over_episodes_of_best_minus_played)
         assert_true(job->curve[results->n_points - 1] == job->regret);
         for (size_t i = 1; i < results->n_points; i++)
             assert_true(job->curve[i] >= job->curve[i - 1]);
-        tacit_walk_destroy(walk);
-        tacit_noise_destroy(noise);
-        tacit_agent_destroy(agent);
         stage_close(&s);
-        tacit_results_destroy(results);
     }
 }
 
@@ -278,7 +261,7 @@ TEST(curves_have_at_most_a_thousand_points_and_end_at_the_end)
 {
     static const uint64_t sizes[] = {1, 2, 999, 1000, 1001, 1999, 12345, TACIT_MAX_EPISODES};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        tacit_results *r = NULL;
+        SCOPED(tacit_results) *r = NULL;
         tacit_error err;
         const tacit_experiment_changes changes = {.episodes = sizes[i]};
         tacit_experiment *e = NULL;
@@ -293,13 +276,12 @@ TEST(curves_have_at_most_a_thousand_points_and_end_at_the_end)
             assert_true(tacit_results_episode(r, p) > tacit_results_episode(r, p - 1));
         assert_true(tacit_results_episode(r, n - 1) == sizes[i]);
         assert_int_equal(tacit_results_episode(r, n), 0);
-        tacit_results_destroy(r);
     }
 }
 
 TEST(means_and_errors_are_those_of_the_runs)
 {
-    tacit_results *r = NULL;
+    SCOPED(tacit_results) *r = NULL;
     tacit_error err;
     tacit_experiment *e = parse("world: {kind: riverswim}\nepisodes: 5\nruns: 4\n"
                                 "agents: [{kind: uniform}, {kind: optimal}]\n");
@@ -320,7 +302,6 @@ TEST(means_and_errors_are_those_of_the_runs)
     assert_false(tacit_results_complete(r));
     assert_null(tacit_results_job(r, 0, 2, 0));
     assert_null(tacit_results_job(r, 0, 0, 4));
-    tacit_results_destroy(r);
 }
 
 typedef struct watcher {
@@ -341,8 +322,8 @@ static bool watch(void *context, const tacit_lab_progress *p)
 
 TEST(progress_ends_with_everything_done)
 {
-    tacit_experiment *e = parse(HEAD UCBVI STICKS);
-    tacit_results *results = NULL;
+    SCOPED(tacit_experiment) *e = parse(HEAD UCBVI STICKS);
+    SCOPED(tacit_results) *results = NULL;
     tacit_error err;
     watcher w = {0};
     const tacit_lab_options options = {.n_threads = 2, .progress = watch, .context = &w};
@@ -353,15 +334,13 @@ TEST(progress_ends_with_everything_done)
     assert_int_equal(w.last.episodes, 4500);
     assert_int_equal(w.last.n_episodes, 4500);
     assert_true(w.last.seconds_left == 0);
-    tacit_results_destroy(results);
-    tacit_experiment_destroy(e);
 }
 
 TEST(a_stopped_run_gives_back_what_was_finished)
 {
-    tacit_experiment *e =
+    SCOPED(tacit_experiment) *e =
         parse("world: {kind: riverswim}\nepisodes: 1000000000\nagents:\n" STICKS UCBVI);
-    tacit_results *results = NULL;
+    SCOPED(tacit_results) *results = NULL;
     tacit_error err;
     watcher w = {.stop_at = 3}; /* the sticks; nobody waits for the fourth */
     const tacit_lab_options options = {.n_threads = 2, .progress = watch, .context = &w};
@@ -370,31 +349,28 @@ TEST(a_stopped_run_gives_back_what_was_finished)
     for (size_t stick = 0; stick < 3; stick++)
         assert_true(tacit_results_job(results, 0, stick, 0)->done);
     assert_false(tacit_results_job(results, 0, 3, 0)->done);
-    tacit_results_destroy(results);
-    tacit_experiment_destroy(e);
 }
 
 TEST(what_is_wrong_with_the_last_agent_is_said_at_once)
 {
-    tacit_experiment *e = parse("world: {kind: riverswim}\nepisodes: 1000000000\nagents:\n" UCBVI
-                                "  - {label: x, kind: ucbvi, bonus_scale: -1}\n");
+    SCOPED(tacit_experiment) *e =
+        parse("world: {kind: riverswim}\nepisodes: 1000000000\nagents:\n" UCBVI
+              "  - {label: x, kind: ucbvi, bonus_scale: -1}\n");
     tacit_results *results = NULL;
     tacit_error err;
     assert_status(tacit_lab_run(e, NULL, &results, &err), TACIT_BAD_ARGUMENT);
     assert_ptr_equal(strstr(err.message, "f:5: "), err.message);
     assert_null(results);
     assert_status(tacit_lab_run(NULL, NULL, &results, &err), TACIT_BAD_ARGUMENT);
-    tacit_experiment_destroy(e);
 }
 
 TEST(running_out_of_memory_is_told)
 {
-    tacit_experiment *e = parse("world: {kind: riverswim, states: 3, horizon: 2}\nepisodes: "
-                                "5\nagents:\n" STICKS UCBVI);
+    SCOPED(tacit_experiment) *e =
+        parse("world: {kind: riverswim, states: 3, horizon: 2}\nepisodes: "
+              "5\nagents:\n" STICKS UCBVI);
     const tacit_lab_options options = {.n_threads = 1};
-    tacit_results *results = NULL;
+    SCOPED(tacit_results) *results = NULL;
     tacit_error err;
     assert_survives_no_memory(tacit_lab_run(e, &options, &results, &err), assert_null(results));
-    tacit_results_destroy(results);
-    tacit_experiment_destroy(e);
 }

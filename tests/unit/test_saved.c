@@ -91,7 +91,7 @@ TEST(a_sum_restored_at_any_step_goes_on_bit_for_bit)
         for (uint64_t stop = 0; stop <= USERS; stop++)
             for (int released = 0; released < 2; released++) {
                 tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
-                sum_rig first, second;
+                SCOPED_BY(sum_rig_close) sum_rig first, second;
                 double noisy[N], again[N];
                 sum_rig_open_unit(&first, &spec, 1);
                 sum_rig_open_unit(&second, &spec, 2); /* its own noise is forgotten */
@@ -112,8 +112,6 @@ TEST(a_sum_restored_at_any_step_goes_on_bit_for_bit)
                     assert_memory_equal(noisy, again, sizeof noisy);
                 assert_same_future(first.sum, second.sum);
                 free(b.data);
-                sum_rig_close(&first);
-                sum_rig_close(&second);
             }
 }
 
@@ -121,7 +119,7 @@ TEST(saving_changes_nothing_and_says_the_same_twice)
 {
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
-        sum_rig saved, plain;
+        SCOPED_BY(sum_rig_close) sum_rig saved, plain;
         double a[N], b[N];
         sum_rig_open_unit(&saved, &spec, 3);
         sum_rig_open_unit(&plain, &spec, 3);
@@ -135,8 +133,6 @@ TEST(saving_changes_nothing_and_says_the_same_twice)
             add_and_release(plain.sum, b);
             assert_memory_equal(a, b, sizeof a);
         }
-        sum_rig_close(&saved);
-        sum_rig_close(&plain);
     }
 }
 
@@ -146,7 +142,7 @@ TEST(a_saved_state_loads_and_saves_to_the_same_bytes)
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
         spec.structural_zero = zeros;
-        sum_rig first, second;
+        SCOPED_BY(sum_rig_close) sum_rig first, second;
         double x[N] = {0.5, 0, -0.25, 0.1, 0};
         sum_rig_open_unit(&first, &spec, 4);
         sum_rig_open_unit(&second, &spec, 5);
@@ -159,15 +155,13 @@ TEST(a_saved_state_loads_and_saves_to_the_same_bytes)
         assert_memory_equal(b.data, c.data, b.size);
         free(b.data);
         free(c.data);
-        sum_rig_close(&first);
-        sum_rig_close(&second);
     }
 }
 
 TEST(a_buffer_that_is_too_small_is_not_written)
 {
     tacit_sum_spec spec = sum_spec_of(sum_kinds[0], N, USERS);
-    sum_rig rig;
+    SCOPED_BY(sum_rig_close) sum_rig rig;
     uint8_t one = 42;
     size_t size = 1;
     sum_rig_open_unit(&rig, &spec, 1);
@@ -177,7 +171,6 @@ TEST(a_buffer_that_is_too_small_is_not_written)
     assert_status(tacit_sum_save(rig.sum, &one, NULL, NULL), TACIT_BAD_ARGUMENT);
     assert_status(tacit_sum_load(NULL, &one, 1, NULL), TACIT_BAD_ARGUMENT);
     assert_status(tacit_sum_load(rig.sum, NULL, 1, NULL), TACIT_BAD_ARGUMENT);
-    sum_rig_close(&rig);
 }
 
 /* A state after some users, and a fresh sum that it belongs to. */
@@ -336,7 +329,7 @@ TEST(a_position_that_no_walk_reaches_is_refused_even_with_a_right_checksum)
 static void refuse_other(const tacit_sum_spec *of, double of_scale, const char *of_name,
                          const tacit_sum_spec *into, double into_scale, const char *into_name)
 {
-    sum_rig first, second, untouched;
+    SCOPED_BY(sum_rig_close) sum_rig first, second, untouched;
     double a[64] = {0}, b[64] = {0};
     static const double zero[64];
     sum_rig_open(&first, of, of_name, of_scale, 8);
@@ -352,9 +345,6 @@ static void refuse_other(const tacit_sum_spec *of, double of_scale, const char *
     assert_ok(tacit_sum_release(untouched.sum, b, NULL));
     assert_memory_equal(a, b, sizeof a);
     free(saved.data);
-    sum_rig_close(&first);
-    sum_rig_close(&second);
-    sum_rig_close(&untouched);
 }
 
 TEST(a_state_of_another_plan_is_refused)
@@ -439,7 +429,7 @@ TEST(a_sum_that_has_had_users_takes_no_state)
 TEST(a_restored_sum_knows_that_its_noise_is_simulated)
 {
     tacit_sum_spec spec = sum_spec_of(sum_kinds[0], N, USERS);
-    sum_rig first, second;
+    SCOPED_BY(sum_rig_close) sum_rig first, second;
     sum_rig_open_unit(&first, &spec, 9);
     add(first.sum);
     bytes saved = save(first.sum);
@@ -455,6 +445,4 @@ TEST(a_restored_sum_knows_that_its_noise_is_simulated)
     if (tacit_sum_load(second.sum, saved.data, saved.size, NULL) == TACIT_OK)
         assert_true(tacit_ledger_is_simulated(second.ledger));
     free(saved.data);
-    sum_rig_close(&first);
-    sum_rig_close(&second);
 }

@@ -117,14 +117,13 @@ static void write_word(const saved *s, size_t at, uint64_t word)
 /* Loads it and, if it is taken, goes on with it to the end. */
 static bool is_taken(const small_agent *v, const saved *s)
 {
-    tacit_agent *agent = hire(v);
+    SCOPED(tacit_agent) *agent = hire(v);
     tacit_error err = {.message = ""};
     tacit_status status = tacit_agent_load(agent, s->data, s->size, &err);
     for (uint64_t k = 0; k < USERS; k++)
         serve(agent, v, k);
     if (status != TACIT_OK)
         assert_true(err.status == status && err.message[0] != '\0');
-    tacit_agent_destroy(agent);
     return status == TACIT_OK;
 }
 
@@ -136,7 +135,7 @@ TEST(counters_that_nobody_can_have_counted_are_refused)
     n_variants = small_agents_fill(given, N_OF(given), variants);
     for (size_t i = 0; i < n_variants; i++) {
         const small_agent *v = &variants[i];
-        tacit_agent *agent = hire(v);
+        SCOPED(tacit_agent) *agent = hire(v);
         size_t counters = 0;
         for (uint64_t k = 0; k < STOP; k++)
             serve(agent, v, k);
@@ -159,7 +158,6 @@ TEST(counters_that_nobody_can_have_counted_are_refused)
         assert_true(counters > 0);
         assert_true(is_taken(v, &s));
         free(s.data);
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -170,7 +168,7 @@ TEST(users_are_as_many_as_the_steps_of_their_sums_and_levels_follow_from_them)
         const small_agent *v = &variants[i];
         if (v->guarantee.model == TACIT_MODEL_NONE || !is_of_family(&tacit__tabular_rows, v->kind))
             continue;
-        tacit_agent *agent = hire(v);
+        SCOPED(tacit_agent) *agent = hire(v);
         for (uint64_t k = 0; k < STOP; k++)
             serve(agent, v, k);
         saved s = save(agent);
@@ -196,7 +194,6 @@ TEST(users_are_as_many_as_the_steps_of_their_sums_and_levels_follow_from_them)
         }
         assert_true(is_taken(v, &s));
         free(s.data);
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -204,7 +201,7 @@ TEST(users_are_as_many_as_the_steps_of_their_sums_and_levels_follow_from_them)
 TEST(reports_of_single_steps_are_as_many_as_the_users)
 {
     const small_agent *v = &given[0];
-    tacit_agent *agent = hire(v);
+    SCOPED(tacit_agent) *agent = hire(v);
     for (uint64_t k = 0; k < STOP; k++)
         serve(agent, v, k);
     saved s = save(agent);
@@ -229,5 +226,4 @@ TEST(reports_of_single_steps_are_as_many_as_the_users)
     write_word(&s, found, first);
     assert_true(is_taken(v, &s));
     free(s.data);
-    tacit_agent_destroy(agent);
 }

@@ -9,6 +9,8 @@
 #include "support/check.h"
 #include "support/random.h"
 
+SCOPED_TYPE(tacit__scores, tacit__scores_destroy)
+
 enum { STATES = 3, ACTIONS = 2, WIDTH = 2, STEPS = 3, ROWS = STATES * ACTIONS * STATES, BITS = 20 };
 enum { DIMENSION = STEPS * WIDTH + STATES, HORIZON = STEPS + 1 };
 
@@ -43,10 +45,8 @@ static tacit__scores *hire(tacit_model model, uint64_t users, uint64_t first, do
                                      .guarantee = {model, model == TACIT_MODEL_NONE ? 0 : 1,
                                                    model == TACIT_MODEL_NONE ? 0 : 1e-5}};
     tacit__scores *c = NULL;
-    tacit_noise *noise;
-    assert_ok(tacit_noise_create_simulated(3, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(3);
     assert_ok(tacit__scores_create(&o, noise, &c, NULL));
-    tacit_noise_destroy(noise);
     return c;
 }
 
@@ -158,13 +158,13 @@ TEST(batches_grow_and_a_short_rest_is_joined)
                  {7, 1, 1.1, 7, {1, 2, 3, 4, 5, 6, 7}},
                  {1, 1, 1.5, 1, {1}}};
     for (size_t i = 0; i < N_OF(cases); i++) {
-        tacit__scores *c = hire(TACIT_MODEL_NONE, cases[i].users, cases[i].first, cases[i].growth);
+        SCOPED(tacit__scores) *c =
+            hire(TACIT_MODEL_NONE, cases[i].users, cases[i].first, cases[i].growth);
         const uint64_t *ends = tacit__scores_ends(c);
         const size_t n = tacit__scores_batches(c) + 1;
         for (size_t k = 0; k < n; k++)
             assert_int_equal(ends[k], cases[i].ends[k]);
         assert_int_equal(n, cases[i].n);
-        tacit__scores_destroy(c);
     }
 }
 
@@ -172,7 +172,7 @@ TEST(batches_grow_and_a_short_rest_is_joined)
 static void check_sums(tacit_model model, bool devices)
 {
     enum { USERS = 60 };
-    tacit__scores *c = hire(model, USERS, 7, 2);
+    SCOPED(tacit__scores) *c = hire(model, USERS, 7, 2);
     const tacit__score_noise noise = tacit__scores_noise(c);
     uint64_t seed = 9;
     double exact[DIMENSION] = {0};
@@ -222,7 +222,6 @@ static void check_sums(tacit_model model, bool devices)
     user u;
     const tacit_trajectory t = draw_user(&seed, &u);
     assert_status(tacit__scores_add(c, &t, NULL), TACIT_EXHAUSTED);
-    tacit__scores_destroy(c);
 }
 
 TEST(sums_are_those_of_the_batch)
@@ -235,7 +234,7 @@ TEST(sums_are_those_of_the_batch)
 
 TEST(users_outside_the_space_are_refused_and_change_nothing)
 {
-    tacit__scores *c = hire(TACIT_MODEL_JOINT, 20, 5, 2);
+    SCOPED(tacit__scores) *c = hire(TACIT_MODEL_JOINT, 20, 5, 2);
     uint64_t seed = 1;
     user u;
     const tacit_trajectory t = draw_user(&seed, &u);
@@ -251,12 +250,11 @@ TEST(users_outside_the_space_are_refused_and_change_nothing)
     assert_int_equal(tacit__scores_users(c), 0);
     assert_ok(tacit__scores_add(c, &t, NULL));
     assert_int_equal(tacit__scores_users(c), 1);
-    tacit__scores_destroy(c);
 }
 
 TEST(reports_that_no_device_makes_are_refused)
 {
-    tacit__scores *c = hire(TACIT_MODEL_LOCAL, 20, 5, 2);
+    SCOPED(tacit__scores) *c = hire(TACIT_MODEL_LOCAL, 20, 5, 2);
     uint64_t seed = 1;
     user u;
     const tacit_trajectory t = draw_user(&seed, &u);
@@ -272,7 +270,6 @@ TEST(reports_that_no_device_makes_are_refused)
     assert_status(tacit__scores_absorb(c, report, sizeof report - 8, NULL), TACIT_OUT_OF_BOUND);
     assert_int_equal(tacit__scores_users(c), 0);
     assert_ok(tacit__scores_absorb(c, report, sizeof report, NULL));
-    tacit__scores_destroy(c);
 }
 
 TEST(pure_privacy_is_refused)
@@ -293,10 +290,7 @@ TEST(no_memory_is_survived)
                                      .first = 2,
                                      .growth = 2,
                                      .guarantee = {TACIT_MODEL_JOINT, 1, 1e-5}};
-    tacit__scores *c = NULL;
-    tacit_noise *noise;
-    assert_ok(tacit_noise_create_simulated(3, &noise));
+    SCOPED(tacit__scores) *c = NULL;
+    SCOPED(tacit_noise) *noise = simulated_noise(3);
     assert_survives_no_memory(tacit__scores_create(&o, noise, &c, NULL), );
-    tacit__scores_destroy(c);
-    tacit_noise_destroy(noise);
 }

@@ -73,7 +73,7 @@ TEST(a_snapshot_stays_as_the_agent_was)
                                                  .horizon = 1,
                                                  .episodes = 10 * USERS,
                                                  .bandit = &bandit};
-            tacit_agent *agent = agent_of(&request, 3), *snapshot;
+            SCOPED(tacit_agent) *agent = agent_of(&request, 3), *snapshot = NULL;
             answers before, later;
             uint64_t seed = 1;
             learn(agent, &seed);
@@ -93,8 +93,6 @@ TEST(a_snapshot_stays_as_the_agent_was)
                 assert_memory_equal(&all[i].got, &before, sizeof before);
             }
             free(all);
-            tacit_agent_destroy(snapshot);
-            tacit_agent_destroy(agent);
         }
 }
 

@@ -10,6 +10,8 @@
 
 #include "store/results_file.h"
 
+SCOPED_TYPE(tacit__store, tacit__store_close)
+
 static char box[64];
 
 static int make_box(void **state)
@@ -80,7 +82,7 @@ static tacit_status keep_point(void *context, uint64_t job, uint64_t episode, do
 
 TEST_WITH(what_was_committed_is_found_again_bit_for_bit, make_box, clear_box)
 {
-    tacit__store *store = create();
+    SCOPED(tacit__store) *store = create();
     tacit_error err;
     const tacit__kept_job job = {.number = 3,
                                  .part = 1,
@@ -136,14 +138,13 @@ TEST_WITH(what_was_committed_is_found_again_bit_for_bit, make_box, clear_box)
     assert_int_equal(world.people, 11);
     assert_status(tacit__store_read_world(store, 1, &world, &optimal, remark, sizeof remark, &err),
                   TACIT_CORRUPT);
-    tacit__store_close(store);
 }
 
 TEST_WITH(plans_come_back_with_their_scales, make_box, clear_box)
 {
-    tacit__store *store = create();
+    SCOPED(tacit__store) *store = create();
     tacit_error err;
-    tacit_plan *plan = NULL, *back = NULL;
+    SCOPED(tacit_plan) *plan = NULL, *back = NULL;
     const tacit_release lines[] = {{"visits", "why", 3, 9, 2, 1.4, 3, 1.7, 2, "tree", 4, 2, false},
                                    {"rewards", NULL, 2, 9, 0, 0.5, 0, 1.1, 0, NULL, 0, 0, false}};
     char kind[32], remark[32];
@@ -176,14 +177,12 @@ TEST_WITH(plans_come_back_with_their_scales, make_box, clear_box)
     assert_status(
         tacit__store_read_part(store, 2, kind, sizeof kind, remark, sizeof remark, &back, &err),
         TACIT_CORRUPT);
-    tacit_plan_destroy(plan);
-    tacit__store_close(store);
 }
 
 /* The child is killed while it writes; what it had committed is there, the rest is not. */
 TEST_WITH(what_was_not_committed_is_gone, make_box, clear_box)
 {
-    tacit__store *store = create();
+    SCOPED(tacit__store) *store = create();
     tacit_error err;
     assert_ok(tacit__store_begin(store, &err));
     assert_ok(tacit__store_write_points(store, 3, 1, at, regrets, &err));
@@ -195,7 +194,6 @@ TEST_WITH(what_was_not_committed_is_gone, make_box, clear_box)
     assert_ok(tacit__store_open(box, TACIT__STORE_WRITE, &store, &err));
     assert_ok(tacit__store_read_points(store, keep_point, &c, &err));
     assert_int_equal(c.n, 1);
-    tacit__store_close(store);
 }
 
 TEST_WITH(there_is_one_writer_and_many_readers, make_box, clear_box)
@@ -275,13 +273,12 @@ TEST_WITH(a_damaged_file_is_told_and_not_believed, make_box, clear_box)
         bytes[i] = (char)~bytes[i];
     }
     write_file(bytes, size / 2);
-    tacit__store *store = NULL;
+    SCOPED(tacit__store) *store = NULL;
     tacit__kept_head head;
     tacit_status status = tacit__store_open(box, TACIT__STORE_READ, &store, &err);
     if (status == TACIT_OK)
         status = tacit__store_read_head(store, &head, &err);
     assert_status(status, TACIT_CORRUPT);
-    tacit__store_close(store);
     free(bytes);
 }
 

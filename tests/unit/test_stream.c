@@ -15,21 +15,18 @@ enum { N = 64 };
 
 static tacit__site simulated_site(uint64_t seed, const char *name)
 {
-    tacit_noise *root;
     tacit__site site;
-    assert_ok(tacit_noise_create_simulated(seed, &root));
+    SCOPED(tacit_noise) *root = simulated_noise(seed);
     tacit__site_open(&site, root, name);
-    tacit_noise_destroy(root);
     return site;
 }
 
 static tacit__site system_site(const char *name)
 {
-    tacit_noise *root;
+    SCOPED(tacit_noise) *root = NULL;
     tacit__site site;
     assert_ok(tacit_noise_create_from_os(&root));
     tacit__site_open(&site, root, name);
-    tacit_noise_destroy(root);
     return site;
 }
 
@@ -220,7 +217,7 @@ static void words_in_child(tacit__site site, tacit_noise *root, uint64_t out[N])
 
 TEST(a_forked_child_draws_other_words_than_its_parent_and_siblings)
 {
-    tacit_noise *root;
+    SCOPED(tacit_noise) *root = NULL;
     tacit__site site;
     uint64_t before[N], after[N], words[5 * N];
     assert_ok(tacit_noise_create_from_os(&root));
@@ -235,7 +232,6 @@ TEST(a_forked_child_draws_other_words_than_its_parent_and_siblings)
     assert_memory_equal(before, after, sizeof before);
     memcpy(words + 4 * N, after, sizeof after);
     assert_all_different(words, 5 * N);
-    tacit_noise_destroy(root);
 }
 
 TEST(a_grandchild_draws_other_words_than_its_parent)
@@ -257,17 +253,15 @@ TEST(a_grandchild_draws_other_words_than_its_parent)
 
 TEST(a_simulated_site_draws_the_same_words_in_a_forked_child)
 {
-    tacit_noise *root;
     tacit__site site;
     uint64_t parent[N], child[N];
-    assert_ok(tacit_noise_create_simulated(4, &root));
+    SCOPED(tacit_noise) *root = simulated_noise(4);
     tacit__site_open(&site, root, "site");
     tacit__site_words(&site, 0, 0, N, parent);
     words_in_child(site, NULL, child);
     assert_memory_equal(parent, child, sizeof parent);
     words_in_child(site, root, child);
     assert_memory_equal(parent, child, sizeof parent);
-    tacit_noise_destroy(root);
 }
 
 TEST(a_restored_site_gives_the_same_words)

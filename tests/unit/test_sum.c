@@ -26,7 +26,7 @@ TEST(without_noise_a_release_is_the_sum_of_all_users)
     enum { N = 7, USERS = 300 };
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
-        sum_rig rig;
+        SCOPED_BY(sum_rig_close) sum_rig rig;
         double x[N], total[N] = {0}, noisy[N];
         uint64_t random = 1;
         sum_rig_open(&rig, &spec, "sum", 1e-15, 1); /* draws of 1e-15 round to 0 on the lattice */
@@ -41,7 +41,6 @@ TEST(without_noise_a_release_is_the_sum_of_all_users)
                 assert_true(fabs(noisy[i] - total[i]) <= 0x1p-26 * (double)k);
             }
         }
-        sum_rig_close(&rig);
     }
 }
 
@@ -73,7 +72,7 @@ TEST(the_noise_is_as_large_as_announced_and_as_small_as_the_tables_say)
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
         spec.bound.l1 *= 0.5; /* sensitivity 1 */
         spec.bound.l2 *= 0.5;
-        sum_rig rig;
+        SCOPED_BY(sum_rig_close) sum_rig rig;
         double most = 0, stddev;
         uint64_t noisiest = 0;
         sum_rig_open_unit(&rig, &spec, 2);
@@ -104,7 +103,6 @@ TEST(the_noise_is_as_large_as_announced_and_as_small_as_the_tables_say)
             if (sum_kinds[m].mechanism == TACIT_SUM_LOCAL)
                 assert_close(got, sqrt((double)k * (spec.law == TACIT_LAW_LAPLACE ? 2 : 1)), 0.06);
         }
-        sum_rig_close(&rig);
     }
 }
 
@@ -116,7 +114,7 @@ TEST(coordinates_and_names_have_noise_of_their_own)
     static double a[N], b[N], zero[N];
     for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, 1);
-        sum_rig first, second;
+        SCOPED_BY(sum_rig_close) sum_rig first, second;
         sum_rig_open(&first, &spec, "first", 1, 3);
         sum_rig_open(&second, &spec, "second", 1, 3);
         assert_ok(tacit_sum_add(first.sum, zero, NULL));
@@ -130,14 +128,12 @@ TEST(coordinates_and_names_have_noise_of_their_own)
         }
         assert_within(names, -6 * sqrt(N), 6 * sqrt(N));
         assert_within(neighbours, -6 * sqrt(N), 6 * sqrt(N));
-        sum_rig_close(&first);
-        sum_rig_close(&second);
     }
 }
 
 static void run(const tacit_sum_spec *spec, uint64_t seed, uint64_t skip, double *out)
 {
-    sum_rig rig;
+    SCOPED_BY(sum_rig_close) sum_rig rig;
     double *x = calloc(spec->dimension, sizeof *x);
     assert_non_null(x);
     uint64_t random = 4;
@@ -148,7 +144,6 @@ static void run(const tacit_sum_spec *spec, uint64_t seed, uint64_t skip, double
         if (k % skip == 0 || k == spec->users) /* out keeps the last */
             assert_ok(tacit_sum_release(rig.sum, out, NULL));
     }
-    sum_rig_close(&rig);
     free(x);
 }
 
@@ -192,7 +187,7 @@ TEST(the_worst_standard_deviation_is_the_largest_of_all_steps)
     for (size_t m = 0; m < N_SUM_KINDS; m++)
         for (uint64_t users = 1; users < 400; users += 1 + users / 9) {
             tacit_sum_spec spec = sum_spec_of(sum_kinds[m], 1, users);
-            sum_rig rig;
+            SCOPED_BY(sum_rig_close) sum_rig rig;
             double most = 0, stddev;
             sum_rig_open_unit(&rig, &spec, 1);
             for (uint64_t k = 1; k <= users; k++) {
@@ -200,7 +195,6 @@ TEST(the_worst_standard_deviation_is_the_largest_of_all_steps)
                 most = fmax(most, stddev);
             }
             assert_true(tacit_sum_worst_stddev(rig.sum) == most);
-            sum_rig_close(&rig);
         }
 }
 
@@ -208,7 +202,7 @@ TEST(standard_deviations_are_given_for_steps_that_exist)
 {
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], 1, 10);
-        sum_rig rig;
+        SCOPED_BY(sum_rig_close) sum_rig rig;
         double stddev = -1;
         sum_rig_open_unit(&rig, &spec, 1);
         assert_status(tacit_sum_stddev(rig.sum, 0, &stddev), TACIT_BAD_ARGUMENT);
@@ -218,7 +212,6 @@ TEST(standard_deviations_are_given_for_steps_that_exist)
         assert_true(stddev == -1);
         assert_ok(tacit_sum_stddev(rig.sum, 10, &stddev)); /* before it runs */
         assert_true(m < N_NOISY_SUM_KINDS ? stddev > 0 : stddev == 0);
-        sum_rig_close(&rig);
     }
 }
 
@@ -232,7 +225,7 @@ TEST(structural_zeros_are_released_as_exact_zeros_and_cost_nothing)
         tacit_sum_spec packed = sum_spec_of(sum_kinds[m], ACTIVE, USERS);
         tacit_sum_spec spread = sum_spec_of(sum_kinds[m], N, USERS);
         spread.structural_zero = zero;
-        sum_rig a, b;
+        SCOPED_BY(sum_rig_close) sum_rig a, b;
         uint64_t random = 10;
         sum_rig_open_unit(&a, &packed, 11);
         sum_rig_open_unit(&b, &spread, 11);
@@ -255,8 +248,6 @@ TEST(structural_zeros_are_released_as_exact_zeros_and_cost_nothing)
             for (size_t i = 0, n = 0; i < N; i++)
                 assert_true(large[i] == (zero[i] ? 0 : small[n++]));
         }
-        sum_rig_close(&a);
-        sum_rig_close(&b);
     }
 }
 
@@ -271,7 +262,7 @@ TEST(a_sparse_user_is_the_same_as_one_written_out)
     for (size_t m = 0; m < 2 * N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m / 2], N, USERS);
         spec.structural_zero = m % 2 == 1 ? zero : NULL;
-        sum_rig full, sparse;
+        SCOPED_BY(sum_rig_close) sum_rig full, sparse;
         uint64_t random = 12;
         sum_rig_open_unit(&full, &spec, 13);
         sum_rig_open_unit(&sparse, &spec, 13);
@@ -298,8 +289,6 @@ TEST(a_sparse_user_is_the_same_as_one_written_out)
                 x[index[i]] = 0;
         }
         assert_status(tacit_sum_add_sparse(sparse.sum, 0, NULL, NULL, NULL), TACIT_EXHAUSTED);
-        sum_rig_close(&full);
-        sum_rig_close(&sparse);
     }
 }
 
@@ -320,7 +309,7 @@ TEST(sums_of_one_and_of_a_million_coordinates_work)
     for (size_t m = 0; m < N_SUM_KINDS; m++)
         for (size_t d = 0; d < 2; d++) {
             tacit_sum_spec spec = sum_spec_of(sum_kinds[m], dimensions[d], 3);
-            sum_rig rig;
+            SCOPED_BY(sum_rig_close) sum_rig rig;
             double *x = calloc(dimensions[d], sizeof *x),
                    *noisy = calloc(dimensions[d], sizeof *noisy);
             assert_true(x != NULL && noisy != NULL);
@@ -331,7 +320,6 @@ TEST(sums_of_one_and_of_a_million_coordinates_work)
             assert_ok(tacit_sum_release(rig.sum, noisy, NULL));
             for (size_t i = 0; i < dimensions[d]; i++)
                 assert_true(fabs(noisy[i] - 2 * x[i]) <= 1e-7);
-            sum_rig_close(&rig);
             free(x);
             free(noisy);
         }
@@ -343,7 +331,7 @@ TEST(the_memory_is_that_of_the_state)
     enum { N = 100000 };
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, 1000);
-        sum_rig rig;
+        SCOPED_BY(sum_rig_close) sum_rig rig;
         size_t saved;
         sum_rig_open_unit(&rig, &spec, 1);
         size_t bytes = tacit_sum_memory(rig.sum);
@@ -365,7 +353,6 @@ TEST(the_memory_is_that_of_the_state)
             assert_within(numbers, 5, 5.1);
             break;
         }
-        sum_rig_close(&rig);
     }
 }
 
@@ -386,14 +373,13 @@ TEST(the_default_mechanism_is_the_least_noisy_one)
         double most[2] = {0, 0};
         for (int i = 0; i < 2; i++) {
             tacit_sum_spec spec = sum_spec_of(i == 0 ? best : sum_kinds[m], 1, 1000);
-            sum_rig rig;
+            SCOPED_BY(sum_rig_close) sum_rig rig;
             double stddev;
             sum_rig_open_unit(&rig, &spec, 1);
             for (uint64_t k = 1; k <= 1000; k++) {
                 assert_ok(tacit_sum_stddev(rig.sum, k, &stddev));
                 most[i] = fmax(most[i], stddev);
             }
-            sum_rig_close(&rig);
         }
         assert_true(most[0] <= most[1]);
     }

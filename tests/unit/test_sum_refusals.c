@@ -113,7 +113,7 @@ TEST(plans_that_do_not_cover_the_sum_are_refused)
 {
     for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
         tacit_sum_spec good = sum_spec_of(sum_kinds[m], 3, 10), other;
-        sum_rig rig;
+        SCOPED_BY(sum_rig_close) sum_rig rig;
         sum_rig_open_ledger(&rig, &good, "sum", 1, 1);
         expect_no_sum(&rig, good, "another", TACIT_UNDECLARED);
         other = good;
@@ -147,25 +147,23 @@ TEST(plans_that_do_not_cover_the_sum_are_refused)
         /* after all these the line is still free, once */
         assert_ok(tacit_sum_create(&good, rig.ledger, "sum", &rig.sum, NULL));
         expect_no_sum(&rig, good, "sum", TACIT_RELEASED_TWICE);
-        sum_rig_close(&rig);
     }
 }
 
 TEST(a_smaller_bound_than_the_plan_declares_is_fine)
 {
     tacit_sum_spec wide = sum_spec_of(sum_kinds[0], 3, 10), narrow = wide;
-    sum_rig rig;
+    SCOPED_BY(sum_rig_close) sum_rig rig;
     narrow.bound.l2 = 0.5;
     sum_rig_open_ledger(&rig, &wide, "sum", 1, 1);
     assert_ok(tacit_sum_create(&narrow, rig.ledger, "sum", &rig.sum, NULL));
-    sum_rig_close(&rig);
 }
 
 TEST(a_line_is_free_again_only_if_its_sum_was_never_used)
 {
     for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], 3, 10);
-        sum_rig rig;
+        SCOPED_BY(sum_rig_close) sum_rig rig;
         static const double x[3];
         sum_rig_open(&rig, &spec, "sum", 1, 1);
         tacit_sum_destroy(rig.sum);
@@ -174,18 +172,16 @@ TEST(a_line_is_free_again_only_if_its_sum_was_never_used)
         tacit_sum_destroy(rig.sum); /* its first step has been paid for and shown */
         rig.sum = NULL;
         expect_no_sum(&rig, spec, "sum", TACIT_RELEASED_TWICE);
-        sum_rig_close(&rig);
     }
 }
 
 TEST(noise_that_the_lattice_cannot_hold_is_refused_and_the_line_stays_free)
 {
     tacit_sum_spec spec = sum_spec_of(sum_kinds[0], 3, 10);
-    sum_rig rig;
+    SCOPED_BY(sum_rig_close) sum_rig rig;
     sum_rig_open_ledger(&rig, &spec, "sum", 0x1p30, 1);
     expect_no_sum(&rig, spec, "sum", TACIT_BAD_SCALE);
     expect_no_sum(&rig, spec, "sum", TACIT_BAD_SCALE); /* not RELEASED_TWICE */
-    sum_rig_close(&rig);
 }
 
 TEST(guarantees_out_of_range_are_refused)
@@ -203,7 +199,7 @@ TEST(guarantees_out_of_range_are_refused)
                  {1, (double)NAN, TACIT_BAD_DELTA}};
     tacit_sum_spec spec = sum_spec_of(sum_kinds[0], 3, 10);
     tacit_release line;
-    tacit_plan *plan;
+    SCOPED(tacit_plan) *plan = NULL;
     assert_ok(tacit_sum_declare(&spec, "sum", &line, NULL));
     assert_ok(tacit_plan_create(&plan));
     assert_ok(tacit_plan_declare(plan, &line, NULL));
@@ -212,7 +208,6 @@ TEST(guarantees_out_of_range_are_refused)
         assert_status(tacit_plan_calibrate(plan, g, NULL), cases[i].wanted);
     }
     assert_ok(tacit_plan_calibrate(plan, (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, NULL));
-    tacit_plan_destroy(plan);
 }
 
 /* A sum that is offered everything that is wrong, at every step, releases what an undisturbed one does. */
@@ -221,7 +216,7 @@ TEST(after_any_refusal_the_sum_is_as_it_was)
     enum { N = 5, USERS = 6 };
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
-        sum_rig calm, troubled;
+        SCOPED_BY(sum_rig_close) sum_rig calm, troubled;
         double x[N] = {0.1, -0.2, 0, 0.3, 0}, a[N], b[N];
         tacit_error err;
         sum_rig_open_unit(&calm, &spec, 9);
@@ -266,8 +261,6 @@ TEST(after_any_refusal_the_sum_is_as_it_was)
             assert_true(tacit_sum_step(sum) == USERS);
         }
         assert_true(tacit_ledger_passed(troubled.ledger, 0) == (m < N_NOISY_SUM_KINDS ? USERS : 0));
-        sum_rig_close(&calm);
-        sum_rig_close(&troubled);
     }
     assert_status(tacit_sum_add(NULL, NULL, NULL), TACIT_BAD_ARGUMENT);
     assert_status(tacit_sum_release(NULL, NULL, NULL), TACIT_BAD_ARGUMENT);

@@ -39,7 +39,7 @@ TEST(report_and_absorb_are_add)
         for (int sparse = 0; sparse < 2; sparse++) {
             const bool *zero = sparse ? zeros : NULL;
             tacit_sum_spec spec = local_spec(laws[law], zero);
-            sum_rig whole, device, collector;
+            SCOPED_BY(sum_rig_close) sum_rig whole, device, collector;
             sum_rig_open_unit(&whole, &spec, 5);
             sum_rig_open_unit(&device, &spec, 5);
             sum_rig_open_unit(&collector, &spec, 6);
@@ -64,22 +64,18 @@ TEST(report_and_absorb_are_add)
             int64_t report[N] = {0};
             assert_status(tacit_sum_report(device.sum, x, report, NULL), TACIT_EXHAUSTED);
             assert_status(tacit_sum_absorb(collector.sum, report, NULL), TACIT_EXHAUSTED);
-            sum_rig_close(&whole);
-            sum_rig_close(&device);
-            sum_rig_close(&collector);
         }
 }
 
 TEST(reports_outside_the_bound_are_not_made)
 {
     tacit_sum_spec spec = local_spec(TACIT_LAW_LAPLACE, NULL);
-    sum_rig device;
+    SCOPED_BY(sum_rig_close) sum_rig device;
     double x[N] = {2};
     int64_t report[N];
     sum_rig_open_unit(&device, &spec, 5);
     assert_status(tacit_sum_report(device.sum, x, report, NULL), TACIT_OUT_OF_BOUND);
     assert_true(tacit_ledger_passed(device.ledger, 0) == 0);
-    sum_rig_close(&device);
 }
 
 /* What no honest device can send is refused, at the very bound, whichever the sign, and changes nothing. */
@@ -87,7 +83,7 @@ TEST(forged_reports_are_refused)
 {
     for (int law = 0; law < 2; law++) {
         tacit_sum_spec spec = local_spec(laws[law], NULL);
-        sum_rig rig;
+        SCOPED_BY(sum_rig_close) sum_rig rig;
         sum_rig_open(&rig, &spec, "sum", 1, 5);
         int64_t report[N] = {0}, low = 0, high = INT64_MAX;
         while (high - low > 1) { /* the largest number that is taken */
@@ -113,7 +109,6 @@ TEST(forged_reports_are_refused)
         double noisy[N];
         assert_ok(tacit_sum_release(rig.sum, noisy, NULL));
         assert_close(noisy[N - 1], -USERS * (double)low * 0x1p-26, 1e-12);
-        sum_rig_close(&rig);
     }
 }
 
@@ -121,7 +116,7 @@ TEST(only_local_sums_have_reports)
 {
     tacit_sum_spec spec = local_spec(TACIT_LAW_GAUSSIAN, NULL);
     spec.mechanism = TACIT_SUM_TREE;
-    sum_rig rig;
+    SCOPED_BY(sum_rig_close) sum_rig rig;
     double x[N] = {0};
     int64_t report[N] = {0};
     sum_rig_open_unit(&rig, &spec, 5);
@@ -129,5 +124,4 @@ TEST(only_local_sums_have_reports)
     assert_status(tacit_sum_absorb(rig.sum, report, NULL), TACIT_UNSUPPORTED);
     assert_status(tacit_sum_report(NULL, x, report, NULL), TACIT_BAD_ARGUMENT);
     assert_status(tacit_sum_absorb(rig.sum, NULL, NULL), TACIT_BAD_ARGUMENT);
-    sum_rig_close(&rig);
 }

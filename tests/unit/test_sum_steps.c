@@ -71,7 +71,7 @@ TEST(the_plan_has_as_many_steps_as_there_are_releases)
     for (size_t k = 0; k < N_NOISY_SUM_KINDS; k++) {
         if (sum_kinds[k].mechanism == TACIT_SUM_LOCAL)
             continue;
-        sum_rig rig = open_rig(sum_kinds[k], RELEASES, 5);
+        SCOPED_BY(sum_rig_close) sum_rig rig = open_rig(sum_kinds[k], RELEASES, 5);
         const tacit_sum_spec few = sum_spec_of(sum_kinds[k], DIMENSION, RELEASES),
                              all = sum_spec_of(sum_kinds[k], DIMENSION, PEOPLE);
         tacit_release of_few, of_all;
@@ -86,7 +86,6 @@ TEST(the_plan_has_as_many_steps_as_there_are_releases)
         assert_ok(tacit_sum_stddev(rig.sum, RELEASES, &stddev));
         assert_true(stddev <= tacit_sum_worst_stddev(rig.sum));
         assert_status(tacit_sum_stddev(rig.sum, RELEASES + 1, &stddev), TACIT_BAD_ARGUMENT);
-        sum_rig_close(&rig);
     }
 }
 
@@ -95,7 +94,7 @@ TEST(a_release_shows_everybody_who_came_before_it)
     for (size_t k = 0; k < N_SUM_KINDS; k++) {
         if (sum_kinds[k].mechanism == TACIT_SUM_LOCAL)
             continue;
-        sum_rig rig = open_rig(sum_kinds[k], RELEASES, 1e-6);
+        SCOPED_BY(sum_rig_close) sum_rig rig = open_rig(sum_kinds[k], RELEASES, 1e-6);
         double noisy[DIMENSION], exact[DIMENSION] = {0};
         for (size_t r = 0, t = 0; r < RELEASES; r++) {
             for (; t < due[r]; t++) {
@@ -109,7 +108,6 @@ TEST(a_release_shows_everybody_who_came_before_it)
             for (size_t i = 0; i < DIMENSION; i++)
                 assert_true(fabs(noisy[i] - exact[i]) < 1e-4);
         }
-        sum_rig_close(&rig);
     }
 }
 
@@ -120,6 +118,7 @@ TEST(the_noise_of_a_step_is_that_of_everybody_in_it_together)
     static const sum_kind kinds[] = {{TACIT_SUM_TREE, TACIT_LAW_LAPLACE},
                                      {TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN}};
     for (size_t k = 0; k < 2; k++) {
+        SCOPED_BY(sum_rig_close)
         sum_rig rig = open_rig(kinds[k], RELEASES, 5), shadow = open_rig(kinds[k], RELEASES, 5);
         const tacit__lattice lattice = *tacit__sum_lattice(rig.sum);
         const tacit__gate_spec spec = {
@@ -150,7 +149,6 @@ TEST(the_noise_of_a_step_is_that_of_everybody_in_it_together)
             if (r == 0)
                 assert_memory_equal(d.exact[r], batch, sizeof batch);
         }
-        sum_rig_close(&rig);
         sum_rig_close(&shadow);
     }
 }
@@ -160,7 +158,7 @@ TEST(people_and_releases_are_counted_apart)
     static const sum_kind kinds[] = {{TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN},
                                      {TACIT_SUM_EXACT, TACIT_LAW_NONE}};
     for (size_t k = 0; k < 2; k++) {
-        sum_rig rig = open_rig(kinds[k], 2, 5);
+        SCOPED_BY(sum_rig_close) sum_rig rig = open_rig(kinds[k], 2, 5);
         double noisy[DIMENSION];
         assert_status(tacit_sum_release(rig.sum, noisy, NULL), TACIT_NOTHING_TO_RELEASE);
         add_people(rig.sum, 0, 30);
@@ -172,7 +170,6 @@ TEST(people_and_releases_are_counted_apart)
         assert_status(tacit_sum_release(rig.sum, noisy, NULL), TACIT_EXHAUSTED);
         assert_status(tacit_sum_add(rig.sum, person(0), NULL), TACIT_EXHAUSTED);
         assert_true(tacit__sum_people(rig.sum) == PEOPLE && tacit_sum_step(rig.sum) == 2);
-        sum_rig_close(&rig);
     }
 }
 
@@ -201,7 +198,7 @@ static tacit_status refuse(void *context, const tacit_release *release, uint64_t
 TEST(a_charge_that_is_refused_leaves_everybody_waiting)
 {
     const sum_kind kind = {TACIT_SUM_TREE, TACIT_LAW_GAUSSIAN};
-    sum_rig rig = open_rig(kind, 2, 5), other = open_rig(kind, 2, 5);
+    SCOPED_BY(sum_rig_close) sum_rig rig = open_rig(kind, 2, 5), other = open_rig(kind, 2, 5);
     bool closed = true;
     double noisy[DIMENSION], same[DIMENSION];
     tacit_ledger_set_journal(rig.ledger, refuse, &closed);
@@ -213,8 +210,6 @@ TEST(a_charge_that_is_refused_leaves_everybody_waiting)
     assert_ok(tacit_sum_release(rig.sum, noisy, NULL));
     assert_ok(tacit_sum_release(other.sum, same, NULL));
     assert_memory_equal(noisy, same, sizeof noisy);
-    sum_rig_close(&rig);
-    sum_rig_close(&other);
 }
 
 static size_t save(const tacit_sum *sum, uint8_t **out)
@@ -232,6 +227,7 @@ TEST(people_who_wait_are_saved_with_the_sum)
     for (size_t k = 0; k < N_SUM_KINDS; k++) {
         if (sum_kinds[k].mechanism == TACIT_SUM_LOCAL)
             continue;
+        SCOPED_BY(sum_rig_close)
         sum_rig rig = open_rig(sum_kinds[k], RELEASES, 5),
                 copy = open_rig(sum_kinds[k], RELEASES, 5),
                 others = open_rig(sum_kinds[k], RELEASES + 1, 5);
@@ -251,7 +247,6 @@ TEST(people_who_wait_are_saved_with_the_sum)
         assert_ok(tacit_sum_release(copy.sum, other, NULL));
         assert_memory_equal(one, other, sizeof one);
         free(bytes);
-        sum_rig_close(&rig);
         sum_rig_close(&copy);
         sum_rig_close(&others);
     }
@@ -261,6 +256,7 @@ TEST(integers_from_elsewhere_are_added_like_the_numbers_that_they_were_made_of)
 {
     for (size_t k = 0; k < N_SUM_KINDS; k++) {
         uint64_t releases = sum_kinds[k].mechanism == TACIT_SUM_LOCAL ? PEOPLE : RELEASES;
+        SCOPED_BY(sum_rig_close)
         sum_rig here = open_rig(sum_kinds[k], releases, 5),
                 there = open_rig(sum_kinds[k], releases, 5);
         const tacit__lattice lattice = *tacit__sum_lattice(here.sum);
@@ -282,7 +278,6 @@ TEST(integers_from_elsewhere_are_added_like_the_numbers_that_they_were_made_of)
         assert_ok(tacit_sum_release(here.sum, one, NULL));
         assert_ok(tacit_sum_release(there.sum, other, NULL));
         assert_memory_equal(one, other, sizeof one);
-        sum_rig_close(&here);
         sum_rig_close(&there);
     }
 }
@@ -291,7 +286,7 @@ TEST(integers_beyond_the_bound_are_refused_and_change_nothing)
 {
     const sum_kind kind = {TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN};
     tacit_sum_spec spec = sum_spec_of(kind, 3, 2);
-    sum_rig rig;
+    SCOPED_BY(sum_rig_close) sum_rig rig;
     spec.bound.nonnegative = true;
     spec.bound.nonzeros = 2;
     sum_rig_open(&rig, &spec, "sum", 5, 1);
@@ -316,5 +311,4 @@ TEST(integers_beyond_the_bound_are_refused_and_change_nothing)
         assert_status(
             tacit__sum_add_foreign(rig.sum, &(tacit__input){.n = 3, .value = right}, NULL),
             i < 2 ? TACIT_OK : TACIT_EXHAUSTED);
-    sum_rig_close(&rig);
 }

@@ -7,6 +7,8 @@
 #include "plan/ucbvi.h"
 #include "support/arena.h"
 
+SCOPED_TYPE(tacit__tabular, tacit__tabular_destroy)
+
 static tacit_agent *hire(const arena *a, const char *kind, tacit_guarantee g, uint64_t episodes,
                          const tacit_setting *settings, size_t n)
 {
@@ -48,14 +50,14 @@ static void assert_decides_like_ucbvi(const char *other, tacit_guarantee g, cons
                                       tacit_setting plain, tacit_setting more)
 {
     enum { EPISODES = 400 };
-    arena a = arena_open("riverswim", NULL, 0, 4);
+    SCOPED_BY(arena_close) arena a = arena_open("riverswim", NULL, 0, 4);
     /* by default ucbvi explores a little more, and private counts are released rarely */
     const tacit_setting bonus = {.key = "bonus", .value = "bernstein"},
                         every = {.key = "schedule", .value = "every"};
     tacit_setting mine[] = {{.key = "pooled", .value = pooled}, bonus, every, plain},
                   others[] = {{.key = "pooled", .value = pooled}, bonus, every, more};
-    tacit_agent *x = hire(&a, "ucbvi", none, EPISODES, mine, plain.key != NULL ? 4 : 3);
-    tacit_agent *y = hire(&a, other, g, EPISODES, others, more.key != NULL ? 4 : 3);
+    SCOPED(tacit_agent) *x = hire(&a, "ucbvi", none, EPISODES, mine, plain.key != NULL ? 4 : 3);
+    SCOPED(tacit_agent) *y = hire(&a, other, g, EPISODES, others, more.key != NULL ? 4 : 3);
     tacit_error err;
     for (uint64_t k = 0; k < EPISODES; k++) {
         tacit_billboard first, second;
@@ -68,9 +70,6 @@ static void assert_decides_like_ucbvi(const char *other, tacit_guarantee g, cons
         assert_ok(tacit_agent_learn(x, &t, &err));
         assert_ok(tacit_agent_learn(y, &t, &err));
     }
-    tacit_agent_destroy(x);
-    tacit_agent_destroy(y);
-    arena_close(&a);
 }
 
 static const tacit_setting nothing = {.key = NULL};
@@ -118,7 +117,7 @@ TEST(sparse_counts_give_the_decisions_of_dense_ones)
 {
     enum { EPISODES = 300 };
     for (int bonus = TACIT__BONUS_BERNSTEIN; bonus <= TACIT__BONUS_AZAR_BERNSTEIN; bonus++) {
-        arena a = arena_open("riverswim", NULL, 0, 12);
+        SCOPED_BY(arena_close) arena a = arena_open("riverswim", NULL, 0, 12);
         size_t n = a.facts->n_states, pairs = n * a.facts->n_actions;
         tacit__space space = {n, a.facts->n_actions, a.facts->horizon, 1};
         double *visits = calloc(pairs, sizeof *visits), *rewards = calloc(pairs, sizeof *rewards);
@@ -168,7 +167,6 @@ TEST(sparse_counts_give_the_decisions_of_dense_ones)
         free(visits);
         free(rewards);
         free(moves);
-        arena_close(&a);
     }
 }
 
@@ -179,7 +177,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
 {
     enum { EPISODES = 600 };
     tacit_setting settings[] = {{.key = "states", .value = "4"}, {.key = "horizon", .value = "5"}};
-    arena a = arena_open("riverswim", settings, 2, 6);
+    SCOPED_BY(arena_close) arena a = arena_open("riverswim", settings, 2, 6);
     size_t s = a.facts->n_states, h = a.facts->horizon, n_actions = a.facts->n_actions,
            pairs = s * n_actions;
     tacit__space space = {s, n_actions, h, tables == 0 ? h : 1};
@@ -202,9 +200,8 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
                                  .weight_rewards = 1};
     tacit__planner_options po = {
         .bonus_scale = 1, .error_scale = 1, .failure = 0.1, .episodes = EPISODES, .tie_seed = 1};
-    tacit_noise *noise;
-    tacit__tabular *curator;
-    assert_ok(tacit_noise_create_simulated(8, &noise));
+    SCOPED(tacit__tabular) *curator = NULL;
+    SCOPED(tacit_noise) *noise = simulated_noise(8);
     assert_ok(tacit__tabular_create(&co, noise, &curator, &err));
     void *planner = make_ucbvi(space, &po, bonus, true);
     for (uint64_t k = 0; k < EPISODES; k++) {
@@ -235,12 +232,9 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
         assert_ok(tacit__tabular_add(curator, &t, &err));
     }
     tacit__ucbvi.destroy(planner);
-    tacit__tabular_destroy(curator);
-    tacit_noise_destroy(noise);
     free(values);
     free(visits);
     free(best);
-    arena_close(&a);
 }
 
 TEST(at_bonus_scale_one_values_are_never_underestimated)
@@ -270,13 +264,11 @@ TEST(without_privacy_regret_flattens_on_three_worlds)
     static const char *const worlds[] = {"riverswim", "deep-sea", "random-tabular"};
     for (size_t i = 0; i < 3; i++) {
         double first, last;
-        arena a = arena_open(worlds[i], NULL, 0, 5);
-        tacit_agent *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
+        SCOPED_BY(arena_close) arena a = arena_open(worlds[i], NULL, 0, 5);
+        SCOPED(tacit_agent) *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
         double total = regret(&a, agent, EPISODES, &first, &last);
         assert_true(total > 0);
         assert_true(last < first / 5);
-        tacit_agent_destroy(agent);
-        arena_close(&a);
     }
 }
 
@@ -289,7 +281,7 @@ TEST(large_spaces_are_counted_sparsely)
                                 {.key = "actions", .value = "2"},
                                 {.key = "horizon", .value = "5"},
                                 {.key = "branching", .value = "3"}};
-    arena a = arena_open("random-tabular", settings, 4, 3);
+    SCOPED_BY(arena_close) arena a = arena_open("random-tabular", settings, 4, 3);
     double first, last;
     tacit_agent *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
     assert_true(regret(&a, agent, EPISODES, &first, &last) > 0);
@@ -302,7 +294,6 @@ TEST(large_spaces_are_counted_sparsely)
                                    .episodes = 10};
     tacit_error err;
     assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_TOO_LARGE);
-    arena_close(&a);
 }
 
 TEST(a_private_learner_converges_on_riverswim_either_way_round)
@@ -312,20 +303,18 @@ TEST(a_private_learner_converges_on_riverswim_either_way_round)
     for (int mirror = 0; mirror < 2; mirror++) {
         double first, last;
         tacit_setting settings[] = {{.key = "mirror", .value = mirror ? "yes" : "no"}};
-        arena a = arena_open("riverswim", settings, 1, 5);
+        SCOPED_BY(arena_close) arena a = arena_open("riverswim", settings, 1, 5);
         const tacit_guarantee g = {TACIT_MODEL_JOINT, 10, 5e-6};
-        tacit_agent *agent = hire(&a, "dp-ucbvi", g, EPISODES, NULL, 0);
+        SCOPED(tacit_agent) *agent = hire(&a, "dp-ucbvi", g, EPISODES, NULL, 0);
         totals[mirror] = regret(&a, agent, EPISODES, &first, &last);
         assert_true(last < first / 10);
-        tacit_agent_destroy(agent);
-        arena_close(&a);
     }
     assert_within(totals[0] / totals[1], 0.5, 2); /* ties do not favour either action */
 }
 
 TEST(what_a_kind_does_not_have_is_refused)
 {
-    arena a = arena_open("riverswim", NULL, 0, 1);
+    SCOPED_BY(arena_close) arena a = arena_open("riverswim", NULL, 0, 1);
     tacit_agent_request request = {.kind = "ucbvi",
                                    .guarantee = {TACIT_MODEL_JOINT, 1, 0},
                                    .n_states = 6,
@@ -334,9 +323,8 @@ TEST(what_a_kind_does_not_have_is_refused)
                                    .stationary = true,
                                    .episodes = 10};
     tacit_agent *agent = NULL;
-    tacit_noise *noise;
     tacit_error err;
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_UNSUPPORTED);
     assert_non_null(strstr(err.message, "it has: none"));
     request.kind = "pucb";
@@ -371,15 +359,14 @@ TEST(what_a_kind_does_not_have_is_refused)
     assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_TOO_LARGE);
     assert_non_null(strstr(err.message, "GB"));
     assert_null(agent);
-    tacit_noise_destroy(noise);
-    arena_close(&a);
 }
 
 TEST(a_trajectory_that_does_not_fit_changes_nothing)
 {
-    arena a = arena_open("riverswim", NULL, 0, 2);
+    SCOPED_BY(arena_close) arena a = arena_open("riverswim", NULL, 0, 2);
     const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
-    tacit_agent *x = hire(&a, "dp-ucbvi", g, 3, NULL, 0), *y = hire(&a, "dp-ucbvi", g, 3, NULL, 0);
+    SCOPED(tacit_agent) *x = hire(&a, "dp-ucbvi", g, 3, NULL, 0),
+                        *y = hire(&a, "dp-ucbvi", g, 3, NULL, 0);
     tacit_billboard bx, by;
     tacit_error err;
     assert_ok(tacit_agent_plan(x, &bx, &err));
@@ -402,9 +389,6 @@ TEST(a_trajectory_that_does_not_fit_changes_nothing)
         assert_memory_equal(bx.policy, by.policy, 120 * sizeof *bx.policy);
     }
     assert_status(tacit_agent_learn(x, &t, &err), TACIT_EXHAUSTED);
-    tacit_agent_destroy(x);
-    tacit_agent_destroy(y);
-    arena_close(&a);
 }
 
 /* What a learner declares of its moves, and the size of a local report, for the river: 20 steps, 12 pairs, 6 states. */
@@ -448,7 +432,7 @@ TEST(what_can_be_left_out_is_left_out_where_that_is_sound)
                                        .stationary = cases[i].stationary,
                                        .episodes = 100,
                                        .file = "some.yaml"};
-        tacit_agent *agent;
+        SCOPED(tacit_agent) *agent = NULL;
         tacit_error err;
         size_t size;
         tacit_status status = agent_try(&request, 1, &agent, &err);
@@ -464,7 +448,6 @@ TEST(what_can_be_left_out_is_left_out_where_that_is_sound)
         assert_close(moves->l2, cases[i].l2, 1e-12);
         assert_ok(tacit_agent_report(agent, NULL, NULL, &size, &err));
         assert_int_equal(size, 8 * (4 + cases[i].numbers)); /* and the agent's head */
-        tacit_agent_destroy(agent);
     }
 }
 
@@ -496,12 +479,11 @@ TEST(published_constants_give_what_the_errata_say)
                                        .horizon = 20,
                                        .stationary = pooled,
                                        .episodes = 50000};
-        tacit_agent *agent = agent_of(&request, 1);
+        SCOPED(tacit_agent) *agent = agent_of(&request, 1);
         tacit_composition real;
         assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), 0, &real, NULL));
         assert_close(real.epsilon.high, cases[i].real, 1e-9);
         bool stamped = strstr(tacit_agent_remark(agent), "NOT PRIVATE at epsilon 1: ") != NULL;
         assert_int_equal(stamped, cases[i].real > 1.001);
-        tacit_agent_destroy(agent);
     }
 }

@@ -7,6 +7,8 @@
 #include "support/check.h"
 #include "support/random.h"
 
+SCOPED_TYPE(tacit__tabular, tacit__tabular_destroy)
+
 enum { S = 3, A = 2, H = 4, ROWS = H * S * A, USERS = 300 };
 
 TEST(levels_are_quantiles_of_sums_of_draws)
@@ -60,7 +62,6 @@ static void count(size_t tables, const uint32_t *states, const uint32_t *actions
 
 static tacit__tabular *open_with(tacit__tabular_options o, uint64_t seed)
 {
-    tacit_noise *noise;
     tacit__tabular *curator;
     tacit_error err;
     o.episodes = USERS + 1;
@@ -71,9 +72,8 @@ static tacit__tabular *open_with(tacit__tabular_options o, uint64_t seed)
     o.weight_visits = 14;
     o.weight_moves = 12;
     o.weight_rewards = 1;
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(seed);
     assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
-    tacit_noise_destroy(noise);
     return curator;
 }
 
@@ -118,7 +118,7 @@ TEST(releases_keep_to_their_levels)
             int failures = 0;
             for (uint64_t run = 0; run < 12; run++) {
                 static counted exact;
-                tacit__tabular *curator = open(promises[p], tables, false, 100 + run);
+                SCOPED(tacit__tabular) *curator = open(promises[p], tables, false, 100 + run);
                 bool failed = false;
                 memset(&exact, 0, sizeof exact);
                 for (int k = 0; k < USERS; k++) {
@@ -141,7 +141,6 @@ TEST(releases_keep_to_their_levels)
                     }
                 }
                 failures += failed;
-                tacit__tabular_destroy(curator);
             }
             assert_true(failures <= 5);
             for (int i = 0; i < 3; i++)
@@ -156,7 +155,7 @@ TEST(single_step_reports_stand_for_all_steps)
     const tacit_guarantee hardly = {TACIT_MODEL_LOCAL, 1e12, 0};
     static counted exact;
     uint64_t seed = 2;
-    tacit__tabular *curator = open(hardly, H, true, 7);
+    SCOPED(tacit__tabular) *curator = open(hardly, H, true, 7);
     tacit__counts c;
     tacit_error err;
     memset(&exact, 0, sizeof exact);
@@ -183,7 +182,6 @@ TEST(single_step_reports_stand_for_all_steps)
         assert_true(fabs(c.visits[row] - exact.visits[row]) <=
                     6 * sqrt((H - 1) * exact.visits[row]));
     }
-    tacit__tabular_destroy(curator);
 }
 
 TEST(the_first_visits_of_a_user_count)
@@ -192,7 +190,8 @@ TEST(the_first_visits_of_a_user_count)
         for (int local = 0; local < 2; local++) {
             static counted exact;
             uint64_t seed = 3;
-            tacit__tabular *curator = open_few(local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, most);
+            SCOPED(tacit__tabular) *curator =
+                open_few(local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, most);
             tacit__counts c;
             tacit_error err;
             memset(&exact, 0, sizeof exact);
@@ -218,7 +217,6 @@ TEST(the_first_visits_of_a_user_count)
             assert_true(share(c.visits, exact.visits, S * A, 1) < 0.02);
             assert_true(share(c.moves, exact.moves, S * A * S, 1) < 0.02);
             assert_true(share(c.rewards, exact.rewards, S * A, 1) < 0.02);
-            tacit__tabular_destroy(curator);
         }
 }
 
@@ -236,7 +234,7 @@ TEST(leaving_out_later_visits_biases_nothing)
                 states[h + 1] = path >> h & 1U;
                 weight *= p[states[h]][states[h + 1]];
             }
-            tacit__tabular *curator = open_few(TACIT_MODEL_JOINT, most);
+            SCOPED(tacit__tabular) *curator = open_few(TACIT_MODEL_JOINT, most);
             tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
             tacit__counts c;
             tacit_error err;
@@ -247,7 +245,6 @@ TEST(leaving_out_later_visits_biases_nothing)
                 for (size_t next = 0; next < 2; next++)
                     moves[s][next] += weight * c.moves[s * A * S + next];
             }
-            tacit__tabular_destroy(curator);
         }
         for (size_t s = 0; s < 2; s++)
             for (size_t next = 0; next < 2; next++)
@@ -282,11 +279,10 @@ static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
     static uint8_t report[8 * (1 + 2 * ROWS + ROWS * S)];
     uint64_t seed = 3;
     const size_t rows = o.space.tables * S * A;
-    tacit_noise *noise;
-    tacit__tabular *curator;
+    SCOPED(tacit__tabular) *curator = NULL;
     tacit__counts c;
     tacit_error err;
-    assert_ok(tacit_noise_create_simulated(5, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(5);
     assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
     memset(&exact, 0, sizeof exact);
     for (int k = 0; k < USERS; k++) {
@@ -315,8 +311,6 @@ static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
     assert_true(share(c.visits, exact.visits, rows, 1e-2) <= 1);
     assert_true(share(c.moves, exact.moves, moves, 1e-2) <= 1);
     assert_true(share(c.rewards, exact.rewards, rows, 1e-2) <= 1);
-    tacit__tabular_destroy(curator);
-    tacit_noise_destroy(noise);
 }
 
 static tacit__tabular_options options_of(tacit_guarantee g, size_t tables)
@@ -341,12 +335,10 @@ enum { PROMISES = sizeof exact_or_nearly / sizeof *exact_or_nearly };
 
 static void refused(const tacit__tabular_options *o)
 {
-    tacit_noise *noise;
     tacit__tabular *curator;
     tacit_error err;
-    assert_ok(tacit_noise_create_simulated(5, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(5);
     assert_status(tacit__tabular_create(o, noise, &curator, &err), TACIT_UNSUPPORTED);
-    tacit_noise_destroy(noise);
 }
 
 /* All steps but the last are counted as they were; of the last, visits and rewards. */
@@ -395,11 +387,10 @@ TEST(visits_that_are_sums_keep_to_their_levels)
             static counted exact;
             tacit__tabular_options o = options_of(promises[p], H);
             bool failed = false;
-            tacit_noise *noise;
-            tacit__tabular *curator;
+            SCOPED(tacit__tabular) *curator = NULL;
             tacit_error err;
             o.visits_from_moves = true;
-            assert_ok(tacit_noise_create_simulated(200 + run, &noise));
+            SCOPED(tacit_noise) *noise = simulated_noise(200 + run);
             assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
             memset(&exact, 0, sizeof exact);
             for (int k = 0; k < USERS; k++) {
@@ -423,8 +414,6 @@ TEST(visits_that_are_sums_keep_to_their_levels)
                                   c.visits[row] - 1e-9, c.visits[row] + 1e-9);
             }
             failures += failed;
-            tacit__tabular_destroy(curator);
-            tacit_noise_destroy(noise);
         }
         assert_true(failures <= 5);
         assert_true(worst > 0.4);

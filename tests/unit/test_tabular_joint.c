@@ -7,6 +7,8 @@
 #include "support/check.h"
 #include "support/random.h"
 
+SCOPED_TYPE(tacit__tabular, tacit__tabular_destroy)
+
 enum { S = 9, A = 2, MAX_H = 20, MAX_CELLS = S * A * S, STARTS = 12, MOVES_A_START = 6000 };
 
 typedef struct user {
@@ -28,13 +30,11 @@ static tacit__tabular *start(size_t horizon, uint64_t visits, double norm, doubl
                                 .weight_visits = 14,
                                 .weight_moves = 12,
                                 .weight_rewards = weight_rewards};
-    tacit_noise *noise;
     tacit__tabular *c;
     tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     if (tacit__tabular_create(&o, noise, &c, &err) != TACIT_OK)
         fail_msg("%s", err.message);
-    tacit_noise_destroy(noise);
     return c;
 }
 
@@ -129,13 +129,12 @@ TEST(no_two_users_pass_what_the_lines_add_up_to)
         for (size_t j = 0; j < 3; j++)
             for (uint64_t visits = 0; visits <= 4; visits += 2) {
                 const double u = 1 / sqrt((double)horizons[i]);
-                tacit__tabular *c = start(horizons[i], visits, u, weights[j]);
+                SCOPED(tacit__tabular) *c = start(horizons[i], visits, u, weights[j]);
                 double most = climb(&r, c);
                 /* of 4 visits the last has half of what is left: 1 + 1 + 1 + 1/2 of a budget of 4 */
                 if (!(most <= 1 + 1e-9 && most >= 0.85))
                     fail_msg("H %zu, m %llu, weight %g: %.6f of what is declared", horizons[i],
                              (unsigned long long)visits, weights[j], most);
-                tacit__tabular_destroy(c);
             }
 }
 
@@ -153,10 +152,8 @@ TEST(rewards_may_not_have_less_than_half_of_the_noise_of_visits)
                                 .weight_visits = 14,
                                 .weight_moves = 12,
                                 .weight_rewards = 29};
-    tacit_noise *noise;
     tacit__tabular *c;
     tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_status(tacit__tabular_create(&o, noise, &c, &err), TACIT_BAD_PLAN);
-    tacit_noise_destroy(noise);
 }

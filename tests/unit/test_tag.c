@@ -8,6 +8,8 @@
 #include "noise/tag.h"
 #include "support/random.h"
 
+SCOPED_TYPE(tacit__tagger, tacit__tagger_destroy)
+
 enum { MOST = 2000 };
 
 static const uint8_t key[TACIT__KEY_BYTES] = {1, 2, 3};
@@ -51,7 +53,7 @@ TEST(zeros_may_be_left_out)
     static size_t index[MOST];
     uint64_t random = 1;
     for (size_t s = 0; s < N_SHAPES; s++) {
-        tacit__tagger *t = tagger_of(shapes[s].size, shapes[s].largest);
+        SCOPED(tacit__tagger) *t = tagger_of(shapes[s].size, shapes[s].largest);
         fill(x, shapes[s].size, shapes[s].largest, &random);
         size_t n = 0;
         for (size_t i = 0; i < shapes[s].size; i++)
@@ -62,7 +64,6 @@ TEST(zeros_may_be_left_out)
         tacit__tag sparse =
             tacit__tag_of(t, &unlabeled, &(tacit__input){.n = n, .index = index, .value = value});
         assert_true(is_same(dense(t, shapes[s].size, x), sparse));
-        tacit__tagger_destroy(t);
     }
 }
 
@@ -71,7 +72,7 @@ TEST(every_processor_makes_the_same_tags)
     static int64_t x[MOST];
     uint64_t random = 2;
     for (size_t s = 0; s < N_SHAPES; s++) {
-        tacit__tagger *t = tagger_of(shapes[s].size, shapes[s].largest);
+        SCOPED(tacit__tagger) *t = tagger_of(shapes[s].size, shapes[s].largest);
         for (int round = 0; round < 20; round++) {
             fill(x, shapes[s].size, shapes[s].largest, &random);
             if (round == 0) /* the largest sums there are */
@@ -86,7 +87,6 @@ TEST(every_processor_makes_the_same_tags)
             tacit__cpu_pretend_base(false);
             assert_true(is_same(fast, plain));
         }
-        tacit__tagger_destroy(t);
     }
 }
 
@@ -96,7 +96,7 @@ TEST(a_change_of_any_place_shows)
     static int64_t x[MOST];
     uint64_t random = 3;
     for (size_t s = 0; s < N_SHAPES; s++) {
-        tacit__tagger *t = tagger_of(shapes[s].size, shapes[s].largest);
+        SCOPED(tacit__tagger) *t = tagger_of(shapes[s].size, shapes[s].largest);
         memset(x, 0, sizeof x);
         assert_true(is_same(dense(t, shapes[s].size, x), (tacit__tag){0}));
         fill(x, shapes[s].size, shapes[s].largest / 2, &random);
@@ -121,7 +121,6 @@ TEST(a_change_of_any_place_shows)
             }
         }
         assert_true(is_same(dense(t, shapes[s].size, x), before));
-        tacit__tagger_destroy(t);
     }
 }
 
@@ -129,7 +128,7 @@ TEST(another_key_makes_other_tags)
 {
     const int64_t x[3] = {1, 0, -5};
     const uint8_t other[TACIT__KEY_BYTES] = {1, 2, 4};
-    tacit__tagger *t = tagger_of(3, 0x1p26);
+    SCOPED(tacit__tagger) *t = tagger_of(3, 0x1p26);
     tacit__tag before = dense(t, 3, x);
     tacit__tagger_rekey(t, other);
     tacit__tagger_prepare(t);
@@ -138,7 +137,6 @@ TEST(another_key_makes_other_tags)
     tacit__tagger_rekey(t, key);
     tacit__tagger_prepare(t);
     assert_true(is_same(dense(t, 3, x), before));
-    tacit__tagger_destroy(t);
 }
 
 TEST(labels_are_a_chain)

@@ -127,7 +127,7 @@ TEST(the_standard_deviation_is_the_scale_times_the_root_of_the_nodes_alive)
             for (uint64_t users = 1; users <= 300; users += 13) {
                 tacit_sum_spec spec = sum_spec_of((sum_kind){mechanisms[m], laws[l]}, 1, users);
                 void *reference = create(trees[m], laws[l], 1, users);
-                sum_rig rig;
+                SCOPED_BY(sum_rig_close) sum_rig rig;
                 sum_rig_open(&rig, &spec, "sum", scale, 1);
                 for (uint64_t k = 1; k <= users; k++) {
                     double stddev, alive = trees[m]->variance(reference, k);
@@ -136,7 +136,6 @@ TEST(the_standard_deviation_is_the_scale_times_the_root_of_the_nodes_alive)
                     assert_close(stddev, draw * sqrt(alive), 1e-14);
                 }
                 trees[m]->destroy(reference);
-                sum_rig_close(&rig);
             }
 }
 
@@ -242,13 +241,12 @@ TEST(a_full_walk_never_leaves_the_depth_that_was_allocated)
         for (size_t l = 0; l < 2; l++)
             for (size_t u = 0; u < sizeof users / sizeof *users; u++) {
                 tacit_sum_spec spec = sum_spec_of((sum_kind){mechanisms[m], laws[l]}, 1, users[u]);
-                sum_rig rig;
+                SCOPED_BY(sum_rig_close) sum_rig rig;
                 double x = 0.5, noisy = 0;
                 sum_rig_open(&rig, &spec, "sum", 1e-12, 1); /* far below a lattice step */
                 for (uint64_t k = 1; k <= users[u]; k++)
                     assert_ok(tacit_sum_add(rig.sum, &x, NULL));
                 assert_ok(tacit_sum_release(rig.sum, &noisy, NULL));
                 assert_true(noisy == 0.5 * (double)users[u]);
-                sum_rig_close(&rig);
             }
 }

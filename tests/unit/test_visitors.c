@@ -11,6 +11,8 @@
 #include "worlds/bandit.h"
 #include "worlds/walk.h"
 
+SCOPED_TYPE(tacit__people_order, tacit__people_order_destroy)
+
 enum { MOST_PEOPLE = 64 };
 
 static tacit_noise *root_of(uint64_t seed)
@@ -24,9 +26,8 @@ static tacit__people_order *order_of(const tacit_visitors *v, uint64_t seed)
 {
     tacit__people_order *order = NULL;
     tacit_error err = {.message = ""};
-    tacit_noise *root = root_of(seed);
+    SCOPED(tacit_noise) *root = root_of(seed);
     assert_ok(tacit__people_order_create(v, root, &order, &err));
-    tacit_noise_destroy(root);
     return order;
 }
 
@@ -35,7 +36,7 @@ static void assert_kept(const tacit_visitors *v, uint64_t users, uint64_t seed)
 {
     uint64_t visits[MOST_PEOPLE] = {0}, last[MOST_PEOPLE] = {0};
     const tacit_visitors kept = tacit__visitors_kept(v, users);
-    tacit__people_order *order = order_of(v, seed);
+    SCOPED(tacit__people_order) *order = order_of(v, seed);
     assert_true(kept.visits <= v->visits && (kept.apart >= v->apart || users <= v->people));
     for (uint64_t u = 0; u < users; u++) {
         const uint64_t who = tacit__people_order_at(order, u);
@@ -45,7 +46,6 @@ static void assert_kept(const tacit_visitors *v, uint64_t users, uint64_t seed)
         visits[who]++;
         last[who] = u;
     }
-    tacit__people_order_destroy(order);
 }
 
 TEST(no_order_has_a_visit_too_many_or_too_soon)
@@ -69,11 +69,10 @@ TEST(a_random_order_takes_everybody_who_may_come)
     const tacit_visitors v = {PEOPLE, 3, APART, TACIT_ORDER_RANDOM};
     uint64_t place_of[PEOPLE], first[PEOPLE] = {0};
     for (uint64_t seed = 0; seed < RUNS; seed++) {
-        tacit__people_order *order = order_of(&v, seed);
+        SCOPED(tacit__people_order) *order = order_of(&v, seed);
         for (uint64_t u = 0; u < PEOPLE; u++)
             place_of[tacit__people_order_at(order, u)] = u;
         first[place_of[tacit__people_order_at(order, PEOPLE)]]++;
-        tacit__people_order_destroy(order);
     }
     for (uint64_t place = 0; place < PEOPLE; place++)
         if (place <= PEOPLE - APART)
@@ -86,21 +85,20 @@ TEST(an_order_can_be_asked_for_again)
 {
     const tacit_visitors v = {9, 4, 5, TACIT_ORDER_RANDOM};
     uint64_t who[36];
-    tacit__people_order *order = order_of(&v, 3);
+    SCOPED(tacit__people_order) *order = order_of(&v, 3);
     for (uint64_t u = 0; u < 36; u++)
         who[u] = tacit__people_order_at(order, u);
     for (uint64_t u = 0; u < 36; u++)
         assert_int_equal(tacit__people_order_at(order, u), who[u]);
-    tacit__people_order_destroy(order);
 }
 
 TEST(a_person_begins_every_walk_in_the_same_state)
 {
     enum { PEOPLE = 40, VISITS = 5 };
     static const tacit_setting map[] = {{"map", "SFG/SHF/FFS", 0}, {"slip", "0.5", 0}};
-    tacit_world *world = world_of("grid", map, 2);
-    tacit_noise *root = root_of(1);
-    tacit_walk *walk = NULL;
+    SCOPED(tacit_world) *world = world_of("grid", map, 2);
+    SCOPED(tacit_noise) *root = root_of(1);
+    SCOPED(tacit_walk) *walk = NULL;
     tacit_error err = {.message = ""};
     uint32_t begins[PEOPLE];
     bool differ = false;
@@ -115,9 +113,6 @@ TEST(a_person_begins_every_walk_in_the_same_state)
         differ = differ || where != begins[0];
     }
     assert_true(differ);
-    tacit_walk_destroy(walk);
-    tacit_noise_destroy(root);
-    tacit_world_destroy(world);
 }
 
 TEST(a_person_has_the_same_context_at_each_round_and_other_rewards)
@@ -125,11 +120,11 @@ TEST(a_person_has_the_same_context_at_each_round_and_other_rewards)
     enum { PEOPLE = 20, VISITS = 30 };
     static const tacit_setting settings[] = {
         {"actions", "3", 0}, {"arms", "disjoint", 0}, {"contexts", "0", 0}};
-    tacit_world *world = world_of("linear-bandit", settings, 3);
+    SCOPED(tacit_world) *world = world_of("linear-bandit", settings, 3);
     const tacit_bandit *face = tacit_world_describe(world)->bandit;
     const size_t n = face->dimension;
-    tacit_noise *root = root_of(1);
-    tacit_rounds *rounds = NULL;
+    SCOPED(tacit_noise) *root = root_of(1);
+    SCOPED(tacit_rounds) *rounds = NULL;
     tacit_error err = {.message = ""};
     double *first = tacit__alloc(PEOPLE * n, sizeof *first), paid[PEOPLE] = {0};
     bool others = false;
@@ -151,21 +146,17 @@ TEST(a_person_has_the_same_context_at_each_round_and_other_rewards)
     assert_true(others);
     assert_memory_not_equal(first, first + n, n * sizeof *first);
     tacit__free(first);
-    tacit_rounds_destroy(rounds);
-    tacit_noise_destroy(root);
-    tacit_world_destroy(world);
 }
 
 static tacit_results *play(const char *text, tacit_status wanted, const char *message)
 {
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     tacit_results *results = NULL;
     tacit_error err = {.message = ""};
     assert_ok(tacit_experiment_parse(text, strlen(text), "f", NULL, &e, &err));
     tacit_status status = tacit_lab_run(e, NULL, &results, &err);
     assert_ptr_equal(strstr(err.message, message), err.message);
     assert_status(status, wanted);
-    tacit_experiment_destroy(e);
     return results;
 }
 
@@ -179,12 +170,10 @@ TEST(in_a_river_it_does_not_matter_who_comes)
     (void)snprintf(once, sizeof once, text, "");
     (void)snprintf(often, sizeof often, text,
                    ", visitors: {people: 200, visits: 3, apart: 150, order: random}");
-    tacit_results *a = play(once, TACIT_OK, ""), *b = play(often, TACIT_OK, "");
+    SCOPED(tacit_results) *a = play(once, TACIT_OK, ""), *b = play(often, TACIT_OK, "");
     assert_true(tacit_results_summary(a, 0, 0).regret_mean ==
                 tacit_results_summary(b, 0, 0).regret_mean);
     assert_int_equal(tacit_results_describe(b)->worlds[0].visitors.people, 200);
-    tacit_results_destroy(a);
-    tacit_results_destroy(b);
 }
 
 #define PEOPLE_FILE TACIT_TESTS_DIR "/cli/data/people.csv"

@@ -86,14 +86,11 @@ TEST(only_visits_before_the_last_release_are_paid_for)
                                    .episodes = 50000,
                                    .visits = 5,
                                    .apart = 10000};
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_agent) *agent = NULL;
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_ok(tacit_agent_create(&q, noise, &agent, NULL));
     const tacit_release *line = tacit_plan_release(tacit_agent_release_plan(agent), 0);
     assert_int_equal(line->visits, 5);
     assert_int_equal(line->apart, 10000);
     assert_true(line->column_l2 < 3); /* 2.2 for one visit, some 5 for five */
-    tacit_agent_destroy(agent);
-    tacit_noise_destroy(noise);
 }

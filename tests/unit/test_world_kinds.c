@@ -35,12 +35,11 @@ TEST(every_kind_explains_itself_and_its_defaults_work)
         }
         if (!complete)
             continue;
-        tacit_world *world = world_of(kind->name, NULL, 0);
+        SCOPED(tacit_world) *world = world_of(kind->name, NULL, 0);
         const tacit_world_facts *facts = tacit_world_describe(world);
         assert_ptr_equal(facts->kind, kind);
         assert_within(facts->optimal_value, 0, (double)facts->horizon);
         assert_int_equal(tacit_world_unreachable(world, NULL), 0);
-        tacit_world_destroy(world);
     }
     tacit_world_destroy(NULL);
 }
@@ -86,7 +85,7 @@ static double probability(const tacit__mdp *mdp, size_t s, size_t a, uint32_t ne
 
 TEST(riverswim_has_the_published_numbers)
 {
-    tacit_world *world = world_of("riverswim", NULL, 0);
+    SCOPED(tacit_world) *world = world_of("riverswim", NULL, 0);
     const tacit__mdp *mdp = tacit__world_mdp(world);
     const tacit_world_facts *facts = tacit_world_describe(world);
     assert_int_equal(facts->n_states, 6);
@@ -109,14 +108,13 @@ TEST(riverswim_has_the_published_numbers)
                         probability(mdp, s, 1, s + 1) == 0.35);
         }
     }
-    tacit_world_destroy(world);
 }
 
 TEST(mirroring_swaps_the_actions_and_changes_no_value)
 {
     static const tacit_setting mirrored[] = {{"mirror", "yes", 1}};
-    tacit_world *plain = world_of("riverswim", NULL, 0);
-    tacit_world *mirror = world_of("riverswim", mirrored, 1);
+    SCOPED(tacit_world) *plain = world_of("riverswim", NULL, 0);
+    SCOPED(tacit_world) *mirror = world_of("riverswim", mirrored, 1);
     assert_true(tacit_world_describe(plain)->optimal_value ==
                 tacit_world_describe(mirror)->optimal_value);
     for (size_t i = 0; i < 20 * 6; i++)
@@ -128,16 +126,13 @@ TEST(mirroring_swaps_the_actions_and_changes_no_value)
     assert_ok(tacit_world_evaluate(mirror, policy, scratch, &mirrored_value));
     assert_true(value == mirrored_value);
     assert_true(probability(tacit__world_mdp(mirror), 3, 0, 4) == 0.35);
-    tacit_world_destroy(plain);
-    tacit_world_destroy(mirror);
 }
 
 TEST(a_river_of_two_states_has_no_inside)
 {
     static const tacit_setting settings[] = {{"states", "2", 1}, {"horizon", "1", 1}};
-    tacit_world *world = world_of("riverswim", settings, 2);
+    SCOPED(tacit_world) *world = world_of("riverswim", settings, 2);
     assert_true(tacit_world_describe(world)->optimal_value == 0.005);
-    tacit_world_destroy(world);
 }
 
 /* --- Random worlds ------------------------------------------------------------------------------ */
@@ -145,16 +140,14 @@ TEST(a_river_of_two_states_has_no_inside)
 TEST(a_seed_makes_one_random_world)
 {
     static const tacit_setting one[] = {{"seed", "7", 1}}, two[] = {{"seed", "8", 1}};
-    tacit_world *a = world_of("random-tabular", one, 1), *b = world_of("random-tabular", one, 1);
-    tacit_world *c = world_of("random-tabular", two, 1);
+    SCOPED(tacit_world) *a = world_of("random-tabular", one, 1),
+                        *b = world_of("random-tabular", one, 1);
+    SCOPED(tacit_world) *c = world_of("random-tabular", two, 1);
     const tacit__mdp *p = tacit__world_mdp(a), *q = tacit__world_mdp(b);
     assert_int_equal(p->n_outcomes, 10 * 4 * 10);
     assert_memory_equal(p->prob, q->prob, p->n_outcomes * sizeof *p->prob);
     assert_memory_equal(p->reward, q->reward, p->n_rows * sizeof *p->reward);
     assert_true(tacit_world_describe(a)->optimal_value != tacit_world_describe(c)->optimal_value);
-    tacit_world_destroy(a);
-    tacit_world_destroy(b);
-    tacit_world_destroy(c);
 }
 
 /* A Dirichlet row of n with concentration c: E p = 1/n and E p^2 = (c + 1) / (n (n c + 1)). Means over 8000
@@ -167,7 +160,7 @@ TEST(rows_have_the_moments_of_the_dirichlet_distribution)
         assert_true(tacit__read_real(concentrations[k], strlen(concentrations[k]), &c));
         const tacit_setting settings[] = {
             {"states", "5", 1}, {"actions", "1600", 1}, {"concentration", concentrations[k], 1}};
-        tacit_world *world = world_of("random-tabular", settings, 3);
+        SCOPED(tacit_world) *world = world_of("random-tabular", settings, 3);
         const tacit__mdp *mdp = tacit__world_mdp(world);
         double mean = 0, square = 0, rewards = 0;
         for (size_t row = 0; row < mdp->n_rows; row++) {
@@ -181,14 +174,13 @@ TEST(rows_have_the_moments_of_the_dirichlet_distribution)
         assert_within(square, expected - 6 * sqrt(expected / 8000),
                       expected + 6 * sqrt(expected / 8000));
         assert_within(rewards, 0.5 - 6 * sqrt(1.0 / 12 / 8000), 0.5 + 6 * sqrt(1.0 / 12 / 8000));
-        tacit_world_destroy(world);
     }
 }
 
 TEST(random_worlds_can_be_sparse_peaked_and_layered)
 {
     static const tacit_setting sparse[] = {{"branching", "3", 1}, {"states", "40", 1}};
-    tacit_world *world = world_of("random-tabular", sparse, 2);
+    SCOPED(tacit_world) *world = world_of("random-tabular", sparse, 2);
     const tacit__mdp *mdp = tacit__world_mdp(world);
     for (size_t row = 0; row < mdp->n_rows; row++)
         assert_int_equal(mdp->start[row + 1] - mdp->start[row], 3);
@@ -205,7 +197,6 @@ TEST(random_worlds_can_be_sparse_peaked_and_layered)
     assert_false(tacit_world_describe(world)->stationary);
     assert_int_equal(mdp->n_rows, 6 * 10 * 4);
     assert_true(mdp->prob[0] != mdp->prob[mdp->start[40]]);
-    tacit_world_destroy(world);
 }
 
 /* Features are on the simplex, and transitions and rewards are linear in them: within a layer the rows of all pairs lie
@@ -214,7 +205,7 @@ TEST(random_linear_worlds_are_linear_in_their_features)
 {
     static const tacit_setting settings[] = {
         {"d", "2", 1}, {"states", "6", 1}, {"horizon", "3", 1}};
-    tacit_world *world = world_of("random-linear", settings, 3);
+    SCOPED(tacit_world) *world = world_of("random-linear", settings, 3);
     const tacit_world_facts *facts = tacit_world_describe(world);
     const tacit__mdp *mdp = tacit__world_mdp(world);
     assert_non_null(facts->linear);
@@ -243,7 +234,6 @@ TEST(random_linear_worlds_are_linear_in_their_features)
             }
         }
     assert_true(facts->optimal_value > 0 && facts->optimal_value < 3);
-    tacit_world_destroy(world);
 }
 
 /* --- Mixtures ----------------------------------------------------------------------------------- */
@@ -287,7 +277,7 @@ TEST(the_lock_has_its_combination)
 {
     static const tacit_setting settings[] = {{"horizon", "7", 1}};
     static const size_t hidden[] = {2, 1, 3, 2, 1, 2, 1};
-    tacit_world *world = world_of("lock", settings, 1);
+    SCOPED(tacit_world) *world = world_of("lock", settings, 1);
     const tacit_world_facts *f = tacit_world_describe(world);
     assert_int_equal(f->n_states, 3);
     assert_int_equal(f->n_actions, 4);
@@ -310,24 +300,22 @@ TEST(the_lock_has_its_combination)
     for (size_t h = 0; h < 6; h++) /* the last action leads nowhere */
         for (size_t s = 0; s < 3; s++)
             assert_int_equal(best[h * 3 + s], hidden[h]);
-    tacit_world_destroy(world);
 }
 
 /* The best action of a lock by hand, over two steps: from neutral, 0.9 of the kind answer and 0.1 of the other. */
 TEST(the_lock_is_worth_what_it_says)
 {
     static const tacit_setting settings[] = {{"horizon", "2", 1}};
-    tacit_world *world = world_of("lock", settings, 1);
+    SCOPED(tacit_world) *world = world_of("lock", settings, 1);
     double good = 0.9 * 0.85 + 0.1 * 0.05, neutral = 0.9 * 0.10 + 0.1 * 0.10;
     assert_close(tacit_world_describe(world)->optimal_value, 0.2 + 0.2 * neutral + good, 1e-12);
-    tacit_world_destroy(world);
 }
 
 TEST(random_mixtures_mix_their_kernels)
 {
     static const tacit_setting settings[] = {
         {"d", "2", 1}, {"states", "5", 1}, {"horizon", "3", 1}};
-    tacit_world *world = world_of("random-mixture", settings, 3);
+    SCOPED(tacit_world) *world = world_of("random-mixture", settings, 3);
     const tacit_world_facts *f = tacit_world_describe(world);
     const tacit__mdp *mdp = tacit__world_mdp(world);
     double row[2 * 5];
@@ -338,10 +326,8 @@ TEST(random_mixtures_mix_their_kernels)
         assert_within(weights[0], -1e-9, 1 + 1e-9);
         check_mixture(world, h, weights);
     }
-    tacit_world *same = world_of("random-mixture", settings, 3);
+    SCOPED(tacit_world) *same = world_of("random-mixture", settings, 3);
     assert_true(tacit_world_describe(same)->optimal_value == f->optimal_value);
-    tacit_world_destroy(same);
-    tacit_world_destroy(world);
 }
 
 /* --- Deep sea ----------------------------------------------------------------------------------- */
@@ -353,7 +339,7 @@ TEST(the_treasure_is_worth_a_hundredth_less_than_one)
         {{"size", "10", 1}, {"shuffle", "no", 1}, {NULL, NULL, 0}},
         {{"size", "10", 1}, {"shuffle", "yes", 1}, {"seed", "4", 1}}};
     for (size_t k = 0; k < N_OF(settings); k++) {
-        tacit_world *world = world_of("deep-sea", settings[k], k == 2 ? 3 : 2);
+        SCOPED(tacit_world) *world = world_of("deep-sea", settings[k], k == 2 ? 3 : 2);
         const tacit_world_facts *facts = tacit_world_describe(world);
         size_t n = facts->horizon, S = n * (n + 1) / 2;
         assert_int_equal(facts->n_states, S);
@@ -372,7 +358,6 @@ TEST(the_treasure_is_worth_a_hundredth_less_than_one)
             assert_ok(tacit_world_evaluate(world, policy, scratch, &value));
             assert_true(fabs(tacit_world_original_value(world, value)) < 1e-12);
         }
-        tacit_world_destroy(world);
     }
 }
 
@@ -388,16 +373,15 @@ TEST(without_slipping_the_goal_is_reached_if_time_allows)
     for (size_t k = 0; k < N_OF(cases); k++) {
         const tacit_setting settings[] = {
             {"map", cases[k].map, 1}, {"horizon", cases[k].horizon, 1}, {"slip", "0", 1}};
-        tacit_world *world = world_of("grid", settings, 3);
+        SCOPED(tacit_world) *world = world_of("grid", settings, 3);
         assert_true(tacit_world_describe(world)->optimal_value == cases[k].value);
-        tacit_world_destroy(world);
     }
 }
 
 TEST(slipping_goes_to_the_two_sides)
 {
     static const tacit_setting settings[] = {{"map", "SFF/FSF/FFG", 1}, {"slip", "0.25", 1}};
-    tacit_world *world = world_of("grid", settings, 2);
+    SCOPED(tacit_world) *world = world_of("grid", settings, 2);
     const tacit__mdp *mdp = tacit__world_mdp(world);
     static const uint32_t towards[4] = {3, 7, 5, 1};
     for (uint32_t a = 0; a < 4; a++) {
@@ -411,17 +395,15 @@ TEST(slipping_goes_to_the_two_sides)
     assert_true(mdp->reward[7 * 4 + 2] == 0.75 && mdp->reward[7 * 4 + 1] == 0.125);
     assert_int_equal(mdp->n_initial, 2);
     assert_true(mdp->initial_prob[0] == 0.5 && mdp->initial[1] == 4);
-    tacit_world_destroy(world);
 }
 
 TEST(the_slippery_lake_is_hard)
 {
     static const tacit_setting settings[] = {{"slip", "0.6666666666666666", 1},
                                              {"horizon", "1000", 1}};
-    tacit_world *world = world_of("grid", settings, 2);
+    SCOPED(tacit_world) *world = world_of("grid", settings, 2);
     /* Known: the best policy of the 4x4 lake reaches the goal with probability 14/17 = 0.8235. */
     assert_within(tacit_world_describe(world)->optimal_value, 14.0 / 17 - 1e-6, 14.0 / 17 + 1e-6);
-    tacit_world_destroy(world);
 }
 
 TEST(a_map_can_come_from_a_file)
@@ -479,7 +461,7 @@ TEST(wrong_settings_are_explained)
 
 TEST(incomplete_calls_are_refused)
 {
-    tacit_world *world = NULL;
+    SCOPED(tacit_world) *world = NULL;
     static const tacit_setting no_value[] = {{"states", NULL, 0}};
     tacit_world_request request = {.kind = NULL};
     assert_status(tacit_world_create(NULL, &world, NULL), TACIT_BAD_ARGUMENT);
@@ -498,7 +480,6 @@ TEST(incomplete_calls_are_refused)
     assert_status(tacit_world_evaluate(world, NULL, scratch, &value), TACIT_BAD_ARGUMENT);
     assert_status(tacit_world_evaluate_mixed(world, NULL, scratch, &value), TACIT_BAD_ARGUMENT);
     assert_status(tacit_world_solve(world, NULL, values, NULL), TACIT_BAD_ARGUMENT);
-    tacit_world_destroy(world);
 }
 
 TEST(every_failed_allocation_is_told_and_nothing_leaks)
@@ -511,9 +492,8 @@ TEST(every_failed_allocation_is_told_and_nothing_leaks)
         bool deep = strcmp(kind, "deep-sea") == 0;
         const tacit_world_request request = {
             .kind = kind, .settings = deep ? shuffled : NULL, .n_settings = deep};
-        tacit_world *world = NULL;
+        SCOPED(tacit_world) *world = NULL;
         assert_survives_no_memory(tacit_world_create(&request, &world, NULL), assert_null(world));
-        tacit_world_destroy(world);
     }
 }
 

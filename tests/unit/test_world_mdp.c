@@ -8,6 +8,8 @@
 #include "support/random.h"
 #include "worlds/kind.h"
 
+SCOPED_TYPE(tacit__mdp, tacit__mdp_destroy)
+
 /* --- A small random process, kept dense for the reference --------------------------------------- */
 
 enum { MAX_S = 12, MAX_A = 4, MAX_H = 6 };
@@ -141,7 +143,7 @@ TEST(every_row_sums_to_one_and_is_sorted)
 {
     FOR_EACH_SHAPE(d)
     {
-        tacit__mdp *mdp = build(&d);
+        SCOPED(tacit__mdp) *mdp = build(&d);
         for (size_t row = 0; row < mdp->n_rows; row++) {
             double sum = 0;
             for (size_t i = mdp->start[row]; i < mdp->start[row + 1]; i++) {
@@ -152,7 +154,6 @@ TEST(every_row_sums_to_one_and_is_sorted)
             assert_true(fabs(sum - 1) <= 4e-16 * (double)d.S);
             assert_true(mdp->reward[row] >= 0 && mdp->reward[row] <= 1);
         }
-        tacit__mdp_destroy(mdp);
     }
 }
 
@@ -161,7 +162,7 @@ TEST(sampling_tables_hold_the_probabilities)
 {
     FOR_EACH_SHAPE(d)
     {
-        tacit__mdp *mdp = build(&d);
+        SCOPED(tacit__mdp) *mdp = build(&d);
         for (size_t row = 0; row < mdp->n_rows; row++) {
             size_t start = mdp->start[row], n = mdp->start[row + 1] - start;
             tacit__u128 mass[MAX_S] = {0}, whole = (tacit__u128)1 << 64;
@@ -179,7 +180,6 @@ TEST(sampling_tables_hold_the_probabilities)
                 assert_true(fabs(prob - mdp->prob[start + i]) <= 4e-16);
             }
         }
-        tacit__mdp_destroy(mdp);
     }
 }
 
@@ -213,7 +213,7 @@ static tacit_status try_row(one_row *r, double low, double high, tacit__mdp **ou
 TEST(equal_outcomes_are_added_up_and_impossible_ones_dropped)
 {
     one_row r = {{{1, 0.25, 1}, {0, 0, 1}, {1, 0.5, 0}, {1, 0.25, 1}}, 4};
-    tacit__mdp *mdp = NULL;
+    SCOPED(tacit__mdp) *mdp = NULL;
     tacit_error err;
     assert_ok(try_row(&r, 0, 1, &mdp, &err));
     assert_int_equal(mdp->n_outcomes, 4); /* two rows of two */
@@ -223,13 +223,12 @@ TEST(equal_outcomes_are_added_up_and_impossible_ones_dropped)
     assert_true(mdp->prob[1] == 0.5 && mdp->outcome_reward[1] == 1);
     assert_true(mdp->reward[0] == 0.5);
     assert_int_equal(mdp->n_unreachable, 0);
-    tacit__mdp_destroy(mdp);
 }
 
 TEST(rewards_are_mapped_by_their_bounds)
 {
     one_row r = {{{0, 0.5, -1}, {1, 0.5, 3}}, 2};
-    tacit__mdp *mdp = NULL;
+    SCOPED(tacit__mdp) *mdp = NULL;
     tacit_error err;
     assert_ok(try_row(&r, -1, 4, &mdp, &err));
     assert_true(mdp->outcome_reward[0] == 0 && mdp->outcome_reward[1] == 0.8);
@@ -237,7 +236,6 @@ TEST(rewards_are_mapped_by_their_bounds)
     /* Three steps of (-1 + 3) / 2. */
     double value = tacit__mdp_solve(mdp, NULL, NULL, scratch);
     assert_true(fabs(3 * -1 + 5 * value - 3) < 1e-14);
-    tacit__mdp_destroy(mdp);
 }
 
 TEST(small_errors_of_sums_are_divided_out_and_large_ones_refused)
@@ -286,11 +284,10 @@ TEST(states_beyond_the_horizon_are_reported_unreachable)
                                       .reward_high = 1,
                                       .row_max = 1,
                                       .row = chain_row};
-        tacit__mdp *mdp = NULL;
+        SCOPED(tacit__mdp) *mdp = NULL;
         assert_ok(tacit__mdp_create(&spec, &mdp, NULL));
         assert_int_equal(mdp->n_unreachable, 5); /* 0 .. 4 are met, 4 after the last step */
         assert_int_equal(mdp->unreachable[0], 5);
-        tacit__mdp_destroy(mdp);
     }
 }
 
@@ -317,7 +314,7 @@ TEST(every_failed_allocation_leaves_nothing_behind)
     fill(&d, 6, 2, 5, true, 2, 1);
     uint64_t n = 0;
     for (bool failed = true; failed;) {
-        tacit__mdp *mdp = NULL;
+        SCOPED(tacit__mdp) *mdp = NULL;
         const tacit__mdp_spec spec = {.n_states = d.S,
                                       .n_actions = d.A,
                                       .horizon = d.H,
@@ -332,7 +329,6 @@ TEST(every_failed_allocation_leaves_nothing_behind)
         tacit__alloc_fail_at(0);
         assert_status(status, failed ? TACIT_NO_MEMORY : TACIT_OK);
         assert_true(failed == (mdp == NULL));
-        tacit__mdp_destroy(mdp);
     }
     assert_true(n > 4);
 }
@@ -343,7 +339,7 @@ TEST(the_best_of_all_policies_is_the_optimal_value)
 {
     for (uint64_t seed = 0; seed < 8; seed++) {
         fill(&d, 3, 2, 4, seed % 2 == 0, 2, seed); /* 2^12 policies */
-        tacit__mdp *mdp = build(&d);
+        SCOPED(tacit__mdp) *mdp = build(&d);
         double optimal = tacit__mdp_solve(mdp, policy, values, NULL), best = 0;
         uint32_t all[12];
         for (uint32_t code = 0; code < 1U << 12; code++) {
@@ -352,7 +348,6 @@ TEST(the_best_of_all_policies_is_the_optimal_value)
             best = fmax(best, tacit__mdp_evaluate(mdp, all, scratch));
         }
         assert_true(best == optimal);
-        tacit__mdp_destroy(mdp);
     }
 }
 
@@ -360,7 +355,7 @@ TEST(optimal_values_satisfy_the_bellman_equation)
 {
     FOR_EACH_SHAPE(d)
     {
-        tacit__mdp *mdp = build(&d);
+        SCOPED(tacit__mdp) *mdp = build(&d);
         tacit__mdp_solve(mdp, policy, values, NULL);
         for (size_t s = 0; s < d.S; s++)
             assert_true(values[d.H * d.S + s] == 0);
@@ -375,7 +370,6 @@ TEST(optimal_values_satisfy_the_bellman_equation)
                 }
                 assert_true(fabs(best - values[h * d.S + s]) < 1e-13);
             }
-        tacit__mdp_destroy(mdp);
     }
 }
 
@@ -383,12 +377,11 @@ TEST(the_value_of_the_optimal_policy_is_the_optimal_value)
 {
     FOR_EACH_SHAPE(d)
     {
-        tacit__mdp *mdp = build(&d);
+        SCOPED(tacit__mdp) *mdp = build(&d);
         double optimal = tacit__mdp_solve(mdp, policy, values, NULL);
         assert_true(tacit__mdp_evaluate(mdp, policy, scratch) == optimal);
         assert_true(tacit__mdp_solve(mdp, NULL, NULL, scratch) == optimal);
         assert_true(tacit__mdp_solve(mdp, policy, NULL, scratch) == optimal);
-        tacit__mdp_destroy(mdp);
     }
 }
 
@@ -397,7 +390,7 @@ TEST(evaluations_agree_with_the_reference)
     uint64_t seed = 99;
     FOR_EACH_SHAPE(d)
     {
-        tacit__mdp *mdp = build(&d);
+        SCOPED(tacit__mdp) *mdp = build(&d);
         for (size_t i = 0; i < d.H * d.S; i++)
             policy[i] = (uint32_t)(random_below(&seed, d.A));
         one_hot(&d, policy, mixed);
@@ -411,7 +404,6 @@ TEST(evaluations_agree_with_the_reference)
         }
         value = tacit__mdp_evaluate_mixed(mdp, mixed, scratch);
         assert_true(fabs(value - reference_mixed(&d, mixed)) < 1e-13);
-        tacit__mdp_destroy(mdp);
     }
 }
 
@@ -420,14 +412,13 @@ TEST(rows_of_equal_width_give_the_bits_of_the_general_code)
     int n_narrow = 0;
     FOR_EACH_SHAPE(d)
     {
-        tacit__mdp *mdp = build(&d);
+        SCOPED(tacit__mdp) *mdp = build(&d);
         size_t width = mdp->width;
         n_narrow += width > 0;
         double narrow = tacit__mdp_solve(mdp, policy, NULL, scratch);
         mdp->width = 0;
         assert_true(tacit__mdp_solve(mdp, NULL, NULL, scratch) == narrow);
         assert_true(tacit__mdp_evaluate(mdp, policy, scratch) == narrow);
-        tacit__mdp_destroy(mdp);
     }
     assert_true(n_narrow >= 20);
 }

@@ -13,6 +13,8 @@
 #include "worlds/kind.h"
 #include "worlds/table.h"
 
+SCOPED_TYPE(tacit__mdp, tacit__mdp_destroy)
+
 #define HEADER "state,action,next_state,probability,reward\n"
 /* State 0: stay and earn nothing, or a coin that leads to 1 and pays there; state 1 keeps. */
 #define GOOD HEADER "0,0,0,1,0\n0,1,0,0.5,0\n0,1,1,0.5,1\n1,0,1,1,0\n1,1,1,1,0\n"
@@ -59,44 +61,40 @@ TEST(a_table_is_read_line_by_line)
     };
     double scratch[4];
     for (size_t k = 0; k < N_OF(same); k++) {
-        tacit__mdp *mdp = accept(same[k], NULL);
+        SCOPED(tacit__mdp) *mdp = accept(same[k], NULL);
         assert_int_equal(mdp->n_states, 2);
         assert_int_equal(mdp->n_actions, 2);
         assert_int_equal(mdp->n_outcomes, 5);
         assert_within(tacit__mdp_solve(mdp, NULL, NULL, scratch), 0.875 - 1e-6, 0.875 + 1e-6);
-        tacit__mdp_destroy(mdp);
     }
 }
 
 TEST(thirds_may_be_written_with_six_digits)
 {
-    tacit__mdp *mdp = accept(HEADER "0,0,0,0.333333,0\n0,0,1,0.333333,0\n0,0,2,0.333333,0\n"
-                                    "1,0,1,1,0\n2,0,2,1,0\n",
-                             NULL);
+    SCOPED(tacit__mdp) *mdp = accept(HEADER "0,0,0,0.333333,0\n0,0,1,0.333333,0\n0,0,2,0.333333,0\n"
+                                            "1,0,1,1,0\n2,0,2,1,0\n",
+                                     NULL);
     assert_int_equal(mdp->n_states, 3);
-    tacit__mdp_destroy(mdp);
 }
 
 TEST(lines_of_one_next_state_may_pay_differently)
 {
-    tacit__mdp *mdp = accept(HEADER "0,0,0,0.5,0\n0,0,0,0.5,1\n", NULL);
+    SCOPED(tacit__mdp) *mdp = accept(HEADER "0,0,0,0.5,0\n0,0,0,0.5,1\n", NULL);
     double scratch[2];
     assert_int_equal(mdp->n_outcomes, 2);
     assert_true(tacit__mdp_solve(mdp, NULL, NULL, scratch) == 1.5);
-    tacit__mdp_destroy(mdp);
 }
 
 TEST(the_initial_distribution_is_read)
 {
     double scratch[4];
-    tacit__mdp *mdp = accept(GOOD, "state,probability\n1,0.25\n0,0.75\n");
+    SCOPED(tacit__mdp) *mdp = accept(GOOD, "state,probability\n1,0.25\n0,0.75\n");
     assert_true(tacit__mdp_solve(mdp, NULL, NULL, scratch) == 0.75 * 0.875);
     assert_int_equal(mdp->n_unreachable, 0);
     tacit__mdp_destroy(mdp);
     mdp = accept(GOOD, "state,probability\n1,1\n");
     assert_int_equal(mdp->n_unreachable, 1);
     assert_int_equal(mdp->unreachable[0], 0);
-    tacit__mdp_destroy(mdp);
 }
 
 static void refuse(char *text, char answer[CASE_TEXT])
@@ -232,7 +230,7 @@ TEST(the_sepsis_process_has_its_known_values)
                                       {"horizon", "20", 1},
                                       {"reward_low", "-1", 1},
                                       {"reward_high", "1", 1}};
-    tacit_world *world = world_of("table", settings, N_OF(settings));
+    SCOPED(tacit_world) *world = world_of("table", settings, N_OF(settings));
     const tacit_world_facts *facts = tacit_world_describe(world);
     assert_int_equal(facts->n_states, 1440);
     assert_int_equal(facts->n_actions, 8);
@@ -257,5 +255,4 @@ TEST(the_sepsis_process_has_its_known_values)
         assert_true(unreachable[i] > unreachable[i - 1]);
     free(uniform);
     free(scratch);
-    tacit_world_destroy(world);
 }

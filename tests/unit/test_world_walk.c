@@ -10,12 +10,10 @@
 
 static tacit_walk *walk_in(const tacit_world *world, uint64_t seed)
 {
-    tacit_noise *noise;
     tacit_walk *walk = NULL;
     tacit_error err;
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(seed);
     assert_ok(tacit_walk_create(world, noise, &walk, &err));
-    tacit_noise_destroy(noise);
     return walk;
 }
 
@@ -41,10 +39,10 @@ TEST(returns_have_the_exact_value_as_their_mean)
     uint32_t policy[MAX_STEPS * MAX_STATES], states[MAX_STEPS + 1], actions[MAX_STEPS];
     double scratch[2 * MAX_STATES], rewards[MAX_STEPS], value;
     for (size_t w = 0; w < N_WORLDS; w++) {
-        tacit_world *world = world_of(worlds[w].kind, worlds[w].settings, worlds[w].n);
+        SCOPED(tacit_world) *world = world_of(worlds[w].kind, worlds[w].settings, worlds[w].n);
         const tacit_world_facts *facts = tacit_world_describe(world);
         for (uint32_t variant = 0; variant < 5; variant++) {
-            tacit_walk *walk = walk_in(world, variant);
+            SCOPED(tacit_walk) *walk = walk_in(world, variant);
             for (uint32_t i = 0; i < facts->horizon * facts->n_states; i++)
                 policy[i] = (variant == 0 ? (uint32_t)facts->n_actions - 1
                                           : i * 2654435761U >> (variant + 7)) %
@@ -61,18 +59,16 @@ TEST(returns_have_the_exact_value_as_their_mean)
             }
             double mean = sum / EPISODES, variance = fmax(squares / EPISODES - mean * mean, 0);
             assert_true(fabs(mean - value) <= 6 * sqrt(variance / EPISODES) + 1e-9);
-            tacit_walk_destroy(walk);
         }
-        tacit_world_destroy(world);
     }
 }
 
 /* All rows of RiverSwim: how often each next state follows, within six standard errors. */
 TEST(next_states_have_their_frequencies)
 {
-    tacit_world *world = world_of("riverswim", NULL, 0);
+    SCOPED(tacit_world) *world = world_of("riverswim", NULL, 0);
     const tacit__mdp *mdp = tacit__world_mdp(world);
-    tacit_walk *walk = walk_in(world, 5);
+    SCOPED(tacit_walk) *walk = walk_in(world, 5);
     enum { TRIALS = 20000 };
     for (uint32_t s = 0; s < 6; s++)
         for (uint32_t a = 0; a < 2; a++) {
@@ -91,8 +87,6 @@ TEST(next_states_have_their_frequencies)
             for (size_t next = 0; next < 6; next++)
                 assert_true(count[next] == 0);
         }
-    tacit_walk_destroy(walk);
-    tacit_world_destroy(world);
 }
 
 TEST(an_episode_depends_on_seed_and_number_alone)
@@ -100,8 +94,9 @@ TEST(an_episode_depends_on_seed_and_number_alone)
     enum { EPISODES = 100 };
     uint32_t policy[20 * 6], first[EPISODES][21], again[21], actions[20];
     double rewards[20];
-    tacit_world *world = world_of("riverswim", NULL, 0);
-    tacit_walk *walk = walk_in(world, 3), *other = walk_in(world, 3), *stranger = walk_in(world, 4);
+    SCOPED(tacit_world) *world = world_of("riverswim", NULL, 0);
+    SCOPED(tacit_walk) *walk = walk_in(world, 3), *other = walk_in(world, 3),
+                       *stranger = walk_in(world, 4);
     for (size_t i = 0; i < 20 * 6; i++)
         policy[i] = 1;
     for (uint64_t e = 0; e < EPISODES; e++)
@@ -118,10 +113,6 @@ TEST(an_episode_depends_on_seed_and_number_alone)
         differing += memcmp(again, first[e], sizeof again) != 0;
     }
     assert_true(differing > EPISODES / 2);
-    tacit_walk_destroy(walk);
-    tacit_walk_destroy(other);
-    tacit_walk_destroy(stranger);
-    tacit_world_destroy(world);
 }
 
 TEST(playing_and_stepping_are_the_same)
@@ -129,10 +120,10 @@ TEST(playing_and_stepping_are_the_same)
     uint32_t policy[MAX_STEPS * MAX_STATES], states[MAX_STEPS + 1], actions[MAX_STEPS], s;
     double rewards[MAX_STEPS], reward;
     for (size_t w = 0; w < N_WORLDS; w++) {
-        tacit_world *world = world_of(worlds[w].kind, worlds[w].settings, worlds[w].n);
+        SCOPED(tacit_world) *world = world_of(worlds[w].kind, worlds[w].settings, worlds[w].n);
         const tacit_world_facts *facts = tacit_world_describe(world);
         size_t S = facts->n_states, H = facts->horizon;
-        tacit_walk *walk = walk_in(world, 1);
+        SCOPED(tacit_walk) *walk = walk_in(world, 1);
         for (uint32_t i = 0; i < H * S; i++)
             policy[i] = i * 2654435761U >> 9 & 1;
         for (uint64_t e = 0; e < 200; e++) {
@@ -147,8 +138,6 @@ TEST(playing_and_stepping_are_the_same)
             }
             assert_status(tacit_walk_step(walk, 0, &s, &reward), TACIT_EXHAUSTED);
         }
-        tacit_walk_destroy(walk);
-        tacit_world_destroy(world);
     }
 }
 
@@ -161,10 +150,10 @@ TEST(mixed_policies_are_played_as_they_are_valued)
     uint32_t states[MAX_STEPS + 1], actions[MAX_STEPS];
     double scratch[2 * MAX_STATES], rewards[MAX_STEPS], value;
     for (size_t w = 0; w < N_WORLDS; w++) {
-        tacit_world *world = world_of(worlds[w].kind, worlds[w].settings, worlds[w].n);
+        SCOPED(tacit_world) *world = world_of(worlds[w].kind, worlds[w].settings, worlds[w].n);
         const tacit_world_facts *facts = tacit_world_describe(world);
         size_t S = facts->n_states, A = facts->n_actions, H = facts->horizon;
-        tacit_walk *walk = walk_in(world, 11);
+        SCOPED(tacit_walk) *walk = walk_in(world, 11);
         for (size_t i = 0; i < H * S * A; i++)
             mixed[i] = shares[A - 1][i % A];
         assert_ok(tacit_world_evaluate_mixed(world, mixed, scratch, &value));
@@ -184,8 +173,6 @@ TEST(mixed_policies_are_played_as_they_are_valued)
         double n = EPISODES * (double)H;
         assert_true(fabs(count[0] / n - 0.125) <= 6 * sqrt(0.125 * 0.875 / n));
         assert_true(A == 2 || count[1] == 0);
-        tacit_walk_destroy(walk);
-        tacit_world_destroy(world);
     }
 }
 
@@ -194,8 +181,8 @@ TEST(a_pure_policy_is_played_alike_as_a_mixed_one)
     static double mixed[20 * 6 * 2];
     uint32_t policy[20 * 6], states[21], actions[20], same_states[21], same_actions[20];
     double rewards[20], same_rewards[20];
-    tacit_world *world = world_of("riverswim", NULL, 0);
-    tacit_walk *walk = walk_in(world, 2);
+    SCOPED(tacit_world) *world = world_of("riverswim", NULL, 0);
+    SCOPED(tacit_walk) *walk = walk_in(world, 2);
     for (uint32_t i = 0; i < 20 * 6; i++) {
         policy[i] = i * 2654435761U >> 9 & 1;
         mixed[2 * i + policy[i]] = 1;
@@ -210,15 +197,13 @@ TEST(a_pure_policy_is_played_alike_as_a_mixed_one)
     memset(mixed, 0, sizeof mixed);
     assert_status(tacit_walk_play_mixed(walk, 0, mixed, states, actions, rewards),
                   TACIT_BAD_ARGUMENT);
-    tacit_walk_destroy(walk);
-    tacit_world_destroy(world);
 }
 
 TEST(a_horizon_longer_than_a_group_works_too)
 {
     static const tacit_setting settings[] = {{"horizon", "3000", 0}};
-    tacit_world *world = world_of("riverswim", settings, 1);
-    tacit_walk *walk = walk_in(world, 1);
+    SCOPED(tacit_world) *world = world_of("riverswim", settings, 1);
+    SCOPED(tacit_walk) *walk = walk_in(world, 1);
     assert_int_equal(walk->group, 1);
     uint32_t s;
     double reward, total = 0;
@@ -231,13 +216,11 @@ TEST(a_horizon_longer_than_a_group_works_too)
     }
     /* In the long run the right end is visited 0.4286 of the time; within a wide band. */
     assert_true(total / 60000 > 0.35 && total / 60000 < 0.5);
-    tacit_walk_destroy(walk);
-    tacit_world_destroy(world);
 }
 
 TEST(wrong_calls_are_refused)
 {
-    tacit_world *world = world_of("riverswim", NULL, 0);
+    SCOPED(tacit_world) *world = world_of("riverswim", NULL, 0);
     tacit_walk *walk = walk_in(world, 1);
     uint32_t s = 77, policy[20 * 6] = {0}, states[21], actions[20];
     double reward, rewards[20];
@@ -252,13 +235,10 @@ TEST(wrong_calls_are_refused)
     assert_status(tacit_walk_play(walk, 0, NULL, states, actions, rewards), TACIT_BAD_ARGUMENT);
     tacit_walk_destroy(walk);
     tacit_walk_destroy(NULL);
-    tacit_noise *noise;
-    assert_ok(tacit_noise_create_simulated(1, &noise));
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
     walk = NULL;
     tacit__alloc_fail_at(1);
     assert_status(tacit_walk_create(world, noise, &walk, NULL), TACIT_NO_MEMORY);
     tacit__alloc_fail_at(0);
     assert_null(walk);
-    tacit_noise_destroy(noise);
-    tacit_world_destroy(world);
 }

@@ -18,11 +18,10 @@ typedef void writer(tacit__text *to, const char *text);
 
 static void assert_written(writer *write, const char *text, const char *wanted)
 {
-    tacit__text t = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text t = {0};
     write(&t, text);
     assert_false(t.failed);
     assert_string_equal(t.data != NULL ? t.data : "", wanted);
-    tacit__text_destroy(&t);
 }
 
 TEST(markup_is_escaped_in_html)
@@ -55,12 +54,11 @@ TEST(strings_in_scripts_cannot_end_them)
 
 TEST(long_labels_lose_their_middle)
 {
-    tacit__text t = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text t = {0};
     tacit__write_html_short(&t, "0123456789", 10);
     tacit__text_put(&t, "|");
     tacit__write_html_short(&t, "<<<<<<0123456789<<<", 10);
     assert_string_equal(t.data, "0123456789|&lt;&lt;&lt;&lt;&lt;…9&lt;&lt;&lt;");
-    tacit__text_destroy(&t);
 }
 
 TEST(sentences_get_mathematics)
@@ -119,7 +117,7 @@ TEST(numbers_do_not_follow_the_locale)
 
 TEST(text_without_memory_says_so)
 {
-    tacit__text t = {0};
+    SCOPED_BY(tacit__text_destroy) tacit__text t = {0};
     tacit__alloc_fail_at(1);
     tacit__text_put(&t, "a");
     tacit__alloc_fail_at(0);
@@ -131,7 +129,6 @@ TEST(text_without_memory_says_so)
         tacit__text_print(&t, "%d,", i % 10);
     assert_int_equal(t.length, 40000);
     assert_memory_equal(t.data + 39998, "9,", 3);
-    tacit__text_destroy(&t);
 }
 
 TEST(files_are_replaced_whole)

@@ -9,6 +9,8 @@
 #include "base/nearest.h"
 #include "lab/yaml.h"
 
+SCOPED_TYPE(tacit__yaml, tacit__yaml_destroy)
+
 static tacit__yaml *parse(const char *text)
 {
     tacit__yaml *yaml = NULL;
@@ -40,7 +42,7 @@ static void refuse(char *text, char answer[CASE_TEXT])
 
 TEST(a_tree_keeps_order_lines_and_quotes)
 {
-    tacit__yaml *yaml = parse("# a note\na: 1\nb: [x, 'y', \"\"]\nc:\n  d:\n    e: ~\n");
+    SCOPED(tacit__yaml) *yaml = parse("# a note\na: 1\nb: [x, 'y', \"\"]\nc:\n  d:\n    e: ~\n");
     const tacit__node *root = tacit__yaml_root(yaml);
     assert_int_equal(root->kind, TACIT__MAP);
     assert_int_equal(root->n_children, 3);
@@ -63,7 +65,6 @@ TEST(a_tree_keeps_order_lines_and_quotes)
     assert_true(tacit__node_is_null(e));
     assert_null(tacit__node_get(root, "z"));
     assert_string_equal(tacit__yaml_name(yaml), "f");
-    tacit__yaml_destroy(yaml);
 }
 
 TEST(what_is_not_yaml_is_refused_with_its_line)
@@ -92,24 +93,22 @@ TEST(what_is_too_large_is_refused)
 
 TEST(a_message_is_one_line_whatever_the_file_contains)
 {
-    tacit__yaml *yaml = parse("a: \"b\\nc\"\n");
+    SCOPED(tacit__yaml) *yaml = parse("a: \"b\\nc\"\n");
     const tacit__node *value = tacit__node_get(tacit__yaml_root(yaml), "a");
     tacit_error err;
     assert_status(tacit__yaml_fail(yaml, value->line, &err, TACIT_SYNTAX, "a is '%s'", value->text),
                   TACIT_SYNTAX);
     assert_string_equal(err.message, "f:1: a is 'b?c'");
-    tacit__yaml_destroy(yaml);
 }
 
 TEST(unknown_keys_get_a_suggestion)
 {
-    tacit__yaml *yaml = parse("seed: 1\nepisode: 2\n");
+    SCOPED(tacit__yaml) *yaml = parse("seed: 1\nepisode: 2\n");
     static const char *const keys[] = {"episodes", "seed"};
     tacit_error err;
     assert_status(tacit__node_check_keys(yaml, tacit__yaml_root(yaml), "it", keys, 2, &err),
                   TACIT_SYNTAX);
     assert_string_equal(err.message, "f:2: it has no key 'episode', did you mean 'episodes'?");
-    tacit__yaml_destroy(yaml);
 }
 
 TEST(the_nearest_word_is_at_most_two_slips_away)
@@ -140,9 +139,8 @@ TEST(files_that_cannot_be_read_are_named)
 TEST(running_out_of_memory_is_told)
 {
     static const char text[] = "a: [1, {b: 2}]\n";
-    tacit__yaml *yaml = NULL;
+    SCOPED(tacit__yaml) *yaml = NULL;
     tacit_error err;
     assert_survives_no_memory(tacit__yaml_parse(text, strlen(text), "f", &yaml, &err),
                               assert_null(yaml));
-    tacit__yaml_destroy(yaml);
 }
