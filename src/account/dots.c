@@ -27,6 +27,7 @@
 
 int tacit__cells_create(tacit__cells *cells, double step, double lambda, int64_t first, size_t n)
 {
+    TACIT__REQUIRE(step > 0 && n > 0);
     *cells = (tacit__cells){.step = step, .lambda = lambda, .first = first, .n = n};
     return TACIT__PIECES(TACIT__PIECE(cells->atom, n + 1), TACIT__PIECE(cells->mass, n),
                          TACIT__PIECE(cells->excess, n)) != NULL

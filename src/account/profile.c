@@ -141,6 +141,7 @@ static void suffix_sums(tacit__profile *p)
 tacit_status tacit__profile_create(tacit__profile *out, const tacit__pld *pld, double lambda,
                                    const tacit__steps *steps)
 {
+    TACIT__REQUIRE(pld->n_losses > 0);
     memset(out, 0, sizeof *out);
     tacit_status status =
         tacit__tilted_create(&out->sum, &pld->losses[0], lambda, steps->step, steps->own_step[0]);

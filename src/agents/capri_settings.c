@@ -99,6 +99,7 @@ static bool is_published(const tacit_agent_request *q)
 
 double tacit__capri_published(const tacit_agent_request *q)
 {
+    TACIT__REQUIRE(q->episodes > 0);
     double log_T = fmax(1, log((double)q->episodes));
     return is_published(q)
                ? 4 * log_T / q->guarantee.epsilon * sqrt(log(1.25 * log_T / q->guarantee.delta))

@@ -67,6 +67,7 @@ static bool read_growth(const char *text, double *out)
 tacit_status tacit__reading_schedule(const tacit__reading *r, double usual, double otherwise,
                                      double *growth, tacit_error *err)
 {
+    TACIT__REQUIRE(usual >= 0 && otherwise >= 0);
     const double least = 1.001, most = 100;
     const tacit__value *v = tacit__value_of(&r->values, "schedule");
     double given = usual;

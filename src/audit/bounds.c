@@ -131,12 +131,14 @@ static double score_end(double p, double n, double z, double sign)
 
 double tacit__epsilon_guess(double p, double q, double n, double delta, double error)
 {
+    TACIT__REQUIRE(n > 0 && error > 0 && error < 1);
     double z = normal_upper(error / 2);
     return log_ratio(score_end(p, n, z, -1), score_end(q, n, z, 1), delta);
 }
 
 double tacit__mu_guess(double p, double q, double n, double error)
 {
+    TACIT__REQUIRE(n > 0 && error > 0 && error < 1);
     double z = normal_upper(error / 2);
     return score_distance(score_end(p, n, z, -1), score_end(q, n, z, 1));
 }

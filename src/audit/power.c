@@ -64,6 +64,7 @@ static double trials_for(tacit__prospect *p, double factor)
 
 double tacit__power_factor(tacit__prospect *p, uint64_t trials)
 {
+    TACIT__REQUIRE(trials > 0);
     for (size_t i = 0; i < N_FACTORS; i++)
         if (trials_for(p, factors[i]) <= (double)trials)
             return factors[i];

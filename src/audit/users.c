@@ -83,6 +83,7 @@ tacit_situation tacit__user_situation(const tacit__form *form, const tacit__user
 
 tacit_status tacit__generator_open(tacit__generator *generator, uint64_t seed, const char *what)
 {
+    TACIT__REQUIRE(what != NULL);
     tacit_noise *root = NULL;
     TRY(tacit_noise_create_simulated(seed, &root));
     *generator = (tacit__generator){.left = 0};
@@ -178,6 +179,7 @@ void tacit__user_random(const tacit__form *form, tacit__generator *generator, ta
 
 void tacit__user_extreme(const tacit__form *form, bool last, double reward, tacit__user *out)
 {
+    TACIT__REQUIRE(reward >= 0 && reward <= 1);
     for (size_t h = 0; h <= form->horizon; h++) {
         out->states[h] = last && form->n_states > 0 ? (uint32_t)(form->n_states - 1) : 0;
         for (size_t a = 0; form->features > 0 && a < form->vectors; a++) {

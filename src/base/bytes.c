@@ -83,6 +83,7 @@ const void *tacit__saved_bytes(tacit__saved *s, const void *data, size_t size)
 
 const void *tacit__saved_array(tacit__saved *s, void *data, size_t n, size_t size)
 {
+    TACIT__REQUIRE(size > 0);
     size_t total;
     if (__builtin_mul_overflow(n, size, &total))
         total = SIZE_MAX;
@@ -94,6 +95,7 @@ const void *tacit__saved_array(tacit__saved *s, void *data, size_t n, size_t siz
 
 void tacit__saved_value(tacit__saved *s, void *value, size_t size)
 {
+    TACIT__REQUIRE(value != NULL && size > 0);
     const void *bytes = tacit__saved_bytes(s, value, size);
     if (bytes != NULL)
         memcpy(value, bytes, size);
@@ -103,6 +105,7 @@ void tacit__saved_value(tacit__saved *s, void *value, size_t size)
 
 const void *tacit__saved_reals(tacit__saved *s, double *x, size_t n, double most)
 {
+    TACIT__REQUIRE(most >= 0);
     const void *bytes = tacit__saved_array(s, x, n, sizeof *x);
     tacit__saved_check(s, bytes == NULL || tacit__are_reals(bytes, n, most));
     return bytes;
@@ -110,6 +113,7 @@ const void *tacit__saved_reals(tacit__saved *s, double *x, size_t n, double most
 
 void tacit__saved_integers(tacit__saved *s, int64_t *x, size_t n, double most)
 {
+    TACIT__REQUIRE(most >= 0);
     const uint8_t *bytes = tacit__saved_array(s, x, n, sizeof *x);
     for (size_t i = 0; i < n && bytes != NULL; i++) {
         int64_t element;
@@ -120,6 +124,7 @@ void tacit__saved_integers(tacit__saved *s, int64_t *x, size_t n, double most)
 
 void tacit__saved_indices(tacit__saved *s, uint32_t *x, size_t n, size_t limit)
 {
+    TACIT__REQUIRE(limit > 0 || n == 0);
     const uint8_t *bytes = tacit__saved_array(s, x, n, sizeof *x);
     for (size_t i = 0; i < n && bytes != NULL; i++) {
         uint32_t element;
@@ -148,6 +153,7 @@ void tacit__saved_leave(tacit__saved *s, size_t end)
 
 void tacit__model_reorder(uint8_t *bytes, size_t n)
 {
+    TACIT__REQUIRE(bytes != NULL || n == 0);
     for (size_t i = 0; i < n; i++) {
         uint64_t word;
         memcpy(&word, bytes + 8 * i, sizeof word);

@@ -148,6 +148,7 @@ void tacit__crew_join(tacit__crew *crew)
 
 bool tacit__crew_wait(tacit__crew *crew, double ms)
 {
+    TACIT__REQUIRE(ms >= 0);
     (void)pthread_mutex_lock(&crew->lock);
     if (crew->n_running > 0)
         (void)tacit__wait_ms(&crew->changed, &crew->lock, ms);

@@ -21,6 +21,7 @@ static bool is_infinity(const char *text)
 
 bool tacit__range_has(const tacit__range *r, double value)
 {
+    TACIT__REQUIRE(r->low <= r->high);
     return (r->open ? value > r->low : value >= r->low) &&
            (value < r->high || (r->infinite && value == HUGE_VAL));
 }

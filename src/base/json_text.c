@@ -11,6 +11,7 @@
 
 void tacit__text_json_string(tacit__text *t, const char *string, size_t size)
 {
+    TACIT__REQUIRE(string != NULL || size == 0);
     tacit__text_put(t, "\"");
     for (size_t i = 0; i < size;) {
         size_t length = tacit__utf8_length(string + i, size - i);

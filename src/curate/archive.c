@@ -48,6 +48,7 @@ static size_t element(const tacit__archive *a)
 double tacit__archive_bytes(size_t n_actions, size_t horizon, size_t dimension, bool wide,
                             uint64_t users)
 {
+    TACIT__REQUIRE(n_actions > 0 && horizon > 0 && dimension > 0);
     double features = (double)dimension * (1 + (double)(horizon - 1) * (double)n_actions);
     const uint64_t whole = users / CHUNK;
     double chunks = (double)(whole + (users % CHUNK > 0));
@@ -304,6 +305,7 @@ static void chunk_fields(tacit__archive *a, chunk *c, size_t held, double longes
 void tacit__archive_fields(tacit__archive *a, uint64_t users, double longest, double most,
                            tacit__saved *s)
 {
+    TACIT__REQUIRE(longest > 0 && most > 0);
     const char *outside = s->wrong;
     const bool loading = tacit__saved_is_loading(s);
     uint64_t saved = a->users;

@@ -37,6 +37,7 @@ static const char gram_name[] = "gram", response_name[] = "responses";
 
 int tacit__lsvi_feature_bits(uint64_t episodes)
 {
+    TACIT__REQUIRE(episodes > 0);
     int room = (EXACT_BITS - 1 - (int)ceil(log2((double)episodes + 1))) / 2;
     return room < MOST_FEATURE_BITS ? room : MOST_FEATURE_BITS;
 }

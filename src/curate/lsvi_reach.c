@@ -69,6 +69,7 @@ static double reach_of_form(const tacit__linear_space *sp, bool centered, double
 void tacit__lsvi_reaches(const tacit__linear_space *sp, bool centered, size_t n, const double *t,
                          double *out)
 {
+    TACIT__REQUIRE(t != NULL && out != NULL);
     for (size_t i = 0; i < n; i++)
         out[i] = reach_of_form(sp, centered, t[i]);
     if (tacit__lsvi_is_searched(sp))
@@ -87,6 +88,7 @@ double tacit__lsvi_reach(const tacit__linear_space *sp, bool centered, double t)
 
 double tacit__lsvi_expected_norm(const tacit__linear_space *sp)
 {
+    TACIT__REQUIRE(sp->dimension > 0);
     double d = (double)sp->dimension;
     return sp->form == TACIT__ONE_HOT ? sqrt(2 * log(2 * d)) : sqrt(2 * d);
 }
@@ -94,6 +96,7 @@ double tacit__lsvi_expected_norm(const tacit__linear_space *sp)
 double tacit__lsvi_matrix_level(const tacit__linear_space *sp, tacit_law law, double draws,
                                 double alpha)
 {
+    TACIT__REQUIRE(sp->dimension > 0 && alpha > 0);
     double d = (double)sp->dimension, packed = (double)tacit__gram_size(sp);
     bool diagonal = sp->form == TACIT__ONE_HOT;
     if (law == TACIT_LAW_GAUSSIAN) /* E max eigenvalue <= sqrt(2 d), and it is 1-Lipschitz */

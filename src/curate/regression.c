@@ -41,6 +41,7 @@ static const char name[] = "moments";
 
 double tacit__regression_sensitivity(double s)
 {
+    TACIT__REQUIRE(s >= 0);
     double s2 = s * s;
     return s2 <= 2 ? sqrt(2 + 2 * s2 + s2 * s2 / 2) : 2 * s;
 }

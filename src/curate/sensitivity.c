@@ -20,8 +20,11 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 double tacit__joint_square(double a, double b, tacit__angle angle)
 {
+    TACIT__REQUIRE(a >= 0 && b >= 0);
     if (angle == TACIT__ACUTE)
         return 2 * a + 2 * b;
     if (angle == TACIT__BLOCKS)
@@ -41,6 +44,7 @@ double tacit__step_norm_l2(double ratio)
 
 double tacit__step_norm_l1(double ratio, size_t width)
 {
+    TACIT__REQUIRE(ratio >= 0 && width > 0);
     double d = (double)width;
     return 1 + (d - 1) / M_SQRT2 + ratio * sqrt(d);
 }
@@ -65,6 +69,7 @@ static double loss_at(const proportion *p, double log_ratio)
 
 double tacit__best_ratio(double gram_cost, double response_cost, tacit__angle angle, size_t width)
 {
+    TACIT__REQUIRE(gram_cost >= 0 && response_cost >= 0);
     const proportion p = {gram_cost, response_cost, angle, width};
     const double golden = 0.61803398874989484820;
     double low = log(1e-4), high = log(1e4);

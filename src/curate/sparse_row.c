@@ -22,6 +22,7 @@ bool tacit__row_reserve(tacit__sparse_row *row, uint32_t capacity)
 const void *tacit__row_fields(tacit__sparse_row *row, size_t n_states, uint32_t *length,
                               tacit__saved *s)
 {
+    TACIT__REQUIRE(n_states > 0 && length != NULL);
     *length = row->length;
     tacit__saved_value(s, length, sizeof *length);
     tacit__saved_check(s, *length <= n_states);

@@ -402,6 +402,7 @@ static tacit_status create(search *s)
 
 tacit_status tacit__table_reach(const tacit__part_table *t, double ratio, double *out)
 {
+    TACIT__REQUIRE(t->pairs > 0 && ratio >= 0);
     search s = {.t = t, .square = ratio * ratio};
     const double pairs = (double)t->pairs;
     *out = HUGE_VAL;

@@ -182,6 +182,7 @@ static bool are_moves(const void *moves, size_t n, double visits)
 
 void tacit__visits_fields(tacit__visits *v, uint64_t users, double most, tacit__saved *s)
 {
+    TACIT__REQUIRE(most > 0);
     const size_t cells = v->horizon * v->pairs;
     const char *outside = s->wrong;
     s->wrong = NULL;

@@ -37,6 +37,7 @@ static uint64_t visits_before(const tacit__weighted_options *o)
 
 uint64_t tacit__weighted_square(tacit__space sp)
 {
+    TACIT__REQUIRE(sp.horizon > 0);
     const double rows = (double)sp.tables * (double)sp.n_states * (double)sp.n_actions;
     const double most = TACIT__WEIGHTED_VISITS * TACIT__WEIGHTED_VISITS * rows;
     return (double)sp.horizon < most ? sp.horizon : (uint64_t)fmax(1, most);

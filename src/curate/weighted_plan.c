@@ -177,6 +177,7 @@ tacit_status tacit__weighted_open(tacit__weighted *c, tacit_noise *noise, tacit_
 tacit_status tacit__weighted_gain(const tacit__weighted_options *o, const uint64_t *at,
                                   uint64_t releases, double *out, tacit_error *err)
 {
+    TACIT__REQUIRE(at != NULL && releases > 0);
     const tacit_sum_spec one = {.mechanism = o->mechanism,
                                 .law = TACIT_LAW_GAUSSIAN,
                                 .dimension = 1,

@@ -28,6 +28,7 @@
 
 double tacit__kernel_noise_variance(const tacit__kernel_noise *noise, double users)
 {
+    TACIT__REQUIRE(noise->scale >= 0 && users >= 0);
     const double sum = TACIT__KERNEL_BOUND * noise->scale;
     return sum * sum * (noise->local ? users : 1);
 }
@@ -109,6 +110,7 @@ static double level(const double *spectrum, double c, size_t m)
 size_t tacit__kernel_fill(size_t p, const double *spectrum, double users, double variance,
                           double *weight)
 {
+    TACIT__REQUIRE(users >= 0 && variance >= 0);
     const double c = variance > 0 ? users * users / variance : HUGE_VAL;
     size_t m = p;
     memset(weight, 0, p * sizeof *weight);
@@ -125,6 +127,7 @@ size_t tacit__kernel_fill(size_t p, const double *spectrum, double users, double
 double tacit__kernel_features_left(const tacit__kernel_features *f,
                                    const tacit__kernel_noise *noise, double users)
 {
+    TACIT__REQUIRE(users >= 0);
     const double s2 = tacit__kernel_noise_variance(noise, users);
     double before = 0, after = 0;
     for (size_t j = 0; j < f->p; j++)
@@ -143,6 +146,7 @@ double tacit__kernel_features_left(const tacit__kernel_features *f,
 uint64_t tacit__kernel_features_users(const tacit__kernel_features *f,
                                       const tacit__kernel_noise *noise, double most)
 {
+    TACIT__REQUIRE(most > 0);
     double low = 0, high = 1;
     while (high < most && tacit__kernel_features_left(f, noise, high) > 0.5) {
         low = high;
@@ -164,6 +168,7 @@ uint64_t tacit__kernel_features_users(const tacit__kernel_features *f,
 uint64_t tacit__kernel_features_explore(const tacit__kernel_features *f,
                                         const tacit__kernel_noise *noise, double users)
 {
+    TACIT__REQUIRE(users > 0);
     double least = HUGE_VAL, explore = 1;
     for (double n = 1; n <= fmax(1, users / 2); n = ceil(STRIDE * n)) {
         const double left = tacit__kernel_features_left(f, noise, n);

@@ -122,6 +122,7 @@ void tacit__kernel_posterior_solve(tacit__kernel_posterior *q)
 size_t tacit__kernel_posterior_design(tacit__kernel_posterior *q, const double *play, double users,
                                       double variance, double length, size_t most, double *v)
 {
+    TACIT__REQUIRE(users >= 0 && variance >= 0);
     const size_t p = q->features->p, n = q->features->n;
     if (p == 0)
         return 0;

@@ -55,6 +55,7 @@ tacit_status tacit__linear_model_create(const tacit_linear *from, size_t n_state
                                         size_t horizon, uint64_t users, tacit__linear_model **out,
                                         tacit_error *err)
 {
+    TACIT__REQUIRE(n_states > 0 && n_actions > 0 && horizon > 0);
     const size_t d = from->dimension, pairs = n_states * n_actions;
     const int room = ROOM_BITS - (int)ceil(log2((double)users + 1));
     if (d == 0)
@@ -99,6 +100,7 @@ tacit_status tacit__linear_model_create(const tacit_linear *from, size_t n_state
 uint64_t tacit__linear_model_users(const void *model, double sum_variance, double user_variance,
                                    size_t steps, double most)
 {
+    TACIT__REQUIRE(sum_variance >= 0 && user_variance >= 0 && steps > 0);
     const tacit__linear_model *m = model;
     const size_t d = m->dimension;
     const double S = (double)m->n_states, prior = tacit__linear_model_prior(m);

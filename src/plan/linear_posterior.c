@@ -217,6 +217,7 @@ static void pass(tacit__linear_posterior *p, const tacit__played_batch *batches,
 void tacit__linear_posterior_fit(tacit__linear_posterior *p, const tacit__played_batch *batches,
                                  size_t n)
 {
+    TACIT__REQUIRE(batches != NULL || n == 0);
     tacit__played_start(batches, n, p->model->n_states, p->start, p->sorted);
     for (int round = 0; round < ROUNDS; round++)
         pass(p, batches, n);

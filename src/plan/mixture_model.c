@@ -152,6 +152,7 @@ tacit_status tacit__mixture_model_create(const tacit_mixture *from, size_t n_sta
                                          size_t n_actions, uint64_t users,
                                          tacit__mixture_model **out, tacit_error *err)
 {
+    TACIT__REQUIRE(n_states > 0 && n_actions > 0);
     if (from->dimension < 2)
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "a mixture of one part is known: there is nothing to learn");
@@ -185,6 +186,7 @@ tacit_status tacit__mixture_model_create(const tacit_mixture *from, size_t n_sta
 
 tacit__score_table tacit__mixture_model_table(const tacit__mixture_model *m, size_t steps)
 {
+    TACIT__REQUIRE(steps > 0);
     return (tacit__score_table){.n_states = m->n_states,
                                 .n_actions = m->n_actions,
                                 .steps = steps,
@@ -230,6 +232,7 @@ void tacit__mixture_model_moments(const tacit__mixture_model *m, const double *c
 uint64_t tacit__mixture_model_users(const void *model, double sum_variance, double user_variance,
                                     size_t steps, double most)
 {
+    TACIT__REQUIRE(sum_variance >= 0 && user_variance >= 0 && steps > 0);
     const tacit__mixture_model *m = model;
     const size_t w = m->width, S = m->n_states;
     const double unit = ldexp(1, -m->bits), d = (double)m->parts, pairs = (double)m->pairs;

@@ -47,6 +47,7 @@ static void forget(tacit__mixture_posterior *p)
 tacit_status tacit__mixture_posterior_create(const tacit__mixture_model *m, size_t steps, bool same,
                                              tacit__mixture_posterior **out)
 {
+    TACIT__REQUIRE(steps > 0);
     const size_t w = m->width, S = m->n_states, tables = same ? 1 : steps;
     tacit__mixture_posterior x = {.model = m, .steps = steps, .tables = tables};
     tacit__mixture_posterior *p = TACIT__WORKSPACE(
@@ -179,6 +180,7 @@ static void pass(tacit__mixture_posterior *p, const tacit__played_batch *batches
 void tacit__mixture_posterior_fit(tacit__mixture_posterior *p, const tacit__played_batch *batches,
                                   size_t n)
 {
+    TACIT__REQUIRE(batches != NULL || n == 0);
     tacit__played_start(batches, n, p->model->n_states, p->start, p->sorted);
     for (int round = 0; round < ROUNDS; round++)
         pass(p, batches, n);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+
 static int descending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -14,6 +16,7 @@ static int descending(const void *a, const void *b)
 /* Subtract what makes the positive parts sum to 1. */
 void tacit__simplex_project(size_t n, double *x, double *sorted)
 {
+    TACIT__REQUIRE(n > 0);
     double sum = 0, shift = 0;
     memcpy(sorted, x, n * sizeof *x);
     qsort(sorted, n, sizeof *sorted, descending);
@@ -68,6 +71,7 @@ void tacit__walk_visits(const tacit__walk *w, const tacit__played_batch *b, doub
 void tacit__played_start(const tacit__played_batch *batches, size_t n, size_t n_states,
                          double *start, double *sorted)
 {
+    TACIT__REQUIRE(n_states > 0);
     double precision = (double)n_states; /* of the prior, which is even */
     for (size_t s = 0; s < n_states; s++)
         start[s] = 1;

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #if TACIT__HAVE_AVX2
 #include <immintrin.h>
 #endif
@@ -126,6 +127,7 @@ TACIT__INLINE void project(double *restrict y, size_t n, size_t rows, const doub
 void tacit__project_counts(const double *y, size_t n, double visits, double slack, double *sorted,
                            double *x)
 {
+    TACIT__REQUIRE(n > 0 && slack >= 0);
     for (size_t i = 0; i < n; i++)
         x[i] = y[i];
     project(x, n, 1, &visits, slack, sorted);
@@ -389,6 +391,7 @@ TACIT__AVX512 static void project_rows_avx512(size_t blocks, const double *const
 void tacit__project_rows(size_t blocks, const double *const *y, size_t n, const double *visits,
                          double slack, double shift, double *sorted, double *totals, double *x)
 {
+    TACIT__REQUIRE(blocks > 0 && n > 0 && slack >= 0);
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx512()) {
         project_rows_avx512(blocks, y, n, visits, slack, shift, sorted, totals, x);

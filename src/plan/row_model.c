@@ -204,6 +204,7 @@ void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts
 
 tacit__next_values tacit__next_values_of(const double *values, size_t n_states)
 {
+    TACIT__REQUIRE(n_states > 0);
     tacit__next_values out = {.at = values};
     for (size_t s = 0; s < n_states; s++)
         out.mean += values[s];

@@ -66,6 +66,7 @@ typedef struct blt {
  * near sum_n c_n = 2 sqrt(K / pi). */
 int tacit__blt_guard_bits(uint64_t users)
 {
+    TACIT__REQUIRE(users > 0);
     int guard = (int)ceil(log2((double)users) / 2) + 1;
     return guard > LEAST_GUARD ? guard : LEAST_GUARD;
 }

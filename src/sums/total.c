@@ -45,6 +45,7 @@ static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const
 
 bool tacit__total_has_room(const void *state, size_t i, int64_t limit)
 {
+    TACIT__REQUIRE(limit >= 0);
     const int64_t most = (int64_t)1 << 62, sum = ((const total *)state)->sum[i];
     return sum <= most - limit && sum >= limit - most;
 }

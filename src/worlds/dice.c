@@ -8,6 +8,7 @@
 
 tacit_status tacit__dice_open(tacit__dice *dice, uint64_t seed, const char *name)
 {
+    TACIT__REQUIRE(name != NULL);
     tacit_noise *noise;
     TRY(tacit_noise_create_simulated(seed, &noise));
     *dice = (tacit__dice){.used = TACIT__DICE_BUFFER};

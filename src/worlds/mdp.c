@@ -279,6 +279,7 @@ static tacit_status check_spec(const tacit__mdp_spec *spec, size_t *rows, size_t
 
 tacit_status tacit__mdp_check_size(const tacit__mdp_spec *spec, size_t effort, tacit_error *err)
 {
+    TACIT__REQUIRE(effort > 0);
     size_t rows = 0, total = 0;
     tacit_status status = check_spec(spec, &rows, &total, err);
     if (status == TACIT_OK && (double)total * (double)effort > TACIT__MAX_SOLVING)

@@ -54,6 +54,7 @@ static const uint64_t *words_of(const tacit_walk *walk, tacit__chance *chance, u
 
 uint32_t tacit__walk_begin(tacit_walk *walk, uint64_t episode)
 {
+    TACIT__REQUIRE(episode >> 62 == 0);
     const tacit__mdp *mdp = walk->mdp;
     walk->word = words_of(walk, &walk->world, episode);
     walk->step = 0;
