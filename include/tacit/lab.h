@@ -288,8 +288,27 @@ TACIT_API char *tacit_forecast_experiment(const tacit_agent_request *request, ta
 
 /* --- Results ----------------------------------------------------------------------------------- */
 
+/* What a log says about the policy that an agent played, where the world is a log (tacit_results_logged): its
+ * mean reward a user, in the world's original units, estimated in three ways. Errors are standard errors.
+ * `effective` is the number of users that the estimate is worth: (sum w)^2 / sum w^2 of the weights w. */
+typedef struct tacit_estimate {
+    double ips, ips_error; /* inverse propensities: unbiased */
+    double self_normalized,
+        self_normalized_error; /* divided by the sum of weights: less variance */
+    double doubly_robust,
+        doubly_robust_error; /* with a model of rewards: unbiased, less variance */
+    double effective;
+    double logging, logging_error;           /* what the log's own policy earned */
+    double constant, constant_error;         /* doubly robust, of the best constant action */
+    double lift_logging, lift_logging_error; /* doubly robust minus these, user by user */
+    double lift_constant, lift_constant_error;
+    uint64_t matched; /* users for whom the agent chose what the log did */
+    bool known;       /* false: the world is no log, or no run is finished */
+} tacit_estimate;
+
 /* Regret is exact pseudo-regret, in the world's original units: the sum over episodes of the best policy's
- * value minus the value of the policy that was played. */
+ * value minus the value of the policy that was played. Where the world is a log it is an estimate by inverse
+ * propensities of the sum of the largest reward minus the reward, and `estimate` says more. */
 typedef struct tacit_job {
     bool done;
     double regret;
@@ -298,6 +317,7 @@ typedef struct tacit_job {
     double seconds;      /* of processor time; the one thing here that varies */
     const double *curve; /* regret so far, at the episodes of tacit_results_episode */
     size_t n_points;     /* of the curve that are known: all if done, else as many as were played */
+    tacit_estimate estimate;
 } tacit_job;
 
 /* Over the finished runs of an agent. Errors are standard errors of the mean, NaN with fewer than two
@@ -341,6 +361,14 @@ TACIT_API const tacit_job *tacit_results_job(const tacit_results *results, size_
                                              size_t agent, uint64_t run);
 TACIT_API tacit_summary tacit_results_summary(const tacit_results *results, size_t world,
                                               size_t agent);
+
+/* Whether the world is a log of what others did: then nothing about it is exact. */
+TACIT_API bool tacit_results_logged(const tacit_results *results, size_t world);
+
+/* Means over the finished runs. They replay the same log in other orders, so more runs do not make the errors
+ * smaller: these are root mean squares. */
+TACIT_API tacit_estimate tacit_results_estimate(const tacit_results *results, size_t world,
+                                                size_t agent);
 
 /* The agent of this world that a learner must beat to have learned: the yardstick `constant`, else `uniform`;
  * SIZE_MAX if neither was played. */

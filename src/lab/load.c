@@ -51,12 +51,61 @@ static tacit_status load_job(void *context, const tacit__kept_job *kept, tacit_e
     return TACIT_OK;
 }
 
+tacit__kept_estimate tacit__estimate_keep(const tacit_estimate *e, uint64_t job)
+{
+    return (tacit__kept_estimate){.job = job,
+                                  .ips = e->ips,
+                                  .ips_error = e->ips_error,
+                                  .self_normalized = e->self_normalized,
+                                  .self_normalized_error = e->self_normalized_error,
+                                  .doubly_robust = e->doubly_robust,
+                                  .doubly_robust_error = e->doubly_robust_error,
+                                  .effective = e->effective,
+                                  .logging = e->logging,
+                                  .logging_error = e->logging_error,
+                                  .constant = e->constant,
+                                  .constant_error = e->constant_error,
+                                  .lift_logging = e->lift_logging,
+                                  .lift_logging_error = e->lift_logging_error,
+                                  .lift_constant = e->lift_constant,
+                                  .lift_constant_error = e->lift_constant_error,
+                                  .matched = e->matched};
+}
+
+static tacit_status load_estimate(void *context, const tacit__kept_estimate *kept, tacit_error *err)
+{
+    loader *l = context;
+    tacit_results *r = l->results;
+    if (kept->job >= r->n_jobs || !r->jobs[kept->job].done)
+        return fail_damaged(l, "an estimate of a job that was not played", err);
+    r->jobs[kept->job].estimate =
+        (tacit_estimate){.known = true,
+                         .ips = kept->ips,
+                         .ips_error = kept->ips_error,
+                         .self_normalized = kept->self_normalized,
+                         .self_normalized_error = kept->self_normalized_error,
+                         .doubly_robust = kept->doubly_robust,
+                         .doubly_robust_error = kept->doubly_robust_error,
+                         .effective = kept->effective,
+                         .logging = kept->logging,
+                         .logging_error = kept->logging_error,
+                         .constant = kept->constant,
+                         .constant_error = kept->constant_error,
+                         .lift_logging = kept->lift_logging,
+                         .lift_logging_error = kept->lift_logging_error,
+                         .lift_constant = kept->lift_constant,
+                         .lift_constant_error = kept->lift_constant_error,
+                         .matched = kept->matched};
+    return TACIT_OK;
+}
+
 tacit_status tacit__load_jobs(tacit__store *store, tacit_results *results, tacit_error *err)
 {
     TACIT__REQUIRE(store != NULL && results != NULL);
     loader l = {store, results};
     TRY(tacit__store_read_points(store, load_point, &l, err));
-    return tacit__store_read_jobs(store, load_job, &l, err);
+    TRY(tacit__store_read_jobs(store, load_job, &l, err));
+    return tacit__store_read_estimates(store, load_estimate, &l, err);
 }
 
 static tacit_status load_facts(tacit__store *store, tacit_results *r, tacit_error *err)

@@ -9,6 +9,9 @@
 TACIT_MUST_USE tacit_status tacit__load_jobs(tacit__store *store, tacit_results *results,
                                              tacit_error *err);
 
+/* An estimate as it is kept. */
+tacit__kept_estimate tacit__estimate_keep(const tacit_estimate *estimate, uint64_t job);
+
 /* Everything that the store holds, with its own experiment. */
 TACIT_MUST_USE tacit_status tacit__load_results(tacit__store *store, tacit_results **out,
                                                 tacit_error *err);

@@ -4,8 +4,8 @@
  * that was played. People with a right answer have E[r] = 1 for it, so regret counts wrong answers. Where
  * a log holds the reward of one action only, a round counts if the agent does what the log did (otherwise
  * there is nothing to learn: replay [LCLW11]), and its shortfall 1 - r is divided by the action's
- * propensity: an unbiased estimate of the sum over all rounds of 1 - r(a_k). Nothing is allocated in the
- * loop. */
+ * propensity: an unbiased estimate of the sum over all rounds of 1 - r(a_k). What the log says about the mean
+ * reward is in lab/log_value.c. Nothing is allocated in the loop. */
 #include "lab/play_rounds.h"
 
 #include <math.h>
@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "lab/experiment.h"
+#include "lab/log_value.h"
 #include "lab/seed.h"
 #include "lab/visitors.h"
 #include "worlds/bandit.h"
@@ -31,6 +32,8 @@ typedef struct table {
     uint64_t n_rounds, late;
     double *curve;
     tacit__worker_slot *slot;
+    tacit__log_value *log; /* where the world is a log; and its best constant action */
+    uint32_t constant;
 } table;
 
 static tacit_status begin(const table *t, uint64_t k, tacit_visitor *v)
@@ -66,6 +69,9 @@ static void add_round(const table *t, score *s, uint64_t k, double gap)
 static void finish(const table *t, const score *s, tacit_job *job)
 {
     double unit = t->lab_world->unit;
+    if (t->log != NULL)
+        tacit__log_value_finish(t->log, tacit_world_describe(t->lab_world->world)->reward_low, unit,
+                                &job->estimate);
     job->regret = unit * s->sum;
     job->late_regret = unit * (s->sum - s->before) / (double)(t->n_rounds - t->late);
     job->n_points = s->point;
@@ -75,6 +81,33 @@ static void finish(const table *t, const score *s, tacit_job *job)
 static bool stopped(const table *t)
 {
     return atomic_load_explicit(t->lab_world->stop, memory_order_relaxed);
+}
+
+/* --- Logs --------------------------------------------------------------------------------------- */
+
+static tacit__log_line line_of(const tacit_visitor *v, double reward)
+{
+    return (tacit__log_line){v->features, v->logged_action, v->propensity, reward};
+}
+
+/* Goes through the log once to find the best constant action. Worlds that are no logs are left alone. */
+static tacit_status survey(table *t, tacit_error *err)
+{
+    const tacit_world_facts *space = tacit_world_describe(t->lab_world->world);
+    tacit_visitor v;
+    TRY(begin(t, 0, &v));
+    if (v.means != NULL)
+        return TACIT_OK;
+    TRY(tacit__log_value_create(space->bandit->dimension, t->n_actions, &t->log, err));
+    for (uint64_t k = 0; k < t->n_rounds && !stopped(t); k++) {
+        double reward = 0;
+        TRY(begin(t, k, &v));
+        TRY(tacit_rounds_reward(t->rounds, v.logged_action, &reward));
+        const tacit__log_line line = line_of(&v, reward);
+        tacit__log_value_survey(t->log, &line);
+    }
+    t->constant = tacit__log_value_choose(t->log);
+    return TACIT_OK;
 }
 
 /* --- Learners ------------------------------------------------------------------------------------ */
@@ -95,9 +128,14 @@ static tacit_status play_one(const table *t, tacit_agent *agent, uint64_t k, dou
     if (status != TACIT_OK)
         return status;
     bool seen = v.means != NULL || action == v.logged_action;
-    if (seen && (status = tacit_rounds_reward(t->rounds, action, &reward)) != TACIT_OK)
+    uint32_t rewarded = t->log != NULL ? v.logged_action : action;
+    if ((status = tacit_rounds_reward(t->rounds, rewarded, &reward)) != TACIT_OK)
         return tacit__fail_plain(err, status);
     *gap = gap_of(t, &v, action, reward);
+    if (t->log != NULL) {
+        const tacit__log_line line = line_of(&v, reward);
+        tacit__log_value_add(t->log, &line, action);
+    }
     const uint32_t states[2] = {v.state, v.state};
     const tacit_trajectory user = {
         .states = states, .actions = &action, .rewards = &reward, .features = v.features};
@@ -138,6 +176,10 @@ static tacit_status cost(const table *t, uint64_t k, uint32_t action, double *ga
         status = tacit_rounds_reward(t->rounds, v.logged_action, &reward);
     if (status != TACIT_OK)
         return status;
+    if (t->log != NULL) {
+        const tacit__log_line line = line_of(&v, reward);
+        tacit__log_value_add(t->log, &line, action);
+    }
     *gap = 0;
     if (action < t->n_actions) {
         *gap = gap_of(t, &v, action, reward);
@@ -148,22 +190,17 @@ static tacit_status cost(const table *t, uint64_t k, uint32_t action, double *ga
     return TACIT_OK;
 }
 
-/* The action with the least regret over all rounds. */
+/* The action with the least regret over all rounds, where all rewards are known. */
 static tacit_status best_action(const table *t, uint32_t *out)
 {
     double *sums = tacit__alloc(t->n_actions, sizeof *sums);
     tacit_status status = sums != NULL ? TACIT_OK : TACIT_NO_MEMORY;
     for (uint64_t k = 0; k < t->n_rounds && status == TACIT_OK && !stopped(t); k++) {
         tacit_visitor v;
-        double reward = 0;
         status = begin(t, k, &v);
-        if (status == TACIT_OK && v.means == NULL)
-            status = tacit_rounds_reward(t->rounds, v.logged_action, &reward);
         /* the largest reward; what the best in each round would have got is the same for all */
         for (uint32_t a = 0; status == TACIT_OK && a < t->n_actions; a++)
-            sums[a] += v.means != NULL        ? v.means[a]
-                       : a == v.logged_action ? -(1 - reward) / v.propensity
-                                              : 0;
+            sums[a] += v.means[a];
     }
     *out = 0;
     for (uint32_t a = 1; status == TACIT_OK && a < t->n_actions; a++)
@@ -178,7 +215,9 @@ static tacit_status measure(const table *t, const char *kind, tacit_job *job, ta
     uint32_t action = (uint32_t)t->n_actions;
     bool optimal = strcmp(kind, "optimal") == 0;
     tacit_status status = TACIT_OK;
-    if (strcmp(kind, "constant") == 0)
+    if (strcmp(kind, "constant") == 0 && t->log != NULL)
+        action = t->constant;
+    else if (strcmp(kind, "constant") == 0)
         status = best_action(t, &action);
     for (uint64_t k = 0; k < t->n_rounds && status == TACIT_OK; k++) {
         double gap = 0;
@@ -218,6 +257,8 @@ tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent,
     if (status == TACIT_OK && visitors->people > 0)
         status = tacit__people_order_create(visitors, root, &t.order, err);
     tacit_noise_destroy(root);
+    if (status == TACIT_OK && strcmp(entry->kind, "optimal") != 0)
+        status = survey(&t, err);
     if (status != TACIT_OK) {
         status = tacit__fail_plain(err, status);
     } else if (entry->yardstick) {
@@ -229,6 +270,7 @@ tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent,
             status = learn(&t, learner, job, err);
     }
     tacit_agent_destroy(learner);
+    tacit__log_value_destroy(t.log);
     tacit__people_order_destroy(t.order);
     tacit_rounds_destroy(t.rounds);
     return status;

@@ -42,6 +42,7 @@ typedef struct message {
     uint32_t kind, status;
     uint64_t job, slot, episodes, first, n, switches;
     double elapsed, regret, late_regret, seconds;
+    tacit_estimate estimate;
     uint8_t identity[TACIT__IDENTITY_BYTES];
     char text[sizeof((tacit_error *)0)->message];
     double points[TACIT__MAX_POINTS]; /* [n] are sent */
@@ -213,6 +214,7 @@ static void store_result(tacit__ranks *r, unsigned from)
     job->late_regret = m->late_regret;
     job->switches = m->switches;
     job->seconds = m->seconds;
+    job->estimate = m->estimate;
     job->n_points = workers->results->n_points;
     job->done = true;
     atomic_store(&workers->slots[from * workers->crew.n_threads + m->slot].job, TACIT__NO_JOB);
@@ -390,7 +392,8 @@ static void send_result(tacit__ranks *r, size_t number, double elapsed)
                        .regret = job->regret,
                        .late_regret = job->late_regret,
                        .switches = job->switches,
-                       .seconds = job->seconds};
+                       .seconds = job->seconds,
+                       .estimate = job->estimate};
     size_t others = r->sent_job[slot], points = r->sent[slot];
     add_points(r, slot, number, job->n_points);
     if (others != number) { /* the slot was borrowed: restore its own job */

@@ -153,6 +153,57 @@ static double seconds_of(const tacit_job *job)
     return job->seconds;
 }
 
+bool tacit_results_logged(const tacit_results *results, size_t world)
+{
+    return world < results->experiment->facts.n_worlds && results->worlds[world].people > 0 &&
+           isnan(results->optimal[world]);
+}
+
+/* The numbers of an estimate, so that they can be averaged one by one; the second of each pair is an error. */
+enum { N_PAIRS_OF_NUMBERS = 7 };
+static void list_numbers(tacit_estimate *e, double *out[N_PAIRS_OF_NUMBERS][2])
+{
+    double *all[N_PAIRS_OF_NUMBERS][2] = {{&e->ips, &e->ips_error},
+                                          {&e->self_normalized, &e->self_normalized_error},
+                                          {&e->doubly_robust, &e->doubly_robust_error},
+                                          {&e->logging, &e->logging_error},
+                                          {&e->constant, &e->constant_error},
+                                          {&e->lift_logging, &e->lift_logging_error},
+                                          {&e->lift_constant, &e->lift_constant_error}};
+    (void)memcpy(out, all, sizeof all);
+}
+
+tacit_estimate tacit_results_estimate(const tacit_results *results, size_t world, size_t agent)
+{
+    tacit_estimate sum = {0};
+    double n = 0, matched = 0, *to[N_PAIRS_OF_NUMBERS][2], *from[N_PAIRS_OF_NUMBERS][2];
+    list_numbers(&sum, to);
+    for (uint64_t run = 0; run < results->experiment->facts.runs; run++) {
+        const tacit_job *job = tacit_results_job(results, world, agent, run);
+        if (job == NULL || !job->done || !job->estimate.known)
+            continue;
+        tacit_estimate one = job->estimate;
+        list_numbers(&one, from);
+        for (size_t i = 0; i < N_PAIRS_OF_NUMBERS; i++) {
+            *to[i][0] += *from[i][0];
+            *to[i][1] += *from[i][1] * *from[i][1];
+        }
+        sum.effective += one.effective;
+        matched += (double)one.matched;
+        n++;
+    }
+    if (n == 0)
+        return sum;
+    for (size_t i = 0; i < N_PAIRS_OF_NUMBERS; i++) {
+        *to[i][0] /= n;
+        *to[i][1] = sqrt(*to[i][1] / n);
+    }
+    sum.effective /= n;
+    sum.matched = (uint64_t)(matched / n + 0.5);
+    sum.known = true;
+    return sum;
+}
+
 size_t tacit_results_measure(const tacit_results *results, size_t world)
 {
     static const char *const measures[] = {"constant", "uniform"};
@@ -171,6 +222,9 @@ static bool lost_to_measure(const tacit_results *results, size_t world, size_t a
 {
     const size_t measure = tacit_results_measure(results, world);
     double mean = 0, ignored;
+    if (tacit_results_logged(results, world))
+        return !results->experiment->facts.agents[agent].yardstick &&
+               tacit_results_estimate(results, world, agent).lift_constant < 0;
     if (measure == SIZE_MAX || results->experiment->facts.agents[agent].yardstick)
         return false;
     average(results, pair_of(results, world, measure), regret_of, &mean, &ignored);

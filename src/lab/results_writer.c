@@ -248,6 +248,10 @@ static tacit_status write_finished(tacit__results_writer *writer, size_t number,
                                   .seconds = job->seconds,
                                   .switches = job->switches};
     TRY(write_points(writer, number, job->n_points, err));
+    if (job->estimate.known) {
+        const tacit__kept_estimate estimate = tacit__estimate_keep(&job->estimate, number);
+        TRY(tacit__store_write_estimate(writer->store, &estimate, err));
+    }
     return tacit__store_write_job(writer->store, &kept, err);
 }
 

@@ -6,77 +6,24 @@
 #include "base/assets.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "report/compare.h"
-#include "report/figure.h"
+#include "report/intervals.h"
 #include "report/write.h"
 
 static const char *const outcome_words[] = {"one run only", "equal", "better", "not told apart",
                                             "worse"};
 
-/* --- The drawing: a line for each interval, zero in the middle of things ------------------------- */
+/* --- The drawing --------------------------------------------------------------------------------- */
 
-/* As a share of what it is compared with, so that agents of different size stand on one axis; absolute
- * where that is 0. */
+/* As a share of what it is compared with, so that agents of different size stand on one axis; absolute where
+ * that is 0. */
 static bool is_relative(const tacit_comparison *c)
 {
     for (size_t i = 0; i < tacit_comparison_size(c); i++)
         if (!(tacit_comparison_at(c, i)->reference_mean > 0))
             return false;
     return true;
-}
-
-static double scaled(const tacit_difference *d, double x, bool relative)
-{
-    return relative ? 100 * x / d->reference_mean : x;
-}
-
-static tacit__axis find_axis(const tacit_comparison *c, bool relative)
-{
-    tacit__axis axis = {0, 0, false, 0};
-    for (size_t i = 0; i < tacit_comparison_size(c); i++) {
-        const tacit_difference *d = tacit_comparison_at(c, i);
-        const double ends[] = {isnan(d->low) ? d->difference : d->low,
-                               isnan(d->high) ? d->difference : d->high};
-        axis.low = fmin(axis.low, scaled(d, ends[0], relative));
-        axis.high = fmax(axis.high, scaled(d, ends[1], relative));
-    }
-    const double air = fmax(0.05 * (axis.high - axis.low), 1e-9);
-    axis.low -= air;
-    axis.high += air;
-    return axis;
-}
-
-static void put_text(tacit__text *to, const char *css_class, const char *anchor, double x, double y,
-                     const char *text, size_t most)
-{
-    char a[TACIT__NUMBER], b[TACIT__NUMBER];
-    tacit__text_print(to, "<text class=\"%s\" fill=\"%s\" text-anchor=\"%s\" x=\"%s\" y=\"%s\">",
-                      css_class, css_class[0] == 'i' ? "#1a1a1a" : "#555555", anchor,
-                      tacit__coordinate(a, x), tacit__coordinate(b, y));
-    tacit__write_html_short(to, text, most);
-    tacit__text_put(to, "</text>");
-}
-
-static void put_interval(tacit__text *to, const tacit__figure_frame *f, const tacit_difference *d,
-                         double y, double font, bool relative)
-{
-    static const tacit__style styles[] = {{0, 0, 0}, {7, 0, 0}, {3, 0, 0}, {7, 0, 0}, {2, 0, 0}};
-    const tacit__style style = styles[tacit__difference_outcome(d)];
-    char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
-    if (!isnan(d->low)) {
-        tacit__text_print(to, "<path fill=\"none\" stroke-width=\"%s\"",
-                          tacit__coordinate(a, 0.18 * font));
-        tacit__figure_stroke(to, style);
-        tacit__text_print(to, " d=\"M%s %sH%s\"/>",
-                          tacit__coordinate(a, tacit__frame_x(f, scaled(d, d->low, relative))),
-                          tacit__coordinate(b, y),
-                          tacit__coordinate(c, tacit__frame_x(f, scaled(d, d->high, relative))));
-    }
-    tacit__text_print(to, "<circle r=\"%s\"", tacit__coordinate(a, 0.32 * font));
-    tacit__figure_fill(to, style);
-    tacit__text_print(to, " cx=\"%s\" cy=\"%s\"/>\n",
-                      tacit__coordinate(a, tacit__frame_x(f, scaled(d, d->difference, relative))),
-                      tacit__coordinate(b, y));
 }
 
 static void put_name(char out[240], const tacit_comparison *c, const tacit_difference *d,
@@ -95,43 +42,38 @@ static bool has_worlds(const tacit_comparison *c)
     return false;
 }
 
-static void put_drawing(tacit__text *to, const tacit_comparison *c, const char *const *names,
-                        double width, double font, const char *css_class)
+static void put_drawings(tacit__text *to, const tacit_comparison *c, const char *const *names)
 {
+    static const tacit__style styles[] = {{0, 0, 0}, {7, 0, 0}, {3, 0, 0}, {7, 0, 0}, {2, 0, 0}};
+    static const tacit__sheet sheets[] = {{.width = 912, .font = 12.5, .css_class = "broad linear"},
+                                          {.width = 358, .font = 11, .css_class = "slim linear"}};
     const size_t n = tacit_comparison_size(c);
     const bool relative = is_relative(c), several = has_worlds(c);
-    const double row = 1.9 * font, left = 0.42 * width, zero_room = 2 * font;
-    tacit__figure_frame f = {.left = left, .right = width - zero_room, .top = 0.5 * font};
-    char a[TACIT__NUMBER], b[TACIT__NUMBER], d[TACIT__NUMBER], name[240];
-    f.bottom = f.top + row * (double)n + 0.5 * font;
-    f.x = find_axis(c, relative);
-    f.x.wanted = (int)fmax(3, (f.right - f.left) / (8 * font));
-    f.y = (tacit__axis){0, 0, false, 0}; /* no ticks */
-    const double height = f.bottom + 3.6 * font;
-    tacit__text_print(to,
-                      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot %s\" role=\"img\" "
-                      "viewBox=\"0 0 %s %s\" font-size=\"%s\" font-family=\"Helvetica, Arial, "
-                      "'Liberation Sans', sans-serif\">\n<title>Differences of regret</title>\n",
-                      css_class, tacit__coordinate(a, width), tacit__coordinate(b, height),
-                      tacit__coordinate(d, font));
-    tacit__axes_draw(to, &f, font);
-    const double zero = tacit__frame_x(&f, 0);
-    tacit__text_print(to, "<line class=\"axis\" stroke=\"#555555\" x1=\"%s\" x2=\"%s\" ",
-                      tacit__coordinate(a, zero), tacit__coordinate(b, zero));
-    tacit__text_print(to, "y1=\"%s\" y2=\"%s\"/>\n", tacit__coordinate(a, f.top),
-                      tacit__coordinate(b, f.bottom));
-    for (size_t i = 0; i < n; i++) {
-        const double y = f.top + row * ((double)i + 0.7);
-        put_name(name, c, tacit_comparison_at(c, i), several, names);
-        put_text(to, "ink", "end", left - 0.8 * font, y + 0.35 * font, name,
-                 (size_t)(left / tacit__words_width(1, font)));
-        put_interval(to, &f, tacit_comparison_at(c, i), y, font, relative);
+    tacit__interval_row *rows = tacit__alloc(n, sizeof *rows);
+    if (rows == NULL) {
+        to->failed = true;
+        return;
     }
-    put_text(to, "ink", "middle", (f.left + f.right) / 2, f.bottom + 2.9 * font,
-             relative ? "difference of regret, in percent of the reference"
-                      : "difference of regret",
-             90);
-    tacit__text_put(to, "</svg>\n");
+    for (size_t i = 0; i < n; i++) {
+        const tacit_difference *d = tacit_comparison_at(c, i);
+        const double scale = relative ? 100 / d->reference_mean : 1;
+        put_name(rows[i].name, c, d, several, names);
+        rows[i].value = scale * d->difference;
+        rows[i].low = scale * d->low;
+        rows[i].high = scale * d->high;
+        rows[i].style = styles[tacit__difference_outcome(d)];
+    }
+    const tacit__intervals drawing = {
+        .rows = rows,
+        .n = n,
+        .title = "",
+        .notes = "",
+        .x_name =
+            relative ? "difference of regret, in percent of the reference" : "difference of regret",
+        .reference = 0};
+    for (size_t i = 0; i < 2; i++)
+        tacit__intervals_svg(to, &drawing, &sheets[i]);
+    tacit__free(rows);
 }
 
 /* --- The table ----------------------------------------------------------------------------------- */
@@ -200,8 +142,7 @@ static void put_page(tacit__text *to, const tacit_comparison *c, const char *con
         tacit__write_html(to, names[tacit__comparison_results(c) - 1 - i]);
     }
     tacit__text_put(to, "</h1>\n<figure><div class=\"still\" data-shown=\"linear\">\n");
-    put_drawing(to, c, names, 912, 12.5, "broad linear");
-    put_drawing(to, c, names, 358, 11, "slim linear");
+    put_drawings(to, c, names);
     tacit__text_put(to,
                     "</div><figcaption>Differences of regret with their 95&nbsp;% intervals; to "
                     "the left of zero an agent is better than what it is compared "

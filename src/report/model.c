@@ -116,6 +116,7 @@ static tacit_status fill_outcome(tacit__report *r, const tacit_results *results,
                                  .switches = s.switches,
                                  .seconds = s.seconds,
                                  .flagged = s.did_not_learn,
+                                 .estimate = tacit_results_estimate(results, world, agent),
                                  .plays = tacit_results_job(results, world, agent, 0) != NULL};
     if (!o->plays)
         return TACIT_OK;
@@ -184,6 +185,7 @@ static tacit_status fill_world(tacit__report *r, const tacit_results *results, s
                                 .n_states = space->n_states,
                                 .n_actions = space->n_actions,
                                 .horizon = space->horizon,
+                                .logged = tacit_results_logged(results, world),
                                 .measure = tacit_results_measure(results, world),
                                 .has_share = space->reward_low == 0 && optimal > 0,
                                 .optimal_value = optimal,

@@ -15,6 +15,7 @@ typedef struct tacit__report_outcome {
     double *errors;             /* [n_points], standard errors of the mean */
     tacit_explanation *promise; /* NULL: not known before the agent has played */
     bool plays;
+    tacit_estimate estimate; /* where the world is a log */
     bool flagged; /* a learner that lost to the yardstick of its world: it did not learn */
 } tacit__report_outcome;
 
@@ -25,6 +26,7 @@ typedef struct tacit__report_world {
     tacit_visitors visitors;
     size_t n_states, n_actions, horizon; /* 0: unknown */
     double optimal_value;
+    bool logged;    /* a log of what others did: nothing is exact */
     bool has_share; /* regret may be given as a share of what the best policy earns */
     size_t
         measure; /* the agent that a learner must beat: `constant`, else `uniform`; SIZE_MAX: neither */

@@ -25,6 +25,14 @@
 enum { FORMAT = 3 };
 static const unsigned char application_bytes[4] = {0x54, 0x41, 0x43, 0x54};
 
+/* Added later; an older file gets it when it is written to. */
+#define ESTIMATE                                                                                   \
+    "CREATE TABLE IF NOT EXISTS estimate(job INTEGER PRIMARY KEY, matched INTEGER NOT NULL,"       \
+    "  ips REAL, ips_error REAL, self_normalized REAL, self_normalized_error REAL,"                \
+    "  doubly_robust REAL, doubly_robust_error REAL, effective REAL, logging REAL,"                \
+    "  logging_error REAL, constant REAL, constant_error REAL, lift_logging REAL,"                 \
+    "  lift_logging_error REAL, lift_constant REAL, lift_constant_error REAL)"
+
 static const char schema[] =
     "PRAGMA application_id = " APPLICATION ";"
     "PRAGMA user_version = 3;"
@@ -50,7 +58,7 @@ static const char schema[] =
     "  run INTEGER NOT NULL, regret REAL NOT NULL, late_regret REAL NOT NULL,"
     "  switches INTEGER NOT NULL, seconds REAL NOT NULL);"
     "CREATE TABLE point(job INTEGER NOT NULL, episode INTEGER NOT NULL, regret REAL NOT NULL,"
-    "  PRIMARY KEY(job, episode)) WITHOUT ROWID;"
+    "  PRIMARY KEY(job, episode)) WITHOUT ROWID;" ESTIMATE ";"
     /* For people with a prompt; runs count from 1 as in curves.csv. */
     "CREATE VIEW curve AS SELECT w.label AS world, a.label AS agent,"
     "  p.job / (SELECT count(*) FROM part) + 1 AS run, p.episode, p.regret"
@@ -161,6 +169,7 @@ static tacit_status prepare_writing(tacit__store *store, tacit_error *err)
     reset_statements(store);
     TRY(tacit__db_run(&store->db, "PRAGMA journal_mode = WAL", "prepare writing", err));
     TRY(tacit__db_run(&store->db, "PRAGMA synchronous = NORMAL", "prepare writing", err));
+    TRY(tacit__db_run(&store->db, ESTIMATE, "prepare writing", err));
     store->prepared = true;
     return TACIT_OK;
 }
@@ -255,11 +264,11 @@ tacit_status tacit__store_begin(tacit__store *store, tacit_error *err)
 
 tacit_status tacit__store_clear(tacit__store *store, tacit_error *err)
 {
-    return tacit__db_run(
-        &store->db,
-        "DELETE FROM point; DELETE FROM job; DELETE FROM release; DELETE FROM part;"
-        "DELETE FROM agent; DELETE FROM world; DELETE FROM head;",
-        "write", err);
+    return tacit__db_run(&store->db,
+                         "DELETE FROM point; DELETE FROM estimate; DELETE FROM job; DELETE FROM "
+                         "release; DELETE FROM part;"
+                         "DELETE FROM agent; DELETE FROM world; DELETE FROM head;",
+                         "write", err);
 }
 
 tacit_status tacit__store_commit(tacit__store *store, tacit_error *err)

@@ -103,6 +103,22 @@ typedef struct tacit__kept_job {
 
 TACIT_MUST_USE tacit_status tacit__store_write_job(tacit__store *store, const tacit__kept_job *job,
                                                    tacit_error *err);
+/* What a log says about the policy of a finished job. */
+typedef struct tacit__kept_estimate {
+    uint64_t job, matched;
+    double ips, ips_error, self_normalized, self_normalized_error, doubly_robust,
+        doubly_robust_error, effective, logging, logging_error, constant, constant_error,
+        lift_logging, lift_logging_error, lift_constant, lift_constant_error;
+} tacit__kept_estimate;
+TACIT_MUST_USE tacit_status tacit__store_write_estimate(tacit__store *store,
+                                                        const tacit__kept_estimate *estimate,
+                                                        tacit_error *err);
+/* Every estimate, by job; none in files that were written before there were any. */
+typedef tacit_status tacit__store_estimate_fn(void *context, const tacit__kept_estimate *estimate,
+                                              tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__store_read_estimates(tacit__store *store,
+                                                        tacit__store_estimate_fn *fn, void *context,
+                                                        tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__store_write_points(tacit__store *store, uint64_t job, size_t n,
                                                       const uint64_t *episodes,
                                                       const double *regrets, tacit_error *err);

@@ -323,3 +323,67 @@ tacit_status tacit__store_read_points(tacit__store *store, tacit__store_point_fn
     }
     return status;
 }
+
+/* --- Estimates ----------------------------------------------------------------------------------- */
+
+tacit_status tacit__store_write_estimate(tacit__store *store, const tacit__kept_estimate *e,
+                                         tacit_error *err)
+{
+    return tacit__db_write(
+        &store->db, TACIT__SQL_WRITE_ESTIMATE,
+        "INSERT OR REPLACE INTO estimate VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err,
+        "iirrrrrrrrrrrrrrr", (int64_t)e->job, (int64_t)e->matched, e->ips, e->ips_error,
+        e->self_normalized, e->self_normalized_error, e->doubly_robust, e->doubly_robust_error,
+        e->effective, e->logging, e->logging_error, e->constant, e->constant_error, e->lift_logging,
+        e->lift_logging_error, e->lift_constant, e->lift_constant_error);
+}
+
+static tacit_status has_estimates(tacit__store *store, bool *out, tacit_error *err)
+{
+    sqlite3_stmt *row;
+    TRY(tacit__db_prepare(&store->db, TACIT__SQL_HAS_ESTIMATES,
+                          "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'estimate'",
+                          &row, err));
+    tacit_status status = tacit__db_next(&store->db, row, out, err);
+    (void)sqlite3_reset(row);
+    return status;
+}
+
+tacit_status tacit__store_read_estimates(tacit__store *store, tacit__store_estimate_fn *fn,
+                                         void *context, tacit_error *err)
+{
+    TACIT__REQUIRE(fn != NULL);
+    sqlite3_stmt *row;
+    bool more = false;
+    TRY(has_estimates(store, &more, err));
+    if (!more)
+        return TACIT_OK;
+    tacit_status status = tacit__db_prepare(&store->db, TACIT__SQL_READ_ESTIMATES,
+                                            "SELECT * FROM estimate ORDER BY job", &row, err);
+    while (status == TACIT_OK && more) {
+        status = tacit__db_next(&store->db, row, &more, err);
+        if (status != TACIT_OK || !more)
+            break;
+        const tacit__kept_estimate e = {.job = count_at(row, 0),
+                                        .matched = count_at(row, 1),
+                                        .ips = real_at(row, 2),
+                                        .ips_error = real_at(row, 3),
+                                        .self_normalized = real_at(row, 4),
+                                        .self_normalized_error = real_at(row, 5),
+                                        .doubly_robust = real_at(row, 6),
+                                        .doubly_robust_error = real_at(row, 7),
+                                        .effective = real_at(row, 8),
+                                        .logging = real_at(row, 9),
+                                        .logging_error = real_at(row, 10),
+                                        .constant = real_at(row, 11),
+                                        .constant_error = real_at(row, 12),
+                                        .lift_logging = real_at(row, 13),
+                                        .lift_logging_error = real_at(row, 14),
+                                        .lift_constant = real_at(row, 15),
+                                        .lift_constant_error = real_at(row, 16)};
+        status = fn(context, &e, err);
+        if (status != TACIT_OK)
+            (void)sqlite3_reset(row);
+    }
+    return status;
+}
