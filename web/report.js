@@ -206,5 +206,5 @@
 
   document.querySelectorAll('[data-script]').forEach((e) => { e.hidden = false; });
   document.querySelectorAll('[data-print]').forEach((b) => b.addEventListener('click', () => print()));
-  document.querySelectorAll('figure').forEach((f) => (f.dataset.figure === 'curves' ? new Curves(f) : new Price(f)));
+  document.querySelectorAll('figure[data-figure]').forEach((f) => (f.dataset.figure === 'curves' ? new Curves(f) : new Price(f)));
 })();

@@ -39,7 +39,8 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_report_write(const tacit_results *re
 
 typedef enum tacit_figure {
     TACIT_FIGURE_REGRET, /* regret against the number of users */
-    TACIT_FIGURE_PRICE   /* regret at the end against epsilon */
+    TACIT_FIGURE_PRICE,  /* regret at the end against epsilon */
+    TACIT_FIGURE_REWARD /* estimated rewards, where the world is a log; the other two are where it is none */
 } tacit_figure;
 
 /* SVG is drawn by this library. PDF (vectors, fonts embedded) and PNG need librsvg, which is opened when it

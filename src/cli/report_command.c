@@ -20,7 +20,7 @@ typedef struct report_options {
     bool still;
 } report_options;
 
-static const char *const figures[] = {"regret", "price", NULL};
+static const char *const figures[] = {"regret", "price", "reward", NULL};
 static const char *const tables[] = {"tex", "csv", "md", NULL};
 static const char *const scales[] = {"usual", "linear", "log", NULL};
 static const char *const intervals[] = {"usual", "range", "stderr", "ci", "none", NULL};
@@ -80,7 +80,8 @@ static const tacit__field option_fields[] = {
                 .help = "a page without scripts"},
     [FIGURE] = {"figure", TACIT__FIELD_WORD, offsetof(report_options, figure), .words = figures,
                 .value = "NAME",
-                .help = "one figure alone: regret (against users) or price (of privacy)"},
+                .help = "one figure alone: regret (against users), price (of privacy),\nor reward "
+                        "(estimated, where the world is a log)"},
     [TABLE] = {"table", TACIT__FIELD_WORD, offsetof(report_options, table), .words = tables,
                .value = "FORMAT", .help = "the table alone: tex, csv or md"},
     [WORLD] = {"world", TACIT__FIELD_TEXT, offsetof(report_options, world), .low = 1,
@@ -117,7 +118,8 @@ static const tacit__field option_fields[] = {
 
 static const cli_form form = {
     "usage: tacit report DIR [-o FILE] [--static]\n"
-    "       tacit report DIR --figure regret|price [-o FILE.svg|.pdf|.png] [--width 84mm] ...\n"
+    "       tacit report DIR --figure regret|price|reward [-o FILE.svg|.pdf|.png] [--width 84mm] "
+    "...\n"
     "       tacit report DIR --table tex|csv|md [-o FILE] [--agents LIST] [--world LABEL]\n"
     "\n"
     "Builds DIR/report.html again from DIR/results.db, which tacit run wrote: one self-contained\n"
@@ -228,8 +230,8 @@ static int make_figure(const tacit_results *results, const report_options *o,
     int code = read_format(o->file, &wanted->format);
     if (code != CLI_DONE)
         return code;
-    char *standard =
-        cli_report_path(o->directory, o->figure == TACIT_FIGURE_PRICE ? "price.svg" : "regret.svg");
+    static const char *const standard_names[] = {"regret.svg", "price.svg", "reward.svg"};
+    char *standard = cli_report_path(o->directory, standard_names[o->figure]);
     if (standard == NULL)
         return cli_failed(TACIT_NO_MEMORY, NULL);
     tacit_status status = tacit_report_figure(results, wanted, &bytes, &size, &err);

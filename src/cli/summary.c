@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
+#include "cli/log_summary.h"
 
 static const char stamp[] = "simulated, not private";
 
@@ -54,10 +55,13 @@ static void put_agent(tacit__json_writer *to, const view *v, size_t agent)
     tacit__json_put_real(to, "late_regret", s.late_mean);
     tacit__json_put_real(to, "switches", s.switches);
     tacit__json_put_real(to, "seconds", s.seconds);
-    if (entry->yardstick || s.runs == 0 || tacit_results_measure(v->results, v->world) == SIZE_MAX)
+    if (entry->yardstick || s.runs == 0 ||
+        (tacit_results_measure(v->results, v->world) == SIZE_MAX &&
+         !tacit_results_logged(v->results, v->world)))
         tacit__json_put_null(to, "learned");
     else
         tacit__json_put_flag(to, "learned", !s.did_not_learn);
+    cli_put_estimate(to, v->results, v->world, agent);
     tacit__json_put_string(to, "remark", s.remark);
     tacit__json_end(to);
 }
@@ -344,7 +348,8 @@ static void print_lost(const view *v)
             continue;
         if (!any)
             (void)printf("did not learn (worse than %s)",
-                         strcmp(v->facts->agents[measure].kind, "constant") == 0
+                         tacit_results_logged(v->results, v->world) ||
+                                 strcmp(v->facts->agents[measure].kind, "constant") == 0
                              ? "the best constant action"
                              : "random actions");
         (void)printf("%s%s", between, v->facts->agents[i].label);
@@ -359,6 +364,32 @@ static void widen(char row[N_COLUMNS][CELL], size_t *widths)
 {
     for (size_t c = 0; c < N_COLUMNS; c++)
         widths[c] = cli_columns(row[c]) > widths[c] ? cli_columns(row[c]) : widths[c];
+}
+
+static void print_rows(const view *v, char heads[N_COLUMNS][CELL], const size_t *widths)
+{
+    char row[N_COLUMNS][CELL];
+    print_row(heads, widths);
+    for (size_t i = 0; i < v->facts->n_agents; i++)
+        if (plays(v, i)) {
+            fill_row(v, i, row);
+            print_row(row, widths);
+        }
+}
+
+/* What the columns are, as far as there are worlds with them. */
+static void print_footer(const tacit_results *results)
+{
+    size_t n_logs = 0, n = tacit_results_describe(results)->n_worlds;
+    for (size_t w = 0; w < n; w++)
+        n_logs += tacit_results_logged(results, w);
+    if (n_logs < n)
+        (void)puts(
+            "regret: sum of (best - played) over the episodes, exact; mean over runs, standard "
+            "error\nlate: regret per episode over the last tenth; time: processor time of a "
+            "run");
+    if (n_logs > 0)
+        cli_print_estimates_footer();
 }
 
 void cli_summary_print(const tacit_results *results)
@@ -382,18 +413,14 @@ void cli_summary_print(const tacit_results *results)
     for (size_t w = 0; w < facts->n_worlds; w++) {
         const view v = make_view(results, w);
         print_world(&v);
-        print_row(heads, widths);
-        for (size_t i = 0; i < facts->n_agents; i++)
-            if (plays(&v, i)) {
-                fill_row(&v, i, row);
-                print_row(row, widths);
-            }
+        if (tacit_results_logged(results, w))
+            cli_print_estimates(results, w);
+        else
+            print_rows(&v, heads, widths);
         print_choices(&v);
         print_lost(&v);
         (void)puts("");
     }
-    (void)puts(
-        "regret: sum of (best - played) over the episodes, exact; mean over runs, standard "
-        "error\nlate: regret per episode over the last tenth; time: processor time of a run");
+    print_footer(results);
     print_remarks(results);
 }

@@ -1,6 +1,6 @@
 /* A value that is written as a list stands for one entry per value, and several lists for their product.
- * Nothing is copied: a grid points at the chosen values, and the reader of an entry asks the grid for a key's
- * value.
+ * Nothing is copied: a grid points at the chosen values, and the reader of an entry asks the grid for a
+ * key's value.
  *
  * Every list adds to the label, even a list of one value. So a list can grow without renaming the entries
  * that were there before, and without changing their random numbers. */

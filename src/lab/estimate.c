@@ -1,9 +1,9 @@
 /* See lab/estimate.h.
  *
- * A private learner draws a number of noise for each coordinate of each step that its plan declares, and adds
- * it up: DRAW seconds each. Everything else is tried out: the first users of one run, after the very first,
- * whose plan may take long and is made once. All trials together have a budget; agents that it leaves out are
- * counted by their noise alone. */
+ * A private learner draws a number of noise for each coordinate of each step that its plan declares, and
+ * adds it up: DRAW seconds each. Everything else is tried out: the first users of one run, after the very
+ * first, whose plan may take long and is made once. All trials together have a budget; agents that it
+ * leaves out are counted by their noise alone. */
 #include "lab/estimate.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* Forecasts by play: the very learner on reference worlds of the declared shape. See include/tacit/lab.h and
- * docs/why/forecast.md.
+/* Forecasts by play: the very learner on reference worlds of the declared shape. See include/tacit/lab.h
+ * and docs/why/forecast.md.
  *
  * A world counts if what to do depends on where one is: the best constant action loses at least a tenth of
- * what random actions lose. The learner beats it there or does not. "Enough" is beating it in nine worlds of
- * ten; "not enough" is losing in more than half of them.
+ * what random actions lose. The learner beats it there or does not. "Enough" is beating it in nine worlds
+ * of ten; "not enough" is losing in more than half of them.
  *
  * A probe plays all worlds with some number of users and some epsilon, as long as its share of the time
  * lasts: worlds come in order, so that slow learners see fewer. What would be enough is searched for by

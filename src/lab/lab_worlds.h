@@ -11,8 +11,8 @@ TACIT_MUST_USE tacit_status tacit__lab_worlds_create(tacit_results *results, ato
                                                      tacit__lab_world **out, tacit_error *err);
 void tacit__lab_worlds_destroy(tacit__lab_world *lab_worlds, size_t n);
 
-/* Creates every agent once, in every world where it plays, so that a mistake in the last of them is found now
- * and not hours later. Copies remarks and release plans to the results. */
+/* Creates every agent once, in every world where it plays, so that a mistake in the last of them is found
+ * now and not hours later. Copies remarks and release plans to the results. */
 TACIT_MUST_USE tacit_status tacit__check_agents(const tacit__lab_world *lab_worlds,
                                                 tacit_results *results, tacit_error *err);
 

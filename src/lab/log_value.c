@@ -1,16 +1,16 @@
-/* Off-policy estimates [DLL11]. In round k a policy takes a_k where the log took A_k with propensity p_k and got
- * r_k. With w_k = 1{a_k = A_k} / p_k, or the policy's probability of A_k over p_k:
+/* Off-policy estimates [DLL11]. In round k a policy takes a_k where the log took A_k with propensity p_k and
+ * got r_k. With w_k = 1{a_k = A_k} / p_k, or the policy's probability of A_k over p_k:
  *
- *     inverse propensities   mean of w_k r_k                                unbiased
- *     self-normalized        sum of w_k r_k / sum of w_k                    less variance, a bias of order 1/n
- *     doubly robust          mean of q_k(a_k) + w_k (r_k - q_k(A_k))        unbiased, less variance
+ *     inverse propensities   mean of w_k r_k                            unbiased
+ *     self-normalized        sum of w_k r_k / sum of w_k                less variance, a bias of order 1/n
+ *     doubly robust          mean of q_k(a_k) + w_k (r_k - q_k(A_k))    unbiased, less variance
  *
- * q_k is a linear model of rewards for each action, ridge 1, made of the log's rounds before k: so it does not
- * know r_k, and the terms minus what is expected of them are martingale differences also for a policy that learns as
- * it goes. Standard errors are those of the terms; for the self-normalized one by the delta method. The effective
- * sample size is (sum w)^2 / sum w^2 [K92]. Differences to the log's own policy, and to the best constant action, are
- * taken round by round. The best constant action is the one whose doubly robust estimate is largest, chosen on the
- * same log, so it looks a little too good.
+ * q_k is a linear model of rewards for each action, ridge 1, made of the log's rounds before k: so it does
+ * not know r_k, and the terms minus what is expected of them are martingale differences also for a policy
+ * that learns as it goes. Standard errors are those of the terms; for the self-normalized one by the delta
+ * method. The effective sample size is (sum w)^2 / sum w^2 [K92]. Differences to the log's own policy, and to
+ * the best constant action, are taken round by round. The best constant action is the one whose doubly robust
+ * estimate is largest, chosen on the same log, so it looks a little too good.
  *
  * A model of more than MOST numbers has a mean for each action instead. Cost: d^2 a round. */
 #include "lab/log_value.h"

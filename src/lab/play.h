@@ -33,8 +33,8 @@ TACIT_MUST_USE tacit_status tacit__play(const tacit__lab_world *lab_world, size_
                                         uint64_t run, tacit__worker_slot *slot, double *curve,
                                         tacit_job *job, tacit_error *err);
 
-/* Seconds of processor time that a user takes at least, from the second on, in a trial of about this length:
- * some plan anew for each user, others more and more rarely. 0: not known, as in bandit worlds. */
+/* Seconds of processor time that a user takes at least, from the second on, in a trial of about this
+ * length: some plan anew for each user, others more and more rarely. 0: not known, as in bandit worlds. */
 double tacit__play_pace(const tacit__lab_world *lab_world, size_t agent, double seconds);
 
 #endif

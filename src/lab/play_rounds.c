@@ -4,8 +4,8 @@
  * that was played. People with a right answer have E[r] = 1 for it, so regret counts wrong answers. Where
  * a log holds the reward of one action only, a round counts if the agent does what the log did (otherwise
  * there is nothing to learn: replay [LCLW11]), and its shortfall 1 - r is divided by the action's
- * propensity: an unbiased estimate of the sum over all rounds of 1 - r(a_k). What the log says about the mean
- * reward is in lab/log_value.c. Nothing is allocated in the loop. */
+ * propensity: an unbiased estimate of the sum over all rounds of 1 - r(a_k). What the log says about the
+ * mean reward is in lab/log_value.c. Nothing is allocated in the loop. */
 #include "lab/play_rounds.h"
 
 #include <math.h>

@@ -15,8 +15,8 @@ TACIT_MUST_USE tacit_status tacit__ranks_create(tacit__workers *workers,
 void tacit__ranks_destroy(tacit__ranks *ranks);
 
 /* Sends and receives what is due, without waiting; to be called often. A failure of the transport, or of
- * another process, becomes the workers'. False when nothing more is expected: in process 0, from the others;
- * elsewhere, from this one. */
+ * another process, becomes the workers'. False when nothing more is expected: in process 0, from the
+ * others; elsewhere, from this one. */
 bool tacit__ranks_poll(tacit__ranks *ranks);
 
 /* Process 0, at the end: SYSTEM if others fell silent before they had sent all results. */

@@ -134,8 +134,8 @@ tacit_status tacit__world_entry_read(tacit_experiment *e, const tacit__node *nod
     return read_kind(e, node, &grid, out, err);
 }
 
-/* A single world, written without a label and without lists, has the empty key: it needs no name. All others
- * are known by their labels. */
+/* A single world, written without a label and without lists, has the empty key: it needs no name. All
+ * others are known by their labels. */
 static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
                                const tacit__grid *grid, tacit_error *err)
 {

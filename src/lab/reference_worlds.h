@@ -9,8 +9,8 @@
 /* The places of the agents in it. */
 enum { TACIT__REFERENCE_LEARNER, TACIT__REFERENCE_CONSTANT, TACIT__REFERENCE_UNIFORM };
 
-/* Writes the experiment, as a file would have it: `n_worlds` worlds, `users` and this epsilon instead of the
- * request's. Seeds and families are fixed. */
+/* Writes the experiment, as a file would have it: `n_worlds` worlds, `users` and this epsilon instead of
+ * the request's. Seeds and families are fixed. */
 void tacit__reference_write(const tacit_agent_request *request, size_t n_worlds, uint64_t users,
                             double epsilon, tacit__text *out);
 

@@ -159,7 +159,8 @@ bool tacit_results_logged(const tacit_results *results, size_t world)
            isnan(results->optimal[world]);
 }
 
-/* The numbers of an estimate, so that they can be averaged one by one; the second of each pair is an error. */
+/* The numbers of an estimate, so that they can be averaged one by one; the second of each pair is an
+ * error. */
 enum { N_PAIRS_OF_NUMBERS = 7 };
 static void list_numbers(tacit_estimate *e, double *out[N_PAIRS_OF_NUMBERS][2])
 {

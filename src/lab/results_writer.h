@@ -6,9 +6,9 @@
 
 typedef struct tacit__results_writer tacit__results_writer;
 
-/* Opens the directory and, by `mode`, refuses, loads finished jobs into the workers' results, or removes the
- * results that it holds. Nothing is written yet. EXISTS: the directory holds results of this experiment;
- * WRONG_PLAN: of another one; WRONG_VERSION: of another version. */
+/* Opens the directory and, by `mode`, refuses, loads finished jobs into the workers' results, or removes
+ * the results that it holds. Nothing is written yet. EXISTS: the directory holds results of this
+ * experiment; WRONG_PLAN: of another one; WRONG_VERSION: of another version. */
 TACIT_MUST_USE tacit_status tacit__results_writer_open(tacit__workers *workers,
                                                        const char *directory, tacit_lab_mode mode,
                                                        tacit__results_writer **out,

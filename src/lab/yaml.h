@@ -63,8 +63,8 @@ const char *tacit__node_format(const tacit__node *node, char out[TACIT__NODE_TEX
 /* A plain scalar that is empty, ~ or null. */
 bool tacit__node_is_null(const tacit__node *node);
 
-/* Fails at the line of the first key of the map that is not in `keys`, and suggests the nearest key or lists
- * them all. `what` is the owner: "an experiment has no key 'episode'". */
+/* Fails at the line of the first key of the map that is not in `keys`, and suggests the nearest key or
+ * lists them all. `what` is the owner: "an experiment has no key 'episode'". */
 TACIT_MUST_USE tacit_status tacit__node_check_keys(const tacit__yaml *yaml, const tacit__node *map,
                                                    const char *what, const char *const *keys,
                                                    size_t n_keys, tacit_error *err);

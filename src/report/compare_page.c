@@ -16,8 +16,8 @@ static const char *const outcome_words[] = {"one run only", "equal", "better", "
 
 /* --- The drawing --------------------------------------------------------------------------------- */
 
-/* As a share of what it is compared with, so that agents of different size stand on one axis; absolute where
- * that is 0. */
+/* As a share of what it is compared with, so that agents of different size stand on one axis; absolute
+ * where that is 0. */
 static bool is_relative(const tacit_comparison *c)
 {
     for (size_t i = 0; i < tacit_comparison_size(c); i++)

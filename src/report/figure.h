@@ -126,6 +126,10 @@ bool tacit__curves_svg(tacit__text *to, const tacit__report *report, size_t worl
 bool tacit__price_svg(tacit__text *to, const tacit__report *report, size_t world,
                       const tacit__sheet *sheet);
 
+/* Estimated rewards, where the world is a log. */
+bool tacit__reward_svg(tacit__text *to, const tacit__report *report, size_t world,
+                       const tacit__sheet *sheet);
+
 /* Whether a logarithmic axis is clearer: the results span more than a factor of 50, a stated choice. */
 bool tacit__curves_want_log(const tacit__report *report, size_t world);
 

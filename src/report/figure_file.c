@@ -162,15 +162,24 @@ static tacit_status draw(const tacit__report *r, const tacit_figure_options *o, 
         .interval = o->interval,
         .facets = o->facets};
     tacit__text_put(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    const bool price = o->what == TACIT_FIGURE_PRICE;
-    const bool drawn = price ? tacit__price_svg(svg, r, o->world, &sheet)
-                             : tacit__curves_svg(svg, r, o->world, &sheet);
+    const bool logged = r->worlds[o->world].logged;
+    if (logged != (o->what == TACIT_FIGURE_REWARD))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           logged
+                               ? "the world '%.80s' is a log, where regret is not known; ask for "
+                                 "the figure of rewards"
+                               : "the world '%.80s' is no log; its figures are regret and price",
+                           r->worlds[o->world].name);
+    const bool drawn = o->what == TACIT_FIGURE_PRICE ? tacit__price_svg(svg, r, o->world, &sheet)
+                       : logged                      ? tacit__reward_svg(svg, r, o->world, &sheet)
+                                                     : tacit__curves_svg(svg, r, o->world, &sheet);
     if (svg->failed)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (!drawn)
         return tacit__fail(err, TACIT_UNSUPPORTED, "there is nothing to draw: %s",
-                           price ? "no agent with an epsilon has finished a run"
-                                 : "no agent has finished a run");
+                           o->what == TACIT_FIGURE_PRICE
+                               ? "no agent with an epsilon has finished a run"
+                               : "no agent has finished a run");
     return TACIT_OK;
 }
 

@@ -44,8 +44,9 @@ static void put_space(tacit__text *to, const tacit__report_world *s)
         tacit__text_print(to, ": %s states, %s actions, %s step%s", tacit__count(a, s->n_states),
                           tacit__count(b, s->n_actions), tacit__count(c, s->horizon),
                           s->horizon == 1 ? "" : "s");
-    tacit__text_print(to, "; the best policy earns %s a user",
-                      tacit__number(d, s->optimal_value, 4));
+    if (!s->logged)
+        tacit__text_print(to, "; the best policy earns %s a user",
+                          tacit__number(d, s->optimal_value, 4));
 }
 
 static void put_opening(tacit__text *to, const tacit__report *r)
@@ -314,9 +315,13 @@ static size_t put_world(tacit__text *to, const tacit__report *r, size_t world, s
         put_space(to, &r->worlds[world]);
         tacit__text_put(to, ".</p>\n");
     }
-    number = put_curves(to, r, world, number);
-    number = put_price(to, r, world, number);
-    put_table(to, r, world);
+    if (r->worlds[world].logged) {
+        number = tacit__rewards(to, r, world, number);
+    } else {
+        number = put_curves(to, r, world, number);
+        number = put_price(to, r, world, number);
+        put_table(to, r, world);
+    }
     tacit__text_put(to, "</section>\n");
     return number;
 }

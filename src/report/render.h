@@ -10,6 +10,9 @@ void tacit__page(tacit__text *to, const tacit__report *report, bool scripts);
 
 /* Its parts. */
 void tacit__story(tacit__text *to, const tacit__report *report, size_t world);
+/* The same, and figure and table, of a world that is a log; returns the number of the next figure. */
+void tacit__rewards_story(tacit__text *to, const tacit__report *report, size_t world);
+size_t tacit__rewards(tacit__text *to, const tacit__report *report, size_t world, size_t number);
 void tacit__promises(tacit__text *to, const tacit__report *report);
 void tacit__data(tacit__text *to, const tacit__report *report);
 void tacit__settings(tacit__text *to, const tacit__report *report);

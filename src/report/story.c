@@ -118,7 +118,7 @@ static void put_false_claims(tacit__text *to, const tacit__report *r, const taci
 
 static bool is_constant(const tacit__report *r, const tacit__report_world *s)
 {
-    return strcmp(r->agents[s->measure].entry->kind, "constant") == 0;
+    return s->logged || strcmp(r->agents[s->measure].entry->kind, "constant") == 0;
 }
 
 const char *tacit__flag_help(const tacit__report *r, const tacit__report_world *s)
@@ -161,6 +161,12 @@ void tacit__story(tacit__text *to, const tacit__report *r, size_t world)
 {
     TACIT__REQUIRE(world < r->n_worlds);
     const tacit__report_world *s = &r->worlds[world];
+    if (s->logged) {
+        tacit__rewards_story(to, r, world);
+        put_flags(to, r, s);
+        put_false_claims(to, r, s);
+        return;
+    }
     bool several;
     size_t plain = find_plain(r, s, &several), random = find_random(r, s);
     char users[TACIT__NUMBER];

@@ -51,7 +51,10 @@ static const char *verdict_of(const row *w)
 
 static const char csv_head[] =
     "world,agent,kind,model,epsilon,delta,calibration,guarantee_holds,runs,episodes,regret,"
-    "standard_error,ci95_low,ci95_high,share_of_best,late_regret,switches,seconds,learned\n";
+    "standard_error,ci95_low,ci95_high,share_of_best,late_regret,switches,seconds,learned,"
+    "estimated_reward,reward_error,self_normalized,self_normalized_error,inverse_propensities,"
+    "inverse_propensities_error,effective_users,lift_over_log,lift_over_log_error,"
+    "lift_over_constant,lift_over_constant_error\n";
 
 /* [RFC 4180] */
 static void put_field(tacit__text *to, const char *text)
@@ -72,6 +75,27 @@ static void put_real(tacit__text *to, double x)
     tacit__text_put(to, ",");
 }
 
+/* Regret is not known in a log, and rewards are not estimated elsewhere: such fields are empty. */
+static void put_estimate(tacit__text *to, const tacit_estimate *e)
+{
+    const double numbers[] = {e->doubly_robust,
+                              e->doubly_robust_error,
+                              e->self_normalized,
+                              e->self_normalized_error,
+                              e->ips,
+                              e->ips_error,
+                              e->effective,
+                              e->lift_logging,
+                              e->lift_logging_error,
+                              e->lift_constant,
+                              e->lift_constant_error};
+    enum { N = sizeof numbers / sizeof *numbers };
+    for (size_t i = 0; i < N; i++) {
+        tacit__write_exact(to, e->known ? numbers[i] : (double)NAN);
+        tacit__text_put(to, i + 1 < N ? "," : "\n");
+    }
+}
+
 static void put_csv_row(tacit__text *to, const row *w)
 {
     const tacit_entry *e = w->agent->entry;
@@ -86,15 +110,17 @@ static void put_csv_row(tacit__text *to, const row *w)
     put_field(to, private ? verdict_of(w) : "");
     tacit__text_print(to, "%llu,%llu,", (unsigned long long)w->outcome->n_runs,
                       (unsigned long long)w->r->episodes);
-    put_real(to, w->outcome->regret);
-    put_real(to, w->outcome->error);
-    put_real(to, w->outcome->regret - half_of(w));
-    put_real(to, w->outcome->regret + half_of(w));
+    const double known = w->world->logged ? (double)NAN : 0;
+    put_real(to, w->outcome->regret + known);
+    put_real(to, w->outcome->error + known);
+    put_real(to, w->outcome->regret - half_of(w) + known);
+    put_real(to, w->outcome->regret + half_of(w) + known);
     put_real(to, share_of(w));
-    put_real(to, w->outcome->late);
+    put_real(to, w->outcome->late + known);
     put_real(to, w->outcome->switches);
     put_real(to, w->outcome->seconds);
-    tacit__text_print(to, "%s\n", learned(w, "yes", "no", ""));
+    put_field(to, learned(w, "yes", "no", ""));
+    put_estimate(to, &w->outcome->estimate);
 }
 
 /* --- LaTeX and Markdown -------------------------------------------------------------------------- */
@@ -194,9 +220,20 @@ static void put_guarantee(tacit__text *to, bool tex, const row *w)
 static void put_row(tacit__text *to, bool tex, const row *w)
 {
     char number[TACIT__NUMBER];
+    const tacit_estimate *e = &w->outcome->estimate;
+    const double limit = 1.959963984540054; /* normal, 97.5 % */
     tacit__text_put(to, tex ? "" : "| ");
     put_cell(to, tex, w->agent->entry->label);
     put_guarantee(to, tex, w);
+    if (w->world->logged) {
+        put_cell(to, tex, tacit__mean(number, e->doubly_robust, limit * e->doubly_robust_error));
+        put_cell(to, tex, tacit__mean(number, e->lift_logging, limit * e->lift_logging_error));
+        put_cell(to, tex, tacit__mean(number, e->lift_constant, limit * e->lift_constant_error));
+        put_cell(to, tex, tacit__count(number, (uint64_t)llround(e->effective)));
+        tacit__text_put(to, learned(w, "yes", "no", tex ? "--" : "–"));
+        tacit__text_put(to, tex ? " \\\\\n" : " |\n");
+        return;
+    }
     put_cell(to, tex, tacit__mean(number, w->outcome->regret, half_of(w)));
     if (w->world->has_share)
         put_cell(to, tex, w->outcome->n_runs > 0 ? tacit__percent(number, share_of(w)) : "–");
@@ -216,21 +253,30 @@ static void put_world(tacit__text *to, bool tex, const tacit__report *r,
         put_tex(to, s->name);
     else
         put_md(to, s->name);
-    tacit__text_print(to,
-                      "%s: regret after %s users, mean %s half of its 95%s confidence interval "
-                      "(Student's t) over %llu run%s.%s\n",
-                      tex ? "" : "**", tacit__count(users, r->episodes), tex ? "$\\pm$" : "±",
-                      tex ? "\\,\\%" : " %", (unsigned long long)r->runs, r->runs == 1 ? "" : "s",
-                      tex ? "}" : "\n");
+    tacit__text_print(to, "%s: %s %s users, ", tex ? "" : "**",
+                      s->logged ? "mean reward a user, estimated (doubly robust) from a log of"
+                                : "regret after",
+                      tacit__count(users, r->episodes));
+    tacit__text_print(to, "%s half of its 95%s confidence interval, %llu run%s.%s\n",
+                      tex ? "$\\pm$" : "±", tex ? "\\,\\%" : " %", (unsigned long long)r->runs,
+                      r->runs == 1 ? "" : "s", tex ? "}" : "\n");
+    const char *columns = s->logged      ? "reward | over the log | over constant | effective users"
+                          : s->has_share ? "regret | of best | late"
+                                         : "regret | late";
+    size_t n = 1;
+    for (const char *c = columns; *c != '\0'; c++)
+        n += *c == '|';
+    tacit__text_put(to, tex ? "\\begin{tabular}{ll" : "| agent | guarantee | ");
+    for (size_t i = 0; tex && i < n; i++)
+        tacit__text_put(to, "r");
     if (tex)
-        tacit__text_print(to,
-                          "\\begin{tabular}{llr%srl}\n\\toprule\nagent & guarantee & regret & "
-                          "%slate & learned \\\\\n\\midrule\n",
-                          s->has_share ? "r" : "", s->has_share ? "of best & " : "");
-    else
-        tacit__text_print(
-            to, "| agent | guarantee | regret | %slate | learned |\n|---|---|--:|%s--:|---|\n",
-            s->has_share ? "of best | " : "", s->has_share ? "--:|" : "");
+        tacit__text_put(to, "l}\n\\toprule\nagent & guarantee & ");
+    for (const char *c = columns; *c != '\0'; c++)
+        tacit__text_add(to, tex && *c == '|' ? "&" : c, 1);
+    tacit__text_put(to, tex ? " & learned \\\\\n\\midrule\n" : " | learned |\n|---|---|");
+    for (size_t i = 0; !tex && i < n; i++)
+        tacit__text_put(to, "--:|");
+    tacit__text_put(to, tex ? "" : "---|\n");
 }
 
 /* --- All of it ----------------------------------------------------------------------------------- */
