@@ -23,6 +23,7 @@ tacit_house_test(dependencies "${house}/dependencies.sh" "${PROJECT_SOURCE_DIR}"
 tacit_house_test(setup "${house}/setup.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(systemd "${house}/systemd.sh" "${PROJECT_SOURCE_DIR}/packaging/tacit.service")
 set_tests_properties(house.systemd PROPERTIES SKIP_RETURN_CODE 77)
+tacit_house_test(completion "${house}/completion.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 tacit_house_test(status_page "${house}/status.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(refusals "${house}/refusals.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(mutants "${PROJECT_SOURCE_DIR}/scripts/mutants" --check)

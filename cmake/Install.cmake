@@ -38,6 +38,10 @@ if(man_pages)
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/completions/tacit.bash"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME tacit)
+install(FILES "${PROJECT_SOURCE_DIR}/completions/_tacit"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+install(FILES "${PROJECT_SOURCE_DIR}/completions/tacit.fish"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 if(TACIT_HAS_SERVER)
   install(FILES "${PROJECT_SOURCE_DIR}/packaging/tacit.service" DESTINATION lib/systemd/system)
 endif()

@@ -55,8 +55,8 @@ bool tacit__field_read(const tacit__field *f, const char *text, void *object)
     case TACIT__FIELD_FLAG:
         return tacit__read_flag(text, out);
     case TACIT__FIELD_COUNT:
-        if (!tacit__read_integer(text, length, &number) || number < 0 ||
-            (uint64_t)number < f->low || (uint64_t)number > f->high)
+        if (!tacit__read_whole(text, length, &number) || number < 0 || (uint64_t)number < f->low ||
+            (uint64_t)number > f->high)
             return false;
         *(uint64_t *)out = (uint64_t)number;
         return true;

@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* The one of words[n] that is at most two edits from `word` (fewer for short words), ignoring case; NULL if
- * there is none. NULLs among the words are skipped. */
+/* The one of words[n] that is at most two edits from `word` (fewer for short words), or else the first that
+ * `word`, of three letters or more, begins: `eps` for `epsilon`. Case is ignored; two letters that changed
+ * places are one edit. NULL if there is none. NULLs among the words are skipped. */
 const char *tacit__nearest(const char *word, const char *const *words, size_t n);
 
 #endif

@@ -1,7 +1,9 @@
 /* See base/settings.h. Every message names the line, the value, and what was expected. */
 #include "base/settings.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -67,6 +69,79 @@ bool tacit__read_integer(const char *text, size_t n, int64_t *out)
     return true;
 }
 
+/* value * 10^power for digits with at most one point; the power may take back what the point added. */
+static bool read_power(const char *text, size_t n, int64_t power, int64_t *out)
+{
+    char digits[MAX_NUMBER + 1];
+    size_t used = 0, point = n;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '.' && point == n && i > 0)
+            point = i;
+        else
+            digits[used++] = text[i];
+    }
+    if (power < 0 || power > 18 || (point < n && (int64_t)(n - point - 1) > power))
+        return false;
+    power -= point < n ? (int64_t)(n - point - 1) : 0;
+    if (!tacit__read_integer(digits, used, out))
+        return false;
+    for (; power > 0; power--)
+        if (__builtin_mul_overflow(*out, 10, out))
+            return false;
+    return true;
+}
+
+bool tacit__read_whole(const char *text, size_t n, int64_t *out)
+{
+    TACIT__REQUIRE(out != NULL && (text != NULL || n == 0));
+    char plainly[MAX_NUMBER + 1];
+    size_t used = 0;
+    int64_t power, value;
+    if (n > MAX_NUMBER)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] != '_')
+            plainly[used++] = text[i];
+        else if (i == 0 || i + 1 == n || !isdigit((unsigned char)text[i - 1]) ||
+                 !isdigit((unsigned char)text[i + 1]))
+            return false;
+    }
+    plainly[used] = '\0';
+    const char *e = memchr(plainly, 'e', used);
+    e = e != NULL ? e : memchr(plainly, 'E', used);
+    if (e == NULL)
+        return tacit__read_integer(plainly, used, out);
+    const size_t before = (size_t)(e - plainly);
+    if (!tacit__read_integer(e + 1, used - before - 1, &power) ||
+        !read_power(plainly, before, power, &value))
+        return false;
+    *out = value;
+    return true;
+}
+
+const char *tacit__whole_hint(const char *text, char out[TACIT__WHOLE_HINT])
+{
+    static const char suffixes[] = "kKmMgG";
+    static const int64_t factors[] = {1000, 1000000, 1000000000};
+    char digits[MAX_NUMBER + 1];
+    const size_t n = strlen(text);
+    const char *suffix = n > 1 ? strchr(suffixes, text[n - 1]) : NULL;
+    size_t used = 0;
+    int64_t value;
+    out[0] = '\0';
+    if (n > MAX_NUMBER || !isdigit((unsigned char)text[0]))
+        return out;
+    for (size_t i = 0; i < n - (suffix != NULL); i++)
+        if (text[i] != ',' && text[i] != ' ' && text[i] != '\'')
+            digits[used++] = text[i];
+    if ((suffix == NULL && used == n) || !tacit__read_whole(digits, used, &value) ||
+        __builtin_mul_overflow(value, suffix != NULL ? factors[(suffix - suffixes) / 2] : 1,
+                               &value))
+        return out;
+    (void)snprintf(out, TACIT__WHOLE_HINT, "; write %" PRId64, value);
+    return out;
+}
+
 static locale_t plain;
 static tacit__started once = TACIT__NOT_STARTED;
 
@@ -115,7 +190,7 @@ static bool read_value(const tacit_parameter *p, const char *text, tacit__value 
     value->text = text;
     switch (p->type) {
     case TACIT_PARAMETER_INTEGER:
-        if (!tacit__read_integer(text, n, &value->integer))
+        if (!tacit__read_whole(text, n, &value->integer))
             return false;
         value->real = (double)value->integer;
         return value->real >= p->low && value->real <= p->high;
@@ -172,11 +247,13 @@ static tacit_status read_one(const tacit_parameter *p, const tacit_setting *sett
                               "'%s' is given twice; keep one", p->name);
     value->given = true;
     value->line = setting->line > 0 ? setting->line : origin->line;
-    char expected[200];
+    char expected[200], hint[TACIT__WHOLE_HINT] = "";
     if (!read_value(p, setting->value, value))
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
-                              "%s is '%.40s', expected %s", p->name, setting->value,
-                              expectation(p, expected, sizeof expected));
+        return tacit__fail_at(
+            err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
+            "%s is '%.40s', expected %s%s", p->name, setting->value,
+            expectation(p, expected, sizeof expected),
+            p->type == TACIT_PARAMETER_INTEGER ? tacit__whole_hint(setting->value, hint) : "");
     return TACIT_OK;
 }
 

@@ -43,6 +43,12 @@ bool tacit__is_name(const char *text);
 /* Reads text[0 .. n), all of it, as a decimal number, in any locale. False: it is no number, or too large. A
  * real is finite. */
 bool tacit__read_integer(const char *text, size_t n, int64_t *out);
+/* A whole number as people write it in files and options: 50000, 50_000, 5e4, 2.5e3. Exact: 1e-1 is none. */
+bool tacit__read_whole(const char *text, size_t n, int64_t *out);
+/* "; write 50000" for 50,000 and 50k, which read_whole refuses because they mean different things to
+ * different people; "" for anything else. Returns `out`. */
+enum { TACIT__WHOLE_HINT = 48 };
+const char *tacit__whole_hint(const char *text, char out[TACIT__WHOLE_HINT]);
 bool tacit__read_real(const char *text, size_t n, double *out);
 /* yes or no, true or false, in any case. */
 bool tacit__read_flag(const char *text, bool *out);

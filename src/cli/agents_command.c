@@ -5,7 +5,8 @@
 static const char before[] =
     "usage: tacit agents [NAME] [--json]\n"
     "\n"
-    "Lists the agents, or shows one: what it is, its paper, the privacy that it can promise, its\n"
+    "Lists the agents, one line each, or shows one: what it is, its paper, the privacy that it can "
+    "promise, its\n"
     "parameters with defaults and ranges. An experiment lists agents under `agents`. Beside its\n"
     "parameters every agent takes label, worlds, privacy and outside (refuse, or clip: data\n"
     "outside the declared domain are moved to its boundary and count). `auto` is the one to begin\n"

@@ -9,6 +9,7 @@
 #include <tacit/audit.h>
 #include <tacit/lab.h>
 
+#include "cli/agent_labels.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
 #include "cli/options.h"
@@ -216,20 +217,18 @@ static bool is_named(const story *s, size_t world, size_t i)
 static bool has_work(const story *s)
 {
     const tacit_experiment_facts *facts = s->facts;
-    bool named = false;
+    tacit_error err = {0};
     for (size_t w = 0; w < facts->n_worlds; w++)
         for (size_t a = 0; a < facts->n_agents; a++) {
-            if (!is_named(s, w, a))
-                continue;
-            named = true;
-            if (facts->agents[a].guarantee.model != TACIT_MODEL_NONE)
+            if (is_named(s, w, a) && facts->agents[a].guarantee.model != TACIT_MODEL_NONE)
                 return true;
         }
+    const tacit_status known = cli_check_label(facts, s->o->label, &err);
     if (s->o->label == NULL)
         (void)cli_wrong("%s: no agent promises anything, so there is nothing to audit",
                         facts->file);
-    else if (!named)
-        (void)cli_wrong("%s: no agent has the label '%s'", facts->file, s->o->label);
+    else if (known != TACIT_OK)
+        (void)cli_failed(known, &err);
     else
         (void)cli_wrong("%s: agent '%s' has model none: it promises nothing, so there is nothing "
                         "to audit",

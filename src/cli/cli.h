@@ -17,10 +17,20 @@ enum {
     CLI_HELPED = -1 /* the help was the answer; outside, done */
 };
 
+/* What follows the options of a command, for shells that complete it. */
+typedef enum cli_argument {
+    CLI_NO_ARGUMENT,
+    CLI_FILE,
+    CLI_DIRECTORY,
+    CLI_RELEASE /* gaussian:l2=... */
+} cli_argument;
+
 /* A command: argv[0] is its name. One line of the table in main.c each. */
 typedef struct cli_command {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
+    cli_argument argument;
+    const char *words; /* "create list revoke": what the first argument may be; NULL: anything */
 } cli_command;
 
 int cli_account(int argc, char **argv);

@@ -7,6 +7,7 @@
 #include <tacit/lab.h>
 #include <tacit/service.h>
 
+#include "cli/agent_labels.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
 #include "cli/explain_service.h"
@@ -53,8 +54,7 @@ typedef struct story {
     const tacit_experiment *experiment;
     const tacit_experiment_facts *facts;
     tacit__json_writer document; /* with --json */
-    size_t n_told;
-    bool broken; /* a claim that should hold does not */
+    bool broken;                 /* a claim that should hold does not */
 } story;
 
 static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, size_t agent_number,
@@ -80,7 +80,6 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
         cli_findings_print(&f);
     }
     if (status == TACIT_OK) {
-        s->n_told++;
         s->broken |= f.explanation->verdict == TACIT_VERDICT_FAILS &&
                      entry->calibration == TACIT_CALIBRATION_TIGHT;
     }
@@ -155,18 +154,18 @@ static int explain_all(const explain_options *o, const tacit_experiment *experim
                .facts = tacit_experiment_describe(experiment),
                .document = CLI_JSON_INIT};
     tacit_error err = {0};
-    tacit_status status = TACIT_OK;
+    tacit_status status = cli_check_label(s.facts, o->label, &err);
+    if (status != TACIT_OK)
+        return cli_failed(status, &err);
     if (o->json)
         begin_document(&s);
     else
         (void)printf("%s\n", s.facts->title);
     for (size_t i = 0; i < s.facts->n_worlds && status == TACIT_OK; i++)
         status = explain_world(&s, i, &err);
-    if (status != TACIT_OK || s.n_told == 0) {
+    if (status != TACIT_OK) {
         tacit__text_destroy(&s.document.text);
-        return status != TACIT_OK
-                   ? cli_failed(status, &err)
-                   : cli_wrong("%s: no agent has the label '%s'", s.facts->file, o->label);
+        return cli_failed(status, &err);
     }
     if (!o->json)
         cli_exceptions_print();

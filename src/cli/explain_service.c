@@ -8,6 +8,7 @@
 #include <tacit/service.h>
 
 #include "base/error.h"
+#include "cli/agent_labels.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
 #include "cli/findings.h"
@@ -138,17 +139,17 @@ int cli_explain_service(const char *path, const char *name, bool json)
     tacit_error err = {0};
     tacit_service_file *file = NULL;
     tacit__json_writer document = CLI_JSON_INIT;
-    size_t n_told = 0;
     bool broken = false;
     tacit__json_begin_object(&document, NULL);
     tacit__json_put_string(&document, "file", path);
     tacit__json_begin_list(&document, "learners");
     tacit_status status = tacit_service_file_read(path, &file, &err);
+    if (status == TACIT_OK)
+        status = cli_check_learner(path, file, name, &err);
     for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++) {
         if (name != NULL && strcmp(name, tacit_service_file_at(file, i)->name) != 0)
             continue;
         status = explain_learner(file, i, json ? &document : NULL, &broken, &err);
-        n_told++;
     }
     tacit_service_file_destroy(file);
     tacit__json_end(&document);
@@ -157,8 +158,6 @@ int cli_explain_service(const char *path, const char *name, bool json)
     int code = broken ? CLI_NO : CLI_DONE;
     if (status != TACIT_OK)
         code = cli_failed(status, &err);
-    else if (n_told == 0)
-        code = cli_wrong("%s: no learner has the name '%s'", path, name);
     else if (!json)
         cli_exceptions_print();
     else if (cli_print_json(&document) != CLI_DONE)

@@ -9,6 +9,7 @@
 #include <tacit/lab.h>
 #include <tacit/service.h>
 
+#include "cli/agent_labels.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
 #include "cli/options.h"
@@ -185,6 +186,8 @@ static tacit_status print_experiment(story *s, tacit_error *err)
 {
     tacit_experiment *experiment = NULL;
     tacit_status status = tacit_experiment_read(s->o->file, &s->o->changes, &experiment, err);
+    if (status == TACIT_OK)
+        status = cli_check_label(tacit_experiment_describe(experiment), s->o->label, err);
     const size_t n = status == TACIT_OK ? tacit_experiment_describe(experiment)->n_worlds : 0;
     for (size_t w = 0; w < n && status == TACIT_OK; w++)
         status = print_world(s, experiment, w, err);
@@ -196,6 +199,8 @@ static tacit_status print_service(story *s, tacit_error *err)
 {
     tacit_service_file *file = NULL;
     tacit_status status = tacit_service_file_read(s->o->file, &file, err);
+    if (status == TACIT_OK)
+        status = cli_check_learner(s->o->file, file, s->o->label, err);
     const size_t n = status == TACIT_OK ? tacit_service_file_size(file) : 0;
     for (size_t i = 0; i < n && status == TACIT_OK; i++) {
         const tacit_service_learner *l = tacit_service_file_at(file, i);
@@ -235,7 +240,7 @@ int cli_forecast(int argc, char **argv)
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     if (s.n_told == 0)
-        return o.label != NULL ? cli_wrong("%s: no learner has the label '%s'", o.file, o.label)
+        return o.label != NULL ? cli_wrong("%s: '%s' is no learner", o.file, o.label)
                                : cli_wrong("%s: there is no learner in it", o.file);
     return s.short_of ? CLI_NO : CLI_DONE;
 }

@@ -7,10 +7,11 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/complete.h"
 #include "cli/experiment_text.h"
 #include "cli/print_json.h"
 
-enum { MAX_NAMES = 128 };
+enum { MAX_NAMES = 128, LINE = 100 };
 
 static const char *type_name(tacit_parameter_type type)
 {
@@ -115,11 +116,30 @@ static void print_kind(const cli_kind *kind)
         print_parameter(&kind->parameters[i]);
 }
 
+/* "lin-ucb, gp-ucb": the kinds with the word in their name, help or source; false: none. */
+static bool find_all(const cli_catalogue *c, const char *word, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; strlen(word) >= 3 && i < c->n && used < size; i++) {
+        const cli_kind kind = c->at(i);
+        if (strcasestr(kind.name, word) != NULL || strcasestr(kind.help, word) != NULL ||
+            strcasestr(kind.source, word) != NULL)
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", kind.name);
+    }
+    return used > 0;
+}
+
 static int fail_name(const cli_catalogue *c, const char *name)
 {
     const char *names[MAX_NAMES] = {NULL};
     for (size_t i = 0; i < c->n && i < MAX_NAMES; i++)
         names[i] = c->at(i).name;
+    char found[200];
+    if (find_all(c, name, found, sizeof found))
+        return cli_wrong("no %s is called '%s'; these have it in their name or description: %s",
+                         c->noun, name, found);
     const char *near = tacit__nearest(name, names, MAX_NAMES);
     if (near != NULL)
         return cli_wrong("no %s is called '%s', did you mean '%s'?", c->noun, name, near);
@@ -155,9 +175,31 @@ static int print_one(const cli_catalogue *c, const char *name, bool json)
     return fail_name(c, name);
 }
 
+/* One line each: the name, and its help up to the first semicolon, cut between words if the line is full. */
+static void print_lines(const cli_catalogue *c)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t n = strlen(c->at(i).name);
+        width = n > width ? n : width;
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        const cli_kind kind = c->at(i);
+        const size_t room = LINE - width - 2;
+        size_t n = strcspn(kind.help, ";");
+        const bool cut = n > room;
+        for (n = cut ? room - 3 : n; cut && n > 0 && kind.help[n] != ' ';)
+            n--;
+        (void)printf("%-*s  %.*s%s\n", (int)width, kind.name, (int)n, kind.help, cut ? "..." : "");
+    }
+    (void)printf("\n`tacit %s NAME` says more: parameters, defaults, sources.\n", c->command);
+}
+
 int cli_list(int argc, char **argv, const cli_catalogue *c)
 {
     bool json = false;
+    for (size_t i = 0; cli_is_completing() && i < c->n; i++)
+        cli_offer(c->at(i).name, c->at(i).help);
     int status = cli_read_options(argc, argv, &c->form, &json, NULL);
     if (status != CLI_DONE)
         return status;
@@ -167,11 +209,6 @@ int cli_list(int argc, char **argv, const cli_catalogue *c)
         return print_one(c, argv[optind], json);
     if (json)
         return print_json_list(c);
-    for (size_t i = 0; i < c->n; i++) {
-        cli_kind kind = c->at(i);
-        if (i > 0)
-            (void)fputc('\n', stdout);
-        print_kind(&kind);
-    }
+    print_lines(c);
     return CLI_DONE;
 }

@@ -9,24 +9,35 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/complete.h"
 
 static const cli_command commands[] = {
-    {"account", "compute noise scales and privacy guarantees", cli_account},
-    {"run", "play an experiment: every agent, every run", cli_run},
-    {"report", "rebuild the report page of a run, or write its figures and tables", cli_report},
-    {"compare", "compare results: differences of regret with intervals", cli_compare},
-    {"list", "list results: what was played, and what is finished", cli_list_results},
-    {"explain", "show what each agent or learner of a file promises, and why", cli_explain},
-    {"forecast", "say whether the users are enough, by playing reference worlds", cli_forecast},
-    {"audit", "attack the privacy claims of an experiment's agents", cli_audit},
-    {"serve", "run the decision service: private learning with real users", cli_serve},
-    {"token", "manage access to a service: create, list, revoke", cli_token},
-    {"store", "maintain a service's store: check, backup, export", cli_store},
-    {"simulate-users", "play users against a running service", cli_simulate_users},
-    {"worlds", "list the environments", cli_worlds},
-    {"agents", "list the learners", cli_agents},
+    {"account", "compute noise scales and privacy guarantees", cli_account, CLI_RELEASE,
+     "scale guarantee"},
+    {"run", "play an experiment: every agent, every run", cli_run, CLI_FILE, NULL},
+    {"report", "rebuild the report page of a run, or write its figures and tables", cli_report,
+     CLI_DIRECTORY, NULL},
+    {"compare", "compare results: differences of regret with intervals", cli_compare, CLI_DIRECTORY,
+     NULL},
+    {"list", "list results: what was played, and what is finished", cli_list_results, CLI_DIRECTORY,
+     NULL},
+    {"explain", "show what each agent or learner of a file promises, and why", cli_explain,
+     CLI_FILE, NULL},
+    {"forecast", "say whether the users are enough, by playing reference worlds", cli_forecast,
+     CLI_FILE, NULL},
+    {"audit", "attack the privacy claims of an experiment's agents", cli_audit, CLI_FILE, NULL},
+    {"serve", "run the decision service: private learning with real users", cli_serve, CLI_FILE,
+     NULL},
+    {"token", "manage access to a service: create, list, revoke", cli_token, CLI_FILE,
+     "create list revoke"},
+    {"store", "maintain a service's store: check, backup, export", cli_store, CLI_FILE,
+     "check backup export events adopt migrate rekey"},
+    {"simulate-users", "play users against a running service", cli_simulate_users, CLI_NO_ARGUMENT,
+     NULL},
+    {"worlds", "list the environments", cli_worlds, CLI_NO_ARGUMENT, NULL},
+    {"agents", "list the learners", cli_agents, CLI_NO_ARGUMENT, NULL},
 };
-enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+enum { N_COMMANDS = sizeof commands / sizeof commands[0], MOST_WORDS = 2 };
 
 static void usage(FILE *to)
 {
@@ -41,8 +52,8 @@ static void usage(FILE *to)
     (void)fputs(
         "\n"
         "options:\n"
-        "  --help     this text; tacit COMMAND --help says more\n"
-        "  --version  the version\n"
+        "  -h, --help     this text; tacit help COMMAND says more\n"
+        "  -V, --version  the version\n"
         "\n"
         "example:\n"
         "  tacit account scale --epsilon 1 --delta 1e-5\n"
@@ -64,6 +75,35 @@ static int unknown(const char *word)
     return cli_wrong("unknown command '%s'; see tacit --help", word);
 }
 
+static const cli_command *find(const char *word)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(word, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+/* `tacit help`, `tacit help run`, `tacit help account scale`: words[n] are those after "help". */
+static int help(int n, char **words)
+{
+    static char option[] = "--help";
+    char *argv[MOST_WORDS + 2];
+    if (n == 0) {
+        usage(stdout);
+        return CLI_DONE;
+    }
+    const cli_command *command = find(words[0]);
+    if (command == NULL)
+        return unknown(words[0]);
+    if (n > MOST_WORDS)
+        return cli_wrong("unexpected argument '%s' after '%s'", words[MOST_WORDS], words[1]);
+    for (int i = 0; i < n; i++)
+        argv[i] = words[i];
+    argv[n] = option;
+    argv[n + 1] = NULL;
+    return command->run(n + 1, argv);
+}
+
 int main(int argc, char **argv)
 {
     /* A reader that went away is a failed write, with a message, not a silent death. */
@@ -73,17 +113,15 @@ int main(int argc, char **argv)
         usage(stderr);
         return CLI_WRONG;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        usage(stdout);
-        return cli_finish(CLI_DONE);
-    }
-    if (strcmp(argv[1], "--version") == 0) {
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0) {
         (void)printf("tacit %s\n", tacit_version());
         return cli_finish(CLI_DONE);
     }
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return cli_finish(commands[i].run(argc - 1, argv + 1));
-    return unknown(argv[1]);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        return cli_finish(help(argc - 2, argv + 2));
+    if (strcmp(word, "__complete") == 0)
+        return cli_finish(cli_complete(argc - 1, argv + 1, commands, N_COMMANDS));
+    const cli_command *command = find(word);
+    return command != NULL ? cli_finish(command->run(argc - 1, argv + 1)) : unknown(word);
 }

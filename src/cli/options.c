@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/settings.h"
 #include "cli/cli.h"
+#include "cli/complete.h"
 
 enum { FIRST = 256 }; /* code of the first option; letters are below */
 
@@ -96,14 +98,15 @@ static int refuse(char **argv, int code, const tacit__field *options)
 static int read_one(const tacit__field *o, char **argv, void *object, bool again)
 {
     const char *text = o->value != NULL ? optarg : "yes";
-    char name[32], expected[TACIT__EXPECTED];
+    char name[32], expected[TACIT__EXPECTED], hint[TACIT__WHOLE_HINT];
     if (o->written_out && strcmp(argv[optind - 1] + 2, o->name) != 0)
         return cli_wrong("--%s must be written out", o->name);
     if (again && o->once)
         return cli_wrong("%s is given twice", name_of(o, name));
     if (!cli_read_field(o, text, object))
-        return cli_wrong("%s is '%s', expected %s", name_of(o, name), text,
-                         tacit__field_expected(o, expected));
+        return cli_wrong("%s is '%s', expected %s%s", name_of(o, name), text,
+                         tacit__field_expected(o, expected),
+                         o->type == TACIT__FIELD_COUNT ? tacit__whole_hint(text, hint) : "");
     return CLI_DONE;
 }
 
@@ -131,6 +134,10 @@ static size_t translate(const tacit__field *options, struct option *table, char 
 int cli_read_options(int argc, char **argv, const cli_form *form, void *object, uint64_t *given)
 {
     TACIT__REQUIRE(argc > 0 && form != NULL && object != NULL);
+    if (cli_is_completing()) {
+        cli_complete_options(form);
+        return CLI_HELPED;
+    }
     struct option table[CLI_MAX_OPTIONS + 2];
     char letters[2 * CLI_MAX_OPTIONS + 3];
     const size_t n = translate(form->options, table, letters);

@@ -5,7 +5,8 @@
 static const char before[] =
     "usage: tacit worlds [NAME] [--json]\n"
     "\n"
-    "Lists the worlds, or shows one: what it is, where it comes from, its parameters with\n"
+    "Lists the worlds, one line each, or shows one: what it is, where it comes from, its "
+    "parameters with\n"
     "defaults and ranges. An experiment names one under `world`: world: {kind: NAME, PARAMETER: "
     "VALUE}.\n"
     "\n";

@@ -87,7 +87,9 @@ typedef struct promise {
 
 enum { MODEL, EPSILON, DELTA, CALIBRATION, SUMS, LARGE_DELTA, VISITS, APART, N_PRIVACY };
 static const tacit__field privacy_fields[] = {
-    [MODEL] = {"model", TACIT__FIELD_WORD, offsetof(promise, model), .words = models},
+    [MODEL] = {"model", TACIT__FIELD_WORD, offsetof(promise, model), .words = models,
+               .expected =
+                   "none, joint (a trusted curator sees the data; also called central) or local"},
     [EPSILON] = {"epsilon", TACIT__FIELD_REAL, offsetof(promise, epsilon), .range = &epsilons},
     [DELTA] = {"delta", TACIT__FIELD_REAL, offsetof(promise, delta), .range = &deltas},
     [CALIBRATION] = {"calibration", TACIT__FIELD_WORD, offsetof(promise, calibration),

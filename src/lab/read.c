@@ -488,6 +488,12 @@ tacit_status tacit__experiment_fill(tacit_experiment *e, tacit_error *err)
     if (root->kind != TACIT__MAP)
         return tacit__yaml_fail(e->yaml, root->line, err, TACIT_SYNTAX,
                                 "the file is not a map, expected lines such as 'episodes: 50000'");
+    const tacit__node *learners = tacit__node_get(root, "learners");
+    if (learners != NULL && find(e, AGENTS) == NULL)
+        return tacit__yaml_fail(
+            e->yaml, learners->line, err, TACIT_SYNTAX,
+            "this is a service file: it has 'learners'; expected an experiment. `tacit "
+            "serve` runs a service, `tacit explain` explains both");
     tacit_status status = tacit__map_check(e->yaml, root, "an experiment", fields, err);
     if (status == TACIT_OK)
         status = read_facts(e, root, err);

@@ -142,12 +142,27 @@ tacit_status tacit__node_check_keys(const tacit__yaml *yaml, const tacit__node *
 typedef struct reader {
     tacit__yaml *yaml;
     yaml_parser_t parser;
+    const char *text;
+    size_t size;
     tacit_error *err;
 } reader;
 
 static int line_of(const yaml_event_t *event)
 {
     return (int)event->start_mark.line + 1;
+}
+
+/* Whether libyaml stopped in a line that is indented by a tab, which YAML does not allow. */
+static bool tab_indents(const reader *r)
+{
+    const char *at = r->text, *end = r->text + r->size;
+    for (size_t line = 0; line < r->parser.problem_mark.line && at < end; line++) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        at = next != NULL ? next + 1 : end;
+    }
+    while (at < end && *at == ' ')
+        at++;
+    return at < end && *at == '\t';
 }
 
 /* libyaml reports the problem and its context. */
@@ -161,6 +176,9 @@ static tacit_status fail_parser(const reader *r)
         return tacit__yaml_fail(r->yaml, (int)p->mark.line + 1, r->err, TACIT_SYNTAX,
                                 "not YAML: %s (byte %zu), expected text in UTF-8", problem,
                                 p->problem_offset);
+    if (tab_indents(r))
+        return tacit__yaml_fail(r->yaml, (int)p->problem_mark.line + 1, r->err, TACIT_SYNTAX,
+                                "not YAML: the line is indented by a tab; indent with spaces");
     return tacit__yaml_fail(r->yaml, (int)p->problem_mark.line + 1, r->err, TACIT_SYNTAX,
                             "not YAML: %s%s%s (column %zu)", problem,
                             p->context != NULL ? ", " : "", p->context != NULL ? p->context : "",
@@ -340,7 +358,7 @@ static tacit_status parse(tacit__yaml *yaml, const char *text, size_t size, taci
         return tacit__yaml_fail(yaml, 0, err, TACIT_SYNTAX,
                                 "the file is larger than %d bytes; is it the right one?",
                                 TACIT__YAML_MAX_BYTES);
-    reader r = {.yaml = yaml, .err = err};
+    reader r = {.yaml = yaml, .text = text, .size = size, .err = err};
     if (!yaml_parser_initialize(&r.parser))
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, size);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/settings.h"
 #include "lab/experiment.h"
 
 enum { MAX_KEYS = 64 }; /* of a table */
@@ -42,7 +43,7 @@ tacit_status tacit__node_read(const tacit__yaml *yaml, const tacit__node *node,
                               const tacit__field *f, void *object, tacit_error *err)
 {
     TACIT__REQUIRE(node != NULL && f->name != NULL && object != NULL);
-    char expected[TACIT__EXPECTED], more[TACIT__EXPECTED + 64];
+    char expected[TACIT__EXPECTED], more[TACIT__EXPECTED + 64], hint[TACIT__WHOLE_HINT];
     const char *const *words = tacit__field_words(f), *near = NULL;
     const char *wanted = tacit__field_expected(f, expected);
     const bool scalar = node->kind == TACIT__SCALAR;
@@ -59,9 +60,12 @@ tacit_status tacit__node_read(const tacit__yaml *yaml, const tacit__node *node,
         n++;
     if (scalar && words != NULL)
         near = tacit__nearest(node->text, words, n);
+    (void)snprintf(more, sizeof more, "%s%s", wanted,
+                   scalar && f->type == TACIT__FIELD_COUNT ? tacit__whole_hint(node->text, hint)
+                                                           : "");
     if (near != NULL)
         (void)snprintf(more, sizeof more, "%s; did you mean '%s'?", wanted, near);
-    return fail_value(yaml, node, f->name, near != NULL ? more : wanted, err);
+    return fail_value(yaml, node, f->name, more, err);
 }
 
 tacit_status tacit__map_missing(const tacit__yaml *yaml, const tacit__node *node, const char *key,

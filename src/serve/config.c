@@ -196,6 +196,12 @@ static tacit_status fill(config *c, tacit_error *err)
     const tacit__node *root = tacit__yaml_root(c->yaml);
     c->expire = 7 * 86400; /* a stated choice: a week for the last reward */
     c->threads = 2;
+    const tacit__node *agents = root->kind == TACIT__MAP ? tacit__node_get(root, "agents") : NULL;
+    if (agents != NULL && tacit__node_get(root, "learners") == NULL)
+        return tacit__yaml_fail(
+            c->yaml, agents->line, err, TACIT_SYNTAX,
+            "this is an experiment: it has 'agents'; expected a service file. `tacit run` "
+            "plays an experiment, `tacit explain` explains both");
     TRY(tacit__map_check(c->yaml, root, "a service", fields, err));
     TRY(tacit__map_read(c->yaml, root, fields, c, err));
     TRY(set_directory(c, err));

@@ -16,7 +16,8 @@ prefix=$box/prefix
 unset DESTDIR
 "$cmake" --install "$build" --prefix "$prefix" >"$box/install.log" || { cat "$box/install.log"; exit 1; }
 
-for file in include/tacit/status.h share/bash-completion/completions/tacit; do
+for file in include/tacit/status.h share/bash-completion/completions/tacit \
+    share/zsh/site-functions/_tacit share/fish/vendor_completions.d/tacit.fish; do
     [ -f "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 if [ -x "$build/tacit" ]; then

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fields.h"
+#include "base/settings.h"
 #include "support/check.h"
 
 typedef struct object {
@@ -49,6 +50,39 @@ TEST(values_go_where_the_table_says)
     assert_true(tacit__field_read(&fields[OTHER], "x", &o) && o.other == 'x');
 }
 
+TEST(whole_numbers_may_be_written_as_people_write_them)
+{
+    static const struct {
+        const char *text;
+        int64_t value; /* -1: refused */
+    } cases[] = {{"50_000", 50000}, {"5e4", 50000},  {"1E5", 100000}, {"2.5e3", 2500},
+                 {"1e0", 1},        {"1e+2", 100},   {"1_0e1", 100},  {"9e18", 9000000000000000000},
+                 {"9.3e18", -1},    {"1e19", -1},    {"2.55e1", -1},  {"1e-1", -1},
+                 {"_1", -1},        {"1_", -1},      {"1__0", -1},    {"1.", -1},
+                 {"1.5", -1},       {"e5", -1},      {"1e", -1},      {".5e1", -1},
+                 {"50,000", -1},    {"50k", -1},     {"0x10", -1},    {"", -1},
+                 {"1e5e5", -1},     {"1.2.3e5", -1}, {"1 000", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t value = -1;
+        const bool good = tacit__read_whole(cases[i].text, strlen(cases[i].text), &value);
+        if (good != (cases[i].value >= 0) || value != cases[i].value)
+            fail_msg("'%s' is read as %lld", cases[i].text, (long long)value);
+    }
+}
+
+TEST(what_nobody_can_mistake_is_proposed)
+{
+    char hint[TACIT__WHOLE_HINT];
+    assert_string_equal(tacit__whole_hint("50,000", hint), "; write 50000");
+    assert_string_equal(tacit__whole_hint("50 000", hint), "; write 50000");
+    assert_string_equal(tacit__whole_hint("50k", hint), "; write 50000");
+    assert_string_equal(tacit__whole_hint("2M", hint), "; write 2000000");
+    assert_string_equal(tacit__whole_hint("many", hint), "");
+    assert_string_equal(tacit__whole_hint("50000", hint), "");
+    assert_string_equal(tacit__whole_hint("-5k", hint), "");
+    assert_string_equal(tacit__whole_hint("", hint), "");
+}
+
 TEST(what_is_wrong_leaves_the_object_as_it_was)
 {
     static const struct {
@@ -85,5 +119,9 @@ TEST(names_are_found_and_slips_forgiven)
     assert_int_equal(tacit__field_find(fields, "wor"), SIZE_MAX);
     assert_string_equal(tacit__field_nearest(fields, "cuont"), "count");
     assert_string_equal(tacit__field_nearest(fields, "wod"), "word");
+    assert_string_equal(tacit__field_nearest(fields, "cou"), "count"); /* its beginning */
+    assert_string_equal(tacit__field_nearest(fields, "txet"),
+                        "text"); /* two letters changed places */
+    assert_null(tacit__field_nearest(fields, "co"));
     assert_null(tacit__field_nearest(fields, "quantity"));
 }
