@@ -40,7 +40,7 @@ foreach(kind IN ITEMS shared static)
     tacit_client_${kind} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
                                 "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(tacit_client_${kind} PRIVATE $<BUILD_INTERFACE:tacit_flags>
-                                                     ${TACIT_CLIENT_LIBRARIES})
+                                                     ${TACIT_CLIENT_LIBRARIES} INTERFACE m)
   set_target_properties(tacit_client_${kind} PROPERTIES OUTPUT_NAME tacit_client LINKER_LANGUAGE C)
 endforeach()
 set(map "${PROJECT_SOURCE_DIR}/src/client/exports.map")

@@ -18,9 +18,11 @@ if(cli_main)
     target_link_libraries(tacit_cli INTERFACE tacit_cli_objects)
   endif()
 
-  add_executable(tacit_command ${cli_main})
+  # All of the library, and its public functions exported: plug-ins (tacit/plugin.h) use them.
+  add_executable(tacit_command ${cli_main} $<TARGET_OBJECTS:tacit_client_objects> $<TARGET_OBJECTS:tacit_objects>)
   target_include_directories(tacit_command PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(tacit_command PRIVATE tacit_flags tacit_cli)
-  set_target_properties(tacit_command PROPERTIES OUTPUT_NAME tacit RUNTIME_OUTPUT_DIRECTORY
-                                                                   "${PROJECT_BINARY_DIR}")
+  target_link_libraries(tacit_command PRIVATE ${TACIT_LIBRARIES})
+  set_target_properties(tacit_command PROPERTIES OUTPUT_NAME tacit ENABLE_EXPORTS ON
+                                                 RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 endif()

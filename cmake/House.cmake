@@ -35,6 +35,7 @@ if(NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ)
   tacit_house_test(exported_symbols "${house}/symbols.sh" $<TARGET_FILE:tacit_shared>)
   tacit_house_test(client "${house}/client.sh" $<TARGET_FILE:tacit_client_shared>)
   tacit_house_test(install "${house}/install.sh" "${PROJECT_BINARY_DIR}")
+  tacit_house_test(plugins "${house}/plugins.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
   tacit_house_test(documents "${house}/documents.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 endif()
 

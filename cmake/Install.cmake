@@ -24,6 +24,19 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/tacit-config-version.cma
 install(FILES "${PROJECT_BINARY_DIR}/tacit-config.cmake"
               "${PROJECT_BINARY_DIR}/tacit-config-version.cmake" DESTINATION "${package_dir}")
 
+# What a static library needs, by name. Not as requirements: those would add their include paths to everybody's
+# flags, though no public header needs them.
+set(libraries)
+foreach(package IN ITEMS YAML SQLITE LAPACKE OPENBLAS MPFR GMP SODIUM)
+  list(APPEND libraries ${${package}_STATIC_LIBRARIES})
+endforeach()
+list(REMOVE_ITEM libraries m pthread)
+list(REVERSE libraries) # the last of several of a name counts
+list(REMOVE_DUPLICATES libraries)
+list(REVERSE libraries)
+list(TRANSFORM libraries REPLACE "(.+)" "-l\\1 ")
+string(CONCAT TACIT_PC_PRIVATE ${libraries})
+
 # The prefix is found from where the file lies, so the tree can be moved.
 file(RELATIVE_PATH TACIT_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" TACIT_PC_TO_PREFIX "${TACIT_PC_TO_PREFIX}")
@@ -31,6 +44,12 @@ foreach(pc IN ITEMS tacit tacit_client)
   configure_file(cmake/${pc}.pc.in "${PROJECT_BINARY_DIR}/${pc}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${pc}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()
+
+foreach(part IN ITEMS docs examples)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${part}" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+endforeach()
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 file(GLOB man_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.1")
 if(man_pages)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <tacit/lab.h>
+#include <tacit/plugin.h>
 #include <tacit/sum.h>
 
 enum { EXPLORE, N_PARAMETERS };
@@ -188,12 +189,20 @@ static int fail(const tacit_error *err)
     return 1;
 }
 
+/* As a plug-in: cc -shared -fPIC own_agent.c -o own_agent.so $(pkg-config --cflags tacit), then
+ * tacit run experiment.yaml --load ./own_agent.so */
+static tacit_status load(tacit_error *err)
+{
+    return tacit_agent_register(&myopic_kind, &methods, err);
+}
+TACIT_PLUGIN(load)
+
 int main(void)
 {
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
     tacit_results *results = NULL;
-    if (tacit_agent_register(&myopic_kind, &methods, &err) != TACIT_OK ||
+    if (load(&err) != TACIT_OK ||
         tacit_experiment_parse(experiment_text, strlen(experiment_text), "own_agent", NULL,
                                &experiment, &err) != TACIT_OK ||
         tacit_lab_run(experiment, NULL, &results, &err) != TACIT_OK)

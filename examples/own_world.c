@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <tacit/lab.h>
+#include <tacit/plugin.h>
 
 enum { ROOM, ARRIVALS, HORIZON, N_PARAMETERS };
 
@@ -88,12 +89,20 @@ static int fail(const tacit_error *err)
     return 1;
 }
 
+/* As a plug-in: cc -shared -fPIC own_world.c -o own_world.so $(pkg-config --cflags tacit), then
+ * tacit run experiment.yaml --load ./own_world.so */
+static tacit_status load(tacit_error *err)
+{
+    return tacit_world_register(&queue_kind, make_queue, err);
+}
+TACIT_PLUGIN(load)
+
 int main(void)
 {
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
     tacit_results *results = NULL;
-    if (tacit_world_register(&queue_kind, make_queue, &err) != TACIT_OK ||
+    if (load(&err) != TACIT_OK ||
         tacit_experiment_parse(experiment_text, strlen(experiment_text), "own_world", NULL,
                                &experiment, &err) != TACIT_OK ||
         tacit_lab_run(experiment, NULL, &results, &err) != TACIT_OK)

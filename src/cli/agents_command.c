@@ -3,7 +3,7 @@
 #include "cli/kinds.h"
 
 static const char before[] =
-    "usage: tacit agents [NAME] [--json]\n"
+    "usage: tacit agents [NAME] [--load FILE.so] [--json]\n"
     "\n"
     "Lists the agents, one line each, or shows one: what it is, its paper, the privacy that it can "
     "promise, its\n"
@@ -20,11 +20,6 @@ static const char after[] = "\n"
                             "example:\n"
                             "  tacit agents posterior-tabular\n";
 
-static const tacit__field options[] = {
-    {"json", TACIT__FIELD_FLAG, 0,
-     .help = "one JSON document: name, help, source, models, parameters"},
-    {.name = NULL}};
-
 static cli_kind at(size_t i)
 {
     const size_t n = tacit_agent_alias_count(), m = n + tacit_agent_kind_count();
@@ -40,13 +35,18 @@ static cli_kind at(size_t i)
                       .n_parameters = kind->n_parameters};
 }
 
+static size_t count(void)
+{
+    return tacit_agent_alias_count() + tacit_agent_kind_count() + tacit_yardstick_count();
+}
+
 int cli_agents(int argc, char **argv)
 {
     const cli_catalogue catalogue = {.command = "agents",
                                      .noun = "agent",
-                                     .form = {before, after, options},
-                                     .n = tacit_agent_alias_count() + tacit_agent_kind_count() +
-                                          tacit_yardstick_count(),
+                                     .before = before,
+                                     .after = after,
+                                     .count = count,
                                      .at = at};
     return cli_list(argc, argv, &catalogue);
 }

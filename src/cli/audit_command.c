@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
 #include "cli/options.h"
+#include "cli/plugins.h"
 #include "cli/print_audit.h"
 #include "cli/print_json.h"
 #include "cli/warn.h"
@@ -26,6 +27,7 @@ typedef struct audit_options {
     uint64_t trials, seed, jobs, audits;
     double confidence;
     bool self_test, quiet, json;
+    cli_plugins plugins;
 } audit_options;
 
 static const tacit__range probability = {0, 1, .open = true,
@@ -47,6 +49,7 @@ static const tacit__field option_fields[] = {
      .help = "seed of the audit (default: the file's)"},
     {"jobs", TACIT__FIELD_COUNT, offsetof(audit_options, jobs), 1, MAX_JOBS, .letter = 'j',
      .value = "N", .help = "threads (default: one per processor); results do not depend on it"},
+    CLI_LOAD_OPTION(offsetof(audit_options, plugins)),
     {"quiet", TACIT__FIELD_FLAG, offsetof(audit_options, quiet), .letter = 'q',
      .help = "show no progress"},
     {"json", TACIT__FIELD_FLAG, offsetof(audit_options, json), .help = "one JSON document"},
@@ -58,7 +61,7 @@ static const tacit__field option_fields[] = {
 
 static const cli_form form = {
     "usage: tacit audit FILE.yaml [--agent LABEL] [--trials N] [--confidence C] [--episodes K]\n"
-    "                   [--seed N] [-j N] [-q] [--json]\n"
+    "                   [--seed N] [-j N] [--load FILE.so] [-q] [--json]\n"
     "       tacit audit --self-test [--audits N] [--trials N] [--confidence C] [--json]\n"
     "\n"
     "Attacks the promise of each agent through the code that serves people: replays frozen\n"
@@ -82,6 +85,9 @@ static int read_options(int argc, char **argv, audit_options *o)
 {
     *o = (audit_options){0};
     int status = cli_read_options(argc, argv, &form, o, NULL);
+    if (status != CLI_DONE)
+        return status;
+    status = cli_load_plugins(&o->plugins);
     if (status != CLI_DONE)
         return status;
     if (!o->self_test && o->audits > 0)

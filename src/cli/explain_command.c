@@ -13,6 +13,7 @@
 #include "cli/explain_service.h"
 #include "cli/findings.h"
 #include "cli/options.h"
+#include "cli/plugins.h"
 #include "cli/print_json.h"
 #include "cli/warn.h"
 
@@ -20,6 +21,7 @@ typedef struct explain_options {
     const char *file, *label;
     tacit_experiment_changes changes;
     bool json;
+    cli_plugins plugins;
 } explain_options;
 
 static const tacit__field option_fields[] = {
@@ -30,11 +32,13 @@ static const tacit__field option_fields[] = {
     {"runs", TACIT__FIELD_COUNT, offsetof(explain_options, changes.runs), 1, TACIT_MAX_RUNS,
      .value = "N",
      .help = "repetitions, instead of what the file says (no promise depends on them)"},
+    CLI_LOAD_OPTION(offsetof(explain_options, plugins)),
     {"json", TACIT__FIELD_FLAG, offsetof(explain_options, json), .help = "one JSON document"},
     {.name = NULL}};
 
 static const cli_form form = {
-    "usage: tacit explain FILE.yaml [--runs N] [--episodes K] [--agent LABEL] [--json]\n"
+    "usage: tacit explain FILE.yaml [--runs N] [--episodes K] [--agent LABEL]\n"
+    "                     [--load FILE.so] [--json]\n"
     "\n"
     "Shows, for each agent of an experiment or each learner of a service file: the guarantee that\n"
     "it claims, what it releases, how far one user can move that, the noise, and the guarantee\n"
@@ -182,6 +186,8 @@ int cli_explain(int argc, char **argv)
         code =
             cli_read_argument(argc, argv, "no experiment or service is given, expected FILE.yaml",
                               "experiment", &o.file);
+    if (code == CLI_DONE)
+        code = cli_load_plugins(&o.plugins);
     if (code != CLI_DONE)
         return code;
     if (tacit_service_is_file(o.file)) {

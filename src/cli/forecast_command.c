@@ -14,6 +14,7 @@
 #include "cli/experiment_text.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/plugins.h"
 #include "cli/print_json.h"
 
 enum { MAX_JOBS = 1024, BAR = 24, DEFAULT_SECONDS = 20 };
@@ -23,6 +24,7 @@ typedef struct forecast_options {
     tacit_experiment_changes changes;
     uint64_t seconds, jobs, worlds;
     bool show, quiet, json;
+    cli_plugins plugins;
 } forecast_options;
 
 static const tacit__field option_fields[] = {
@@ -38,6 +40,7 @@ static const tacit__field option_fields[] = {
      .value = "N", .help = "threads (default: one per processor)"},
     {"show", TACIT__FIELD_FLAG, offsetof(forecast_options, show),
      .help = "print the experiment that is played, a file for tacit run, and play nothing"},
+    CLI_LOAD_OPTION(offsetof(forecast_options, plugins)),
     {"quiet", TACIT__FIELD_FLAG, offsetof(forecast_options, quiet), .letter = 'q',
      .help = "show no progress"},
     {"json", TACIT__FIELD_FLAG, offsetof(forecast_options, json), .help = "one JSON document"},
@@ -45,7 +48,7 @@ static const tacit__field option_fields[] = {
 
 static const cli_form form = {
     "usage: tacit forecast FILE.yaml [--agent LABEL] [--episodes K] [--seconds N | --worlds N]\n"
-    "                      [-j N] [--show] [-q] [--json]\n"
+    "                      [-j N] [--show] [--load FILE.so] [-q] [--json]\n"
     "\n"
     "Says whether the users of an experiment or of a service are enough. Each learner is played "
     "on\n"
@@ -220,6 +223,8 @@ int cli_forecast(int argc, char **argv)
         code =
             cli_read_argument(argc, argv, "no experiment or service is given, expected FILE.yaml",
                               "experiment", &o.file);
+    if (code == CLI_DONE)
+        code = cli_load_plugins(&o.plugins);
     if (code != CLI_DONE)
         return code;
     if (o.seconds > 0 && o.worlds > 0)

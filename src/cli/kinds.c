@@ -9,9 +9,21 @@
 #include "cli/cli.h"
 #include "cli/complete.h"
 #include "cli/experiment_text.h"
+#include "cli/plugins.h"
 #include "cli/print_json.h"
 
 enum { MAX_NAMES = 128, LINE = 100 };
+
+typedef struct list_options {
+    bool json;
+    cli_plugins plugins;
+} list_options;
+
+static const tacit__field option_fields[] = {
+    CLI_LOAD_OPTION(offsetof(list_options, plugins)),
+    {"json", TACIT__FIELD_FLAG, offsetof(list_options, json),
+     .help = "one JSON document: name, help, source, parameters and, for agents, models"},
+    {.name = NULL}};
 
 static const char *type_name(tacit_parameter_type type)
 {
@@ -121,7 +133,7 @@ static bool find_all(const cli_catalogue *c, const char *word, char *out, size_t
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; strlen(word) >= 3 && i < c->n && used < size; i++) {
+    for (size_t i = 0; strlen(word) >= 3 && i < c->count() && used < size; i++) {
         const cli_kind kind = c->at(i);
         if (strcasestr(kind.name, word) != NULL || strcasestr(kind.help, word) != NULL ||
             strcasestr(kind.source, word) != NULL)
@@ -134,7 +146,7 @@ static bool find_all(const cli_catalogue *c, const char *word, char *out, size_t
 static int fail_name(const cli_catalogue *c, const char *name)
 {
     const char *names[MAX_NAMES] = {NULL};
-    for (size_t i = 0; i < c->n && i < MAX_NAMES; i++)
+    for (size_t i = 0; i < c->count() && i < MAX_NAMES; i++)
         names[i] = c->at(i).name;
     char found[200];
     if (find_all(c, name, found, sizeof found))
@@ -150,7 +162,7 @@ static int print_json_list(const cli_catalogue *c)
 {
     tacit__json_writer out = CLI_JSON_INIT;
     tacit__json_begin_list(&out, NULL);
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->count(); i++) {
         cli_kind kind = c->at(i);
         put_kind(&out, &kind);
     }
@@ -160,7 +172,7 @@ static int print_json_list(const cli_catalogue *c)
 
 static int print_one(const cli_catalogue *c, const char *name, bool json)
 {
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->count(); i++) {
         cli_kind kind = c->at(i);
         if (strcmp(kind.name, name) != 0)
             continue;
@@ -179,11 +191,11 @@ static int print_one(const cli_catalogue *c, const char *name, bool json)
 static void print_lines(const cli_catalogue *c)
 {
     size_t width = 0;
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->count(); i++) {
         const size_t n = strlen(c->at(i).name);
         width = n > width ? n : width;
     }
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->count(); i++) {
         const cli_kind kind = c->at(i);
         const size_t room = LINE - width - 2;
         size_t n = strcspn(kind.help, ";");
@@ -197,17 +209,20 @@ static void print_lines(const cli_catalogue *c)
 
 int cli_list(int argc, char **argv, const cli_catalogue *c)
 {
-    bool json = false;
-    for (size_t i = 0; cli_is_completing() && i < c->n; i++)
+    list_options o = {0};
+    const cli_form form = {c->before, c->after, option_fields};
+    for (size_t i = 0; cli_is_completing() && i < c->count(); i++)
         cli_offer(c->at(i).name, c->at(i).help);
-    int status = cli_read_options(argc, argv, &c->form, &json, NULL);
+    int status = cli_read_options(argc, argv, &form, &o, NULL);
+    if (status == CLI_DONE)
+        status = cli_load_plugins(&o.plugins);
     if (status != CLI_DONE)
         return status;
     if (optind + 1 < argc)
         return cli_wrong("unexpected argument '%s', expected one name", argv[optind + 1]);
     if (optind < argc)
-        return print_one(c, argv[optind], json);
-    if (json)
+        return print_one(c, argv[optind], o.json);
+    if (o.json)
         return print_json_list(c);
     print_lines(c);
     return CLI_DONE;

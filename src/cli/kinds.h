@@ -17,8 +17,8 @@ typedef struct cli_kind {
 
 typedef struct cli_catalogue {
     const char *command, *noun;
-    cli_form form; /* its one option is a flag: JSON */
-    size_t n;
+    const char *before, *after; /* of its help; see cli_form */
+    size_t (*count)(void);      /* with those of plug-ins, once they are loaded */
     cli_kind (*at)(size_t i);
 } cli_catalogue;
 

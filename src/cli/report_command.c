@@ -12,12 +12,14 @@
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/plugins.h"
 
 typedef struct report_options {
     const char *directory, *file, *agents, *world, *font, *title;
     size_t figure, table, scale, interval, facets; /* places in the lists of words */
     double width, height, font_size, density;
     bool still;
+    cli_plugins plugins;
 } report_options;
 
 static const char *const figures[] = {"regret", "price", "reward", NULL};
@@ -59,6 +61,7 @@ enum {
     STATIC,
     FIGURE,
     TABLE,
+    LOAD,
     WORLD,
     AGENTS,
     WIDTH,
@@ -84,6 +87,7 @@ static const tacit__field option_fields[] = {
                         "(estimated, where the world is a log)"},
     [TABLE] = {"table", TACIT__FIELD_WORD, offsetof(report_options, table), .words = tables,
                .value = "FORMAT", .help = "the table alone: tex, csv or md"},
+    [LOAD] = CLI_LOAD_OPTION(offsetof(report_options, plugins)),
     [WORLD] = {"world", TACIT__FIELD_TEXT, offsetof(report_options, world), .low = 1,
                .expected = "the label of a world", .value = "LABEL",
                .help = "of several worlds, this one (a figure has one; default: the first)"},
@@ -326,6 +330,8 @@ int cli_report(int argc, char **argv)
             "directory", &o.directory);
     if (code == CLI_DONE)
         code = check_options(&o, given);
+    if (code == CLI_DONE)
+        code = cli_load_plugins(&o.plugins);
     if (code != CLI_DONE)
         return code;
     tacit_error err = {0};

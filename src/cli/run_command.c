@@ -12,6 +12,7 @@
 #include "cli/mpi_ranks.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/plugins.h"
 #include "cli/print_json.h"
 #include "cli/progress_bars.h"
 #include "cli/summary.h"
@@ -24,6 +25,7 @@ typedef struct run_options {
     tacit_experiment_changes changes;
     uint64_t jobs;
     bool resume, force, yes, quiet, json;
+    cli_plugins plugins;
 } run_options;
 
 static const tacit__field option_fields[] = {
@@ -43,6 +45,7 @@ static const tacit__field option_fields[] = {
      .help = "delete the results that are in DIR first"},
     {"yes", TACIT__FIELD_FLAG, offsetof(run_options, yes),
      .help = "run even if there are more than 10000 jobs"},
+    CLI_LOAD_OPTION(offsetof(run_options, plugins)),
     {"quiet", TACIT__FIELD_FLAG, offsetof(run_options, quiet), .letter = 'q',
      .help = "show no progress"},
     {"json", TACIT__FIELD_FLAG, offsetof(run_options, json),
@@ -51,7 +54,7 @@ static const tacit__field option_fields[] = {
 
 static const cli_form form = {
     "usage: tacit run FILE.yaml [-o DIR] [-j N] [--runs N] [--episodes K] [--resume | --force]\n"
-    "                 [--yes] [-q] [--json]\n"
+    "                 [--yes] [--load FILE.so] [-q] [--json]\n"
     "\n"
     "Plays every agent of an experiment in every world, for every run. Writes DIR/results.db as\n"
     "it goes, then DIR/summary.json, DIR/curves.csv and DIR/report.html, a page to read. Regret\n"
@@ -76,8 +79,9 @@ static int read_options(int argc, char **argv, run_options *o)
     if (o->resume && o->force)
         return cli_wrong("--resume keeps results and --force forgets them; choose one");
     o->changes.max_jobs = o->yes ? TACIT_MAX_JOBS : TACIT_MANY_JOBS;
-    return cli_read_argument(argc, argv, "no experiment is given, expected FILE.yaml", "experiment",
-                             &o->file);
+    status = cli_read_argument(argc, argv, "no experiment is given, expected FILE.yaml",
+                               "experiment", &o->file);
+    return status == CLI_DONE ? cli_load_plugins(&o->plugins) : status;
 }
 
 /* FILE's name without .yaml; FILE itself must not be in the way. To be freed. */

@@ -3,7 +3,7 @@
 #include "cli/kinds.h"
 
 static const char before[] =
-    "usage: tacit worlds [NAME] [--json]\n"
+    "usage: tacit worlds [NAME] [--load FILE.so] [--json]\n"
     "\n"
     "Lists the worlds, one line each, or shows one: what it is, where it comes from, its "
     "parameters with\n"
@@ -15,10 +15,6 @@ static const char after[] = "\n"
                             "example:\n"
                             "  tacit worlds riverswim\n";
 
-static const tacit__field options[] = {
-    {"json", TACIT__FIELD_FLAG, 0, .help = "one JSON document: name, help, source, parameters"},
-    {.name = NULL}};
-
 static cli_kind at(size_t i)
 {
     const tacit_world_kind *kind = tacit_world_kind_at(i);
@@ -29,12 +25,18 @@ static cli_kind at(size_t i)
                       .n_parameters = kind->n_parameters};
 }
 
+static size_t count(void)
+{
+    return tacit_world_kind_count();
+}
+
 int cli_worlds(int argc, char **argv)
 {
     const cli_catalogue catalogue = {.command = "worlds",
                                      .noun = "world",
-                                     .form = {before, after, options},
-                                     .n = tacit_world_kind_count(),
+                                     .before = before,
+                                     .after = after,
+                                     .count = count,
                                      .at = at};
     return cli_list(argc, argv, &catalogue);
 }

@@ -17,7 +17,8 @@ unset DESTDIR
 "$cmake" --install "$build" --prefix "$prefix" >"$box/install.log" || { cat "$box/install.log"; exit 1; }
 
 for file in include/tacit/status.h share/bash-completion/completions/tacit \
-    share/zsh/site-functions/_tacit share/fish/vendor_completions.d/tacit.fish; do
+    share/zsh/site-functions/_tacit share/fish/vendor_completions.d/tacit.fish \
+    share/doc/tacit/docs/start.md share/doc/tacit/examples/own_agent.c; do
     [ -f "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 if [ -x "$build/tacit" ]; then
@@ -28,6 +29,10 @@ pc=$(find "$prefix" -name tacit.pc)
 lib=$(cd "$(dirname "$pc")/.." && pwd)
 export PKG_CONFIG_PATH="$lib/pkgconfig"
 version=$(pkg-config --modversion tacit)
+for name in tacit tacit_client; do
+    said=$(pkg-config --cflags "$name")
+    [ "$(echo "$said" | wc -w)" -eq 1 ] || { echo "pkg-config --cflags $name says more than its own path: $said"; exit 1; }
+done
 flags='-std=c17 -Wall -Wextra -Wpedantic -Werror'
 
 say() { # HOW PROGRAM
@@ -72,7 +77,7 @@ report() { # HOW PROGRAM
 }
 device=$consumer/../../../examples/device.c
 # shellcheck disable=SC2046,SC2086
-$cc $flags "$device" -o "$box/device_shared" $(pkg-config --cflags --libs tacit_client) -lm
+$cc $flags "$device" -o "$box/device_shared" $(pkg-config --cflags --libs tacit_client)
 LD_LIBRARY_PATH=$lib report 'pkg-config, shared' "$box/device_shared"
 # shellcheck disable=SC2046,SC2086
 $cc $flags -static "$device" -o "$box/device_static" $(pkg-config --static --cflags --libs tacit_client)
