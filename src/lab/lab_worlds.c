@@ -54,12 +54,19 @@ static tacit_status set_world(tacit__lab_world *lab_world, tacit_results *result
     lab_world->at = results->at;
     status = check_people(lab_world, space, err);
     if (status == TACIT_OK)
-        status = tacit__yardstick_value("optimal", lab_world->world, &lab_world->optimal, err);
-    if (status != TACIT_OK)
-        return status;
-    copy_facts(results, lab_world->number, space);
-    results->optimal[lab_world->number] =
-        tacit_world_original_value(lab_world->world, lab_world->optimal);
+        copy_facts(results, lab_world->number, space);
+    return status;
+}
+
+tacit_status tacit__lab_worlds_solve(tacit__lab_world *lab_worlds, tacit_results *results,
+                                     tacit_error *err)
+{
+    TACIT__REQUIRE(lab_worlds != NULL && results != NULL);
+    for (size_t i = 0; i < results->experiment->facts.n_worlds; i++) {
+        tacit__lab_world *w = &lab_worlds[i];
+        TRY(tacit__yardstick_value("optimal", w->world, &w->optimal, err));
+        results->optimal[i] = tacit_world_original_value(w->world, w->optimal);
+    }
     return TACIT_OK;
 }
 

@@ -105,11 +105,14 @@ static tacit_status prepare(run *r, const tacit_experiment *experiment, tacit_er
     if (status == TACIT_OK)
         status = tacit__lab_worlds_create(r->results, &r->workers->crew.stop,
                                           &r->workers->lab_worlds, err);
+    if (status == TACIT_OK &&
+        r->first) /* before the worlds are solved: that may take half a minute */
+        status = tacit__check_agents(r->workers->lab_worlds, r->results, err);
+    if (status == TACIT_OK)
+        status = tacit__lab_worlds_solve(r->workers->lab_worlds, r->results, err);
     if (status == TACIT_OK && r->first && options->directory != NULL)
         status = tacit__results_writer_open(r->workers, options->directory, options->mode,
                                             &r->writer, err);
-    if (status == TACIT_OK && r->first)
-        status = tacit__check_agents(r->workers->lab_worlds, r->results, err);
     if (status == TACIT_OK && options->begin != NULL)
         options->begin(options->context, r->first ? estimate(r) : 0);
     if (status == TACIT_OK && options->transport != NULL)
