@@ -13,8 +13,9 @@
 #   2> a line of stderr          likewise `2>~ REGEX` and `2>...`; none at all means silence
 #   = STATUS                     ends the case
 #
-# Between cases: blank lines, and comments that begin with #. Blank lines inside a case are expected
-# output. $TACIT_TESTS names the tests directory.
+# A line `? COMMAND` before the first case: if the command fails, this machine lacks what the file needs, and all
+# of it is skipped (exit status 77). Between cases: blank lines, and comments that begin with #. Blank lines inside
+# a case are expected output. $TACIT_TESTS names the tests directory.
 set -euo pipefail
 export LC_ALL=C
 
@@ -78,6 +79,12 @@ run_file() { # FILE
         if [ -z "$command" ]; then
             case "$line" in
             '' | '#'*) ;;
+            '? '*)
+                bash -c "${line#'? '}" >/dev/null 2>&1 </dev/null || {
+                    echo "$file:$number: skipped, this fails here: ${line#'? '}"
+                    exit 77
+                }
+                ;;
             '$ '*)
                 command=${line#'$ '}
                 start=$number
@@ -131,6 +138,8 @@ self_test() {
     expect 0 '$ echo x12\n~ x[0-9]{2}\n= 0\n'
     expect 0 '$ echo oops 7 >&2\n2>~ oops [0-9]+|never\n= 0\n'
     expect 0 '$ ls | wc -l\n0\n= 0\n'
+    expect 0 '? true\n$ true\n= 0\n'
+    expect 77 '? false\n$ true\n= 0\n'
     expect 1 '$ echo a\nb\n= 0\n'
     expect 1 '$ echo a\n= 0\n'
     expect 1 '$ true\na\n= 0\n'
