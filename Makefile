@@ -6,6 +6,8 @@
 #   make bench             measure the hot paths (JSON lines)
 #   make python           the Python package as a wheel: pip install build/python/*.whl
 #   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
+#   make deb               Debian packages into build/deb, checked by lintian; make deb-try installs them in a bare system
+#   make site              the documentation as a site with search, into build/site
 #   make fuzz              every fuzz target for FUZZ_SECONDS (60)
 #   make tsan              what has threads, under the thread sanitizer
 #   make mutants           breaks the promise in one small way after another, and fails if no test notices
@@ -26,7 +28,7 @@ THREADED_NAMES := ^($(subst $(empty) $(empty),|,$(strip $(subst .,\.,$(THREADED)
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all everything setup configure demo test bench python install fuzz tsan mutants format format-check lint coverage symbols clean
+.PHONY: all everything setup configure demo test bench python install deb deb-try site fuzz tsan mutants format format-check lint coverage symbols clean
 
 all: configure
 	@cmake --build $(BUILD) --target product
@@ -72,6 +74,17 @@ python: configure
 install: all
 	@cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) >$(QUIET)
 	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
+
+deb:
+	@scripts/setup --for deb
+	@scripts/deb build/deb
+
+deb-try: deb
+	@scripts/try-deb build/deb
+
+site:
+	@scripts/setup --for site
+	@scripts/site build/site
 
 fuzz:
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz

@@ -1,6 +1,6 @@
 /* See cli/plugins.h. The command exports the public functions of the library, all of them
- * (cmake/Command.cmake), so that a plug-in registers with this process and not with a copy of the library that
- * it brought along. */
+ * (cmake/Command.cmake), so that a plug-in registers with this process and not with a copy of the library
+ * that it brought along. */
 #include "cli/plugins.h"
 
 #include <dlfcn.h>
