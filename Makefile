@@ -7,6 +7,7 @@
 #   make python           the Python package as a wheel: pip install build/python/*.whl
 #   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
 #   make deb               Debian packages into build/deb, checked by lintian; make deb-try installs them in a bare system
+#   make image             an OCI image of the command, build/tacit-VERSION.oci.tar
 #   make site              the documentation as a site with search, into build/site
 #   make fuzz              every fuzz target for FUZZ_SECONDS (60)
 #   make tsan              what has threads, under the thread sanitizer
@@ -28,7 +29,7 @@ THREADED_NAMES := ^($(subst $(empty) $(empty),|,$(strip $(subst .,\.,$(THREADED)
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all everything setup configure demo test bench python install deb deb-try site fuzz tsan mutants format format-check lint coverage symbols clean
+.PHONY: all everything setup configure demo test bench python install deb deb-try image site fuzz tsan mutants format format-check lint coverage symbols clean
 
 all: configure
 	@cmake --build $(BUILD) --target product
@@ -81,6 +82,10 @@ deb:
 
 deb-try: deb
 	@scripts/try-deb build/deb
+
+image: deb
+	@scripts/setup --for image
+	@scripts/image build/deb
 
 site:
 	@scripts/setup --for site

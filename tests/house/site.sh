@@ -28,7 +28,7 @@ grep -q '"location":"docs/start.html"' "$box/site/search/search_index.json" || {
 mkdir -p "$box/copy/scripts" "$box/copy/packaging"
 cp "$root/scripts/site" "$box/copy/scripts/"
 cp -r "$root/packaging/site" "$box/copy/packaging/"
-cp -r "$root"/{README.md,CONTRIBUTING.md,CHANGELOG.md,LICENSE,docs,examples,include} "$box/copy/"
+cp -r "$root"/{README.md,CONTRIBUTING.md,CHANGELOG.md,CITATION.cff,LICENSE,docs,examples,include} "$box/copy/"
 echo '[nowhere](reference/nowhere.md)' >>"$box/copy/docs/start.md"
 if "$box/copy/scripts/site" "$box/other" >"$box/said" 2>&1; then
     echo 'a broken link was not caught'
