@@ -3,6 +3,7 @@
  * object's keys. */
 #include "base/json.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -242,7 +243,9 @@ static bool read_value(parser *p, int depth)
     case 'n':
         return read_word(p, "null", TACIT__JSON_NULL);
     default:
-        return read_number(p);
+        return *p->at == '-' || isdigit((unsigned char)*p->at)
+                   ? read_number(p)
+                   : refuse(p, "this is not JSON: no value begins like this");
     }
 }
 
