@@ -93,8 +93,9 @@ tacit_status tacit__csv_open(tacit__csv *csv, const char *name, const char *head
                               header != NULL ? header : "");
     TRY(split(csv, line, &csv->n_fields, err));
     if (header != NULL && !matches(csv))
-        return tacit__fail_at(err, TACIT_SYNTAX, name, csv->line, "the header is '%s', expected %s%s",
-                              tacit__span_format(line, shown), header,
+        return tacit__fail_at(err, TACIT_SYNTAX, name, csv->line,
+                              "the header is '%s', expected %s%s", tacit__span_format(line, shown),
+                              header,
                               memchr(line.text, ';', line.size) != NULL
                                   ? "; separate columns by commas, not by semicolons"
                                   : "");
