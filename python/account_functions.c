@@ -132,9 +132,10 @@ static PyObject *scale_of(PyObject *args, scale_function *f)
     if (!PyArg_ParseTuple(args, "dddK", &epsilon, &delta, &norm, &count))
         return NULL;
     tacit_status status;
-    Py_BEGIN_ALLOW_THREADS status = f(epsilon, delta, norm, count, &out, &err);
-    Py_END_ALLOW_THREADS return status == TACIT_OK ? PyFloat_FromDouble(out)
-                                                   : raise_status(status, &err);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = f(epsilon, delta, norm, count, &out, &err);
+    PyEval_RestoreThread(thread);
+    return status == TACIT_OK ? PyFloat_FromDouble(out) : raise_status(status, &err);
 }
 
 static PyObject *gaussian_scale(PyObject *self, PyObject *args)
@@ -191,10 +192,11 @@ static PyObject *compose(PyObject *self, PyObject *args)
     tacit_error err = TACIT_ERROR_INIT;
     tacit_composition out;
     tacit_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        at_delta ? tacit_compose_at_delta(costs, (size_t)n, at, &out, &err)
-                 : tacit_compose_at_epsilon(costs, (size_t)n, at, &out, &err);
-    Py_END_ALLOW_THREADS PyMem_Free(costs);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = at_delta ? tacit_compose_at_delta(costs, (size_t)n, at, &out, &err)
+                      : tacit_compose_at_epsilon(costs, (size_t)n, at, &out, &err);
+    PyEval_RestoreThread(thread);
+    PyMem_Free(costs);
     return status == TACIT_OK ? composition_dict(&out) : raise_status(status, &err);
 }
 

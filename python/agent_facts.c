@@ -20,6 +20,8 @@ PyObject *agent_facts(PyObject *self, void *unused)
         put(d, "horizon", PyLong_FromSize_t(f->horizon)) &&
         put(d, "stationary", PyBool_FromLong(f->stationary)) &&
         put(d, "episodes", PyLong_FromUnsignedLongLong(f->episodes)) &&
+        put(d, "reward_low", PyFloat_FromDouble(f->reward_low)) &&
+        put(d, "reward_high", PyFloat_FromDouble(f->reward_high)) &&
         put(d, "per_situation", PyLong_FromSize_t(f->per_situation));
     if (good)
         return d;
@@ -122,8 +124,10 @@ PyObject *agent_explain(PyObject *self, PyObject *nothing)
                                                .remark = tacit_agent_remark(a->agent),
                                                .outside = f->outside,
                                                .report_bytes = report};
-    Py_BEGIN_ALLOW_THREADS status = tacit_explanation_create(&request, &explanation, &err);
-    Py_END_ALLOW_THREADS busy_leave(&a->busy);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tacit_explanation_create(&request, &explanation, &err);
+    PyEval_RestoreThread(thread);
+    busy_leave(&a->busy);
     if (status != TACIT_OK)
         return raise_status(status, &err);
     PyObject *out = explanation_of(explanation);
@@ -139,8 +143,11 @@ static PyObject *ledger_dict(const tacit_ledger *ledger, double delta)
     tacit_composition spent;
     tacit_error err = TACIT_ERROR_INIT;
     tacit_status status;
-    Py_BEGIN_ALLOW_THREADS status = tacit_ledger_spent(ledger, delta, &spent, &err);
-    Py_END_ALLOW_THREADS if (status != TACIT_OK) return raise_status(status, &err);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tacit_ledger_spent(ledger, delta, &spent, &err);
+    PyEval_RestoreThread(thread);
+    if (status != TACIT_OK)
+        return raise_status(status, &err);
     PyObject *d = PyDict_New(), *lines = plan_list(plan);
     bool good = d != NULL && lines != NULL;
     for (size_t i = 0; good && i < tacit_plan_size(plan); i++)
@@ -202,8 +209,10 @@ static bool take(PyObject *self, PyObject *bytes, bytes_in *f)
         return false;
     tacit_status status = TACIT_BAD_ARGUMENT;
     if (busy_enter(&a->busy)) {
-        Py_BEGIN_ALLOW_THREADS status = f(a->agent, view.buf, (size_t)view.len, &err);
-        Py_END_ALLOW_THREADS busy_leave(&a->busy);
+        PyThreadState *thread = PyEval_SaveThread();
+        status = f(a->agent, view.buf, (size_t)view.len, &err);
+        PyEval_RestoreThread(thread);
+        busy_leave(&a->busy);
         if (status != TACIT_OK)
             (void)raise_status(status, &err);
     }
@@ -234,7 +243,7 @@ PyObject *agent_load(PyObject *self, PyObject *args)
     a->users = users;
     a->planned = false;
     a->is_random = true; /* until the next plan says otherwise */
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 PyObject *agent_follow(PyObject *self, PyObject *bytes)
@@ -243,7 +252,7 @@ PyObject *agent_follow(PyObject *self, PyObject *bytes)
     ((agent_object *)self)->is_random = true;
     if (!take(self, bytes, tacit_agent_follow))
         return NULL;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 PyObject *agent_absorb(PyObject *self, PyObject *bytes)
@@ -251,7 +260,7 @@ PyObject *agent_absorb(PyObject *self, PyObject *bytes)
     if (!take(self, bytes, tacit_agent_absorb))
         return NULL;
     ((agent_object *)self)->users++;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static tacit_status check_report(tacit_agent *agent, const void *bytes, size_t size,
@@ -264,5 +273,5 @@ PyObject *agent_check_report(PyObject *self, PyObject *bytes)
 {
     if (!take(self, bytes, check_report))
         return NULL;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }

@@ -37,11 +37,11 @@ static PyObject *agent_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     forget_cause();
     tacit_error err = TACIT_ERROR_INIT;
     tacit_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        tacit_agent_create_text(text, (size_t)size, NULL, place, noise, &a->agent, &err);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tacit_agent_create_text(text, (size_t)size, NULL, place, noise, &a->agent, &err);
     tacit_noise_destroy(noise);
-    Py_END_ALLOW_THREADS if (status == TACIT_OK)
-    {
+    PyEval_RestoreThread(thread);
+    if (status == TACIT_OK) {
         a->facts = tacit_agent_describe(a->agent);
         return self;
     }
@@ -83,8 +83,10 @@ static PyObject *agent_plan(PyObject *self, PyObject *nothing)
     (void)nothing;
     if (!busy_enter(&a->busy))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = tacit_agent_plan(a->agent, &billboard, &err);
-    Py_END_ALLOW_THREADS PyObject *out = NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tacit_agent_plan(a->agent, &billboard, &err);
+    PyEval_RestoreThread(thread);
+    PyObject *out = NULL;
     if (status != TACIT_OK)
         (void)raise_status(status, &err);
     else if (show(a, &billboard))
@@ -193,10 +195,12 @@ static PyObject *agent_act_many(PyObject *self, PyObject *args)
         tacit_error err = TACIT_ERROR_INIT;
         tacit_status status;
         size_t acted = 0;
-        Py_BEGIN_ALLOW_THREADS status = tacit_agent_act_many(
-            a->agent, n, (size_t)step, per > 0 ? NULL : in.data, per > 0 ? in.data : NULL,
-            chances.data, actions, NULL, &acted, &err);
-        Py_END_ALLOW_THREADS busy_leave(&a->busy);
+        PyThreadState *thread = PyEval_SaveThread();
+        status = tacit_agent_act_many(a->agent, n, (size_t)step, per > 0 ? NULL : in.data,
+                                      per > 0 ? in.data : NULL, chances.data, actions, NULL, &acted,
+                                      &err);
+        PyEval_RestoreThread(thread);
+        busy_leave(&a->busy);
         if (status != TACIT_OK) {
             Py_CLEAR(out);
             (void)raise_status(status, &err);
@@ -237,24 +241,24 @@ static void episode_free(episode *e)
 }
 
 /* How many numbers a user's states or features are: one situation more than there are steps, except where
- * there is one step and nothing after it counts. */
-static bool read_situations(const agent_object *a, PyObject *from, episode *e)
+ * the horizon is one step and nothing after it counts. */
+static bool read_situations(const agent_object *a, PyObject *from, size_t steps, episode *e)
 {
     const size_t per = a->facts->per_situation, H = a->facts->horizon;
     if (per > 0) {
         if (!read_doubles(from, "features", -1, &e->states))
             return false;
         e->user.features = e->states.data;
-        if (e->states.n == (H + 1) * per || (H == 1 && e->states.n == per))
+        if (e->states.n == (steps + 1) * per || (H == 1 && e->states.n == per))
             return true;
         (void)raise_text(TACIT_BAD_ARGUMENT, "features has %zu numbers, expected %zu", e->states.n,
-                         H == 1 ? per : (H + 1) * per);
+                         H == 1 ? per : (steps + 1) * per);
         return false;
     }
     if (!read_steps(from, "states", true, -1, &e->states))
         return false;
     e->user.states = e->states.data;
-    if (e->states.n == H + 1)
+    if (e->states.n == steps + 1)
         return true;
     if (H == 1 && e->states.n == 1) {
         e->pair[0] = e->pair[1] = *(const uint32_t *)e->states.data;
@@ -263,22 +267,27 @@ static bool read_situations(const agent_object *a, PyObject *from, episode *e)
     }
     (void)raise_text(TACIT_BAD_ARGUMENT,
                      "states has %zu numbers, expected %zu: those of all steps, and the last one",
-                     e->states.n, H + 1);
+                     e->states.n, steps + 1);
     return false;
 }
 
+/* The number of actions says how many steps there were; fewer than the horizon: the episode ended. */
 static bool read_episode(const agent_object *a, PyObject *const *args, Py_ssize_t n, episode *e)
 {
-    const Py_ssize_t H = (Py_ssize_t)a->facts->horizon;
     memset(e, 0, sizeof *e);
     if (n != 3) {
         PyErr_SetString(PyExc_TypeError, "expected states (or features), actions and rewards");
         return false;
     }
-    if (read_situations(a, args[0], e) && read_steps(args[1], "actions", true, H, &e->actions) &&
-        read_steps(args[2], "rewards", false, H, &e->rewards)) {
+    bool good = read_steps(args[1], "actions", true, -1, &e->actions);
+    const size_t steps = e->actions.n;
+    if (good && steps == 0)
+        good = raise_text(TACIT_BAD_ARGUMENT, "an episode has at least one step") != NULL;
+    if (good && read_situations(a, args[0], steps, e) &&
+        read_steps(args[2], "rewards", false, (Py_ssize_t)steps, &e->rewards)) {
         e->user.actions = e->actions.data;
         e->user.rewards = e->rewards.data;
+        e->user.length = steps != a->facts->horizon ? steps : 0;
         return true;
     }
     episode_free(e);
@@ -295,25 +304,27 @@ static PyObject *agent_learn(PyObject *self, PyObject *const *args, Py_ssize_t n
     tacit_status status = TACIT_OK;
     const bool entered = busy_enter(&a->busy);
     if (entered) {
-        Py_BEGIN_ALLOW_THREADS status = tacit_agent_learn(a->agent, &e.user, &err);
-        Py_END_ALLOW_THREADS a->users += status == TACIT_OK;
+        PyThreadState *thread = PyEval_SaveThread();
+        status = tacit_agent_learn(a->agent, &e.user, &err);
+        PyEval_RestoreThread(thread);
+        a->users += status == TACIT_OK;
         busy_leave(&a->busy);
     }
     episode_free(&e);
     if (!entered)
         return NULL;
     if (status == TACIT_OK)
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     return raise_status(status, &err);
 }
 
 static PyObject *agent_learn_many(PyObject *self, PyObject *args)
 {
     agent_object *a = (agent_object *)self;
-    PyObject *from, *did, *got;
-    numbers in = {0}, actions = {0}, rewards = {0};
+    PyObject *from, *did, *got, *ends = Py_None;
+    numbers in = {0}, actions = {0}, rewards = {0}, lengths = {0};
     const size_t per = a->facts->per_situation, H = a->facts->horizon;
-    if (!PyArg_ParseTuple(args, "OOO", &from, &did, &got))
+    if (!PyArg_ParseTuple(args, "OOO|O", &from, &did, &got, &ends))
         return NULL;
     bool good = read_indices(did, "actions", -1, &actions) &&
                 read_doubles(got, "rewards", (Py_ssize_t)actions.n, &rewards);
@@ -322,8 +333,10 @@ static PyObject *agent_learn_many(PyObject *self, PyObject *args)
         good = raise_text(TACIT_BAD_ARGUMENT, "actions has %zu numbers, expected %zu for each user",
                           actions.n, H) != NULL;
     const size_t each = per == 0 ? H + 1 : H == 1 ? per : (H + 1) * per;
-    good = good && (per > 0 ? read_doubles(from, "features", (Py_ssize_t)(n * each), &in)
-                            : read_indices(from, "states", (Py_ssize_t)(n * each), &in));
+    good = good &&
+           (per > 0 ? read_doubles(from, "features", (Py_ssize_t)(n * each), &in)
+                    : read_indices(from, "states", (Py_ssize_t)(n * each), &in)) &&
+           (ends == Py_None || read_indices(ends, "lengths", (Py_ssize_t)n, &lengths));
     tacit_error err = TACIT_ERROR_INIT;
     tacit_status status = TACIT_OK;
     size_t learned = 0;
@@ -331,14 +344,18 @@ static PyObject *agent_learn_many(PyObject *self, PyObject *args)
         const tacit_trajectories users = {.states = per > 0 ? NULL : in.data,
                                           .features = per > 0 ? in.data : NULL,
                                           .actions = actions.data,
-                                          .rewards = rewards.data};
-        Py_BEGIN_ALLOW_THREADS status = tacit_agent_learn_many(a->agent, n, &users, &learned, &err);
-        Py_END_ALLOW_THREADS a->users += learned;
+                                          .rewards = rewards.data,
+                                          .lengths = lengths.data};
+        PyThreadState *thread = PyEval_SaveThread();
+        status = tacit_agent_learn_many(a->agent, n, &users, &learned, &err);
+        PyEval_RestoreThread(thread);
+        a->users += learned;
         busy_leave(&a->busy);
     }
     numbers_free(&in);
     numbers_free(&actions);
     numbers_free(&rewards);
+    numbers_free(&lengths);
     if (!good)
         return NULL;
     return status == TACIT_OK ? PyLong_FromSize_t(learned) : raise_status(status, &err);
@@ -405,15 +422,24 @@ static PyMethodDef methods[] = {
      "probability: (action, probability)."},
     {"_act_many", agent_act_many, METH_VARARGS, NULL},
     {"learn", METHOD(agent_learn), METH_FASTCALL,
-     "learn($self, states, actions, rewards, /)\n--\n\nOne user: states [horizon + 1], actions "
-     "[horizon], rewards [horizon].\n\n"
+     "learn($self, states, actions, rewards, /)\n--\n\n"
+     "One user: states [horizon + 1], actions [horizon], rewards [horizon].\n\n"
      "Where states are not numbered, features [horizon + 1, ...] take their place; in a bandit, "
-     "the features of\n"
-     "the one step. What does not fit is refused and changes nothing, or cut, as `outside` says."},
+     "the\n"
+     "features of the one step. With fewer actions than the horizon the episode ended early, in "
+     "the last\n"
+     "of the states, which must be one that means the end: from there on every reward is 0. An "
+     "episode\n"
+     "that was only stopped, by a limit on time, must not be told as ended. What does not fit is "
+     "refused\n"
+     "and changes nothing, or cut, as `outside` says."},
     {"learn_many", agent_learn_many, METH_VARARGS,
-     "learn_many($self, states, actions, rewards, /)\n--\n\nMany users, one row for each, without "
-     "a plan between them; the number learned.\n\n"
-     "states [n, horizon + 1] or features [n, ...], actions [n, horizon], rewards [n, horizon]."},
+     "learn_many($self, states, actions, rewards, lengths=None, /)\n--\n\n"
+     "Many users, one row for each, without a plan between them; the number learned.\n\n"
+     "states [n, horizon + 1] or features [n, ...], actions [n, horizon], rewards [n, horizon]. "
+     "lengths\n"
+     "[n] are the steps of episodes that ended early (0: none did); what lies behind an end is not "
+     "read."},
     {"report", METHOD(agent_report), METH_FASTCALL,
      "report($self, states, actions, rewards, /)\n--\n\nLocal privacy: what this user's device "
      "would send, as bytes. Nothing is learned by it."},

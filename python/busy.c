@@ -50,8 +50,9 @@ bool busy_enter(busy *b)
                        "this object is at work already, in a call that has led here");
             return false;
         }
-        Py_BEGIN_ALLOW_THREADS(void) PyThread_acquire_lock(b->lock, WAIT_LOCK);
-        Py_END_ALLOW_THREADS
+        PyThreadState *thread = PyEval_SaveThread();
+        (void)PyThread_acquire_lock(b->lock, WAIT_LOCK);
+        PyEval_RestoreThread(thread);
     }
     b->holder = me;
     b->forks = forks;

@@ -132,23 +132,28 @@ static PyObject *client_report(PyObject *self, PyObject *args)
     numbers in = {0}, actions = {0}, rewards = {0};
     if (!PyArg_ParseTuple(args, "OOO", &from, &did, &got))
         return NULL;
-    const bool good = (per > 0 ? read_doubles(from, "features", -1, &in)
-                               : read_indices(from, "states", (Py_ssize_t)(H + 1), &in)) &&
-                      read_indices(did, "actions", (Py_ssize_t)H, &actions) &&
-                      read_doubles(got, "rewards", (Py_ssize_t)H, &rewards);
-    const bool enough = per == 0 || in.n == (H + 1) * per || (H == 1 && in.n == per);
+    bool good = read_indices(did, "actions", -1, &actions);
+    const size_t steps = actions.n; /* fewer than the horizon: the episode ended */
+    good = good && steps > 0 &&
+           (per > 0 ? read_doubles(from, "features", -1, &in)
+                    : read_indices(from, "states", (Py_ssize_t)(steps + 1), &in)) &&
+           read_doubles(got, "rewards", (Py_ssize_t)steps, &rewards);
+    const bool enough = per == 0 || in.n == (steps + 1) * per || (H == 1 && in.n == per);
     tacit_status status = TACIT_BAD_ARGUMENT;
     tacit_error err = TACIT_ERROR_INIT;
     char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
     if (good && !enough)
         (void)raise_text(status, "features has %zu numbers, expected %zu", in.n,
-                         H == 1 ? per : (H + 1) * per);
+                         H == 1 ? per : (steps + 1) * per);
+    else if (steps == 0 && !PyErr_Occurred())
+        (void)raise_text(status, "an episode has at least one step");
     forget_cause();
     if (good && enough) {
         const tacit_trajectory user = {.states = per > 0 ? NULL : in.data,
                                        .features = per > 0 ? in.data : NULL,
                                        .actions = actions.data,
-                                       .rewards = rewards.data};
+                                       .rewards = rewards.data,
+                                       .length = steps != H ? steps : 0};
         status = tacit_client_report(c->client, &user, &body, key, &err);
         if (status != TACIT_OK)
             (void)raise_status(status, &err);

@@ -106,9 +106,22 @@ void forget_cause(void)
     Py_CLEAR(kept);
 }
 
+/* Ctrl-C and the end of the program, in a class written in Python, are no failures of the library. */
+static bool raise_kept(void)
+{
+    if (kept == NULL || PyErr_GivenExceptionMatches(kept, PyExc_Exception))
+        return false;
+    PyErr_SetObject((PyObject *)Py_TYPE(kept), kept);
+    Py_CLEAR(kept);
+    return true;
+}
+
 static PyObject *raise_message(tacit_status status, const char *message, tacit_hint hint)
 {
-    PyObject *type = status > 0 && (int)status < N_STATUSES ? classes[status] : error_class;
+    if (raise_kept())
+        return NULL;
+    PyObject *type =
+        (unsigned)status < N_STATUSES && classes[status] != NULL ? classes[status] : error_class;
     PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
     PyObject *made = text != NULL ? PyObject_CallFunctionObjArgs(type, text, NULL) : NULL;
     Py_XDECREF(text);

@@ -11,6 +11,16 @@ typedef struct run_watch {
     PyObject *stopped;  /* the exception that stopped the run, or NULL */
 } run_watch;
 
+static unsigned n_runs; /* that are on; under the GIL */
+
+bool no_run_is_on(void)
+{
+    if (n_runs > 0)
+        (void)raise_text(TACIT_UNSUPPORTED,
+                         "an experiment is running: define worlds and agents before, or after it");
+    return n_runs == 0;
+}
+
 static PyObject *progress_dict(const tacit_lab_progress *p)
 {
     return Py_BuildValue(
@@ -84,6 +94,7 @@ static PyObject *run(PyObject *self, PyObject *args)
         .n_threads = threads, .directory = directory, .progress = watch, .context = &w};
     (void)read_mode(mode, &options.mode);
     forget_cause();
+    n_runs++;
     w.thread = PyEval_SaveThread();
     tacit_status status = path != NULL ? tacit_experiment_read(path, &changes, &experiment, &err)
                                        : tacit_experiment_parse(text, (size_t)size, name, &changes,
@@ -92,6 +103,7 @@ static PyObject *run(PyObject *self, PyObject *args)
         status = tacit_lab_run(experiment, &options, &results, &err);
     tacit_experiment_destroy(experiment);
     PyEval_RestoreThread(w.thread);
+    n_runs--;
     if (status != TACIT_OK) {
         Py_XDECREF(w.stopped);
         return raise_status(status, &err);
@@ -113,9 +125,10 @@ static PyObject *open_results(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "s", &directory))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = tacit_results_open(directory, &results, &err);
-    Py_END_ALLOW_THREADS return status == TACIT_OK ? results_wrap(results)
-                                                   : raise_status(status, &err);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tacit_results_open(directory, &results, &err);
+    PyEval_RestoreThread(thread);
+    return status == TACIT_OK ? results_wrap(results) : raise_status(status, &err);
 }
 
 static PyMethodDef functions[] = {{"run", run, METH_VARARGS, NULL},

@@ -46,7 +46,8 @@ int exceptions_init(PyObject *module);
  * a class written in Python, becomes its cause. */
 PyObject *raise_status(tacit_status status, const tacit_error *err);
 /* The same with a sentence of our own. */
-PyObject *raise_text(tacit_status status, const char *format, ...);
+__attribute__((format(printf, 2, 3))) PyObject *raise_text(tacit_status status, const char *format,
+                                                           ...);
 /* The other way: the exception that is set now, as a status and a sentence. It is cleared, and kept as the
  * cause of the next raise_status if nothing was kept before. */
 tacit_status status_of_exception(const char *where, tacit_error *err);
@@ -112,6 +113,8 @@ bool noise_create(PyObject *seed, tacit_noise **out);
 /* Of a _tacit.World; NULL, with an exception, for anything else. */
 const tacit_world *world_of(PyObject *object);
 PyObject *results_wrap(tacit_results *results);
+/* True if no experiment runs; else false, with an exception: kinds must not be registered meanwhile. */
+bool no_run_is_on(void);
 
 /* Dictionaries of what is known. All return a new reference or NULL. */
 PyObject *composition_dict(const tacit_composition *c);

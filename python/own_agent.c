@@ -373,7 +373,8 @@ static PyObject *register_agent(PyObject *self, PyObject *args)
     PyObject *models, *parameters, *factory;
     (void)self;
     if (!PyArg_ParseTuple(args, "sssO!O!O", &name, &help, &source, &PyList_Type, &models,
-                          &PyList_Type, &parameters, &factory))
+                          &PyList_Type, &parameters, &factory) ||
+        !no_run_is_on())
         return NULL;
     own_kind *k = calloc(1, sizeof *k);
     if (k == NULL)
@@ -397,7 +398,7 @@ static PyObject *register_agent(PyObject *self, PyObject *args)
     }
     k->next = kinds;
     kinds = k;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyMethodDef functions[] = {{"register_agent", register_agent, METH_VARARGS, NULL},

@@ -148,7 +148,8 @@ static PyObject *register_world(PyObject *self, PyObject *args)
     PyObject *parameters, *factory;
     (void)self;
     if (!PyArg_ParseTuple(args, "sssO!O", &name, &help, &source, &PyList_Type, &parameters,
-                          &factory))
+                          &factory) ||
+        !no_run_is_on())
         return NULL;
     if (n_own == N_OWN)
         return raise_text(TACIT_TOO_LARGE, "there are %d worlds of your own already", N_OWN);
@@ -164,7 +165,7 @@ static PyObject *register_world(PyObject *self, PyObject *args)
         return raise_status(status, &err);
     w->make = Py_NewRef(factory);
     n_own++;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyMethodDef functions[] = {{"register_world", register_world, METH_VARARGS, NULL},

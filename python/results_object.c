@@ -144,7 +144,7 @@ static PyObject *results_job(PyObject *self, PyObject *args)
         return NULL;
     const tacit_job *job = tacit_results_job(r->results, world, agent, run);
     if (job == NULL)
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     PyObject *d = PyDict_New();
     if (d != NULL && put(d, "done", PyBool_FromLong(job->done)) &&
         put(d, "regret", PyFloat_FromDouble(job->regret)) &&
@@ -165,7 +165,7 @@ static PyObject *results_summary(PyObject *self, PyObject *args)
     if (!read_pair(r, args, &world, &agent, &run))
         return NULL;
     if (tacit_results_job(r->results, world, agent, 0) == NULL)
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     const tacit_summary s = tacit_results_summary(r->results, world, agent);
     PyObject *d = PyDict_New();
     if (d != NULL && put(d, "runs", PyLong_FromUnsignedLongLong(s.runs)) &&
@@ -203,7 +203,7 @@ static PyObject *results_account(PyObject *self, PyObject *args)
         return NULL;
     const tacit_plan *plan = tacit_results_plan(r->results, world, agent);
     if (plan == NULL)
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     tacit_status status =
         tacit_plan_account(plan, r->facts->agents[agent].guarantee.delta, &out, &err);
     return status == TACIT_OK ? composition_dict(&out) : raise_status(status, &err);
@@ -219,8 +219,11 @@ static PyObject *results_report(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "szp", &path, &command, &still))
         return NULL;
     const tacit_report_options options = {.command = command, .still = still != 0};
-    Py_BEGIN_ALLOW_THREADS status = tacit_report_write(r->results, &options, path, &err);
-    Py_END_ALLOW_THREADS if (status == TACIT_OK) Py_RETURN_NONE;
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tacit_report_write(r->results, &options, path, &err);
+    PyEval_RestoreThread(thread);
+    if (status == TACIT_OK)
+        return Py_NewRef(Py_None);
     return raise_status(status, &err);
 }
 

@@ -97,9 +97,12 @@ static PyObject *sum_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     s->dimension = (size_t)dimension;
     tacit_error err = TACIT_ERROR_INIT;
     tacit_status status;
-    Py_BEGIN_ALLOW_THREADS status = open_sum(s, &spec, g, noise, &err);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = open_sum(s, &spec, g, noise, &err);
     tacit_noise_destroy(noise);
-    Py_END_ALLOW_THREADS if (status == TACIT_OK) return self;
+    PyEval_RestoreThread(thread);
+    if (status == TACIT_OK)
+        return self;
     Py_DECREF(self);
     return raise_status(status, &err);
 }
@@ -124,12 +127,13 @@ static PyObject *sum_add(PyObject *self, PyObject *x)
     tacit_error err = TACIT_ERROR_INIT;
     tacit_status status;
     size_t added = 0;
-    Py_BEGIN_ALLOW_THREADS status =
-        tacit_sum_add_many(s->sum, in.n / s->dimension, in.data, &added, &err);
-    Py_END_ALLOW_THREADS busy_leave(&s->busy);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tacit_sum_add_many(s->sum, in.n / s->dimension, in.data, &added, &err);
+    PyEval_RestoreThread(thread);
+    busy_leave(&s->busy);
     numbers_free(&in);
     if (status == TACIT_OK)
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     return raise_status(status, &err);
 }
 
@@ -145,8 +149,10 @@ static PyObject *sum_release(PyObject *self, PyObject *nothing)
     }
     tacit_error err = TACIT_ERROR_INIT;
     tacit_status status;
-    Py_BEGIN_ALLOW_THREADS status = tacit_sum_release(s->sum, data, &err);
-    Py_END_ALLOW_THREADS busy_leave(&s->busy);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tacit_sum_release(s->sum, data, &err);
+    PyEval_RestoreThread(thread);
+    busy_leave(&s->busy);
     if (status == TACIT_OK)
         return out;
     Py_DECREF(out);
@@ -202,7 +208,7 @@ static PyObject *sum_load(PyObject *self, PyObject *bytes)
     busy_leave(&s->busy);
     PyBuffer_Release(&view);
     if (status == TACIT_OK)
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     return raise_status(status, &err);
 }
 

@@ -73,10 +73,11 @@ static PyObject *world_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     forget_cause();
     tacit_error err = TACIT_ERROR_INIT;
     tacit_status status;
-    Py_BEGIN_ALLOW_THREADS status = open_world(w, text, (size_t)size, chance, &err);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = open_world(w, text, (size_t)size, chance, &err);
     tacit_noise_destroy(chance);
-    Py_END_ALLOW_THREADS if (status == TACIT_OK)
-    {
+    PyEval_RestoreThread(thread);
+    if (status == TACIT_OK) {
         w->scratch = w->walk != NULL
                          ? PyMem_Calloc(tacit_world_scratch(w->world) + 1, sizeof(double))
                          : NULL;
@@ -129,7 +130,7 @@ static PyObject *world_rewards(PyObject *self, void *unused)
     const tacit_world_facts *f = ((world_object *)self)->facts;
     (void)unused;
     if (f->rewards == NULL)
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     const size_t shape[] = {f->stationary ? 1 : f->horizon, f->n_states, f->n_actions};
     return array_copy('d', 3, shape, f->rewards);
 }
@@ -158,8 +159,9 @@ static PyObject *world_solve(PyObject *self, PyObject *nothing)
     tacit_error err = TACIT_ERROR_INIT;
     tacit_status status = TACIT_OK;
     if (policy != NULL && values != NULL) {
-        Py_BEGIN_ALLOW_THREADS status = tacit_world_solve(w->world, policy_data, value_data, &err);
-        Py_END_ALLOW_THREADS
+        PyThreadState *thread = PyEval_SaveThread();
+        status = tacit_world_solve(w->world, policy_data, value_data, &err);
+        PyEval_RestoreThread(thread);
     }
     PyObject *both = status == TACIT_OK && policy != NULL && values != NULL
                          ? PyTuple_Pack(2, policy, values)
@@ -220,10 +222,11 @@ static PyObject *world_evaluate(PyObject *self, PyObject *from)
         return NULL;
     }
     tacit_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        policy.mixed ? tacit_world_evaluate_mixed(w->world, policy.in.data, w->scratch, &value)
-                     : tacit_world_evaluate(w->world, policy.in.data, w->scratch, &value);
-    Py_END_ALLOW_THREADS busy_leave(&w->busy);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = policy.mixed ? tacit_world_evaluate_mixed(w->world, policy.in.data, w->scratch, &value)
+                          : tacit_world_evaluate(w->world, policy.in.data, w->scratch, &value);
+    PyEval_RestoreThread(thread);
+    busy_leave(&w->busy);
     numbers_free(&policy.in);
     return status == TACIT_OK ? PyFloat_FromDouble(value) : raise_status(status, NULL);
 }
@@ -369,7 +372,7 @@ static PyObject *world_means(PyObject *self, void *unused)
     world_object *w = (world_object *)self;
     (void)unused;
     if (w->rounds == NULL || !w->inside || isnan(w->means[0]))
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     return array_copy('d', 1, &w->facts->n_actions, w->means);
 }
 
@@ -400,7 +403,7 @@ static PyObject *world_reseed(PyObject *self, PyObject *seed)
     w->next = 0;
     w->inside = false;
     busy_leave(&w->busy);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *world_chance(PyObject *self, PyObject *nothing)

@@ -237,10 +237,13 @@ def learn(
     """Serves and learns from the users of a Gymnasium environment, one episode each.
 
     Spaces must be Discrete, or the observations a Box for agents with features (lin-ucb, lsvi-ucb): then low and high
-    are the declared bounds of each coordinate, public, and by default the Box's own. An episode ends when the
-    environment terminates or truncates it, or after the agent's horizon. Rewards outside the agent's range are refused
-    or clipped, as the agent's `outside` says. episodes: by default all that the agent has left. callback(user, history)
-    is called after each.
+    are the declared bounds of each coordinate, public, and by default the Box's own.
+
+    An episode ends after the agent's horizon, or when the environment terminates it: the state that it is left in must
+    be one that means the end. A truncated episode has no such state, so an environment must not truncate before the
+    agent's horizon. Rewards lie in the range of the agent's space (reward_low, reward_high; [0, 1] unless declared).
+    Users whose data do not fit are refused or clipped, as the agent's `outside` says. episodes: by default all that the
+    agent has left. callback(user, history) is called after each.
     """
     facts = agent.facts
     first_action = action_start(env, facts)
@@ -259,15 +262,19 @@ def learn(
         seen: list[Any] = [read(observation)]
         actions: list[int] = []
         rewards: list[float] = []
-        ended = False
-        while not ended and len(actions) < horizon:
+        terminated = False
+        while not terminated and len(actions) < horizon:
             step = len(actions)
             action = rows[step][seen[step]] if rows is not None else agent.act(step, seen[step])
             observation, reward, terminated, truncated, _ = env.step(action + first_action)
             seen.append(read(observation))
             actions.append(action)
             rewards.append(reward)
-            ended = terminated or truncated
+            if truncated and not terminated and len(actions) < horizon:
+                raise _tacit.UnsupportedError(
+                    f"the environment truncated an episode after {len(actions)} steps, before the agent's horizon of "
+                    f"{horizon}; give the agent's space the environment's limit as its horizon"
+                )
         if facts["per_situation"] > 0 and horizon == 1:
             del seen[1:]
         agent.learn(seen, actions, rewards)

@@ -179,15 +179,19 @@ class Service:
 
     def observe(
         self, decision: str | Mapping[str, Any], reward: float | None = None, *, next_state: int | None = None,
-        next_context: Any = None,
+        next_context: Any = None, done: bool = False,
     ) -> dict[str, Any]:
-        """The outcome of a decision; the decision's id is the key, so it counts once however often it is sent."""
-        return self._post("/v1/observe", observation(decision, reward, next_state, next_context))
+        """The outcome of a decision; the decision's id is the key, so it counts once however often it is sent.
+
+        done: the episode ended with this step, in next_state or next_context.
+        """
+        return self._post("/v1/observe", observation(decision, reward, next_state, next_context, done))
 
     def observe_many(self, observations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Many outcomes, up to 1000 in one request: dicts with decision, reward, next_state, next_context."""
+        """Many outcomes, 1000 in one request: dicts with decision, reward, next_state, next_context, done."""
         bodies = [
-            observation(o["decision"], o.get("reward"), o.get("next_state"), o.get("next_context")) for o in observations
+            observation(o["decision"], o.get("reward"), o.get("next_state"), o.get("next_context"), o.get("done", False))
+            for o in observations
         ]
         return self._batch("/v1/observe", bodies, None)
 
@@ -325,9 +329,9 @@ class Episode:
 
     def observe(
         self, decision: str | Mapping[str, Any], reward: float | None = None, *, next_state: int | None = None,
-        next_context: Any = None,
+        next_context: Any = None, done: bool = False,
     ) -> dict[str, Any]:
-        return self.service.observe(decision, reward, next_state=next_state, next_context=next_context)
+        return self.service.observe(decision, reward, next_state=next_state, next_context=next_context, done=done)
 
 
 def new_key() -> str:
@@ -377,7 +381,7 @@ def flat(values: Any) -> list[float]:
 
 
 def observation(
-    decision: str | Mapping[str, Any], reward: float | None, next_state: int | None, next_context: Any
+    decision: str | Mapping[str, Any], reward: float | None, next_state: int | None, next_context: Any, done: bool
 ) -> dict[str, Any]:
     body: dict[str, Any] = {"decision": decision if isinstance(decision, str) else decision["decision"]}
     if reward is not None:
@@ -386,4 +390,6 @@ def observation(
         body["next_state"] = int(next_state)
     if next_context is not None:
         body["next_context"] = dict(next_context) if isinstance(next_context, Mapping) else flat(next_context)
+    if done:
+        body["done"] = True
     return body

@@ -254,3 +254,43 @@ def test_lists_of_kinds():
     assert {"auto", "dp-ucbvi", "uniform"} <= {kind["name"] for kind in tacit.agents()}
     river = next(kind for kind in tacit.worlds() if kind["name"] == "riverswim")
     assert river["parameters"][0]["name"] == "states" and river["parameters"][0]["default"] == "6"
+
+
+def test_an_episode_that_ended_is_one_that_stays():
+    """Early ends are seen as the same episode that goes on in its last state without reward."""
+    def make():
+        return tacit.Agent("ucbvi", tacit.Space(states=4, actions=2, horizon=5), episodes=50, seed=3)
+
+    short, many = make(), make()
+    for agent in (short, many):
+        agent.plan()
+    for _ in range(10):
+        short.learn([0, 1, 3], [1, 1], [0.0, 1.0])
+    states = numpy.array([[0, 1, 3, 9, 9, 9]] * 10)
+    actions = numpy.array([[1, 1, 7, 7, 7]] * 10)
+    rewards = numpy.array([[0.0, 1.0, 5, 5, 5]] * 10)
+    assert many.learn_many(states, actions, rewards, [2] * 10) == 10
+    assert short.save() == many.save()
+    with pytest.raises(tacit.Error, match="at least one step"):
+        short.learn([0], [], [])
+    with pytest.raises(tacit.Error):
+        short.learn([0] * 8, [0] * 7, [0.0] * 7)
+
+
+def test_ctrl_c_in_a_class_is_ctrl_c():
+    class Pressed(tacit.OwnAgent, name="py-pressed"):
+        """is interrupted"""
+
+        def sums(self):
+            return {"n": tacit.Bound(1, l2=1)}
+
+        @staticmethod
+        def contribute(agent, states, actions, rewards):
+            return {"n": [1.0]}
+
+        def plan(self, sums):
+            raise KeyboardInterrupt
+
+    agent = tacit.Agent("py-pressed", tacit.World("riverswim"), episodes=5)
+    with pytest.raises(KeyboardInterrupt):
+        agent.plan()

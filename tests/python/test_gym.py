@@ -197,3 +197,31 @@ def test_spaces_that_do_not_fit_are_refused():
         gym.learn(Corridor(), agent)
     with pytest.raises(tacit.UnsupportedError, match="agents with features take a Box"):
         gym.learn(Cards(), agent, seed=1)
+
+
+class Lake(Corridor):
+    """The right end is left by nobody: the episode terminates there. Rewards in -1 .. 9."""
+
+    def step(self, action):
+        at, reward, _, _, info = super().step(action)
+        return at, 9.0 if reward else -1.0, at == 4, False, info
+
+
+def test_episodes_end_early_and_rewards_have_a_range():
+    space = tacit.Space(states=4, actions=2, horizon=12, stationary=True, reward_low=-1, reward_high=9)
+    agent = tacit.Agent("ucbvi", space, episodes=400, seed=1)
+    assert (agent.facts["reward_low"], agent.facts["reward_high"]) == (-1, 9)
+    history = gym.learn(Lake(), agent, seed=5)
+    assert agent.users == 400 and min(history.lengths) == 3 and max(history.lengths) <= 12
+    assert numpy.mean(history.lengths[-100:]) < 5 and numpy.mean(history.returns[-100:]) > 5
+    with pytest.raises(tacit.Error):
+        agent = tacit.Agent("ucbvi", space, episodes=5, seed=1)
+        agent.plan()
+        agent.learn([0, 1, 2], [1, 1], [0.0, 9.5])
+
+
+def test_an_environment_must_not_truncate_before_the_horizon():
+    agent = tacit.Agent("ucbvi", tacit.Space(states=4, actions=2, horizon=9), episodes=5, seed=1)
+    with pytest.raises(tacit.UnsupportedError, match="truncated an episode after 5 steps, before the agent's horizon of 9"):
+        gym.learn(Corridor(), agent, seed=1)
+    assert agent.users == 0

@@ -246,6 +246,15 @@ def test_a_class_can_be_defined_again_but_not_differently():
             """a name that is taken"""
 
 
+def test_classes_are_not_registered_while_an_experiment_runs():
+    def define(now):
+        class Late(tacit.OwnWorld, name="py-late"):
+            """comes too late"""
+
+    with pytest.raises(tacit.UnsupportedError, match="an experiment is running"):
+        tacit.run(EXPERIMENT, progress=define)
+
+
 def test_releases_may_be_rare():
     class Rare(Myopic, name="py-rare", models=("joint",)):
         """releases after every tenth user"""

@@ -65,6 +65,9 @@ def test_an_episode_of_several_steps(service):
         state = min(state + decision["action"], 5)
         found = episode.observe(decision, 0.5, next_state=state)
     assert found["status"] == "finished" and found["learned"]
+    short = service.episode(user="carl", learner="walk")
+    found = short.observe(short.decide(0), 0.5, next_state=5, done=True)
+    assert found["status"] == "finished" and found["learned"]
     assert {row["name"] for row in service.learners()} == {"walk", "banner", "doses", "phone", "again"}
     assert service.guarantee("walk")["guarantee"]["epsilon"] == 1
     assert service.ledger("walk") and service.history("walk")
