@@ -101,6 +101,11 @@ TACIT_API const tacit_world_facts *tacit_world_describe(const tacit_world *world
  * are no error, but learners pay for them. */
 TACIT_API size_t tacit_world_unreachable(const tacit_world *world, const uint32_t **states);
 
+/* Whether an episode that has come to this state is over: no action leads out of it, and every reward there
+ * is 0 in original units. False in bandit worlds. Walks go on all the same; a caller may stop, and tell
+ * learners the length (tacit_trajectory), where 0 is the smallest reward. */
+TACIT_API bool tacit_world_is_terminal(const tacit_world *world, uint32_t state);
+
 /* A value (a sum of `horizon` rewards in [0, 1]) in original units:
  * low * horizon + (high - low) * value. Differences of values, such as regret, scale by high - low. */
 TACIT_API double tacit_world_original_value(const tacit_world *world, double value);

@@ -4,11 +4,15 @@
  * next state, the number of actions from the largest action, and every state must say what each action
  * does: an absorbing one leads to itself. Two lines of the same state, action and next state are two outcomes
  * (their rewards may differ; if they do not, their probabilities are added up). Memory follows the number
- * of lines, never the largest number in the file. */
+ * of lines, never the largest number in the file.
+ *
+ * The next state `terminal` is the end of an episode: one state more, behind the last, which has no lines; it
+ * is never left, and every reward there is 0. */
 #include "worlds/table.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -26,10 +30,13 @@ typedef struct table {
     entry *entries; /* sorted by state, action, line */
     size_t n, cursor;
     size_t n_states, n_actions, longest;
+    size_t terminal_line; /* the first that leads to the end; 0: none does */
     tacit_outcome *initial;
     size_t n_initial;
     tacit_error *err;
 } table;
+
+#define TERMINAL UINT32_MAX /* the next state of lines, until the number of states is known */
 
 static const char transitions_header[] = "state,action,next_state,probability,reward";
 static const char initial_header[] = "state,probability";
@@ -53,6 +60,26 @@ static tacit_status read_probability(const tacit__csv *csv, size_t i, double *ou
     return status;
 }
 
+static tacit_status read_next(const tacit__csv *csv, uint32_t *next, tacit_error *err)
+{
+    static const char word[] = "terminal";
+    const tacit__span field = csv->field[2];
+    int64_t number;
+    if (field.size == sizeof word - 1 && memcmp(field.text, word, field.size) == 0) {
+        *next = TERMINAL;
+        return TACIT_OK;
+    }
+    char shown[TACIT__SHOWN];
+    if (!tacit__read_integer(field.text, field.size, &number) || number < 0 ||
+        number >= TACIT__MAX_STATES)
+        return tacit__fail_at(
+            err, TACIT_SYNTAX, csv->name, csv->line,
+            "next_state is '%s', expected a whole number from 0 to %d, or terminal",
+            tacit__span_format(field, shown), TACIT__MAX_STATES - 1);
+    *next = (uint32_t)number;
+    return TACIT_OK;
+}
+
 static tacit_status read_entry(table *t, const tacit__csv *csv, entry *e)
 {
     const tacit__table_source *source = t->source;
@@ -62,8 +89,7 @@ static tacit_status read_entry(table *t, const tacit__csv *csv, entry *e)
     if (status == TACIT_OK)
         status = tacit__csv_index(csv, 1, "action", TACIT__MAX_ACTIONS - 1, &e->action, t->err);
     if (status == TACIT_OK)
-        status =
-            tacit__csv_index(csv, 2, "next_state", TACIT__MAX_STATES - 1, &e->outcome.next, t->err);
+        status = read_next(csv, &e->outcome.next, t->err);
     if (status == TACIT_OK)
         status = read_probability(csv, 3, &e->outcome.prob, t->err);
     if (status == TACIT_OK)
@@ -106,7 +132,10 @@ static tacit_status read_transitions(table *t)
         if (status != TACIT_OK)
             return status;
         t->n_states = e->state >= t->n_states ? e->state + (size_t)1 : t->n_states;
-        t->n_states = e->outcome.next >= t->n_states ? e->outcome.next + (size_t)1 : t->n_states;
+        if (e->outcome.next == TERMINAL)
+            t->terminal_line = t->terminal_line > 0 ? t->terminal_line : e->line;
+        else if (e->outcome.next >= t->n_states)
+            t->n_states = e->outcome.next + (size_t)1;
         t->n_actions = e->action >= t->n_actions ? e->action + (size_t)1 : t->n_actions;
         sorted = sorted && (t->n == 0 || compare(e - 1, e) < 0);
         t->n++;
@@ -152,6 +181,26 @@ static tacit_status check_rows(table *t)
             TRY(check_row(t, at, &end));
             t->longest = end - at > t->longest ? end - at : t->longest;
         }
+    return TACIT_OK;
+}
+
+/* The end gets its number, behind the states that have lines. */
+static tacit_status add_terminal(table *t)
+{
+    const tacit__table_source *source = t->source;
+    if (t->terminal_line == 0)
+        return TACIT_OK;
+    if (!(source->reward_low <= 0 && source->reward_high >= 0))
+        return tacit__fail_at(t->err, TACIT_OUT_OF_BOUND, source->transitions_name,
+                              t->terminal_line,
+                              "next_state is terminal, where rewards are 0, outside the declared "
+                              "[%g, %g]; set %s to 0",
+                              source->reward_low, source->reward_high,
+                              source->reward_low > 0 ? "reward_low" : "reward_high");
+    for (size_t i = 0; i < t->n; i++)
+        if (t->entries[i].outcome.next == TERMINAL)
+            t->entries[i].outcome.next = (uint32_t)t->n_states;
+    t->n_states++;
     return TACIT_OK;
 }
 
@@ -210,6 +259,10 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     TACIT__REQUIRE(t->cursor <= t->n);
     size_t n = 0;
     (void)layer;
+    if (t->terminal_line > 0 && s + (size_t)1 == t->n_states) {
+        out[0] = (tacit_outcome){.next = s, .prob = 1};
+        return 1;
+    }
     for (; t->cursor < t->n; t->cursor++, n++) {
         const entry *e = &t->entries[t->cursor];
         if (e->state != s || e->action != action)
@@ -228,6 +281,8 @@ tacit_status tacit__table_create(const tacit__table_source *source, tacit__mdp *
     if (status == TACIT_OK)
         status = check_rows(&t);
     if (status == TACIT_OK)
+        status = add_terminal(&t);
+    if (status == TACIT_OK)
         status = read_initial(&t);
     if (status == TACIT_OK) {
         const tacit__mdp_spec spec = {.n_states = t.n_states,
@@ -237,7 +292,7 @@ tacit_status tacit__table_create(const tacit__table_source *source, tacit__mdp *
                                       .reward_low = source->reward_low,
                                       .reward_high = source->reward_high,
                                       .row_max = t.longest,
-                                      .total_max = t.n,
+                                      .total_max = t.n + (t.terminal_line > 0 ? t.n_actions : 0),
                                       .row = row,
                                       .context = &t,
                                       .initial = t.initial,

@@ -1,6 +1,7 @@
 /* Worlds: the list of kinds, and the public face. See include/tacit/world.h. */
 #include <tacit/world.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -185,6 +186,23 @@ void tacit_world_destroy(tacit_world *world)
 const tacit_world_facts *tacit_world_describe(const tacit_world *world)
 {
     return &world->facts;
+}
+
+bool tacit_world_is_terminal(const tacit_world *world, uint32_t state)
+{
+    const tacit__mdp *m = world != NULL ? world->model.mdp : NULL;
+    if (m == NULL || state >= m->n_states || !(m->reward_low <= 0 && m->reward_high >= 0))
+        return false;
+    const double zero = -m->reward_low / (m->reward_high - m->reward_low), tol = 1e-12;
+    bool terminal = true;
+    for (size_t layer = 0; layer < m->n_layers && terminal; layer++)
+        for (size_t a = 0; a < m->n_actions && terminal; a++) {
+            const size_t row = (layer * m->n_states + state) * m->n_actions + a,
+                         first = m->start[row];
+            terminal = m->start[row + 1] == first + 1 && m->next[first] == state &&
+                       fabs(m->reward[row] - zero) <= tol;
+        }
+    return terminal;
 }
 
 const tacit__mdp *tacit__world_mdp(const tacit_world *world)

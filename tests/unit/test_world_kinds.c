@@ -17,6 +17,21 @@ static double values[(MAX_STEPS + 1) * MAX_STATES], scratch[2 * MAX_STATES];
 
 /* --- The list ----------------------------------------------------------------------------------- */
 
+TEST(ends_are_states_that_are_never_left_and_pay_nothing)
+{
+    const tacit_setting map = {.key = "map", .value = "SF/HG"};
+    tacit_world *grid = world_of("grid", &map, 1), *river = world_of("riverswim", NULL, 0);
+    assert_false(tacit_world_is_terminal(grid, 0));
+    assert_false(tacit_world_is_terminal(grid, 1));
+    assert_true(tacit_world_is_terminal(grid, 2)); /* the hole, and the goal */
+    assert_true(tacit_world_is_terminal(grid, 3));
+    assert_false(tacit_world_is_terminal(grid, 4)); /* there is no such state */
+    for (uint32_t i = 0; i < 6; i++)
+        assert_false(tacit_world_is_terminal(river, i));
+    tacit_world_destroy(grid);
+    tacit_world_destroy(river);
+}
+
 TEST(every_kind_explains_itself_and_its_defaults_work)
 {
     assert_true(tacit_world_kind_count() >= 5);

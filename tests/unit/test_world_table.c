@@ -97,6 +97,28 @@ TEST(the_initial_distribution_is_read)
     assert_int_equal(mdp->unreachable[0], 0);
 }
 
+/* The end is one state more, without lines: never left, and without rewards in the table's units. */
+TEST(a_table_may_lead_to_the_end)
+{
+    static const char text[] = HEADER "0,0,0,0.5,-1\n0,0,terminal,0.5,1\n1,0, terminal ,1,0\n";
+    tacit__mdp *mdp = NULL;
+    double scratch[6], values[12];
+    assert_ok(parse(text, sizeof text - 1, "state,probability\n0,1\n", -1, 1, &mdp, NULL));
+    assert_int_equal(mdp->n_states, 3);
+    assert_int_equal(mdp->n_outcomes, 4);
+    /* mapped to [0, 1]: 0 becomes 1/2; from state 0 one step is worth 1/2 */
+    (void)tacit__mdp_solve(mdp, NULL, values, scratch);
+    assert_true(values[2] == 0.5 * (double)mdp->horizon);
+    tacit__mdp_destroy(mdp);
+    tacit_error err;
+    assert_status(parse(text, sizeof text - 1, NULL, 0.5, 1, &mdp, &err), TACIT_OUT_OF_BOUND);
+    static const char gain[] = HEADER "0,0,0,0.5,1\n0,0,terminal,0.5,2\n";
+    assert_status(parse(gain, sizeof gain - 1, NULL, 1, 2, &mdp, &err), TACIT_OUT_OF_BOUND);
+    assert_string_equal(err.message,
+                        "t.csv:3: next_state is terminal, where rewards are 0, outside the "
+                        "declared [1, 2]; set reward_low to 0");
+}
+
 static void refuse(char *text, char answer[CASE_TEXT])
 {
     tacit__mdp *mdp = NULL;
@@ -121,8 +143,9 @@ TEST(bytes_that_cannot_be_shown_are_not_shown)
     tacit__mdp *mdp = NULL;
     tacit_error err;
     assert_status(parse(text, sizeof text - 1, NULL, 0, 1, &mdp, &err), TACIT_SYNTAX);
-    assert_string_equal(
-        err.message, "t.csv:2: next_state is '??[31m', expected a whole number from 0 to 9999999");
+    assert_string_equal(err.message,
+                        "t.csv:2: next_state is '??[31m', expected a whole number from 0 to "
+                        "9999999, or terminal");
 }
 
 /* --- Files -------------------------------------------------------------------------------------- */
