@@ -53,7 +53,7 @@ static const tacit_agent_kind aliases[] = {
      NULL, 0},
     {"explore-commit",
      "the explore-commit-... that fits the declared structure: a yardstick for learners", "a name",
-     TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, NULL, 0},
+     TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, NULL, 0},
 };
 enum { N_ALIASES = sizeof aliases / sizeof *aliases };
 

@@ -19,13 +19,19 @@ typedef struct posterior_parts {
     bool commits; /* explore-commit */
 } posterior_parts;
 
+/* Growth of the users from release to release: chosen on the worlds of docs/why/posterior-tabular.md. Laplace
+ * noise grows faster with the number of releases. */
+#define LEAST_GROWTH 1.01
+#define GROWTH 1.12
+#define PURE_GROWTH 1.4
+
 #define POOLED                                                                                     \
     TACIT__TEXT("pooled", "auto", "one model for all steps: yes, no, or auto (as the world says)")
 
 static const tacit_parameter posterior_parameters[] = {
     POOLED,
-    TACIT__REAL("growth", "1.12", 1.01, 100,
-                "growth of the number of users from one release to the next"),
+    TACIT__REAL("growth", "0", 0, 100,
+                "of the users from release to release, from 1.01; 0: 1.12, with delta 0 1.4"),
     TACIT__INTEGER("plans", "16", 1, 1024,
                    "plans that are drawn from each release and share the users until the next"),
 };
@@ -39,15 +45,16 @@ static const tacit_parameter commit_parameters[] = {
 static const tacit__agent_row kinds[] = {
     {.kind = {"posterior-tabular",
               "several plans drawn from each of few releases; tables, our own, no theorem",
-              "ours: docs/why/posterior-tabular.md", TACIT_AGENT_NONE | TACIT_AGENT_JOINT,
-              posterior_parameters, TACIT__COUNT(posterior_parameters)},
+              "ours: docs/why/posterior-tabular.md",
+              TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT, posterior_parameters,
+              TACIT__COUNT(posterior_parameters)},
      .curator = &tacit__weighted_curator,
      .parts = &(const posterior_parts){.commits = false}},
     {.kind =
          {"explore-commit-tabular",
           "random actions, one release, and the best plan by it for everybody after: a yardstick",
-          "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT, commit_parameters,
-          TACIT__COUNT(commit_parameters)},
+          "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT,
+          commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__weighted_curator,
      .parts = &(const posterior_parts){.commits = true}},
 };
@@ -96,6 +103,19 @@ static tacit_status commit_after(const tacit__weighted_options *o, uint64_t *out
     return status;
 }
 
+static tacit_status read_growth(const tacit__reading *r, double *out, tacit_error *err)
+{
+    const tacit_guarantee *g = &r->request->guarantee;
+    *out = tacit__value_real(&r->values, "growth");
+    if (*out > 0 && *out < LEAST_GROWTH)
+        return tacit__value_fail(&r->values, "growth", err, TACIT_BAD_ARGUMENT,
+                                 "%s: growth is %g, expected 0 or at least %g", r->kind->name, *out,
+                                 LEAST_GROWTH);
+    if (*out == 0)
+        *out = g->model == TACIT_MODEL_JOINT && g->delta == 0 ? PURE_GROWTH : GROWTH;
+    return TACIT_OK;
+}
+
 static tacit_status read_curator(const tacit__reading *r, bool commits,
                                  tacit__weighted_options *out, tacit_error *err)
 {
@@ -110,9 +130,10 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
         .visits = q->visits,
         .apart = q->apart,
         .guarantee = q->guarantee};
+    TRY(commits ? TACIT_OK : read_growth(r, &out->growth, err));
     if (!commits)
-        out->growth = tacit__value_real(&r->values, "growth");
-    else if ((out->first = (uint64_t)tacit__value_of(&r->values, "explore")->integer) == 0)
+        return tacit__reading_mechanism(r, &out->mechanism, err);
+    if ((out->first = (uint64_t)tacit__value_of(&r->values, "explore")->integer) == 0)
         status = commit_after(out, &out->first);
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
@@ -133,7 +154,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     posterior_agent *agent = self;
     const tacit_agent_request *q = r->request;
     const bool commits = ((const posterior_parts *)agent->base.row->parts)->commits;
-    const bool noisy = q->guarantee.model != TACIT_MODEL_NONE;
+    const bool budgeted = q->guarantee.model != TACIT_MODEL_NONE && q->guarantee.delta > 0;
     tacit__weighted_options curator = {0};
     tacit_error reason = {0};
     if (q->n_states == 0)
@@ -158,7 +179,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
         .greedy = commits,
         .scarcity = commits ? 0 : scarcity,
         .user_visits = TACIT__WEIGHTED_VISITS,
-        .user_norm = noisy && !commits ? sqrt((double)tacit__weighted_square(curator.space)) : 0};
+        .user_norm =
+            budgeted && !commits ? sqrt((double)tacit__weighted_square(curator.space)) : 0};
     status = tacit__posterior_tabular_create(curator.space, &planner, &agent->planner);
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }

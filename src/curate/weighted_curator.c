@@ -49,12 +49,15 @@ static tacit_status users_wanted(const tacit__weighted_options *o, double *out)
     const double rows =
         (double)o->space.tables * (double)o->space.n_states * (double)o->space.n_actions;
     const double square = (double)tacit__weighted_square(o->space);
-    double mu = HUGE_VAL;
-    if (o->guarantee.model != TACIT_MODEL_NONE)
-        TRY(tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu));
     const double visits = (double)visits_before(o); /* in different batches */
-    const double noise = sqrt(2 * square * visits) / mu,
-                 start = fmin(MOST_START, START * sqrt((double)o->space.horizon));
+    double mu = HUGE_VAL, noise = 0;
+    if (o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta == 0) {
+        noise = M_SQRT2 * 2 * (double)o->space.horizon * visits / o->guarantee.epsilon;
+    } else if (o->guarantee.model != TACIT_MODEL_NONE) {
+        TRY(tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu));
+        noise = sqrt(2 * square * visits) / mu;
+    }
+    const double start = fmin(MOST_START, START * sqrt((double)o->space.horizon));
     *out = start * noise * rows / fmin((double)o->space.horizon, square);
     return TACIT_OK;
 }
@@ -97,10 +100,9 @@ static tacit_status check_options(const tacit__weighted_options *o, tacit_error 
         return tacit__fail(err, TACIT_BAD_COUNT, "states, actions and horizon must be at least 1");
     if (o->episodes == 0)
         return tacit__fail(err, TACIT_BAD_COUNT, "episodes is 0, expected at least 1");
-    if (o->guarantee.model == TACIT_MODEL_LOCAL ||
-        (o->guarantee.model == TACIT_MODEL_JOINT && o->guarantee.delta <= 0))
+    if (o->guarantee.model == TACIT_MODEL_LOCAL)
         return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "weighted counts have the models none and joint with delta > 0");
+                           "weighted counts have the models none and joint");
     return TACIT_OK;
 }
 
@@ -209,9 +211,11 @@ tacit__weighted_counts tacit__weighted_release(const tacit__weighted *c)
 void tacit__weighted_set_weights(tacit__weighted *c, const double *weights)
 {
     TACIT__REQUIRE(weights != NULL);
+    if (c->rule.square == 0) /* everything counts in full */
+        return;
     /* no weight is more than the budget, and none is negative; NaN is 0 */
     const double most = sqrt((double)c->rule.square);
-    for (size_t row = 0; row < c->rows && tacit__weighted_is_private(c); row++) {
+    for (size_t row = 0; row < c->rows; row++) {
         const double steps = ldexp(weights[row], c->bits);
         c->weights[row] = steps >= most ? (int64_t)most : steps >= 0 ? (int64_t)steps : 0;
     }

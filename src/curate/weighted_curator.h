@@ -19,7 +19,7 @@ typedef struct tacit__weighted_options {
     tacit__space space;
     uint64_t episodes;         /* K; the last user's data are never used */
     uint64_t visits, apart;    /* of one person (0: 1) */
-    tacit_guarantee guarantee; /* none, or joint with delta > 0 */
+    tacit_guarantee guarantee; /* none, or joint */
     tacit_sum_mechanism mechanism;
     double growth;  /* of the users from release to release, above 1; 0: one release is all */
     uint64_t first; /* users before the first release; 0: by the rule of tacit__weighted_first */
@@ -38,8 +38,8 @@ uint64_t tacit__weighted_square(tacit__space space);
 enum { TACIT__WEIGHTED_VISITS = 2 };
 
 /* Users before the first release, min(K/8, max(10, c s S A / min(H, B^2))) with c = min(16, 4
- * sqrt(H)) and s = sqrt(2) B / mu the noise of a single release: until then there would be nothing
- * but noise to plan by. */
+ * sqrt(H)) and s = sqrt(2) B / mu the noise of a single release (with delta 0 2 sqrt(2) H /
+ * epsilon): until then there would be nothing but noise to plan by. */
 TACIT_MUST_USE tacit_status tacit__weighted_first(const tacit__weighted_options *options,
                                                   uint64_t *out);
 
@@ -63,7 +63,7 @@ tacit__user_batch tacit__weighted_batch(const tacit__weighted *curator);
 uint64_t tacit__weighted_users(const tacit__weighted *curator);
 
 /* Weights for the users from now on, [rows], made of releases; rounded down to the lattice.
- * Without privacy everything counts in full, and they are not used. */
+ * Without privacy, and with delta 0, everything counts in full, and they are not used. */
 void tacit__weighted_set_weights(tacit__weighted *curator, const double *weights);
 
 /* One user. Rewards outside [0, 1], states or actions outside the space: refused, nothing changed. */

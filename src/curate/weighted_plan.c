@@ -28,9 +28,14 @@
  * of earlier releases. So a stream is a running sum over batches whose steps move by no more than
  * the above, and its columns are those of a sum over `releases` steps, not over users.
  *
- * Shares of the budget (mu^2): moves 0.6, visits and rewards 0.2 each, of what starts leave;
- * starts 0.02. They are choices (docs/why/posterior-tabular.md); privacy does not depend on
- * them. */
+ * Pure privacy (delta 0) has Laplace noise, and L1 norms count. There is no budget: every visit
+ * counts 1, so that a user has at most H in visits and in moves, whatever the trajectory, at most
+ * H / 2 in rewards and 1 in first states, and a replaced one moves them by 2 H, 2 H, H and 2 (the
+ * triangle inequality).
+ *
+ * Shares of the budget (mu^2, or epsilon if it is pure): moves 0.6, visits and rewards 0.2 each, of
+ * what starts leave; starts 0.02. They are choices (docs/why/posterior-tabular.md); privacy does not
+ * depend on them. */
 #include <math.h>
 
 #include "base/error.h"
@@ -60,8 +65,23 @@ static const char *const reasons[WEIGHTED_STREAMS] = {
     "sqrt(2)",
     "one first state or another: L2 sqrt(2)"};
 
+/* The same for L1 norms. */
+static const char *const pure_reasons[WEIGHTED_STREAMS] = {
+    "at most H visits that count 1 each, moved to other cells: L1 2H",
+    "at most H moves that count 1 each, moved to other cells: L1 2H",
+    "at most H numbers r - 1/2: L1 H", "one first state or another: L1 2"};
+
+static bool is_pure(const tacit__weighted *c)
+{
+    return c->o.guarantee.delta == 0;
+}
+
 static double bound_of(const tacit__weighted *c, weighted_stream which)
 {
+    if (is_pure(c))
+        return which == WEIGHTED_STARTS
+                   ? 1
+                   : (double)c->o.space.horizon / (which == WEIGHTED_REWARDS ? 2 : 1);
     const double b = nextafter(sqrt((double)tacit__weighted_square(c->o.space)), HUGE_VAL);
     return which == WEIGHTED_STARTS ? 1 : which == WEIGHTED_REWARDS ? b / 2 : b;
 }
@@ -69,19 +89,23 @@ static double bound_of(const tacit__weighted *c, weighted_stream which)
 static tacit_sum_spec spec_of(const tacit__weighted *c, weighted_stream which)
 {
     const double b = bound_of(c, which);
-    return (tacit_sum_spec){
-        .mechanism = c->o.mechanism,
-        .law = TACIT_LAW_GAUSSIAN,
-        .dimension = c->streams[which].size,
-        .users = c->o.episodes > 1 ? c->o.episodes - 1 : 1,
-        .visits = c->o.visits,
-        .apart = c->o.apart,
-        .bound = {.l2 = b,
-                  .nonnegative = which != WEIGHTED_REWARDS,
-                  .nonzeros = which == WEIGHTED_STARTS ? 1 : c->o.space.horizon},
-        .sensitivity_l2 = nextafter(M_SQRT2 * b, HUGE_VAL),
-        .sensitivity_on_lattice = true, /* proved of integers, which every finer lattice has */
-        .reason = reasons[which]};
+    tacit_sum_spec spec = {.mechanism = c->o.mechanism,
+                           .law = is_pure(c) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN,
+                           .dimension = c->streams[which].size,
+                           .users = c->o.episodes > 1 ? c->o.episodes - 1 : 1,
+                           .visits = c->o.visits,
+                           .apart = c->o.apart,
+                           .bound = {.l2 = b,
+                                     .nonnegative = which != WEIGHTED_REWARDS,
+                                     .nonzeros = which == WEIGHTED_STARTS ? 1 : c->o.space.horizon},
+                           .sensitivity_on_lattice =
+                               true, /* proved of integers, which every finer lattice has */
+                           .reason = is_pure(c) ? pure_reasons[which] : reasons[which]};
+    if (is_pure(c))
+        spec.bound.l1 = b;
+    else
+        spec.sensitivity_l2 = nextafter(M_SQRT2 * b, HUGE_VAL);
+    return spec;
 }
 
 /* The lattice of the weights: one that all streams' lattices contain. Without privacy it is as
@@ -101,7 +125,7 @@ static tacit_status choose_bits(tacit__weighted *c, tacit_error *err)
         return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %llu users",
                            (unsigned long long)c->o.episodes);
     c->rule = (tacit__share_rule){.space = c->o.space, .weights = c->weights};
-    if (tacit__weighted_is_private(c)) {
+    if (tacit__weighted_is_private(c) && !is_pure(c)) {
         c->rule.user_visits = TACIT__WEIGHTED_VISITS;
         c->rule.square = square << (2 * c->bits);
     }
@@ -109,9 +133,12 @@ static tacit_status choose_bits(tacit__weighted *c, tacit_error *err)
 }
 
 /* The calibrator makes s_i ~ (D_i^2 / w_i)^(1/3), D = move times column; a share of mu^2 is
- * D_i^2 / s_i^2, so w = share^(3/2) / D. */
-static double weight_of(const tacit_release *line, double share)
+ * D_i^2 / s_i^2, so w = share^(3/2) / D. Laplace noise: s_i ~ (D_i / w_i)^(1/2), a share of epsilon is
+ * D_i / s_i, so w = share^2 / D. */
+static double weight_of(const tacit__weighted *c, const tacit_release *line, double share)
 {
+    if (is_pure(c))
+        return share * share / (line->l1 * line->column_l1);
     return pow(share, 1.5) / (line->l2 * line->column_l2);
 }
 
@@ -138,7 +165,7 @@ static tacit_status declare(const tacit__weighted *c, tacit_plan *plan, tacit_er
         status = tacit__sum_declare_released(&spec, &batches, names[i], &line, err);
         if (status != TACIT_OK)
             return status;
-        line.weight = weight_of(&line, share_of(i));
+        line.weight = weight_of(c, &line, share_of(i));
         status = tacit_plan_declare(plan, &line, err);
     }
     return status;
@@ -154,7 +181,8 @@ static tacit_status open_sums(tacit__weighted *c, tacit_noise *noise, tacit_erro
     status = declare(c, plan, err);
     if (status == TACIT_OK)
         status = tacit_plan_calibrate(plan, c->o.guarantee, err);
-    if (status == TACIT_OK) /* the condition of the rewards' sensitivity; see the head */
+    if (status == TACIT_OK &&
+        !is_pure(c)) /* the condition of the rewards' sensitivity; see the head */
         TACIT__REQUIRE(scale_of(plan, WEIGHTED_REWARDS) >=
                        0.5 * (1 + MARGIN) * scale_of(plan, WEIGHTED_VISITS));
     if (status == TACIT_OK)
@@ -178,13 +206,14 @@ tacit_status tacit__weighted_gain(const tacit__weighted_options *o, const uint64
                                   uint64_t releases, double *out, tacit_error *err)
 {
     TACIT__REQUIRE(at != NULL && releases > 0);
+    const bool pure = o->guarantee.delta == 0;
     const tacit_sum_spec one = {.mechanism = o->mechanism,
-                                .law = TACIT_LAW_GAUSSIAN,
+                                .law = pure ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN,
                                 .dimension = 1,
                                 .users = o->episodes > 1 ? o->episodes - 1 : 1,
                                 .visits = o->visits,
                                 .apart = o->apart,
-                                .bound = {.l2 = 1}};
+                                .bound = {.l1 = pure ? 1 : 0, .l2 = 1}};
     tacit__sum_prediction gain;
     TRY(tacit__sum_predict_released(&one, &(tacit__batches){releases, at}, &gain, err));
     *out = gain.column * gain.row;

@@ -89,6 +89,22 @@ TEST(explore_commit_moves_by_what_it_declares)
     check("explore-commit-tabular", NULL, 0);
 }
 
+/* With delta 0 every visit counts, so that any two users who share no move attain the sum. */
+TEST(pure_privacy_moves_by_what_it_declares)
+{
+    static const char *const kinds[] = {"posterior-tabular", "explore-commit-tabular"};
+    for (size_t i = 0; i < N_OF(kinds); i++) {
+        static crowd c;
+        c = crowd_of(kinds[i], NULL, 0, 11);
+        c.request.guarantee = (tacit_guarantee){TACIT_MODEL_JOINT, 1, 0};
+        crowd_fill(&c, 1);
+        neighbors_wish wish = {.restarts = 4, .moves = 80, .least_whole = 0.97};
+        for (size_t line = 0; line < TAPE_LINES; line++)
+            wish.least[line] = 0.97;
+        neighbors_assert(&c, &wish);
+    }
+}
+
 /* --- From the noise that was drawn ------------------------------------------------------------------ */
 
 enum { LINES = 4 };

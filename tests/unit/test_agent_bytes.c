@@ -33,6 +33,7 @@ static const variant special[] = {
     {"posterior-tabular", {TACIT_MODEL_NONE, 0, 0}, "pooled", "yes", NULL, NULL, 0},
     {"posterior-tabular", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "yes", "growth", "1.5", 0},
     {"posterior-tabular", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", "plans", "3", 0},
+    {"posterior-tabular", {TACIT_MODEL_JOINT, 1, 0}, "pooled", "yes", "growth", "1.5", 0},
     {"explore-commit-tabular", {TACIT_MODEL_NONE, 0, 0}, "pooled", "yes", NULL, NULL, 0},
     {"explore-commit-tabular", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", "explore", "25", 0},
 };

@@ -63,7 +63,8 @@ TEST(auto_follows_the_structure_and_the_guarantee)
     tacit_agent_request q = request("auto", joint);
     check(q, "posterior-tabular");
     check(request("auto", none), "posterior-tabular");
-    check(request("auto", pure), "dp-ucbvi");
+    check(request("auto", pure), "posterior-tabular");
+    check(request("explore-commit", pure), "explore-commit-tabular");
     check(request("auto", local), "dp-ucbvi");
     q.rewards = rewards;
     check(q, "posterior-tabular"); /* rewards alone are no structure */
@@ -82,7 +83,7 @@ TEST(auto_follows_the_structure_and_the_guarantee)
     q.linear = &features;
     check(q, first_of("posterior-linear", "lsvi-ucb"));
     q.guarantee = pure;
-    check(q, "dp-ucbvi");
+    check(q, "posterior-tabular");
     q.guarantee = joint;
     q.linear = &brought;
     q.n_states = 0;

@@ -72,6 +72,23 @@ TEST(learners_with_rare_releases_pass)
     }
 }
 
+/* With delta 0 all visits count, and two users who share no row attain what is declared. */
+TEST(learners_with_rare_releases_pass_with_delta_0)
+{
+    tacit_agent_request q =
+        request_of((tacit_guarantee){TACIT_MODEL_JOINT, 1, 0}, TACIT_CALIBRATION_TIGHT);
+    q.kind = "posterior-tabular";
+    q.n_actions = q.horizon = 2;
+    q.stationary = true;
+    q.episodes = 12;
+    tacit_audit *a = audit(&q, 5000, 0);
+    assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
+    assert_within(a->share, 0.97, 1 + 1e-9);
+    assert_true(a->epsilon > 0 && a->epsilon <= 1);
+    assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
+    tacit_audit_destroy(a);
+}
+
 /* [QW23, section 5.2] prints noise of scale 3H/epsilon for a sensitivity of 2H in each of three streams. */
 TEST(the_printed_local_noise_is_convicted)
 {
