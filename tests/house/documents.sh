@@ -7,7 +7,7 @@
 # A block with main() is a program: built against the shared library and run; it must exit with 0.
 # A block with an #include or with a brace in the first column is a file: compiled. Anything else is
 # a fragment: compiled as the body of a function that sees all public headers. The programs of
-# README.md compile as C++ too (CXX names the compiler; without one this is skipped).
+# README.md and docs/how-to/c.md compile as C++ too (CXX names the compiler; without one this is skipped).
 set -euo pipefail
 root=$(cd "${1:?usage: documents.sh ROOT BUILD}" && pwd)
 build=$(cd "${2:?usage: documents.sh ROOT BUILD}" && pwd)
@@ -60,7 +60,7 @@ for page in "${pages[@]}"; do
                 [ ! -s "$box/said" ] || cat "$box/said"
                 failed=$((failed + 1))
             fi
-            if [ "$page" = README.md ] && [ -n "${CXX:-}" ] &&
+            if [[ $page == README.md || $page == docs/how-to/c.md ]] && [ -n "${CXX:-}" ] &&
                 ! "$CXX" -x c++ -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Werror \
                     -I "$root/include" -fsyntax-only "$unit"; then
                 echo "$page:$line: the program does not compile as C++"
@@ -72,5 +72,16 @@ for page in "${pages[@]}"; do
         fi
     done
 done
+# The Python on the front page, where the package is built.
+if [ -e "$build/python/tacit/_tacit.abi3.so" ]; then
+    awk '/^```/ && inside { exit } inside { print } /^```python/ { inside = 1 }' "$root/README.md" >"$box/front.py"
+    n=$((n + 1))
+    if [ ! -s "$box/front.py" ] ||
+        ! PYTHONPATH=$build/python timeout 120 /usr/bin/python3 "$box/front.py" >"$box/said" 2>&1 </dev/null; then
+        echo 'README.md: the Python does not run'
+        cat "$box/said"
+        failed=$((failed + 1))
+    fi
+fi
 echo "$n blocks, $failed failed"
 [ "$failed" -eq 0 ]
