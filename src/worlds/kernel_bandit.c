@@ -33,6 +33,8 @@ enum {
     DATA,
     LOW,
     HIGH,
+    CONTEXT_POINTS,
+    ACTION_POINTS,
     N_PARAMETERS
 };
 
@@ -54,6 +56,10 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
               "a CSV file instead of a random function: context,action,mean"},
     [LOW] = {"reward_low", TACIT_PARAMETER_REAL, "0", -1e9, 1e9, "of the file's rewards"},
     [HIGH] = {"reward_high", TACIT_PARAMETER_REAL, "1", -1e9, 1e9, "of the file's rewards"},
+    [CONTEXT_POINTS] = {"context_points", TACIT_PARAMETER_FILE, "", 0, 0,
+                        "a CSV file with context and a column for each of context_d coordinates"},
+    [ACTION_POINTS] = {"action_points", TACIT_PARAMETER_FILE, "", 0, 0,
+                       "a CSV file with action and a column for each of action_d coordinates"},
 };
 
 typedef struct field {
@@ -86,8 +92,58 @@ static void draw_block(size_t n, size_t d, tacit__dice *dice, double *out)
                                     : tacit__unit(tacit__dice_word(dice));
 }
 
-/* The field with its points; NULL without memory. */
-static field *draw_points(field w, size_t context_d, tacit__dice *dice)
+/* n points of d coordinates from a file: `what` and the coordinates, one line for each of 0 .. n - 1. */
+static tacit_status read_lines(tacit__csv *csv, const char *what, size_t n, size_t d, bool *seen,
+                               double *out, tacit_error *err)
+{
+    size_t lines = 0;
+    for (bool more;; lines++) {
+        uint32_t i;
+        TRY(tacit__csv_next(csv, &more, err));
+        if (!more)
+            break;
+        TRY(tacit__csv_index(csv, 0, what, (uint32_t)n - 1, &i, err));
+        if (seen[i])
+            return tacit__fail_at(err, TACIT_SYNTAX, csv->name, csv->line, "%s %u comes twice",
+                                  what, i);
+        seen[i] = true;
+        for (size_t j = 0; j < d; j++)
+            TRY(tacit__csv_real(csv, 1 + j, "coordinate", &out[i * d + j], err));
+    }
+    return lines == n
+               ? TACIT_OK
+               : tacit__fail_at(err, TACIT_SYNTAX, csv->name, 0,
+                                "%zu points, expected one for each of the %zu %ss", lines, n, what);
+}
+
+static tacit_status read_points(const tacit__value *value, const tacit__origin *origin,
+                                const char *what, size_t n, size_t d, double *out, tacit_error *err)
+{
+    tacit__text_file file = {.text = NULL};
+    tacit__csv csv;
+    if (value->text[0] == '\0')
+        return TACIT_OK;
+    bool *seen = tacit__alloc(n, sizeof *seen);
+    tacit_status status = seen != NULL ? tacit__text_file_read(value, origin, &file, err)
+                                       : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK)
+        status = tacit__csv_open(&csv, file.path, NULL, (tacit__span){file.text, file.size}, err);
+    if (status == TACIT_OK && (csv.n_fields != d + 1 || csv.field[0].size != strlen(what) ||
+                               memcmp(csv.field[0].text, what, strlen(what)) != 0))
+        status = tacit__fail_at(err, TACIT_SYNTAX, file.path, csv.line,
+                                "the header has %zu columns, expected '%s' and %zu coordinates "
+                                "(%s_d)",
+                                csv.n_fields, what, d, what);
+    if (status == TACIT_OK)
+        status = read_lines(&csv, what, n, d, seen, out, err);
+    tacit__text_file_close(&file);
+    tacit__free(seen);
+    return status;
+}
+
+/* The field with its points. On failure there is none. */
+static tacit_status make_points(field w, size_t context_d, tacit__dice *dice, const tacit__value *v,
+                                const tacit__origin *origin, field **out, tacit_error *err)
 {
     const size_t action_d = w.d - context_d, pairs = w.n_contexts * w.n_actions;
     double *contexts, *actions;
@@ -97,10 +153,15 @@ static field *draw_points(field w, size_t context_d, tacit__dice *dice)
     if (f == NULL || TACIT__PIECES(TACIT__PIECE(contexts, w.n_contexts * context_d),
                                    TACIT__PIECE(actions, w.n_actions * action_d)) == NULL) {
         tacit__workspace_destroy(f);
-        return NULL;
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     draw_block(w.n_contexts, context_d, dice, contexts);
     draw_block(w.n_actions, action_d, dice, actions);
+    tacit_status status =
+        read_points(&v[CONTEXT_POINTS], origin, "context", w.n_contexts, context_d, contexts, err);
+    if (status == TACIT_OK)
+        status =
+            read_points(&v[ACTION_POINTS], origin, "action", w.n_actions, action_d, actions, err);
     for (size_t c = 0; c < w.n_contexts; c++) {
         f->weights[c] = 1 / (double)w.n_contexts;
         for (size_t a = 0; a < w.n_actions; a++) {
@@ -110,7 +171,11 @@ static field *draw_points(field w, size_t context_d, tacit__dice *dice)
         }
     }
     tacit__workspace_destroy(contexts);
-    return f;
+    if (status == TACIT_OK)
+        *out = f;
+    else
+        tacit__workspace_destroy(f);
+    return status;
 }
 
 /* The function at every point, in original units. */
@@ -231,9 +296,8 @@ static tacit_status fill(field w, const tacit__value *v, const tacit__origin *or
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     tacit__dice_next(&dice);
-    field *f = *out = draw_points(w, context_d, &dice);
-    if (f == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    TRY(make_points(w, context_d, &dice, v, origin, out, err));
+    field *f = *out;
     if (table)
         return read_table(f, v, origin, half, err);
     tacit__kernel_fit(&kernel, f->n_contexts * f->n_actions, f->points);

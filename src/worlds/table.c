@@ -1,4 +1,5 @@
 /* Worlds from tables: `state,action,next_state,probability,reward`, and `state,probability` to begin with.
+ * With a column `step` in front, from 0 to horizon - 1, every step has transitions of its own.
  *
  * Each line is one outcome of an action in a state. The number of states follows from the largest state or
  * next state, the number of actions from the largest action, and every state must say what each action
@@ -11,6 +12,7 @@
 #include "worlds/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,17 +20,19 @@
 #include "base/memory.h"
 #include "worlds/csv.h"
 #include "worlds/kind.h"
+#include "worlds/table_structure.h"
 
 typedef struct entry {
-    uint32_t state, action;
+    uint32_t step, state, action; /* step 0 where all are alike */
     size_t line;
     tacit_outcome outcome;
 } entry;
 
 typedef struct table {
     const tacit__table_source *source;
-    entry *entries; /* sorted by state, action, line */
+    entry *entries; /* sorted by step, state, action, line */
     size_t n, cursor;
+    bool stepped; /* the file has a column for the step */
     size_t n_states, n_actions, longest;
     size_t terminal_line; /* the first that leads to the end; 0: none does */
     tacit_outcome *initial;
@@ -39,11 +43,14 @@ typedef struct table {
 #define TERMINAL UINT32_MAX /* the next state of lines, until the number of states is known */
 
 static const char transitions_header[] = "state,action,next_state,probability,reward";
+static const char stepped_header[] = "step,state,action,next_state,probability,reward";
 static const char initial_header[] = "state,probability";
 
 static int compare(const void *left, const void *right)
 {
     const entry *a = left, *b = right;
+    if (a->step != b->step)
+        return a->step < b->step ? -1 : 1;
     if (a->state != b->state)
         return a->state < b->state ? -1 : 1;
     if (a->action != b->action)
@@ -60,10 +67,11 @@ static tacit_status read_probability(const tacit__csv *csv, size_t i, double *ou
     return status;
 }
 
-static tacit_status read_next(const tacit__csv *csv, uint32_t *next, tacit_error *err)
+static tacit_status read_next(const tacit__csv *csv, size_t column, uint32_t *next,
+                              tacit_error *err)
 {
     static const char word[] = "terminal";
-    const tacit__span field = csv->field[2];
+    const tacit__span field = csv->field[column];
     int64_t number;
     if (field.size == sizeof word - 1 && memcmp(field.text, word, field.size) == 0) {
         *next = TERMINAL;
@@ -83,19 +91,16 @@ static tacit_status read_next(const tacit__csv *csv, uint32_t *next, tacit_error
 static tacit_status read_entry(table *t, const tacit__csv *csv, entry *e)
 {
     const tacit__table_source *source = t->source;
+    const size_t first = t->stepped; /* column of the state */
     e->line = csv->line;
-    tacit_status status =
-        tacit__csv_index(csv, 0, "state", TACIT__MAX_STATES - 1, &e->state, t->err);
-    if (status == TACIT_OK)
-        status = tacit__csv_index(csv, 1, "action", TACIT__MAX_ACTIONS - 1, &e->action, t->err);
-    if (status == TACIT_OK)
-        status = read_next(csv, &e->outcome.next, t->err);
-    if (status == TACIT_OK)
-        status = read_probability(csv, 3, &e->outcome.prob, t->err);
-    if (status == TACIT_OK)
-        status = tacit__csv_real(csv, 4, "reward", &e->outcome.reward, t->err);
-    if (status != TACIT_OK)
-        return status;
+    e->step = 0;
+    if (t->stepped)
+        TRY(tacit__csv_index(csv, 0, "step", (uint32_t)source->horizon - 1, &e->step, t->err));
+    TRY(tacit__csv_index(csv, first, "state", TACIT__MAX_STATES - 1, &e->state, t->err));
+    TRY(tacit__csv_index(csv, first + 1, "action", TACIT__MAX_ACTIONS - 1, &e->action, t->err));
+    TRY(read_next(csv, first + 2, &e->outcome.next, t->err));
+    TRY(read_probability(csv, first + 3, &e->outcome.prob, t->err));
+    TRY(tacit__csv_real(csv, first + 4, "reward", &e->outcome.reward, t->err));
     bool below = e->outcome.reward < source->reward_low;
     if (below || e->outcome.reward > source->reward_high)
         return tacit__fail_at(t->err, TACIT_OUT_OF_BOUND, csv->name, csv->line,
@@ -114,11 +119,23 @@ static size_t count_lines(tacit__span text)
     return n;
 }
 
+/* Whether the header begins with a step. */
+static bool has_steps(tacit__span text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    if (text.size >= 3 && memcmp(text.text, mark, 3) == 0)
+        text = (tacit__span){text.text + 3, text.size - 3};
+    text = tacit__span_trim(text);
+    return text.size > 4 && memcmp(text.text, "step", 4) == 0;
+}
+
 static tacit_status read_transitions(table *t)
 {
     tacit__csv csv;
     const tacit__table_source *source = t->source;
-    tacit_status status = tacit__csv_open(&csv, source->transitions_name, transitions_header,
+    t->stepped = has_steps(source->transitions);
+    tacit_status status = tacit__csv_open(&csv, source->transitions_name,
+                                          t->stepped ? stepped_header : transitions_header,
                                           source->transitions, t->err);
     if (status != TACIT_OK)
         return status;
@@ -156,7 +173,9 @@ static tacit_status check_row(const table *t, size_t first, size_t *end)
     const entry *e = &t->entries[first];
     double sum = 0;
     size_t i = first;
-    for (; i < t->n && t->entries[i].state == e->state && t->entries[i].action == e->action; i++)
+    for (; i < t->n && t->entries[i].step == e->step && t->entries[i].state == e->state &&
+           t->entries[i].action == e->action;
+         i++)
         sum += t->entries[i].outcome.prob;
     *end = i;
     if (fabs(sum - 1) > TACIT__SUM_TOLERANCE)
@@ -166,21 +185,37 @@ static tacit_status check_row(const table *t, size_t first, size_t *end)
     return TACIT_OK;
 }
 
-/* Every state has every action, and each of them probabilities that sum to one. */
+/* Entry `at` begins the row of this step, state and action. */
+static tacit_status check_present(const table *t, size_t at, uint32_t h, uint32_t s, uint32_t a)
+{
+    const entry *e = &t->entries[at];
+    if (at < t->n && e->step == h && e->state == s && e->action == a)
+        return TACIT_OK;
+    char step[32] = "", number[16] = "";
+    if (t->stepped) {
+        (void)snprintf(step, sizeof step, "step %u, ", h);
+        (void)snprintf(number, sizeof number, "%u,", h);
+    }
+    return tacit__fail_at(t->err, TACIT_SYNTAX, t->source->transitions_name, 0,
+                          "%sstate %u, action %u has no line; each of the %zu states needs "
+                          "all %zu actions%s (to stay for ever: %s%u,%u,%u,1,0)",
+                          step, s, a, t->n_states, t->n_actions, t->stepped ? " in every step" : "",
+                          number, s, a, s);
+}
+
+/* Every state has every action, in every step if there are steps, and each of them probabilities that sum
+ * to one. */
 static tacit_status check_rows(table *t)
 {
     size_t at = 0, end;
-    for (uint32_t s = 0; s < t->n_states; s++)
-        for (uint32_t a = 0; a < t->n_actions; a++, at = end) {
-            if (at == t->n || t->entries[at].state != s || t->entries[at].action != a)
-                return tacit__fail_at(
-                    t->err, TACIT_SYNTAX, t->source->transitions_name, 0,
-                    "state %u, action %u has no line; each of the %zu states needs "
-                    "all %zu actions (to stay for ever: %u,%u,%u,1,0)",
-                    s, a, t->n_states, t->n_actions, s, a, s);
-            TRY(check_row(t, at, &end));
-            t->longest = end - at > t->longest ? end - at : t->longest;
-        }
+    const uint32_t n_steps = t->stepped ? (uint32_t)t->source->horizon : 1;
+    for (uint32_t h = 0; h < n_steps; h++)
+        for (uint32_t s = 0; s < t->n_states; s++)
+            for (uint32_t a = 0; a < t->n_actions; a++, at = end) {
+                TRY(check_present(t, at, h, s, a));
+                TRY(check_row(t, at, &end));
+                t->longest = end - at > t->longest ? end - at : t->longest;
+            }
     return TACIT_OK;
 }
 
@@ -258,18 +293,23 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     table *t = context;
     TACIT__REQUIRE(t->cursor <= t->n);
     size_t n = 0;
-    (void)layer;
     if (t->terminal_line > 0 && s + (size_t)1 == t->n_states) {
         out[0] = (tacit_outcome){.next = s, .prob = 1};
         return 1;
     }
     for (; t->cursor < t->n; t->cursor++, n++) {
         const entry *e = &t->entries[t->cursor];
-        if (e->state != s || e->action != action)
+        if (e->step != layer || e->state != s || e->action != action)
             break;
         out[n] = e->outcome;
     }
     return n;
+}
+
+/* Outcomes of the end of an episode, which has no lines. */
+static size_t count_endings(const table *t)
+{
+    return t->terminal_line > 0 ? t->n_actions * (t->stepped ? t->source->horizon : 1) : 0;
 }
 
 tacit_status tacit__table_create(const tacit__table_source *source, tacit__mdp **out,
@@ -288,11 +328,11 @@ tacit_status tacit__table_create(const tacit__table_source *source, tacit__mdp *
         const tacit__mdp_spec spec = {.n_states = t.n_states,
                                       .n_actions = t.n_actions,
                                       .horizon = source->horizon,
-                                      .stationary = true,
+                                      .stationary = !t.stepped,
                                       .reward_low = source->reward_low,
                                       .reward_high = source->reward_high,
                                       .row_max = t.longest,
-                                      .total_max = t.n + (t.terminal_line > 0 ? t.n_actions : 0),
+                                      .total_max = t.n + count_endings(&t),
                                       .row = row,
                                       .context = &t,
                                       .initial = t.initial,
@@ -306,11 +346,22 @@ tacit_status tacit__table_create(const tacit__table_source *source, tacit__mdp *
 
 /* --- The kind ---------------------------------------------------------------------------------- */
 
-enum { TRANSITIONS, INITIAL, HORIZON, REWARD_LOW, REWARD_HIGH, OBTAIN, N_PARAMETERS };
+enum {
+    TRANSITIONS,
+    INITIAL,
+    HORIZON,
+    REWARD_LOW,
+    REWARD_HIGH,
+    FEATURES,
+    KERNELS,
+    OBTAIN,
+    N_PARAMETERS
+};
 
 static const tacit_parameter parameters[N_PARAMETERS] = {
-    [TRANSITIONS] = {"transitions", TACIT_PARAMETER_FILE, NULL, 0, 0,
-                     "CSV file with state,action,next_state,probability,reward"},
+    [TRANSITIONS] =
+        {"transitions", TACIT_PARAMETER_FILE, NULL, 0, 0,
+         "CSV file with state,action,next_state,probability,reward, or with step in front"},
     [INITIAL] = {"initial", TACIT_PARAMETER_FILE, "", 0, 0,
                  "CSV file with state,probability; without it everyone starts in state 0"},
     [HORIZON] = TACIT__HORIZON_PARAMETER(NULL),
@@ -318,9 +369,36 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                     "least reward of a step in the table's units; becomes 0"},
     [REWARD_HIGH] = {"reward_high", TACIT_PARAMETER_REAL, "1", -1e100, 1e100,
                      "largest reward of a step in the table's units; becomes 1"},
+    [FEATURES] = {"features", TACIT_PARAMETER_FILE, "", 0, 0,
+                  "CSV file with state,action and a column for each feature, for linear learners"},
+    [KERNELS] =
+        {"kernels", TACIT_PARAMETER_FILE, "", 0, 0,
+         "CSV file with kernel,state,action,next_state,probability, for learners of mixtures"},
     [OBTAIN] = {"obtain", TACIT_PARAMETER_TEXT, "", 0, 0,
                 "where the files come from, shown when one is missing"},
 };
+
+/* Features or kernels, if they are given. A failure leaves the process to the caller. */
+static tacit_status read_structure(const tacit__value *values, const tacit__origin *origin,
+                                   tacit__model *out, tacit_error *err)
+{
+    const bool features = values[FEATURES].given, kernels = values[KERNELS].given;
+    tacit__text_file file = {.text = NULL};
+    if (features && kernels)
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)values[KERNELS].line,
+                              "a table has features or kernels, not both");
+    if (!features && !kernels)
+        return TACIT_OK;
+    tacit_status status = tacit__text_file_obtain(&values[features ? FEATURES : KERNELS],
+                                                  &values[OBTAIN], origin, &file, err);
+    const tacit__span text = {file.text, file.size};
+    if (status == TACIT_OK && features)
+        status = tacit__table_features(text, file.path, out, err);
+    else if (status == TACIT_OK)
+        status = tacit__table_kernels(text, file.path, out, err);
+    tacit__text_file_close(&file);
+    return status;
+}
 
 static tacit_status create(const tacit__value *values, const tacit__origin *origin,
                            tacit__model *out, tacit_error *err)
@@ -352,7 +430,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
     }
     tacit__text_file_close(&transitions);
     tacit__text_file_close(&initial);
-    return status;
+    return status == TACIT_OK ? read_structure(values, origin, out, err) : status;
 }
 
 const tacit__kind tacit__kind_table = {
