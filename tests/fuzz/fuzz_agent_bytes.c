@@ -324,11 +324,10 @@ static void try_model(size_t which, bytes b)
         serve(device, which, 1); /* as if it had not been asked */
     } else if (tacit_agent_report(device, NULL, NULL, &size, NULL) == TACIT_OK) {
         tacit_trajectory t = play(device, which);
-        uint8_t *report = malloc(size);
+        SCOPED_FREE uint8_t *report = malloc(size);
         require(tacit_agent_report(device, &t, report, &size, NULL) == TACIT_OK);
         SCOPED(tacit_agent) *server = hire(which);
         require(is_counted(tacit_agent_check_report(server, report, size, NULL)));
-        free(report);
     }
 }
 

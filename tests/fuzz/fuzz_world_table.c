@@ -21,11 +21,10 @@ static void check(const tacit__mdp *mdp)
         }
         require(fabs(sum - 1) < 1e-12);
     }
-    double *scratch = calloc(2 * mdp->n_states, sizeof *scratch);
+    SCOPED_FREE double *scratch = calloc(2 * mdp->n_states, sizeof *scratch);
     require(scratch != NULL);
     double value = tacit__mdp_solve(mdp, NULL, NULL, scratch);
     require(value >= 0 && value <= (double)mdp->horizon * (1 + 1e-12));
-    free(scratch);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -188,7 +188,7 @@ TEST(two_lives_of_a_sum)
             }
             size_t size;
             assert_ok(tacit_sum_save(first.sum, NULL, &size, NULL));
-            void *saved = malloc(size);
+            SCOPED_FREE void *saved = malloc(size);
             assert_ok(tacit_sum_save(first.sum, saved, &size, NULL));
             for (int life = 0; life < 3; life++) {
                 sum_rig_open_unit(&lives[life], &spec, 2 + (uint64_t)life);
@@ -203,7 +203,6 @@ TEST(two_lives_of_a_sum)
                 sum_rig_close(&lives[life]);
             }
             sum_rig_close(&first);
-            free(saved);
         }
 }
 
@@ -360,7 +359,7 @@ static void check_agent(const variant *v)
     for (size_t k = 0; k < EARLY; k++)
         learn(first, &users[k]);
     assert_ok(tacit_agent_save(first, NULL, &size, NULL));
-    void *saved = malloc(size);
+    SCOPED_FREE void *saved = malloc(size);
     assert_ok(tacit_agent_save(first, saved, &size, NULL));
     for (size_t life = 0; life < 3; life++) {
         lives[life] = agent_of(&request, 2 + life);
@@ -375,7 +374,6 @@ static void check_agent(const variant *v)
         free_tape(&tapes[life]);
         tacit_agent_destroy(lives[life]);
     }
-    free(saved);
     tacit__workspace_destroy(users);
 }
 
@@ -414,9 +412,8 @@ TEST(two_reports_of_one_device)
             size_t size;
             tacit_trajectory t = tacit__user_trajectory(&users[d == 1]);
             assert_ok(tacit_agent_report(devices[d], &t, NULL, &size, NULL));
-            void *report = malloc(size);
+            SCOPED_FREE void *report = malloc(size);
             assert_ok(tacit_agent_report(devices[d], &t, report, &size, NULL));
-            free(report);
         }
         assert_same_tapes(&tapes[0], &tapes[2]);
         assert_parted(&tapes[0], &tapes[1], false, v.kind);

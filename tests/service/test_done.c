@@ -31,9 +31,8 @@ static const char *open_path(const server *s, const char *body)
 
 TEST(an_episode_is_finished_when_it_is_done)
 {
-    server s;
     char first[1024], second[1024];
-    begin(&s, walks);
+    SERVER(s, walks);
     const char *path = open_path(&s, "{\"learner\":\"walk\"}");
     decide(&s, path, "{\"state\":0}", first);
     assert_observed(&s, first, ",\"reward\":1,\"next_state\":2", "open");
@@ -50,14 +49,12 @@ TEST(an_episode_is_finished_when_it_is_done)
     kill_and_start(&s);
     assert_observed(&s, second, ",\"done\":true", "finished");
     server_wait_users(&s, "walk", 1);
-    end(&s);
 }
 
 TEST(what_contradicts_an_end_is_refused)
 {
-    server s;
     char decisions[3][1024];
-    begin(&s, walks);
+    SERVER(s, walks);
     const char *path = open_path(&s, "{\"learner\":\"walk\"}");
     decide(&s, path, "{\"state\":0,\"step\":0}", decisions[0]);
     decide(&s, path, "{\"state\":1,\"step\":1}", decisions[1]);
@@ -70,16 +67,14 @@ TEST(what_contradicts_an_end_is_refused)
     assert_error(observe(&s, decisions[2], ",\"reward\":1"), 409, "contradiction", "decision");
     assert_error(observe(&s, decisions[1], ",\"done\":1"), 422, "out_of_range", "done");
     assert_error(observe(&s, decisions[1], ",\"done\":\"yes\""), 422, "out_of_range", "done");
-    end(&s);
 }
 
 /* The record has the steps that were. */
 TEST(the_record_ends_where_the_episode_did)
 {
     static char text[1 << 14];
-    server s;
     char decision[1024];
-    begin(&s, walks);
+    SERVER(s, walks);
     const char *path = open_path(&s, "{\"learner\":\"walk\"}");
     decide(&s, path, "{\"state\":3}", decision);
     assert_observed(&s, decision, ",\"reward\":1,\"next_state\":4,\"done\":true", "finished");
@@ -87,14 +82,12 @@ TEST(the_record_ends_where_the_episode_did)
                      0);
     assert_non_null(strstr(text, "\"step\":0"));
     assert_null(strstr(text, "\"step\":1"));
-    end(&s);
 }
 
 TEST(rewards_lie_in_the_range_of_the_space)
 {
-    server s;
     char decision[1024];
-    begin(&s, walks);
+    SERVER(s, walks);
     const char *path = open_path(&s, "{\"learner\":\"cost\"}");
     decide(&s, path, "{\"state\":3}", decision);
     assert_error(observe(&s, decision, ",\"reward\":0.5"), 422, "out_of_range", "reward");
@@ -107,27 +100,23 @@ TEST(rewards_lie_in_the_range_of_the_space)
     decide(&s, path, "{\"state\":3}", decision);
     assert_error(observe(&s, decision, ",\"reward\":1,\"done\":true"), 422, "out_of_range", "done");
     assert_observed(&s, decision, ",\"reward\":1,\"next_state\":4", "open");
-    end(&s);
 }
 
 TEST(users_who_bring_features_end_in_features)
 {
-    server s;
     char decision[1024];
-    begin(&s, walks);
+    SERVER(s, walks);
     const char *path = open_path(&s, "{\"learner\":\"steps\"}");
     decide(&s, path, "{\"context\":[0.5,0.5,0,0.5]}", decision);
     assert_observed(&s, decision, ",\"reward\":1,\"next_context\":[0,0,0,0],\"done\":true",
                     "finished");
     server_wait_users(&s, "steps", 1);
-    end(&s);
 }
 
 /* Devices: a report of an episode of any length is accepted, and all have one size. */
 TEST(devices_report_episodes_of_any_length)
 {
-    server s;
-    begin(&s, walks);
+    SERVER(s, walks);
     size_t size = 0;
     for (size_t length = 0; length <= 3; length++) {
         const uint32_t states[4] = {0, 1, 2, 2}, actions[3] = {0, 1, 0};
@@ -152,7 +141,6 @@ TEST(devices_report_episodes_of_any_length)
         free(body);
     }
     server_wait_users(&s, "ours", 4);
-    end(&s);
 }
 
 /* The parts: in every order of calls the same episode, and what it says of its length. */

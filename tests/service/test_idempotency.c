@@ -196,7 +196,7 @@ TEST(those_who_come_at_once_get_one_answer)
 {
     enum { RACERS = 8 };
     pthread_t threads[RACERS];
-    racer *racers = calloc(RACERS, sizeof *racers);
+    SCOPED_FREE racer *racers = calloc(RACERS, sizeof *racers);
     SERVER(s, keyed);
     for (int i = 0; i < RACERS; i++) {
         racers[i].s = &s;
@@ -208,7 +208,6 @@ TEST(those_who_come_at_once_get_one_answer)
         assert_int_equal(racers[i].status, 200);
         assert_string_equal(strchr(racers[i].heard, '{'), strchr(racers[0].heard, '{'));
     }
-    free(racers);
 }
 
 /* --- Reports ------------------------------------------------------------------------------------ */

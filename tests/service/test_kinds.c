@@ -403,7 +403,7 @@ typedef struct crowd {
 static void *play(void *context)
 {
     crowd *c = context;
-    visit *v = malloc(sizeof *v);
+    SCOPED_FREE visit *v = malloc(sizeof *v);
     for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->n_learners;) {
         *v = (visit){.server = c->server, .learner = &learners[i]};
         bool good = learners[i].trouble[0] == '\0';
@@ -418,7 +418,6 @@ static void *play(void *context)
         if (c->to == USERS && learners[i].late != NULL && good)
             (void)(end_late(&learners[i]) && wait_users(v, USERS + 1));
     }
-    free(v);
     return NULL;
 }
 

@@ -40,7 +40,7 @@ static void begin_with(server *s, const char *origins)
 
 TEST(pages_of_a_declared_origin_read_the_billboard_and_report)
 {
-    server s;
+    SCOPED_BY(end) server s;
     begin_with(&s, "origins: [" SHOP ", 'http://127.0.0.1:8000']\n");
     assert_int_equal(ask(&s, "GET", "/v1/billboard?learner=ours", SHOP, "", ""), 200);
     assert_true(allows(SHOP));
@@ -60,7 +60,6 @@ TEST(pages_of_a_declared_origin_read_the_billboard_and_report)
     /* a refusal can be read as well, or the page could not say what is wrong */
     assert_int_equal(ask(&s, "POST", "/v1/reports", SHOP, "", "{}"), 401);
     assert_true(allows(SHOP));
-    end(&s);
 }
 
 TEST(no_other_page_and_no_other_route)
@@ -77,7 +76,7 @@ TEST(no_other_page_and_no_other_route)
         {"POST", "/v1/decide"},    {"POST", "/v1/observe"}, {"POST", "/v1/episodes"},
         {"OPTIONS", "/v1/decide"}, {"OPTIONS", "/healthz"}, {"OPTIONS", "/v1/billboards"},
     };
-    server s;
+    SCOPED_BY(end) server s;
     begin_with(&s, "origins: [" SHOP "]\n");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_int_equal(ask(&s, "GET", "/v1/billboard?learner=ours", others[i], "", ""), 200);
@@ -92,16 +91,14 @@ TEST(no_other_page_and_no_other_route)
     }
     assert_int_equal(ask(&s, "GET", "/v1/billboard?learner=ours", SHOP, "Origin: null\r\n", ""),
                      400); /* two origins are two answers */
-    end(&s);
 }
 
 TEST(without_origins_nothing_is_said_of_them)
 {
-    server s;
+    SCOPED_BY(end) server s;
     begin_with(&s, "");
     assert_int_equal(ask(&s, "GET", "/v1/billboard?learner=ours", SHOP, "", ""), 200);
     assert_null(strstr(answer, "Access-Control"));
     assert_null(strstr(answer, "Vary:"));
     assert_int_equal(ask(&s, "OPTIONS", "/v1/reports", SHOP, "", ""), 405);
-    end(&s);
 }

@@ -138,7 +138,7 @@ static void learn(place *p)
 TEST(a_state_is_the_old_one_until_all_of_the_new_one_is_there)
 {
     SCOPED_BY(close_place) place p;
-    uint8_t *before = malloc(SIZE);
+    SCOPED_FREE uint8_t *before = malloc(SIZE);
     open_place(&p);
     for (uint64_t round = 0; round < 4; round++) {
         memcpy(before, p.state, SIZE);
@@ -159,7 +159,6 @@ TEST(a_state_is_the_old_one_until_all_of_the_new_one_is_there)
         checkpoint(&p, SIZE, 0);
         assert_state(&p, p.state, SIZE, round + 1);
     }
-    free(before);
 }
 
 TEST(inputs_go_a_few_at_a_time_and_none_too_many)
@@ -192,13 +191,12 @@ static int count_in(const char *path, const uint8_t *what, size_t n)
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return 0;
-    uint8_t *bytes = malloc(1 << 23);
+    SCOPED_FREE uint8_t *bytes = malloc(1 << 23);
     size_t size = fread(bytes, 1, 1 << 23, file);
     (void)fclose(file);
     int found = 0;
     for (size_t i = 0; i + n <= size; i++)
         found += memcmp(bytes + i, what, n) == 0;
-    free(bytes);
     return found;
 }
 

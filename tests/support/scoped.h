@@ -2,11 +2,15 @@
  *
  *     SCOPED(tacit_agent) *agent = agent_of(&request, 1);     a pointer to a type that has a row below
  *     SCOPED_BY(arena_close) arena a = arena_open(...);       any type, by a function of its address
+ *     SCOPED_FREE char *text = malloc(n);                     memory of malloc
  *
  * A file that has a type of its own adds a row: SCOPED_TYPE(tacit__gram, tacit__gram_destroy). A failed assertion leaves
  * the block without destroying anything, as cmocka always has. */
 #ifndef TACIT_TESTS_SCOPED_H
 #define TACIT_TESTS_SCOPED_H
+
+#include <stdlib.h>
+#include <string.h>
 
 #include <tacit/agent.h>
 #include <tacit/audit.h>
@@ -21,11 +25,19 @@
 
 #define SCOPED(type) __attribute__((cleanup(scoped_end_##type))) type
 #define SCOPED_BY(end) __attribute__((cleanup(end)))
+#define SCOPED_FREE __attribute__((cleanup(scoped_free)))
 #define SCOPED_TYPE(type, destroy)                                                                 \
     static inline void scoped_end_##type(type **x)                                                 \
     {                                                                                              \
         destroy(*x);                                                                               \
     }
+
+static inline void scoped_free(void *address)
+{
+    void *memory;
+    memcpy(&memory, address, sizeof memory);
+    free(memory);
+}
 
 SCOPED_TYPE(tacit_agent, tacit_agent_destroy)
 SCOPED_TYPE(tacit_world, tacit_world_destroy)

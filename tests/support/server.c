@@ -300,7 +300,7 @@ int server_ask(const server *s, const char *token, const char *method, const cha
                const char *extra, const char *body, char answer[SERVER_ANSWER])
 {
     size_t length = body != NULL ? strlen(body) : 0, room = length + 4096;
-    char *text = malloc(room);
+    SCOPED_FREE char *text = malloc(room);
     int fd = server_connect(s), status = 0;
     answer[0] = '\0';
     if (fd >= 0) {
@@ -320,7 +320,6 @@ int server_ask(const server *s, const char *token, const char *method, const cha
             got < whole_size(answer))
             status = 0;
     }
-    free(text);
     return status;
 }
 
@@ -346,7 +345,7 @@ int server_talk(const server *s, int *fd, const char *method, const char *path, 
                 const char *body, char answer[SERVER_ANSWER])
 {
     size_t length = body != NULL ? strlen(body) : 0, room = length + 4096;
-    char *text = malloc(room);
+    SCOPED_FREE char *text = malloc(room);
     answer[0] = '\0';
     int n = snprintf(text, room,
                      "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%s"
@@ -362,7 +361,6 @@ int server_talk(const server *s, int *fd, const char *method, const char *path, 
             *fd = -1;
         }
     }
-    free(text);
     return *fd >= 0 && strncmp(answer, "HTTP/1.1 ", 9) == 0 ? atoi(answer + 9) : 0;
 }
 

@@ -36,7 +36,7 @@ double solve_plainly(size_t d, const double *m, const double *b, double *x)
 
 void invert_plainly(size_t d, const double *m, double *out)
 {
-    double *x = calloc(d, sizeof *x);
+    SCOPED_FREE double *x = calloc(d, sizeof *x);
     assert_non_null(x);
     for (size_t j = 0; j < d; j++) {
         for (size_t i = 0; i < d; i++)
@@ -45,5 +45,4 @@ void invert_plainly(size_t d, const double *m, double *out)
         for (size_t i = 0; i < d; i++)
             out[i * d + j] = x[i];
     }
-    free(x);
 }

@@ -229,7 +229,7 @@ TEST(a_learner_through_bytes_is_the_direct_one)
         SCOPED(tacit_agent) *server = hire_seeded(&a, v, EPISODES, 9);
         size_t size = 0;
         assert_ok(tacit_agent_report(users, NULL, NULL, &size, NULL));
-        uint8_t *report = malloc(size);
+        SCOPED_FREE uint8_t *report = malloc(size);
         for (uint64_t k = 0; k + 1 < EPISODES; k++) {
             tacit_billboard x, y;
             assert_ok(tacit_agent_plan(direct, &x, NULL));
@@ -245,7 +245,6 @@ TEST(a_learner_through_bytes_is_the_direct_one)
         /* the last user's report is taken and not used, and then it is over */
         assert_ok(tacit_agent_absorb(server, report, size, NULL));
         assert_status(tacit_agent_absorb(server, report, size, NULL), TACIT_EXHAUSTED);
-        free(report);
     }
 }
 
@@ -286,7 +285,7 @@ TEST(bad_reports_are_refused_and_change_nothing)
         assert_ok(tacit_agent_plan(server, &board, NULL));
         tacit_trajectory t = arena_play(&a, 0, &board);
         assert_ok(tacit_agent_report(users, &t, NULL, &size, NULL));
-        uint8_t *report = malloc(size + 1);
+        SCOPED_FREE uint8_t *report = malloc(size + 1);
         size_t n = size;
         assert_ok(tacit_agent_report(users, &t, report, &n, NULL));
         agent_bytes before = agent_saved(server);
@@ -319,7 +318,6 @@ TEST(bad_reports_are_refused_and_change_nothing)
         size_t small = size - 1;
         assert_status(tacit_agent_report(users, &t, report, &small, NULL), TACIT_BAD_ARGUMENT);
         free(before.data);
-        free(report);
     }
 }
 

@@ -63,8 +63,8 @@ TEST(many_users_are_learned_as_one_by_one)
 {
     const tables t = some_users();
     const tacit_trajectories users = all_of(&t);
-    tacit_agent *one = tabular(USERS, TACIT_OUTSIDE_REFUSE),
-                *many = tabular(USERS, TACIT_OUTSIDE_REFUSE);
+    SCOPED(tacit_agent) *one = tabular(USERS, TACIT_OUTSIDE_REFUSE),
+                        *many = tabular(USERS, TACIT_OUTSIDE_REFUSE);
     size_t learned;
     for (size_t u = 0; u < USERS; u++)
         assert_ok(tacit_agent_learn(one,
@@ -80,8 +80,6 @@ TEST(many_users_are_learned_as_one_by_one)
     assert_status(tacit_agent_learn_many(many, 1, &users, &learned, NULL), TACIT_EXHAUSTED);
     assert_int_equal(learned, 0);
     assert_ok(tacit_agent_learn_many(many, 0, &users, &learned, NULL));
-    tacit_agent_destroy(one);
-    tacit_agent_destroy(many);
 }
 
 TEST(the_users_before_a_failure_are_learned_and_no_others)
@@ -89,9 +87,9 @@ TEST(the_users_before_a_failure_are_learned_and_no_others)
     tables t = some_users();
     t.rewards[4][1] = 1.5;
     const tacit_trajectories users = all_of(&t);
-    tacit_agent *four = tabular(USERS, TACIT_OUTSIDE_REFUSE),
-                *many = tabular(USERS, TACIT_OUTSIDE_REFUSE),
-                *clipped = tabular(USERS, TACIT_OUTSIDE_CLIP);
+    SCOPED(tacit_agent) *four = tabular(USERS, TACIT_OUTSIDE_REFUSE),
+                        *many = tabular(USERS, TACIT_OUTSIDE_REFUSE),
+                        *clipped = tabular(USERS, TACIT_OUTSIDE_CLIP);
     tacit_error err = TACIT_ERROR_INIT;
     size_t learned = 99;
     assert_ok(tacit_agent_learn_many(four, 4, &users, &learned, NULL));
@@ -107,9 +105,6 @@ TEST(the_users_before_a_failure_are_learned_and_no_others)
                                      &learned, NULL));
     assert_int_equal(learned, USERS - 4);
     assert_true(tacit_agent_was_cut(clipped)); /* the first of them */
-    tacit_agent_destroy(four);
-    tacit_agent_destroy(many);
-    tacit_agent_destroy(clipped);
 }
 
 static tacit_agent *bandit(const tacit_bandit *b)
@@ -140,7 +135,7 @@ TEST(vectors_become_features_that_learners_accept)
     assert_int_equal(tacit_features_size(D - 1, ACTIONS), sizeof phi[0] / sizeof(double));
     assert_ok(tacit_features_make(USERS, D - 1, low, high, x[0], ACTIONS, phi[0][0], &cut, NULL));
     assert_false(cut);
-    tacit_agent *one = bandit(&b), *many = bandit(&b);
+    SCOPED(tacit_agent) *one = bandit(&b), *many = bandit(&b);
     uint32_t actions[USERS], same[USERS];
     double probabilities[USERS];
     size_t done;
@@ -165,13 +160,11 @@ TEST(vectors_become_features_that_learners_accept)
         &(tacit_trajectories){.actions = actions, .rewards = rewards, .features = phi[0][0]}, &done,
         NULL));
     assert_same_state(one, many);
-    tacit_agent_destroy(one);
-    tacit_agent_destroy(many);
 }
 
 TEST(actions_before_a_failure_are_written_and_no_others)
 {
-    tacit_agent *agent = tabular(USERS, TACIT_OUTSIDE_REFUSE);
+    SCOPED(tacit_agent) *agent = tabular(USERS, TACIT_OUTSIDE_REFUSE);
     const uint32_t states[] = {0, 1, 2, 0};
     uint32_t actions[] = {7, 7, 7, 7};
     size_t done = 99;
@@ -189,7 +182,6 @@ TEST(actions_before_a_failure_are_written_and_no_others)
         TACIT_OUT_OF_BOUND);
     assert_status(tacit_agent_act_many(agent, 1, 0, NULL, NULL, NULL, actions, NULL, &done, &err),
                   TACIT_BAD_ARGUMENT);
-    tacit_agent_destroy(agent);
 }
 
 TEST(features_of_vectors_are_what_the_header_says)
@@ -249,12 +241,11 @@ TEST(a_ledger_tells_what_has_passed_and_what_it_cost)
     assert_within(all.epsilon.high, 0.99, 1);
     assert_true(tacit_ledger_is_simulated(ledger));
     tacit_agent_destroy(agent);
-    tacit_agent *open = agent_of(
+    SCOPED(tacit_agent) *open = agent_of(
         &(tacit_agent_request){
             .kind = "ucbvi", .n_states = 2, .n_actions = 2, .horizon = 2, .episodes = 3},
         1);
     assert_null(tacit_agent_ledger(open));
-    tacit_agent_destroy(open);
 }
 
 /* Fresh releases are paid one by one: after 4 of 16, half of mu for Gaussian noise and a quarter of epsilon for Laplace. */
@@ -270,14 +261,13 @@ TEST(fresh_releases_are_charged_as_they_pass)
                                     .column_l1 = 16,
                                     .column_l2 = 4,
                                     .mechanism = "fresh"};
-        tacit_plan *plan;
-        tacit_noise *noise;
-        tacit_ledger *ledger;
+        SCOPED(tacit_plan) *plan = NULL;
+        SCOPED(tacit_ledger) *ledger = NULL;
         tacit_composition spent;
         assert_ok(tacit_plan_create(&plan));
         assert_ok(tacit_plan_declare(plan, &line, NULL));
         assert_ok(tacit_plan_set_scale(plan, "counts", law, 16, NULL));
-        assert_ok(tacit_noise_create_simulated(1, &noise));
+        SCOPED(tacit_noise) *noise = simulated_noise(1);
         assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
         tacit__gate *gate;
         assert_ok(tacit__gate_open(ledger, &(tacit__gate_spec){.name = "counts", .lattice_bits = 4},
@@ -290,9 +280,6 @@ TEST(fresh_releases_are_charged_as_they_pass)
             else
                 assert_close(spent.epsilon.high, (double)step / 16, 1e-12);
         }
-        tacit_ledger_destroy(ledger);
-        tacit_noise_destroy(noise);
-        tacit_plan_destroy(plan);
     }
 }
 
@@ -301,7 +288,7 @@ TEST(many_vectors_are_added_as_one_by_one)
     double x[6][2] = {{0.5, 0}, {-0.25, 0.25}, {0, 0.125}, {1, 0}, {2, 2}, {0, 0}};
     for (int i = 0; i < N_SUM_KINDS; i++) {
         const tacit_sum_spec spec = sum_spec_of(sum_kinds[i], 2, 5);
-        sum_rig one, many;
+        SCOPED_BY(sum_rig_close) sum_rig one, many;
         double a[2], b[2];
         size_t added = 99;
         sum_rig_open(&one, &spec, "s", 1, 3);
@@ -315,7 +302,5 @@ TEST(many_vectors_are_added_as_one_by_one)
         assert_memory_equal(a, b, sizeof a);
         assert_status(tacit_sum_add_many(many.sum, 2, x[2], &added, NULL), TACIT_EXHAUSTED);
         assert_int_equal(added, 1);
-        sum_rig_close(&one);
-        sum_rig_close(&many);
     }
 }

@@ -189,8 +189,8 @@ static const uint32_t states[SMALL_STEPS + 1] = {0, 1, 0, 1}, actions[SMALL_STEP
 
 TEST(an_episode_that_is_too_long_is_refused_or_cut)
 {
-    tacit_agent *refuse = tabular((tacit_agent_request){0}),
-                *clip = tabular((tacit_agent_request){.outside = TACIT_OUTSIDE_CLIP});
+    SCOPED(tacit_agent) *refuse = tabular((tacit_agent_request){0}),
+                        *clip = tabular((tacit_agent_request){.outside = TACIT_OUTSIDE_CLIP});
     const double rewards[SMALL_STEPS] = {0, 1, 0.5};
     const tacit_trajectory t = {
         .states = states, .actions = actions, .rewards = rewards, .length = SMALL_STEPS + 1};
@@ -199,8 +199,6 @@ TEST(an_episode_that_is_too_long_is_refused_or_cut)
     assert_string_equal(err.message, "the episode has more steps than the horizon, 3");
     assert_ok(tacit_agent_learn(clip, &t, NULL));
     assert_true(tacit_agent_was_cut(clip));
-    tacit_agent_destroy(refuse);
-    tacit_agent_destroy(clip);
 }
 
 /* The same people, once in [0, 1] and once in dollars. */
@@ -214,7 +212,7 @@ TEST(rewards_of_a_range_are_learned_as_their_place_in_it)
         dollars[i] = low + (high - low) * small_rewards[i];
     for (size_t i = 0; i < n; i++) {
         const small_agent *v = &agents[i];
-        tacit_agent *unit, *ranged = NULL;
+        SCOPED(tacit_agent) *unit = NULL, *ranged = NULL;
         uint64_t seed = 3;
         assert_ok(small_agent_create(v, SMALL_STEPS, USERS + 1, &unit, NULL));
         const bool carried = small_carried(v);
@@ -271,8 +269,6 @@ TEST(rewards_of_a_range_are_learned_as_their_place_in_it)
             assert_memory_equal(a.policy, b.policy, cells * sizeof *a.policy);
         if (a.mixed != NULL)
             assert_memory_equal(a.mixed, b.mixed, cells * SMALL_ACTIONS * sizeof *a.mixed);
-        tacit_agent_destroy(unit);
-        tacit_agent_destroy(ranged);
     }
 }
 
@@ -281,7 +277,7 @@ TEST(rewards_outside_their_range_are_refused_or_cut)
     const tacit_agent_request range = {.reward_low = -1, .reward_high = 0};
     tacit_agent_request clipped = range;
     clipped.outside = TACIT_OUTSIDE_CLIP;
-    tacit_agent *refuse = tabular(range), *clip = tabular(clipped), *same = tabular(range);
+    SCOPED(tacit_agent) *refuse = tabular(range), *clip = tabular(clipped), *same = tabular(range);
     double rewards[SMALL_STEPS] = {-1, 0, -0.5};
     tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
     tacit_error err = TACIT_ERROR_INIT;
@@ -295,16 +291,13 @@ TEST(rewards_outside_their_range_are_refused_or_cut)
     assert_same_state(clip, same);
     assert_true(tacit_agent_describe(clip)->reward_low == -1);
     assert_true(tacit_agent_describe(clip)->reward_high == 0);
-    tacit_agent_destroy(refuse);
-    tacit_agent_destroy(clip);
-    tacit_agent_destroy(same);
 }
 
 /* Where every step costs, to end early is good: 0 is the largest reward. */
 TEST(the_reward_after_an_end_is_zero_in_the_declared_range)
 {
-    tacit_agent *agent = tabular((tacit_agent_request){.reward_low = -1, .reward_high = 0}),
-                *never = tabular((tacit_agent_request){.reward_low = 1, .reward_high = 2});
+    SCOPED(tacit_agent) *agent = tabular((tacit_agent_request){.reward_low = -1, .reward_high = 0}),
+                        *never = tabular((tacit_agent_request){.reward_low = 1, .reward_high = 2});
     const double costs[] = {-0.5}, gains[] = {1.5};
     tacit_trajectory t = {.states = states, .actions = actions, .rewards = costs, .length = 1},
                      full;
@@ -317,8 +310,6 @@ TEST(the_reward_after_an_end_is_zero_in_the_declared_range)
     assert_status(tacit_agent_learn(never, &t, &err), TACIT_OUT_OF_BOUND);
     assert_string_equal(err.message, "the episode ends early, after which rewards are 0; but they "
                                      "were declared to lie from 1 to 2");
-    tacit_agent_destroy(agent);
-    tacit_agent_destroy(never);
 }
 
 TEST(ranges_that_are_none_are_refused)
@@ -345,12 +336,12 @@ TEST(learners_are_not_drawn_to_an_end_that_they_cannot_explore)
     enum { H = 5, EPISODES = 3000 };
     static const char *const kinds[] = {"ucbvi", "private-ucb-po", "posterior-tabular", "lsvi-ucb"};
     for (size_t k = 0; k < N_OF(kinds); k++) {
-        tacit_agent *agent = agent_of(&(tacit_agent_request){.kind = kinds[k],
-                                                             .n_states = 2,
-                                                             .n_actions = 2,
-                                                             .horizon = H,
-                                                             .episodes = EPISODES},
-                                      1);
+        SCOPED(tacit_agent) *agent = agent_of(&(tacit_agent_request){.kind = kinds[k],
+                                                                     .n_states = 2,
+                                                                     .n_actions = 2,
+                                                                     .horizon = H,
+                                                                     .episodes = EPISODES},
+                                              1);
         double late = 0;
         uint64_t seed = 5;
         for (int user = 0; user < EPISODES; user++) {
@@ -371,6 +362,5 @@ TEST(learners_are_not_drawn_to_an_end_that_they_cannot_explore)
         }
         /* the best is 2.6; to leave at once is worth 0.6, and random actions some 1.1 */
         assert_within(late / (EPISODES / 10.0), 2.2, 2.6 + 1e-9);
-        tacit_agent_destroy(agent);
     }
 }

@@ -316,7 +316,7 @@ TEST(a_saved_learner_goes_on)
         SCOPED(tacit_agent) *first = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 8);
         (void)play(world, first, 0, 700);
         assert_ok(tacit_agent_save(first, NULL, &size, &err));
-        uint8_t *bytes = calloc(size, 1);
+        SCOPED_FREE uint8_t *bytes = calloc(size, 1);
         assert_ok(tacit_agent_save(first, bytes, &size, &err));
         /* another key of the noise, which is forgotten */
         SCOPED(tacit_agent) *second = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 9);
@@ -331,7 +331,6 @@ TEST(a_saved_learner_goes_on)
         SCOPED(tacit_agent) *other = hire(world, cases[i].kind, cases[i].g, &setting, n, 1499, 8);
         assert_status(tacit_agent_load(other, bytes, size, &err), TACIT_WRONG_PLAN);
         assert_status(tacit_agent_load(first, bytes, size, &err), TACIT_BAD_ARGUMENT);
-        free(bytes);
     }
 }
 

@@ -237,12 +237,11 @@ TEST(a_monitor_is_part_of_the_report_and_of_its_price)
                     facts->monitor.delta == delta && facts->monitor.model == TACIT_MODEL_LOCAL);
         assert_ok(tacit_client_report(client, &episode, &body, key, NULL));
         SCOPED(tacit_client) *plain = open_client(board);
-        char *less = NULL;
+        SCOPED_FREE char *less = NULL;
         assert_ok(tacit_client_report(plain, &episode, &less, key, NULL));
         size_t longer = strlen(body) - strlen(less);
         assert_true(longer == 10 || longer == 11); /* eight bytes in base64 */
         free(body);
-        free(less);
     }
     /* one of them cannot pay for the other */
     static const char *const bad[] = {"{\"epsilon\":-0.5,\"delta\":0}",

@@ -15,13 +15,12 @@
 
 static tacit_results *play(const char *text)
 {
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     tacit_results *results = NULL;
     tacit_error err = {0};
     const tacit_lab_options options = {.n_threads = 1};
     assert_ok(tacit_experiment_parse(text, strlen(text), "f.yaml", NULL, &e, &err));
     assert_ok(tacit_lab_run(e, &options, &results, &err));
-    tacit_experiment_destroy(e);
     return results;
 }
 
@@ -38,7 +37,7 @@ static const tacit_difference *find(const tacit_comparison *c, const char *agent
 
 TEST(runs_over_the_same_people_are_compared_one_by_one)
 {
-    tacit_results *a = play(HEAD("1") AGENTS("1")), *b = play(HEAD("1") AGENTS("3"));
+    SCOPED(tacit_results) *a = play(HEAD("1") AGENTS("1")), *b = play(HEAD("1") AGENTS("3"));
     tacit_comparison *c = NULL;
     tacit_error err = {0};
     assert_ok(tacit_comparison_create((const tacit_results *const[]){a, b}, 2, NULL, &c, &err));
@@ -59,13 +58,11 @@ TEST(runs_over_the_same_people_are_compared_one_by_one)
     assert_true(find(c, "plain")->low == 0 && find(c, "plain")->high == 0);
     assert_null(tacit_comparison_note(c, 0));
     tacit_comparison_destroy(c);
-    tacit_results_destroy(a);
-    tacit_results_destroy(b);
 }
 
 TEST(other_seeds_are_two_samples)
 {
-    tacit_results *a = play(HEAD("1") AGENTS("1")), *b = play(HEAD("2") AGENTS("1"));
+    SCOPED(tacit_results) *a = play(HEAD("1") AGENTS("1")), *b = play(HEAD("2") AGENTS("1"));
     tacit_comparison *c = NULL;
     tacit_error err = {0};
     assert_ok(tacit_comparison_create((const tacit_results *const[]){a, b}, 2, NULL, &c, &err));
@@ -78,13 +75,11 @@ TEST(other_seeds_are_two_samples)
     assert_within(d->high - d->difference, 2.446 * sqrt(u + v), 3.183 * sqrt(u + v));
     assert_non_null(strstr(tacit_comparison_note(c, 0), "another seed"));
     tacit_comparison_destroy(c);
-    tacit_results_destroy(a);
-    tacit_results_destroy(b);
 }
 
 TEST(agents_of_one_experiment_and_a_page)
 {
-    tacit_results *a = play(HEAD("1") AGENTS("1"));
+    SCOPED(tacit_results) *a = play(HEAD("1") AGENTS("1"));
     tacit_comparison *c = NULL;
     tacit_error err = {0};
     assert_ok(tacit_comparison_create((const tacit_results *const[]){a}, 1, "uniform", &c, &err));
@@ -109,19 +104,16 @@ TEST(agents_of_one_experiment_and_a_page)
     tacit_comparison_destroy(c);
     assert_status(tacit_comparison_create((const tacit_results *const[]){a}, 1, "none", &c, &err),
                   TACIT_BAD_ARGUMENT);
-    tacit_results_destroy(a);
 }
 
 TEST(worlds_that_differ_are_not_compared)
 {
-    tacit_results *a = play(HEAD("1") AGENTS("1"));
-    tacit_results *b =
+    SCOPED(tacit_results) *a = play(HEAD("1") AGENTS("1"));
+    SCOPED(tacit_results) *b =
         play("world: {kind: riverswim, horizon: 6}\nepisodes: 150\nruns: 4\n" AGENTS("1"));
     tacit_comparison *c = NULL;
     tacit_error err = {0};
     assert_status(tacit_comparison_create((const tacit_results *const[]){a, b}, 2, NULL, &c, &err),
                   TACIT_BAD_ARGUMENT);
     assert_non_null(strstr(err.message, "horizon is 5 there and 6 here"));
-    tacit_results_destroy(a);
-    tacit_results_destroy(b);
 }

@@ -66,7 +66,7 @@ static double k(const rig *r, size_t a, size_t b)
 static void pseudo_solve(size_t n, double *m, double *b)
 {
     double *values = calloc(n, sizeof *values), *turned = calloc(n, sizeof *turned);
-    double *scratch = calloc(tacit__eigen_scratch(n), sizeof *scratch);
+    SCOPED_FREE double *scratch = calloc(tacit__eigen_scratch(n), sizeof *scratch);
     tacit__eigen(n, m, values, scratch);
     tacit__rotate_many(n, 1, m, b, turned);
     for (size_t j = 0; j < n; j++)
@@ -74,7 +74,6 @@ static void pseudo_solve(size_t n, double *m, double *b)
     tacit__combine(n, n, m, turned, b);
     free(values);
     free(turned);
-    free(scratch);
 }
 
 /* k_S(w)^T (K_SR K_RS + tau K_SS)^+ K_SW y, as printed, with S as a list that repeats itself. */

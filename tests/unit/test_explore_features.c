@@ -159,11 +159,10 @@ TEST(a_saved_learner_goes_on)
                 if (k == stops[i]) {
                     size_t size = 0;
                     assert_ok(tacit_agent_save(calm, NULL, &size, NULL));
-                    uint8_t *bytes = calloc(size, 1);
+                    SCOPED_FREE uint8_t *bytes = calloc(size, 1);
                     assert_ok(tacit_agent_save(calm, bytes, &size, NULL));
                     assert_true(tacit_agent_load(foreign, bytes, size, NULL) != TACIT_OK);
                     assert_ok(tacit_agent_load(restored, bytes, size, NULL));
-                    free(bytes);
                 }
                 const uint32_t action = act(calm, &v, chance, &p);
                 if (k >= stops[i]) {

@@ -201,7 +201,7 @@ TEST(no_two_users_are_farther_apart_than_declared)
 TEST(large_tables_are_enclosed)
 {
     enum { S = 700, A = 6, N = S * A };
-    int32_t *rows = calloc((size_t)N * 2, sizeof *rows);
+    SCOPED_FREE int32_t *rows = calloc((size_t)N * 2, sizeof *rows);
     tacit__feature_scores f = {.n_states = S,
                                .n_actions = A,
                                .horizon = 3,
@@ -218,5 +218,4 @@ TEST(large_tables_are_enclosed)
         assert_close(form.l2 * form.l2 - 2 * start * start, ((negative ? 5 : 3) * 2 + 1) / 4.0,
                      1e-9);
     }
-    free(rows);
 }

@@ -28,12 +28,11 @@ static tacit_results *results; /* played once */
 static tacit_results *play(void)
 {
     if (results == NULL) {
-        tacit_experiment *e = NULL;
+        SCOPED(tacit_experiment) *e = NULL;
         tacit_error err = {0};
         const tacit_lab_options options = {.n_threads = 1};
         assert_ok(tacit_experiment_parse(many, strlen(many), "many.yaml", NULL, &e, &err));
         assert_ok(tacit_lab_run(e, &options, &results, &err));
-        tacit_experiment_destroy(e);
     }
     return results;
 }
@@ -96,11 +95,10 @@ TEST(intervals_are_named)
                                         "one standard error", "95 % confidence interval", NULL};
     for (int i = 0; i < 5; i++) {
         size_t size;
-        char *svg = figure(&(tacit_figure_options){.interval = (tacit_spread)i}, &size);
+        SCOPED_FREE char *svg = figure(&(tacit_figure_options){.interval = (tacit_spread)i}, &size);
         if (words[i] != NULL)
             assert_non_null(strstr(svg, words[i]));
         assert_int_equal(count(svg, "fill-opacity"), words[i] != NULL ? 8 : 0);
-        free(svg);
     }
 }
 
@@ -141,11 +139,10 @@ TEST(agents_are_chosen_by_label_or_family)
     assert_non_null(strstr(err.message, "there are one, two, of three"));
     assert_status(tacit_report_agents(play(), " ", chosen, &n, &err), TACIT_BAD_ARGUMENT);
     size_t size;
-    char *svg =
+    SCOPED_FREE char *svg =
         figure(&(tacit_figure_options){.agents = (const size_t[]){10, 0}, .n_agents = 2}, &size);
     assert_int_equal(count(svg, ">constant</text>"), 1);
     assert_null(strstr(svg, ">uniform</text>"));
-    free(svg);
 }
 
 TEST(a_learner_that_loses_to_the_best_constant_action_is_flagged)

@@ -40,7 +40,7 @@ static void assert_played(tacit_agent_request q, const char *const *expected)
 {
     tacit_error err = {0};
     SCOPED(tacit_experiment) *e = NULL;
-    char *text = tacit_forecast_experiment(&q, &err);
+    SCOPED_FREE char *text = tacit_forecast_experiment(&q, &err);
     assert_non_null(text);
     for (; *expected != NULL; expected++)
         if (strstr(text, *expected) == NULL)
@@ -59,7 +59,6 @@ static void assert_played(tacit_agent_request q, const char *const *expected)
             tacit_experiment_agent(e, w, world, 0, 0, &agent, &err) != TACIT_OK)
             fail_msg("%s", err.message);
     }
-    free(text);
 }
 
 TEST(worlds_have_the_declared_shape)
@@ -106,9 +105,8 @@ TEST(settings_and_privacy_are_those_of_the_request)
     assert_played(q, (const char *const[]){"growth: \"1.5\"", "sums: tree", NULL});
     q.guarantee = (tacit_guarantee){.model = TACIT_MODEL_NONE, .epsilon = (double)INFINITY};
     q.n_settings = 0;
-    char *text = tacit_forecast_experiment(&q, NULL);
+    SCOPED_FREE char *text = tacit_forecast_experiment(&q, NULL);
     assert_non_null(strstr(text, "privacy: {model: none}"));
-    free(text);
 }
 
 static tacit_forecast forecast(tacit_agent_request q, bool search)

@@ -51,22 +51,21 @@ TEST(a_world_from_text_is_the_world_of_the_file)
 TEST(a_world_may_be_written_as_json)
 {
     static const char text[] = "{\"kind\": \"grid\", \"map\": \"SF/HG\", \"slip\": 0}";
-    tacit_world *world = NULL;
+    SCOPED(tacit_world) *world = NULL;
     tacit_error err = TACIT_ERROR_INIT;
     tacit_status status = tacit_world_create_text(text, strlen(text), NULL, &world, &err);
     assert_string_equal(err.message, "");
     assert_ok(status);
-    tacit_world_destroy(world);
 }
 
 TEST(an_agent_from_text_learns_as_one_from_a_request)
 {
     const tacit_setting settings[] = {{.key = "states", .value = "4"}};
-    arena a = arena_open("riverswim", settings, 1, 3);
+    SCOPED_BY(arena_close) arena a = arena_open("riverswim", settings, 1, 3);
     const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
     const tacit_agent_request request = request_in(a.world, "dp-ucbvi", g, 40);
-    tacit_agent *asked = agent_of(&request, 5);
-    tacit_agent *read = agent_from(
+    SCOPED(tacit_agent) *asked = agent_of(&request, 5);
+    SCOPED(tacit_agent) *read = agent_from(
         "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1, delta: 1e-6}}\nepisodes: 40\n",
         a.world, 5);
     for (uint64_t user = 0; user < 40; user++) {
@@ -81,15 +80,12 @@ TEST(an_agent_from_text_learns_as_one_from_a_request)
     assert_memory_equal(x.data, y.data, x.size);
     free(x.data);
     free(y.data);
-    tacit_agent_destroy(asked);
-    tacit_agent_destroy(read);
-    arena_close(&a);
 }
 
 /* The agent keeps what the text declared: kernels and features are asked for after its creation, too. */
 TEST(an_agent_keeps_the_space_that_its_text_declared)
 {
-    tacit_agent *agent = agent_from(
+    SCOPED(tacit_agent) *agent = agent_from(
         "{\"agent\": {\"kind\": \"lin-ucb\", \"outside\": \"clip\", \"privacy\": {\"model\": "
         "\"joint\", \"epsilon\": 1}}, \"episodes\": 9, \"space\": {\"features\": 3, "
         "\"actions\": [\"low\", \"high\"], \"shared\": false}}",
@@ -114,7 +110,6 @@ TEST(an_agent_keeps_the_space_that_its_text_declared)
             agent, &(tacit_trajectory){.actions = &action, .rewards = &reward, .features = x},
             NULL));
     }
-    tacit_agent_destroy(agent);
 }
 
 TEST(tables_of_a_text_are_looked_for_beside_its_name)
@@ -150,17 +145,14 @@ static void try_text(char *input, char answer[CASE_TEXT])
 {
     char *text = case_rest(input);
     tacit_error err = TACIT_ERROR_INIT;
-    tacit_world *world = NULL;
-    tacit_agent *agent = NULL;
-    tacit_noise *noise = simulated(1);
+    SCOPED(tacit_world) *world = NULL;
+    SCOPED(tacit_agent) *agent = NULL;
+    SCOPED(tacit_noise) *noise = simulated(1);
     tacit_status status =
         strcmp(input, "world") == 0
             ? tacit_world_create_text(text, strlen(text), "f", &world, &err)
             : tacit_agent_create_text(text, strlen(text), "f", NULL, noise, &agent, &err);
     case_answer(answer, status, &err);
-    tacit_noise_destroy(noise);
-    tacit_world_destroy(world);
-    tacit_agent_destroy(agent);
 }
 
 TEST(what_is_wrong_with_a_text_is_said_with_line_and_remedy)
@@ -171,29 +163,26 @@ TEST(what_is_wrong_with_a_text_is_said_with_line_and_remedy)
 TEST(a_space_and_a_world_exclude_each_other)
 {
     static const char text[] = "agent: {kind: ucbvi}\nepisodes: 9\nspace: {states: 1}\n";
-    tacit_world *world = world_of("riverswim", NULL, 0);
+    SCOPED(tacit_world) *world = world_of("riverswim", NULL, 0);
     tacit_agent *agent = NULL;
     tacit_error err = TACIT_ERROR_INIT;
     assert_status(tacit_agent_create_text(text, strlen(text), NULL, world, NULL, &agent, &err),
                   TACIT_SYNTAX);
     assert_string_equal(err.message, "agent:3: the space is that of the world; remove 'space'");
     assert_null(agent);
-    tacit_world_destroy(world);
 }
 
 TEST(an_agent_from_text_survives_failing_allocations)
 {
     static const char text[] = "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n"
                                "episodes: 20\nspace: {states: 3, actions: 2, horizon: 2}\n";
-    tacit_noise *noise = simulated(1);
+    SCOPED(tacit_noise) *noise = simulated(1);
     tacit_agent *agent = NULL;
-    tacit_world *world = NULL;
+    SCOPED(tacit_world) *world = NULL;
     assert_survives_no_memory(
         tacit_agent_create_text(text, strlen(text), NULL, NULL, noise, &agent, NULL),
         assert_null(agent));
     tacit_agent_destroy(agent);
     assert_survives_no_memory(tacit_world_create_text("{kind: riverswim}", 17, NULL, &world, NULL),
                               assert_null(world));
-    tacit_world_destroy(world);
-    tacit_noise_destroy(noise);
 }

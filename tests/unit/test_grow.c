@@ -27,11 +27,10 @@ static char *make(const char *worlds, const char *rest, const char *agents)
 static tacit_status play(const char *text, const char *directory, tacit_lab_mode mode,
                          tacit_results **out, tacit_error *err)
 {
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     const tacit_lab_options options = {.n_threads = 1, .directory = directory, .mode = mode};
     assert_ok(tacit_experiment_parse(text, strlen(text), "grown.yaml", NULL, &e, err));
     tacit_status status = tacit_lab_run(e, &options, out, err);
-    tacit_experiment_destroy(e);
     return status;
 }
 
@@ -69,9 +68,9 @@ TEST(what_grows_is_what_would_have_been_played_at_once)
     char directory[] = "/tmp/tacit-grow-XXXXXX";
     assert_non_null(mkdtemp(directory));
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        tacit_results *grown = NULL, *whole = NULL, *read = NULL;
+        SCOPED(tacit_results) *grown = NULL, *whole = NULL, *read = NULL;
         tacit_error err = {0};
-        char *text = make(steps[i].worlds, steps[i].runs, steps[i].agents);
+        SCOPED_FREE char *text = make(steps[i].worlds, steps[i].runs, steps[i].agents);
         tacit_status status = play(text, directory, TACIT_LAB_RESUME, &grown, &err);
         if (status != TACIT_OK)
             fail_msg("step %zu: %s", i, err.message);
@@ -79,10 +78,6 @@ TEST(what_grows_is_what_would_have_been_played_at_once)
         assert_ok(tacit_results_open(directory, &read, &err));
         assert_same_results(grown, whole);
         assert_same_results(read, whole);
-        tacit_results_destroy(grown);
-        tacit_results_destroy(whole);
-        tacit_results_destroy(read);
-        free(text);
     }
     char path[64];
     (void)snprintf(path, sizeof path, "%s/results.db", directory);

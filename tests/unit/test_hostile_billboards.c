@@ -269,7 +269,7 @@ TEST(a_device_reports_or_does_not_begin)
         size_t believed = 0, refused = 0, honest = 0;
         for (uint64_t round = 0; round < ROUNDS; round++) {
             uint64_t seed = 1000 * i + round;
-            char *text = publish(&learners[i], &seed);
+            SCOPED_FREE char *text = publish(&learners[i], &seed);
             if (text == NULL)
                 continue;
             if (!believe(text, &seed))
@@ -285,7 +285,6 @@ TEST(a_device_reports_or_does_not_begin)
                 believed++;
             else
                 refused++;
-            free(text);
         }
         if (honest < ROUNDS / 4 || believed == 0 || refused == 0)
             fail_msg("%s: %zu honest, %zu believed, %zu refused", learners[i].kind, honest,
@@ -352,12 +351,12 @@ TEST(a_policy_that_is_not_the_models_is_refused)
     for (size_t i = 0; i < N_OF(with_tables); i++) {
         uint64_t seed = 77 + i;
         size_t refused = 0;
-        char *text = NULL;
+        SCOPED_FREE char *text = NULL;
         while (text == NULL)
             text = publish(&learners[with_tables[i]], &seed);
         SCOPED(tacit_client) *honest = open_client(text);
         assert_non_null(honest);
-        char *other = malloc(strlen(text) + 1);
+        SCOPED_FREE char *other = malloc(strlen(text) + 1);
         for (size_t row = 0; strcpy(other, text) != NULL && change_table(other, row); row++) {
             SCOPED(tacit_client) *changed = open_client(other);
             refused += changed == NULL;
@@ -371,8 +370,6 @@ TEST(a_policy_that_is_not_the_models_is_refused)
                 live(changed, &seed);
         }
         assert_true(refused > 0);
-        free(other);
-        free(text);
     }
 }
 

@@ -104,7 +104,7 @@ TEST(kernels_are_positive_semidefinite_and_at_most_one)
                                         "se * matern-1.5", "linear + se(0.2)"};
     enum { N = 40, D = 3 };
     static double points[N * D], gram[N * N], values[N];
-    double *scratch = calloc(tacit__eigen_scratch(N), sizeof *scratch);
+    SCOPED_FREE double *scratch = calloc(tacit__eigen_scratch(N), sizeof *scratch);
     uint64_t seed = 5;
     for (size_t i = 0; i < N * D; i++)
         points[i] = random_between(&seed, -1, 1);
@@ -122,7 +122,6 @@ TEST(kernels_are_positive_semidefinite_and_at_most_one)
         tacit__eigen(N, gram, values, scratch);
         assert_within(values[0], -1e-11, 40);
     }
-    free(scratch);
 }
 
 TEST(pivoted_features_reproduce_the_kernel)

@@ -330,8 +330,8 @@ TEST(bounds_at_the_edges_of_the_doubles_are_refused_or_kept)
 TEST(a_million_coordinates_keep_the_bound)
 {
     enum { N = 1000003 };
-    double *x = malloc(N * sizeof *x);
-    int64_t *q = malloc(N * sizeof *q);
+    SCOPED_FREE double *x = malloc(N * sizeof *x);
+    SCOPED_FREE int64_t *q = malloc(N * sizeof *q);
     assert_true(x != NULL && q != NULL);
     for (int shape = 0; shape < 2; shape++) {
         tacit__lattice l = choose((tacit_bound){.l2 = 1}, N, 100000);
@@ -342,6 +342,4 @@ TEST(a_million_coordinates_keep_the_bound)
         assert_ok(tacit__lattice_quantize(&l, x, N, q, NULL));
         assert_kept(&l, q, N);
     }
-    free(x);
-    free(q);
 }

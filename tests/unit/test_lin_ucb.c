@@ -372,11 +372,10 @@ TEST(noise_that_outweighs_the_data_is_repaired)
                                 .response_stddev = 100};
             assert_ok(tacit__lin_ucb_create(&o, &p));
             (void)tacit__lin_ucb_update(p, &m);
-            double *scratch = calloc(tacit__lin_ucb_act_scratch(p), sizeof *scratch);
+            SCOPED_FREE double *scratch = calloc(tacit__lin_ucb_act_scratch(p), sizeof *scratch);
             uint32_t a = tacit__lin_ucb_act(p, x, 0.5, &probability, scores, scratch);
             assert_true(a < 2 && isfinite(scores[0]) && isfinite(scores[1]));
             assert_true(scores[a] >= scores[1 - a]);
-            free(scratch);
         }
 }
 
@@ -396,10 +395,9 @@ TEST(ties_are_broken_by_chance)
     tacit__moments m = {.gram = &zero, .response = &zero};
     assert_ok(tacit__lin_ucb_create(&o, &p));
     (void)tacit__lin_ucb_update(p, &m);
-    double *scratch = calloc(tacit__lin_ucb_act_scratch(p), sizeof *scratch);
+    SCOPED_FREE double *scratch = calloc(tacit__lin_ucb_act_scratch(p), sizeof *scratch);
     assert_int_equal(tacit__lin_ucb_act(p, x, 0, &probability, scores, scratch), 1);
     assert_int_equal(tacit__lin_ucb_act(p, x, 0.5, &probability, scores, scratch), 2);
     assert_int_equal(tacit__lin_ucb_act(p, x, 0.99, &probability, scores, scratch), 3);
     assert_close(probability, 1.0 / 3, 1e-15);
-    free(scratch);
 }

@@ -71,7 +71,7 @@ TEST(a_saved_learner_goes_on)
         SCOPED(tacit_agent) *other = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2001);
         (void)play(world, first, 0, 900);
         assert_ok(tacit_agent_save(first, NULL, &size, &err));
-        uint8_t *bytes = calloc(size, 1);
+        SCOPED_FREE uint8_t *bytes = calloc(size, 1);
         assert_ok(tacit_agent_save(first, bytes, &size, &err));
         assert_status(tacit_agent_load(other, bytes, size, &err), TACIT_WRONG_PLAN);
         bytes[100] ^= 4;
@@ -80,7 +80,6 @@ TEST(a_saved_learner_goes_on)
         assert_ok(tacit_agent_load(second, bytes, size, &err));
         double got = play(world, second, 900, 2000);
         assert_true(got == wanted);
-        free(bytes);
     }
 }
 
@@ -100,7 +99,7 @@ TEST(a_learner_through_reports_is_the_direct_one)
     uint64_t seed = 5;
     assert_ok(tacit_agent_report(device, &(tacit_trajectory){0}, NULL, &size, &err));
     assert_true(size >= 8 * 3 * (10 + 4));
-    uint8_t *bytes = malloc(size);
+    SCOPED_FREE uint8_t *bytes = malloc(size);
     for (uint64_t t = 0; t < USERS; t++) {
         tacit_billboard x, y;
         uint32_t where = (uint32_t)random_below(&seed, 1000), action[2];
@@ -129,7 +128,6 @@ TEST(a_learner_through_reports_is_the_direct_one)
         assert_ok(tacit_agent_absorb(server, bytes, size, &err));
     }
     assert_status(tacit_agent_absorb(server, bytes, size, &err), TACIT_EXHAUSTED);
-    free(bytes);
 }
 
 TEST(what_does_not_fit_is_refused)

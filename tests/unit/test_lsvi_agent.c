@@ -41,7 +41,7 @@ TEST(a_saved_learner_goes_on_as_if_nothing_had_happened)
                 }
                 size_t size;
                 assert_ok(tacit_agent_save(a, NULL, &size, NULL));
-                uint8_t *bytes = malloc(size + 1);
+                SCOPED_FREE uint8_t *bytes = malloc(size + 1);
                 assert_ok(tacit_agent_save(a, bytes, &size, NULL));
                 tacit_error err;
                 assert_status(tacit_agent_load(c, bytes, size, &err), TACIT_WRONG_PLAN);
@@ -59,7 +59,6 @@ TEST(a_saved_learner_goes_on_as_if_nothing_had_happened)
                     assert_ok(lsvi_learn(a, s.form, &users[k], NULL));
                     assert_ok(lsvi_learn(b, s.form, &users[k], NULL));
                 }
-                free(bytes);
             }
 }
 
@@ -126,10 +125,9 @@ TEST(a_closed_learner_keeps_nothing_of_its_users)
                 assert_int_equal(lsvi_look(a, s.form, p), lsvi_look(b, s.form, q));
                 assert_memory_equal(p, q, sizeof p);
                 size_t again;
-                uint8_t *copy = save(b, &again);
+                SCOPED_FREE uint8_t *copy = save(b, &again);
                 assert_int_equal(again, size);
                 assert_memory_equal(copy, bytes, size);
-                free(copy);
                 free(bytes);
             }
 }

@@ -91,7 +91,7 @@ TEST(private_learners_become_the_plain_ones_as_the_noise_vanishes)
             tacit_setting every = {.key = "schedule", .value = "every"};
             tacit_agent_request two = request_of(&a, kinds[i], g, EPISODES, &every, 1);
             SCOPED(tacit_agent) *plain = agent_of(&one, 9), *private = agent_of(&two, 9);
-            double *uniform = calloc(n, sizeof *uniform);
+            SCOPED_FREE double *uniform = calloc(n, sizeof *uniform);
             for (size_t j = 0; j < n; j++)
                 uniform[j] = 1 / (double)a.facts->n_actions;
             for (uint64_t k = 0; k < EPISODES; k++) {
@@ -105,7 +105,6 @@ TEST(private_learners_become_the_plain_ones_as_the_noise_vanishes)
                 tell(&a, plain);
                 tell(&a, private);
             }
-            free(uniform);
         }
 }
 

@@ -38,7 +38,7 @@ TEST(the_whole_learner_runs_through_bytes)
                 tacit_error err;
                 size_t size;
                 assert_ok(tacit_agent_report(device, NULL, NULL, &size, &err));
-                uint8_t *report = malloc(size);
+                SCOPED_FREE uint8_t *report = malloc(size);
                 for (uint64_t k = 0; k < EPISODES; k++) {
                     tacit_billboard whole = agent_board(direct), central = agent_board(server);
                     agent_bytes down = agent_published(server);
@@ -62,7 +62,6 @@ TEST(the_whole_learner_runs_through_bytes)
                 assert_status(tacit_agent_check_report(server, report, size, &err),
                               TACIT_EXHAUSTED);
                 assert_status(tacit_agent_absorb(server, report, size, &err), TACIT_EXHAUSTED);
-                free(report);
             }
 }
 
@@ -124,7 +123,7 @@ TEST(forged_models_do_no_harm)
         (void)agent_board(server);
         size_t size, cells = a.facts->horizon * a.facts->n_states;
         assert_ok(tacit_agent_report(device, NULL, NULL, &size, &err));
-        uint8_t *report = malloc(size);
+        SCOPED_FREE uint8_t *report = malloc(size);
         for (int trial = 0; trial < 300; trial++) {
             agent_bytes b = agent_published(server);
             for (int flips = 0; flips < 1 + trial % 20; flips++)
@@ -143,7 +142,6 @@ TEST(forged_models_do_no_harm)
                 assert_ok(tacit_agent_report(device, &user, report, &written, &err));
             }
         }
-        free(report);
     }
 }
 
@@ -188,13 +186,12 @@ TEST(loading_survives_every_failing_allocation)
         }
         size_t size;
         assert_ok(tacit_agent_save(agent, NULL, &size, &err));
-        uint8_t *saved = malloc(size);
+        SCOPED_FREE uint8_t *saved = malloc(size);
         assert_ok(tacit_agent_save(agent, saved, &size, &err));
         tacit_billboard wanted = agent_board(agent);
         SCOPED(tacit_agent) *fresh = hire(&a, kinds[i], joint, "every");
         assert_survives_no_memory(tacit_agent_load(fresh, saved, size, &err), (void)0);
         tacit_billboard got = agent_board(fresh);
         arena_assert_same_board(&a, &wanted, &got);
-        free(saved);
     }
 }

@@ -195,7 +195,7 @@ TEST(it_learns_random_linear_worlds)
         SCOPED(tacit_agent) *agent = agent_of(&q, 6);
         double even = 0, best = a.facts->optimal_value;
         const size_t cells = q.horizon * q.n_states * q.n_actions;
-        double *mixed = calloc(cells, sizeof *mixed);
+        SCOPED_FREE double *mixed = calloc(cells, sizeof *mixed);
         for (size_t k = 0; k < cells; k++)
             mixed[k] = 1 / (double)q.n_actions;
         const tacit_billboard board = {.mixed = mixed};
@@ -208,7 +208,6 @@ TEST(it_learns_random_linear_worlds)
         const double late = arena_learn(&a, agent, 17000, 20000);
         assert_within((late - even) / (best - even), cases[i % N_OF(cases)].least[i / N_OF(cases)],
                       1.05);
-        free(mixed);
     }
 }
 

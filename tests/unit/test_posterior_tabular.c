@@ -394,7 +394,7 @@ TEST(before_the_first_release_every_action_is_as_likely)
  * each; what is shown has another version whenever it changes. */
 TEST(scarce_users_start_with_one_action_each)
 {
-    tacit__posterior_tabular *p = make_scarce(1, false, PLANS, 2, 4);
+    SCOPED(tacit__posterior_tabular) *p = make_scarce(1, false, PLANS, 2, 4);
     uint64_t random = 0, taken[A] = {0}, versions = 0, last = 0;
     enum { USERS = 4000 };
     for (int k = 0; k < USERS; k++) {
@@ -410,7 +410,6 @@ TEST(scarce_users_start_with_one_action_each)
     assert_true(random == USERS / 4 && versions == 1 + A);
     for (size_t a = 0; a < A; a++)
         assert_within((double)taken[a], USERS * 0.75 / A - 1, USERS * 0.75 / A + 1);
-    tacit__posterior_tabular_destroy(p);
 }
 
 static int ascending(const void *a, const void *b)

@@ -97,7 +97,7 @@ static tacit_status receive_letter(void *context, unsigned *from, void *bytes, s
     if (is_dead(p))
         return TACIT_OK;
     (void)pthread_mutex_lock(&p->post->lock);
-    letter *l = p->post->first[p->rank];
+    SCOPED_FREE letter *l = p->post->first[p->rank];
     if (l == NULL && p->rank == 0 && p->post->before_still > 0 && p->post->moves_again == 0 &&
         p->post->n_letters >= p->post->before_still) /* with nothing on its way to process 0 */
         p->post->moves_again = seconds() + STILL;
@@ -113,7 +113,6 @@ static tacit_status receive_letter(void *context, unsigned *from, void *bytes, s
     memcpy(bytes, l->bytes, l->size);
     *from = l->from;
     *size = l->size;
-    free(l);
     return TACIT_OK;
 }
 

@@ -39,13 +39,12 @@ static bool stop_at_three(void *context, const tacit_lab_progress *now)
 
 static tacit_results *play(const char *text, bool stop)
 {
-    tacit_experiment *e = NULL;
+    SCOPED(tacit_experiment) *e = NULL;
     tacit_results *results = NULL;
     tacit_error err = {0};
     const tacit_lab_options options = {.n_threads = 1, .progress = stop ? stop_at_three : NULL};
     assert_ok(tacit_experiment_parse(text, strlen(text), "an 'odd'.yaml", NULL, &e, &err));
     assert_ok(tacit_lab_run(e, &options, &results, &err));
-    tacit_experiment_destroy(e);
     return results;
 }
 
@@ -69,7 +68,7 @@ static size_t count(const char *text, const char *word)
 
 TEST(curves_and_bands_are_those_of_the_runs)
 {
-    tacit_results *results = play(HEAD PLAIN JOINT STICKS, false);
+    SCOPED(tacit_results) *results = play(HEAD PLAIN JOINT STICKS, false);
     tacit__report r = fill(results);
     assert_int_equal(r.n_points, 300);
     assert_int_equal(r.at[299], 300);
@@ -90,12 +89,11 @@ TEST(curves_and_bands_are_those_of_the_runs)
         }
     }
     tacit__report_empty(&r);
-    tacit_results_destroy(results);
 }
 
 TEST(families_differ_in_epsilon_alone)
 {
-    tacit_results *results = play(HEAD PLAIN JOINT PURE FALSE_CLAIM NORM STICKS, false);
+    SCOPED(tacit_results) *results = play(HEAD PLAIN JOINT PURE FALSE_CLAIM NORM STICKS, false);
     tacit__report r = fill(results);
     assert_int_equal(r.n_families, 4); /* joint, pure, figure, another user_norm */
     assert_int_equal(r.families[0].n_members, 2);
@@ -112,12 +110,11 @@ TEST(families_differ_in_epsilon_alone)
     for (size_t i = 1; i < 4; i++)
         assert_int_not_equal(r.families[i].style.color, r.families[i - 1].style.color);
     tacit__report_empty(&r);
-    tacit_results_destroy(results);
 }
 
 TEST(families_without_common_words_are_named_by_their_nature)
 {
-    tacit_results *results = play(
+    SCOPED(tacit_results) *results = play(
         HEAD
         "  - {label: a, kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n"
         "  - {label: b, kind: dp-ucbvi, privacy: {model: joint, epsilon: 2}}\n"
@@ -129,7 +126,6 @@ TEST(families_without_common_words_are_named_by_their_nature)
     assert_string_equal(r.families[0].name, "joint");
     assert_string_equal(r.families[1].name, "joint, user_norm 0.5");
     tacit__report_empty(&r);
-    tacit_results_destroy(results);
 }
 
 /* --- The page ------------------------------------------------------------------------------------- */
@@ -177,10 +173,10 @@ TEST(drawings_are_well_formed)
     static const char *const files[] = {HEAD PLAIN JOINT PURE FALSE_CLAIM NORM STICKS, HEAD STICKS,
                                         HEAD PLAIN, HEAD JOINT};
     for (size_t i = 0; i < 4; i++) {
-        tacit_results *results = play(files[i], false);
+        SCOPED(tacit_results) *results = play(files[i], false);
         tacit__report r = fill(results);
         for (int which = 0; which < 12; which++) {
-            tacit__text t = {0};
+            SCOPED_BY(tacit__text_destroy) tacit__text t = {0};
             const tacit__sheet sheet = {.width = which < 6 ? 300 : 900,
                                         .font = 11,
                                         .css_class = "x",
@@ -198,16 +194,14 @@ TEST(drawings_are_well_formed)
                 assert_null(strstr(t.data, "inf"));
                 assert_null(strstr(t.data, "<script"));
             }
-            tacit__text_destroy(&t);
         }
         tacit__report_empty(&r);
-        tacit_results_destroy(results);
     }
 }
 
 TEST(nothing_in_a_file_becomes_markup)
 {
-    tacit_results *results = play(HEAD PLAIN JOINT STICKS, false);
+    SCOPED(tacit_results) *results = play(HEAD PLAIN JOINT STICKS, false);
     tacit__report r = fill(results);
     tacit__text t = {0};
     tacit__page(&t, &r, true);
@@ -225,12 +219,11 @@ TEST(nothing_in_a_file_becomes_markup)
                      1);
     tacit__text_destroy(&t);
     tacit__report_empty(&r);
-    tacit_results_destroy(results);
 }
 
 TEST(the_page_tells_what_it_must)
 {
-    tacit_results *results = play(HEAD PLAIN JOINT PURE FALSE_CLAIM STICKS, false);
+    SCOPED(tacit_results) *results = play(HEAD PLAIN JOINT PURE FALSE_CLAIM STICKS, false);
     tacit__report r = fill(results);
     tacit__text t = {0};
     tacit__page(&t, &r, true);
@@ -253,12 +246,11 @@ TEST(the_page_tells_what_it_must)
     assert_null(strstr(t.data, "Not finished"));
     tacit__text_destroy(&t);
     tacit__report_empty(&r);
-    tacit_results_destroy(results);
 }
 
 TEST(static_pages_have_no_scripts)
 {
-    tacit_results *results = play(HEAD PLAIN JOINT, false);
+    SCOPED(tacit_results) *results = play(HEAD PLAIN JOINT, false);
     tacit__report r = fill(results);
     tacit__text still = {0};
     tacit__page(&still, &r, false);
@@ -268,12 +260,11 @@ TEST(static_pages_have_no_scripts)
     assert_non_null(strstr(still.data, "as was asked for"));
     tacit__text_destroy(&still);
     tacit__report_empty(&r);
-    tacit_results_destroy(results);
 }
 
 TEST(a_stopped_run_says_so)
 {
-    tacit_results *results = play(HEAD PLAIN JOINT PURE STICKS, true);
+    SCOPED(tacit_results) *results = play(HEAD PLAIN JOINT PURE STICKS, true);
     assert_false(tacit_results_complete(results));
     tacit__report r = fill(results);
     assert_true(r.n_done < r.n_jobs);
@@ -285,7 +276,6 @@ TEST(a_stopped_run_says_so)
     assert_non_null(strstr(t.data, " of 3</td>"));
     tacit__text_destroy(&t);
     tacit__report_empty(&r);
-    tacit_results_destroy(results);
 }
 
 /* --- Writing -------------------------------------------------------------------------------------- */

@@ -37,14 +37,14 @@ static double *make_sums(const tacit__frame *f, uint64_t seed, double *full)
 static void check_frame(const tacit__frame *f, bool noisy)
 {
     size_t w = f->width, blocks = f->steps * f->blocks, cell = tacit__frame_cell(f);
-    double *full = calloc(blocks * w * w, sizeof *full);
-    double *sums = make_sums(f, w + 100 * f->blocks, full);
+    SCOPED_FREE double *full = calloc(blocks * w * w, sizeof *full);
+    SCOPED_FREE double *sums = make_sums(f, w + 100 * f->blocks, full);
     tacit__ridge ridge;
     assert_ok(tacit__ridge_create(f, &ridge));
     tacit__gram_sums m = {.users = 5, .sums = sums, .gram_level = noisy ? 1 : 0};
     assert_int_equal(tacit__ridge_fit(&ridge, &m, 0.7, 0.3), 0);
     double *features = calloc(w * f->pairs, sizeof *features), *mean = calloc(f->pairs, 8);
-    double *spread = calloc(f->pairs, 8);
+    SCOPED_FREE double *spread = calloc(f->pairs, 8);
     uint64_t r = 3;
     for (size_t i = 0; i < w * f->pairs; i++)
         features[i] = random_between(&r, -1, 1);
@@ -69,11 +69,8 @@ static void check_frame(const tacit__frame *f, bool noisy)
         }
     }
     tacit__ridge_destroy(&ridge);
-    free(full);
-    free(sums);
     free(features);
     free(mean);
-    free(spread);
 }
 
 TEST(estimates_solve_the_normal_equations)

@@ -116,7 +116,7 @@ TEST(the_largest_numbers_do_not_overflow)
 TEST(large_tables_are_enclosed)
 {
     enum { S = 40, A = 4, N = S * A * S };
-    int32_t *rows = calloc(N, sizeof *rows);
+    SCOPED_FREE int32_t *rows = calloc(N, sizeof *rows);
     uint64_t seed = 7;
     for (size_t i = 0; i < N; i++)
         rows[i] = (int32_t)random_below(&seed, 1000);
@@ -127,7 +127,6 @@ TEST(large_tables_are_enclosed)
     const tacit__score_form reach = tacit__score_form_of_table(&t);
     const double start = ldexp((double)reach.start, -10);
     assert_close(reach.l2, sqrt(pow(2000.0 / 1024, 2) + 2 * start * start), 1e-12);
-    free(rows);
 }
 
 /* A table of equal rows tells nothing, and moves by its first state only. */

@@ -83,7 +83,7 @@ TEST(a_snapshot_stays_as_the_agent_was)
             ask(agent, &later);
             assert_true(memcmp(&before, &later, sizeof later) != 0); /* it has learned something */
             pthread_t threads[THREADS];
-            asking *all = calloc(THREADS, sizeof *all);
+            SCOPED_FREE asking *all = calloc(THREADS, sizeof *all);
             for (int i = 0; i < THREADS; i++) {
                 all[i].agent = snapshot;
                 assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &all[i]), 0);
@@ -92,7 +92,6 @@ TEST(a_snapshot_stays_as_the_agent_was)
                 (void)pthread_join(threads[i], NULL);
                 assert_memory_equal(&all[i].got, &before, sizeof before);
             }
-            free(all);
         }
 }
 

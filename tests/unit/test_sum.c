@@ -134,7 +134,7 @@ TEST(coordinates_and_names_have_noise_of_their_own)
 static void run(const tacit_sum_spec *spec, uint64_t seed, uint64_t skip, double *out)
 {
     SCOPED_BY(sum_rig_close) sum_rig rig;
-    double *x = calloc(spec->dimension, sizeof *x);
+    SCOPED_FREE double *x = calloc(spec->dimension, sizeof *x);
     assert_non_null(x);
     uint64_t random = 4;
     sum_rig_open_unit(&rig, spec, seed);
@@ -144,7 +144,6 @@ static void run(const tacit_sum_spec *spec, uint64_t seed, uint64_t skip, double
         if (k % skip == 0 || k == spec->users) /* out keeps the last */
             assert_ok(tacit_sum_release(rig.sum, out, NULL));
     }
-    free(x);
 }
 
 TEST(skipping_releases_changes_nothing_and_seeds_repeat)

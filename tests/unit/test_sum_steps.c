@@ -232,7 +232,7 @@ TEST(people_who_wait_are_saved_with_the_sum)
                 copy = open_rig(sum_kinds[k], RELEASES, 5),
                 others = open_rig(sum_kinds[k], RELEASES + 1, 5);
         double one[DIMENSION], other[DIMENSION];
-        uint8_t *bytes;
+        SCOPED_FREE uint8_t *bytes = NULL;
         add_people(rig.sum, 0, 7);
         assert_ok(tacit_sum_release(rig.sum, one, NULL));
         add_people(rig.sum, 7, 9);
@@ -246,7 +246,6 @@ TEST(people_who_wait_are_saved_with_the_sum)
         assert_ok(tacit_sum_release(rig.sum, one, NULL));
         assert_ok(tacit_sum_release(copy.sum, other, NULL));
         assert_memory_equal(one, other, sizeof one);
-        free(bytes);
         sum_rig_close(&copy);
         sum_rig_close(&others);
     }

@@ -121,8 +121,8 @@ TEST(sparse_counts_give_the_decisions_of_dense_ones)
         size_t n = a.facts->n_states, pairs = n * a.facts->n_actions;
         tacit__space space = {n, a.facts->n_actions, a.facts->horizon, 1};
         double *visits = calloc(pairs, sizeof *visits), *rewards = calloc(pairs, sizeof *rewards);
-        double *moves = calloc(pairs * n, sizeof *moves);
-        tacit__sparse_row *rows = calloc(pairs, sizeof *rows);
+        SCOPED_FREE double *moves = calloc(pairs * n, sizeof *moves);
+        SCOPED_FREE tacit__sparse_row *rows = calloc(pairs, sizeof *rows);
         tacit__planner_options o = {.bonus_scale = bonus >= TACIT__BONUS_PRINTED ? 1e-3 : 0.1,
                                     .failure = 0.1,
                                     .episodes = EPISODES,
@@ -163,10 +163,8 @@ TEST(sparse_counts_give_the_decisions_of_dense_ones)
             free(rows[i].next);
             free(rows[i].count);
         }
-        free(rows);
         free(visits);
         free(rewards);
-        free(moves);
     }
 }
 
@@ -183,7 +181,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
     tacit__space space = {s, n_actions, h, tables == 0 ? h : 1};
     double *values = calloc((h + 1) * s, sizeof *values),
            *visits = calloc(space.tables * pairs, sizeof *visits);
-    uint32_t *best = calloc(h * s, sizeof *best);
+    SCOPED_FREE uint32_t *best = calloc(h * s, sizeof *best);
     tacit_error err;
     assert_ok(tacit_world_solve(a.world, best, values, &err));
     tacit__tabular_options co = {.space = space,
@@ -234,7 +232,6 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
     tacit__ucbvi.destroy(planner);
     free(values);
     free(visits);
-    free(best);
 }
 
 TEST(at_bonus_scale_one_values_are_never_underestimated)
@@ -314,7 +311,6 @@ TEST(a_private_learner_converges_on_riverswim_either_way_round)
 
 TEST(what_a_kind_does_not_have_is_refused)
 {
-    SCOPED_BY(arena_close) arena a = arena_open("riverswim", NULL, 0, 1);
     tacit_agent_request request = {.kind = "ucbvi",
                                    .guarantee = {TACIT_MODEL_JOINT, 1, 0},
                                    .n_states = 6,

@@ -263,7 +263,7 @@ TEST(the_sepsis_process_has_its_known_values)
 
     size_t n = facts->horizon * facts->n_states * facts->n_actions;
     double *uniform = calloc(n, sizeof *uniform), value;
-    double *scratch = calloc(tacit_world_scratch(world), sizeof *scratch);
+    SCOPED_FREE double *scratch = calloc(tacit_world_scratch(world), sizeof *scratch);
     assert_non_null(uniform);
     assert_non_null(scratch);
     for (size_t i = 0; i < n; i++)
@@ -277,5 +277,4 @@ TEST(the_sepsis_process_has_its_known_values)
     for (size_t i = 1; i < n_unreachable; i++)
         assert_true(unreachable[i] > unreachable[i - 1]);
     free(uniform);
-    free(scratch);
 }

@@ -75,7 +75,7 @@ TEST(what_is_not_yaml_is_refused_with_its_line)
 
 TEST(what_is_too_large_is_refused)
 {
-    char *text = malloc(TACIT__YAML_MAX_BYTES + 1);
+    SCOPED_FREE char *text = malloc(TACIT__YAML_MAX_BYTES + 1);
     assert_non_null(text);
     memset(text, '#', TACIT__YAML_MAX_BYTES + 1);
     assert_refused(text, TACIT__YAML_MAX_BYTES + 1, "f: the file is larger than 262144 bytes");
@@ -88,7 +88,6 @@ TEST(what_is_too_large_is_refused)
     tacit__yaml_destroy(yaml);
     n += (size_t)sprintf(text + n, "- x\n");
     assert_refused(text, n, "f:1001: the list that begins in line 1 has more than 1000 entries");
-    free(text);
 }
 
 TEST(a_message_is_one_line_whatever_the_file_contains)
