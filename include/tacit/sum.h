@@ -148,6 +148,35 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_sum_save(const tacit_sum *sum, void 
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size,
                                                      tacit_error *err);
 
+/* --- Counters ------------------------------------------------------------------------------------- */
+
+/* The common case: people are counted as they come, each in one of n counts, and the counts so far may be
+ * shown after any of them.
+ *
+ *     tacit_guarantee promise = {TACIT_MODEL_JOINT, 1, 1e-6};
+ *     tacit_counter_create(3, 1000, promise, &counter, &err);     three counts, at most 1,000 people
+ *     tacit_counter_add(counter, 2, &err);                        somebody came, to be counted in the last
+ *     tacit_counter_read(counter, noisy, &err);                   noisy[3]
+ *
+ * The mechanism is the least noisy one for the promise, and the noise is the operating system's. */
+typedef struct tacit_counter tacit_counter;
+
+TACIT_API TACIT_MUST_USE tacit_status tacit_counter_create(size_t n, uint64_t users,
+                                                           tacit_guarantee promise,
+                                                           tacit_counter **out, tacit_error *err);
+TACIT_API void tacit_counter_destroy(tacit_counter *counter);
+
+/* EXHAUSTED after the last of the declared users, OUT_OF_BOUND if there is no such count: nothing changes. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_counter_add(tacit_counter *counter, size_t kind,
+                                                        tacit_error *err);
+
+/* noisy[n]; 0 before the first user. Reading again before the next user shows the same numbers. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_counter_read(tacit_counter *counter, double *noisy,
+                                                         tacit_error *err);
+
+/* The sum behind it, for tacit_sum_stddev and relatives; it belongs to the counter. */
+TACIT_API tacit_sum *tacit_counter_sum(const tacit_counter *counter);
+
 #ifdef __cplusplus
 }
 #endif

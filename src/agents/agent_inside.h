@@ -47,8 +47,7 @@ const char *tacit__agent_caveat(const char *name, tacit_model model, tacit_calib
 /* How many expected rewards a request has, if it has any. */
 size_t tacit__agent_expected(const tacit_agent_request *request);
 /* The request as families see it: expected rewards in [0, 1], which the agent keeps, and no range. */
-TACIT_MUST_USE tacit_status tacit__agent_map_rewards(tacit_agent *agent,
-                                                     tacit_agent_request *request,
+TACIT_MUST_USE tacit_status tacit__agent_map_rewards(tacit_agent *agent, tacit_agent_request *q,
                                                      tacit_error *err);
 
 /* The action of the last plan in a situation of the domain. */

@@ -22,9 +22,9 @@
 
 /* --- Expected rewards ------------------------------------------------------------------------------ */
 
-size_t tacit__agent_expected(const tacit_agent_request *q)
+size_t tacit__agent_expected(const tacit_agent_request *request)
 {
-    return (q->stationary ? 1 : q->horizon) * q->n_states * q->n_actions;
+    return (request->stationary ? 1 : request->horizon) * request->n_states * request->n_actions;
 }
 
 tacit_status tacit__agent_map_rewards(tacit_agent *agent, tacit_agent_request *q, tacit_error *err)
