@@ -63,6 +63,35 @@ static bool watch(void *context, const tacit_lab_progress *now)
     return goes_on;
 }
 
+/* A service refuses what this warns about. A simulation harms no one, but people copy the settings that they
+ * tried in one. False: warnings are errors here. */
+static bool warn_of(const tacit_experiment_facts *facts, const tacit_entry *entry)
+{
+    const tacit_agent_kind *kind = entry->yardstick ? NULL : tacit_agent_kind_find(entry->kind);
+    if (kind == NULL)
+        kind = tacit_agent_alias_find(entry->kind);
+    if (!entry->privacy_written && kind != NULL && kind->models != TACIT_AGENT_NONE &&
+        PyErr_WarnFormat(PyExc_UserWarning, 2,
+                         "%s:%d: agent '%s' has no 'privacy' and works on exact data; give it "
+                         "tacit.joint(...), or tacit.none() if that is intended",
+                         facts->file, entry->line, entry->label) < 0)
+        return false;
+    return !entry->delta_too_large ||
+           PyErr_WarnFormat(PyExc_UserWarning, 2,
+                            "%s:%d: agent '%s' has a delta above 1/users; lower it, or set "
+                            "delta_above_one_over_users if that is intended",
+                            facts->file, entry->line, entry->label) == 0;
+}
+
+static bool warn(const tacit_experiment *experiment)
+{
+    const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
+    for (size_t i = 0; i < facts->n_agents; i++)
+        if (!warn_of(facts, &facts->agents[i]))
+            return false;
+    return true;
+}
+
 static bool read_mode(const char *word, tacit_lab_mode *out)
 {
     *out = strcmp(word, "resume") == 0    ? TACIT_LAB_RESUME
@@ -99,6 +128,13 @@ static PyObject *run(PyObject *self, PyObject *args)
     tacit_status status = path != NULL ? tacit_experiment_read(path, &changes, &experiment, &err)
                                        : tacit_experiment_parse(text, (size_t)size, name, &changes,
                                                                 &experiment, &err);
+    PyEval_RestoreThread(w.thread);
+    if (status == TACIT_OK && !warn(experiment)) {
+        tacit_experiment_destroy(experiment);
+        n_runs--;
+        return NULL;
+    }
+    w.thread = PyEval_SaveThread();
     if (status == TACIT_OK)
         status = tacit_lab_run(experiment, &options, &results, &err);
     tacit_experiment_destroy(experiment);

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
+import tempfile
 import textwrap
-from typing import Any
+from typing import Any, Iterator
 
 from . import _tacit
 from .account import Guarantee
@@ -24,6 +25,10 @@ class Space:
     Space(states=6, actions=2, horizon=20)
     >>> Space(features=5, actions=3)                      # a bandit whose users bring 5 features for each action
     Space(features=5, actions=3)
+
+    Where a key takes a file, an array will do: features [states, actions, size] or, with shared=False, [states, size];
+    rewards [states, actions] or [horizon, states, actions]; mixture [states, actions, parts, states]; weights [states].
+    All of it counts as public: do not fit it on the people whose data are to be protected.
     """
 
     def __init__(self, **keys: Any) -> None:
@@ -34,6 +39,45 @@ class Space:
 
     def to_yaml_value(self) -> dict[str, Any]:
         return self.keys
+
+    def on_disk(self, directory: str) -> Space:
+        """The same space with its arrays as files in a directory."""
+        keys = dict(self.keys)
+        for name, heads in TABLES.items():
+            value = keys.get(name)
+            if value is None or isinstance(value, (str, os.PathLike)) or not hasattr(value, "__len__"):
+                continue
+            rows = list(cells(value))
+            columns = heads.get(len(rows[0][0]) if rows else 0)
+            if columns is None:
+                raise ValueError(f"{name} must have {' or '.join(map(str, heads))} dimensions")
+            path = os.path.join(directory, f"{name}.csv")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(columns + "\n")
+                for index, number in rows:
+                    file.write(",".join(map(str, index)) + f",{number!r}\n")
+            keys[name] = path
+        return Space(**keys)
+
+
+# Files of a space: the columns by the number of dimensions.
+TABLES = {
+    "features": {3: "state,action,feature,value", 2: "state,feature,value"},
+    "rewards": {2: "state,action,reward", 3: "step,state,action,reward"},
+    "mixture": {4: "state,action,part,next_state,probability"},
+    "weights": {1: "state,probability"},
+}
+
+
+def cells(value: Any, at: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], float]]:
+    """All numbers of an array or of nested lists, with their places."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if not isinstance(value, (list, tuple)):
+        yield at, float(value)
+        return
+    for i, inner in enumerate(value):
+        yield from cells(inner, (*at, i))
 
 
 class Agent(_tacit.Agent):
@@ -60,7 +104,6 @@ class Agent(_tacit.Agent):
     """
 
     _seed: int | None
-    _text: str
     _chances: random.Random
     _generator: Any = None
 
@@ -84,18 +127,18 @@ class Agent(_tacit.Agent):
         if outside != "refuse":
             entry["outside"] = outside
         document: dict[str, Any] = {"agent": {**entry, **parameters}, "episodes": episodes}
-        if isinstance(space, Space):
-            document["space"] = space
-        elif not isinstance(space, World):
-            raise TypeError("space must be a tacit.World or a tacit.Space")
         chances = random.SystemRandom() if seed is None else random.Random(seed)
-        text = to_yaml(document)
-        self = super().__new__(
-            cls, text, world=space if isinstance(space, World) else None, seed=seed, random=chances.random
-        )
+        if isinstance(space, World):
+            text = to_yaml(document)
+            self = super().__new__(cls, text, world=space, seed=seed, random=chances.random)
+        elif isinstance(space, Space):
+            with tempfile.TemporaryDirectory() as directory:
+                text = to_yaml({**document, "space": space.on_disk(directory)})
+                self = super().__new__(cls, text, seed=seed, random=chances.random)
+        else:
+            raise TypeError("space must be a tacit.World or a tacit.Space")
         self._seed = seed
         self._chances = chances
-        self._text = text
         return self
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -9,6 +9,7 @@ import base64
 import dataclasses
 import http.client
 import json
+import math
 import os
 import random
 import secrets
@@ -44,7 +45,8 @@ class Client(_tacit.Client):
     """A user's own device under local privacy: reads a billboard, acts by it, and makes the one report that leaves it.
 
     billboard        the answer to GET /v1/billboard, as a text or bytes (Service.billboard)
-    epsilon, delta   the weakest guarantee that the device's owner accepts; a billboard that asks for more is refused
+    epsilon, delta   the weakest guarantee that the device's owner accepts; a billboard that asks for more is refused.
+                     Without them the client only acts, and refuses to report
     state, save      for people who come back: what `save` was given last, and a function that keeps the next state
                      where a crash does not reach it, before a report is handed out
 
@@ -55,14 +57,24 @@ class Client(_tacit.Client):
         cls,
         billboard: str | bytes,
         *,
-        epsilon: float,
-        delta: float,
+        epsilon: float | None = None,
+        delta: float | None = None,
         state: bytes | None = None,
         save: Callable[[bytes], object] | None = None,
         memory: int = 0,
     ) -> Client:
         text = billboard if isinstance(billboard, bytes) else billboard.encode()
-        return super().__new__(cls, text, epsilon, delta, memory=memory, state=state, save=save)
+        if (epsilon is None) != (delta is None):
+            raise TypeError("give both epsilon and delta, or neither: then the client only acts")
+        if epsilon is None or delta is None:
+            self = super().__new__(cls, text, math.inf, 1.0, memory=memory, state=state, save=refuse_state)
+            self._agreed = False
+            return self
+        self = super().__new__(cls, text, epsilon, delta, memory=memory, state=state, save=save)
+        self._agreed = True
+        return self
+
+    _agreed: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass  # all is done when the object is made
@@ -74,11 +86,17 @@ class Client(_tacit.Client):
 
     def report(self, states: Any, actions: Any, rewards: Any) -> Report:
         """The report on this episode, private already. A second one is refused: it would spend the guarantee twice."""
+        if not self._agreed:
+            raise TypeError("a report costs privacy: say what its owner accepts, tacit.Client(…, epsilon=…, delta=…)")
         return Report(*self._report(states, actions, rewards))
 
     def report_again(self) -> Report:
         """The last report once more: what to send if its answer was lost."""
         return Report(*self._report_again())
+
+
+def refuse_state(state: bytes) -> None:
+    raise TypeError("a client without terms makes no report")
 
 
 @dataclasses.dataclass(frozen=True)

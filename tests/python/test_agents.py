@@ -294,3 +294,23 @@ def test_ctrl_c_in_a_class_is_ctrl_c():
     agent = tacit.Agent("py-pressed", tacit.World("riverswim"), episodes=5)
     with pytest.raises(KeyboardInterrupt):
         agent.plan()
+
+
+def test_what_is_known_may_be_an_array():
+    draw = numpy.random.default_rng(2)
+    points = draw.random((3, 4, 2)) / 2
+    space = tacit.Space(states=3, actions=4, horizon=1, features=points, kernel="se(0.3)", weights=[0.5, 0.25, 0.25])
+    agent = tacit.Agent("posterior-kernel", space, episodes=50, privacy=tacit.joint(1), seed=1)
+    agent.plan()
+    agent.learn(2, agent.act(0, 2), 0.5)
+    other = tacit.Agent("posterior-kernel", space, episodes=50, privacy=tacit.joint(1), seed=2)
+    other.load(agent.save())  # the same arrays are the same learner
+    assert other.users == 1
+    table = draw.random((4, 2))
+    kernels = numpy.full((4, 2, 2, 4), 0.25)
+    mixed = tacit.Agent("posterior-mixture", tacit.Space(states=4, actions=2, horizon=3, stationary=True, rewards=table,
+                                                         mixture=kernels), episodes=50, privacy=tacit.none(), seed=1)
+    assert mixed.plan().shape[:2] == (3, 4)
+    with pytest.raises(ValueError, match="features must have 3 or 2 dimensions"):
+        tacit.Agent("posterior-kernel", tacit.Space(states=3, actions=4, horizon=1, features=[1.0]), episodes=5,
+                    privacy=tacit.none())

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import numpy
 import pytest
@@ -125,6 +126,18 @@ def test_wrong_experiments_are_refused_with_the_sentence():
         tacit.run({**SMALL, "runs": 1000}, max_jobs=100)
     with pytest.raises(TypeError, match="no place in an experiment"):
         tacit.run({"world": {"kind": object()}})
+
+
+def test_forgotten_privacy_is_warned_of():
+    with pytest.warns(UserWarning, match="agent 'dp-ucbvi' has no 'privacy' and works on exact data"):
+        tacit.run({**SMALL, "agents": [{"kind": "dp-ucbvi"}]}, episodes=5)
+    with pytest.warns(UserWarning, match="a delta above 1/users"):
+        tacit.run({**SMALL, "agents": [{"kind": "dp-ucbvi", "privacy": tacit.joint(1, 0.5)}]}, episodes=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tacit.run(SMALL, episodes=5)
+        with pytest.raises(UserWarning):
+            tacit.run({**SMALL, "agents": [{"kind": "dp-ucbvi"}]}, episodes=5)
 
 
 def test_progress_is_told_and_can_stop(capsys):

@@ -130,6 +130,11 @@ def test_a_device_reports_once(service):
         client.report(states, actions, [0.0] * 4)
     with pytest.raises(tacit.BadEpsilonError):
         tacit.Client(board, epsilon=0.5, delta=0)
+    acts = tacit.Client(board)
+    assert acts.act(0, 0) in (0, 1)
+    with pytest.raises(TypeError, match="a report costs privacy"):
+        acts.report(states, actions, [0.0] * 4)
+    assert tacit.Client(service.billboard("again")).act(0, 0) in (0, 1)
     with pytest.raises(tacit.UnsupportedError):
         tacit.Client(service.billboard("walk"), epsilon=2, delta=1e-5)
     with pytest.raises(tacit.Error):
