@@ -118,6 +118,7 @@ coverage: setup
 symbols: all
 	@tests/house/symbols.sh --update $(BUILD)/libtacit.so
 	@tests/house/symbols.sh --update $(BUILD)/libtacit_client.so
+	@scripts/c-reference
 
 clean:
 	@cmake -E rm -rf build
