@@ -18,8 +18,8 @@
         TACIT__REAL("bonus_scale", scale, 0, 1e6,                                                  \
                     "multiplies the statistical bonus; 1 is the theorem"),                         \
         TACIT__REAL("error_scale", error, 0, 1e6,                                                  \
-                    "multiplies the error levels of the noise; 1 is the theorem, and the default " \
-                    "if bonus_scale is 1"),                                                        \
+                    "multiplies the allowance for what noise does to a count; 1 is the theorem, "  \
+                    "and the default if bonus_scale is 1"),                                        \
         TACIT__REAL("failure", "0.1", 1e-12, 0.5, "probability that the bounds fail"),             \
         TACIT__TEXT("schedule", "",                                                                \
                     "joint: counts are released after every user, or by growth(1.2): when there "  \
@@ -48,16 +48,19 @@ static const tacit_parameter ucbvi_parameters[] = {
     TACIT__REAL("threshold", "", 0, 100,
                 "noisy moves below this many times sqrt(2 ln S) standard deviations count as 0;"
                 " default 1 with bonus practical, else 0"),
-    TACIT__TEXT("monotone", "auto",
-                "Q never rises again: yes, no, or auto (yes if bonus_scale is 1)"),
+    TACIT__TEXT(
+        "monotone", "auto",
+        "the estimated value of an action may only fall from plan to plan: yes, no, or auto "
+        "(yes if bonus_scale is 1)"),
     TACIT__TEXT("report", "all",
                 "local: a user reports all steps, or one step drawn by public chance"),
-    TACIT__TEXT("drop_last", "auto",
-                "pooled: no; leave out the last step's moves, which no value follows: yes, no, or "
-                "auto (yes with calibration tight, reports of all steps and three streams)"),
+    TACIT__TEXT(
+        "drop_last", "auto",
+        "pooled: no; do not release where the last step leads, which no decision needs: yes, "
+        "no, or auto (yes with calibration tight, reports of all steps and three streams)"),
     TACIT__INTEGER("streams", "3", 2, 3,
-                   "noisy counts: 3, visits, moves and rewards; or 2, with visits as sums of noisy "
-                   "moves"),
+                   "noisy tables that are released: 3 (visits, moves, rewards), or 2 (moves and "
+                   "rewards; visits are then sums of noisy moves)"),
 };
 
 static const tacit_parameter private_ucb_po_parameters[] = {
