@@ -27,3 +27,9 @@ uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends)
     }
     return n;
 }
+
+double tacit__schedule_loss(double users, double last, double a)
+{
+    TACIT__REQUIRE(a > 0 && last <= users);
+    return a * atan(last / a) + (users - last) / (1 + last / a * (last / a));
+}

@@ -13,4 +13,9 @@ uint64_t tacit__schedule_next(uint64_t users, double growth);
  * `ends` (NULL: they are counted only). */
 uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends);
 
+/* What is lost, in users who know nothing, if the last release is at `last` of K users. Users who act by t
+ * users' data lose about 1 / (1 + (t / a)^2) of what users lose who know nothing; up to the last release that
+ * sums up to a atan(last / a), and the others act by what is known then. a > 0. */
+double tacit__schedule_loss(double users, double last, double a);
+
 #endif

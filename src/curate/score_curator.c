@@ -19,6 +19,7 @@
 
 #include "account/single.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
 #include "curate/user_check.h"
@@ -67,7 +68,8 @@ static size_t schedule(const tacit__scores_options *o, uint64_t *ends)
     size_t n = 0;
     for (double users = 0; users < K; n++) {
         double size = users > 0 ? ceil((o->growth - 1) * users) : (double)o->first;
-        if (K - users < (1 + LEAST_REST) * size)
+        const bool late = o->last > 0 && users > 0 && users + size > (double)o->last;
+        if (late || K - users < (1 + LEAST_REST) * size)
             size = K - users;
         users += size;
         if (ends != NULL)
@@ -76,21 +78,45 @@ static size_t schedule(const tacit__scores_options *o, uint64_t *ends)
     return n;
 }
 
+/* What passes the door, of these batches that are shown. */
+static tacit__once_spec spec_of(const tacit__scores_options *o, size_t batches,
+                                const uint64_t *ends)
+{
+    const bool local = o->guarantee.model == TACIT_MODEL_LOCAL;
+    return (tacit__once_spec){.law = TACIT_LAW_GAUSSIAN,
+                              .dimension = o->form.numbers + o->form.n_states,
+                              .releases = local         ? o->episodes
+                                          : batches > 0 ? batches
+                                                        : 1,
+                              .bits = o->form.bits,
+                              .largest = local ? o->form.largest : 0,
+                              .l2 = o->form.l2,
+                              .disjoint = true,
+                              .visits = o->visits,
+                              .apart = o->apart,
+                              .ends = local || batches == 0 ? NULL : ends,
+                              .reason = o->form.reason};
+}
+
+tacit_status tacit__scores_predict(const tacit__scores_options *o, tacit__scores_prediction *out,
+                                   tacit_error *err)
+{
+    const size_t n = schedule(o, NULL);
+    uint64_t *ends = tacit__alloc(n, sizeof *ends);
+    if (ends == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    (void)schedule(o, ends);
+    const tacit__once_spec spec = spec_of(o, n - 1, ends);
+    tacit_release line = {0};
+    tacit_status status = tacit__once_declare(&spec, name, &line, err);
+    *out = (tacit__scores_prediction){line.column_l2, n > 1 ? ends[n - 2] : 0};
+    tacit__free(ends);
+    return status;
+}
+
 static tacit_status open_door(tacit__scores *c, tacit_noise *noise, tacit_error *err)
 {
-    const tacit__once_spec spec = {.law = TACIT_LAW_GAUSSIAN,
-                                   .dimension = c->dimension,
-                                   .releases = is_local(c)      ? c->o.episodes
-                                               : c->batches > 0 ? c->batches
-                                                                : 1,
-                                   .bits = c->o.form.bits,
-                                   .largest = is_local(c) ? c->o.form.largest : 0,
-                                   .l2 = c->o.form.l2,
-                                   .disjoint = true,
-                                   .visits = c->o.visits,
-                                   .apart = c->o.apart,
-                                   .ends = is_local(c) || c->batches == 0 ? NULL : c->ends,
-                                   .reason = c->o.form.reason};
+    const tacit__once_spec spec = spec_of(&c->o, c->batches, c->ends);
     tacit_release line;
     tacit_status status = tacit__once_declare(&spec, name, &line, err);
     if (status == TACIT_OK)

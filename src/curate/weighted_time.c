@@ -5,16 +5,15 @@
  * them meet in its long batches. What is lost are the data of the users after it. With one visit of each
  * person nothing is gained, and releases go on to the end.
  *
- * The last release is the one with the least predicted loss. Users who act by t users' counts lose about
- * 1 / (1 + (t / a)^2) of what users lose who know nothing, where a = KNOWN n g: n is the number of users
- * before the first release for one visit (tacit__weighted_first), g how much noisier the sums are than a
- * single release of one visit. Up to the last release T that sums up to a atan(T / a); the K - T users
- * after it act by T users' counts. KNOWN was chosen on the worlds of docs/why/returning.md#when-to-stop.
+ * The last release is the one with the least predicted loss (tacit__schedule_loss), where a = KNOWN n g: n is
+ * the number of users before the first release for one visit (tacit__weighted_first), g how much noisier the
+ * sums are than a single release of one visit. KNOWN was chosen on the worlds of docs/why/returning.md#when-to-stop.
  * All of this is computed from public numbers. */
 #include <math.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "curate/schedule.h"
 #include "curate/weighted_curator_inside.h"
 
 #define KNOWN 2.5
@@ -41,9 +40,9 @@ static tacit_status predict(const tacit__weighted_options *o, double wanted, uin
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     (void)tacit__weighted_moments(t, at);
     tacit_status status = tacit__weighted_gain(t, at, n, &gain, err);
-    const double K = (double)o->episodes, T = (double)at[n - 1];
-    const double a = KNOWN * wanted * gain;
-    *loss = a * atan(T / a) + (K - T) / (1 + T / a * (T / a));
+    *loss = status == TACIT_OK ? tacit__schedule_loss((double)o->episodes, (double)at[n - 1],
+                                                      KNOWN * wanted * gain)
+                               : HUGE_VAL;
     tacit__free(at);
     return status;
 }

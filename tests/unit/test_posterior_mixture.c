@@ -260,6 +260,28 @@ TEST(it_learns_the_lock)
     }
 }
 
+/* People who come back crowd into the long batches at the end. Releases stop before, with less noise; and who sets the first batch
+ * gets all batches. */
+TEST(releases_stop_before_visits_crowd)
+{
+    SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
+    tacit_agent_request q = request_in(a.world, "posterior-mixture", joint, 20000);
+    q.visits = 20;
+    q.apart = 500;
+    const tacit_setting all = {.key = "first", .value = "100"};
+    SCOPED(tacit_agent) *agent = agent_of(&q, 6);
+    q.settings = &all;
+    q.n_settings = 1;
+    SCOPED(tacit_agent) *other = agent_of(&q, 6);
+    const tacit_plan *stops = tacit_agent_release_plan(agent),
+                     *goes_on = tacit_agent_release_plan(other);
+    assert_true(tacit_plan_release(stops, 0)->steps < tacit_plan_release(goes_on, 0)->steps);
+    assert_true(tacit_plan_scale(stops, 0) < 0.5 * tacit_plan_scale(goes_on, 0));
+    assert_int_equal(tacit_plan_release(stops, 0)->visits, 20); /* what is declared stays */
+    (void)arena_learn(&a, agent, 0, 19000);
+    assert_within(arena_learn(&a, agent, 19000, 20000), 3.1, 3.5);
+}
+
 /* --- Far away ------------------------------------------------------------------------------------- */
 
 /* A chain of links. At each link one of eight keys leads on, and the others lead out; kernel j says that it is key j. Whoever is out

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "curate/curator.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -221,6 +222,32 @@ static void check_sums(tacit_model model, bool devices)
     user u;
     const tacit_trajectory t = draw_user(&seed, &u);
     assert_status(tacit__scores_add(c, &t, NULL), TACIT_EXHAUSTED);
+}
+
+/* Nothing after `last` is shown, and the prediction is what the curator then declares. */
+TEST(releases_stop_where_they_are_told_to)
+{
+    tacit__scores_options o = {.form = draw_form(1),
+                               .episodes = 1000,
+                               .visits = 5,
+                               .apart = 100,
+                               .first = 10,
+                               .growth = 1.5,
+                               .guarantee = {TACIT_MODEL_JOINT, 1, 1e-5}};
+    tacit__scores_prediction all, some;
+    assert_ok(tacit__scores_predict(&o, &all, NULL));
+    o.last = 300;
+    assert_ok(tacit__scores_predict(&o, &some, NULL));
+    SCOPED(tacit_noise) *noise = simulated_noise(3);
+    SCOPED(tacit__scores) *c = NULL;
+    assert_ok(tacit__scores_create(&o, noise, &c, NULL));
+    const size_t n = tacit__scores_batches(c);
+    assert_true(tacit__scores_ends(c)[n - 1] == some.shown && some.shown <= 300 &&
+                some.shown > 200);
+    assert_true(tacit__scores_ends(c)[n] == 1000);
+    assert_true(all.shown > 600 && some.column < 0.8 * all.column && some.column >= 1);
+    const tacit_plan *plan = tacit_ledger_plan(tacit__score_curator.ledger(c));
+    assert_close(tacit_plan_release(plan, 0)->column_l2, some.column, 1e-12);
 }
 
 TEST(sums_are_those_of_the_batch)
