@@ -33,19 +33,19 @@ tacit__score_form tacit__score_form_of_table(const tacit__score_table *table);
 void tacit__score_form_reach(tacit__score_form *form, tacit__u128 moved);
 
 typedef struct tacit__scores_options {
-    tacit__score_form form; /* its context must outlive the curator */
-    uint64_t episodes;      /* K */
-    uint64_t visits, apart; /* of one person (0: 1) */
-    uint64_t first;         /* users of the first batch */
-    double growth;          /* of the users from batch to batch, above 1; may be infinite */
-    uint64_t last; /* nothing of users after so many is shown; 0: all but the last batch is */
+    tacit__score_form form;    /* its context must outlive the curator */
+    uint64_t episodes;         /* K */
+    uint64_t visits, apart;    /* of one person (0: 1) */
+    uint64_t first;            /* users of the first batch */
+    double growth;             /* of the users from batch to batch, above 1; may be infinite */
+    uint64_t last;             /* of users after so many nothing is shown; 0: there is no limit */
     tacit_guarantee guarantee; /* none, or joint or local with delta > 0 */
 } tacit__scores_options;
 
 typedef struct tacit__scores tacit__scores;
 
-/* How far one person moves all sums together, in units of one visit (1 for people who come once), and how many
- * users are in sums that are shown. */
+/* How far one person moves all sums together, in units of one visit (1 for people who come once), and
+ * how many users are in sums that are shown. */
 typedef struct tacit__scores_prediction {
     double column;
     uint64_t shown;

@@ -5,10 +5,10 @@
  * them meet in its long batches. What is lost are the data of the users after it. With one visit of each
  * person nothing is gained, and releases go on to the end.
  *
- * The last release is the one with the least predicted loss (tacit__schedule_loss), where a = KNOWN n g: n is
- * the number of users before the first release for one visit (tacit__weighted_first), g how much noisier the
- * sums are than a single release of one visit. KNOWN was chosen on the worlds of docs/why/returning.md#when-to-stop.
- * All of this is computed from public numbers. */
+ * The last release is the one with the least predicted loss (tacit__schedule_loss), where a = KNOWN n g: n
+ * is the number of users before the first release for one visit (tacit__weighted_first), g how much noisier
+ * the sums are than a single release of one visit. KNOWN was chosen on the worlds of
+ * docs/why/returning.md#when-to-stop. All of this is computed from public numbers. */
 #include <math.h>
 
 #include "base/error.h"
