@@ -161,7 +161,7 @@ int cli_compare(int argc, char **argv)
     if (n > 1 && o.reference != NULL)
         return cli_wrong("--to is about one directory; with several, agents of the same label are "
                          "compared");
-    tacit_results **results = calloc(n, sizeof *results);
+    tacit_results **results = calloc(n, sizeof(void *));
     if (results == NULL)
         return cli_failed(TACIT_NO_MEMORY, NULL);
     for (size_t i = 0; i < n && code == CLI_DONE; i++) {

@@ -35,9 +35,9 @@ static bool parse_length(const char *text, void *out)
         const char *unit;
         double mm;
     } units[] = {{"mm", 1}, {"cm", 10}, {"in", 25.4}, {"pt", 25.4 / 72}, {"px", 25.4 / 96}};
-    char *end;
+    char *end = NULL;
     double value = isdigit((unsigned char)text[0]) ? strtod(text, &end) : -1;
-    for (size_t i = 0; value > 0 && i < sizeof units / sizeof *units; i++)
+    for (size_t i = 0; end != NULL && value > 0 && i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].unit) == 0) {
             *(double *)out = value * units[i].mm;
             return true;
@@ -48,9 +48,9 @@ static bool parse_length(const char *text, void *out)
 /* "8pt", or 8. */
 static bool parse_points(const char *text, void *out)
 {
-    char *end;
+    char *end = NULL;
     double value = isdigit((unsigned char)text[0]) ? strtod(text, &end) : -1;
-    if (!(value > 0) || (*end != '\0' && strcmp(end, "pt") != 0))
+    if (end == NULL || !(value > 0) || (*end != '\0' && strcmp(end, "pt") != 0))
         return false;
     *(double *)out = value;
     return true;

@@ -26,6 +26,13 @@ __attribute__((format(printf, 2, 3))) static bool differ(const comparison *c, co
     return false;
 }
 
+/* "the agent 'joint': ", for a key that follows. */
+static void add_colon(comparison *c)
+{
+    const size_t n = strlen(c->what);
+    (void)snprintf(c->what + n, sizeof c->what - n, ": ");
+}
+
 static bool same_number(const comparison *c, const char *key, uint64_t there, uint64_t here)
 {
     return there == here || differ(c, "%s is %llu there and %llu here", key,
@@ -101,7 +108,7 @@ static bool has_world(comparison *c, const tacit_experiment *larger,
     (void)snprintf(c->what, sizeof c->what, "the world '%.80s'", there->label);
     if (i == larger->facts.n_worlds)
         return differ(c, " is there and not here");
-    (void)strcat(c->what, ": ");
+    add_colon(c);
     const tacit_world_entry *here = &larger->worlds[i];
     return same_text(c, "kind", there->kind, here->kind) &&
            same_text(c, "label before its lists", earlier->names[world].key,
@@ -129,7 +136,7 @@ static bool has_agent(comparison *c, const tacit_experiment *larger, const tacit
     (void)snprintf(c->what, sizeof c->what, "the agent '%.80s'", there->label);
     if (i == larger->facts.n_agents)
         return differ(c, " is there and not here");
-    (void)strcat(c->what, ": ");
+    add_colon(c);
     const tacit_entry *here = &larger->agents[i];
     const tacit_guarantee *a = &there->guarantee, *b = &here->guarantee;
     return same_text(c, "kind", there->kind, here->kind) &&

@@ -115,10 +115,11 @@ void tacit__drawing_arrange(tacit__drawing *d)
     const double frame_width = fmax(column - left - right, 4 * font);
     const double height = height_of_frames(d, frame_width, others, n_rows);
     for (size_t p = 0; p < d->n_panels; p++) {
+        const size_t place = p / d->n_columns; /* of its row */
         tacit__figure_frame *f = &d->panels[p].frame;
         f->left = name + (double)(p % d->n_columns) * column + left;
         f->right = f->left + frame_width;
-        f->top = top_of_panels(d) + above + (double)(p / d->n_columns) * (above + height + below);
+        f->top = top_of_panels(d) + above + (double)place * (above + height + below);
         f->bottom = f->top + height;
         f->x.wanted = (int)fmax(2, frame_width / (7 * font));
         f->y.wanted = (int)fmin(6, fmax(2, height / (3 * font)));
@@ -162,6 +163,7 @@ static void draw_lines(tacit__text *to, const tacit__drawing *d, const char *css
 static void draw_names(tacit__text *to, const tacit__drawing *d)
 {
     const double font = d->sheet->font;
+    TACIT__REQUIRE(d->n_columns > 0);
     char turn[160], middle[TACIT__NUMBER], across[TACIT__NUMBER];
     for (size_t p = 0; p < d->n_panels; p++) {
         const tacit__figure_frame *f = &d->panels[p].frame;

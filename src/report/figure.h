@@ -139,9 +139,8 @@ size_t tacit__sheet_size(const tacit__sheet *sheet, const tacit__report *report)
 
 /* "Bands: 95 % confidence intervals of the mean (Student's t, 5 runs)." and what a dagger means. `what` is
  * "bands" or "bars". */
-void tacit__sheet_notes(const tacit__report *report, const tacit__report_world *world,
-                        tacit_spread interval, const char *what, bool flagged, char *out,
-                        size_t size);
+void tacit__sheet_notes(const tacit__report *r, const tacit__report_world *s, tacit_spread interval,
+                        const char *what, bool flagged, char *out, size_t size);
 
 /* The half width of an interval: errors times this; 0 for RANGE and NONE. */
 double tacit__spread_factor(tacit_spread interval, uint64_t runs);

@@ -36,7 +36,7 @@
 
 typedef struct library {
     void *handle;
-#define MEMBER(name) __typeof__(name) *name;
+#define MEMBER(name) __typeof__(name) *(name);
     FUNCTIONS(MEMBER)
 } library;
 

@@ -17,7 +17,7 @@ void tacit__promises(tacit__text *to, const tacit__report *report);
 void tacit__data(tacit__text *to, const tacit__report *report);
 void tacit__settings(tacit__text *to, const tacit__report *report);
 /* What an agent that did not learn has lost to, as a sentence. */
-const char *tacit__flag_help(const tacit__report *report, const tacit__report_world *world);
+const char *tacit__flag_help(const tacit__report *r, const tacit__report_world *s);
 /* tacit run FILE --episodes K --runs N, quoted for a shell. */
 void tacit__command(tacit__text *to, const tacit__report *report);
 /* Labels and names of families, separated by commas, as numbers of agents; see tacit_report_agents. */
