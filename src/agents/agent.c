@@ -196,8 +196,9 @@ static tacit_status check_rewards(const tacit_agent_request *r, tacit_error *err
                               "rewards lie from %g to %g, expected two finite numbers, the smaller "
                               "first",
                               d.reward_low, d.reward_high);
+    const double tol = 1e-9 * (d.reward_high - d.reward_low); /* sums of the caller's rounding */
     for (size_t i = 0; r->rewards != NULL && i < tacit__agent_expected(r); i++)
-        if (!(r->rewards[i] >= d.reward_low && r->rewards[i] <= d.reward_high))
+        if (!(r->rewards[i] >= d.reward_low - tol && r->rewards[i] <= d.reward_high + tol))
             return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, (size_t)r->line,
                                   "an expected reward is %g, outside %g to %g", r->rewards[i],
                                   d.reward_low, d.reward_high);

@@ -312,6 +312,25 @@ TEST(the_reward_after_an_end_is_zero_in_the_declared_range)
                                      "were declared to lie from 1 to 2");
 }
 
+TEST(expected_rewards_lie_in_their_range_up_to_rounding)
+{
+    double rewards[] = {1 + 1e-12, -1e-12, 0.5, 1};
+    tacit_agent *agent = NULL;
+    tacit_error err = TACIT_ERROR_INIT;
+    const tacit_agent_request request = {.kind = "ucbvi",
+                                         .n_states = 2,
+                                         .n_actions = 2,
+                                         .horizon = 2,
+                                         .stationary = true,
+                                         .episodes = 5,
+                                         .rewards = rewards};
+    assert_ok(agent_try(&request, 1, &agent, NULL));
+    tacit_agent_destroy(agent);
+    rewards[2] = 1.5;
+    assert_status(agent_try(&request, 1, &agent, &err), TACIT_OUT_OF_BOUND);
+    assert_string_equal(err.message, "an expected reward is 1.5, outside 0 to 1");
+}
+
 TEST(ranges_that_are_none_are_refused)
 {
     static const double ranges[][2] = {
