@@ -7,7 +7,8 @@ option(TACIT_PYTHON "Build the Python package where Python 3.11 or later has its
 find_program(TACIT_PYTHON_PROGRAM NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(TACIT_PYTHON_PROGRAM NAMES python3)
 set(TACIT_HAS_PYTHON OFF)
-if(TACIT_PYTHON AND TACIT_PYTHON_PROGRAM)
+# A program without instruments cannot load a library that has them.
+if(TACIT_PYTHON AND TACIT_PYTHON_PROGRAM AND NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ)
   execute_process(
     COMMAND "${TACIT_PYTHON_PROGRAM}" -c
             "import sys, sysconfig; print(sysconfig.get_path('include') if sys.version_info >= (3, 11) else '')"
@@ -64,5 +65,6 @@ if(TACIT_HAS_PYTHON)
     COMMAND "${CMAKE_COMMAND}" -E copy "${PROJECT_SOURCE_DIR}/LICENSE" "${wheel_info}/LICENSE"
     COMMAND "${TACIT_PYTHON_PROGRAM}" -m wheel pack --dest-dir "${python_out}" "${wheel_dir}"
     DEPENDS tacit_python_package
+    COMMENT "Packing the wheel"
     VERBATIM)
 endif()

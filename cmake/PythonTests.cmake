@@ -1,6 +1,6 @@
 # tests/python/test_*.py, by pytest: one test for each file. They do not depend on the compiler, so they run where the
 # package can be loaded as it is installed: in the release build.
-if(TACIT_HAS_PYTHON AND NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ AND NOT TACIT_WERROR)
+if(TACIT_HAS_PYTHON AND NOT TACIT_WERROR)
   execute_process(COMMAND "${TACIT_PYTHON_PROGRAM}" -c "import pytest" RESULT_VARIABLE no_pytest OUTPUT_QUIET
                                                                        ERROR_QUIET)
   if(no_pytest)

@@ -10,9 +10,10 @@
 #include <string.h>
 
 enum {
-#define X(name, message) +1
-    N_STATUSES = TACIT_STATUS_LIST(X)
+#define X(name, message) NUMBER_OF_##name,
+    TACIT_STATUS_LIST(X)
 #undef X
+        N_STATUSES
 };
 
 static PyObject *error_class;

@@ -65,8 +65,10 @@ def run(
         text = to_yaml(dict(experiment))
     else:
         path = os.fspath(experiment)
+    made = False
     if directory is not None:
         directory = os.fspath(directory)
+        made = not os.path.isdir(directory)
         os.makedirs(directory, exist_ok=True)
     mode = "resume" if resume else "replace" if force else "new"
     show = Bar(sys.stderr) if progress is True else progress if callable(progress) else None
@@ -74,8 +76,10 @@ def run(
         raw, stopped = _tacit.run(
             text, name, path, directory, mode, threads, episodes or 0, runs or 0, max_jobs, show
         )
-    except _tacit.Error as error:
-        raise with_advice(error)
+    except BaseException as error:
+        if made and directory is not None and not os.listdir(directory):
+            os.rmdir(directory)
+        raise with_advice(error) if isinstance(error, _tacit.Error) else error
     finally:
         if isinstance(show, Bar):
             show.close()

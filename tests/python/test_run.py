@@ -115,6 +115,9 @@ def test_results_stay_in_a_directory(tmp_path):
     tacit.run({**SMALL, "seed": 6}, directory=tmp_path / "r", force=True)
     with pytest.raises(ValueError):
         tacit.run(SMALL, resume=True)
+    with pytest.raises(tacit.Error):
+        tacit.run({**SMALL, "episodes": -1}, directory=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_wrong_experiments_are_refused_with_the_sentence():
