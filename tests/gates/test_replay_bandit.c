@@ -87,204 +87,114 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
                        {.key = "kernel", .value = "matern-1.5(0.4)"}},                             \
     .n_world_settings = 3
 
+/* A row of a table: what all of them have, and then what is special. */
+#define ROW(kind_, world_, guarantee_, reached_, ...)                                              \
+    {                                                                                              \
+        .kind = kind_, world_, .guarantee = guarantee_, .reached = reached_, __VA_ARGS__           \
+    }
+#define WITH(key_, value_) .settings = {{.key = key_, .value = value_}}, .n_settings = 1
+#define VISITS(visits_, apart_) .visits = visits_, .apart = apart_
+#define PUBLISHED .calibration = TACIT_CALIBRATION_PUBLISHED
+#define CHECK_ALL(setups)                                                                          \
+    for (size_t i_ = 0; i_ < N_OF(setups); i_++)                                                   \
+    check(&(setups)[i_])
+
 TEST(lin_ucb_moves_no_further_than_declared)
 {
     const setup setups[] = {
-        {.kind = "lin-ucb", SHARED_WORLD, .guarantee = joint, .reached = 0.9},
-        {.kind = "lin-ucb", SHARED_WORLD, .guarantee = joint, .sums = "tree", .reached = 0.9},
-        {.kind = "lin-ucb", SHARED_WORLD, .guarantee = local, .reached = 0.9},
-        {.kind = "lin-ucb", DISJOINT_WORLD, .guarantee = joint, .reached = 0.9},
-        {.kind = "lin-ucb", DISJOINT_WORLD, .guarantee = local, .reached = 0.9},
-        {.kind = "lin-ucb", OPPOSITE_WORLD, .guarantee = joint, .reached = 0.9},
-        {.kind = "lin-ucb", OPPOSITE_WORLD, .guarantee = local, .reached = 0.9},
-        {.kind = "lin-ucb",
-         SHARED_WORLD,
-         .settings = {{.key = "growth", .value = "1"}, {.key = "response_weight", .value = "0.7"}},
-         .n_settings = 2,
-         .guarantee = joint,
-         .reached = 0.8},
+        ROW("lin-ucb", SHARED_WORLD, joint, 0.9, .devices = false),
+        ROW("lin-ucb", SHARED_WORLD, joint, 0.9, .sums = "tree"),
+        ROW("lin-ucb", SHARED_WORLD, local, 0.9, .devices = false),
+        ROW("lin-ucb", DISJOINT_WORLD, joint, 0.9, .devices = false),
+        ROW("lin-ucb", DISJOINT_WORLD, local, 0.9, .devices = false),
+        ROW("lin-ucb", OPPOSITE_WORLD, joint, 0.9, .devices = false),
+        ROW("lin-ucb", OPPOSITE_WORLD, local, 0.9, .devices = false),
+        ROW("lin-ucb", SHARED_WORLD, joint, 0.8,
+            .settings = {{.key = "growth", .value = "1"},
+                         {.key = "response_weight", .value = "0.7"}},
+            .n_settings = 2),
         /* the printed tree: a user is in all its levels only in the middle; triangles are shorter than matrices */
-        {.kind = "lin-ucb",
-         SHARED_WORLD,
-         .guarantee = joint,
-         .calibration = TACIT_CALIBRATION_PUBLISHED,
-         .reached = 0.5},
-        {.kind = "lin-ucb",
-         SHARED_WORLD,
-         .guarantee = local,
-         .calibration = TACIT_CALIBRATION_PUBLISHED,
-         .reached = 0.5},
+        ROW("lin-ucb", SHARED_WORLD, joint, 0.5, PUBLISHED),
+        ROW("lin-ucb", SHARED_WORLD, local, 0.5, PUBLISHED),
     };
-    for (size_t i = 0; i < N_OF(setups); i++)
-        check(&setups[i]);
+    CHECK_ALL(setups);
 }
 
 /* All visits of one person are replaced; the worst pattern may begin elsewhere than where the search begins. */
 TEST(people_who_come_back_to_lin_ucb_move_it_no_further_than_declared)
 {
-#define EACH .settings = {{.key = "growth", .value = "1"}}, .n_settings = 1
     const setup setups[] = {
-        {.kind = "lin-ucb",
-         SHARED_WORLD,
-         EACH,
-         .guarantee = joint,
-         .reached = 0.9,
-         .visits = 3,
-         .apart = 7},
-        {.kind = "lin-ucb",
-         SHARED_WORLD,
-         .guarantee = joint,
-         .reached = 0.4,
-         .visits = 3,
-         .apart = 7},
-        {.kind = "lin-ucb",
-         DISJOINT_WORLD,
-         .guarantee = joint,
-         .reached = 0.4,
-         .visits = 5,
-         .apart = 1},
-        {.kind = "lin-ucb",
-         SHARED_WORLD,
-         .guarantee = local,
-         .reached = 0.9,
-         .visits = 4,
-         .apart = 2},
+        ROW("lin-ucb", SHARED_WORLD, joint, 0.9, WITH("growth", "1"), VISITS(3, 7)),
+        ROW("lin-ucb", SHARED_WORLD, joint, 0.4, VISITS(3, 7)),
+        ROW("lin-ucb", DISJOINT_WORLD, joint, 0.4, VISITS(5, 1)),
+        ROW("lin-ucb", SHARED_WORLD, local, 0.9, VISITS(4, 2)),
     };
-    for (size_t i = 0; i < sizeof setups / sizeof *setups; i++)
-        check(&setups[i]);
+    CHECK_ALL(setups);
 }
 
 /* One release: only those who explore move anything. */
 TEST(explore_commit_features_moves_no_further_than_declared)
 {
-#define FIRST .settings = {{.key = "explore", .value = "15"}}, .n_settings = 1
     const setup setups[] = {
-        {.kind = "explore-commit-features",
-         SHARED_WORLD,
-         FIRST,
-         .guarantee = joint,
-         .reached = 0.9},
-        {.kind = "explore-commit-features",
-         SHARED_WORLD,
-         FIRST,
-         .guarantee = local,
-         .reached = 0.9},
-        {.kind = "explore-commit-features",
-         DISJOINT_WORLD,
-         FIRST,
-         .guarantee = joint,
-         .reached = 0.9},
-        {.kind = "explore-commit-features",
-         SHARED_WORLD,
-         FIRST,
-         .guarantee = local,
-         .reached = 0.9,
-         .devices = true},
+        ROW("explore-commit-features", SHARED_WORLD, joint, 0.9, WITH("explore", "15")),
+        ROW("explore-commit-features", SHARED_WORLD, local, 0.9, WITH("explore", "15")),
+        ROW("explore-commit-features", DISJOINT_WORLD, joint, 0.9, WITH("explore", "15")),
+        ROW("explore-commit-features", SHARED_WORLD, local, 0.9, WITH("explore", "15"),
+            .devices = true),
     };
-    for (size_t i = 0; i < N_OF(setups); i++)
-        check(&setups[i]);
+    CHECK_ALL(setups);
 }
 
 TEST(capri_moves_no_further_than_declared)
 {
     const setup setups[] = {
-        {.kind = "capri", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
-        {.kind = "capri", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
-        {.kind = "capri", KERNEL_WORLD, .guarantee = local, .reached = 0.9, .devices = true},
-        {.kind = "capri",
-         KERNEL_WORLD,
-         .settings = {{.key = "preset", .value = "faithful"}},
-         .n_settings = 1,
-         .guarantee = local,
-         .reached = 0.9,
-         .devices = true},
-        {.kind = "capri",
-         KERNEL_WORLD,
-         .settings = {{.key = "preset", .value = "faithful"}},
-         .n_settings = 1,
-         .guarantee = joint,
-         .reached = 0.9},
-        {.kind = "capri",
-         KERNEL_WORLD,
-         .settings = {{.key = "rank", .value = "4"}, {.key = "width", .value = "pointwise"}},
-         .n_settings = 2,
-         .guarantee = local,
-         .reached = 0.9},
-        {.kind = "capri",
-         KERNEL_WORLD,
-         .guarantee = joint,
-         .calibration = TACIT_CALIBRATION_PUBLISHED,
-         .reached = 0.2},
-        {.kind = "capri",
-         KERNEL_WORLD,
-         .guarantee = local,
-         .calibration = TACIT_CALIBRATION_PUBLISHED,
-         .reached = 0.2},
+        ROW("capri", KERNEL_WORLD, joint, 0.9, .devices = false),
+        ROW("capri", KERNEL_WORLD, local, 0.9, .devices = false),
+        ROW("capri", KERNEL_WORLD, local, 0.9, .devices = true),
+        ROW("capri", KERNEL_WORLD, local, 0.9, WITH("preset", "faithful"), .devices = true),
+        ROW("capri", KERNEL_WORLD, joint, 0.9, WITH("preset", "faithful")),
+        ROW("capri", KERNEL_WORLD, local, 0.9,
+            .settings = {{.key = "rank", .value = "4"}, {.key = "width", .value = "pointwise"}},
+            .n_settings = 2),
+        ROW("capri", KERNEL_WORLD, joint, 0.2, PUBLISHED),
+        ROW("capri", KERNEL_WORLD, local, 0.2, PUBLISHED),
     };
-    for (size_t i = 0; i < N_OF(setups); i++)
-        check(&setups[i]);
+    CHECK_ALL(setups);
 }
 
 /* Several visits in one epoch, and visits in several: the pattern that is declared is found. */
 TEST(people_who_come_back_to_learners_in_epochs_move_them_no_further_than_declared)
 {
-#define PAPER .settings = {{.key = "schedule", .value = "paper"}}, .n_settings = 1
-#define THREE .reached = 0.9, .visits = 3, .apart = 7
-#define FOUR .reached = 0.9, .visits = 4, .apart = 2
     const setup setups[] = {
-        {.kind = "capri", KERNEL_WORLD, .guarantee = joint, THREE},
-        {.kind = "capri", KERNEL_WORLD, PAPER, .guarantee = joint, FOUR},
+        ROW("capri", KERNEL_WORLD, joint, 0.9, VISITS(3, 7)),
+        ROW("capri", KERNEL_WORLD, joint, 0.9, WITH("schedule", "paper"), VISITS(4, 2)),
         /* the last epoch has no reports, so that only two of three visits report here */
-        {.kind = "capri",
-         KERNEL_WORLD,
-         .guarantee = local,
-         .reached = 0.6,
-         .visits = 3,
-         .apart = 7},
-        {.kind = "capri", KERNEL_WORLD, .guarantee = local, FOUR, .devices = true},
-        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = joint, THREE},
-        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = joint, FOUR},
-        {.kind = "posterior-kernel",
-         KERNEL_WORLD,
-         .settings = {{.key = "contexts", .value = "learned"}},
-         .n_settings = 1,
-         .guarantee = joint,
-         FOUR},
-        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = local, FOUR},
-        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = joint, FOUR},
-        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = local, FOUR},
+        ROW("capri", KERNEL_WORLD, local, 0.6, VISITS(3, 7)),
+        ROW("capri", KERNEL_WORLD, local, 0.9, VISITS(4, 2), .devices = true),
+        ROW("posterior-kernel", KERNEL_WORLD, joint, 0.9, VISITS(3, 7)),
+        ROW("posterior-kernel", KERNEL_WORLD, joint, 0.9, VISITS(4, 2)),
+        ROW("posterior-kernel", KERNEL_WORLD, joint, 0.9, WITH("contexts", "learned"),
+            VISITS(4, 2)),
+        ROW("posterior-kernel", KERNEL_WORLD, local, 0.9, VISITS(4, 2)),
+        ROW("explore-commit-kernel", KERNEL_WORLD, joint, 0.9, VISITS(4, 2)),
+        ROW("explore-commit-kernel", KERNEL_WORLD, local, 0.9, VISITS(4, 2)),
     };
-    for (size_t i = 0; i < N_OF(setups); i++)
-        check(&setups[i]);
+    CHECK_ALL(setups);
 }
 
 /* Contexts of unknown law: what a user adds for the context moves too, a little less than a reward of the same length would. */
 TEST(posterior_kernel_moves_no_further_than_declared)
 {
-#define LEARNED .settings = {{.key = "contexts", .value = "learned"}}, .n_settings = 1
     const setup setups[] = {
-        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
-        {.kind = "posterior-kernel", KERNEL_WORLD, LEARNED, .guarantee = joint, .reached = 0.9},
-        {.kind = "posterior-kernel", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
-        {.kind = "posterior-kernel",
-         KERNEL_WORLD,
-         .guarantee = local,
-         .reached = 0.9,
-         .devices = true},
-        {.kind = "posterior-kernel",
-         KERNEL_WORLD,
-         LEARNED,
-         .guarantee = local,
-         .reached = 0.9,
-         .devices = true},
-        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
-        {.kind = "explore-commit-kernel",
-         KERNEL_WORLD,
-         LEARNED,
-         .guarantee = joint,
-         .reached = 0.9},
-        {.kind = "explore-commit-kernel", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
+        ROW("posterior-kernel", KERNEL_WORLD, joint, 0.9, .devices = false),
+        ROW("posterior-kernel", KERNEL_WORLD, joint, 0.9, WITH("contexts", "learned")),
+        ROW("posterior-kernel", KERNEL_WORLD, local, 0.9, .devices = false),
+        ROW("posterior-kernel", KERNEL_WORLD, local, 0.9, .devices = true),
+        ROW("posterior-kernel", KERNEL_WORLD, local, 0.9, WITH("contexts", "learned"),
+            .devices = true),
+        ROW("explore-commit-kernel", KERNEL_WORLD, joint, 0.9, .devices = false),
+        ROW("explore-commit-kernel", KERNEL_WORLD, joint, 0.9, WITH("contexts", "learned")),
+        ROW("explore-commit-kernel", KERNEL_WORLD, local, 0.9, .devices = false),
     };
-    for (size_t i = 0; i < N_OF(setups); i++)
-        check(&setups[i]);
+    CHECK_ALL(setups);
 }
