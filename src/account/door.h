@@ -11,8 +11,8 @@
  *
  * A caller that holds the input has the gate compute its digest (tacit__gate_digest). One that does not, such
  * as a party that holds a share of it, brings a digest from elsewhere: 94 bits that differ for different
- * inputs except with negligible probability, whoever chose them, and that depend on the users' labels where
- * there are any. */
+ * inputs except with negligible probability, even if an adversary chose them, and that depend on the users'
+ * labels where there are any. */
 #ifndef TACIT_ACCOUNT_DOOR_H
 #define TACIT_ACCOUNT_DOOR_H
 

@@ -14,8 +14,8 @@ static void draw_words(void *context, uint64_t stream, uint64_t first, size_t n,
     tacit__site_words(context, stream, first, n, out);
 }
 
-/* Points of epochs come from a seed that anybody may know, never from the key of the noise: whoever has the
- * request, a device or an auditor, draws the same ones. */
+/* Points of epochs come from a public seed, never from the key of the noise. A device or an auditor that has
+ * the request draws the same points. */
 static tacit_status open_chance(capri_agent *agent, const tacit__reading *r)
 {
     tacit_noise *source = NULL;

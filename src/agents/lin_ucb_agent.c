@@ -252,8 +252,8 @@ static size_t scratch_size(const lin_ucb_agent *agent)
     return agent->n_actions * (agent->d + 1) + tacit__lin_ucb_act_scratch(agent->planner);
 }
 
-/* Features of numbered contexts keep the bound: else the curator would refuse whoever is in a
- * context that does not. */
+/* Features of numbered contexts keep the bound: otherwise the curator would refuse every
+ * user in a context that does not. */
 static tacit_status check_points(const tacit__reading *r, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;

@@ -13,11 +13,11 @@
  * pattern that tacit__returning_in_batches finds exactly. The ends of epochs are public. Local:
  * every report has noise of its own, so k reports move by 2 sqrt(k), at whatever distance.
  *
- * Somebody who comes without a vector, because the action was dropped before the reward was told,
- * adds the zero vector and counts. 0 lies in the ball that y v lies in, so two users are still at
- * most 2 apart; and every user who is accepted counts, so an epoch begins at the same user whatever
- * anybody's data are. Both are needed: without the second, one user's action would decide which
- * epoch everybody after them is in, and epochs would not compose in parallel.
+ * A user without a vector, whose action was dropped before the reward was told, adds the zero
+ * vector and counts. 0 lies in the ball that y v lies in, so two users are still at most 2 apart;
+ * and every user who is accepted counts, so an epoch begins at the same user whatever the data
+ * are. Both are needed: without the second, one user's action would decide which epoch everybody
+ * after them is in, and epochs would not compose in parallel.
  *
  * A learner of one epoch shows nothing; it declares one release all the same, so that its promise has a plan.
  *

@@ -39,7 +39,7 @@ TACIT_MUST_USE tacit_status tacit__epochs_add(tacit__epochs *curator, size_t siz
                                               const double *vector, double y, tacit_error *err);
 
 /* What a user adds, exactly: integers on the lattice, made of y vector (NULL: 0) and of public knowledge
- * alone. Whoever holds no sums can make them too. `x` and out are [dimension], x is scratch. */
+ * alone. A party that holds no sums can make them. `x` and out are [dimension], x is scratch. */
 TACIT_MUST_USE tacit_status tacit__epochs_contribute(const tacit__lattice *lattice,
                                                      size_t dimension, size_t size,
                                                      const double *vector, double y, double *x,

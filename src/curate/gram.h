@@ -43,7 +43,7 @@ typedef struct tacit__gram_options {
         apart; /* of one person; all streams have the same strategy, so bounds of one visit hold */
     tacit_guarantee guarantee;
     tacit_sum_mechanism mechanism;
-    double growth;  /* joint: a release when there are so many times as many users; 0: after each */
+    double growth;  /* joint: a release whenever users have grown by this factor; 0: after each */
     double failure; /* of one level at one step and episode */
     size_t n_streams;
     tacit__gram_stream streams[TACIT__MAX_GRAM_STREAMS];
@@ -77,7 +77,7 @@ typedef struct tacit__gram_form {
 const tacit__gram_form *tacit__gram_form_of(const tacit__gram *curator, size_t stream);
 
 /* What a user who was checked adds to a stream, exactly: integers on the stream's lattice, made of the
- * trajectory and of public knowledge alone. Whoever holds no sums can make them too. `x` [size] is 0 before
+ * trajectory and of public knowledge alone. A party that holds no sums can make them. `x` [size] is 0 before
  * and after, `step` [width] is scratch; out is [size], the frame's. */
 TACIT_MUST_USE tacit_status tacit__gram_contribute(const tacit__gram_form *form,
                                                    const tacit_trajectory *user,

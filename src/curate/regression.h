@@ -48,7 +48,7 @@ typedef struct tacit__regression_form {
 tacit__regression_form tacit__regression_form_of(const tacit__regression *curator);
 
 /* What a user adds to their block, exactly: integers on the lattice, made of the features and the reward and
- * of public knowledge alone. Whoever holds no sums can make them too. What does not fit is refused, as by
+ * of public knowledge alone. A party that holds no sums can make them. What does not fit is refused, as by
  * `add`. `unit` [dimension]: x, shortened where rounding made it longer than 1. out: [d (d + 1) / 2 + d];
  * NULL: no integers are wanted. */
 TACIT_MUST_USE tacit_status tacit__regression_contribute(const tacit__regression_form *form,
@@ -57,7 +57,7 @@ TACIT_MUST_USE tacit_status tacit__regression_contribute(const tacit__regression
                                                          tacit_error *err);
 
 /* Privacy: one user whose contribution to a block was made elsewhere. Longer ones than any user's are
- * OUT_OF_BOUND and change nothing; that they are of one x and y is for whoever made them to keep. */
+ * OUT_OF_BOUND and change nothing; that they come from one x and y, their maker has to see to. */
 TACIT_MUST_USE tacit_status tacit__regression_add_contribution(tacit__regression *curator,
                                                                size_t block,
                                                                const int64_t *contribution,

@@ -67,8 +67,8 @@ const uint64_t *tacit__scores_ends(const tacit__scores *curator);
 tacit__score_noise tacit__scores_noise(const tacit__scores *curator);
 
 /* What a user adds, exactly: integers on the form's lattice, made of the trajectory and of public knowledge
- * alone. Whoever holds no sums can make them too. out is [numbers], then [states]. The trajectory lies in the
- * space. */
+ * alone. A party that holds no sums can make them. out is [numbers], then [states]. The trajectory lies in
+ * the space. */
 void tacit__scores_contribute(const tacit__score_form *form, const tacit_trajectory *user,
                               int64_t *out);
 

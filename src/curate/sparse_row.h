@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "board/counts.h"
 
-/* Room for so many next states, at least as many as there are; false: no memory, and nothing changed. */
+/* Room for `capacity` next states, at least as many as there are; false: no memory, and nothing changed. */
 bool tacit__row_reserve(tacit__sparse_row *row, uint32_t capacity);
 
 /* As part of a saved state: length, next states, counts. Returns the counts that are loaded, for the

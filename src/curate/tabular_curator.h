@@ -25,7 +25,7 @@ typedef struct tacit__tabular_options {
     tacit_guarantee guarantee;
     tacit_calibration calibration;
     tacit_sum_mechanism mechanism;
-    double growth; /* joint: a release when there are so many times as many users; 0: after each */
+    double growth; /* joint: a release whenever users have grown by this factor; 0: after each */
     bool centered; /* rewards as r - 1/2 */
     bool visits_from_moves; /* private: no stream of visits, which are sums of the noisy moves */
     bool drop_last;         /* tables per step: the moves of the last step are not counted */

@@ -255,7 +255,7 @@ static tacit_status write_finished(tacit__results_writer *writer, size_t number,
     return tacit__store_write_job(writer->store, &kept, err);
 }
 
-/* A smaller experiment becomes this one, in one transaction: whoever reads sees either of them. */
+/* A smaller experiment becomes this one, in one transaction: a reader sees the one or the other. */
 static tacit_status rewrite(tacit__results_writer *writer, tacit_error *err)
 {
     const tacit_results *r = writer->workers->results;

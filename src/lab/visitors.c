@@ -1,10 +1,10 @@
 /* See lab/visitors.h. Users are dealt in rounds: in each, every person comes once.
  *
- * rounds   person i is number i of each round, so visits are exactly `people` apart. random   every round
- * has an order of its own. Whoever was number i of a round may be number p of the next if people + p - i
- * >= apart, so i <= p + people - apart: at number p that many, plus one, may come, and p of them have. At
- * least people - apart + 1 are left, one of whom is drawn; that is never 0, since `people` is at least
- * `apart`.
+ * `rounds`: person i is number i of each round, so visits are exactly `people` apart. `random`: every round
+ * has an order of its own. The person who was number i of a round may be number p of the next if
+ * people + p - i >= apart, that is, i <= p + people - apart. So p + people - apart + 1 persons may come at
+ * number p, and p of them have come already. One of the others, at least people - apart + 1, is drawn; there
+ * is always one, since `people` is at least `apart`.
  *
  * So no order ever gets stuck, and what is refused is refused when the file is read. */
 #include "lab/visitors.h"

@@ -10,7 +10,8 @@
  *
  * Of a batch, the first users, `quota` of them, take turns with the bold plans, the others with the calm
  * ones, whose xi is smaller (plan/bold_batches.c). The last batch, of which nothing is released, acts
- * greedily. Who explores and commits acts at random in the first batch, and greedily after it. */
+ * greedily. A learner that explores and then commits acts at random in the first batch, and greedily after
+ * it. */
 #include "plan/posterior_linear.h"
 
 #include <math.h>

@@ -11,8 +11,8 @@
  *
  * Of a batch, the first users, `quota` of them, take turns with the bold plans, a part of the quota
  * each; the others act by the greedy plan, xi = 0 (plan/bold_batches.c), and so does everybody in the
- * last batch, of which nothing is released. Who explores and commits acts at random in the first batch,
- * and greedily after it. */
+ * last batch, of which nothing is released. A learner that explores and then commits acts at random in
+ * the first batch, and greedily after it. */
 #include "plan/posterior_mixture.h"
 
 #include <math.h>

@@ -32,7 +32,7 @@ TACIT_MUST_USE tacit_status tacit__sum_create_released(const tacit_sum_spec *spe
 /* People so far, released or not. */
 uint64_t tacit__sum_people(const tacit_sum *sum);
 
-/* What a contribution is put on (tacit__lattice_quantize). Public: whoever knows the spec has it. */
+/* What a contribution is put on (tacit__lattice_quantize). It is public: it follows from the spec. */
 const tacit__lattice *tacit__sum_lattice(const tacit_sum *sum);
 
 /* As tacit_sum_add and tacit_sum_report, for a contribution on the lattice already. The sum has no structural
@@ -43,9 +43,9 @@ TACIT_MUST_USE tacit_status tacit__sum_report_placed(tacit_sum *sum, const tacit
                                                      int64_t *report, tacit_error *err);
 
 /* The same for integers that somebody else computed; OUT_OF_BOUND, and nothing has changed, if they do not
- * keep the declared bound, which `check` says beforehand. That is all a sum knows of them: where a declared
- * sensitivity rests on more than the bound, on how a trajectory becomes a vector, it is whoever computed them
- * who keeps that. */
+ * keep the declared bound, which `check` says beforehand. A sum cannot check more than the bound: where a
+ * declared sensitivity also rests on how a trajectory becomes a vector, the party that computed the integers
+ * is responsible for it. */
 TACIT_MUST_USE tacit_status tacit__sum_check_foreign(const tacit_sum *sum, const tacit__input *x,
                                                      tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__sum_add_foreign(tacit_sum *sum, const tacit__input *x,
