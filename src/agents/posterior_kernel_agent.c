@@ -13,10 +13,14 @@
 
 #include "agents/epoch_agent.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "curate/schedule.h"
 #include "plan/posterior_kernel.h"
 
-#define CELL 0.25        /* of a vector's length, for the context */
-#define LEAST_GROWTH 1.1 /* more releases than some hundred are not worth their policies */
+#define CELL 0.25         /* of a vector's length, for the context */
+#define LEAST_GROWTH 1.1  /* more releases than some hundred are not worth their policies */
+#define KNOWN 0.6         /* as in agents/scored.c */
+enum { CANDIDATES = 24 }; /* of the last release, by factors of 2^(1/3) */
 
 typedef struct posterior_parts {
     bool commits; /* explore-commit-kernel */
@@ -127,26 +131,79 @@ static tacit_status set_noise(const tacit_guarantee *g, double epsilon, tacit__k
     return status;
 }
 
-/* What all visits of one person move, in units of one, with batches for this noise. */
+/* What all visits of one person move in these batches, in units of one. */
+static tacit_status move_of(const tacit_agent_request *q, size_t n, uint64_t shown,
+                            const uint64_t *ends, double *out, tacit_error *err)
+{
+    return tacit__epochs_column(&(tacit__epochs_options){.dimension = 1,
+                                                         .n_epochs = n - 1,
+                                                         .users = shown,
+                                                         .ends = ends,
+                                                         .visits = q->visits,
+                                                         .apart = q->apart,
+                                                         .guarantee = q->guarantee},
+                                out, err);
+}
+
+/* The same with batches for this noise, and the users of the first of them. */
 static tacit_status column_of(const tacit_agent_request *q,
                               const tacit__posterior_kernel_options *o, double *out,
-                              tacit_error *err)
+                              uint64_t *first, tacit_error *err)
 {
     void *planner = NULL;
     tacit_status status = tacit__posterior_kernel_planner.create(o, &planner);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     const tacit__epoch now = tacit__posterior_kernel_planner.get(planner);
-    const tacit__epochs_options epochs = {.dimension = 1,
-                                          .n_epochs = now.n_epochs - 1,
-                                          .users = now.n_feeding,
-                                          .ends = now.ends,
-                                          .visits = q->visits,
-                                          .apart = q->apart,
-                                          .guarantee = q->guarantee};
-    status = tacit__epochs_column(&epochs, out, err);
+    *first = now.ends[0];
+    status = move_of(q, now.n_epochs, now.n_feeding, now.ends, out, err);
     tacit__posterior_kernel_planner.destroy(planner);
     return status;
+}
+
+/* The loss that is predicted if the last release is at o->last, and its first one after so many users. */
+static tacit_status predict(const tacit_agent_request *q, const tacit__posterior_kernel_options *o,
+                            uint64_t first, double wanted, double *loss, tacit_error *err)
+{
+    const size_t n = tacit__posterior_kernel_schedule(o, first, NULL);
+    uint64_t *ends = tacit__alloc(n, sizeof *ends);
+    double column = 0;
+    if (ends == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    (void)tacit__posterior_kernel_schedule(o, first, ends);
+    const uint64_t shown = n > 1 ? ends[n - 2] : 0;
+    tacit_status status = n > 1 ? move_of(q, n, shown, ends, &column, err) : TACIT_OK;
+    *loss = n > 1 && status == TACIT_OK
+                ? tacit__schedule_loss((double)o->users, (double)shown, KNOWN * wanted * column)
+                : HUGE_VAL;
+    tacit__free(ends);
+    return status;
+}
+
+/* When to stop, if people come back: where the least loss is predicted, from public numbers alone
+ * (docs/why/returning.md#when-to-stop). The first batch grows with the noise of the visits before. */
+static tacit_status find_last(const tacit_agent_request *q, tacit__posterior_kernel_options *o,
+                              tacit_error *err)
+{
+    uint64_t one = 0, best = 0;
+    double least = HUGE_VAL, column = 0, loss = 0;
+    TRY(column_of(q, o, &column, &one, err));
+    for (int i = 0; i < CANDIDATES; i++) {
+        const uint64_t apart = q->apart > 0 ? q->apart : 1;
+        o->last = (uint64_t)((double)o->users * exp2(-i / 3.0));
+        const uint64_t fit = o->last > 0 ? 1 + (o->last - 1) / apart : 1;
+        const double visits = (double)(q->visits < fit ? q->visits : fit);
+        const uint64_t first = (uint64_t)ceil((double)one * sqrt(visits));
+        if (first >= o->last)
+            break;
+        TRY(predict(q, o, first, (double)one, &loss, err));
+        if (loss < least) {
+            least = loss;
+            best = o->last;
+        }
+    }
+    o->last = best;
+    return TACIT_OK;
 }
 
 /* Batches follow from the noise, and the noise of people who come back from the batches. Begins
@@ -156,11 +213,15 @@ static tacit_status add_visits(const tacit_agent_request *q, tacit__posterior_ke
 {
     enum { ROUNDS = 3 };
     const double one = o->noise.scale;
-    double column = 0, needed = sqrt((double)q->visits);
+    uint64_t first = 0;
+    if (!o->commits && !o->noise.local && o->first == 0)
+        TRY(find_last(q, o, err));
+    const uint64_t fit = o->last > 0 && q->apart > 0 ? 1 + (o->last - 1) / q->apart : q->visits;
+    double column = 0, needed = sqrt((double)(q->visits < fit ? q->visits : fit));
     for (int round = 0; round < ROUNDS && needed > column; round++) {
         column = needed;
         o->noise.scale = one * column;
-        TRY(column_of(q, o, &needed, err));
+        TRY(column_of(q, o, &needed, &first, err));
     }
     return TACIT_OK;
 }
@@ -195,7 +256,7 @@ static void make_fingerprint(posterior_kernel_agent *agent, const tacit__reading
 {
     const tacit__posterior_kernel_options *o = &agent->options;
     const double numbers[] = {o->norm, o->noise.scale, o->growth, o->boldness, o->rest, o->cell};
-    const uint64_t sizes[] = {o->users, o->rank, o->noise.local, o->first, o->commits};
+    const uint64_t sizes[] = {o->users, o->rank, o->noise.local, o->first, o->commits, o->last};
     const char *kernel = tacit__value_of(&r->values, "kernel")->text;
     const tacit__bytes parts[] = {
         {numbers, sizeof numbers},

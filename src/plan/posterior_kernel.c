@@ -58,14 +58,15 @@ static uint64_t users_of(const planner *p, size_t epoch)
 
 /* --- Batches ------------------------------------------------------------------------------------- */
 
-/* The batches' ends into `ends` (NULL: they are counted only); returns how many batches there are. */
-static size_t schedule(const tacit__posterior_kernel_options *o, uint64_t first, uint64_t *ends)
+size_t tacit__posterior_kernel_schedule(const tacit__posterior_kernel_options *o, uint64_t first,
+                                        uint64_t *ends)
 {
     const double K = (double)o->users;
     size_t n = 0;
     for (double users = 0; users < K; n++) {
         double size = users > 0 ? ceil((o->growth - 1) * users) : (double)first;
-        if (o->commits ? users > 0 || size >= K : K - users < (1 + LEAST_REST) * size)
+        const bool late = o->last > 0 && users > 0 && users + size > (double)o->last;
+        if (o->commits ? users > 0 || size >= K : late || K - users < (1 + LEAST_REST) * size)
             size = K - users;
         users += size;
         if (ends != NULL)
@@ -297,7 +298,7 @@ static planner *make(planner w, uint64_t first)
         {&w.old_v, learned ? shown * n : 0, w.dimension * sizeof *w.v});
     if (p == NULL)
         return NULL;
-    (void)schedule(&p->o, first, p->ends);
+    (void)tacit__posterior_kernel_schedule(&p->o, first, p->ends);
     for (size_t i = 0; i < n; i++)
         p->place[i] = i;
     for (size_t c = 0; c < C; c++)
@@ -318,7 +319,7 @@ static tacit_status create_planner(const void *options, void **out)
     planner *p = NULL;
     if (status == TACIT_OK) {
         const uint64_t first = first_of(&w);
-        w.n_epochs = schedule(&w.o, first, NULL);
+        w.n_epochs = tacit__posterior_kernel_schedule(&w.o, first, NULL);
         w.cells = w.o.cell > 0 ? w.o.pairs.n_contexts : 0;
         w.dimension = w.cells + most_directions(&w);
         p = make(w, first);

@@ -300,6 +300,29 @@ TEST(batches_compose_in_parallel)
     assert_int_equal(dimension[1], dimension[0] + f->n_states);
 }
 
+/* People who come back crowd into the long batches at the end. Releases stop before, with less noise; and who sets the first batch
+ * gets all batches. */
+TEST(releases_stop_before_visits_crowd)
+{
+    static const tacit_setting small[] = {{.key = "contexts", .value = "4"},
+                                          {.key = "actions", .value = "5"}};
+    static const tacit_setting all = {.key = "first", .value = "50"};
+    SCOPED(tacit_world) *world = world_of("kernel-bandit", small, 2);
+    tacit_agent_request q = request_in(world, "posterior-kernel",
+                                       (tacit_guarantee){TACIT_MODEL_JOINT, 10, 1e-5}, 20000);
+    q.visits = 20;
+    q.apart = 500;
+    SCOPED(tacit_agent) *agent = agent_of(&q, 1);
+    q.settings = &all;
+    q.n_settings = 1;
+    SCOPED(tacit_agent) *other = agent_of(&q, 1);
+    const tacit_plan *stops = tacit_agent_release_plan(agent),
+                     *goes_on = tacit_agent_release_plan(other);
+    assert_true(tacit_plan_release(stops, 0)->steps < tacit_plan_release(goes_on, 0)->steps);
+    assert_true(tacit_plan_scale(stops, 0) < 0.5 * tacit_plan_scale(goes_on, 0));
+    assert_int_equal(tacit_plan_release(stops, 0)->visits, 20); /* what is declared stays */
+}
+
 TEST(what_does_not_fit_is_refused)
 {
     static const tacit_setting settings[] = {{.key = "contexts", .value = "twice"},
