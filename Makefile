@@ -11,6 +11,7 @@
 #   make site              the documentation as a site with search, into build/site
 #   make fuzz              every fuzz target for FUZZ_SECONDS (60)
 #   make tsan              what has threads, under the thread sanitizer
+#   make wasm              the client for browsers and node, as an npm package in build/wasm (npm pack makes a tarball)
 #   make mutants           breaks the promise in one small way after another, and fails if no test notices
 #   make format lint coverage symbols clean
 #
@@ -29,7 +30,7 @@ THREADED_NAMES := ^($(subst $(empty) $(empty),|,$(strip $(subst .,\.,$(THREADED)
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all everything setup configure demo test bench python install deb deb-try image site fuzz tsan mutants format format-check lint coverage symbols clean
+.PHONY: all everything setup configure demo test bench python install deb deb-try image site fuzz tsan wasm mutants format format-check lint coverage symbols clean
 
 all: configure
 	@cmake --build $(BUILD) --target product
@@ -98,6 +99,15 @@ tsan:
 	@$(MAKE) --no-print-directory configure PRESET=tsan
 	@cmake --build build/tsan --target $(THREADED_PROGRAMS)
 	@scripts/run-tests build/tsan -R '$(THREADED_NAMES)'
+
+wasm:
+	@scripts/setup --for wasm
+	@$(MAKE) --no-print-directory configure PRESET=release
+	@cmake --build build --target tacit_tables
+	@scripts/sodium-source build/libsodium
+	@cmake --preset wasm >build/wasm32.log 2>&1 || { cat build/wasm32.log >&2; exit 1; }
+	@cmake --build build/wasm32
+	@echo "the package: build/wasm, $$(gzip -9c build/wasm/tacit-client.wasm | wc -c) bytes of WebAssembly gzipped"
 
 mutants: setup
 	@scripts/mutants

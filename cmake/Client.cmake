@@ -13,7 +13,8 @@ list(FILTER accountant EXCLUDE REGEX "/(gdp|ledger|plan|single)\\.c$")
 # Nor does it start threads, wait, or read files.
 set(hosted crew file parallel thread wait)
 list(TRANSFORM hosted REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/base/\\1.c")
-list(REMOVE_ITEM TACIT_CLIENT_SOURCES ${accountant} ${hosted} "${PROJECT_SOURCE_DIR}/src/linalg/blas_lapack.c")
+list(REMOVE_ITEM TACIT_CLIENT_SOURCES ${accountant} ${hosted} "${PROJECT_SOURCE_DIR}/src/linalg/blas_lapack.c"
+     "${PROJECT_SOURCE_DIR}/src/agents/families.c")
 list(REMOVE_ITEM TACIT_SOURCES ${TACIT_CLIENT_SOURCES})
 
 # Sections of their own, so that the linker can leave out what is not called.
@@ -25,12 +26,17 @@ function(tacit_object_library target)
   target_link_libraries(${target} PRIVATE tacit_flags ${TACIT_LIBRARIES})
 endfunction()
 tacit_object_library(tacit_client_objects ${TACIT_CLIENT_SOURCES})
-tacit_object_library(tacit_plain_objects "${PROJECT_SOURCE_DIR}/src/linalg/blas_plain.c")
+tacit_object_library(tacit_plain_objects "${PROJECT_SOURCE_DIR}/src/linalg/blas_plain.c"
+                     "${PROJECT_SOURCE_DIR}/src/agents/families_local.c")
 target_compile_options(tacit_client_objects PRIVATE -ffunction-sections -fdata-sections)
 # Square roots of vectors: a root that sets errno is a call. No other bit changes.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/src/linalg/lanes.c" PROPERTIES COMPILE_OPTIONS -fno-math-errno)
 target_compile_options(tacit_plain_objects PRIVATE -ffunction-sections -fdata-sections)
 
+# WebAssembly links the objects (cmake/Wasm.cmake).
+if(TACIT_WASM)
+  return()
+endif()
 set(TACIT_CLIENT_LIBRARIES PkgConfig::SODIUM Threads::Threads m)
 foreach(kind IN ITEMS shared static)
   string(TOUPPER ${kind} kind_upper)

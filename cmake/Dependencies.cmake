@@ -1,9 +1,18 @@
-# What the system provides. The packages and their reasons are listed in scripts/setup.
+# What the system provides. The packages and their reasons are listed in scripts/setup. A device needs libsodium alone.
+if(TACIT_WASM)
+  include(Sodium)
+  set(TACIT_LIBRARIES tacit_sodium m)
+  return()
+endif()
 find_package(PkgConfig REQUIRED)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
+if(TACIT_ONLY_CLIENT)
+  set(TACIT_LIBRARIES PkgConfig::SODIUM Threads::Threads m)
+  return()
+endif()
 pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET mpfr)
 pkg_check_modules(GMP REQUIRED IMPORTED_TARGET gmp)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)

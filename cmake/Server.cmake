@@ -1,7 +1,7 @@
 # The decision service, where libmicrohttpd is there, and GnuTLS, which it speaks TLS by; elsewhere src/serve/absent.c says that it
 # is not.
 option(TACIT_SERVER "Build the decision service (needs libmicrohttpd and GnuTLS)" ON)
-if(TACIT_SERVER)
+if(TACIT_SERVER AND NOT TACIT_ONLY_CLIENT)
   pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd>=0.9.70 gnutls>=3.6)
   if(NOT MICROHTTPD_FOUND)
     message(STATUS "libmicrohttpd or GnuTLS not found: the decision service is not built")

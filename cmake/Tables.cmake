@@ -1,6 +1,12 @@
 # src/noise/make_tables.c, a program of its own, computes the sampler's tables in multiple precision
 # at build time and writes them to its standard output; src/noise/*.c include them as
-# "noise/tables.inc".
+# "noise/tables.inc". Where programs of this build cannot be run, TACIT_TABLES names the file that another build has made;
+# the digits do not depend on the machine.
+set(TACIT_TABLES "" CACHE FILEPATH "noise/tables.inc of another build of this tree; empty: computed here")
+if(TACIT_TABLES)
+  configure_file("${TACIT_TABLES}" "${TACIT_GENERATED_DIR}/noise/tables.inc" COPYONLY)
+  return()
+endif()
 set(generator "${PROJECT_SOURCE_DIR}/src/noise/make_tables.c")
 file(GLOB generator_exists CONFIGURE_DEPENDS "${generator}")
 

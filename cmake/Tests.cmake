@@ -79,6 +79,11 @@ if(CMOCKA_FOUND)
   endforeach()
 endif()
 
+# What a device with a seed reports: compared with WebAssembly (tests/wasm) and with other processors (make arm).
+add_executable(seeded_report "${PROJECT_SOURCE_DIR}/tests/wasm/seeded_report.c")
+target_link_libraries(seeded_report PRIVATE tacit_flags tacit_client_static ${TACIT_CLIENT_LIBRARIES})
+set_target_properties(seeded_report PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/wasm")
+
 if(CMOCKA_FOUND AND TACIT_HAS_SERVER)
   include(ServiceTests)
 endif()

@@ -15,33 +15,20 @@
 #include "base/memory.h"
 #include "base/settings.h"
 
-static const tacit__family *const families[] = {&tacit__family_tabular,
-                                                &tacit__family_posterior,
-                                                &tacit__family_mixture,
-                                                &tacit__family_posterior_mixture,
-                                                &tacit__family_posterior_linear,
-                                                &tacit__family_lsvi,
-                                                &tacit__family_lin_ucb,
-                                                &tacit__family_capri,
-                                                &tacit__family_posterior_kernel,
-                                                &tacit__family_gp,
-                                                &tacit__family_own};
-enum { N_FAMILIES = sizeof families / sizeof families[0] };
-
 size_t tacit_agent_kind_count(void)
 {
     size_t n = 0;
-    for (size_t f = 0; f < N_FAMILIES; f++)
-        n += families[f]->rows->n;
+    for (size_t f = 0; f < tacit__n_families; f++)
+        n += tacit__families[f]->rows->n;
     return n;
 }
 
 const tacit_agent_kind *tacit_agent_kind_at(size_t i)
 {
-    for (size_t f = 0; f < N_FAMILIES; f++) {
-        if (i < families[f]->rows->n)
-            return &families[f]->rows->at[i].kind;
-        i -= families[f]->rows->n;
+    for (size_t f = 0; f < tacit__n_families; f++) {
+        if (i < tacit__families[f]->rows->n)
+            return &tacit__families[f]->rows->at[i].kind;
+        i -= tacit__families[f]->rows->n;
     }
     return NULL;
 }
@@ -49,11 +36,11 @@ const tacit_agent_kind *tacit_agent_kind_at(size_t i)
 /* The row of a name, and its family; NULL: there is none. */
 static const tacit__agent_row *find(const char *name, const tacit__family **family)
 {
-    for (size_t f = 0; f < N_FAMILIES; f++)
-        for (size_t i = 0; i < families[f]->rows->n; i++)
-            if (strcmp(families[f]->rows->at[i].kind.name, name) == 0) {
-                *family = families[f];
-                return &families[f]->rows->at[i];
+    for (size_t f = 0; f < tacit__n_families; f++)
+        for (size_t i = 0; i < tacit__families[f]->rows->n; i++)
+            if (strcmp(tacit__families[f]->rows->at[i].kind.name, name) == 0) {
+                *family = tacit__families[f];
+                return &tacit__families[f]->rows->at[i];
             }
     return NULL;
 }

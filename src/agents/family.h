@@ -90,6 +90,10 @@ typedef struct tacit__family {
     const char *(*remark)(const void *agent);   /* "": nothing to say */
 } tacit__family;
 
+/* The families of this library: families.c, or on a device families_local.c. */
+extern const tacit__family *const tacit__families[];
+extern const size_t tacit__n_families;
+
 /* The last one has the program's own kinds, which may become more: tacit_agent_register. */
 extern const tacit__family tacit__family_tabular, tacit__family_mixture,
     tacit__family_posterior_mixture, tacit__family_posterior_linear, tacit__family_lsvi,

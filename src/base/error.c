@@ -4,9 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/host.h"
 #include "base/utf8.h"
 #include "base/version.h"
 
@@ -92,7 +92,7 @@ tacit_status tacit__fail_again(tacit_error *err, const tacit_error *failure)
 
 _Noreturn void tacit__impossible(const char *file, int line, const char *what)
 {
-    /* The one place where the library writes to stderr: it is about to stop the program. */
-    (void)fprintf(stderr, "tacit: impossible state at %s:%d: %s; stopping\n", file, line, what);
-    abort();
+    char why[256];
+    (void)snprintf(why, sizeof why, "impossible state at %s:%d: %s", file, line, what);
+    tacit__stop(why);
 }

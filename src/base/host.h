@@ -23,8 +23,17 @@ void tacit__run_once(tacit__started *started, void (*start)(void));
 /* `handler` runs in every child that this process forks, from now on; where there is no fork, never. */
 void tacit__on_fork(void (*handler)(void));
 
-/* Bytes of memory that the machine has, INFINITY if it does not say. */
+/* Bytes of memory that the machine has and the process can use, INFINITY if it does not say. */
 double tacit__machine_memory(void);
+
+/* strtod as in the locale "C", whatever the program's is. */
+double tacit__strtod(const char *text, char **end);
+
+/* Says why to whoever runs the program, and ends it. */
+_Noreturn void tacit__stop(const char *why);
+#if defined(__wasi__)
+extern const char *tacit__last_words; /* what a program that was ended so has said; NULL: nothing */
+#endif
 
 /* A wish: this block is large and is read from one end to the other. */
 void tacit__prefer_large_pages(void *p, size_t bytes);

@@ -31,7 +31,7 @@ static bool planned_fault(void)
 }
 
 /* The bytes to ask for, a multiple of the alignment; 0: nothing is to be had. */
-static size_t admit(size_t n, size_t size)
+static size_t admit(uint64_t n, size_t size)
 {
     size_t bytes;
     if (planned_fault() || __builtin_mul_overflow(n == 0 ? 1 : n, size, &bytes) ||
@@ -45,7 +45,7 @@ static size_t admit(size_t n, size_t size)
     return bytes;
 }
 
-void *tacit__alloc(size_t n, size_t size)
+void *tacit__alloc(uint64_t n, size_t size)
 {
     const size_t bytes = admit(n, size);
     const bool huge = bytes >= HUGE_PAGE;
@@ -58,7 +58,7 @@ void *tacit__alloc(size_t n, size_t size)
     return p;
 }
 
-void *tacit__alloc_brief(size_t n, size_t size)
+void *tacit__alloc_brief(uint64_t n, size_t size)
 {
     const size_t bytes = admit(n, size);
     if (bytes > SMALL)
@@ -68,7 +68,7 @@ void *tacit__alloc_brief(size_t n, size_t size)
     return p != NULL ? memset(p, 0, bytes) : NULL; // NOLINT(clang-analyzer-unix.Malloc): the asm
 }
 
-void *tacit__alloc_raw(size_t n, size_t size)
+void *tacit__alloc_raw(uint64_t n, size_t size)
 {
     const size_t bytes = admit(n, size);
     return bytes > 0 ? malloc(bytes) : NULL;

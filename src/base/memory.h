@@ -7,14 +7,15 @@
 #include <stdint.h>
 
 /* Zeroed memory for n elements of `size` bytes, 64-byte aligned (hot loops rely on it); NULL when
- * there is none, when n * size overflows, or when a test says so. n = 0 gives one element. */
-void *tacit__alloc(size_t n, size_t size);
+ * there is none, when n * size overflows, or when a test says so. n = 0 gives one element. Counts of people
+ * have 64 bits everywhere; sizes have 32 on small devices. */
+void *tacit__alloc(uint64_t n, size_t size);
 
 /* The same, aligned for any type and no more: for many small, short-lived objects outside of hot loops. */
-void *tacit__alloc_brief(size_t n, size_t size);
+void *tacit__alloc_brief(uint64_t n, size_t size);
 
 /* The same, not zeroed: for memory that is written before it is read. */
-void *tacit__alloc_raw(size_t n, size_t size);
+void *tacit__alloc_raw(uint64_t n, size_t size);
 
 void tacit__free(void *p);
 

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -142,14 +141,6 @@ const char *tacit__whole_hint(const char *text, char out[TACIT__WHOLE_HINT])
     return out;
 }
 
-static locale_t plain;
-static tacit__started once = TACIT__NOT_STARTED;
-
-static void make_plain(void)
-{
-    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
-
 bool tacit__read_real(const char *text, size_t n, double *out)
 {
     TACIT__REQUIRE(out != NULL && (text != NULL || n == 0));
@@ -161,8 +152,7 @@ bool tacit__read_real(const char *text, size_t n, double *out)
             return false;
     memcpy(copy, text, n);
     copy[n] = '\0';
-    tacit__run_once(&once, make_plain);
-    double value = plain != (locale_t)0 ? strtod_l(copy, &end, plain) : strtod(copy, &end);
+    double value = tacit__strtod(copy, &end);
     if (end != copy + n || !isfinite(value))
         return false;
     *out = value;

@@ -33,7 +33,7 @@
 enum { LINE = 64 }; /* a cache line, and the alignment of tacit__alloc */
 
 /* Lines of n elements; 0 if they are too many to count. */
-static size_t lines_of(size_t n, size_t size)
+static size_t lines_of(uint64_t n, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(n == 0 ? 1 : n, size, &bytes) || bytes > SIZE_MAX - LINE)
@@ -75,7 +75,7 @@ void *tacit__workspace_create(const void *object, size_t size, const tacit__piec
     if (size > 0)
         (void)part(&next, 1, size);
     for (size_t i = 0; i < n; i++) {
-        void *at = pieces[i].size > 0 ? part(&next, pieces[i].n, pieces[i].size) : NULL;
+        void *at = pieces[i].size > 0 ? part(&next, (size_t)pieces[i].n, pieces[i].size) : NULL;
         memcpy(pieces[i].pointer, &at, sizeof at); /* a pointer of any type */
     }
     if (size > 0)

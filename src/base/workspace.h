@@ -15,10 +15,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct tacit__piece {
     void *pointer; /* address of the pointer to set */
-    size_t n, size;
+    uint64_t n;
+    size_t size;
 } tacit__piece;
 
 /* `count` elements of what `pointer` points at; 0 gives one element, as from tacit__alloc. */

@@ -252,6 +252,22 @@ static tacit_status check_terms(tacit_guarantee g, const tacit_client_terms *ter
     return TACIT_OK;
 }
 
+/* On a device whose sizes have 32 bits, what is made of a billboard must be countable in them. Numbers of
+ * people and visits are cast to sizes here and there; products of the others are sizes of tables. Below these
+ * limits (a stated choice: tables of half a gigabyte) no such product reaches 2^32, even in bytes. With 64
+ * bits, the counts of a billboard are below 2^32 each, and memory ends first. */
+static bool is_countable(const tacit_client *c)
+{
+    const tacit_agent_request *q = &c->request;
+    const double most = 0x1p26, many = 0x1p30;
+    const double S = (double)q->n_states + 1, A = (double)q->n_actions, H = (double)q->horizon + 1,
+                 d = (double)c->known.features + 1, parts = (double)c->known.parts + 1;
+    return sizeof(size_t) > 4 ||
+           ((double)q->episodes < many && (double)q->visits < many && (double)q->apart < many &&
+            S * S * A * H < most && S * A * H * d < most && S * S * A * parts < most &&
+            H * d * d < most && A * A * d * d < most && parts * parts * H < most);
+}
+
 static tacit_status read_billboard(tacit_client *c, const tacit__json_node *nodes,
                                    const tacit_client_terms *terms, tacit_error *err)
 {
@@ -264,6 +280,8 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
     if (!s.good || (c->request.n_states == 0 && c->facts.per_situation == 0) ||
         c->request.n_actions == 0 || c->request.horizon == 0)
         return tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
+    if (!is_countable(c))
+        return tacit__fail(err, TACIT_TOO_LARGE, "the learner is too large for this device");
     tacit_guarantee all = c->facts.guarantee; /* a report has both numbers: their costs add up */
     all.epsilon += c->facts.monitor.epsilon;
     all.delta += c->facts.monitor.delta;

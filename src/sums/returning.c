@@ -123,7 +123,7 @@ static double best_pattern(const tacit__returning *v, uint64_t n, const double *
                            double *after, double *now)
 {
     TACIT__REQUIRE(n > 0);
-    memset(after, 0, n * sizeof *after);
+    memset(after, 0, (size_t)n * sizeof *after);
     for (uint64_t visit = 0; visit < v->most; visit++) {
         double best = 0;
         for (uint64_t i = n; i-- > 0;) {
@@ -341,7 +341,7 @@ tacit_status tacit__returning_in_batches(const tacit__returning *v, const tacit_
     *out = (tacit__returning_sums){(double)packed, (double)packed};
     if (v->most == 1 || steps->ends == NULL) /* a place is a step: no two visits meet */
         return TACIT_OK;
-    const size_t lists = (size_t)v->most + 1;
+    const uint64_t lists = v->most + 1;
     options *all = tacit__alloc(2 * lists, sizeof *all);
     const bool found = all != NULL && search_steps(v, steps, all, all + lists);
     for (uint64_t used = 0; found && used <= v->most; used++)

@@ -1,0 +1,73 @@
+/* The package in Chromium, in a page of another origin than the service's and under a strict policy: browser.mjs BUILD CHROMIUM. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { open, tab } from '../browser/chromium.mjs';
+import { corpus, everyLearner, here, pages, printed, serve } from './stage.mjs';
+
+const examples = await serve(readFileSync(join(here, '../../examples/service/service.yaml'), 'utf8').replace('127.0.0.1:8470', '127.0.0.1:0'),
+  ['lamp_points.csv', 'upkeep_models.csv', 'upkeep_rewards.csv'].map((f) => join(here, '../../examples/service', f)));
+let service = null, env = null;
+// nothing inline, nothing evaluated; wasm-unsafe-eval lets a page compile WebAssembly, and nothing else
+const web = await pages(() => `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self' ${service?.url} ${examples.url}`,
+  { '/env.json': async () => JSON.stringify(env), '/users': async (query) => JSON.stringify({ accepted: await service.users(query.get('learner')) }) });
+service = await everyLearner(web.origin);
+const browser = await open(process.argv[3]);
+
+/* Loads the page with this fragment, and waits for what it says. */
+async function play(page, part) {
+  await page.go(`${web.origin}/tests/page.html?${Math.random()}#${part}`);
+  for (const end = Date.now() + 120000; Date.now() < end; await new Promise((resolve) => { setTimeout(resolve, 50); })) {
+    const text = await page.ask("document.getElementById('outcome')?.textContent ?? 'running'");
+    if (text === 'running') continue;
+    const outcome = JSON.parse(text);
+    assert.equal(outcome.problem, undefined, `${part}: ${outcome.problem}`);
+    return outcome.done;
+  }
+  throw new Error(`${part} does not end; ${page.problems.join('\n')}`);
+}
+
+try {
+  const billboards = {};
+  for (const learner of ['river-local', 'upkeep']) billboards[learner] = await (await fetch(`${examples.url}/v1/billboard?learner=${learner}`)).text();
+  env = { service: { url: service.url, learners: service.learners }, token: service.token, cases: await printed(service), corpus: corpus(), billboards, closed: examples.url };
+  env.service.cases = env.cases.slice(0, 2);
+  const online = async () => {
+    const made = await tab(browser, {});
+    await made.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+    return made;
+  };
+  const page = await online(), quiet = await online();
+  console.log('hostile billboards', await play(page, 'suite'));
+  assert.equal((await play(page, 'worker')).sent[0].status, 'taken');
+
+  // a reload does not make a second report
+  const before = await service.users('watched'), first = quiet.requests.length;
+  assert.deepEqual(await play(quiet, 'visit'), { left: 1, waiting: 0, problem: null });
+  for (let i = 0; i < 3; i++) assert.deepEqual(await play(quiet, 'visit'), { left: 0, waiting: 1, problem: 'EXHAUSTED' });
+  assert.equal(await service.users('watched'), before, 'nothing has left yet');
+  const { sent } = await play(quiet, 'send');
+  assert.deepEqual(sent.map((s) => s.status), ['taken']);
+  assert.equal((await play(quiet, 'send')).sent.length, 0);
+  assert.equal(await service.users('watched'), before + 1);
+
+  // nothing leaves the page but what is documented
+  const allowed = [/^\/tests\/(page\.html\?.*|page\.mjs|suite\.mjs)$/, /^\/package\/(client|core|storage)\.js$/, /^\/package\/tacit-client\.wasm$/, /^\/env\.json$/, /^\/favicon\.ico$/];
+  const documented = [/^\/v1\/billboard\?learner=watched$/, /^\/v1\/reports$/];
+  const seen = quiet.requests.slice(first);
+  for (const request of seen) {
+    const at = new URL(request), path = at.pathname + at.search;
+    assert.ok(at.origin === web.origin ? allowed.some((a) => a.test(path)) : at.origin === service.url && documented.some((d) => d.test(path)), `the page asks for ${request}`);
+  }
+  assert.equal(seen.filter((r) => r === `${service.url}/v1/reports`).length, 1, 'one report');
+  assert.deepEqual(quiet.problems, []);
+
+  // an origin that is not declared is told so
+  assert.deepEqual(await play(page, 'elsewhere'), { code: 'OFFLINE' });
+  console.log('milliseconds in Chromium', await play(page, 'measure'));
+} finally {
+  await browser.close();
+  await service.stop();
+  await examples.stop();
+  await web.close();
+}
