@@ -23,7 +23,22 @@ static bool read_log(const char *text, void *out)
     return *(bool *)out || strcmp(text, "text") == 0;
 }
 
-enum { LISTEN, STORE, KEY, MARK, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, ORIGINS, END };
+enum {
+    LISTEN,
+    STORE,
+    KEY,
+    MARK,
+    TLS,
+    EXPIRE,
+    THREADS,
+    LIMITS,
+    LEARNERS,
+    ADMIN,
+    LOG,
+    ORIGINS,
+    DEMO,
+    END
+};
 static const tacit__field fields[] = {
     [LISTEN] = {"listen", TACIT__FIELD_OTHER, .parse = NULL},
     [STORE] = {"store", TACIT__FIELD_OTHER, .example = "store: service.db"},
@@ -39,6 +54,7 @@ static const tacit__field fields[] = {
     [LOG] = {"log", TACIT__FIELD_OTHER, offsetof(config, log_json), .parse = read_log,
              .expected = "text or json"},
     [ORIGINS] = {"origins", TACIT__FIELD_OTHER, .parse = NULL},
+    [DEMO] = {"demo", TACIT__FIELD_FLAG, offsetof(config, demo)},
     [END] = {.name = NULL}};
 
 static const tacit__field tls_fields[] = {

@@ -33,6 +33,7 @@ typedef struct tacit__service_config {
     uint64_t admin_port;
     bool log_json;                   /* the log is JSON lines */
     tacit__origins origins;          /* whose pages may ask */
+    bool demo;                       /* the demonstration is served */
     char *store, *key;               /* paths; key NULL: a credential, or beside the store */
     char *mark;                      /* NULL: beside the store */
     char *certificate, *private_key; /* NULL: no TLS */

@@ -77,11 +77,13 @@ static void add_headers(struct MHD_Response *response, const tacit__request *r)
         (void)MHD_add_response_header(response, "Allow", r->allow);
     if (r->status == 401)
         (void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
-    if (r->type != NULL && strncmp(r->type, "text/html", 9) == 0) {
-        (void)MHD_add_response_header(
-            response, "Content-Security-Policy",
-            "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
-            "img-src data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'");
+    if (r->type != NULL && (r->compiles || strncmp(r->type, "text/html", 9) == 0)) {
+#define POLICY(scripts)                                                                            \
+    "default-src 'none'; style-src 'self'; script-src 'self'" scripts "; connect-src 'self'; "     \
+    "img-src data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+        (void)MHD_add_response_header(response, "Content-Security-Policy",
+                                      r->compiles ? POLICY(" 'wasm-unsafe-eval'; worker-src 'self'")
+                                                  : POLICY(""));
         (void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     }
 }

@@ -56,6 +56,7 @@ struct tacit__request {
     unsigned status;      /* of the answer */
     tacit__text answer;   /* JSON, unless `type` says otherwise */
     const char *type;     /* NULL: application/json */
+    bool compiles;        /* of a page: it may compile WebAssembly and start workers of its own */
     const char *allow;    /* with 405: the methods that there are */
     char etag[64];        /* "": none */
     unsigned max_age;     /* seconds that others may keep the answer; 0: none */

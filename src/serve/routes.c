@@ -225,6 +225,25 @@ const tacit__route tacit__routes[] = {
      .name = "getPageScript",
      .summary = "Returns the page's script.",
      .answers = ANSWERS({.status = 200, .media = "text/javascript", .help = "the script"})},
+    {.method = "GET",
+     .path = "/demo",
+     .scope = TACIT__SCOPE_OPEN,
+     .handle = tacit__handle_demo,
+     .name = "getDemo",
+     .summary = "Returns a demonstration of local privacy in a browser, with `demo: yes` in the "
+                "service file.",
+     .answers = ANSWERS({.status = 200, .media = "text/html", .help = "the page"}),
+     .errors = "no_route"},
+    {.method = "GET",
+     .path = "/demo/{id}",
+     .scope = TACIT__SCOPE_OPEN,
+     .handle = tacit__handle_demo_file,
+     .name = "getDemoFile",
+     .summary = "Returns a file of the demonstration: its style, its scripts, the client.",
+     .parameters = FIELDS({"id", "text", TACIT__IN_PATH, "the name of the file"}),
+     .answers =
+         ANSWERS({.status = 200, .media = "text/javascript", .help = "the file, of its own type"}),
+     .errors = "no_route"},
 };
 const size_t tacit__n_routes = sizeof tacit__routes / sizeof *tacit__routes;
 
@@ -299,8 +318,7 @@ bool tacit__route_has_error(const tacit__route *route, const tacit__error_row *e
         return route->scope != TACIT__SCOPE_OPEN;
     case TACIT__WHEN_BODY:
         return route->asks != NULL;
-    case TACIT__WHEN_NOWHERE:
-        return false;
+    case TACIT__WHEN_NOWHERE: /* and where a route is there on request */
     case TACIT__WHEN_SAID:
         break;
     }

@@ -68,7 +68,7 @@ typedef enum tacit__when {
     TACIT__WHEN_ASKED,  /* all */
     TACIT__WHEN_TOKEN,  /* those that need a token */
     TACIT__WHEN_BODY,   /* those that take a body */
-    TACIT__WHEN_NOWHERE /* it is the answer where there is no route */
+    TACIT__WHEN_NOWHERE /* it is the answer where there is no route, and of routes that say so */
 } tacit__when;
 
 typedef struct tacit__error_row {
@@ -164,5 +164,9 @@ bool tacit__handle_metrics(tacit__request *r);
 bool tacit__handle_page(tacit__request *r);
 bool tacit__handle_page_style(tacit__request *r);
 bool tacit__handle_page_script(tacit__request *r);
+bool tacit__handle_demo(tacit__request *r);
+bool tacit__handle_demo_file(tacit__request *r);
+/* Whether this library has what the demonstration needs. */
+bool tacit__demo_is_built(void);
 
 #endif

@@ -214,6 +214,10 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     tacit_status status = tacit__service_config_read(options->file, &s->config, err);
     if (status == TACIT_OK)
         status = tacit__service_config_open(&s->config, err);
+    if (status == TACIT_OK && s->config.demo && !tacit__demo_is_built())
+        status = tacit__fail(err, TACIT_UNSUPPORTED,
+                             "demo: yes needs the client for browsers, which this tacit was built "
+                             "without; run make wasm, then make");
     if (status == TACIT_OK)
         status = open_store(s, options->credentials, err);
     if (status == TACIT_OK)

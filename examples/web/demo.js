@@ -1,0 +1,248 @@
+/* The page: one visitor's way from the billboard to the report, what an observer of the report could conclude, and a crowd. */
+import { Client } from '/demo/client.js';
+import { best, contribution, drinks, learner, logLikelihood, read, streams, tastes, times, visits } from '/demo/tastes.js';
+
+const $ = (id) => document.getElementById(id);
+const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? undefined;
+const url = `${location.origin}/v1/billboard?learner=${learner}`, terms = { epsilon: 2, delta: 0 };
+const inWords = ({ time, drink, liked }) => `${drinks[drink]} in the ${times[time]}, ${liked ? 'liked' : 'not liked'}`;
+const number = (x, digits = 1) => x.toFixed(digits).replace('-', '−');
+const times10 = (x) => (x >= 10 ? x.toFixed(0) : x.toFixed(1));
+
+/* --- Drawing ------------------------------------------------------------------------------------ */
+
+const SVG = 'http://www.w3.org/2000/svg';
+function make(name, attributes = {}, ...children) {
+  const e = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
+  e.append(...children);
+  return e;
+}
+
+function drawing(width, height, title, description) {
+  const id = `d${Math.floor(performance.now() * 1000)}${document.querySelectorAll('svg').length}`;
+  return make('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': `${id}t ${id}d` }, make('title', { id: `${id}t` }, title), make('desc', { id: `${id}d` }, description));
+}
+
+/* Bars of visits and rewards, one row for each time and drink; `exact` as a mark where it is given. */
+function drawNumbers(place, values, exact, limit, title) {
+  const cells = streams[0].n, row = 22, label = 128, width = 460, top = 22, half = (width - label) / 4 - 8;
+  const shown = [['visits', streams[0].first, label + half + 8], ['rewards', streams[2].first, label + 3 * half + 24]];
+  const said = times.flatMap((t, s) => drinks.map((d, a) => `${d}, ${t}: ${shown.map(([name, first]) => `${name} ${number(values[first + s * drinks.length + a])}`).join(', ')}`)).join('; ');
+  const svg = drawing(width, top + cells * row + 6, title, said);
+  for (const [name, first, middle] of shown) {
+    svg.append(make('text', { x: middle, y: 12, 'text-anchor': 'middle', class: 'soft' }, name), make('line', { x1: middle, x2: middle, y1: top - 4, y2: top + cells * row, class: 'zero' }));
+    for (let i = 0; i < cells; i++) {
+      const y = top + i * row, x = (v) => middle + (Math.max(-limit, Math.min(limit, v)) / limit) * half, v = values[first + i];
+      svg.append(make('rect', { x: Math.min(x(0), x(v)), y: y + 4, width: Math.max(Math.abs(x(v) - x(0)), v === 0 ? 0 : 1), height: row - 8, class: exact === null ? 'true' : 'noise' }));
+      if (exact !== null && exact[first + i] !== 0) svg.append(make('circle', { cx: x(exact[first + i]), cy: y + row / 2, r: 4.5, class: 'true' }));
+    }
+  }
+  for (let i = 0; i < cells; i++) svg.append(make('text', { x: 0, y: top + i * row + 15 }, `${drinks[i % drinks.length]}, ${times[Math.floor(i / drinks.length)]}`));
+  place.replaceChildren(svg);
+}
+
+/* The report's bytes as they are, in hexadecimal. */
+function drawBytes({ bytes, head, tail }) {
+  const part = (name, from, to) => {
+    const span = document.createElement('span');
+    span.className = name;
+    span.textContent = [...bytes.subarray(from, to)].map((b) => b.toString(16).padStart(2, '0')).join(' ');
+    return span;
+  };
+  $('bytes').replaceChildren(part('fixed', 0, head), ' ', part('number', head, tail), ' ', part('name', tail, bytes.length));
+  $('bytes-summary').textContent = `The exact ${bytes.length} bytes`;
+}
+
+/* Likelihood ratios: how much likelier the report is after each possible visit than after the true one. */
+function drawRatios(place, rows, epsilon) {
+  const row = 24, label = 200, width = 700, top = 28, height = top + rows.length * row + 24, span = epsilon * 1.12;
+  const x = (v) => label + ((v + span) / (2 * span)) * (width - label - 8);
+  const svg = drawing(width, height, 'Likelihood ratios', rows.map((r) => `${inWords(r.visit)}: ${times10(Math.exp(r.ratio))} times as likely as your visit`).join('; '));
+  for (const limit of [-epsilon, epsilon]) svg.append(make('line', { x1: x(limit), x2: x(limit), y1: top - 6, y2: height - 20, class: 'limit' }), make('text', { x: x(limit), y: 14, 'text-anchor': limit < 0 ? 'start' : 'end', class: 'soft' }, `limit ${limit < 0 ? '1/' : ''}${times10(Math.exp(epsilon))}`));
+  svg.append(make('line', { x1: x(0), x2: x(0), y1: top - 6, y2: height - 20, class: 'zero' }));
+  rows.forEach(({ visit, ratio, isTrue }, i) => {
+    const y = top + i * row;
+    svg.append(make('text', { x: 0, y: y + 15 }, inWords(visit)),
+      isTrue ? make('circle', { cx: x(0), cy: y + row / 2 - 2, r: 5, class: 'true' }) : make('rect', { x: Math.min(x(0), x(ratio)), y: y + 3, width: Math.max(1, Math.abs(x(ratio) - x(0))), height: row - 9, class: 'noise' }));
+  });
+  for (const [v, text] of [[Math.log(1 / 4), '¼ as likely'], [0, 'as likely'], [Math.log(4), '4 times as likely']]) svg.append(make('text', { x: x(v), y: height - 4, 'text-anchor': 'middle', class: 'soft' }, text));
+  place.replaceChildren(svg);
+}
+
+function drawCurve(points, visitors) {
+  const width = 460, height = 240, left = 44, bottom = 30, right = width - 12;
+  const svg = drawing(width, height, 'Visitors who like their drink', points.length === 0 ? 'No simulated visitors yet.' : `${visitors} visitors; ${number(100 * points.at(-1).share, 0)} percent of the last like their drink; the best that is possible is ${number(100 * best, 0)} percent.`);
+  const x = (n) => left + (n / Math.max(visitors, 500)) * (right - left), y = (share) => height - bottom - share * (height - bottom - 12);
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) svg.append(make('line', { x1: left, x2: right, y1: y(share), y2: y(share), class: 'axis' }), make('text', { x: left - 6, y: y(share) + 4, 'text-anchor': 'end', class: 'soft' }, `${100 * share} %`));
+  svg.append(make('line', { x1: left, x2: right, y1: y(best), y2: y(best), class: 'best' }), make('text', { x: right, y: y(best) - 5, 'text-anchor': 'end' }, 'the best offers'));
+  if (points.length > 0) svg.append(make('path', { class: 'line', d: points.map((p, i) => `${i === 0 ? 'M' : 'L'}${x(p.visitors).toFixed(1)} ${y(p.share).toFixed(1)}`).join('') }));
+  svg.append(make('text', { x: left, y: height - 8, class: 'soft' }, '0'), make('text', { x: right, y: height - 8, 'text-anchor': 'end', class: 'soft' }, `${Math.max(visitors, 500).toLocaleString('en')} visitors`));
+  $('curve').replaceChildren(svg);
+}
+
+function drawPolicy({ policy, mixed, version, users }) {
+  const table = document.createElement('table'), cell = (name, text, scope) => {
+    const e = document.createElement(name);
+    e.textContent = text;
+    if (scope) e.scope = scope;
+    return e;
+  };
+  const head = table.createTHead().insertRow(), body = table.createTBody();
+  table.createCaption().textContent = `The public billboard, version ${version}, after ${users.toLocaleString('en')} reports. In brackets, what the café does not know: how many like the drink.`;
+  head.append(cell('th', '', 'col'), ...drinks.map((d) => cell('th', d, 'col')));
+  times.forEach((time, s) => {
+    const row = body.insertRow();
+    row.append(cell('th', time, 'row'));
+    drinks.forEach((_, a) => {
+      const chance = policy ? Number(policy[0][s] === a) : mixed[0][s][a], td = row.insertCell();
+      td.textContent = `${chance === 1 ? 'offered' : chance === 0 ? '–' : `${number(100 * chance, 0)} %`} (${100 * tastes[s][a]} %)`;
+      td.className = chance > 0.5 ? 'chosen' : '';
+    });
+  });
+  $('policy').replaceChildren(table);
+}
+
+/* --- The visitor --------------------------------------------------------------------------------- */
+
+const complain = (e) => { $('problem').textContent = e === null ? '' : e.code === 'token' || e.status === 401 ? 'This page needs a token of the scopes report and read in its address: /demo#token=…' : `${e.message}`; };
+let client = null, visit = null, scales = null, person = sessionStorage.getItem('person') ?? 'first';
+
+async function readScales() {
+  const answer = await fetch(`/v1/guarantee?learner=${learner}`, { headers: token === undefined ? {} : { Authorization: `Bearer ${token}` } });
+  if (!answer.ok) throw Object.assign(new Error(`the service answers ${answer.status}`), { status: answer.status });
+  const { plan } = await answer.json();
+  return streams.map(({ name }) => plan.releases.find((r) => r.name === name).scale);
+}
+
+async function begin(event) {
+  event.preventDefault();
+  complain(null);
+  try {
+    scales ??= await readScales();
+    client = await Client.open(url, { ...terms, token, person });
+    const time = Number(new FormData($('visit')).get('time')), { action } = client.act({ state: time });
+    visit = { time, drink: action, liked: null };
+    $('offered').textContent = `The billboard says: ${drinks[action]}.`;
+    $('offer').hidden = false;
+    if (client.facts.left === 0) alreadyDone();
+    else $('like').focus();
+  } catch (e) {
+    complain(e);
+  }
+}
+
+/* A reload, or the button pressed again: the device has made its report. */
+function alreadyDone() {
+  $('offer').hidden = true;
+  $('nothing').hidden = true;
+  $('report').hidden = false;
+  $('sent').textContent = 'This device has made its one report and makes no second one, whatever you press. Send what waits, or be somebody else.';
+  for (const id of ['noisy', 'noise-note', 'bytes']) $(id).replaceChildren();
+  $('again').focus();
+}
+
+async function live(liked) {
+  visit.liked = liked;
+  try {
+    const { body } = await client.report({ states: [visit.time], actions: [visit.drink], rewards: [liked ? 1 : 0] });
+    show(body);
+  } catch (e) {
+    if (e.code === 'EXHAUSTED') alreadyDone();
+    else complain(e);
+  }
+}
+
+function show(body) {
+  const exact = contribution(visit), report = read(body), limit = Math.max(3, ...[streams[0], streams[2]].flatMap(({ first, n }) => report.numbers.slice(first, first + n).map(Math.abs)));
+  $('visit').querySelectorAll('input, button').forEach((e) => { e.disabled = true; });
+  $('offer').hidden = true;
+  $('happened').hidden = false;
+  $('story').textContent = `What happened: ${inWords(visit)}.`;
+  drawNumbers($('truth'), exact, null, limit, 'What happened to you');
+  drawNumbers($('noisy'), report.numbers, exact, limit, 'The report, with the exact numbers as dots');
+  $('noise-note').textContent = `Noise of ${number(scales[0])} on every visit and ${number(scales[2])} on every reward (the mean distance of Laplace noise); the dots are the exact numbers. ${streams[1].n} more numbers, of moves, are in the bytes.`;
+  drawBytes(report);
+  $('nothing').hidden = true;
+  $('report').hidden = false;
+  const truth = logLikelihood(report.numbers, visit, scales);
+  const rows = visits.map((other) => ({ visit: other, ratio: logLikelihood(report.numbers, other, scales) - truth, isTrue: inWords(other) === inWords(visit) })).sort((a, b) => b.ratio - a.ratio);
+  const weights = rows.map((r) => Math.exp(r.ratio)), all = weights.reduce((a, b) => a + b), guess = rows[0], right = 100 / all;
+  $('observer').hidden = false;
+  $('conclusion').textContent = `There are ${rows.length} possible visits. An observer who holds all for equally likely, and reads your report, gives yours ${number(right)} % (before: ${number(100 / rows.length)} %). ${guess.isTrue ? 'Their best guess is right this time.' : `Their best guess is wrong: ${inWords(guess.visit)}.`}`;
+  $('ratio-note').textContent = `Each bar compares a visit with yours (the dot). No report can push a bar beyond the dashed lines: that is ε = ${terms.epsilon}, e to the power of ${terms.epsilon} being ${times10(Math.exp(terms.epsilon))}. It holds whatever else the observer knows.`;
+  drawRatios($('ratios'), rows, terms.epsilon);
+  $('send').focus();
+}
+
+async function send() {
+  complain(null);
+  try {
+    const { sent, waiting, problem } = await client.send();
+    $('sent').textContent = sent.length > 0 ? `Sent: the service says “${sent[0].status}”. Reload the page if you like: this device makes no second report.` : waiting > 0 ? `It waits in this page's storage (${problem.message}).` : 'Nothing waits: the service has your report.';
+  } catch (e) {
+    complain(e);
+  }
+}
+
+function becomeAnother() {
+  person = [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16)).join('');
+  sessionStorage.setItem('person', person);
+  client?.close();
+  $('visit').querySelectorAll('input, button').forEach((e) => { e.disabled = false; });
+  for (const id of ['offer', 'happened', 'report', 'observer']) $(id).hidden = true;
+  $('nothing').hidden = false;
+  $('sent').textContent = '';
+  $('act').focus();
+}
+
+/* --- The crowd ------------------------------------------------------------------------------------ */
+
+const WINDOW = 400; // visitors that a point of the curve is about
+const worker = new Worker('/demo/crowd.js', { type: 'module' }), points = [], recent = [];
+let visitors = 0;
+
+function busy(yes) {
+  document.querySelectorAll('button.crowd').forEach((b) => { b.disabled = yes; });
+  $('stop').disabled = !yes;
+}
+
+worker.onmessage = async ({ data }) => {
+  if (data.done) {
+    busy(false);
+    if (data.problem) complain(new Error(data.problem));
+    $('progress').textContent = `${visitors.toLocaleString('en')} simulated visitors have come.`;
+    await refresh();
+    return;
+  }
+  visitors += data.visitors;
+  recent.push(data);
+  while (recent.length > 1 && recent.slice(1).reduce((n, r) => n + r.visitors, 0) >= WINDOW) recent.shift();
+  const n = recent.reduce((sum, r) => sum + r.visitors, 0);
+  points.push({ visitors, share: recent.reduce((sum, r) => sum + r.liked, 0) / n });
+  $('progress').textContent = `${visitors.toLocaleString('en')} visitors; ${number((100 * points.at(-1).share), 0)} % of the last ${n} like their drink.`;
+  drawCurve(points, visitors);
+  if (data.board) drawPolicy(data.board);
+};
+
+async function refresh() {
+  try {
+    drawPolicy(await (await fetch(url, { cache: 'no-store' })).json());
+  } catch (e) {
+    complain(e);
+  }
+}
+
+$('visit').addEventListener('submit', begin);
+$('like').addEventListener('click', () => live(true));
+$('dislike').addEventListener('click', () => live(false));
+$('send').addEventListener('click', send);
+$('again').addEventListener('click', becomeAnother);
+$('stop').addEventListener('click', () => worker.postMessage({ stop: true }));
+for (const button of document.querySelectorAll('button.crowd')) button.addEventListener('click', () => {
+  busy(true);
+  complain(null);
+  worker.postMessage({ visitors: Number(button.dataset.visitors), token });
+});
+drawCurve(points, 0);
+await refresh();
