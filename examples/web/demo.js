@@ -19,14 +19,17 @@ function make(name, attributes = {}, ...children) {
   return e;
 }
 
+/* Drawn for the room that there is, so that letters keep their size. */
+const roomOf = (place, most) => Math.max(280, Math.min(place.clientWidth || most, most));
+
 function drawing(width, height, title, description) {
   const id = `d${Math.floor(performance.now() * 1000)}${document.querySelectorAll('svg').length}`;
-  return make('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': `${id}t ${id}d` }, make('title', { id: `${id}t` }, title), make('desc', { id: `${id}d` }, description));
+  return make('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-labelledby': `${id}t ${id}d` }, make('title', { id: `${id}t` }, title), make('desc', { id: `${id}d` }, description));
 }
 
 /* Bars of visits and rewards, one row for each time and drink; `exact` as a mark where it is given. */
 function drawNumbers(place, values, exact, limit, title) {
-  const cells = streams[0].n, row = 22, label = 128, width = 460, top = 22, half = (width - label) / 4 - 8;
+  const cells = streams[0].n, row = 22, width = roomOf(place, 620), label = 126, top = 22, half = (width - label) / 4 - 8;
   const shown = [['visits', streams[0].first, label + half + 8], ['rewards', streams[2].first, label + 3 * half + 24]];
   const said = times.flatMap((t, s) => drinks.map((d, a) => `${d}, ${t}: ${shown.map(([name, first]) => `${name} ${number(values[first + s * drinks.length + a])}`).join(', ')}`)).join('; ');
   const svg = drawing(width, top + cells * row + 6, title, said);
@@ -56,22 +59,22 @@ function drawBytes({ bytes, head, tail }) {
 
 /* Likelihood ratios: how much likelier the report is after each possible visit than after the true one. */
 function drawRatios(place, rows, epsilon) {
-  const row = 24, label = 200, width = 700, top = 28, height = top + rows.length * row + 24, span = epsilon * 1.12;
+  const row = 24, width = roomOf(place, 900), narrow = width < 500, label = 200, top = 28, height = top + rows.length * row + 24, span = epsilon * 1.12;
   const x = (v) => label + ((v + span) / (2 * span)) * (width - label - 8);
   const svg = drawing(width, height, 'Likelihood ratios', rows.map((r) => `${inWords(r.visit)}: ${times10(Math.exp(r.ratio))} times as likely as your visit`).join('; '));
-  for (const limit of [-epsilon, epsilon]) svg.append(make('line', { x1: x(limit), x2: x(limit), y1: top - 6, y2: height - 20, class: 'limit' }), make('text', { x: x(limit), y: 14, 'text-anchor': limit < 0 ? 'start' : 'end', class: 'soft' }, `limit ${limit < 0 ? '1/' : ''}${times10(Math.exp(epsilon))}`));
+  for (const limit of [-epsilon, epsilon]) svg.append(make('line', { x1: x(limit), x2: x(limit), y1: top - 6, y2: height - 20, class: 'limit' }), make('text', { x: x(limit), y: 14, 'text-anchor': limit < 0 ? 'start' : 'end', class: 'soft' }, `${narrow ? '' : 'limit '}${limit < 0 ? '1/' : ''}${times10(Math.exp(epsilon))}`));
   svg.append(make('line', { x1: x(0), x2: x(0), y1: top - 6, y2: height - 20, class: 'zero' }));
   rows.forEach(({ visit, ratio, isTrue }, i) => {
     const y = top + i * row;
     svg.append(make('text', { x: 0, y: y + 15 }, inWords(visit)),
       isTrue ? make('circle', { cx: x(0), cy: y + row / 2 - 2, r: 5, class: 'true' }) : make('rect', { x: Math.min(x(0), x(ratio)), y: y + 3, width: Math.max(1, Math.abs(x(ratio) - x(0))), height: row - 9, class: 'noise' }));
   });
-  for (const [v, text] of [[Math.log(1 / 4), '¼ as likely'], [0, 'as likely'], [Math.log(4), '4 times as likely']]) svg.append(make('text', { x: x(v), y: height - 4, 'text-anchor': 'middle', class: 'soft' }, text));
+  for (const [v, text] of narrow ? [[0, 'as likely']] : [[Math.log(1 / 4), '¼ as likely'], [0, 'as likely'], [Math.log(4), '4 times as likely']]) svg.append(make('text', { x: x(v), y: height - 4, 'text-anchor': 'middle', class: 'soft' }, text));
   place.replaceChildren(svg);
 }
 
 function drawCurve(points, visitors) {
-  const width = 460, height = 240, left = 44, bottom = 30, right = width - 12;
+  const width = roomOf($('curve'), 620), height = 240, left = 44, bottom = 30, right = width - 12;
   const svg = drawing(width, height, 'Visitors who like their drink', points.length === 0 ? 'No simulated visitors yet.' : `${visitors} visitors; ${number(100 * points.at(-1).share, 0)} percent of the last like their drink; the best that is possible is ${number(100 * best, 0)} percent.`);
   const x = (n) => left + (n / Math.max(visitors, 500)) * (right - left), y = (share) => height - bottom - share * (height - bottom - 12);
   for (const share of [0, 0.25, 0.5, 0.75, 1]) svg.append(make('line', { x1: left, x2: right, y1: y(share), y2: y(share), class: 'axis' }), make('text', { x: left - 6, y: y(share) + 4, 'text-anchor': 'end', class: 'soft' }, `${100 * share} %`));
@@ -160,11 +163,11 @@ function show(body) {
   $('happened').hidden = false;
   $('story').textContent = `What happened: ${inWords(visit)}.`;
   drawNumbers($('truth'), exact, null, limit, 'What happened to you');
-  drawNumbers($('noisy'), report.numbers, exact, limit, 'The report, with the exact numbers as dots');
   $('noise-note').textContent = `Noise of ${number(scales[0])} on every visit and ${number(scales[2])} on every reward (the mean distance of Laplace noise); the dots are the exact numbers. ${streams[1].n} more numbers, of moves, are in the bytes.`;
   drawBytes(report);
   $('nothing').hidden = true;
   $('report').hidden = false;
+  drawNumbers($('noisy'), report.numbers, exact, limit, 'The report, with the exact numbers as dots');
   const truth = logLikelihood(report.numbers, visit, scales);
   const rows = visits.map((other) => ({ visit: other, ratio: logLikelihood(report.numbers, other, scales) - truth, isTrue: inWords(other) === inWords(visit) })).sort((a, b) => b.ratio - a.ratio);
   const weights = rows.map((r) => Math.exp(r.ratio)), all = weights.reduce((a, b) => a + b), guess = rows[0], right = 100 / all;
@@ -179,6 +182,7 @@ async function send() {
   complain(null);
   try {
     const { sent, waiting, problem } = await client.send();
+    $('send').disabled = waiting === 0;
     $('sent').textContent = sent.length > 0 ? `Sent: the service says “${sent[0].status}”. Reload the page if you like: this device makes no second report.` : waiting > 0 ? `It waits in this page's storage (${problem.message}).` : 'Nothing waits: the service has your report.';
   } catch (e) {
     complain(e);
@@ -193,6 +197,7 @@ function becomeAnother() {
   for (const id of ['offer', 'happened', 'report', 'observer']) $(id).hidden = true;
   $('nothing').hidden = false;
   $('sent').textContent = '';
+  $('send').disabled = false;
   $('act').focus();
 }
 

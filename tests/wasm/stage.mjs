@@ -19,12 +19,12 @@ function command(...args) {
 }
 
 /** Starts `tacit serve` with this file, in a directory of its own with the tables beside it. */
-export async function serve(yaml, tables) {
+export async function serve(yaml, tables, scopes = 'report') {
   const box = mkdtempSync(join(tmpdir(), 'tacit-wasm-'));
   const file = join(box, 'service.yaml');
   writeFileSync(file, yaml);
   for (const path of tables) copyFileSync(path, join(box, path.split('/').at(-1)));
-  const token = command(tacit, 'token', 'create', file, '--name', 'page', '--scopes', 'report').trim();
+  const token = command(tacit, 'token', 'create', file, '--name', 'page', '--scopes', scopes).trim();
   const reader = command(tacit, 'token', 'create', file, '--name', 'reader', '--scopes', 'read').trim();
   const child = spawn(tacit, ['serve', file], { stdio: ['ignore', 'pipe', 'pipe'] });
   const url = await new Promise((resolve, reject) => {
