@@ -12,6 +12,7 @@
 #   make fuzz              every fuzz target for FUZZ_SECONDS (60)
 #   make tsan              what has threads, under the thread sanitizer
 #   make wasm              the client for browsers and node, as an npm package in build/wasm (npm pack makes a tarball)
+#   make arm               the device's library for ARM, 64 and 32 bits, and its tests under qemu
 #   make mutants           breaks the promise in one small way after another, and fails if no test notices
 #   make format lint coverage symbols clean
 #
@@ -30,7 +31,7 @@ THREADED_NAMES := ^($(subst $(empty) $(empty),|,$(strip $(subst .,\.,$(THREADED)
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all everything setup configure demo test bench python install deb deb-try image site fuzz tsan wasm mutants format format-check lint coverage symbols clean
+.PHONY: all everything setup configure demo test bench python install deb deb-try image site fuzz tsan wasm arm mutants format format-check lint coverage symbols clean
 
 all: configure
 	@cmake --build $(BUILD) --target product
@@ -108,6 +109,19 @@ wasm:
 	@cmake --preset wasm >build/wasm32.log 2>&1 || { cat build/wasm32.log >&2; exit 1; }
 	@cmake --build build/wasm32
 	@echo "the package: build/wasm, $$(gzip -9c build/wasm/tacit-client.wasm | wc -c) bytes of WebAssembly gzipped"
+
+arm:
+	@scripts/setup --for arm
+	@$(MAKE) --no-print-directory all PRESET=release
+	@cmake --build build --target seeded_report
+	@scripts/arm-sysroot arm64 build/arm/arm64
+	@scripts/arm-sysroot armhf build/arm/armhf
+	@for preset in aarch64 armhf; do \
+	    cmake --preset $$preset >build/$$preset.log 2>&1 || { cat build/$$preset.log >&2; exit 1; }; \
+	    cmake --build build/$$preset && scripts/run-tests build/$$preset || exit 1; \
+	done
+	@scripts/arm-compare build qemu-aarch64 -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=build/arm/arm64/usr/lib/aarch64-linux-gnu build/aarch64/seeded_report
+	@scripts/arm-compare build qemu-arm -L /usr/arm-linux-gnueabihf -E LD_LIBRARY_PATH=build/arm/armhf/usr/lib/arm-linux-gnueabihf build/armhf/seeded_report
 
 mutants: setup
 	@scripts/mutants

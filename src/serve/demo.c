@@ -1,5 +1,5 @@
-/* The demonstration, `demo: yes` of a service file: the page of examples/web and the client that it runs, from
- * the library itself. Without that key there are no such routes. */
+/* The demonstration, `demo: yes` of a service file: the page of examples/web and the client that it runs,
+ * from the library itself. Without that key there are no such routes. */
 #include <string.h>
 
 #include "base/assets.h"

@@ -141,13 +141,16 @@ int32_t EXPORT(tacit_flat_was_cut)(const tacit_client *client)
     return tacit_client_was_cut(client);
 }
 
-/* The report's body, to be freed, or NULL. */
+/* The report's body, to be freed, or NULL. length 0: the episode has `horizon` steps. */
 char *EXPORT(tacit_flat_report)(tacit_client *client, const uint32_t *states,
                                 const uint32_t *actions, const double *rewards,
-                                const double *features)
+                                const double *features, size_t length)
 {
-    const tacit_trajectory episode = {
-        .states = states, .actions = actions, .rewards = rewards, .features = features};
+    const tacit_trajectory episode = {.states = states,
+                                      .actions = actions,
+                                      .rewards = rewards,
+                                      .features = features,
+                                      .length = length};
     char *body = NULL;
     problem = (tacit_error){0};
     problem.status = tacit_client_report(client, &episode, &body, key_of_last, &problem);

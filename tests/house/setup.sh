@@ -84,7 +84,7 @@ said 'libopenmpi-dev is missing: '
 run 1 --check
 said 'chromium is missing: '
 run 2 --for nothing
-said 'demo or one of: build check '
+said 'demo or one of: arm build check '
 run 2 --for
 
 # what apt reports becomes progress

@@ -64,7 +64,7 @@ const tables = readdirSync(here).filter((f) => f.endsWith('.csv')).map((f) => jo
 /** The service with every local learner; none that `tacit agents` lists is missing. */
 export async function everyLearner(origin) {
   const yaml = readFileSync(join(here, 'service.yaml'), 'utf8').replace('@ORIGIN@', origin);
-  const kinds = [...command(tacit, 'agents').matchAll(/^([a-z][a-z-]*)\n(?: {4}.*\n)*? {4}privacy: .*local/gm)].map((m) => m[1]);
+  const kinds = JSON.parse(command(tacit, 'agents', '--json')).filter((a) => a.models.some((m) => m.startsWith('local'))).map((a) => a.name);
   const aliases = ['auto', 'explore-commit'];
   for (const kind of kinds) assert.ok(aliases.includes(kind) || yaml.includes(`{kind: ${kind},`), `${kind} is local, and service.yaml does not have it`);
   assert.ok(kinds.length > 15, kinds.join());

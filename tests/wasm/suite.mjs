@@ -173,6 +173,7 @@ export async function refuses({ Client, service, token, storage }) {
   await fails('TOO_LARGE', () => Client.open(url('counts'), asked(' '.repeat((1 << 26) + 1))), 'a billboard without end');
   const client = await Client.open(url('counts'), fresh()), e = episodeOf(client);
   await fails('BAD_ARGUMENT', () => client.report({ ...e, rewards: e.rewards.slice(1) }), 'too few rewards');
+  await fails('BAD_ARGUMENT', () => client.report({ ...e, actions: [], rewards: [] }), 'no actions');
   await fails('BAD_ARGUMENT', () => client.report({ ...e, states: undefined }), 'no states');
   await fails('BAD_ARGUMENT', () => client.report({ ...e, actions: [...e.actions.slice(1), 'left'] }), 'a word for an action');
   await fails('BAD_ARGUMENT', async () => client.act({ step: 9 }), 'a step too far');
@@ -211,6 +212,11 @@ export async function survives({ Client, service, token, storage, users }) {
   client = await Client.open(url, { ...options, fetch: async (to, o) => (o.method === 'POST' && busy-- > 0 ? new Response('{"error":{"code":"store","message":"no"}}', { status: 503 }) : fetch(to, o)) });
   await client.report(episodeOf(client));
   check((await client.send()).sent.length === 1, 'asked again');
+  // an episode that ends early, in a state that means the end
+  options = fresh();
+  client = await Client.open(url, options);
+  await client.report({ states: [0, 1, 3], actions: [0, 1], rewards: [1, 0.5] });
+  check((await client.send()).sent[0].status === 'taken', 'an episode that ends early');
   // a wrong token: the page hears of it, and nothing is lost
   options = fresh();
   client = await Client.open(url, { ...options, token: 'wrong' });

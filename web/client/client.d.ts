@@ -74,14 +74,15 @@ export interface Decision {
   cut: boolean;
 }
 
-/** What happened to a person. Numbers outside the learner's domain are cut into it; the report is made all the same. */
+/** What happened to a person. Numbers outside the learner's domain are cut into it; the report is made all the same. With
+ * fewer than `horizon` actions the episode has ended early, in its last state, which must mean the end. */
 export interface Episode {
-  /** `horizon + 1` of them, or one if the horizon is 1. */
+  /** One more than actions, or one if the horizon is 1. */
   states?: ArrayLike<number>;
-  /** `horizon` of them. */
+  /** `horizon` of them, or fewer if it ended early. */
   actions: ArrayLike<number>;
   rewards: ArrayLike<number>;
-  /** `(horizon + 1) * perSituation` numbers, or `perSituation` if the horizon is 1. */
+  /** `perSituation` numbers for each state, or for the only one if the horizon is 1. */
   features?: ArrayLike<number>;
 }
 

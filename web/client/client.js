@@ -282,13 +282,16 @@ export class Client {
 
   async #report({ states, actions, rewards, features }) {
     const { horizon, perSituation } = this.facts, one = horizon === 1;
+    // an episode may end early: in a state that means the end, and is never left
+    const steps = actions?.length > 0 && actions.length < horizon ? actions.length : horizon;
     if (this.#made) throw new TacitError('EXHAUSTED', 'this client has made its report; send that one again');
     const made = this.#module.report(this.#open(), {
-      actions: numbersOf(actions, 'actions', horizon, Uint32Array),
-      rewards: numbersOf(rewards, 'rewards', horizon, Float64Array),
+      actions: numbersOf(actions, 'actions', steps, Uint32Array),
+      rewards: numbersOf(rewards, 'rewards', steps, Float64Array),
       // what would follow the only step is not looked at
-      states: perSituation > 0 ? null : numbersOf(one && states?.length === 1 ? [...states, ...states] : states, 'states', horizon + 1, Uint32Array),
-      features: perSituation > 0 ? numbersOf(one && features?.length === perSituation ? [...features, ...features] : features, 'features', (horizon + 1) * perSituation, Float64Array) : null,
+      states: perSituation > 0 ? null : numbersOf(one && states?.length === 1 ? [...states, ...states] : states, 'states', steps + 1, Uint32Array),
+      features: perSituation > 0 ? numbersOf(one && features?.length === perSituation ? [...features, ...features] : features, 'features', (steps + 1) * perSituation, Float64Array) : null,
+      length: steps < horizon ? steps : 0,
     });
     this.#made = true;
     const { body, key, cut } = made, before = readRecord(this.#text);

@@ -127,9 +127,9 @@ class Core {
   }
 
   /** The report: its body, the key that goes with it, and the state that counts it. */
-  report(client, { states, actions, rewards, features }) {
+  report(client, { states, actions, rewards, features, length = 0 }) {
     return this.#with([states, actions, rewards, features], (...at) => {
-      const body = this.#call('tacit_flat_report', client, ...at);
+      const body = this.#call('tacit_flat_report', client, ...at, length);
       if (body === 0) throw this.#fail();
       const text = this.#text(body);
       this.#call('tacit_flat_free', body, text.length);

@@ -1,0 +1,27 @@
+# Linux on ARM, 64 or 32 bits, with Debian's cross compilers: cmake --preset aarch64 or armhf, or make arm. TACIT_ARM is the
+# architecture as Debian calls it; the libraries are in TACIT_ARM_ROOT (scripts/arm-sysroot), the C library in /usr/TRIPLE.
+#
+# 32 bits by clang: products of 64-bit numbers have 128 bits, which gcc does not offer there.
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TACIT_ARM TACIT_ARM_ROOT)
+set(CMAKE_SYSTEM_NAME Linux)
+if(TACIT_ARM STREQUAL "armhf")
+  set(triple arm-linux-gnueabihf)
+  set(CMAKE_SYSTEM_PROCESSOR armv7l)
+  set(CMAKE_C_COMPILER clang)
+  set(CMAKE_C_COMPILER_TARGET ${triple})
+  set(CMAKE_C_FLAGS_INIT "-march=armv7-a -mfpu=vfpv3-d16 -fforce-enable-int128 -isystem /usr/${triple}/include")
+  set(CMAKE_CROSSCOMPILING_EMULATOR qemu-arm -L /usr/${triple} -E "LD_LIBRARY_PATH=${TACIT_ARM_ROOT}/usr/lib/${triple}")
+else()
+  set(triple aarch64-linux-gnu)
+  set(CMAKE_SYSTEM_PROCESSOR aarch64)
+  set(CMAKE_C_COMPILER ${triple}-gcc)
+  set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/${triple} -E "LD_LIBRARY_PATH=${TACIT_ARM_ROOT}/usr/lib/${triple}")
+endif()
+set(CMAKE_FIND_ROOT_PATH "${TACIT_ARM_ROOT}")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} "${TACIT_ARM_ROOT}/usr/lib/${triple}/pkgconfig")
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "${TACIT_ARM_ROOT}")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${TACIT_ARM_ROOT}/usr/lib/${triple} -Wl,-rpath-link,${TACIT_ARM_ROOT}/usr/lib/${triple}")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L${TACIT_ARM_ROOT}/usr/lib/${triple}")
