@@ -439,7 +439,8 @@ static PyMethodDef methods[] = {
      "states [n, horizon + 1] or features [n, ...], actions [n, horizon], rewards [n, horizon]. "
      "lengths\n"
      "[n] are the steps of episodes that ended early (0: none did); what lies behind an end is not "
-     "read."},
+     "read.\n"
+     "If a user is refused, those before are learned, and `users` says how many."},
     {"report", METHOD(agent_report), METH_FASTCALL,
      "report($self, states, actions, rewards, /)\n--\n\nLocal privacy: what this user's device "
      "would send, as bytes. Nothing is learned by it."},

@@ -238,7 +238,8 @@ static PyObject *sum_passed(PyObject *self, void *unused)
 
 static PyMethodDef sum_methods[] = {
     {"add", sum_add, METH_O,
-     "add($self, x, /)\n--\n\nOne more user with the vector x, or one for each row of x."},
+     "add($self, x, /)\n--\n\nOne more user with the vector x, or one for each row of x.\n\n"
+     "If a row is refused, those before are added, and `step` says how many."},
     {"release", sum_release, METH_NOARGS,
      "release($self, /)\n--\n\nThe noisy sum of all users so far; once after each user."},
     {"_stddev", sum_stddev, METH_O, NULL},

@@ -187,7 +187,8 @@ class OwnAgent:
     release_every                 users between two releases, 1 unless given
 
     The package keeps the sums, adds the noise and charges the ledger. plan() sees releases only, so the promise is
-    the accountant's, whatever the class does with them. It is yours that contribute() tells nobody else what it saw.
+    the accountant's, whatever the class does with them. It is yours that contribute() tells nobody else what it saw,
+    and that it never fails, whatever a user's data are.
     Before the first release all sums are 0. With model none the sums are exact.
     """
 

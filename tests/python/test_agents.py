@@ -185,6 +185,21 @@ def test_many_users_are_as_good_as_one_after_the_other():
         many.act_many(0, x[:, :2])
 
 
+def test_of_many_users_those_before_the_refused_one_count():
+    x = numpy.full((10, 3, 4), 0.1)
+    agent = bandit()
+    agent.plan()
+    rewards = numpy.zeros(10)
+    rewards[6] = 2
+    with pytest.raises(tacit.Error):
+        agent.learn_many(x, [0] * 10, rewards)
+    assert agent.users == 6
+    s = tacit.Sum(users=20, dimension=1, l2=1, privacy=tacit.none())
+    with pytest.raises(tacit.OutOfBoundError):
+        s.add([[1], [1], [2], [1]])
+    assert s.step == 2 and s.release().tolist() == [2]
+
+
 def test_tabular_users_in_one_call():
     world, one = river_agent()
     _, many = river_agent()

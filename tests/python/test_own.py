@@ -85,6 +85,26 @@ def test_a_world_has_exact_values():
     assert world.evaluate(policy) == pytest.approx(value[0], rel=1e-12)
 
 
+def test_a_world_may_depend_on_the_step_and_begin_anywhere():
+    class Clock(tacit.OwnWorld, name="py-clock"):
+        """action 1 pays at odd steps, from -1 to 3, and people begin in two states"""
+
+        states, actions, horizon, stationary = 2, 2, 4, False
+        reward_low, reward_high = -1.0, 3.0
+        initial = {0: 0.25, 1: 0.75}
+
+        def outcomes(self, step, state, action):
+            pays = 3.0 if action == step % 2 else -1.0
+            return [(state, 1.0, pays)]
+
+    world = tacit.World("py-clock", chance=1)
+    policy, _ = world.solve()
+    assert policy[:, 0].tolist() == [0, 1, 0, 1]
+    assert world.original_value(world.optimal_value) == pytest.approx(12)
+    begins = [world.begin(user) for user in range(1000)]
+    assert abs(sum(begins) / 1000 - 0.75) < 0.07  # 5 standard errors
+
+
 def test_a_world_runs_in_experiments():
     result = tacit.run({"worlds": [{"kind": "py-queue", "room": [3, 6]}], "episodes": 1500, "runs": 2,
                         "agents": [{"kind": "ucbvi"}, {"kind": "uniform"}]})

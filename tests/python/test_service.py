@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import ssl
 import subprocess
 import threading
 import time
@@ -226,6 +227,32 @@ def test_a_service_that_is_away(failing):
     assert not away.healthy()
     with pytest.raises(OSError):
         away.learners()
+
+
+def test_https_trusts_what_it_is_told_to(tmp_path):
+    made = subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", "key", "-out", "cert"],
+        cwd=tmp_path, capture_output=True, check=False,
+    )
+    if made.returncode != 0:
+        pytest.skip("openssl is not there")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert", tmp_path / "key")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Failing)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    url = f"https://localhost:{server.server_address[1]}"
+    Failing.script, Failing.keys = [200], []
+    try:
+        assert tacit.Service(url, cafile=tmp_path / "cert").decide(0) == {"action": 1}
+        with pytest.raises(ssl.SSLError):
+            tacit.Service(url, retries=0).decide(0)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def test_waits_grow_and_end():
