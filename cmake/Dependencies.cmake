@@ -20,12 +20,13 @@ pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 # Headers only: src/report/paper.c opens the libraries when a PDF or PNG is asked for.
+# Memory checkers have much to say about fontconfig, which keeps what it has read until the process ends.
 pkg_check_modules(RSVG librsvg-2.0>=2.54)
-if(RSVG_FOUND)
+if(RSVG_FOUND AND NOT TACIT_SANITIZE)
   set_source_files_properties(
     "${PROJECT_SOURCE_DIR}/src/report/paper.c"
     PROPERTIES COMPILE_DEFINITIONS TACIT_HAS_RSVG COMPILE_OPTIONS "-isystem;$<JOIN:${RSVG_INCLUDE_DIRS},;-isystem;>")
-else()
+elseif(NOT RSVG_FOUND)
   message(STATUS "librsvg not found (scripts/setup --for figures installs it): figures are SVG only")
 endif()
 if(TACIT_TESTS)

@@ -162,7 +162,7 @@ TEST(everything_fits_on_the_sheet_whatever_its_width)
 {
     for (double width = 150; width < 3000; width *= 1.4)
         for (size_t n_panels = 1; n_panels < 8; n_panels++) {
-            tacit__label labels[8 * 5];
+            tacit__label labels[8 * 5] = {0};
             tacit__panel panels[8];
             const tacit__sheet sheet = {.width = width, .font = 10, .css_class = "x"};
             tacit__drawing d = {

@@ -261,7 +261,7 @@ TEST(tables_have_the_numbers_of_the_results)
 TEST(memory_that_runs_out_gives_no_figure)
 {
     (void)play();
-    for (uint64_t n = 1;; n += 1 + n / 6) { /* the first ones, and some of the others */
+    for (uint64_t n = 1;; n += 1 + n / 3) { /* the first ones, and some of the others */
         char *bytes = NULL;
         size_t size;
         tacit_error err = {0};
