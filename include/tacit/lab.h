@@ -250,7 +250,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_lab_run(const tacit_experiment *expe
 typedef enum tacit_outlook {
     TACIT_OUTLOOK_UNKNOWN, /* too few worlds were played in the time */
     TACIT_OUTLOOK_ENOUGH,  /* the learner beats the best constant action in nine worlds of ten,
-                               and saves half of its regret in the median one */
+                               and saves two thirds of its regret in the median one */
     TACIT_OUTLOOK_DEPENDS, /* in half of them */
     TACIT_OUTLOOK_NOT_ENOUGH
 } tacit_outlook;

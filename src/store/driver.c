@@ -22,7 +22,7 @@ tacit_status tacit__connection_prepare(tacit__connection *c, int number, const c
 static void bind_all(tacit__cursor *s, const char *format, va_list args)
 {
     for (int i = 1; *format != '\0'; format++, i++) {
-        tacit__cell v = {0};
+        tacit__cell v = {.type = TACIT__COLUMN_NULL};
         if (*format == 'i') {
             v = (tacit__cell){.type = TACIT__COLUMN_INTEGER, .integer = va_arg(args, int64_t)};
         } else if (*format == 'r') {
