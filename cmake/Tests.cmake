@@ -19,6 +19,13 @@ if(CMOCKA_FOUND)
     add_library(tacit_test_support STATIC ${support})
     tacit_test_program(tacit_test_support)
     target_link_libraries(tacit_test_support PUBLIC PkgConfig::CMOCKA)
+    if(TACIT_HAS_POSTGRES) # Debian has the programs of each version in a directory of its own
+      file(GLOB postgres_bin "/usr/lib/postgresql/*/bin")
+      find_program(TACIT_INITDB initdb HINTS ${postgres_bin})
+      get_filename_component(postgres_bin "${TACIT_INITDB}" DIRECTORY)
+      target_compile_definitions(tacit_test_support PUBLIC TACIT_HAS_POSTGRES
+                                                           TACIT_POSTGRES_BIN="${postgres_bin}")
+    endif()
   endif()
 
   foreach(kind IN ITEMS unit stat gates fault)

@@ -184,6 +184,18 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_store_migrate(const tacit_service_op
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_rekey(const tacit_service_options *options,
                                                         const char *new_key, tacit_error *err);
 
+/* Makes the store of a service file whose store is a PostgreSQL database: the key, if there is none, and
+ * the tables, in the schema `tacit`. `as`: another connection for that, of a role that may create a
+ * schema; or NULL. BAD_ARGUMENT: there is one. A store in a file needs no making. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_init(const tacit_service_options *options,
+                                                       const char *as, tacit_error *err);
+/* Takes the store of another service file, `from`, which is in a file and which no service runs on, over
+ * into the database of this one: states, ledger, tokens, people, users that wait. The database must have
+ * been made by tacit_store_init and be empty. The key is the source's from then on; the source is marked
+ * as gone. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_move(const tacit_service_options *options,
+                                                       const char *from, tacit_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,12 +13,12 @@
 
 typedef struct store_options {
     tacit_service_options service;
-    const char *copy, *new_key;
+    const char *copy, *new_key, *as;
     bool gone, json, decisions;
 } store_options;
 
 /* Each belongs to one verb. */
-enum { GONE, NEW_KEY, DECISIONS, JSON, NONE };
+enum { GONE, NEW_KEY, DECISIONS, JSON, AS, NONE };
 static const tacit__field option_fields[] = {
     [GONE] = {"original-is-gone", TACIT__FIELD_FLAG, offsetof(store_options, gone),
               .written_out = true,
@@ -29,17 +29,22 @@ static const tacit__field option_fields[] = {
                    .help = "print the recorded decisions, which are not public"},
     [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(store_options, json),
               .help = "print the events as JSON"},
+    [AS] = {"as", TACIT__FIELD_TEXT, offsetof(store_options, as), .value = "URI",
+            .help = "connect as another role, which may create the schema"},
     [NONE] = {.name = NULL}};
 
 static const cli_form form = {
-    "usage: tacit store check FILE.yaml\n"
+    "usage: tacit store init FILE.yaml [--as URI]\n"
+    "       tacit store check FILE.yaml\n"
     "       tacit store backup FILE.yaml COPY\n"
     "       tacit store export FILE.yaml [--decisions]\n"
     "       tacit store events FILE.yaml [--json]\n"
     "       tacit store adopt FILE.yaml [--original-is-gone]\n"
     "       tacit store migrate FILE.yaml\n"
     "       tacit store rekey FILE.yaml [--new-key FILE]\n"
+    "       tacit store move FILE.yaml OLD.yaml\n"
     "\n"
+    "init     makes the tables and the key of a store on PostgreSQL; a file needs no init\n"
     "check    reads everything, opens what is sealed, and checks that every user is counted once;\n"
     "         exits with 1 if something is wrong, or if no service may learn from the store\n"
     "backup   makes a consistent copy; a service on the copy decides, but does not learn\n"
@@ -56,6 +61,8 @@ static const cli_form form = {
     "migrate  brings a store of an earlier version to the present format, as the service does\n"
     "         when it starts; the old file stays beside the new one\n"
     "rekey    draws a new key for the store and seals everything again\n"
+    "move     takes the store of OLD.yaml, a file, over into the database of FILE.yaml, which\n"
+    "         tacit store init has made; the old store is marked as gone\n"
     "\n",
     "\n"
     "example:\n"
@@ -77,6 +84,17 @@ static int check(const store_options *o)
                  " episodes open, %" PRIu64 " taken, %" PRIu64 " people, %" PRIu64
                  " answers, %" PRIu64 " tokens, %" PRIu64 " bytes\n",
                  h.learners, h.inputs, h.open, h.seen, h.people, h.answers, h.tokens, h.bytes);
+    return CLI_DONE;
+}
+
+static int init(const store_options *o)
+{
+    tacit_error err = {0};
+    tacit_status status = tacit_store_init(&o->service, o->as, &err);
+    if (status != TACIT_OK)
+        return cli_failed(status, &err);
+    (void)puts("done: the store is there; give its key to everyone who serves from it, and to "
+               "nobody else");
     return CLI_DONE;
 }
 
@@ -171,6 +189,17 @@ static int migrate(const store_options *o)
     return CLI_DONE;
 }
 
+static int move(const store_options *o)
+{
+    tacit_error err = {0};
+    tacit_status status = tacit_store_move(&o->service, o->copy, &err);
+    if (status != TACIT_OK)
+        return cli_failed(status, &err);
+    (void)puts("done: the store is in the database, under the key of the old one; the old file is "
+               "gone for every service");
+    return CLI_DONE;
+}
+
 static int rekey(const store_options *o)
 {
     tacit_error err = {0};
@@ -199,10 +228,11 @@ static const struct {
     int arguments; /* FILE.yaml included */
     int option;    /* that it has, or NONE */
     int (*run)(const store_options *o);
-} verbs[] = {{"check", 1, NONE, check},        {"backup", 2, NONE, backup},
-             {"export", 1, DECISIONS, export}, {"events", 1, JSON, events},
-             {"adopt", 1, GONE, adopt},        {"migrate", 1, NONE, migrate},
-             {"rekey", 1, NEW_KEY, rekey}};
+} verbs[] = {{"init", 1, AS, init},         {"check", 1, NONE, check},
+             {"backup", 2, NONE, backup},   {"export", 1, DECISIONS, export},
+             {"events", 1, JSON, events},   {"adopt", 1, GONE, adopt},
+             {"migrate", 1, NONE, migrate}, {"rekey", 1, NEW_KEY, rekey},
+             {"move", 2, NONE, move}};
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
 /* Options that were given belong to the verb. */
@@ -222,14 +252,14 @@ static int run(int n, char **arguments, uint64_t given, store_options *o)
     while (i < N_VERBS && strcmp(verbs[i].name, arguments[0]) != 0)
         i++;
     if (i == N_VERBS)
-        return cli_wrong("tacit store has no '%s'; there are check, backup, export, events, "
-                         "adopt, migrate and rekey",
+        return cli_wrong("tacit store has no '%s'; there are init, check, backup, export, events, "
+                         "adopt, migrate, rekey and move",
                          arguments[0]);
     if (n < 2)
         return cli_wrong("expected FILE.yaml; see tacit store --help");
     if (n - 1 != verbs[i].arguments)
         return cli_wrong(n - 1 < verbs[i].arguments
-                             ? "expected a path for the copy; see tacit store --help"
+                             ? "expected another path; see tacit store --help"
                              : "too many arguments; see tacit store --help");
     int code = check_options(i, given);
     if (code != CLI_DONE)
@@ -249,7 +279,8 @@ int cli_store(int argc, char **argv)
     if (code != CLI_DONE)
         return code;
     if (optind == argc)
-        return cli_wrong("expected check, backup, export, events, adopt, migrate or rekey, "
+        return cli_wrong("expected init, check, backup, export, events, adopt, migrate, rekey or "
+                         "move, "
                          "and FILE.yaml; see tacit store --help");
     return run(argc - optind, argv + optind, given, &o);
 }

@@ -114,6 +114,20 @@ tacit_status tacit_store_rekey(const tacit_service_options *options, const char 
     return refuse(err);
 }
 
+tacit_status tacit_store_init(const tacit_service_options *options, const char *as,
+                              tacit_error *err)
+{
+    (void)options, (void)as;
+    return refuse(err);
+}
+
+tacit_status tacit_store_move(const tacit_service_options *options, const char *from,
+                              tacit_error *err)
+{
+    (void)options, (void)from;
+    return refuse(err);
+}
+
 bool tacit_service_is_file(const char *path)
 {
     (void)path;

@@ -20,6 +20,16 @@ struct tacit__bearer_row {
     double seen_ms;   /* when the allowance was last filled up */
 };
 
+/* A token that was there goes on with what it has asked for. Under the lock. */
+static void keep_allowance(const tacit_service *s, tacit__bearer_row *row)
+{
+    for (size_t i = 0; i < s->n_guests; i++)
+        if (tacit__same_bytes(s->guests[i].token.hash, row->token.hash, sizeof row->token.hash)) {
+            row->allowance = s->guests[i].allowance;
+            row->seen_ms = s->guests[i].seen_ms;
+        }
+}
+
 tacit_status tacit__access_read(tacit_service *s, tacit_error *err)
 {
     tacit__token *tokens = tacit__alloc(TACIT__MAX_TOKENS, sizeof *tokens);
@@ -39,6 +49,8 @@ tacit_status tacit__access_read(tacit_service *s, tacit_error *err)
                 guests[kept++] = (tacit__bearer_row){.token = tokens[i],
                                                      .allowance = (double)s->config.limits.rate};
         pthread_mutex_lock(&s->guest_lock);
+        for (size_t i = 0; i < kept; i++)
+            keep_allowance(s, &guests[i]);
         old = s->guests;
         s->guests = guests;
         s->n_guests = kept;

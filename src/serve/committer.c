@@ -83,6 +83,9 @@ static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, 
 {
     tacit_status status = tacit__vault_begin(c->vault, err);
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
+        if (job->expect != NULL)
+            job->expect(job, c->vault);
+    for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
         status = job->apply(job, c->vault, err);
     status = tacit__vault_finish_transaction(c->vault, status, err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &c->commits : &c->failures, 1,

@@ -18,6 +18,8 @@ struct tacit__job {
     /* Runs inside a transaction, perhaps twice: the first may have been undone. What it answers is a
      * matter of `answer`-like fields of its own; an error means that the store failed. */
     tacit_status (*apply)(tacit__job *job, tacit__vault *vault, tacit_error *err);
+    /* NULL, or says before that what it will ask the vault for (tacit__vault_expect_user). */
+    void (*expect)(tacit__job *job, tacit__vault *vault);
     /* Called once, when the transaction is on disk (OK), or was undone. May free the job. */
     void (*done)(tacit__job *job, tacit_status status);
     bool bulk;        /* it has many bytes, and no request waits for it */

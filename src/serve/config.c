@@ -14,6 +14,7 @@
 #include "lab/yaml_fields.h"
 #include "serve/config_learner.h"
 #include "serve/room.h"
+#include "store/service_store.h"
 
 typedef tacit__service_config config;
 
@@ -37,6 +38,7 @@ enum {
     LOG,
     ORIGINS,
     DEMO,
+    UNSAFE,
     END
 };
 static const tacit__field fields[] = {
@@ -54,7 +56,8 @@ static const tacit__field fields[] = {
     [LOG] = {"log", TACIT__FIELD_OTHER, offsetof(config, log_json), .parse = read_log,
              .expected = "text or json"},
     [ORIGINS] = {"origins", TACIT__FIELD_OTHER, .parse = NULL},
-    [DEMO] = {"demo", TACIT__FIELD_FLAG, offsetof(config, demo)},
+    [DEMO] = {"demo", TACIT__FIELD_FLAG, offsetof(config, demo), .parse = NULL},
+    [UNSAFE] = {"unsafe", TACIT__FIELD_FLAG, offsetof(config, unsafe), .parse = NULL},
     [END] = {.name = NULL}};
 
 static const tacit__field tls_fields[] = {
@@ -140,8 +143,8 @@ static tacit_status read_listen(config *c, const tacit__node *root, tacit_error 
 
 static tacit_status read_limits(config *c, const tacit__node *root, tacit_error *err)
 {
-    /* Stated choices: bodies of a few thousand features, headers of a browser (libmicrohttpd clears that much
-     * memory for every request), a page of connections. */
+    /* Stated choices: bodies of a few thousand features, headers of a browser (libmicrohttpd clears that
+     * much memory for every request), a page of connections. */
     tacit__limits l = {.body = 1 << 18,
                        .header = 1 << 13,
                        .connections = 1000,
@@ -194,6 +197,33 @@ static tacit_status read_learners(config *c, const tacit__node *root, tacit_erro
     return TACIT_OK;
 }
 
+/* --- The store --------------------------------------------------------------------------------- */
+
+static tacit_status copy_text(const char *first, const char *second, char **out, tacit_error *err)
+{
+    const size_t n = strlen(first), size = n + strlen(second) + 1;
+    *out = tacit__alloc(size, 1);
+    if (*out == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    memcpy(*out, first, n);
+    memcpy(*out + n, second, size - n);
+    return TACIT_OK;
+}
+
+/* A file, or a database; the key and the mark of a database are beside the service file. */
+static tacit_status read_store(config *c, const tacit__node *root, tacit_error *err)
+{
+    static const tacit__field any = {"store", TACIT__FIELD_TEXT, .high = 1024};
+    const char *text;
+    TRY(tacit__node_read(c->yaml, tacit__node_get(root, any.name), &any, &text, err));
+    if (!tacit__vault_is_remote(text)) {
+        TRY(read_path(c, root, any.name, &c->store, err));
+        return copy_text(c->store, "", &c->beside, err);
+    }
+    TRY(copy_text(text, "", &c->store, err));
+    return copy_text(c->directory, "tacit", &c->beside, err);
+}
+
 /* --- The file ---------------------------------------------------------------------------------- */
 
 static tacit_status set_directory(config *c, tacit_error *err)
@@ -222,9 +252,11 @@ static tacit_status fill(config *c, tacit_error *err)
     TRY(tacit__map_read(c->yaml, root, fields, c, err));
     TRY(set_directory(c, err));
     TRY(read_listen(c, root, err));
-    TRY(read_path(c, root, fields[STORE].name, &c->store, err));
+    TRY(read_store(c, root, err));
     TRY(read_path(c, root, fields[KEY].name, &c->key, err));
     TRY(read_path(c, root, fields[MARK].name, &c->mark, err));
+    if (c->mark == NULL && tacit__vault_is_remote(c->store))
+        TRY(copy_text(c->beside, ".mark", &c->mark, err));
     TRY(read_tls(c, root, err));
     TRY(read_limits(c, root, err));
     TRY(tacit__origins_read(c->yaml, tacit__node_get(root, fields[ORIGINS].name), &c->origins,
@@ -279,6 +311,7 @@ void tacit__service_config_free(tacit__service_config *c)
     tacit__free(c->store);
     tacit__free(c->key);
     tacit__free(c->mark);
+    tacit__free(c->beside);
     tacit__free(c->certificate);
     tacit__free(c->private_key);
     tacit__free(c->learners);

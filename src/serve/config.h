@@ -31,11 +31,13 @@ typedef struct tacit__service_config {
     const char *admin_host; /* of health and figures; NULL: only the public address */
     char *owned_admin_host;
     uint64_t admin_port;
-    bool log_json;                   /* the log is JSON lines */
-    tacit__origins origins;          /* whose pages may ask */
-    bool demo;                       /* the demonstration is served */
-    char *store, *key;               /* paths; key NULL: a credential, or beside the store */
-    char *mark;                      /* NULL: beside the store */
+    bool log_json;          /* the log is JSON lines */
+    tacit__origins origins; /* whose pages may ask */
+    bool demo;              /* the demonstration is served */
+    char *store, *key;      /* paths; key NULL: a credential, or beside the store */
+    char *beside; /* what the names of the key and of the mark begin with, if they are not given */
+    char *mark;   /* NULL: beside the store */
+    bool unsafe;  /* on a database that may lose what it has acknowledged */
     char *certificate, *private_key; /* NULL: no TLS */
     uint64_t expire;                 /* seconds */
     uint64_t threads;

@@ -214,6 +214,7 @@ void tacit__describe_figures(const tacit__learner_figures *f, tacit__text *out)
         put_string(out, reason);
     else
         tacit__text_put(out, "null");
+    tacit__text_print(out, ",\"learns_here\":%s", f->leads ? "true" : "false");
     tacit__text_put(out, ",\"reward\":");
     tacit__text_number(out, f->reward);
     tacit__text_put(out, ",\"reward_error\":");

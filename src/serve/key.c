@@ -56,7 +56,8 @@ static tacit_status read_file(const char *path, int fd, mode_t others,
     return status;
 }
 
-static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
+static tacit_status write_new(const char *path, const uint8_t key[TACIT__KEY_BYTES],
+                              tacit_error *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -65,7 +66,6 @@ static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], t
             "%.200s: cannot create the store's key: %s; its directory must exist and "
             "be writable",
             path, strerror(errno));
-    tacit__random_bytes(key, TACIT__KEY_BYTES);
     bool good = write(fd, key, TACIT__KEY_BYTES) == TACIT__KEY_BYTES && fsync(fd) == 0;
     good = close(fd) == 0 && good;
     if (!good) {
@@ -77,6 +77,12 @@ static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], t
     return TACIT_OK;
 }
 
+static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
+{
+    tacit__random_bytes(key, TACIT__KEY_BYTES);
+    return write_new(path, key, err);
+}
+
 tacit_status tacit__key_read(const tacit__service_config *c, const char *credentials, bool may_make,
                              tacit__key *key, tacit_error *err)
 {
@@ -84,7 +90,7 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
     const char *paths[3] = {c->key, NULL, NULL};
     size_t n = 0;
     tacit__seal_start();
-    (void)snprintf(beside, sizeof beside, "%s.key", c->store);
+    (void)snprintf(beside, sizeof beside, "%s.key", c->beside);
     if (c->key != NULL) {
         n = 1;
     } else {
@@ -115,6 +121,11 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
                                      "store"
                                    : "");
     }
+    if (tacit__vault_is_remote(c->store))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: there is no key; tacit store init makes it with the store, and "
+                           "all who serve from one database have the same: copy it here",
+                           beside);
     struct stat entry;
     bool there = stat(c->store, &entry) == 0;
     if (there && S_ISDIR(entry.st_mode))
@@ -163,6 +174,13 @@ tacit_status tacit__key_make(const char *path, uint8_t key[TACIT__KEY_BYTES], ta
     return tacit__key_rename(part, path, err);
 }
 
+tacit_status tacit__key_write(const char *path, const uint8_t key[TACIT__KEY_BYTES],
+                              tacit_error *err)
+{
+    (void)unlink(path); /* of one that was interrupted */
+    return write_new(path, key, err);
+}
+
 tacit_status tacit__key_rename(const char *from, const char *to, tacit_error *err)
 {
     char directory[MAX_PATH];
@@ -190,7 +208,8 @@ static tacit_status open_by_new(const tacit__service_config *c, tacit__vault_use
     (void)snprintf(path, sizeof path, "%s.new", key->path);
     tacit_status status = tacit__key_read_file(path, bytes, &there, NULL);
     if (status == TACIT_OK)
-        status = tacit__vault_open_marked(c->store, c->mark, use, bytes, out, NULL);
+        status = tacit__vault_open_at(&(tacit__vault_place){c->store, c->mark, c->unsafe}, use,
+                                      bytes, out, NULL);
     if (status == TACIT_OK) {
         memcpy(key->bytes, bytes, sizeof bytes);
         if (use == TACIT__VAULT_SERVE)
@@ -207,7 +226,8 @@ tacit_status tacit__key_open(const tacit__service_config *c, const char *credent
     tacit__vault *vault = NULL;
     tacit_status status = tacit__key_read(c, credentials, may_make, key, err);
     if (status == TACIT_OK)
-        status = tacit__vault_open_marked(c->store, c->mark, use, key->bytes, &vault, err);
+        status = tacit__vault_open_at(&(tacit__vault_place){c->store, c->mark, c->unsafe}, use,
+                                      key->bytes, &vault, err);
     if (status == TACIT_WRONG_PLAN && open_by_new(c, use, key, &vault) == TACIT_OK)
         status = TACIT_OK;
     if (status == TACIT_OK)

@@ -37,6 +37,9 @@ TACIT_MUST_USE tacit_status tacit__key_read_file(const char *path, uint8_t key[T
  * disk. */
 TACIT_MUST_USE tacit_status tacit__key_make(const char *path, uint8_t key[TACIT__KEY_BYTES],
                                             tacit_error *err);
+/* Writes a key into a new file of its owner's alone. */
+TACIT_MUST_USE tacit_status tacit__key_write(const char *path, const uint8_t key[TACIT__KEY_BYTES],
+                                             tacit_error *err);
 /* Puts a file in the place of another; on disk. */
 TACIT_MUST_USE tacit_status tacit__key_rename(const char *from, const char *to, tacit_error *err);
 

@@ -91,7 +91,7 @@ static tacit_status learn_user(tacit__learner *l, const uint8_t key[TACIT__LABEL
  * place of all who come after them. There is nothing in a user's data that an agent which clips could
  * refuse (docs/why/counting.md); what fails is memory, the store, damage to it, or a budget that was spent
  * elsewhere. Then the learner stops before this user, whoever it is. */
-static tacit_status learn_next(tacit__learner *l, bool *found, tacit_error *err)
+tacit_status tacit__learner_next(tacit__learner *l, bool *found, tacit_error *err)
 {
     uint8_t *data, key[TACIT__VAULT_KEY];
     size_t size;
@@ -124,30 +124,13 @@ static tacit_status learn_batch(tacit__learner *l, size_t *n, tacit_error *err)
                  tacit__now_ms() - start < BATCH_MS;
          ++*n) {
         bool found = false;
-        status = learn_next(l, &found, err);
+        status = tacit__learner_next(l, &found, err);
         if (status != TACIT_OK || !found)
             break;
         l->news = true;
         status = tacit__learner_note(l, err);
         if (status != TACIT_OK)
             break;
-    }
-    return status;
-}
-
-/* Takes again what had been shown and is not in the state: the same users with the same noise, so the same
- * numbers. */
-static tacit_status catch_up(tacit__learner *l, tacit_error *err)
-{
-    tacit_status status = TACIT_OK;
-    for (bool found = true; status == TACIT_OK && l->row.users < l->row.shown;) {
-        status = learn_next(l, &found, err);
-        if (status == TACIT_OK && !found)
-            status =
-                tacit__fail(err, TACIT_CORRUPT,
-                            "the store lacks users that learner %.80s has shown: something was "
-                            "removed; restore the file",
-                            l->config->name);
     }
     return status;
 }
@@ -161,6 +144,14 @@ static bool wait_ms(tacit__learner *l, double ms)
     bool go_on = !l->stop;
     pthread_mutex_unlock(&l->lock);
     return go_on;
+}
+
+static bool may_lead(tacit__learner *l)
+{
+    pthread_mutex_lock(&l->lock);
+    bool may = l->may_lead;
+    pthread_mutex_unlock(&l->lock);
+    return may;
 }
 
 /* Not err->message, which may be about a user's data. */
@@ -178,7 +169,7 @@ static void log_failed(const tacit__learner *l, tacit_status status)
 static tacit_status publish(tacit__learner *l, tacit_error *err)
 {
     tacit_status status;
-    while ((status = tacit__learner_save_and_publish(l, err)) == TACIT_SYSTEM &&
+    while ((status = tacit__learner_save_and_publish(l, err)) == TACIT_SYSTEM && may_lead(l) &&
            wait_ms(l, RETRY_MS))
         ;
     return status;
@@ -218,6 +209,87 @@ static bool is_stopped(tacit__learner *l)
     return stop;
 }
 
+/* --- Leading and following ----------------------------------------------------------------------- */
+
+typedef struct taking {
+    tacit__job job;
+    tacit__vault_learner row;
+} taking;
+
+static tacit_status apply_taking(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    return tacit__vault_take_over(vault, &((taking *)job)->row, err);
+}
+
+static void set_leads(tacit__learner *l, bool leads)
+{
+    l->leads = leads;
+    pthread_mutex_lock(&l->lock);
+    l->figures.leads = leads;
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* Shows what was last shown, by whomever. */
+static tacit_status follow(tacit__learner *l, tacit_error *err)
+{
+    bool changed = false;
+    tacit__board *board = NULL;
+    TRY(tacit__learner_refresh(l, &changed, err));
+    if (!changed)
+        return TACIT_OK;
+    TRY(tacit__learner_make_board(l, &board, err));
+    tacit__learner_publish(l, board);
+    return TACIT_OK;
+}
+
+/* A new epoch first: from then on nobody else writes, so what is read next is what there is. */
+static tacit_status lead(tacit__learner *l, tacit_error *err)
+{
+    taking t = {.job = {.apply = apply_taking}, .row = l->row};
+    pthread_mutex_lock(&l->lock);
+    t.row.session = l->session;
+    pthread_mutex_unlock(&l->lock);
+    tacit_status status = tacit__committer_wait(l->committer, &t.job);
+    if (status != TACIT_OK)
+        return tacit__fail(err, status, "the store could not be written");
+    l->row.session = t.row.session;
+    TRY(follow(l, err));
+    if (l->row.epoch != t.row.epoch)
+        return tacit__fail(err, TACIT_FENCED, "another process learns now");
+    l->has_leftover = true;
+    l->news = false;
+    l->n_points = 0;
+    l->next_point = tacit__learner_point_after(l->row.shown);
+    set_leads(l, true);
+    return TACIT_OK;
+}
+
+/* What was learned and not shown is forgotten. */
+static void step_down(tacit__learner *l)
+{
+    set_leads(l, false);
+    l->ahead = true;
+    l->news = false;
+    l->n_points = 0;
+}
+
+/* Until the lease is there, or something was shown elsewhere. *again: it leads now. */
+static tacit_status wait_or_lead(tacit__learner *l, bool *go_on, tacit_error *err)
+{
+    tacit_status status = may_lead(l) ? lead(l, err) : follow(l, err);
+    if (status != TACIT_OK && status != TACIT_SYSTEM && status != TACIT_FENCED)
+        return status;
+    if (status != TACIT_OK)
+        l->ahead = l->ahead || l->row.users != l->row.shown;
+    pthread_mutex_lock(&l->lock);
+    if (!l->leads && !l->stop && !l->more && (status != TACIT_OK || !l->may_lead))
+        (void)tacit__wait_ms(&l->news_came, &l->lock, RETRY_MS);
+    l->more = false;
+    *go_on = !l->stop;
+    pthread_mutex_unlock(&l->lock);
+    return TACIT_OK;
+}
+
 /* The last checkpoint. False: it could not be written, so the next start takes the users again who are not
  * in the one before. */
 static bool finish(tacit__learner *l, tacit_error *err)
@@ -230,27 +302,42 @@ static bool finish(tacit__learner *l, tacit_error *err)
     return status == TACIT_OK;
 }
 
+/* One turn of the thread. */
+static tacit_status take_turn(tacit__learner *l, bool *go_on, tacit_error *err)
+{
+    size_t n = 0;
+    if (!l->leads)
+        return wait_or_lead(l, go_on, err);
+    tacit_status status =
+        may_lead(l) ? work(l, &n, err) : tacit__fail(err, TACIT_FENCED, "the lease is gone");
+    if (status == TACIT_FENCED && l->shared) {
+        step_down(l);
+        *go_on = !is_stopped(l);
+        return TACIT_OK;
+    }
+    if (status == TACIT_OK || status == TACIT_SYSTEM)
+        *go_on = status == TACIT_SYSTEM ? wait_ms(l, RETRY_MS)
+                 : n > 0                ? !is_stopped(l)
+                                        : await_inputs(l);
+    return status == TACIT_SYSTEM ? TACIT_OK : status;
+}
+
 static void *learn(void *context)
 {
     tacit__learner *l = context;
     tacit_error err = {0};
     tacit__thread_set_background(); /* requests go first: a learner that is behind loses nothing */
     for (bool go_on = true; go_on;) {
-        size_t n = 0;
-        tacit_status status = work(l, &n, &err);
-        if (status != TACIT_OK &&
-            status != TACIT_SYSTEM) { /* e.g. no memory: it decides, but learns no more */
+        tacit_status status = take_turn(l, &go_on, &err);
+        if (status != TACIT_OK) { /* e.g. no memory: it decides, but learns no more */
             pthread_mutex_lock(&l->lock);
             l->figures.failed = true;
             pthread_mutex_unlock(&l->lock);
             log_failed(l, status);
             return NULL;
         }
-        go_on = status == TACIT_SYSTEM ? wait_ms(l, RETRY_MS)
-                : n > 0                ? !is_stopped(l)
-                                       : await_inputs(l);
     }
-    if (!l->news && !finish(l, &err) && l->log != NULL)
+    if (l->leads && !l->news && !finish(l, &err) && l->log != NULL)
         l->log(l->log_context, err.message);
     return NULL;
 }
@@ -267,6 +354,7 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     l->config = setting->config;
     l->log = setting->log;
     l->log_context = setting->log_context;
+    l->shared = setting->shared;
     (void)pthread_mutex_init(&l->lock, NULL);
     (void)pthread_mutex_init(&l->agent_lock, NULL);
     tacit__condition_create(&l->news_came);
@@ -298,12 +386,9 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
 tacit_status tacit__learner_start(tacit__learner *l, tacit__committer *committer, tacit_error *err)
 {
     TACIT__REQUIRE(!l->started && committer != NULL);
-    tacit__board *board = NULL;
     l->committer = committer;
-    TRY(catch_up(l, err));
-    TRY(tacit__learner_make_board(l, &board, err));
-    tacit__learner_publish(l, board);
-    if (l->figures.standing != TACIT__STANDING_FINE)
+    TRY(follow(l, err));
+    if (l->figures.standing != TACIT__STANDING_FINE && !l->shared)
         return TACIT_OK;
     tacit_status status = tacit__thread_start(&l->thread, learn, l, err);
     l->started = status == TACIT_OK;
@@ -337,6 +422,32 @@ void tacit__learner_wake(tacit__learner *l)
     pthread_mutex_lock(&l->lock);
     l->more = true;
     pthread_cond_signal(&l->news_came);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void tacit__learner_set_lease(tacit__learner *l, bool held, int64_t session)
+{
+    pthread_mutex_lock(&l->lock);
+    const bool changed = l->may_lead != held || l->session != session;
+    l->may_lead = held;
+    l->session = session;
+    l->more = l->more || changed;
+    if (changed)
+        pthread_cond_signal(&l->news_came);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void tacit__learner_set_accepted(tacit__learner *l, uint64_t accepted)
+{
+    pthread_mutex_lock(&l->lock);
+    l->figures.accepted = accepted;
+    pthread_mutex_unlock(&l->lock);
+}
+
+void tacit__learner_set_standing(tacit__learner *l, tacit__standing standing)
+{
+    pthread_mutex_lock(&l->lock);
+    l->figures.standing = standing;
     pthread_mutex_unlock(&l->lock);
 }
 

@@ -20,6 +20,7 @@ typedef struct tacit__learner_setting {
     const char *store;        /* for a reading connection of its own */
     const uint8_t *key;       /* of the vault; used during creation only */
     tacit__standing standing; /* of the store: only with FINE it may learn */
+    bool shared;              /* other processes serve from it, too */
     tacit_log_fn *log;        /* or NULL; hears, from its thread, that it cannot go on */
     void *log_context;
 } tacit__learner_setting;
@@ -38,6 +39,12 @@ TACIT_MUST_USE tacit_status tacit__learner_start(tacit__learner *learner,
 /* Finishes the users that it has begun with. Accepts NULL. */
 void tacit__learner_destroy(tacit__learner *learner);
 
+/* This process has the lease of the learner, by this session, or no longer. Without it the learner shows
+ * what another process has learned. */
+void tacit__learner_set_lease(tacit__learner *learner, bool held, int64_t session);
+/* So many were accepted, by all processes; and how the store stands. */
+void tacit__learner_set_accepted(tacit__learner *learner, uint64_t accepted);
+void tacit__learner_set_standing(tacit__learner *learner, tacit__standing standing);
 /* There are new inputs in the vault. */
 void tacit__learner_wake(tacit__learner *learner);
 /* One more user was acknowledged; `first`: a person who had not come before, where people may come back. */
@@ -59,6 +66,7 @@ typedef struct tacit__learner_figures {
     uint64_t limit, accepted, users, version;
     tacit__standing standing; /* of the store when it was made: only with FINE it learns */
     bool failed;              /* it does not learn any more: something went wrong */
+    bool leads;               /* it is this process that learns */
     double reward;            /* released mean so far; NaN: none */
     double reward_error;      /* its standard deviation */
     uint64_t

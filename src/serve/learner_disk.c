@@ -75,6 +75,7 @@ static tacit_status apply_showing(tacit__job *job, tacit__vault *vault, tacit_er
 {
     showing *k = (showing *)job;
     tacit__learner *l = k->learner;
+    TRY(tacit__vault_check_lease(vault, &l->row, err));
     tacit_status status = k->keep
                               ? tacit__vault_save_learner(vault, &l->row, l->state, l->state_size,
                                                           k->lines, k->n_lines, err)
@@ -144,6 +145,7 @@ static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_er
 {
     const keeping *k = (const keeping *)job;
     const tacit__vault_learner *row = &k->learner->row;
+    TRY(tacit__vault_check_lease(vault, row, err));
     return k->flip ? tacit__vault_checkpoint(vault, row, &k->edition, err)
                    : tacit__vault_write_part(vault, row->id, &k->edition, err);
 }
@@ -182,6 +184,7 @@ static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_e
 {
     dropping *d = (dropping *)job;
     const tacit__vault_learner *row = &d->learner->row;
+    TRY(tacit__vault_check_lease(vault, row, err));
     const size_t most = DROPPED / (d->learner->input_size + 1) + 1;
     return tacit__vault_delete_inputs(vault, row->id, most, &d->more, err);
 }

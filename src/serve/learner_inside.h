@@ -19,6 +19,9 @@ struct tacit__learner {
     tacit_agent *agent;
     tacit__monitor *monitor;  /* or NULL */
     tacit__vault_learner row; /* the thread's: users and taken are ahead of the disk */
+    bool leads;               /* this process learns; else it follows another that does */
+    bool shared;              /* the store is others', too */
+    bool ahead;               /* the agent has users that were never shown */
     bool news;                /* something was taken that is not shown */
     uint64_t kept;            /* users in the state on disk */
     bool has_leftover;        /* inputs may be on disk that the state there has */
@@ -37,6 +40,8 @@ struct tacit__learner {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t news_came;
     bool stop, more;
+    bool may_lead;   /* it has the lease, */
+    int64_t session; /* which is this session's */
     tacit__board *board;
     tacit__learner_figures figures;
     pthread_mutex_t agent_lock; /* of the agent's sums, against the check of reports */
@@ -46,6 +51,14 @@ struct tacit__learner {
  * new one there. */
 TACIT_MUST_USE tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault,
                                                    tacit_error *err);
+
+/* The row as the store has it now, and the agent as it was when that was shown: the users since then are
+ * taken again, from the state on disk if there is a later one. What the agent had learned beyond that is
+ * forgotten. *changed: something else is shown than before. */
+TACIT_MUST_USE tacit_status tacit__learner_refresh(tacit__learner *l, bool *changed,
+                                                   tacit_error *err);
+/* The next input, if there is one (learner.c). */
+TACIT_MUST_USE tacit_status tacit__learner_next(tacit__learner *l, bool *found, tacit_error *err);
 
 /* The state as bytes, into l->state; and how many there are. */
 TACIT_MUST_USE tacit_status tacit__learner_save(tacit__learner *l, tacit_error *err);

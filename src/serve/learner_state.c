@@ -178,7 +178,98 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board)
     tacit__board_release(old);
 }
 
+/* --- Following ---------------------------------------------------------------------------------- */
+
+/* The agent and the monitor of the state on disk instead of those that are there. */
+static tacit_status reload(tacit__learner *l, tacit_error *err)
+{
+    tacit__learner fresh = {.config = l->config};
+    uint8_t *state = NULL;
+    size_t size = 0;
+    bool found = false;
+    tacit__vault_learner row = l->row;
+    TRY(tacit__vault_find_learner(l->reader, l->config->name, &found, &row, &state, &size, err));
+    if (!found)
+        return tacit__fail(err, TACIT_CORRUPT, "learner %.80s is gone from the store",
+                           l->config->name);
+    tacit_status status = create_agent(l->config, &fresh.agent, err);
+    if (status == TACIT_OK)
+        status = create_monitor(l->config, &fresh.monitor, err);
+    if (status == TACIT_OK)
+        status = load_state(&fresh, state, size, err);
+    tacit__free_secret(state, size);
+    if (status == TACIT_OK) {
+        pthread_mutex_lock(&l->agent_lock);
+        tacit_agent *agent = l->agent;
+        tacit__monitor *monitor = l->monitor;
+        l->agent = fresh.agent;
+        l->monitor = fresh.monitor;
+        pthread_mutex_unlock(&l->agent_lock);
+        fresh.agent = agent;
+        fresh.monitor = monitor;
+        row.epoch = l->row.epoch;
+        row.session = l->row.session;
+        l->row = row;
+        l->kept = row.users;
+        l->ahead = false;
+    }
+    tacit_agent_destroy(fresh.agent);
+    tacit__monitor_destroy(fresh.monitor);
+    return status;
+}
+
+/* Takes the users that were shown and are not in the state. One that is not there is in a later state:
+ * whoever learns has written it meanwhile. */
+static tacit_status follow_inputs(tacit__learner *l, uint64_t shown, tacit_error *err)
+{
+    bool found = true;
+    while (l->row.users < shown) {
+        TRY(tacit__learner_next(l, &found, err));
+        if (found)
+            continue;
+        const uint64_t before = l->row.users;
+        TRY(reload(l, err));
+        if (l->row.users <= before)
+            return tacit__fail(err, TACIT_CORRUPT,
+                               "the store lacks users that learner %.80s has shown: something was "
+                               "removed; restore the file",
+                               l->config->name);
+    }
+    return TACIT_OK;
+}
+
+tacit_status tacit__learner_refresh(tacit__learner *l, bool *changed, tacit_error *err)
+{
+    tacit__vault_learner row;
+    bool found = false;
+    TRY(tacit__vault_find_learner(l->reader, l->config->name, &found, &row, NULL, NULL, err));
+    if (!found)
+        return tacit__fail(err, TACIT_CORRUPT, "learner %.80s is gone from the store",
+                           l->config->name);
+    *changed = l->ahead || row.shown != l->row.users || row.version != l->row.version;
+    if (l->ahead || row.users > l->row.users)
+        TRY(reload(l, err));
+    TRY(follow_inputs(l, row.shown, err));
+    l->row.accepted = row.accepted;
+    l->row.shown = l->row.users;
+    l->row.version = row.version;
+    l->row.epoch = row.epoch;
+    return TACIT_OK;
+}
+
 /* --- Restoring ---------------------------------------------------------------------------------- */
+
+/* Another process may have begun the same one. */
+static tacit_status add_new(tacit__learner *l, tacit__vault *vault, tacit_error *err)
+{
+    tacit__vault_learner other;
+    bool found = false;
+    TRY(tacit__vault_find_learner(vault, l->config->name, &found, &other, NULL, NULL, err));
+    return found ? tacit__fail(err, TACIT_SYSTEM, "another process has begun learner %.80s",
+                               l->config->name)
+                 : tacit__vault_add_learner(vault, l->config->name, &l->row, l->state,
+                                            l->state_size, err);
+}
 
 static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_error *err)
 {
@@ -192,10 +283,7 @@ static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_erro
     l->row.apart = q->apart;
     l->row.named = q->visits > 1 && q->guarantee.model != TACIT_MODEL_LOCAL;
     TRY(tacit__vault_begin(vault, err));
-    return tacit__vault_finish_transaction(
-        vault,
-        tacit__vault_add_learner(vault, l->config->name, &l->row, l->state, l->state_size, err),
-        err);
+    return tacit__vault_finish_transaction(vault, add_new(l, vault, err), err);
 }
 
 static uint64_t at_least_1(uint64_t n)
@@ -237,7 +325,13 @@ static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_err
     tacit_status status = TACIT_OK;
     if (!found) {
         memcpy(l->row.fingerprint, fingerprint, sizeof fingerprint);
-        return begin_new(l, vault, err);
+        status = begin_new(l, vault, err);
+        if (status != TACIT_SYSTEM)
+            return status;
+        TRY(tacit__vault_find_learner(vault, c->name, &found, &l->row, &state, &size, err));
+        if (!found)
+            return status;
+        status = TACIT_OK;
     }
     if (memcmp(l->row.fingerprint, fingerprint, sizeof fingerprint) != 0)
         status = fail_changed(l, err);

@@ -119,6 +119,15 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     return status;
 }
 
+static void expect(tacit__job *job, tacit__vault *vault)
+{
+    const tacit__request *r = tacit__request_of(job);
+    tacit__vault_expect_user(vault, tacit__learner_id(r->chosen), r->key,
+                             r->has_person ? r->person : NULL, r->content,
+                             tacit__learner_config_of(r->chosen)->request.visits > 1);
+    tacit__quota_expect(r, vault);
+}
+
 static const char *word_of(int answer)
 {
     return answer == TACIT__VAULT_FULL   ? "full"
@@ -228,7 +237,7 @@ bool tacit__handle_report(tacit__request *r)
         !tacit__idempotency_read(r, true, tacit__learner_id(r->chosen), NULL) ||
         !read_person(r, &b) || !read_report(r, &b))
         return true;
-    r->job = (tacit__job){.apply = apply, .done = done};
+    r->job = (tacit__job){.apply = apply, .expect = expect, .done = done};
     tacit__committer_post(r->service->committer, &r->job);
     return false;
 }

@@ -23,7 +23,8 @@ static void put_learner_metrics(tacit__request *r)
                 {"tacit_users_left", "gauge", "Users until the budget is spent"},
                 {"tacit_users_waiting", "gauge", "Users acknowledged and not yet learned from"},
                 {"tacit_policy_version", "gauge", "Version of the billboard"},
-                {"tacit_learning", "gauge", "1 while the learner learns, 0 after that"}};
+                {"tacit_learning", "gauge", "1 while the learner learns, 0 after that"},
+                {"tacit_learns_here", "gauge", "1 while it is this process that learns"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tacit__text_print(out, "# HELP %s %s\n# TYPE %s %s\n", rows[i].name, rows[i].help,
                           rows[i].name, rows[i].type);
@@ -39,7 +40,8 @@ static void put_learner_metrics(tacit__request *r)
                                        without(f.accepted, f.users),
                                        f.version,
                                        f.standing == TACIT__STANDING_FINE && !f.failed &&
-                                           f.accepted < f.limit};
+                                           f.accepted < f.limit,
+                                       f.leads};
             tacit__text_print(out, "%s{learner=\"%s\"} %llu\n", rows[i].name,
                               service->config.learners[j].name, (unsigned long long)values[i]);
         }

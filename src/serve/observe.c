@@ -247,6 +247,15 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     return count(r, vault, &e, &told, is_new, full && !returning, err);
 }
 
+static void expect(tacit__job *job, tacit__vault *vault)
+{
+    const tacit__request *r = tacit__request_of(job);
+    const tacit__ticket *t = &r->ticket;
+    tacit__vault_expect_user(vault, t->learner, t->episode, t->has_person ? t->person : NULL, NULL,
+                             may_return(r));
+    tacit__quota_expect(r, vault);
+}
+
 static void acknowledge(tacit__request *r)
 {
     const char *const words[] = {"open", "finished", "full",
@@ -267,8 +276,10 @@ static void count_done(tacit__request *r)
 {
     if (r->opens)
         atomic_fetch_add(&r->service->open_episodes, 1);
-    if (r->closes)
-        atomic_fetch_sub(&r->service->open_episodes, 1);
+    for (uint_fast64_t n = atomic_load(&r->service->open_episodes);
+         r->closes && n > 0 &&
+         !atomic_compare_exchange_weak(&r->service->open_episodes, &n, n - 1);)
+        ;
     if (!r->again && (r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r))))
         tacit__learner_turned_away(r->chosen, r->answer_code == TOO_SOON);
     if (r->is_user) {
@@ -461,7 +472,7 @@ static bool observe(tacit__request *r)
     tacit__free_secret(place, place != NULL ? tacit__ticket_place_size(&r->ticket) : 0);
     if (!go_on)
         return true;
-    r->job = (tacit__job){.apply = apply, .done = done};
+    r->job = (tacit__job){.apply = apply, .expect = expect, .done = done};
     tacit__committer_post(r->service->committer, &r->job);
     return false;
 }

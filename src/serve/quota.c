@@ -24,6 +24,12 @@ tacit_status tacit__quota_check(const tacit__request *r, tacit__vault *vault, bo
     return status;
 }
 
+void tacit__quota_expect(const tacit__request *r, tacit__vault *vault)
+{
+    if (r->bearer.users_per_day > 0)
+        tacit__vault_expect_quota(vault, r->bearer.token, today(r));
+}
+
 tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault, tacit_error *err)
 {
     if (r->bearer.users_per_day == 0)

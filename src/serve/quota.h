@@ -9,6 +9,8 @@
 /* Whether the token of this request may bring one more user; to be asked before anything is kept. */
 TACIT_MUST_USE tacit_status tacit__quota_check(const tacit__request *r, tacit__vault *vault,
                                                bool *may, tacit_error *err);
+/* Says that it will be asked. */
+void tacit__quota_expect(const tacit__request *r, tacit__vault *vault);
 /* One was taken. */
 TACIT_MUST_USE tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault,
                                              tacit_error *err);

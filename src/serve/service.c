@@ -11,6 +11,7 @@
 #include "base/wait.h"
 #include "noise/seal.h"
 #include "serve/http.h"
+#include "serve/keeper.h"
 #include "serve/key.h"
 #include "serve/left_out.h"
 #include "serve/readings.h"
@@ -131,10 +132,13 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
                                           .store = s->config.store,
                                           .key = key.bytes,
                                           .standing = standing,
+                                          .shared = tacit__vault_is_shared(s->vault),
                                           .log = tacit__service_log_learner,
                                           .log_context = s};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
+    if (status == TACIT_OK)
+        status = tacit__keeper_open(s, key.bytes, err);
     if (status == TACIT_OK)
         status = tacit__left_out_log(&s->config, s->reader, s->log, s->log_context, err);
     if (status == TACIT_OK) {
@@ -156,6 +160,8 @@ static tacit_status start_threads(tacit_service *s, tacit_error *err)
     tacit_status status = tacit__committer_create(s->vault, &calls, &s->committer, err);
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++)
         status = tacit__learner_start(s->learners[i], s->committer, err);
+    if (status == TACIT_OK)
+        status = tacit__keeper_start(s, err);
     if (status == TACIT_OK)
         status = tacit__sweeper_start(s, err);
     return status;
@@ -268,11 +274,13 @@ void tacit_service_close(tacit_service *s)
         tacit__service_log(s, TACIT__INFO, "stop", "stopping");
     atomic_store(&s->stopping, true);
     tacit__http_stop(s); /* no new requests; those that wait for the committer get their answers */
+    tacit__keeper_stop(s);
     tacit__sweeper_stop(s);
     for (size_t i = 0; i < s->config.n_learners; i++) {
         tacit__learner_destroy(s->learners[i]);
         tacit__text_destroy(&s->guarantees[i]);
     }
+    tacit__keeper_close(s);
     tacit__committer_destroy(s->committer);
     tacit__vault_close(s->reader);
     tacit__readings_close(s);

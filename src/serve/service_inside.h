@@ -61,7 +61,8 @@ struct tacit_service {
     tacit__route_figures figures[TACIT__MAX_ROUTES + 1]; /* the last: without a route */
     time_t started;
     pthread_t sweeper;
-    bool sweeping, stop;
+    bool sweeping, stop, stop_keeping;
+    struct tacit__keeper *keeper; /* NULL: the store is this process's alone */
     pthread_mutex_t stop_lock;
     pthread_cond_t stop_news;
     struct tacit__http *http, *admin; /* admin: NULL if there is none */

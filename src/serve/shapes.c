@@ -218,6 +218,8 @@ static const tacit__object_shape figures = {
            {"version", "count", REQUIRED, "of the billboard"},
            {"learning", "flag", REQUIRED, "whether it learns"},
            {"reason", "text | null", REQUIRED, "why it does not learn"},
+           {"learns_here", "flag", REQUIRED,
+            "whether it is this process that learns; others on the same database follow it"},
            {"reward", "number | null", REQUIRED, "mean reward, as released"},
            {"reward_error", "number | null", REQUIRED, "its standard error"})};
 

@@ -77,7 +77,10 @@ static bool sweep_once(tacit_service *s, int64_t now)
                   .before = now - (int64_t)s->config.expire};
     if (tacit__committer_wait(s->committer, &w.job) != TACIT_OK)
         return false;
-    atomic_fetch_sub(&s->open_episodes, w.expired);
+    /* other front ends may have counted meanwhile */
+    for (uint_fast64_t n = atomic_load(&s->open_episodes);
+         !atomic_compare_exchange_weak(&s->open_episodes, &n, n > w.expired ? n - w.expired : 0);)
+        ;
     atomic_fetch_add(&s->expired, w.expired);
     return w.expired == SWEEP_MOST || w.forgotten == SWEEP_MOST || w.told == SWEEP_MOST ||
            w.verdicts == SWEEP_MOST;
@@ -133,7 +136,7 @@ void tacit__sweeper_stop(tacit_service *s)
         return;
     pthread_mutex_lock(&s->stop_lock);
     s->stop = true;
-    pthread_cond_signal(&s->stop_news);
+    pthread_cond_broadcast(&s->stop_news);
     pthread_mutex_unlock(&s->stop_lock);
     (void)pthread_join(s->sweeper, NULL);
     s->sweeping = false;

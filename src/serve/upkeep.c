@@ -159,9 +159,10 @@ static bool is_done(const tacit_service_options *options, const char *new_key)
     bool there;
     if (tacit__service_config_read(options->file, &config, NULL) != TACIT_OK)
         return false;
-    bool done = tacit__key_read_file(new_key, key, &there, NULL) == TACIT_OK &&
-                tacit__vault_open_marked(config.store, config.mark, TACIT__VAULT_SERVE, key, &vault,
-                                         NULL) == TACIT_OK;
+    bool done =
+        tacit__key_read_file(new_key, key, &there, NULL) == TACIT_OK &&
+        tacit__vault_open_at(&(tacit__vault_place){config.store, config.mark, config.unsafe},
+                             TACIT__VAULT_SERVE, key, &vault, NULL) == TACIT_OK;
     tacit__vault_close(vault);
     tacit__service_config_free(&config);
     tacit__wipe(key, sizeof key);
@@ -187,5 +188,80 @@ tacit_status tacit_store_rekey(const tacit_service_options *options, const char 
         tacit__wipe(key, sizeof key);
     }
     close_store(&o);
+    return status;
+}
+
+/* --- Databases ------------------------------------------------------------------------------------ */
+
+/* The key of a store that is being made: what is there, or a new one. */
+static tacit_status get_first_key(const tacit__service_config *c, const char *credentials,
+                                  tacit__key *key, tacit_error *err)
+{
+    char path[TACIT__KEY_PATH];
+    (void)snprintf(path, sizeof path, "%s%s", c->key != NULL ? c->key : c->beside,
+                   c->key != NULL ? "" : ".key");
+    if (tacit__key_read(c, credentials, false, key, NULL) == TACIT_OK)
+        return TACIT_OK;
+    return get_new_key(path, key->bytes, err);
+}
+
+tacit_status tacit_store_init(const tacit_service_options *options, const char *as,
+                              tacit_error *err)
+{
+    tacit__service_config config;
+    tacit__key key = {0};
+    if (options == NULL || options->file == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    TRY(tacit__service_config_read(options->file, &config, err));
+    tacit_status status = TACIT_OK;
+    if (!tacit__vault_is_remote(config.store))
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: the store is a file, which tacit serve makes; init is for "
+                             "store: postgresql://...",
+                             config.store);
+    if (status == TACIT_OK)
+        status = get_first_key(&config, options->credentials, &key, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_init(&(tacit__vault_place){.path = as != NULL ? as : config.store},
+                                   key.bytes, err);
+    tacit__wipe(&key, sizeof key);
+    tacit__service_config_free(&config);
+    return status;
+}
+
+/* The database is under the source's key from then on; so is its service file, if it names a key of its
+ * own. */
+static tacit_status move_key(const opened *from, const opened *to, tacit_error *err)
+{
+    char path[TACIT__KEY_PATH + 8];
+    if (to->key.lent || tacit__same_bytes(from->key.bytes, to->key.bytes, sizeof from->key.bytes))
+        return TACIT_OK;
+    (void)snprintf(path, sizeof path, "%s.moved", to->key.path);
+    TRY(tacit__key_write(path, from->key.bytes, err));
+    return tacit__key_rename(path, to->key.path, err);
+}
+
+tacit_status tacit_store_move(const tacit_service_options *options, const char *from,
+                              tacit_error *err)
+{
+    opened source, target;
+    if (options == NULL || from == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    const tacit_service_options of_source = {.file = from};
+    TRY(open_store(&of_source, TACIT__VAULT_SERVE, &source, err));
+    tacit_status status = open_store(options, TACIT__VAULT_TOOL, &target, err);
+    if (status == TACIT_OK) {
+        if (tacit__vault_is_shared(source.vault) || !tacit__vault_is_shared(target.vault))
+            status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                 "a store is moved from a file into a database: %.200s must name "
+                                 "the database and %.200s the file",
+                                 options->file, from);
+        if (status == TACIT_OK)
+            status = tacit__vault_move(source.vault, target.vault, err);
+        if (status == TACIT_OK)
+            status = move_key(&source, &target, err);
+        close_store(&target);
+    }
+    close_store(&source);
     return status;
 }

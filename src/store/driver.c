@@ -54,6 +54,22 @@ tacit_status tacit__connection_write(tacit__connection *c, int number, const cha
     return status;
 }
 
+void tacit__connection_expect(tacit__connection *c, int number, const char *sql, const char *format,
+                              ...)
+{
+    tacit__cursor *s = NULL;
+    TACIT__REQUIRE(number != TACIT__ONCE);
+    if (c->driver->expect == NULL ||
+        tacit__connection_prepare(c, number, sql, &s, NULL) != TACIT_OK)
+        return;
+    va_list args;
+    va_start(args, format);
+    bind_all(s, format, args);
+    va_end(args);
+    c->driver->expect(s);
+    tacit__cursor_reset(s);
+}
+
 tacit_status tacit__connection_changes(tacit__connection *c, uint64_t *n, tacit_error *err)
 {
     return c->driver->changes(c, n, err);

@@ -53,6 +53,7 @@ typedef struct tacit__driver {
     void (*destroy)(tacit__connection *c);
     void (*bind)(tacit__cursor *s, int i, const tacit__cell *value);
     tacit_status (*write)(tacit__cursor *s, tacit_error *err);
+    void (*expect)(tacit__cursor *s);
     tacit_status (*next)(tacit__cursor *s, bool *more, tacit_error *err);
     void (*reset)(tacit__cursor *s);
     void (*close)(tacit__cursor *s);
@@ -82,6 +83,10 @@ TACIT_MUST_USE tacit_status tacit__connection_prepare(tacit__connection *c, int 
 TACIT_MUST_USE tacit_status tacit__connection_write(tacit__connection *c, int number,
                                                     const char *sql, tacit_error *err,
                                                     const char *format, ...);
+/* A read that will be asked for in this transaction, with these parameters: a database that is far away can
+ * answer many of them together. Nothing else comes of it. */
+void tacit__connection_expect(tacit__connection *c, int number, const char *sql, const char *format,
+                              ...);
 /* How many rows the last write has changed. */
 TACIT_MUST_USE tacit_status tacit__connection_changes(tacit__connection *c, uint64_t *n,
                                                       tacit_error *err);

@@ -70,20 +70,20 @@ static tacit_status change_identity(tacit__vault *vault, tacit_error *err)
     TRY(tacit__vault_set_count(vault, "lives", tacit__vault_next_lives(vault), err));
     TRY(tacit__vault_set_count(vault, "generation", vault->generation + 1, err));
     TRY(tacit__vault_set_fact(vault, "copy", NULL, 0, err));
-    return tacit__vault_set_fact(vault, "unmarked", "", 1, err);
+    TRY(tacit__vault_set_fact(vault, "behind", NULL, 0, err));
+    return vault->backend->settle(vault, err);
 }
 
 tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
 {
     const char *why = NULL;
-    bool found;
-    uint64_t mark;
-    TRY(tacit__mark_read(vault, &found, &mark, err));
+    tacit__standing standing;
+    TRY(vault->backend->check_standing(vault, &standing, err));
     TRY(tacit__vault_check_facts(vault, err));
     TRY(tacit__vault_check_sums(vault, &why, err));
     if (why == NULL)
         TRY(tacit__vault_check_people(vault, &why, err));
-    if (tacit__vault_compare_mark(vault, found, mark) == TACIT__STANDING_FINE)
+    if (standing == TACIT__STANDING_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is nothing to adopt: the store is not a copy and did not "
                            "go back",
@@ -109,7 +109,5 @@ tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
     TRY(tacit__vault_begin(vault, err));
     TRY(tacit__vault_finish_transaction(vault, write_adoption(vault, err), err));
     /* the adoption is on disk: after a crash, the next start finishes the rest */
-    TRY(tacit__vault_read_facts(vault, NULL, err));
-    TRY(tacit__vault_update_standing(vault, err));
-    return tacit__vault_claim_ownership(vault, err);
+    return vault->backend->adopted(vault, err);
 }

@@ -82,9 +82,11 @@ tacit_status tacit__vault_save_answer(tacit__vault *vault, const uint8_t name[TA
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
     tacit_status status = tacit__connection_write(
-        vault->db, SQL_SAVE_ANSWER, "INSERT OR REPLACE INTO answer VALUES(?,?,?,?)", err, "bibb",
-        name, (size_t)TACIT__VAULT_KEY, opened, content, (size_t)TACIT__VAULT_KEY, sealed,
-        size + TACIT__SEAL_BYTES);
+        vault->db, SQL_SAVE_ANSWER,
+        "INSERT INTO answer VALUES(?,?,?,?) ON CONFLICT(name) DO UPDATE SET"
+        " opened=excluded.opened, content=excluded.content, data=excluded.data",
+        err, "bibb", name, (size_t)TACIT__VAULT_KEY, opened, content, (size_t)TACIT__VAULT_KEY,
+        sealed, size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     vault->answers += status == TACIT_OK;
     return status;

@@ -45,8 +45,8 @@ static const struct {
      "a person's visits are nearer to each other than the learner was declared for"},
     {"SELECT count(*) FROM (SELECT l.accepted AS accepted, l.named AS named,"
      " (SELECT coalesce(sum(p.visits), 0) FROM person AS p WHERE p.learner=l.id) AS visits"
-     " FROM learner AS l WHERE l.visits > 1) WHERE"
-     " CASE WHEN named THEN visits != accepted ELSE visits > accepted END",
+     " FROM learner AS l WHERE l.visits > 1) AS sums WHERE"
+     " CASE WHEN named != 0 THEN visits != accepted ELSE visits > accepted END",
      "the visits of a learner's people do not add up to its users"}};
 
 static tacit_status count(tacit__vault *vault, const char *sql, uint64_t *out, tacit_error *err)
@@ -110,6 +110,32 @@ static tacit_status check_person(tacit__vault *vault, tacit__cursor *row, void *
                              vault->path);
 }
 
+/* A learner's inputs: each is the one that was put in its place. */
+static tacit_status check_input(tacit__vault *vault, tacit__cursor *row, void *context,
+                                tacit_error *err)
+{
+    size_t size, n = 0;
+    uint8_t *data = NULL, key[TACIT__VAULT_KEY];
+    const void *sealed = tacit__cursor_bytes(row, 2, &size);
+    tacit_status status =
+        tacit__vault_open_input(vault, *(const int64_t *)context, tacit__cursor_int(row, 0), sealed,
+                                size, key, &data, &n, err);
+    tacit__free_secret(data, n);
+    return status;
+}
+
+static tacit_status check_inputs(tacit__vault *vault, int64_t id, void *context, tacit_error *err)
+{
+    char sql[200];
+    (void)context;
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT number, NULL, data FROM input WHERE learner=%lld AND number > ?1 AND ?2"
+                   " IS NOT NULL ORDER BY number LIMIT ?3",
+                   (long long)id);
+    return tacit__vault_walk(vault, &(tacit__table_walk){sql, .number = INT64_MIN}, check_input,
+                             &id, err);
+}
+
 static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
 {
     static const struct {
@@ -121,9 +147,6 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
          "o.key=p.key), visits, last_place, tag"
          " FROM person AS p WHERE (learner, hash) > (?1, ?2) ORDER BY learner, hash LIMIT ?3",
          check_person},
-        {"SELECT number, NULL, data FROM input WHERE number > ?1 AND ?2 IS NOT NULL"
-         " ORDER BY number LIMIT ?3",
-         check_sealed},
         {"SELECT learner, key, data FROM open WHERE (learner, key) > (?1, ?2)"
          " ORDER BY learner, key LIMIT ?3",
          check_sealed},
@@ -145,7 +168,7 @@ static tacit_status check_places(tacit__vault *vault, tacit_error *err)
     uint64_t shared = 0;
     TRY(count(vault,
               "SELECT count(*) FROM (SELECT 1 FROM person WHERE last_place IS NOT NULL"
-              " GROUP BY learner, last_place HAVING count(*) > 1)",
+              " GROUP BY learner, last_place HAVING count(*) > 1) AS shared",
               &shared, err));
     return shared == 0
                ? TACIT_OK
@@ -168,16 +191,11 @@ static tacit_status check_state(tacit__vault *vault, int64_t id, void *context, 
     return status;
 }
 
-/* The mark first: it is never ahead of a store that is read after it. */
 static tacit_status check_standing(tacit__vault *vault, tacit_error *err)
 {
-    bool found;
-    uint64_t mark;
-    TRY(tacit__mark_read(vault, &found, &mark, err));
-    TRY(tacit__vault_read_facts(vault, NULL, err));
-    const tacit__standing standing = vault->use == TACIT__VAULT_SERVE
-                                         ? tacit__vault_standing(vault)
-                                         : tacit__vault_compare_mark(vault, found, mark);
+    tacit__standing standing = tacit__vault_standing(vault);
+    if (vault->use != TACIT__VAULT_SERVE)
+        TRY(vault->backend->check_standing(vault, &standing, err));
     if (standing == TACIT__STANDING_FINE)
         return TACIT_OK;
     return tacit__fail(err, TACIT_CORRUPT,
@@ -192,16 +210,15 @@ tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health
     const struct {
         const char *sql;
         uint64_t *out;
-    } counts[] = {
-        {"SELECT count(*) FROM learner", &health->learners},
-        {"SELECT count(*) FROM input", &health->inputs},
-        {"SELECT count(*) FROM open", &health->open},
-        {"SELECT count(*) FROM seen", &health->seen},
-        {"SELECT count(*) FROM person", &health->people},
-        {"SELECT count(*) FROM answer", &health->answers},
-        {"SELECT count(*) FROM token", &health->tokens},
-        {"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", &health->bytes}};
-    tacit_status status = tacit__vault_check_pages(vault, err);
+    } counts[] = {{"SELECT count(*) FROM learner", &health->learners},
+                  {"SELECT count(*) FROM input", &health->inputs},
+                  {"SELECT count(*) FROM open", &health->open},
+                  {"SELECT count(*) FROM seen", &health->seen},
+                  {"SELECT count(*) FROM person", &health->people},
+                  {"SELECT count(*) FROM answer", &health->answers},
+                  {"SELECT count(*) FROM token", &health->tokens},
+                  {vault->backend->bytes, &health->bytes}};
+    tacit_status status = vault->backend->check_pages(vault, err);
     for (size_t i = 0; i < sizeof counts / sizeof *counts && status == TACIT_OK; i++)
         status = count(vault, counts[i].sql, counts[i].out, err);
     if (status == TACIT_OK)
@@ -213,6 +230,8 @@ tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health
     if (status != TACIT_OK || !vault->keyed)
         return status;
     status = tacit__vault_check_facts(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_each_learner(vault, check_inputs, NULL, err);
     if (status == TACIT_OK)
         status = tacit__vault_each_learner(vault, check_state, NULL, err);
     return status == TACIT_OK ? check_standing(vault, err) : status;

@@ -69,6 +69,7 @@ tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool prove
     tacit__vault *copy = tacit__alloc(1, sizeof *copy);
     if (copy == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    copy->backend = vault->backend;
     copy->lock = copy->file = copy->mark = -1;
     memcpy(copy->key_proof, vault->key_proof, sizeof copy->key_proof);
     int n = snprintf(copy->path, sizeof copy->path, "%s.partial", path);
@@ -93,13 +94,18 @@ tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool prove
     return status;
 }
 
-tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_error *err)
+tacit_status tacit__vault_copy_file(tacit__vault *vault, const char *path, tacit_error *err)
 {
-    if (!vault->keyed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->path);
     if (access(path, F_OK) == 0)
         return tacit__fail(
             err, TACIT_BAD_ARGUMENT,
             "%.200s exists already, and a copy does not overwrite files: give another path", path);
     return tacit__vault_copy(vault, path, true, err);
+}
+
+tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_error *err)
+{
+    if (!vault->keyed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->path);
+    return vault->backend->copy(vault, path, err);
 }

@@ -55,8 +55,7 @@ tacit_status tacit__vault_get_digest(tacit__vault *vault, int64_t learner,
     tacit__cursor *s;
     bool found = false;
     *known = false;
-    TRY(tacit__connection_prepare(vault->db, SQL_IS_SEEN,
-                                  "SELECT content FROM seen WHERE learner=? AND key=?", &s, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_IS_SEEN, TACIT__SQL_IS_SEEN, &s, err));
     tacit__cursor_bind_int(s, 1, learner);
     tacit__cursor_bind_bytes(s, 2, key, TACIT__VAULT_KEY);
     TRY(tacit__cursor_next(s, &found, err));

@@ -7,6 +7,9 @@
  *     owner       16 random bytes, drawn by the server that owns the store
  *     lives       in how many lines the store may have continued
  *     copy        made by a backup
+ *     gone        moved into a database (service_move.c)
+ *     behind      a database that went back; place: where it is; unsafe: it was served without fsync
+ *                 (postgres_line.c, postgres_store.c)
  *     unmarked    the mark outside is still to be written
  *     proof       of all of them, the adoptions and the learners (service_proof.c)
  *
@@ -84,9 +87,11 @@ tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name, const 
     TACIT__REQUIRE(what != NULL || size == 0);
     tacit__cursor *s;
     if (what != NULL)
-        return tacit__connection_write(vault->db, SQL_SET_META,
-                                       "INSERT OR REPLACE INTO meta VALUES(?,?)", err, "tb", name,
-                                       what, size);
+        return tacit__connection_write(
+            vault->db, SQL_SET_META,
+            "INSERT INTO meta VALUES(?,?) ON CONFLICT(name) DO UPDATE SET"
+            " value=excluded.value",
+            err, "tb", name, what, size);
     TRY(tacit__vault_prepare(vault, "DELETE FROM meta WHERE name=?", &s, err));
     tacit__cursor_bind_text(s, 1, name);
     return tacit__cursor_run_once(s, err);
@@ -181,6 +186,19 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
         vault->copy = true;
     } else if (strcmp(name, "unmarked") == 0) {
         vault->unmarked = true;
+    } else if (strcmp(name, "gone") == 0 && vault->use == TACIT__VAULT_SERVE) {
+        return tacit__fail(
+            err, TACIT_BAD_ARGUMENT,
+            "%.200s: the store was moved into a database, and is gone from here; the "
+            "service file must name that one",
+            vault->path);
+    } else if (strcmp(name, "behind") == 0) {
+        vault->behind = true;
+    } else if (strcmp(name, "unsafe") == 0) {
+        vault->was_unsafe = true;
+    } else if (strcmp(name, "place") == 0 && size < sizeof vault->place) {
+        memcpy(vault->place, value, size);
+        vault->place[size] = '\0';
     } else if (strcmp(name, "generation") == 0) {
         vault->generation = tacit__vault_read_count(value, size);
     } else if (strcmp(name, "lives") == 0) {
@@ -191,8 +209,11 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
         tacit__key_derive(key, "tacit vault: check", check);
         if (size != sizeof check || !tacit__same_bytes(value, check, sizeof check))
             return refuse_key(vault, err);
-    } else if (strcmp(name, "secrets") == 0 && key != NULL) {
-        return open_keys(vault, key, value, size, err);
+    } else if (strcmp(name, "secrets") == 0) {
+        tacit__digest(&(tacit__bytes){value, size}, 1, check);
+        memcpy(vault->secrets_tag, check, sizeof vault->secrets_tag);
+        if (key != NULL)
+            return open_keys(vault, key, value, size, err);
     }
     return TACIT_OK;
 }
@@ -200,9 +221,9 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
 tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     tacit__cursor *s;
-    vault->copy = vault->unmarked = false;
+    vault->copy = vault->unmarked = vault->behind = false;
     /* `check` comes before `secrets`: a wrong key is called so */
-    TRY(tacit__vault_prepare(vault, "SELECT name, value FROM meta ORDER BY name", &s, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_FACTS, TACIT__SQL_FACTS, &s, err));
     tacit_status status = TACIT_OK;
     bool more = true;
     while (status == TACIT_OK && (status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more) {
@@ -212,7 +233,7 @@ tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, ta
         if (name != NULL)
             status = parse_fact(vault, name, value, size, key, err);
     }
-    tacit__cursor_close(s);
+    tacit__cursor_reset(s);
     if (status == TACIT_OK && key != NULL && !vault->keyed)
         status = tacit__fail(err, TACIT_CORRUPT,
                              "%.200s: the store's own keys are missing; restore the file or a "

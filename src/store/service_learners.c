@@ -12,12 +12,13 @@ static tacit_status write_shown(tacit__vault *vault, const tacit__vault_learner 
         (int64_t)learner->version, (int64_t)learner->shown, learner->id);
     for (size_t i = 0; i < n_lines && status == TACIT_OK; i++) {
         TACIT__REQUIRE(lines[i].passed <= lines[i].declared);
-        status =
-            tacit__connection_write(vault->db, SQL_SAVE_LINE,
-                                    "INSERT INTO ledger VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET"
-                                    " passed=excluded.passed",
-                                    err, "itii", learner->id, lines[i].release,
-                                    (int64_t)lines[i].declared, (int64_t)lines[i].passed);
+        status = tacit__connection_write(
+            vault->db, SQL_SAVE_LINE,
+            "INSERT INTO ledger VALUES(?,?,?,?) ON CONFLICT(learner, release)"
+            " DO UPDATE SET"
+            " passed=excluded.passed",
+            err, "itii", learner->id, lines[i].release, (int64_t)lines[i].declared,
+            (int64_t)lines[i].passed);
     }
     return status;
 }
@@ -54,12 +55,12 @@ tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner, ui
                                         bool *more, tacit_error *err)
 {
     TACIT__REQUIRE(most > 0);
-    tacit_status status =
-        tacit__connection_write(vault->db, SQL_DELETE_INPUTS,
-                                "DELETE FROM input WHERE number IN (SELECT number FROM input WHERE"
-                                " learner=?1 AND number<=(SELECT taken FROM learner WHERE id=?1)"
-                                " ORDER BY number LIMIT ?2)",
-                                err, "ii", learner, (int64_t)most);
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_DELETE_INPUTS,
+        "DELETE FROM input WHERE learner=?1 AND number IN (SELECT number FROM"
+        " input WHERE learner=?1 AND number<=(SELECT taken FROM learner WHERE id=?1)"
+        " ORDER BY number LIMIT ?2)",
+        err, "ii", learner, (int64_t)most);
     uint64_t n = 0;
     if (status == TACIT_OK)
         status = tacit__connection_changes(vault->db, &n, err);

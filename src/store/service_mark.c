@@ -8,6 +8,7 @@
  * served, it is written again within a second, because the owner knows the number.
  *
  *     slot at 0 and at SLOT:   magic 8, identity 16, generation 8, lives 8,
+ *                              of a database the proof of that transaction 32,
  *                              authenticator 32 (BLAKE2b under the store's own key)
  *
  * The mark has the number of lives because a backup from before an adoption does not know of it: when that
@@ -29,11 +30,24 @@
 
 enum {
     MAC = 32,
-    MARK = 8 + TACIT__OWNER_BYTES + 8 + 8 + MAC,
+    STAMP = 32,
+    MARK = 8 + TACIT__OWNER_BYTES + 8 + 8 + STAMP + MAC, /* without a stamp it is so much shorter */
     SLOT = 512 /* bytes: the smallest sector, so that a torn write is one slot's */
 };
 
-static const char magic[8] = "tacitmk1";
+static const char magic[8] = "tacitmk1", stamped_magic[8] = "tacitmk2";
+
+/* The mark of a database has the proof of the transaction, too, since others may have written one of the
+ * same number (postgres_line.c). */
+static bool is_stamped(const tacit__vault *vault)
+{
+    return vault->backend->shared;
+}
+
+static size_t size_of(const tacit__vault *vault)
+{
+    return is_stamped(vault) ? MARK : MARK - STAMP;
+}
 
 static void write_count(uint8_t *out, uint64_t count)
 {
@@ -51,23 +65,28 @@ static uint64_t read_count(const uint8_t *bytes)
 
 static void make_slot(const tacit__vault *vault, uint8_t slot[MARK])
 {
-    memcpy(slot, magic, sizeof magic);
+    const size_t size = size_of(vault);
+    uint64_t generation = vault->generation;
+    if (is_stamped(vault))
+        tacit__vault_get_line(vault, &generation, slot + 40);
+    memcpy(slot, is_stamped(vault) ? stamped_magic : magic, sizeof magic);
     memcpy(slot + 8, vault->identity, sizeof vault->identity);
-    write_count(slot + 24, vault->generation);
+    write_count(slot + 24, generation);
     write_count(slot + 32, vault->lives);
-    tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, slot + MARK - MAC, MAC);
+    tacit__keyed_hash(vault->key_mark, slot, size - MAC, slot + size - MAC, MAC);
 }
 
 /* False: it is damaged, or another store's. One of another life of this store, which has the same key,
  * says how many there are. */
 static bool read_slot(tacit__vault *vault, const uint8_t slot[MARK], uint64_t *generation)
 {
+    const size_t size = size_of(vault);
     uint8_t mac[MAC];
-    tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, mac, MAC);
+    tacit__keyed_hash(vault->key_mark, slot, size - MAC, mac, MAC);
     *generation = read_count(slot + 24);
-    if (memcmp(slot, magic, sizeof magic) != 0)
+    if (memcmp(slot, is_stamped(vault) ? stamped_magic : magic, sizeof magic) != 0)
         return false;
-    if (!tacit__same_bytes(mac, slot + MARK - MAC, MAC)) {
+    if (!tacit__same_bytes(mac, slot + size - MAC, MAC)) {
         vault->mark_foreign = true;
         return false;
     }
@@ -94,11 +113,14 @@ tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *genera
     for (off_t i = 0; i < 2; i++) {
         uint8_t slot[MARK];
         uint64_t its;
-        if (pread(fd, slot, sizeof slot, i * SLOT) != MARK || !read_slot(vault, slot, &its))
+        if (pread(fd, slot, size_of(vault), i * SLOT) != (ssize_t)size_of(vault) ||
+            !read_slot(vault, slot, &its))
+            continue;
+        if (*found && its <= *generation)
             continue;
         *found = true;
-        if (its > *generation)
-            *generation = its;
+        *generation = its;
+        memcpy(vault->marked_stamp, slot + 40, STAMP); /* if it has one */
     }
     (void)close(fd);
     return TACIT_OK;
@@ -114,7 +136,7 @@ static tacit_status write_slot(tacit__vault *vault, int i, tacit_error *err)
 {
     uint8_t slot[MARK];
     make_slot(vault, slot);
-    return pwrite(vault->mark, slot, sizeof slot, (off_t)i * SLOT) == MARK
+    return pwrite(vault->mark, slot, size_of(vault), (off_t)i * SLOT) == (ssize_t)size_of(vault)
                ? TACIT_OK
                : fail_mark(vault, "write", err);
 }

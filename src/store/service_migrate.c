@@ -133,27 +133,34 @@ static tacit_status migrate_4_to_5(tacit__vault *vault, const uint8_t *key, taci
 
 /* Each person was learned from once: nobody was counted, and learners had no `visits`. */
 
-static tacit_status prove_as_5(tacit__vault *vault, int64_t learner, void *context,
-                               tacit_error *err)
+/* The proof in a learner's row is that of these columns. */
+static tacit_status compare_row(tacit__vault *vault, int64_t learner, const char *columns,
+                                tacit_error *err)
 {
-    (void)context;
     tacit__text all = {0};
     uint8_t proof[TACIT__PROOF_BYTES];
     tacit__cursor *s;
-    TRY(prove_row(vault, learner,
-                  "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
-                  " shown, edition, tag FROM learner WHERE id=?",
-                  &all, proof, err));
-    TRY(tacit__vault_prepare(vault, "SELECT proof FROM learner WHERE id=?", &s, err));
     bool found;
+    TRY(prove_row(vault, learner, columns, &all, proof, err));
+    TRY(tacit__vault_prepare(vault, "SELECT proof FROM learner WHERE id=?", &s, err));
     tacit__cursor_bind_int(s, 1, learner);
     size_t size = 0;
     tacit_status status = tacit__cursor_next(s, &found, err);
     const void *kept = found ? tacit__cursor_bytes(s, 0, &size) : NULL;
-    if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
+    if (status == TACIT_OK && (size != sizeof proof || !tacit__same_bytes(proof, kept, size)))
         status = fail_state(vault, err);
     tacit__cursor_close(s);
     return status;
+}
+
+static tacit_status prove_as_5(tacit__vault *vault, int64_t learner, void *context,
+                               tacit_error *err)
+{
+    (void)context;
+    return compare_row(vault, learner,
+                       "SELECT name, fingerprint, users_limit, accepted, users, refused, version,"
+                       " taken, shown, edition, tag FROM learner WHERE id=?",
+                       err);
 }
 
 /* A store that came in this format is what was proved in it. */
@@ -182,10 +189,104 @@ static tacit_status migrate_5_to_6(tacit__vault *vault, const uint8_t *key, taci
     TRY(tacit__connection_run(
         vault->db,
         "INSERT INTO learner SELECT id, name, fingerprint, users_limit, accepted, users, refused,"
-        " version, taken, shown, edition, tag, proof, 1, 1, 0 FROM learner_5;"
+        " version, taken, shown, edition, tag, proof, 1, 1, 0, 0 FROM learner_5;"
         "INSERT INTO person(learner, hash, key) SELECT learner, hash, key FROM person_5;"
         "DROP TABLE learner_5; DROP TABLE person_5",
         "write", err));
+    return tacit__vault_each_learner(vault, prove_again, NULL, err);
+}
+
+/* --- 6 to 7 ------------------------------------------------------------------------------------- */
+
+/* Inputs were numbered for all learners together, and what was sealed of one did not say where it stands.
+ * Learners had no epoch. */
+
+static tacit_status prove_as_6(tacit__vault *vault, int64_t learner, void *context,
+                               tacit_error *err)
+{
+    (void)context;
+    return compare_row(vault, learner,
+                       "SELECT name, fingerprint, users_limit, accepted, users, refused, version,"
+                       " taken, shown, edition, tag, visits, apart, named FROM learner WHERE id=?",
+                       err);
+}
+
+static tacit_status check_6(tacit__vault *vault, tacit_error *err)
+{
+    TRY(tacit__vault_each_learner(vault, prove_as_6, NULL, err));
+    return tacit__vault_check_facts(vault, err);
+}
+
+/* The name that an input came under was sealed after its data. */
+static tacit_status migrate_input(tacit__vault *vault, int64_t learner, int64_t number,
+                                  const void *sealed, size_t size, tacit_error *err)
+{
+    uint8_t *data = NULL;
+    size_t n = 0;
+    TRY(tacit__vault_open_sealed(vault, vault->key_input, sealed, size, &data, &n, err));
+    tacit_status status =
+        n > TACIT__VAULT_KEY
+            ? tacit__vault_put_input(vault, learner, number, data + n - TACIT__VAULT_KEY, data,
+                                     n - TACIT__VAULT_KEY, err)
+            : tacit__fail(err, TACIT_CORRUPT, "%.200s: an input is damaged", vault->path);
+    tacit__free_secret(data, n);
+    return status;
+}
+
+/* The inputs that wait follow those that the learner has had. */
+static tacit_status migrate_inputs(tacit__vault *vault, int64_t learner, void *context,
+                                   tacit_error *err)
+{
+    tacit__cursor *s;
+    bool more = true;
+    int64_t taken = 0, number = 0;
+    char sql[160];
+    (void)context;
+    (void)snprintf(sql, sizeof sql, "SELECT taken FROM learner WHERE id=%lld", (long long)learner);
+    TRY(tacit__vault_number(vault, sql, &taken, err));
+    (void)snprintf(sql, sizeof sql, "SELECT users + refused FROM learner WHERE id=%lld",
+                   (long long)learner);
+    TRY(tacit__vault_number(vault, sql, &number, err));
+    TRY(tacit__vault_prepare(
+        vault, "SELECT data FROM input_6 WHERE learner=? AND number>? ORDER BY number", &s, err));
+    tacit_status status = TACIT_OK;
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_int(s, 2, taken);
+    while (status == TACIT_OK && (status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more) {
+        size_t size;
+        const void *sealed = tacit__cursor_bytes(s, 0, &size);
+        status = migrate_input(vault, learner, ++number, sealed, size, err);
+    }
+    tacit__cursor_close(s);
+    return status;
+}
+
+static tacit_status migrate_6_to_7(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    (void)key;
+    int64_t present = 0;
+    /* a store that came in format 5 or before has the table of learners already */
+    TRY(tacit__vault_number(vault,
+                            "SELECT count(*) FROM pragma_table_info('learner') WHERE name='epoch'",
+                            &present, err));
+    if (present == 0)
+        TRY(tacit__connection_run(vault->db, "ALTER TABLE learner RENAME TO learner_6", "write",
+                                  err));
+    TRY(tacit__connection_run(vault->db,
+                              "DROP INDEX IF EXISTS input_by_learner;"
+                              "ALTER TABLE input RENAME TO input_6",
+                              "write", err));
+    TRY(tacit__vault_create_tables(vault, err));
+    TRY(tacit__vault_number(vault, "SELECT count(*) FROM sqlite_master WHERE name='learner_6'",
+                            &present, err));
+    if (present != 0)
+        TRY(tacit__connection_run(vault->db,
+                                  "INSERT INTO learner SELECT *, 0 FROM learner_6;"
+                                  "DROP TABLE learner_6",
+                                  "write", err));
+    TRY(tacit__vault_each_learner(vault, migrate_inputs, NULL, err));
+    TRY(tacit__connection_run(
+        vault->db, "UPDATE learner SET taken=users+refused; DROP TABLE input_6", "write", err));
     return tacit__vault_each_learner(vault, prove_again, NULL, err);
 }
 
@@ -197,7 +298,7 @@ static const struct {
     int64_t from; /* to the next one */
     tacit_status (*migrate)(tacit__vault *vault, const uint8_t *key, tacit_error *err);
     tacit_status (*check)(tacit__vault *vault, tacit_error *err); /* of a store in this format */
-} steps[] = {{4, migrate_4_to_5, NULL}, {5, migrate_5_to_6, check_5}};
+} steps[] = {{4, migrate_4_to_5, NULL}, {5, migrate_5_to_6, check_5}, {6, migrate_6_to_7, check_6}};
 
 static tacit_status run_steps(tacit__vault *vault, int64_t format, const uint8_t *key,
                               tacit_error *err)

@@ -156,7 +156,7 @@ static tacit_status check_links(const tacit__vault *vault, const struct stat *en
                              vault->path);
 }
 
-static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+static tacit_status open_locked(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     struct stat entry;
     const bool serves = vault->use == TACIT__VAULT_SERVE;
@@ -191,56 +191,106 @@ static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_err
     return status;
 }
 
-tacit_status tacit__vault_open_marked(const char *path, const char *mark, tacit__vault_use use,
-                                      const uint8_t *key, tacit__vault **out, tacit_error *err)
+static tacit_status open_file(tacit__vault *vault, const char *path, const uint8_t *key,
+                              tacit_error *err)
 {
-    TACIT__REQUIRE(use != TACIT__VAULT_SERVE || key != NULL);
-    if (strlen(path) >= TACIT__DB_PATH || (mark != NULL && strlen(mark) >= TACIT__DB_PATH))
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the store's path is too long");
-    tacit__vault *vault = tacit__alloc(1, sizeof *vault);
-    if (vault == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit__seal_start();
-    vault->use = use;
-    vault->lock = vault->file = vault->mark = -1;
-    vault->mark_named = mark != NULL;
-    memcpy(vault->path, path, strlen(path) + 1);
-    (void)snprintf(vault->mark_path, sizeof vault->mark_path, "%s%s", mark != NULL ? mark : path,
-                   mark != NULL ? "" : ".mark");
-    tacit_status status = use == TACIT__VAULT_SERVE ? lock_beside(vault, err) : TACIT_OK;
-    if (status == TACIT_OK)
-        status = open_file(vault, key, err);
-    if (status != TACIT_OK) {
-        tacit__vault_close(vault);
-        return status;
-    }
-    *out = vault;
-    return TACIT_OK;
+    (void)path;
+    if (vault->use == TACIT__VAULT_SERVE)
+        TRY(lock_beside(vault, err));
+    return open_locked(vault, key, err);
 }
 
-tacit_status tacit__vault_open(const char *path, tacit__vault_use use, const uint8_t *key,
-                               tacit__vault **out, tacit_error *err)
+/* Called for its effect: a server that lost the store leaves its log and its mark alone. */
+static void leave_log(tacit__vault *vault)
 {
-    return tacit__vault_open_marked(path, NULL, use, key, out, err);
-}
-
-void tacit__vault_close(tacit__vault *vault)
-{
-    if (vault == NULL)
-        return;
-    /* called for its effect: a server that lost the store leaves its log and its mark alone */
     if (vault->db != NULL && vault->file >= 0)
         (void)tacit__vault_has_log(vault);
-    if (vault->mark >= 0) {
-        /* one that cannot be raised is too low, which notices less, and never too much */
-        tacit_status status = tacit__mark_raise(vault, true, NULL);
-        (void)status;
-        (void)close(vault->mark);
-    }
-    tacit__connection_destroy(vault->db);
+}
+
+static void unlock(tacit__vault *vault)
+{
     if (vault->file >= 0)
         (void)close(vault->file);
     if (vault->lock >= 0)
         (void)close(vault->lock);
-    tacit__free_secret(vault, sizeof *vault);
 }
+
+static tacit_status begin(tacit__vault *vault, tacit_error *err)
+{
+    TRY(tacit__connection_run(vault->db, "BEGIN IMMEDIATE", "write", err));
+    return vault->use == TACIT__VAULT_SERVE ? tacit__vault_check_owner(vault, err) : TACIT_OK;
+}
+
+static tacit_status do_nothing(tacit__vault *vault, tacit_error *err)
+{
+    (void)vault, (void)err;
+    return TACIT_OK;
+}
+
+/* Else it is in a file that no one will find. */
+static tacit_status after_commit(tacit__vault *vault, tacit_error *err)
+{
+    return vault->use == TACIT__VAULT_SERVE ? tacit__vault_check_place(vault, err) : TACIT_OK;
+}
+
+/* The mark first: it is never ahead of a store that is read after it. */
+static tacit_status check_standing(tacit__vault *vault, tacit__standing *standing, tacit_error *err)
+{
+    bool found;
+    uint64_t mark;
+    TRY(tacit__mark_read(vault, &found, &mark, err));
+    TRY(tacit__vault_read_facts(vault, NULL, err));
+    *standing = tacit__vault_compare_mark(vault, found, mark);
+    return TACIT_OK;
+}
+
+static tacit_status settle(tacit__vault *vault, tacit_error *err)
+{
+    return tacit__vault_set_fact(vault, "unmarked", "", 1, err);
+}
+
+static tacit_status adopted(tacit__vault *vault, tacit_error *err)
+{
+    TRY(tacit__vault_read_facts(vault, NULL, err));
+    TRY(tacit__vault_update_standing(vault, err));
+    return tacit__vault_claim_ownership(vault, err);
+}
+
+/* Who has the file has the leases of all its learners. */
+static tacit_status lease(tacit__vault *vault, int64_t learner, bool wanted, bool *held,
+                          tacit_error *err)
+{
+    (void)vault, (void)learner, (void)err;
+    *held = wanted;
+    return TACIT_OK;
+}
+
+static tacit_status check_session(tacit__vault *vault, int64_t learner, int64_t session, bool *held,
+                                  tacit_error *err)
+{
+    (void)vault, (void)learner, (void)session, (void)err;
+    *held = true;
+    return TACIT_OK;
+}
+
+const tacit__backend tacit__backend_sqlite = {
+    .open = open_file,
+    .leave = leave_log,
+    .close = unlock,
+    .begin_reading = "BEGIN",
+    .keeps_snapshots = true,
+    .bytes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+    .begin = begin,
+    .before_commit = do_nothing,
+    .after_commit = after_commit,
+    .check_pages = tacit__vault_check_pages,
+    .check_standing = check_standing,
+    .settle = settle,
+    .adopted = adopted,
+    .copy = tacit__vault_copy_file,
+    .watch_log = tacit__log_watch,
+    .log_is_long = tacit__log_is_long,
+    .empty_log = tacit__log_empty,
+    .truncate_log = tacit__log_truncate,
+    .lease = lease,
+    .check_session = check_session};

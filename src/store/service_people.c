@@ -1,9 +1,10 @@
 /* People who come back: how often a learner has learned from a person, and when it did so last. See
  * store/service_store.h.
  *
- * A learner that was declared for several visits has a row for each person: visits, and the place of the last
- * one among all users that the learner accepted. The rule is decided by these rows and by the learner's own,
- * inside the transaction that accepts a user and writes both, so after a crash all of it is there or nothing.
+ * A learner that was declared for several visits has a row for each person: visits, and the place of the
+ * last one among all users that the learner accepted. The rule is decided by these rows and by the
+ * learner's own, inside the transaction that accepts a user and writes both, so after a crash all of it is
+ * there or nothing.
  *
  * Each row has a tag, a keyed hash of what it says. Whoever can write to the file, but has no key, cannot
  * make one. An older row with its own tag has fewer visits, as a row that is gone has none, and then the
@@ -17,42 +18,82 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-typedef struct terms {
-    uint64_t visits, apart, accepted, limit;
-    bool named;
-} terms;
-
-static tacit_status read_terms(tacit__vault *vault, int64_t learner, terms *out, tacit_error *err)
+static tacit_status read_terms(tacit__vault *vault, int64_t learner, tacit__vault_terms *out,
+                               tacit_error *err)
 {
     tacit__cursor *s;
     bool found;
-    TRY(tacit__connection_prepare(vault->db, SQL_TERMS,
-                                  "SELECT visits, apart, accepted, users_limit, named FROM learner"
-                                  " WHERE id=?",
-                                  &s, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_TERMS, TACIT__SQL_TERMS, &s, err));
     tacit__cursor_bind_int(s, 1, learner);
     TRY(tacit__cursor_next(s, &found, err));
     if (!found)
         return tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is gone", vault->path);
-    *out = (terms){.visits = (uint64_t)tacit__cursor_int(s, 0),
-                   .apart = (uint64_t)tacit__cursor_int(s, 1),
-                   .accepted = (uint64_t)tacit__cursor_int(s, 2),
-                   .limit = (uint64_t)tacit__cursor_int(s, 3),
-                   .named = tacit__cursor_int(s, 4) != 0};
+    *out = (tacit__vault_terms){.learner = learner,
+                                .visits = (uint64_t)tacit__cursor_int(s, 0),
+                                .apart = (uint64_t)tacit__cursor_int(s, 1),
+                                .accepted = (uint64_t)tacit__cursor_int(s, 2),
+                                .limit = (uint64_t)tacit__cursor_int(s, 3),
+                                .named = tacit__cursor_int(s, 4) != 0};
     tacit__cursor_reset(s);
     return TACIT_OK;
+}
+
+/* Inside a transaction a learner's row is read once, and what is accepted is written at its end. Should
+ * there be more learners than places, the one that is there longest is written and gives its place away. */
+tacit_status tacit__vault_get_terms(tacit__vault *vault, int64_t learner, tacit__vault_terms **out,
+                                    tacit_error *err)
+{
+    const bool inside = tacit__connection_in_transaction(vault->db);
+    for (size_t i = 0; inside && i < vault->n_terms; i++)
+        if (vault->terms[i].learner == learner) {
+            *out = &vault->terms[i];
+            return TACIT_OK;
+        }
+    if (!inside || vault->n_terms == TACIT__VAULT_TOUCHED) {
+        TRY(tacit__vault_write_terms(vault, err));
+        vault->n_terms = 0;
+    }
+    *out = &vault->terms[vault->n_terms];
+    TRY(read_terms(vault, learner, *out, err));
+    vault->n_terms += inside;
+    return TACIT_OK;
+}
+
+static tacit_status write_accepted(tacit__vault *vault, tacit__vault_terms *t, tacit_error *err)
+{
+    t->changed = false;
+    return tacit__connection_write(vault->db, SQL_ACCEPT,
+                                   "UPDATE learner SET accepted=? WHERE id=?", err, "ii",
+                                   (int64_t)t->accepted, t->learner);
+}
+
+tacit_status tacit__vault_accept(tacit__vault *vault, tacit__vault_terms *t, tacit_error *err)
+{
+    TACIT__REQUIRE(t->accepted < t->limit);
+    t->accepted++;
+    t->changed = true;
+    return tacit__connection_in_transaction(vault->db) ? TACIT_OK : write_accepted(vault, t, err);
+}
+
+tacit_status tacit__vault_write_terms(tacit__vault *vault, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < vault->n_terms && status == TACIT_OK; i++)
+        if (vault->terms[i].changed)
+            status = write_accepted(vault, &vault->terms[i], err);
+    return status;
 }
 
 tacit_status tacit__vault_may_return(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                      bool *may, tacit_error *err)
 {
-    terms t = {0};
-    TRY(read_terms(vault, learner, &t, err));
-    *may = t.visits > 1;
-    return person != NULL || !t.named ? TACIT_OK
-                                      : tacit__fail(err, TACIT_BAD_ARGUMENT,
-                                                    "a user without an id came to a learner that "
-                                                    "counts the visits of each person");
+    tacit__vault_terms *t;
+    TRY(tacit__vault_get_terms(vault, learner, &t, err));
+    *may = t->visits > 1;
+    return person != NULL || !t->named ? TACIT_OK
+                                       : tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                                     "a user without an id came to a learner that "
+                                                     "counts the visits of each person");
 }
 
 /* --- Rows and their tags ------------------------------------------------------------------------ */
@@ -151,9 +192,7 @@ static tacit_status read_person(tacit__vault *vault, int64_t learner, const uint
     tacit__cursor *s;
     bool found;
     *out = (tacit__person_visits){0};
-    TRY(tacit__connection_prepare(
-        vault->db, SQL_VISITS,
-        "SELECT visits, last_place, tag FROM person WHERE learner=? AND hash=?", &s, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_VISITS, TACIT__SQL_VISITS, &s, err));
     tacit__cursor_bind_int(s, 1, learner);
     tacit__cursor_bind_bytes(s, 2, person, TACIT__VAULT_KEY);
     TRY(tacit__cursor_next(s, &found, err));
@@ -167,17 +206,17 @@ static tacit_status read_person(tacit__vault *vault, int64_t learner, const uint
 tacit_status tacit__vault_count_visit(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                       tacit_error *err)
 {
-    terms t = {0};
+    tacit__vault_terms *t;
     tacit__person_visits v = {0};
     uint8_t tag[TACIT__PERSON_TAG];
-    TRY(read_terms(vault, learner, &t, err));
+    TRY(tacit__vault_get_terms(vault, learner, &t, err));
     TRY(read_person(vault, learner, person, &v, err));
-    v = (tacit__person_visits){.visits = v.visits + 1, .last_place = t.accepted};
-    TACIT__REQUIRE(v.visits <= t.visits);
+    v = (tacit__person_visits){.visits = v.visits + 1, .last_place = t->accepted};
+    TACIT__REQUIRE(v.visits <= t->visits);
     make_tag(vault->key_proof, learner, person, &v, tag);
     return tacit__connection_write(
         vault->db, SQL_COUNT_VISIT,
-        "INSERT INTO person VALUES(?,?,NULL,?,?,?) ON CONFLICT DO UPDATE SET"
+        "INSERT INTO person VALUES(?,?,NULL,?,?,?) ON CONFLICT(learner, hash) DO UPDATE SET"
         " visits=excluded.visits, last_place=excluded.last_place,"
         " tag=excluded.tag",
         err, "ibiib", learner, person, (size_t)TACIT__VAULT_KEY, (int64_t)v.visits,
@@ -191,16 +230,16 @@ tacit_status tacit__vault_judge(tacit__vault *vault, int64_t learner,
                                 bool *first, tacit_error *err)
 {
     TACIT__REQUIRE(person != NULL && answer != NULL && first != NULL);
-    terms t = {0};
+    tacit__vault_terms *t;
     tacit__person_visits v = {0};
-    TRY(read_terms(vault, learner, &t, err));
+    TRY(tacit__vault_get_terms(vault, learner, &t, err));
     TRY(read_person(vault, learner, person, &v, err));
     *first = v.visits == 0;
-    if (t.accepted >= t.limit)
+    if (t->accepted >= t->limit)
         *answer = TACIT__VAULT_FULL;
-    else if (v.visits >= t.visits)
+    else if (v.visits >= t->visits)
         *answer = TACIT__VAULT_USED;
-    else if (v.visits > 0 && t.accepted + 1 - v.last_place < t.apart)
+    else if (v.visits > 0 && t->accepted + 1 - v.last_place < t->apart)
         *answer = TACIT__VAULT_SOON;
     else
         *answer = TACIT__VAULT_TAKEN;
@@ -212,11 +251,11 @@ tacit_status tacit__vault_has_used(tacit__vault *vault, int64_t learner,
                                    tacit_error *err)
 {
     TACIT__REQUIRE(person != NULL && used != NULL);
-    terms t = {0};
+    tacit__vault_terms *t;
     tacit__person_visits v = {0};
-    TRY(read_terms(vault, learner, &t, err));
+    TRY(tacit__vault_get_terms(vault, learner, &t, err));
     TRY(read_person(vault, learner, person, &v, err));
-    *used = v.visits >= t.visits;
+    *used = v.visits >= t->visits;
     return TACIT_OK;
 }
 
@@ -242,9 +281,10 @@ tacit_status tacit__vault_save_verdict(tacit__vault *vault, int64_t learner,
                                        tacit__vault_answer verdict, tacit_error *err)
 {
     TACIT__REQUIRE(verdict == TACIT__VAULT_SOON || verdict == TACIT__VAULT_USED);
-    return tacit__connection_write(
-        vault->db, SQL_SAVE_VERDICT, "INSERT OR IGNORE INTO verdict VALUES(?,?,?,?)", err, "ibii",
-        learner, key, (size_t)TACIT__VAULT_KEY, opened, (int64_t)(verdict == TACIT__VAULT_SOON));
+    return tacit__connection_write(vault->db, SQL_SAVE_VERDICT,
+                                   "INSERT INTO verdict VALUES(?,?,?,?) ON CONFLICT DO NOTHING",
+                                   err, "ibii", learner, key, (size_t)TACIT__VAULT_KEY, opened,
+                                   (int64_t)(verdict == TACIT__VAULT_SOON));
 }
 
 tacit_status tacit__vault_find_verdict(tacit__vault *vault, int64_t learner,
@@ -254,8 +294,7 @@ tacit_status tacit__vault_find_verdict(tacit__vault *vault, int64_t learner,
     tacit__cursor *s;
     bool found;
     *verdict = TACIT__VAULT_TAKEN;
-    TRY(tacit__connection_prepare(vault->db, SQL_FIND_VERDICT,
-                                  "SELECT soon FROM verdict WHERE learner=? AND key=?", &s, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_FIND_VERDICT, TACIT__SQL_FIND_VERDICT, &s, err));
     tacit__cursor_bind_int(s, 1, learner);
     tacit__cursor_bind_bytes(s, 2, key, TACIT__VAULT_KEY);
     TRY(tacit__cursor_next(s, &found, err));
@@ -330,6 +369,6 @@ tacit_status tacit__vault_retag(tacit__vault *vault, const uint8_t before[TACIT_
                              " person WHERE visits IS NOT NULL AND"
                              " (learner, hash) > (?1, ?2) ORDER BY learner, hash"
                              " LIMIT ?3",
-                             .number = INT64_MIN},
+                             .number = INT64_MIN, .writes = true},
         retag, &c, err);
 }

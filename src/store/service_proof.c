@@ -60,7 +60,7 @@ static tacit_status make_proof(tacit__vault *vault, int64_t learner,
     tacit_status status = append_rows(
         vault, SQL_PROVE,
         "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
-        " shown, edition, tag, visits, apart, named FROM learner WHERE id=?",
+        " shown, edition, tag, visits, apart, named, epoch FROM learner WHERE id=?",
         learner, &all, err);
     if (status == TACIT_OK)
         status = append_rows(vault, SQL_PROVE_LINES,
@@ -91,8 +91,10 @@ static tacit_status make_whole_proof(tacit__vault *vault, uint8_t proof[TACIT__P
     tacit__text all = {0};
     tacit_status status =
         append_rows(vault, SQL_PROVE_META,
-                    "SELECT name, value FROM meta WHERE name IN ('check', 'copy', 'generation',"
-                    " 'identity', 'lives', 'owner', 'secrets', 'unmarked') ORDER BY name",
+                    "SELECT name, value FROM meta WHERE name IN ('check', 'behind', 'copy', "
+                    "'generation', 'gone',"
+                    " 'identity', 'lives', 'owner', 'place', 'secrets', 'unmarked', 'unsafe')"
+                    " ORDER BY name",
                     0, &all, err);
     if (status == TACIT_OK)
         status = append_rows(
@@ -112,16 +114,21 @@ static tacit_status make_whole_proof(tacit__vault *vault, uint8_t proof[TACIT__P
 tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
 {
     TACIT__REQUIRE(vault->n_touched <= TACIT__VAULT_TOUCHED);
+    _Static_assert(sizeof vault->last_proof == TACIT__PROOF_BYTES, "room for a proof");
     uint8_t proof[TACIT__PROOF_BYTES];
     tacit_status status = TACIT_OK;
+    if (vault->n_terms > 0)
+        status = tacit__vault_write_terms(vault, err);
     for (size_t i = 0; i < vault->n_touched && status == TACIT_OK; i++)
         status = write_proof(vault, vault->touched[i], err);
     if (status == TACIT_OK)
         status = make_whole_proof(vault, proof, err);
     if (status == TACIT_OK)
         status = tacit__vault_set_fact(vault, "proof", proof, sizeof proof, err);
-    if (status == TACIT_OK)
+    if (status == TACIT_OK) {
         vault->n_touched = 0;
+        memcpy(vault->last_proof, proof, sizeof proof);
+    }
     return status;
 }
 

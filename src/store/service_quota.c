@@ -11,23 +11,19 @@ tacit_status tacit__vault_find_report(tacit__vault *vault, int64_t learner,
                                       tacit__vault_answer *answer, tacit_error *err)
 {
     tacit__cursor *s;
-    bool found;
-    TRY(tacit__connection_prepare(
-        vault->db, SQL_FIND_REPORT,
-        "SELECT 1, content FROM seen WHERE learner=?1 AND key=?2 UNION ALL"
-        " SELECT 0, content FROM seen WHERE learner=?1 AND content=?3",
-        &s, err));
-    tacit__cursor_bind_int(s, 1, learner);
-    tacit__cursor_bind_bytes(s, 2, key, TACIT__VAULT_KEY);
-    tacit__cursor_bind_bytes(s, 3, content, TACIT__VAULT_KEY);
+    bool found, same;
     *answer = TACIT__VAULT_TAKEN;
-    TRY(tacit__cursor_next(s, &found, err));
-    if (!found)
+    TRY(tacit__vault_is_seen(vault, learner, key, &found, content, &same, err));
+    if (found) {
+        *answer = same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
         return TACIT_OK;
-    size_t size;
-    const void *theirs = tacit__cursor_bytes(s, 1, &size);
-    bool same = size == TACIT__VAULT_KEY && tacit__same_bytes(theirs, content, size);
-    *answer = tacit__cursor_int(s, 0) == 0 || same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
+    }
+    TRY(tacit__connection_prepare(vault->db, SQL_FIND_REPORT, TACIT__SQL_FIND_REPORT, &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, content, TACIT__VAULT_KEY);
+    TRY(tacit__cursor_next(s, &found, err));
+    if (found)
+        *answer = TACIT__VAULT_SEEN;
     tacit__cursor_reset(s);
     return TACIT_OK;
 }
@@ -38,8 +34,7 @@ tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t 
     tacit__cursor *s;
     bool found;
     *used = 0;
-    TRY(tacit__connection_prepare(vault->db, SQL_QUOTA,
-                                  "SELECT used FROM quota WHERE token=? AND day>=?", &s, err));
+    TRY(tacit__connection_prepare(vault->db, SQL_QUOTA, TACIT__SQL_QUOTA, &s, err));
     tacit__cursor_bind_int(s, 1, token);
     tacit__cursor_bind_int(s, 2, day);
     tacit_status status = tacit__cursor_next(s, &found, err);
@@ -55,7 +50,7 @@ tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t token, int64_t 
     return tacit__connection_write(
         vault->db, SQL_USE_QUOTA,
         "INSERT INTO quota VALUES(?,?,1) ON CONFLICT(token) DO UPDATE SET"
-        " used = CASE WHEN excluded.day > day THEN 1 ELSE used + 1 END,"
-        " day = max(day, excluded.day)",
+        " used = CASE WHEN excluded.day > quota.day THEN 1 ELSE quota.used + 1 END,"
+        " day = CASE WHEN excluded.day > quota.day THEN excluded.day ELSE quota.day END",
         err, "ii", token, day);
 }

@@ -4,6 +4,7 @@
  * envelope that holds these keys under the new master key: whatever the moment of a crash, the store is
  * all under the old key or all under the new one. Keys of tickets, of requests' names and of people's
  * hashes stay (service_facts.c). */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -64,9 +65,6 @@ static tacit_status reseal_row(tacit__vault *vault, tacit__cursor *row, void *co
 static tacit_status reseal_rows(tacit__vault *vault, const change *c, tacit_error *err)
 {
     sealed_table tables[] = {
-        {"SELECT number, NULL, data FROM input WHERE number > ?1 AND ?2 IS NOT NULL"
-         " ORDER BY number LIMIT ?3",
-         "UPDATE input SET data=? WHERE number=?", SQL_RESEAL_INPUT, true, false, c},
         {"SELECT learner, key, data FROM open WHERE (learner, key) > (?1, ?2)"
          " ORDER BY learner, key LIMIT ?3",
          "UPDATE open SET data=? WHERE learner=? AND key=?", SQL_RESEAL_OPEN, true, true, c},
@@ -77,9 +75,42 @@ static tacit_status reseal_rows(tacit__vault *vault, const change *c, tacit_erro
          "UPDATE decision SET data=? WHERE number=?", SQL_RESEAL_DECISION, true, false, c}};
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == TACIT_OK; i++)
-        status = tacit__vault_walk(vault, &(tacit__table_walk){tables[i].rows, .number = INT64_MIN},
-                                   reseal_row, &tables[i], err);
+        status = tacit__vault_walk(
+            vault, &(tacit__table_walk){tables[i].rows, .number = INT64_MIN, .writes = true},
+            reseal_row, &tables[i], err);
     return status;
+}
+
+typedef struct learner_change {
+    const change *change;
+    int64_t learner;
+} learner_change;
+
+static tacit_status reseal_input(tacit__vault *vault, tacit__cursor *row, void *context,
+                                 tacit_error *err)
+{
+    const learner_change *c = context;
+    size_t size;
+    const void *data = tacit__cursor_bytes(row, 2, &size);
+    uint8_t *out = NULL;
+    TRY(reseal(vault, c->change, data, size, &out, err));
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_RESEAL_INPUT, "UPDATE input SET data=? WHERE learner=? AND number=?", err,
+        "bii", out, size, c->learner, tacit__cursor_int(row, 0));
+    tacit__free(out);
+    return status;
+}
+
+static tacit_status reseal_inputs(tacit__vault *vault, int64_t id, void *context, tacit_error *err)
+{
+    char sql[200];
+    learner_change c = {context, id};
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT number, NULL, data FROM input WHERE learner=%lld AND number > ?1 AND ?2"
+                   " IS NOT NULL ORDER BY number LIMIT ?3",
+                   (long long)id);
+    return tacit__vault_walk(vault, &(tacit__table_walk){sql, .number = INT64_MIN, .writes = true},
+                             reseal_input, &c, err);
 }
 
 static tacit_status reseal_state(tacit__vault *vault, int64_t id, void *context, tacit_error *err)
@@ -113,6 +144,7 @@ static tacit_status change_all(tacit__vault *vault, change *c, const uint8_t *ke
     memcpy(c->proof_after, vault->key_proof, sizeof c->proof_after);
     tacit__vault_swap_keys(vault, c->others);
     TRY(reseal_rows(vault, c, err));
+    TRY(tacit__vault_each_learner(vault, reseal_inputs, c, err));
     TRY(tacit__vault_retag(vault, c->proof_before, c->proof_after, err));
     TRY(tacit__vault_each_learner(vault, reseal_state, c, err));
     tacit__vault_swap_keys(vault, c->others);

@@ -18,14 +18,14 @@ static const char schema[] =
     "CREATE TABLE learner(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, fingerprint BLOB,"
     " users_limit INTEGER, accepted INTEGER, users INTEGER, refused INTEGER, version INTEGER,"
     " taken INTEGER, shown INTEGER, edition INTEGER, tag BLOB, proof BLOB, visits INTEGER,"
-    " apart INTEGER, named INTEGER);"
+    " apart INTEGER, named INTEGER, epoch INTEGER);"
     "CREATE TABLE state(learner INTEGER, edition INTEGER, part INTEGER, data BLOB,"
     " PRIMARY KEY(learner, edition, part));"
     "CREATE TABLE open(learner INTEGER, key BLOB, opened INTEGER, data BLOB,"
     " PRIMARY KEY(learner, key)) WITHOUT ROWID;"
     "CREATE INDEX open_by_age ON open(opened);"
-    "CREATE TABLE input(number INTEGER PRIMARY KEY AUTOINCREMENT, learner INTEGER, data BLOB);"
-    "CREATE INDEX input_by_learner ON input(learner, number);"
+    "CREATE TABLE input(learner INTEGER, number INTEGER, data BLOB, PRIMARY KEY(learner, number))"
+    " WITHOUT ROWID;"
     "CREATE TABLE seen(learner INTEGER, key BLOB, content BLOB, PRIMARY KEY(learner, key))"
     " WITHOUT ROWID;"
     "CREATE INDEX seen_by_content ON seen(learner, content) WHERE content IS NOT NULL;"
@@ -50,6 +50,11 @@ static const char schema[] =
     "CREATE TABLE adoption(number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, learner INTEGER,"
     " users INTEGER, lives INTEGER);"
     "CREATE TABLE decision(number INTEGER PRIMARY KEY AUTOINCREMENT, learner INTEGER, data BLOB);";
+
+const char *tacit__vault_schema(void)
+{
+    return schema;
+}
 
 /* "CREATE TABLE name(" -> name */
 static const char *name_of(const char *statement, int *length)

@@ -53,6 +53,16 @@ void tacit__vault_when_fenced(tacit__vault *vault, void (*call)(void *context), 
     vault->fenced_context = context;
 }
 
+bool tacit__vault_is_shared(const tacit__vault *vault)
+{
+    return vault->backend->shared;
+}
+
+bool tacit__vault_is_unsafe(const tacit__vault *vault)
+{
+    return vault->was_unsafe;
+}
+
 uint64_t tacit__vault_lives(const tacit__vault *vault)
 {
     return vault->lives;
@@ -153,10 +163,11 @@ static bool is_in_place(const tacit__vault *vault)
 
 /* The log has the store's name, so it belongs to the new owner: it is neither brought into our file nor
  * removed. */
-static tacit_status fence(tacit__vault *vault, const char *what, tacit_error *err)
+tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_error *err)
 {
-    (void)sqlite3_db_config(tacit__sqlite_of(vault->db)->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
-                            1, (int *)NULL);
+    if (vault->backend == &tacit__backend_sqlite)
+        (void)sqlite3_db_config(tacit__sqlite_of(vault->db)->handle,
+                                SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
     if (atomic_exchange(&vault->standing, (int)TACIT__STANDING_FENCED) !=
             (int)TACIT__STANDING_FENCED &&
         vault->fenced != NULL)
@@ -167,8 +178,9 @@ static tacit_status fence(tacit__vault *vault, const char *what, tacit_error *er
 
 tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err)
 {
-    return is_in_place(vault) ? TACIT_OK
-                              : fence(vault, "the file was moved, removed or replaced", err);
+    return is_in_place(vault)
+               ? TACIT_OK
+               : tacit__vault_fence(vault, "the file was moved, removed or replaced", err);
 }
 
 bool tacit__vault_has_log(tacit__vault *vault)
@@ -185,7 +197,7 @@ tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
     tacit__cursor *s;
     bool found = false;
     if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
-        return fence(vault, "another server has taken over the store", err);
+        return tacit__vault_fence(vault, "another server has taken over the store", err);
     TRY(tacit__vault_check_place(vault, err));
     TRY(tacit__connection_prepare(vault->db, SQL_OWNER, "SELECT value FROM meta WHERE name='owner'",
                                   &s, err));
@@ -194,5 +206,6 @@ tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
     const void *owner = found ? tacit__cursor_bytes(s, 0, &size) : NULL;
     bool ours = size == sizeof vault->owner && memcmp(owner, vault->owner, size) == 0;
     tacit__cursor_reset(s);
-    return ours ? TACIT_OK : fence(vault, "another server has taken over the store", err);
+    return ours ? TACIT_OK
+                : tacit__vault_fence(vault, "another server has taken over the store", err);
 }

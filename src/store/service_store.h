@@ -16,14 +16,11 @@
  *     event     what was done to the store, and when; public
  *     adoption  when the store was adopted although its original may have continued
  *     decision  a record of decisions, sealed, if the operator asks for one
- *
  * The counters and the ledger are readable without the key, but a proof binds them to the state
  * (service_proof.c), so a change is detected.
- *
  * All raw data are sealed with keys under the master key, and deleted pages are overwritten. An input
  * stays until a saved state contains it; what a billboard shows is in the ledger before the billboard is
  * published.
- *
  * One process serves from a vault: locks on the file and beside it ensure that, and every transaction
  * checks that the process is still the owner. Meanwhile tools may read the vault and change tokens.
  * Outside the store, STORE.mark records how far the store has come, so a store that went back is detected
@@ -54,10 +51,26 @@ typedef enum tacit__vault_use {
 TACIT_MUST_USE tacit_status tacit__vault_open(const char *path, tacit__vault_use use,
                                               const uint8_t *key, tacit__vault **out,
                                               tacit_error *err);
-/* The same with the mark at another path than STORE.mark; NULL: there. */
-TACIT_MUST_USE tacit_status tacit__vault_open_marked(const char *path, const char *mark,
-                                                     tacit__vault_use use, const uint8_t *key,
-                                                     tacit__vault **out, tacit_error *err);
+/* The same with the mark at another path than STORE.mark; NULL: there. `unsafe`: also on a server that may
+ * lose what it has acknowledged; the store remembers that. */
+typedef struct tacit__vault_place {
+    const char *path, *mark;
+    bool unsafe;
+} tacit__vault_place;
+TACIT_MUST_USE tacit_status tacit__vault_open_at(const tacit__vault_place *place,
+                                                 tacit__vault_use use, const uint8_t *key,
+                                                 tacit__vault **out, tacit_error *err);
+/* Whether this is the name of a PostgreSQL database, and not of a file: a URI, or words of libpq. */
+bool tacit__vault_is_remote(const char *path);
+/* For messages: without a password. */
+void tacit__vault_describe(const char *path, char *out, size_t size);
+/* Makes the tables of a store in a database. */
+TACIT_MUST_USE tacit_status tacit__vault_init(const tacit__vault_place *place, const uint8_t *key,
+                                              tacit_error *err);
+/* Several processes may serve from it. */
+bool tacit__vault_is_shared(const tacit__vault *vault);
+/* It was served on a server that may lose what it has acknowledged. */
+bool tacit__vault_is_unsafe(const tacit__vault *vault);
 void tacit__vault_close(tacit__vault *vault);
 
 /* Whether the service may learn from the store. In every standing but FINE it decides, and accepts no data
@@ -127,6 +140,8 @@ typedef struct tacit__vault_learner {
     uint64_t visits;  /* of one person, at most (0: 1), and how many users apart, at least (0: 1) */
     uint64_t apart;
     bool named; /* all of its users have an id, so that the visits of all people are its users */
+    uint64_t epoch;  /* how often the process that learns has changed */
+    int64_t session; /* of the lease; see tacit__vault_lease */
 } tacit__vault_learner;
 
 /* *found is false, and nothing else is set, if there is none of this name. *state (to be freed with
@@ -135,11 +150,37 @@ TACIT_MUST_USE tacit_status tacit__vault_find_learner(tacit__vault *vault, const
                                                       bool *found, tacit__vault_learner *learner,
                                                       uint8_t **state, size_t *state_size,
                                                       tacit_error *err);
+/* How many users each learner has accepted, whoever has. */
+TACIT_MUST_USE tacit_status tacit__vault_count_accepted(tacit__vault *vault,
+                                                        void (*each)(void *context, int64_t learner,
+                                                                     uint64_t accepted),
+                                                        void *context, tacit_error *err);
 /* A new one; learner->id is set. */
 TACIT_MUST_USE tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
                                                      tacit__vault_learner *learner,
                                                      const uint8_t *state, size_t state_size,
                                                      tacit_error *err);
+
+/* --- Who learns ---------------------------------------------------------------------------------- */
+
+/* Tries to get the lease of a learner, or keeps it: at most one process has it, and must call this again
+ * within a second or so. Not `wanted`: gives it back. By a vault of its own, whose session the lease
+ * belongs to. */
+TACIT_MUST_USE tacit_status tacit__vault_lease(tacit__vault *vault, int64_t learner, bool wanted,
+                                               bool *held, tacit_error *err);
+/* The session that leases of this vault belong to. */
+int64_t tacit__vault_session(const tacit__vault *vault);
+/* A new epoch: whoever learned before can write nothing more of this learner. FENCED: the lease is gone. */
+TACIT_MUST_USE tacit_status tacit__vault_take_over(tacit__vault *vault,
+                                                   tacit__vault_learner *learner, tacit_error *err);
+/* FENCED if another process learns: by the lease, or by the epoch. In the transaction that writes. */
+TACIT_MUST_USE tacit_status tacit__vault_check_lease(tacit__vault *vault,
+                                                     const tacit__vault_learner *learner,
+                                                     tacit_error *err);
+/* Waits until another process has written, at most so long; *news if so. Finds out whether the store went
+ * back, which `served`, the vault that this process writes to, is then told. */
+TACIT_MUST_USE tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int ms,
+                                               bool *news, tacit_error *err);
 
 /* One line of the ledger. */
 typedef struct tacit__vault_line {
@@ -232,6 +273,13 @@ TACIT_MUST_USE tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t l
                                                   const uint8_t *person, const uint8_t *content,
                                                   const void *data, size_t size,
                                                   tacit__vault_answer *answer, tacit_error *err);
+
+/* What `add_user` and what comes before it will ask for: a far database can then be asked for many users at
+ * once. `person` and `content` may be NULL. Nothing else comes of it. */
+void tacit__vault_expect_user(tacit__vault *vault, int64_t learner,
+                              const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                              const uint8_t *content, bool returns);
+void tacit__vault_expect_quota(tacit__vault *vault, int64_t token, int64_t day);
 
 /* Whether a report was accepted, by its key or, under any key, by its content: SEEN, CHANGED (other data
  * under this key), or TAKEN if it is new. */
@@ -442,6 +490,10 @@ TACIT_MUST_USE tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_er
 TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err);
 /* The format that the file had when it was opened, and the present one. */
 int64_t tacit__vault_previous_format(const tacit__vault *vault, int64_t *present);
+/* Takes a store over, with everything that is in it, into one that was just made, opened as a tool; the
+ * source, opened to serve, is gone from then on. */
+TACIT_MUST_USE tacit_status tacit__vault_move(tacit__vault *from, tacit__vault *to,
+                                              tacit_error *err);
 /* Seals everything anew, by keys that are sealed under another master key. For a vault that was opened to
  * serve. */
 TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key,

@@ -5,24 +5,36 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "store/backend.h"
 #include "store/driver.h"
 #include "store/service_store.h"
 
 enum {
-    TACIT__VAULT_FORMAT = 6,
+    TACIT__VAULT_FORMAT = 7,
     TACIT__OWNER_BYTES = 16,
     TACIT__VAULT_TOUCHED = 64,
     TACIT__VAULT_BUSY_MS = 5000
 };
 
+/* What decides whether a user is taken: a learner's row, as it is in the transaction that is under way. */
+typedef struct tacit__vault_terms {
+    int64_t learner;
+    uint64_t visits, apart, accepted, limit;
+    bool named;
+    bool changed; /* `accepted` is ahead of the row */
+} tacit__vault_terms;
+
 struct tacit__vault {
+    const tacit__backend *backend;
     tacit__connection *db;
     char path[TACIT__DB_PATH]; /* of the file, or what else names the store */
     tacit__vault_use use;
     int lock;  /* descriptor of the lock file, or -1 */
     int file;  /* of the store itself, with its lock; closed after SQLite's, or -1 */
     bool made; /* with the lock: the store was made before */
-    bool keyed, copy, answers_counted;
+    bool keyed, copy, behind, answers_counted;
+    bool unsafe; /* asked for; and it has been so */
+    bool was_unsafe;
     bool owned;       /* this process has written its owner into the store */
     bool unmarked;    /* the mark is still to be written */
     uint64_t answers; /* rows of that table, if they were counted */
@@ -37,11 +49,18 @@ struct tacit__vault {
     void *fenced_context;
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
     uint64_t generation, lives;            /* as they are on disk */
+    uint8_t last_proof[32];                /* over all, of the last transaction */
+    uint8_t secrets_tag[16];               /* of the keys as they are sealed */
+    char place[64];                        /* of the database that the facts were written in */
+    struct tacit__pg_line *line;           /* store/postgres_line.c */
     uint64_t marked_lives;                 /* by the mark, of this life or of another; or 0 */
+    uint8_t marked_stamp[32];              /* of a mark that has one */
     bool mark_foreign;                     /* there is one, under a key of another store */
     int64_t came_from;                     /* the format that was found */
     int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
     size_t n_touched;
+    tacit__vault_terms terms[TACIT__VAULT_TOUCHED + 1];
+    size_t n_terms;
 
     char mark_path[TACIT__DB_PATH + 8];
     bool mark_named; /* by the service file; else it goes by the store's name */
@@ -118,7 +137,32 @@ enum {
     SQL_RESEAL_DECISION,
     SQL_GET_CLOCK,
     SQL_FIND_ID,
+    SQL_FACTS,
+    SQL_COUNT_ACCEPTED,
+    SQL_EPOCH,
+    SQL_SET_EPOCH,
+    SQL_PG_LOCK,
+    SQL_PG_TRAIL,
+    SQL_PG_LEAVE_TRAIL,
+    SQL_PG_CUT_TRAIL,
+    SQL_PG_NOTIFY,
+    SQL_PG_LEASE,
+    SQL_PG_TRY_LOCK,
+    SQL_PG_SESSION,
+    SQL_PG_BEAT,
 };
+
+/* Questions that are asked for each user, and can be expected. */
+#define TACIT__SQL_TERMS                                                                           \
+    "SELECT visits, apart, accepted, users_limit, named FROM learner WHERE id=?"
+#define TACIT__SQL_CLAIMED "SELECT key FROM person WHERE learner=? AND hash=?"
+#define TACIT__SQL_VISITS "SELECT visits, last_place, tag FROM person WHERE learner=? AND hash=?"
+#define TACIT__SQL_IS_SEEN "SELECT content FROM seen WHERE learner=? AND key=?"
+#define TACIT__SQL_FIND_REPORT "SELECT 1 FROM seen WHERE learner=? AND content=?"
+#define TACIT__SQL_GET_EPISODE "SELECT data FROM open WHERE learner=? AND key=?"
+#define TACIT__SQL_FIND_VERDICT "SELECT soon FROM verdict WHERE learner=? AND key=?"
+#define TACIT__SQL_FACTS "SELECT name, value FROM meta ORDER BY name"
+#define TACIT__SQL_QUOTA "SELECT used FROM quota WHERE token=? AND day>=?"
 
 /* Opens what was sealed with this key; to be freed with tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *key,
@@ -175,6 +219,8 @@ TACIT_MUST_USE tacit_status tacit__vault_seal_keys(tacit__vault *vault, const ui
 
 /* --- Format (service_schema.c, service_migrate.c) ----------------------------------------------- */
 
+/* All tables, in the words of SQLite. */
+const char *tacit__vault_schema(void);
 /* Makes what of the schema is not there yet. */
 TACIT_MUST_USE tacit_status tacit__vault_create_tables(tacit__vault *vault, tacit_error *err);
 /* The number of the format; CORRUPT if it is no store. */
@@ -192,6 +238,8 @@ TACIT_MUST_USE tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t fo
 
 /* --- The mark (service_mark.c) ------------------------------------------------------------------ */
 
+/* How far a database has come, as far as this process knows (postgres_line.c). */
+void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint8_t stamp[32]);
 /* How high the mark stands: *found is false if there is none, or none of this store. */
 TACIT_MUST_USE tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *generation,
                                              tacit_error *err);
@@ -204,6 +252,8 @@ TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tac
 
 /* By the mark alone, which must have been read before the vault's facts. */
 tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark);
+/* The sentence, and the call, of a vault that must write nothing more. */
+tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_error *err);
 /* Decides whether the service may learn from this store, by the store and its mark. */
 TACIT_MUST_USE tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err);
 /* This process is the owner from now on. SYSTEM: another process wrote since the facts were read. */
@@ -221,6 +271,31 @@ TACIT_MUST_USE tacit_status tacit__vault_check_pages(tacit__vault *vault, tacit_
 /* Sums that a glance can check; *why is NULL if they hold, else the sentence that does not. */
 TACIT_MUST_USE tacit_status tacit__vault_check_sums(tacit__vault *vault, const char **why,
                                                     tacit_error *err);
+
+/* --- Users (service_users.c) ------------------------------------------------------------------------ */
+
+/* The learner's terms; valid until the transaction ends, or others' are asked for outside of one. */
+TACIT_MUST_USE tacit_status tacit__vault_get_terms(tacit__vault *vault, int64_t learner,
+                                                   tacit__vault_terms **out, tacit_error *err);
+/* One more user; on disk with the transaction, by `write_terms`. */
+TACIT_MUST_USE tacit_status tacit__vault_accept(tacit__vault *vault, tacit__vault_terms *terms,
+                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_write_terms(tacit__vault *vault, tacit_error *err);
+/* *same, if wanted: what was seen is not known to be something else than `content`. */
+TACIT_MUST_USE tacit_status tacit__vault_is_seen(tacit__vault *vault, int64_t learner,
+                                                 const uint8_t *key, bool *seen,
+                                                 const uint8_t *content, bool *same,
+                                                 tacit_error *err);
+/* An input in its place, sealed with it; and opened. CORRUPT: it is another one's. */
+TACIT_MUST_USE tacit_status tacit__vault_put_input(tacit__vault *vault, int64_t learner,
+                                                   int64_t number,
+                                                   const uint8_t key[TACIT__VAULT_KEY],
+                                                   const void *data, size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_open_input(const tacit__vault *vault, int64_t learner,
+                                                    int64_t number, const void *sealed,
+                                                    size_t sealed_size,
+                                                    uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
+                                                    size_t *size, tacit_error *err);
 
 /* --- People who come back (service_people.c) ---------------------------------------------------- */
 
@@ -295,6 +370,7 @@ void tacit__vault_end_snapshot(tacit__vault *vault, bool alone);
 typedef struct tacit__table_walk {
     const char *sql;
     int64_t number; /* where it begins, and goes on */
+    bool writes; /* `each` changes the row: then one at a time, where it would meet the row again */
     uint8_t name[64];
     size_t name_size;
 } tacit__table_walk;
@@ -314,8 +390,16 @@ typedef tacit_status tacit__vault_each(tacit__vault *vault, int64_t id, void *co
 TACIT_MUST_USE tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit__vault_each *each,
                                                       void *context, tacit_error *err);
 
-/* Brings the log into the file and cuts it; false: a reader prevents it. */
-bool tacit__vault_truncate_file(tacit__vault *vault);
+/* --- SQLite's log (service_log.c) ---------------------------------------------------------------- */
+
+void tacit__log_watch(tacit__vault *vault);
+bool tacit__log_is_long(tacit__vault *vault, int pages);
+void tacit__log_empty(tacit__vault *vault);
+/* Brings it into the file and cuts it; false: a reader prevents it. */
+bool tacit__log_truncate(tacit__vault *vault);
+/* tacit__vault_backup of a file. */
+TACIT_MUST_USE tacit_status tacit__vault_copy_file(tacit__vault *vault, const char *path,
+                                                   tacit_error *err);
 
 /* What changed in a file's directory is on disk. */
 TACIT_MUST_USE tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err);

@@ -31,8 +31,7 @@ tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
     tacit__cursor *row;
     bool found;
     tacit_status status =
-        exists(vault, SQL_CLAIMED, "SELECT key FROM person WHERE learner=? AND hash=?", learner,
-               person, &found, &row, err);
+        exists(vault, SQL_CLAIMED, TACIT__SQL_CLAIMED, learner, person, &found, &row, err);
     size_t size = 0;
     const void *theirs = status == TACIT_OK && found ? tacit__cursor_bytes(row, 0, &size) : NULL;
     *has = found && !(size == TACIT__VAULT_KEY && key != NULL && memcmp(theirs, key, size) == 0);
@@ -67,19 +66,18 @@ static tacit_status claim_person(tacit__vault *vault, int64_t learner, const uin
     if (person == NULL)
         return TACIT_OK;
     return tacit__connection_write(vault->db, SQL_CLAIM,
-                                   "INSERT OR IGNORE INTO person(learner, hash, key)"
-                                   " VALUES(?,?,?)",
+                                   "INSERT INTO person(learner, hash, key)"
+                                   " VALUES(?,?,?) ON CONFLICT DO NOTHING",
                                    err, "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key,
                                    (size_t)TACIT__VAULT_KEY);
 }
 
 /* *same, if wanted: what was seen is not known to be something else than `content`. */
-static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t *key, bool *seen,
-                            const uint8_t *content, bool *same, tacit_error *err)
+tacit_status tacit__vault_is_seen(tacit__vault *vault, int64_t learner, const uint8_t *key,
+                                  bool *seen, const uint8_t *content, bool *same, tacit_error *err)
 {
     tacit__cursor *row;
-    TRY(exists(vault, SQL_IS_SEEN, "SELECT content FROM seen WHERE learner=? AND key=?", learner,
-               key, seen, &row, err));
+    TRY(exists(vault, SQL_IS_SEEN, TACIT__SQL_IS_SEEN, learner, key, seen, &row, err));
     if (same != NULL) {
         size_t size = 0;
         const void *theirs = *seen ? tacit__cursor_bytes(row, 0, &size) : NULL;
@@ -90,26 +88,64 @@ static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t 
     return TACIT_OK;
 }
 
-/* An input for the learner, with the name that it came under, sealed together. */
-static tacit_status add_input(tacit__vault *vault, int64_t learner, const uint8_t *key,
-                              const void *data, size_t size, tacit_error *err)
+/* What is sealed of an input, after the data: the name that it came under, and its place. Whoever can
+ * write to the store, but has no key, cannot exchange two of them. */
+typedef struct input_tail {
+    uint8_t key[TACIT__VAULT_KEY];
+    int64_t learner, number;
+} input_tail;
+
+/* An input for the learner. */
+static tacit_status add_input(tacit__vault *vault, const input_tail *tail, const void *data,
+                              size_t size, tacit_error *err)
 {
-    const size_t whole = size + TACIT__VAULT_KEY;
+    const size_t whole = size + sizeof *tail;
     uint8_t *plain = tacit__alloc(whole, 1), *sealed = tacit__alloc(whole + TACIT__SEAL_BYTES, 1);
     tacit_status status = TACIT_OK;
     if (plain == NULL || sealed == NULL) {
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     } else {
         memcpy(plain, data, size);
-        memcpy(plain + size, key, TACIT__VAULT_KEY);
+        memcpy(plain + size, tail, sizeof *tail);
         tacit__seal(vault->key_input, plain, whole, sealed);
-        status = tacit__connection_write(vault->db, SQL_ADD_INPUT,
-                                         "INSERT INTO input(learner, data) VALUES(?,?)", err, "ib",
-                                         learner, sealed, whole + TACIT__SEAL_BYTES);
+        status = tacit__connection_write(
+            vault->db, SQL_ADD_INPUT, "INSERT INTO input VALUES(?,?,?)", err, "iib", tail->learner,
+            tail->number, sealed, whole + TACIT__SEAL_BYTES);
     }
     tacit__free_secret(plain, whole);
     tacit__free(sealed);
     return status;
+}
+
+tacit_status tacit__vault_put_input(tacit__vault *vault, int64_t learner, int64_t number,
+                                    const uint8_t key[TACIT__VAULT_KEY], const void *data,
+                                    size_t size, tacit_error *err)
+{
+    input_tail tail = {.learner = learner, .number = number};
+    memcpy(tail.key, key, sizeof tail.key);
+    return add_input(vault, &tail, data, size, err);
+}
+
+tacit_status tacit__vault_open_input(const tacit__vault *vault, int64_t learner, int64_t number,
+                                     const void *sealed, size_t sealed_size,
+                                     uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
+                                     tacit_error *err)
+{
+    input_tail tail;
+    TRY(tacit__vault_open_sealed(vault, vault->key_input, sealed, sealed_size, data, size, err));
+    const bool whole = *size > sizeof tail;
+    if (whole)
+        memcpy(&tail, *data + *size - sizeof tail, sizeof tail);
+    if (!whole || tail.learner != learner || tail.number != number) {
+        tacit__free_secret(*data, *size);
+        *data = NULL;
+        *size = 0;
+        return tacit__fail(err, TACIT_CORRUPT, "%.200s: an input is damaged, or not in its place",
+                           vault->path);
+    }
+    *size -= sizeof tail;
+    memcpy(key, tail.key, TACIT__VAULT_KEY);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
@@ -120,7 +156,7 @@ tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
     TACIT__REQUIRE(vault->keyed && data != NULL);
     bool seen = false, same = true, returns = false;
     *answer = TACIT__VAULT_TAKEN;
-    TRY(is_seen(vault, learner, key, &seen, content, &same, err));
+    TRY(tacit__vault_is_seen(vault, learner, key, &seen, content, &same, err));
     if (seen) {
         *answer = same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
         return TACIT_OK;
@@ -131,14 +167,13 @@ tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
         return tacit__vault_end_episode(vault, learner, key, NULL, err);
     if (*answer == TACIT__VAULT_PERSON || tacit__vault_standing(vault) != TACIT__STANDING_FINE)
         return TACIT_OK;
-    TRY(tacit__connection_write(vault->db, SQL_ACCEPT,
-                                "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
-                                " accepted<users_limit",
-                                err, "i", learner));
-    uint64_t n = 0;
-    TRY(tacit__connection_changes(vault->db, &n, err));
-    if (n == 0)
+    tacit__vault_terms *terms;
+    TRY(tacit__vault_get_terms(vault, learner, &terms, err));
+    if (terms->accepted >= terms->limit)
         *answer = TACIT__VAULT_FULL;
+    else
+        TRY(tacit__vault_accept(vault, terms, err));
+    const int64_t number = (int64_t)terms->accepted;
     TRY(tacit__vault_prove(vault, learner, err));
     /* the episode is finished, whether it counts or not */
     TRY(tacit__connection_write(vault->db, SQL_DELETE_EPISODE,
@@ -157,7 +192,7 @@ tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
     TRY(tacit__connection_write(vault->db, SQL_ADD_SEEN, "INSERT INTO seen VALUES(?,?,?)", err,
                                 "ibb", learner, key, (size_t)TACIT__VAULT_KEY, content,
                                 content != NULL ? (size_t)TACIT__VAULT_KEY : 0));
-    return add_input(vault, learner, key, data, size, err);
+    return tacit__vault_put_input(vault, learner, number, key, data, size, err);
 }
 
 tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
@@ -167,7 +202,7 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
 {
     TACIT__REQUIRE(vault->keyed && data != NULL && size > 0);
     bool seen = false;
-    TRY(is_seen(vault, learner, key, &seen, NULL, NULL, err));
+    TRY(tacit__vault_is_seen(vault, learner, key, &seen, NULL, NULL, err));
     *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
     if (!seen)
         TRY(check_person(vault, learner, person, key, false, answer, err));
@@ -178,9 +213,12 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    tacit_status status = tacit__connection_write(
-        vault->db, SQL_SAVE_EPISODE, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)", err, "ibib",
-        learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed, size + TACIT__SEAL_BYTES);
+    tacit_status status =
+        tacit__connection_write(vault->db, SQL_SAVE_EPISODE,
+                                "INSERT INTO open VALUES(?,?,?,?) ON CONFLICT(learner, key) DO"
+                                " UPDATE SET opened=excluded.opened, data=excluded.data",
+                                err, "ibib", learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed,
+                                size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     return status;
 }
@@ -188,15 +226,11 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
 tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                   tacit_error *err)
 {
-    tacit__cursor *s;
+    tacit__vault_terms *terms;
     *full = false;
-    TRY(tacit__connection_prepare(vault->db, SQL_IS_FULL,
-                                  "SELECT 1 FROM learner WHERE id=? AND accepted>=users_limit", &s,
-                                  err));
-    tacit__cursor_bind_int(s, 1, learner);
-    tacit_status status = tacit__cursor_next(s, full, err);
-    tacit__cursor_reset(s);
-    return status;
+    TRY(tacit__vault_get_terms(vault, learner, &terms, err));
+    *full = terms->accepted >= terms->limit;
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
@@ -208,8 +242,7 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
     *size = 0;
     *data = NULL;
     tacit_status status =
-        exists(vault, SQL_GET_EPISODE, "SELECT data FROM open WHERE learner=? AND key=?", learner,
-               key, &found, &row, err);
+        exists(vault, SQL_GET_EPISODE, TACIT__SQL_GET_EPISODE, learner, key, &found, &row, err);
     if (status == TACIT_OK && found) {
         size_t n;
         const void *sealed = tacit__cursor_bytes(row, 0, &n);
@@ -218,7 +251,7 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
     }
     *seen = false;
     if (status == TACIT_OK && !found)
-        status = is_seen(vault, learner, key, seen, NULL, NULL, err);
+        status = tacit__vault_is_seen(vault, learner, key, seen, NULL, NULL, err);
     return status;
 }
 
@@ -244,17 +277,7 @@ tacit_status tacit__vault_next_input(tacit__vault *vault, int64_t learner, int64
     const void *sealed = tacit__cursor_bytes(s, 1, &n);
     *number = tacit__cursor_int(s, 0);
     tacit_status status =
-        tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
+        tacit__vault_open_input(vault, learner, *number, sealed, n, key, data, size, err);
     tacit__cursor_reset(s);
-    if (status == TACIT_OK && *size <= TACIT__VAULT_KEY) {
-        tacit__free_secret(*data, *size);
-        *data = NULL;
-        *size = 0;
-        return tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
-    }
-    if (status == TACIT_OK) {
-        *size -= TACIT__VAULT_KEY;
-        memcpy(key, *data + *size, TACIT__VAULT_KEY);
-    }
     return status;
 }

@@ -108,11 +108,8 @@ tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err)
 
 tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
 {
-    TRY(tacit__connection_run(vault->db, "BEGIN IMMEDIATE", "write", err));
-    if (vault->use != TACIT__VAULT_SERVE)
-        return TACIT_OK;
-    tacit_status status = tacit__vault_check_owner(vault, err);
-    /* the mark must know what is on disk before there is more; only the owner knows how far the store is */
+    tacit_status status = vault->backend->begin(vault, err);
+    /* the mark must know what is on disk before there is more; only who serves knows how far the store is */
     if (status == TACIT_OK && vault->mark_due)
         status = tacit__mark_raise(vault, true, err);
     if (status != TACIT_OK)
@@ -137,13 +134,17 @@ tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
     if (vault->use == TACIT__VAULT_SERVE)
         status = count_transaction(vault, &counted, err);
     if (status == TACIT_OK)
+        status = vault->backend->before_commit(vault, err);
+    if (status == TACIT_OK)
         status = tacit__connection_run(vault->db, "COMMIT", "write", err);
-    if (status != TACIT_OK)
+    vault->n_terms = 0;
+    if (status != TACIT_OK) {
         tacit__vault_undo(vault);
-    else if (vault->use == TACIT__VAULT_SERVE) /* else it is in a file that no one will find */
-        status = tacit__vault_check_place(vault, err);
+        return status;
+    }
+    vault->generation += counted;
+    status = vault->backend->after_commit(vault, err);
     if (status == TACIT_OK && counted) {
-        vault->generation++;
         vault->mark_due = tacit__mark_raise(vault, false, NULL) != TACIT_OK;
     }
     return status;
@@ -153,7 +154,7 @@ void tacit__vault_undo(tacit__vault *vault)
 {
     tacit__connection_reset_all(vault->db);
     vault->answers_counted = false;
-    vault->n_touched = 0;
+    vault->n_touched = vault->n_terms = 0;
     if (tacit__connection_in_transaction(vault->db) &&
         tacit__connection_run(vault->db, "ROLLBACK", "write", NULL) != TACIT_OK)
         return; /* the connection is gone, and the transaction with it */
@@ -168,12 +169,53 @@ tacit_status tacit__vault_finish_transaction(tacit__vault *vault, tacit_status s
     return status;
 }
 
+tacit_status tacit__vault_begin_snapshot(tacit__vault *vault, bool *alone, tacit_error *err)
+{
+    *alone = !tacit__connection_in_transaction(vault->db);
+    return *alone ? tacit__connection_run(vault->db, vault->backend->begin_reading, "read", err)
+                  : TACIT_OK;
+}
+
+void tacit__vault_end_snapshot(tacit__vault *vault, bool alone)
+{
+    if (alone)
+        tacit__vault_undo(vault);
+}
+
+bool tacit__vault_begin_reading(tacit__vault *vault)
+{
+    return vault->backend->keeps_snapshots &&
+           tacit__connection_run(vault->db, vault->backend->begin_reading, "read", NULL) ==
+               TACIT_OK;
+}
+
+void tacit__vault_end_reading(tacit__vault *vault)
+{
+    tacit__vault_undo(vault);
+}
+
+void tacit__vault_watch_log(tacit__vault *vault)
+{
+    if (vault->backend->watch_log != NULL)
+        vault->backend->watch_log(vault);
+}
+
+bool tacit__vault_log_is_long(tacit__vault *vault, int pages)
+{
+    return vault->backend->log_is_long != NULL && vault->backend->log_is_long(vault, pages);
+}
+
+void tacit__vault_empty_log(tacit__vault *vault)
+{
+    vault->backend->empty_log(vault);
+}
+
 bool tacit__vault_truncate_log(tacit__vault *vault)
 {
-    if (!tacit__vault_has_log(vault))
-        return true;
-    const bool truncated = tacit__vault_truncate_file(vault);
-    vault->mark_due = tacit__mark_raise(vault, true, NULL) != TACIT_OK;
+    const bool truncated =
+        vault->backend->truncate_log == NULL || vault->backend->truncate_log(vault);
+    if (tacit__vault_standing(vault) != TACIT__STANDING_FENCED)
+        vault->mark_due = tacit__mark_raise(vault, true, NULL) != TACIT_OK;
     return truncated;
 }
 
@@ -184,16 +226,14 @@ static uint64_t count_at(tacit__cursor *statement, int column)
     return (uint64_t)tacit__cursor_int(statement, column);
 }
 
-tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bool *found,
-                                       tacit__vault_learner *learner, uint8_t **state,
-                                       size_t *state_size, tacit_error *err)
+static tacit_status find_row(tacit__vault *vault, const char *name, bool *found,
+                             tacit__vault_learner *learner, tacit_error *err)
 {
-    TACIT__REQUIRE(state == NULL || state_size != NULL);
     tacit__cursor *s;
     TRY(tacit__connection_prepare(
         vault->db, SQL_FIND_LEARNER,
         "SELECT id, fingerprint, users_limit, accepted, users, refused, version,"
-        " taken, shown, visits, apart, named FROM learner WHERE name = ?",
+        " taken, shown, visits, apart, named, epoch FROM learner WHERE name = ?",
         &s, err));
     tacit__cursor_bind_text(s, 1, name);
     TRY(tacit__cursor_next(s, found, err));
@@ -212,14 +252,44 @@ tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bo
                                       .shown = count_at(s, 8),
                                       .visits = count_at(s, 9),
                                       .apart = count_at(s, 10),
-                                      .named = count_at(s, 11) != 0};
+                                      .named = count_at(s, 11) != 0,
+                                      .epoch = count_at(s, 12)};
     if (size != sizeof learner->fingerprint)
         status = tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is damaged", vault->path);
     else
         memcpy(learner->fingerprint, fingerprint, size);
     tacit__cursor_reset(s);
-    if (status == TACIT_OK && state != NULL)
+    return status;
+}
+
+/* The row and the state are of one moment, whoever writes meanwhile. */
+tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bool *found,
+                                       tacit__vault_learner *learner, uint8_t **state,
+                                       size_t *state_size, tacit_error *err)
+{
+    TACIT__REQUIRE(state == NULL || state_size != NULL);
+    bool alone;
+    if (state == NULL)
+        return find_row(vault, name, found, learner, err);
+    TRY(tacit__vault_begin_snapshot(vault, &alone, err));
+    tacit_status status = find_row(vault, name, found, learner, err);
+    if (status == TACIT_OK && *found)
         status = tacit__vault_open_state(vault, learner->id, state, state_size, err);
+    tacit__vault_end_snapshot(vault, alone);
+    return status;
+}
+
+tacit_status tacit__vault_count_accepted(tacit__vault *vault,
+                                         void (*each)(void *context, int64_t learner,
+                                                      uint64_t accepted),
+                                         void *context, tacit_error *err)
+{
+    tacit__cursor *s;
+    bool more = true;
+    tacit_status status = tacit__connection_prepare(vault->db, SQL_COUNT_ACCEPTED,
+                                                    "SELECT id, accepted FROM learner", &s, err);
+    while (status == TACIT_OK && (status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more)
+        each(context, tacit__cursor_int(s, 0), (uint64_t)tacit__cursor_int(s, 1));
     return status;
 }
 
@@ -246,8 +316,8 @@ tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
     TRY(tacit__connection_write(
         vault->db, SQL_ADD_LEARNER,
         "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
-        " refused, version, taken, shown, edition, visits, apart, named)"
-        " VALUES(?,?,?,0,0,0,?,0,0,0,?,?,?)",
+        " refused, version, taken, shown, edition, visits, apart, named, epoch)"
+        " VALUES(?,?,?,0,0,0,?,0,0,0,?,?,?,0)",
         err, "tbiiiii", name, learner->fingerprint, sizeof learner->fingerprint,
         (int64_t)learner->limit, (int64_t)learner->version, (int64_t)learner->visits,
         (int64_t)learner->apart, (int64_t)learner->named));
@@ -259,8 +329,11 @@ tacit_status tacit__vault_add_point(tacit__vault *vault, int64_t learner,
                                     const tacit__vault_point *point, tacit_error *err)
 {
     /* NaN is bound as NULL by SQLite */
-    return tacit__connection_write(vault->db, SQL_ADD_POINT,
-                                   "INSERT OR REPLACE INTO history VALUES(?,?,?,?,?,?)", err,
-                                   "iiiirr", learner, (int64_t)point->users, (int64_t)time(NULL),
-                                   (int64_t)point->version, point->reward, point->error);
+    return tacit__connection_write(
+        vault->db, SQL_ADD_POINT,
+        "INSERT INTO history VALUES(?,?,?,?,?,?) ON CONFLICT(learner, users) DO"
+        " UPDATE SET at=excluded.at, version=excluded.version,"
+        " reward=excluded.reward, error=excluded.error",
+        err, "iiiirr", learner, (int64_t)point->users, (int64_t)time(NULL), (int64_t)point->version,
+        point->reward, point->error);
 }

@@ -19,7 +19,8 @@ static tacit_status save_position(const tacit__vault *vault, tacit__table_walk *
 }
 
 static tacit_status walk_piece(tacit__vault *vault, tacit__table_walk *w,
-                               tacit__table_walk_fn *each, void *context, int *n, tacit_error *err)
+                               tacit__table_walk_fn *each, void *context, int piece, int *n,
+                               tacit_error *err)
 {
     tacit__cursor *s;
     tacit__table_walk from = *w; /* stays where it is while the rows come */
@@ -28,7 +29,7 @@ static tacit_status walk_piece(tacit__vault *vault, tacit__table_walk *w,
     tacit_status status = TACIT_OK;
     tacit__cursor_bind_int(s, 1, from.number);
     tacit__cursor_bind_bytes(s, 2, from.name, from.name_size);
-    tacit__cursor_bind_int(s, 3, PIECE);
+    tacit__cursor_bind_int(s, 3, piece);
     for (*n = 0; status == TACIT_OK; ++*n) {
         status = tacit__cursor_next(s, &more, err);
         if (status != TACIT_OK || !more)
@@ -46,7 +47,8 @@ tacit_status tacit__vault_walk(tacit__vault *vault, tacit__table_walk *w,
 {
     TACIT__REQUIRE(w->sql != NULL && each != NULL);
     tacit_status status = TACIT_OK;
-    for (int n = PIECE; n == PIECE && status == TACIT_OK;)
-        status = walk_piece(vault, w, each, context, &n, err);
+    const int piece = w->writes && !vault->backend->shared ? 1 : PIECE;
+    for (int n = piece; n == piece && status == TACIT_OK;)
+        status = walk_piece(vault, w, each, context, piece, &n, err);
     return status;
 }

@@ -12,6 +12,7 @@
 #include <tacit/client.h>
 
 #include "support/check.h"
+#include "support/cluster.h"
 #include "support/server.h"
 
 #define JOINT "{kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"
@@ -69,6 +70,13 @@ static inline void kill_and_start(server *s)
 /* The number that a query of the store gives. */
 static inline int number_in_store(const server *s, const char *sql)
 {
+    cluster *c = cluster_of_tests();
+    if (c != NULL) {
+        char text[300], number[32] = "";
+        (void)snprintf(text, sizeof text, "SET search_path=tacit; %s", sql);
+        assert_true(cluster_sql(c, strrchr(s->directory, '-') + 1, text, number, sizeof number));
+        return atoi(number);
+    }
     sqlite3 *db;
     sqlite3_stmt *statement;
     assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
@@ -78,6 +86,22 @@ static inline int number_in_store(const server *s, const char *sql)
     (void)sqlite3_finalize(statement);
     (void)sqlite3_close(db);
     return n;
+}
+
+/* Changes the store behind the service's back. */
+static inline void run_in_store(const server *s, const char *sql)
+{
+    sqlite3 *db;
+    cluster *c = cluster_of_tests();
+    char text[600];
+    if (c != NULL) {
+        (void)snprintf(text, sizeof text, "SET search_path=tacit; %s", sql);
+        assert_true(cluster_sql(c, strrchr(s->directory, '-') + 1, text, NULL, 0));
+        return;
+    }
+    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    (void)sqlite3_close(db);
 }
 
 /* The answer is this error, about this field ("" if about none). */

@@ -107,7 +107,7 @@ TEST(a_store_without_one_of_its_tables_is_refused)
 {
     static const char *const things[] = {
         "TABLE meta",   "TABLE learner", "TABLE open",    "INDEX open_by_age",
-        "TABLE input",  "TABLE seen",    "TABLE answer",  "INDEX input_by_learner",
+        "TABLE input",  "TABLE seen",    "TABLE answer",  "TABLE decision",
         "TABLE person", "TABLE ledger",  "TABLE history", "INDEX answer_by_age",
         "TABLE token"};
     SCOPED_BY(server_close) server s;

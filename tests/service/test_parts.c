@@ -366,7 +366,7 @@ TEST(keys_are_read_from_where_they_belong_and_made_once)
     (void)snprintf(beside, sizeof beside, "%s.key", store);
     (void)snprintf(other, sizeof other, "%s/other", directory);
     (void)snprintf(credential, sizeof credential, "%s/tacit-key", directory);
-    tacit__service_config c = {.store = store};
+    tacit__service_config c = {.store = store, .beside = store};
     tacit__key key, again;
     tacit_error err = {0};
     struct stat entry;

@@ -120,14 +120,6 @@ TEST(a_returning_user_walks_to_the_end)
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM person"), 1);
 }
 
-static void run(const server *s, const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    (void)sqlite3_close(db);
-}
-
 /* An episode of which a step was told while its user took part elsewhere has a gap for good, also when the other one expires. */
 TEST(an_episode_that_was_only_counted_is_never_learned)
 {
@@ -140,14 +132,15 @@ TEST(an_episode_that_was_only_counted_is_never_learned)
     decide(&s, path, "{\"state\":1}", decision);
     assert_observed(&s, decision, ",\"reward\":0.5,\"next_state\":2", "open");
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    run(&s, "UPDATE open SET opened=opened-60");
+    run_in_store(&s, "UPDATE open SET opened=opened-60");
     assert_true(server_start(&s, NULL));
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", other);
     decide(&s, path, "{\"state\":3}", decision);
     assert_observed(&s, decision, ",\"reward\":0.25,\"next_state\":3", "taken_part");
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     /* as if the first one had expired */
-    run(&s, "DELETE FROM person; DELETE FROM open WHERE opened=(SELECT min(opened) FROM open)");
+    run_in_store(
+        &s, "DELETE FROM person; DELETE FROM open WHERE opened=(SELECT min(opened) FROM open)");
     assert_true(server_start(&s, NULL));
     for (int h = 1; h < 3; h++) {
         decide(&s, path, "{\"state\":3}", decision);

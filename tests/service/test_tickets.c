@@ -306,12 +306,10 @@ TEST(contexts_come_as_bytes)
 /* A decision that was given before tickets were small. */
 TEST(a_ticket_of_an_earlier_version_is_understood)
 {
-    char path[300];
     uint8_t master[TACIT__KEY_BYTES], key[TACIT__KEY_BYTES];
     tacit__vault *vault = NULL;
     SERVER(s, two);
-    (void)snprintf(path, sizeof path, "%s.key", s.store);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(s.key, "r");
     assert_true(file != NULL && fread(master, 1, sizeof master, file) == sizeof master);
     (void)fclose(file);
     assert_ok(tacit__vault_open(s.store, TACIT__VAULT_READ, master, &vault, NULL));

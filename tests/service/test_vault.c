@@ -181,11 +181,33 @@ static int count_in(const char *path, const uint8_t *what, size_t n)
     return found;
 }
 
+/* Who can write to the file, but has no key, exchanges two users who wait. */
+TEST(an_input_is_refused_in_anothers_place)
+{
+    place p;
+    tacit_error err = {0};
+    tacit__vault_health health;
+    int64_t number;
+    uint8_t key[TACIT__VAULT_KEY], *data = NULL;
+    size_t size;
+    open_place(&p, 9);
+    assert_int_equal(take(&p, 1, NULL), TACIT__VAULT_TAKEN);
+    assert_int_equal(take(&p, 2, NULL), TACIT__VAULT_TAKEN);
+    assert_ok(tacit__connection_run(p.v->db,
+                                    "UPDATE input SET number=number+10;"
+                                    "UPDATE input SET number=13-number",
+                                    "test", &err));
+    assert_status(tacit__vault_next_input(p.v, p.l.id, 0, &number, key, &data, &size, &err),
+                  TACIT_CORRUPT);
+    assert_status(tacit__vault_check(p.v, &health, &err), TACIT_CORRUPT);
+    close_place(&p);
+}
+
 TEST(what_was_erased_is_nowhere)
 {
     SCOPED_BY(close_place) place p;
     char log[90];
-    uint8_t sealed[sizeof secret + TACIT__VAULT_KEY + TACIT__SEAL_BYTES];
+    uint8_t sealed[sizeof secret + TACIT__VAULT_KEY + 2 * sizeof(int64_t) + TACIT__SEAL_BYTES];
     open_place(&p, 9);
     (void)snprintf(log, sizeof log, "%s-wal", p.path);
     assert_int_equal(take(&p, 1, NULL), TACIT__VAULT_TAKEN);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/cluster.h"
 
 /* How long is waited for what must come. Only a server that hangs is waited for that long, so a slow machine costs nothing. */
 enum { PATIENCE_S = 120, ANSWER_MS = 60000 };
@@ -121,9 +122,23 @@ void server_read(const server *s, const char *name, char *out, size_t size)
     (void)fclose(file);
 }
 
+/* On PostgreSQL every directory has a database of its own, under the name of the directory. */
 void server_rewrite(server *s, const char *yaml)
 {
-    server_write(s, "service.yaml", yaml);
+    static const char file[] = "store: service.db";
+    const char *at = strstr(yaml, file);
+    cluster *c = cluster_of_tests();
+    if (c == NULL || at == NULL) {
+        server_write(s, "service.yaml", yaml);
+        return;
+    }
+    char uri[300], *text = malloc(strlen(yaml) + sizeof uri + 16);
+    const size_t before = (size_t)(at - yaml);
+    cluster_uri(c, strrchr(s->directory, '-') + 1, uri, sizeof uri);
+    memcpy(text, yaml, before);
+    (void)sprintf(text + before, "store: '%s'%s", uri, at + sizeof file - 1);
+    server_write(s, "service.yaml", text);
+    free(text);
 }
 
 void server_open(server *s, const char *command, const char *yaml)
@@ -133,7 +148,26 @@ void server_open(server *s, const char *command, const char *yaml)
     assert_non_null(mkdtemp(s->directory));
     (void)snprintf(s->file, sizeof s->file, "%s/service.yaml", s->directory);
     (void)snprintf(s->store, sizeof s->store, "%s/service.db", s->directory);
+    (void)snprintf(s->key, sizeof s->key, "%s.key", s->store);
     server_rewrite(s, yaml);
+    cluster *c = cluster_of_tests();
+    if (c == NULL)
+        return;
+    char out[256];
+    cluster_uri(c, strrchr(s->directory, '-') + 1, s->store, sizeof s->store);
+    (void)snprintf(s->key, sizeof s->key, "%s/tacit.key", s->directory);
+    cluster_database(c, strrchr(s->directory, '-') + 1);
+    char yaml_of_init[600]; /* service.yaml may be written later */
+    (void)snprintf(
+        yaml_of_init, sizeof yaml_of_init,
+        "store: '%s'\nlearners: [{name: a, space: {states: 1, actions: 2, horizon: 1}, users: 1, "
+        "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}]\n",
+        s->store);
+    server_write(s, "init.yaml", yaml_of_init);
+    if (server_tool(s, "store init init.yaml", out, sizeof out) != 0) {
+        server_read(s, "tool.err", out, sizeof out);
+        fail_msg("no store: %s", out); /* NOLINT: a test ends here */
+    }
 }
 
 void server_close(server *s)

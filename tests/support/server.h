@@ -9,9 +9,10 @@
 enum { SERVER_ANSWER = 1 << 16 };
 
 typedef struct server {
-    const char *command; /* the program */
-    char directory[200]; /* temporary */
-    char file[256], store[256];
+    const char *command;        /* the program */
+    char directory[200];        /* temporary */
+    char file[256], store[256]; /* store: a file, or the URI of a database */
+    char key[300];              /* of the store: a file */
     char url[128];
     unsigned port;
     pid_t pid;                  /* 0: not running */

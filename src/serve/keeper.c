@@ -1,0 +1,184 @@
+/* See serve/keeper.h. */
+#include "serve/keeper.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "base/wait.h"
+#include "serve/service_inside.h"
+
+enum {
+    LOOK_MS = 500,  /* without news */
+    LEAST_MS = 20,  /* between two looks, however much the others write */
+    BEAT_MS = 400,  /* between two beats of a lease */
+    COUNT_MS = 5000 /* between two counts of open episodes */
+};
+
+struct tacit__keeper {
+    tacit__vault *vault;
+    pthread_t thread;
+    bool started, away; /* away: the database could not be reached at the last look */
+    tacit__standing standing;
+    double beaten, counted; /* ms: when it was last done */
+};
+
+tacit_status tacit__keeper_open(tacit_service *s, const uint8_t *key, tacit_error *err)
+{
+    if (!tacit__vault_is_shared(s->vault))
+        return TACIT_OK;
+    s->keeper = tacit__alloc(1, sizeof *s->keeper);
+    if (s->keeper == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    s->keeper->standing = tacit__vault_standing(s->vault);
+    return tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->keeper->vault, err);
+}
+
+static void set_accepted(void *service, int64_t learner, uint64_t accepted)
+{
+    tacit__learner *l = tacit__service_learner_by_id(service, learner);
+    if (l != NULL)
+        tacit__learner_set_accepted(l, accepted);
+}
+
+/* Tokens, and what waits for learners. */
+static void read_news(tacit_service *s)
+{
+    tacit_error err = {0};
+    if (tacit__access_read(s, &err) != TACIT_OK)
+        tacit__service_log(s, TACIT__WARNING, "token", "%s", err.message);
+    if (tacit__vault_count_accepted(s->keeper->vault, set_accepted, s, &err) != TACIT_OK)
+        return; /* the next look says so */
+    for (size_t i = 0; i < s->config.n_learners; i++)
+        tacit__learner_wake(s->learners[i]);
+}
+
+/* Episodes that are open on all front ends. */
+static void count_all(tacit_service *s)
+{
+    uint64_t open = 0;
+    bool answers = false;
+    if (tacit__vault_count_open(s->keeper->vault, &open, NULL) == TACIT_OK)
+        atomic_store(&s->open_episodes, open);
+    if (tacit__vault_has_answers(s->keeper->vault, &answers, NULL) == TACIT_OK && answers)
+        atomic_store(&s->has_answers, true);
+}
+
+/* Tries to get or to keep the leases; without the database there are none. */
+static void step_leases(tacit_service *s, bool reachable)
+{
+    struct tacit__keeper *k = s->keeper;
+    const bool wanted = reachable && tacit__vault_standing(s->vault) == TACIT__STANDING_FINE;
+    for (size_t i = 0; i < s->config.n_learners; i++) {
+        bool held = false;
+        tacit_status status = reachable
+                                  ? tacit__vault_lease(k->vault, tacit__learner_id(s->learners[i]),
+                                                       wanted, &held, NULL)
+                                  : TACIT_SYSTEM;
+        tacit__learner_set_lease(s->learners[i], status == TACIT_OK && held,
+                                 held ? tacit__vault_session(k->vault) : 0);
+    }
+}
+
+static tacit_status apply_nothing(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    (void)job, (void)vault, (void)err;
+    return TACIT_OK;
+}
+
+/* The standing is another one. A transaction tells it to the others. */
+static void note_standing(tacit_service *s)
+{
+    const tacit__standing standing = tacit__vault_standing(s->vault);
+    if (standing == s->keeper->standing)
+        return;
+    s->keeper->standing = standing;
+    tacit__service_log(s, TACIT__WARNING, "store", "the store is %s: %s",
+                       tacit__standing_name(standing), tacit__standing_reason(standing));
+    for (size_t i = 0; i < s->config.n_learners; i++)
+        tacit__learner_set_standing(s->learners[i], standing);
+    tacit__job job = {.apply = apply_nothing};
+    if (tacit__committer_wait(s->committer, &job) != TACIT_OK)
+        s->keeper->standing = TACIT__STANDING_FINE; /* once more, at the next look */
+}
+
+static void look(tacit_service *s, int ms)
+{
+    struct tacit__keeper *k = s->keeper;
+    tacit_error err = {0};
+    bool news = false;
+    const bool reachable = tacit__vault_await(k->vault, s->vault, ms, &news, &err) == TACIT_OK;
+    const double now = tacit__now_ms();
+    if (!reachable && !k->away)
+        tacit__service_log(s, TACIT__WARNING, "store", "%s", err.message);
+    if (reachable && k->away)
+        tacit__service_log(s, TACIT__INFO, "store", "the database can be reached again");
+    news = news || (reachable && k->away);
+    k->away = !reachable;
+    if (now >= k->beaten + BEAT_MS) {
+        step_leases(s, reachable);
+        k->beaten = now;
+    }
+    if (news)
+        read_news(s);
+    if (reachable && now >= k->counted + COUNT_MS) {
+        count_all(s);
+        k->counted = now;
+    }
+}
+
+/* False: it is to stop. */
+static bool pause_ms(tacit_service *s, double ms)
+{
+    pthread_mutex_lock(&s->stop_lock);
+    if (!s->stop_keeping && ms > 0)
+        (void)tacit__wait_ms(&s->stop_news, &s->stop_lock, ms);
+    const bool go_on = !s->stop_keeping;
+    pthread_mutex_unlock(&s->stop_lock);
+    return go_on;
+}
+
+static void *keep(void *context)
+{
+    tacit_service *s = context;
+    for (double start = 0, least = 0; pause_ms(s, least - (tacit__now_ms() - start));) {
+        start = tacit__now_ms();
+        look(s, LOOK_MS);
+        note_standing(s);
+        least = s->keeper->away ? 5 * LEAST_MS : LEAST_MS;
+    }
+    return NULL;
+}
+
+tacit_status tacit__keeper_start(tacit_service *s, tacit_error *err)
+{
+    if (s->keeper == NULL) {
+        for (size_t i = 0; i < s->config.n_learners; i++)
+            tacit__learner_set_lease(s->learners[i], true, 0);
+        return TACIT_OK;
+    }
+    tacit_status status = tacit__thread_start(&s->keeper->thread, keep, s, err);
+    s->keeper->started = status == TACIT_OK;
+    return status;
+}
+
+void tacit__keeper_stop(tacit_service *s)
+{
+    if (s->keeper == NULL)
+        return;
+    pthread_mutex_lock(&s->stop_lock);
+    s->stop_keeping = true;
+    pthread_cond_broadcast(&s->stop_news);
+    pthread_mutex_unlock(&s->stop_lock);
+    if (s->keeper->started)
+        (void)pthread_join(s->keeper->thread, NULL);
+    s->keeper->started = false;
+}
+
+void tacit__keeper_close(tacit_service *s)
+{
+    if (s->keeper == NULL)
+        return;
+    tacit__vault_close(s->keeper->vault);
+    tacit__free(s->keeper);
+    s->keeper = NULL;
+}

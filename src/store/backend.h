@@ -1,0 +1,66 @@
+/* What a store must provide beyond statements (store/driver.h), by a table of functions.
+ *
+ * The vault above is one for all stores: users, people, states, proofs, keys, adoption. A store brings
+ *
+ *     - a way to be opened, by one process that serves or by many, and a standing: whether what is there
+ *       may be learned from, or went back, or is a copy;
+ *     - transactions that begin only while this process may write, and that come one after the other: all
+ *       writers of a store take turns, so a number is never given twice, and numbers are in the order of
+ *       commits;
+ *     - for each learner a lease, which at most one process has, and which ends with the process or soon
+ *       after it falls silent. The fence does not rest on it: every write of a learner checks its epoch,
+ *       which grows with each change of the process that learns;
+ *     - a way to wait for what other processes do. */
+#ifndef TACIT_STORE_BACKEND_H
+#define TACIT_STORE_BACKEND_H
+
+#include "store/service_store.h"
+
+typedef struct tacit__backend {
+    /* Opens it, reads its facts and, to serve, decides the standing. */
+    tacit_status (*open)(tacit__vault *vault, const char *path, const uint8_t *key,
+                         tacit_error *err);
+    /* Before the connection is closed, and after. */
+    void (*leave)(tacit__vault *vault);
+    void (*close)(tacit__vault *vault);
+
+    const char *begin_reading; /* the statement of a snapshot */
+    bool keeps_snapshots;      /* a snapshot costs others nothing while it is kept */
+    const char *bytes;         /* the query for the size of the store */
+
+    /* Begins a transaction that writes. FENCED: this process must not write any more. */
+    tacit_status (*begin)(tacit__vault *vault, tacit_error *err);
+    /* After everything was proved, and after it is on disk. */
+    tacit_status (*before_commit)(tacit__vault *vault, tacit_error *err);
+    tacit_status (*after_commit)(tacit__vault *vault, tacit_error *err);
+    /* The number of this transaction is `vault->generation` + 1, if it counts. */
+
+    tacit_status (*check_pages)(tacit__vault *vault, tacit_error *err);
+    tacit_status (*check_standing)(tacit__vault *vault, tacit__standing *standing,
+                                   tacit_error *err);
+    /* Of an adoption: what the store says of where it is, inside the transaction; and what follows it. */
+    tacit_status (*settle)(tacit__vault *vault, tacit_error *err);
+    tacit_status (*adopted)(tacit__vault *vault, tacit_error *err);
+    tacit_status (*copy)(tacit__vault *vault, const char *path, tacit_error *err);
+
+    /* The log, where there is one of our own. */
+    void (*watch_log)(tacit__vault *vault);
+    bool (*log_is_long)(tacit__vault *vault, int pages);
+    void (*empty_log)(tacit__vault *vault);
+    bool (*truncate_log)(tacit__vault *vault);
+
+    /* See tacit__vault_lease, tacit__vault_check_lease and tacit__vault_await in service_store.h. */
+    tacit_status (*lease)(tacit__vault *vault, int64_t learner, bool wanted, bool *held,
+                          tacit_error *err);
+    tacit_status (*check_session)(tacit__vault *vault, int64_t learner, int64_t session, bool *held,
+                                  tacit_error *err);
+    tacit_status (*await)(tacit__vault *vault, tacit__vault *served, int ms, bool *news,
+                          tacit_error *err);
+    bool shared; /* several processes may serve */
+} tacit__backend;
+
+extern const tacit__backend tacit__backend_sqlite;
+/* NULL in a build without libpq. */
+extern const tacit__backend *const tacit__backend_postgres;
+
+#endif

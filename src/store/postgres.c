@@ -1,0 +1,284 @@
+/* A connection to PostgreSQL: sessions, what is sent, and what comes back. See store/postgres.h;
+ * statements and rows are in postgres_cursor.c. */
+#include "store/postgres.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/wait.h"
+
+enum {
+    TIMEOUT_MS = 5000, /* without a sign of the server, after which it is taken for gone */
+    RETRY_MS = 300,    /* after an attempt in vain, during which there is no other */
+    MOST_UNREAD =
+        256 /* statements sent, after which results are read: neither side's buffers fill */
+};
+
+tacit_status tacit__pg_fail(tacit__pg_connection *c, const char *doing, const char *why,
+                            tacit_error *err)
+{
+    char line[300];
+    const size_t length = strcspn(why, "\n");
+    (void)snprintf(line, sizeof line, "%.*s",
+                   (int)(length < sizeof line ? length : sizeof line - 1), why);
+    return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot %s: %s", c->name, doing, line);
+}
+
+void tacit__pg_drop(tacit__pg_connection *c)
+{
+    PQfinish(c->link);
+    c->link = NULL;
+    c->n_sent = c->first_sent = 0;
+    c->failure = (tacit_error){0};
+    tacit__pg_forget_expected(c);
+    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
+        c->cursors[i].prepared = false;
+}
+
+static tacit_status lose(tacit__pg_connection *c, const char *why, tacit_error *err)
+{
+    char line[300];
+    (void)snprintf(line, sizeof line, "%s", why);
+    tacit__pg_drop(c);
+    return tacit__pg_fail(c, "reach the database", line, err);
+}
+
+bool tacit__pg_wait(tacit__pg_connection *c, int ms)
+{
+    struct pollfd p = {.fd = PQsocket(c->link), .events = POLLIN};
+    return poll(&p, 1, ms) > 0;
+}
+
+/* --- Sessions ------------------------------------------------------------------------------------ */
+
+void tacit__pg_describe(const char *target, char *out, size_t size)
+{
+    PQconninfoOption *all = PQconninfoParse(target, NULL);
+    const char *host = "", *database = "", *service = "";
+    for (const PQconninfoOption *o = all; o != NULL && o->keyword != NULL; o++) {
+        if (o->val == NULL)
+            continue;
+        host = strcmp(o->keyword, "host") == 0 ? o->val : host;
+        database = strcmp(o->keyword, "dbname") == 0 ? o->val : database;
+        service = strcmp(o->keyword, "service") == 0 ? o->val : service;
+    }
+    if (service[0] != '\0')
+        (void)snprintf(out, size, "postgresql service %.100s", service);
+    else
+        (void)snprintf(out, size, "postgresql://%.100s/%.60s", host, database);
+    PQconninfoFree(all);
+}
+
+/* What the service file does not say: a dead peer is noticed by both sides within seconds. */
+static PGconn *open_link(const char *target)
+{
+    const char *const names[] = {
+        "connect_timeout",  "keepalives_idle",  "keepalives_interval",
+        "keepalives_count", "tcp_user_timeout", "fallback_application_name",
+        "client_encoding",  "dbname",           NULL};
+    const char *const values[] = {"3", "2", "1", "3", "4000", "tacit", "UTF8", target, NULL};
+    return PQconnectdbParams(names, values, 1);
+}
+
+/* Statements of the session, before the pipeline begins. */
+static tacit_status run_setup(tacit__pg_connection *c, tacit_error *err)
+{
+    static const char common[] =
+        "SET search_path = tacit, pg_temp; SET lock_timeout = 4000;"
+        "SET idle_in_transaction_session_timeout = 3000; SET tcp_keepalives_idle = 2;"
+        "SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;"
+        "SET tcp_user_timeout = 4000; SET client_min_messages = error;"
+        "SET default_transaction_isolation = 'read committed'; SET bytea_output = 'hex';"
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE"
+        " current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');";
+    const char *const all[] = {common, c->setup};
+    for (size_t i = 0; i < 2 && all[i] != NULL; i++) {
+        PGresult *r = PQexec(c->link, all[i]);
+        const ExecStatusType code = PQresultStatus(r);
+        char why[300];
+        (void)snprintf(why, sizeof why, "%s", PQresultErrorMessage(r));
+        PQclear(r);
+        if (code != PGRES_COMMAND_OK && code != PGRES_TUPLES_OK)
+            return lose(c, why, err);
+    }
+    return TACIT_OK;
+}
+
+tacit_status tacit__pg_connect(tacit__pg_connection *c, tacit_error *err)
+{
+    if (c->link != NULL && PQstatus(c->link) == CONNECTION_OK)
+        return TACIT_OK;
+    if (c->failed_at > 0 && tacit__now_ms() < c->failed_at + RETRY_MS)
+        return tacit__pg_fail(c, "reach the database", "it could not be reached a moment ago", err);
+    tacit__pg_drop(c);
+    c->in_transaction = false;
+    c->link = open_link(c->target);
+    tacit_status status = TACIT_OK;
+    if (c->link == NULL || PQstatus(c->link) != CONNECTION_OK)
+        status = lose(c, c->link != NULL ? PQerrorMessage(c->link) : "no memory", err);
+    if (status == TACIT_OK)
+        status = run_setup(c, err);
+    if (status == TACIT_OK &&
+        (PQsetnonblocking(c->link, 1) != 0 || PQenterPipelineMode(c->link) != 1))
+        status = lose(c, PQerrorMessage(c->link), err);
+    c->failed_at = status == TACIT_OK ? 0 : tacit__now_ms();
+    c->sessions += status == TACIT_OK;
+    return status;
+}
+
+/* --- Sending and receiving ------------------------------------------------------------------------ */
+
+/* Hands what is buffered to the system, and reads meanwhile what comes. */
+static tacit_status flush(tacit__pg_connection *c, tacit_error *err)
+{
+    int left;
+    while ((left = PQflush(c->link)) == 1) {
+        struct pollfd p = {.fd = PQsocket(c->link), .events = POLLIN | POLLOUT};
+        if (poll(&p, 1, TIMEOUT_MS) <= 0)
+            return lose(c, "the server takes nothing any more", err);
+        if ((p.revents & POLLIN) != 0 && PQconsumeInput(c->link) != 1)
+            return lose(c, PQerrorMessage(c->link), err);
+    }
+    return left == 0 ? TACIT_OK : lose(c, PQerrorMessage(c->link), err);
+}
+
+/* The next result; *out is NULL at the end of a statement's. */
+static tacit_status receive(tacit__pg_connection *c, PGresult **out, tacit_error *err)
+{
+    while (PQisBusy(c->link)) {
+        if (!tacit__pg_wait(c, TIMEOUT_MS))
+            return lose(c, "the server does not answer", err);
+        if (PQconsumeInput(c->link) != 1)
+            return lose(c, PQerrorMessage(c->link), err);
+    }
+    *out = PQgetResult(c->link);
+    return TACIT_OK;
+}
+
+/* What is wrong with a result, in the first failure. A fault of the server's is SYSTEM; a statement that
+ * it does not take is so, too: a retry does no harm. */
+static void note_failure(tacit__pg_connection *c, const PGresult *r)
+{
+    if (c->failure.status != TACIT_OK || PQresultStatus(r) == PGRES_PIPELINE_ABORTED)
+        return;
+    const char *code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    const char *what = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    (void)tacit__fail(&c->failure, TACIT_SYSTEM, "%.200s: the database says %s: %.200s", c->name,
+                      code != NULL ? code : "?", what != NULL ? what : PQresultErrorMessage(r));
+}
+
+static void keep_result(tacit__pg_connection *c, const tacit__pg_sent *what, PGresult *r)
+{
+    const ExecStatusType code = PQresultStatus(r);
+    if (code != PGRES_COMMAND_OK && code != PGRES_TUPLES_OK) {
+        note_failure(c, r);
+        PQclear(r);
+        return;
+    }
+    if (what->commit && strcmp(PQcmdStatus(r), "COMMIT") != 0)
+        (void)tacit__fail(&c->failure, TACIT_SYSTEM, "%.200s: the transaction was undone", c->name);
+    if (what->write)
+        c->changes = strtoull(PQcmdTuples(r), NULL, 10);
+    if (what->cursor != NULL && what->cursor->result == NULL)
+        what->cursor->result = r;
+    else if (what->expected != NULL)
+        what->expected->result = r;
+    else
+        PQclear(r);
+}
+
+/* All results of one statement. */
+static tacit_status receive_one(tacit__pg_connection *c, const tacit__pg_sent *what,
+                                tacit_error *err)
+{
+    for (PGresult *r = NULL;;) {
+        TRY(receive(c, &r, err));
+        if (r == NULL)
+            return TACIT_OK;
+        keep_result(c, what, r);
+    }
+}
+
+tacit_status tacit__pg_settle(tacit__pg_connection *c, tacit_error *err)
+{
+    if (c->link == NULL)
+        return tacit__pg_fail(c, "reach the database", "the connection was lost", err);
+    if (c->n_sent > 0) {
+        if (PQpipelineSync(c->link) != 1)
+            return lose(c, PQerrorMessage(c->link), err);
+        TRY(flush(c, err));
+        for (; c->first_sent < c->n_sent; c->first_sent++)
+            TRY(receive_one(c, &c->sent[c->first_sent], err));
+        PGresult *r = NULL;
+        TRY(receive(c, &r, err));
+        const bool synced = PQresultStatus(r) == PGRES_PIPELINE_SYNC;
+        PQclear(r);
+        c->n_sent = c->first_sent = 0;
+        if (!synced)
+            return lose(c, "an answer came out of turn", err);
+    }
+    if (c->failure.status == TACIT_OK)
+        return TACIT_OK;
+    const tacit_error failure = c->failure;
+    c->failure = (tacit_error){0};
+    return tacit__fail_again(err, &failure);
+}
+
+static tacit_status append(tacit__pg_connection *c, tacit__pg_sent what, tacit_error *err)
+{
+    if (c->n_sent == c->capacity) {
+        const size_t capacity = c->capacity * 2 + 64;
+        tacit__pg_sent *larger = tacit__alloc(capacity, sizeof *larger);
+        if (larger == NULL)
+            return tacit__fail_plain(err, TACIT_NO_MEMORY);
+        if (c->n_sent > 0)
+            memcpy(larger, c->sent, c->n_sent * sizeof *larger);
+        tacit__free(c->sent);
+        c->sent = larger;
+        c->capacity = capacity;
+    }
+    c->sent[c->n_sent++] = what;
+    return TACIT_OK;
+}
+
+tacit_status tacit__pg_send(tacit__pg_cursor *s, tacit__pg_sent what, tacit_error *err)
+{
+    tacit__pg_connection *c = s->connection;
+    static const int binary[TACIT__PG_PARAMETERS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                     1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    char name[16];
+    int good = 1;
+    if (c->link == NULL)
+        return tacit__pg_fail(c, "reach the database", "the connection was lost", err);
+    (void)snprintf(name, sizeof name, "s%d", s->number);
+    if (!s->once && !s->prepared) {
+        TRY(append(c, (tacit__pg_sent){0}, err));
+        good = PQsendPrepare(c->link, name, s->sql, s->n_parameters, s->types);
+        s->prepared = good == 1;
+    }
+    if (good == 1) {
+        TRY(append(c, what, err));
+        good = s->once ? PQsendQueryParams(c->link, s->sql, s->n_parameters, s->types, s->values,
+                                           s->sizes, binary, 1)
+                       : PQsendQueryPrepared(c->link, name, s->n_parameters, s->values, s->sizes,
+                                             binary, 1);
+    }
+    if (good != 1)
+        return lose(c, PQerrorMessage(c->link), err);
+    if (c->n_sent - c->first_sent < MOST_UNREAD)
+        return TACIT_OK;
+    /* the server answers in order, and buffers nothing on request; those that came are taken */
+    if (PQsendFlushRequest(c->link) != 1)
+        return lose(c, PQerrorMessage(c->link), err);
+    TRY(flush(c, err));
+    for (; c->first_sent < c->n_sent; c->first_sent++)
+        TRY(receive_one(c, &c->sent[c->first_sent], err));
+    c->n_sent = c->first_sent = 1; /* a synchronization is due */
+    c->sent[0] = (tacit__pg_sent){0};
+    return TACIT_OK;
+}

@@ -1,0 +1,119 @@
+/* PostgreSQL behind store/driver.h, by libpq in pipeline mode.
+ *
+ * Writes are sent and not waited for; a read waits for all that was sent before it, in one round trip. A
+ * read can be expected: it is sent at once, and whoever asks for it later finds its rows there, so the
+ * questions of many users take one round trip together. A write to a row makes an expected read of that
+ * row void, and the question is then sent again; which rows a statement is about is told by its table and
+ * by its parameters of TACIT__ROW_NAME bytes (postgres_expected.c).
+ *
+ * Nothing waits for ever: a server that does not answer for TIMEOUT_MS is taken for gone, and so is the
+ * connection. A connection that is gone is made anew when a transaction, or a search outside of one,
+ * begins. A commit whose answer did not come may have happened: it is reported as a failure, and what the
+ * vault does is safe to do again. */
+#ifndef TACIT_STORE_POSTGRES_H
+#define TACIT_STORE_POSTGRES_H
+
+#include <libpq-fe.h>
+
+#include "store/driver.h"
+
+enum {
+    TACIT__PG_PARAMETERS = 20,
+    TACIT__PG_TABLE = 24,
+    TACIT__ROW_NAME = 16,
+    TACIT__PG_BUCKETS = 4096
+};
+
+typedef struct tacit__pg_connection tacit__pg_connection;
+typedef struct tacit__pg_cursor tacit__pg_cursor;
+typedef struct tacit__pg_expected tacit__pg_expected;
+
+struct tacit__pg_cursor {
+    tacit__cursor head;
+    tacit__pg_connection *connection;
+    int number;
+    bool once, prepared;
+    char *sql;                   /* with $1 for parameters */
+    char table[TACIT__PG_TABLE]; /* the first that it names */
+    int n_parameters;
+    Oid types[TACIT__PG_PARAMETERS];
+    const char *values[TACIT__PG_PARAMETERS];
+    int sizes[TACIT__PG_PARAMETERS];
+    uint8_t numbers[TACIT__PG_PARAMETERS][8]; /* whole numbers and doubles, as they are sent */
+    PGresult *result;
+    bool borrowed; /* the result is an expected read's */
+    bool asked;    /* it has its rows, or will have them */
+    int row;       /* at which it stands; -1: before the first */
+    tacit__cell cell;
+    char text[64];
+};
+
+/* What was sent, and whose result comes: a cursor's, an expected read's, or nobody's. */
+typedef struct tacit__pg_sent {
+    tacit__pg_cursor *cursor;
+    tacit__pg_expected *expected;
+    bool write, commit;
+} tacit__pg_sent;
+
+struct tacit__pg_connection {
+    tacit__connection head;
+    PGconn *link; /* NULL: gone */
+    char *target; /* as libpq wants it; may have a password */
+    char name[200];
+    const char *setup; /* statements for every new session */
+    bool in_transaction;
+    double failed_at;  /* ms: when a connection was last tried in vain */
+    uint64_t sessions; /* how many there were */
+    tacit__pg_sent *sent;
+    size_t n_sent, capacity, first_sent;
+    uint64_t changes;
+    tacit_error failure; /* the first of what was sent */
+    tacit__pg_cursor cursors[TACIT__DB_STATEMENTS];
+    tacit__pg_expected *expected[TACIT__PG_BUCKETS], *all_expected;
+};
+
+/* Makes the object; the server is asked when it is needed. `target`: a URI, or words of libpq. */
+TACIT_MUST_USE tacit_status tacit__pg_create(const char *target, const char *setup,
+                                             tacit__connection **out, tacit_error *err);
+/* NULL if it is another database's. */
+tacit__pg_connection *tacit__pg_of(tacit__connection *c);
+/* Without a password: for messages. */
+void tacit__pg_describe(const char *target, char *out, size_t size);
+
+/* A session, a new one if need be. SYSTEM: there is none now. */
+TACIT_MUST_USE tacit_status tacit__pg_connect(tacit__pg_connection *c, tacit_error *err);
+/* The connection is given up. */
+void tacit__pg_drop(tacit__pg_connection *c);
+TACIT_MUST_USE tacit_status tacit__pg_fail(tacit__pg_connection *c, const char *doing,
+                                           const char *why, tacit_error *err);
+/* Sends what the cursor says; what comes of it is told by `settle`. */
+TACIT_MUST_USE tacit_status tacit__pg_send(tacit__pg_cursor *s, tacit__pg_sent what,
+                                           tacit_error *err);
+/* Waits for the results of all that was sent. */
+TACIT_MUST_USE tacit_status tacit__pg_settle(tacit__pg_connection *c, tacit_error *err);
+/* Waits until there is something to read, at most so long; false: nothing came. */
+bool tacit__pg_wait(tacit__pg_connection *c, int ms);
+
+/* --- Expected reads (postgres_expected.c) --------------------------------------------------------- */
+
+struct tacit__pg_expected {
+    int number;
+    char table[TACIT__PG_TABLE];
+    uint8_t name[TACIT__ROW_NAME];
+    bool named;
+    int n_parameters, sizes[TACIT__PG_PARAMETERS];
+    uint8_t *bytes; /* of all parameters */
+    size_t bytes_size;
+    PGresult *result; /* NULL: not there yet */
+    bool valid;
+    tacit__pg_expected *next_in_bucket, *next;
+};
+/* NULL: no memory, or there is one. */
+tacit__pg_expected *tacit__pg_expect(tacit__pg_cursor *s);
+/* The valid one of this question, or NULL. */
+tacit__pg_expected *tacit__pg_find_expected(const tacit__pg_cursor *s);
+/* This write makes some void. */
+void tacit__pg_void_expected(tacit__pg_cursor *s);
+void tacit__pg_forget_expected(tacit__pg_connection *c);
+
+#endif

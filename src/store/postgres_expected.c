@@ -1,0 +1,138 @@
+/* Reads that were sent before they are asked for. See store/postgres.h.
+ *
+ * A question is a statement and its parameters. It is found by its table and its name, a parameter of
+ * TACIT__ROW_NAME bytes; it has one at most. A write of names voids the questions on its table that have
+ * one of these names, or none; a write without names voids all questions on its table. That is enough
+ * because every row of the tables that are asked in this way is written by statements that have the names
+ * by which it is asked for among their parameters. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/postgres.h"
+
+static size_t bucket_of(const char *table, const void *name)
+{
+    uint64_t hash = 1469598103934665603u; /* FNV-1a; names are hashes already */
+    for (const char *at = table; *at != '\0'; at++)
+        hash = (hash ^ (uint8_t)*at) * 1099511628211u;
+    for (size_t i = 0; name != NULL && i < TACIT__ROW_NAME; i++)
+        hash = (hash ^ ((const uint8_t *)name)[i]) * 1099511628211u;
+    return (size_t)(hash % TACIT__PG_BUCKETS);
+}
+
+static const char *name_of(const tacit__pg_cursor *s)
+{
+    for (int i = 0; i < s->n_parameters; i++)
+        if (s->types[i] == 17 && s->sizes[i] == TACIT__ROW_NAME)
+            return s->values[i];
+    return NULL;
+}
+
+static bool is_same(const tacit__pg_expected *e, const tacit__pg_cursor *s)
+{
+    size_t at = 0;
+    if (e->number != s->number || e->n_parameters != s->n_parameters)
+        return false;
+    for (int i = 0; i < s->n_parameters; i++) {
+        const size_t size = (size_t)s->sizes[i];
+        if (e->sizes[i] != s->sizes[i] || memcmp(e->bytes + at, s->values[i], size) != 0)
+            return false;
+        at += size;
+    }
+    return true;
+}
+
+tacit__pg_expected *tacit__pg_find_expected(const tacit__pg_cursor *s)
+{
+    if (s->once)
+        return NULL;
+    for (tacit__pg_expected *e = s->connection->expected[bucket_of(s->table, name_of(s))];
+         e != NULL; e = e->next_in_bucket)
+        if (e->valid && is_same(e, s))
+            return e;
+    return NULL;
+}
+
+tacit__pg_expected *tacit__pg_expect(tacit__pg_cursor *s)
+{
+    tacit__pg_connection *c = s->connection;
+    size_t size = 0, at = 0;
+    for (int i = 0; i < s->n_parameters; i++)
+        size += (size_t)s->sizes[i];
+    if (s->once || tacit__pg_find_expected(s) != NULL)
+        return NULL;
+    tacit__pg_expected *e = tacit__alloc(1, sizeof *e);
+    uint8_t *bytes = tacit__alloc(size + 1, 1);
+    if (e == NULL || bytes == NULL) {
+        tacit__free(e);
+        tacit__free(bytes);
+        return NULL;
+    }
+    *e = (tacit__pg_expected){.number = s->number,
+                              .n_parameters = s->n_parameters,
+                              .bytes = bytes,
+                              .bytes_size = size,
+                              .valid = true,
+                              .next = c->all_expected};
+    memcpy(e->table, s->table, sizeof e->table);
+    if (name_of(s) != NULL) {
+        e->named = true;
+        memcpy(e->name, name_of(s), sizeof e->name);
+    }
+    for (int i = 0; i < s->n_parameters; i++) {
+        e->sizes[i] = s->sizes[i];
+        memcpy(bytes + at, s->values[i], (size_t)s->sizes[i]);
+        at += (size_t)s->sizes[i];
+    }
+    tacit__pg_expected **bucket = &c->expected[bucket_of(s->table, name_of(s))];
+    e->next_in_bucket = *bucket;
+    *bucket = e;
+    c->all_expected = e;
+    return e;
+}
+
+static void void_bucket(tacit__pg_connection *c, const char *table, const char *name)
+{
+    for (tacit__pg_expected *e = c->expected[bucket_of(table, name)]; e != NULL;
+         e = e->next_in_bucket)
+        if (strcmp(e->table, table) == 0 && e->named == (name != NULL) &&
+            (name == NULL || memcmp(e->name, name, TACIT__ROW_NAME) == 0))
+            e->valid = false;
+}
+
+void tacit__pg_void_expected(tacit__pg_cursor *s)
+{
+    tacit__pg_connection *c = s->connection;
+    bool named = false;
+    if (c->all_expected == NULL)
+        return;
+    for (int i = 0; i < s->n_parameters; i++)
+        if (s->types[i] == 17 && s->sizes[i] == TACIT__ROW_NAME && s->values[i] != NULL) {
+            void_bucket(c, s->table, s->values[i]);
+            named = true;
+        }
+    void_bucket(c, s->table, NULL);
+    for (tacit__pg_expected *e = c->all_expected; e != NULL && !named; e = e->next)
+        if (strcmp(e->table, s->table) == 0)
+            e->valid = false;
+}
+
+void tacit__pg_forget_expected(tacit__pg_connection *c)
+{
+    for (size_t i = 0; i < TACIT__DB_STATEMENTS && c->all_expected != NULL; i++) {
+        tacit__pg_cursor *s = &c->cursors[i];
+        s->result = s->borrowed ? NULL : s->result;
+        s->asked = s->asked && !s->borrowed;
+        s->borrowed = false;
+    }
+    for (tacit__pg_expected *e = c->all_expected, *next; e != NULL; e = next) {
+        next = e->next;
+        PQclear(e->result);
+        tacit__free(e->bytes);
+        tacit__free(e);
+    }
+    if (c->all_expected != NULL)
+        memset(c->expected, 0, sizeof c->expected);
+    c->all_expected = NULL;
+}

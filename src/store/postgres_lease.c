@@ -1,0 +1,178 @@
+/* Leases of learners: advisory locks of a session, and beats. See store/service_store.h.
+ *
+ * The lock falls with the session, so when a process dies the next one has it as soon as it asks. A
+ * process that is stopped, or cut off without a word, keeps its session for a while: its beats end, and
+ * after STALE_MS whoever wants the lease ends that session. Nothing rests on clocks: a process that lost
+ * its lease without knowing finds another epoch in the learner's row, and its session without the lock, in
+ * the transaction in which it writes.
+ *
+ * Who has many leases waits longer before it takes one more, so learners spread over the processes. */
+#include "base/error.h"
+#include "base/wait.h"
+#include "store/postgres_store.h"
+
+enum {
+    STALE_MS =
+        2500, /* with beats every half second, and looks as often: taken over within 4 seconds */
+    SPREAD_MS = 150, /* for each lease that a process has */
+    MOST_SPREAD_MS = 1500
+};
+
+int64_t tacit__vault_session(const tacit__vault *vault)
+{
+    const tacit__pg_connection *c = tacit__pg_of(vault->db);
+    return c != NULL && c->link != NULL ? PQbackendPID(c->link) : 0;
+}
+
+static tacit__pg_lease *find(struct tacit__pg_line *line, int64_t learner)
+{
+    for (size_t i = 0; i < line->n_leases; i++)
+        if (line->leases[i].learner == learner)
+            return &line->leases[i];
+    TACIT__REQUIRE(line->n_leases < TACIT__PG_LEASES);
+    line->leases[line->n_leases] = (tacit__pg_lease){.learner = learner};
+    return &line->leases[line->n_leases++];
+}
+
+/* A question about the lock of a learner, whose answer is one number. */
+static tacit_status ask(tacit__vault *vault, const char *sql, int64_t learner, int64_t *out,
+                        tacit_error *err)
+{
+    tacit__cursor *s;
+    bool found;
+    TRY(tacit__vault_prepare(vault, sql, &s, err));
+    tacit__cursor_bind_int(s, 1, TACIT__PG_LOCK_CLASS);
+    tacit__cursor_bind_int(s, 2, learner);
+    tacit_status status = tacit__cursor_next(s, &found, err);
+    *out = found ? tacit__cursor_int(s, 0) : 0;
+    tacit__cursor_close(s);
+    return status;
+}
+
+static tacit_status keep(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
+{
+    uint64_t n = 0;
+    int64_t gone;
+    TRY(tacit__connection_write(vault->db, SQL_PG_BEAT,
+                                "UPDATE lease SET beat=beat+1 WHERE learner=? AND session=?", err,
+                                "ii", l->learner, tacit__vault_session(vault)));
+    TRY(tacit__connection_changes(vault->db, &n, err));
+    if (n > 0)
+        return TACIT_OK;
+    l->held = false;
+    return ask(vault, "SELECT pg_advisory_unlock(?1::int4, ?2::int4)", l->learner, &gone, err);
+}
+
+static tacit_status take(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
+{
+    int64_t got = 0;
+    TRY(ask(vault, "SELECT pg_try_advisory_lock(?1::int4, ?2::int4)", l->learner, &got, err));
+    if (got == 0)
+        return TACIT_OK;
+    TRY(tacit__connection_write(vault->db, SQL_PG_LEASE,
+                                "INSERT INTO lease VALUES(?,?,1) ON CONFLICT(learner) DO UPDATE SET"
+                                " session=excluded.session, beat=lease.beat+1",
+                                err, "ii", l->learner, tacit__vault_session(vault)));
+    l->held = true;
+    l->free_since = 0;
+    return TACIT_OK;
+}
+
+/* The lock of a session that has fallen silent is taken from it. */
+static tacit_status watch(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
+{
+    int64_t beat = 0, ended;
+    const double now = tacit__now_ms();
+    TRY(ask(vault, "SELECT beat FROM lease WHERE ?1 > 0 AND learner=?2", l->learner, &beat, err));
+    if (beat != l->beat || l->beat_since == 0) {
+        l->beat = beat;
+        l->beat_since = now;
+    }
+    if (now < l->beat_since + STALE_MS)
+        return TACIT_OK;
+    l->beat_since = now;
+    return ask(vault,
+               "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype='advisory'"
+               " AND classid=?1::oid AND objid=?2::oid AND objsubid=2 AND granted AND database="
+               "(SELECT oid FROM pg_database WHERE datname=current_database())",
+               l->learner, &ended, err);
+}
+
+static tacit_status is_free(tacit__vault *vault, int64_t learner, bool *yes, tacit_error *err)
+{
+    int64_t locks = 0;
+    tacit_status status =
+        ask(vault,
+            "SELECT count(*) FROM pg_locks WHERE locktype='advisory' AND classid=?1::oid AND"
+            " objid=?2::oid AND objsubid=2 AND granted AND database="
+            "(SELECT oid FROM pg_database WHERE datname=current_database())",
+            learner, &locks, err);
+    *yes = locks == 0;
+    return status;
+}
+
+/* After it was free for as long as this process must wait. */
+static tacit_status try_lease(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
+{
+    bool yes = false;
+    const double now = tacit__now_ms();
+    const double spread = (double)vault->line->n_held * SPREAD_MS;
+    TRY(is_free(vault, l->learner, &yes, err));
+    if (!yes) {
+        l->free_since = 0;
+        return watch(vault, l, err);
+    }
+    l->free_since = l->free_since > 0 ? l->free_since : now;
+    if (now < l->free_since + (spread < MOST_SPREAD_MS ? spread : MOST_SPREAD_MS))
+        return TACIT_OK;
+    return take(vault, l, err);
+}
+
+static tacit_status give_back(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
+{
+    int64_t gone;
+    l->held = false;
+    return ask(vault, "SELECT pg_advisory_unlock(?1::int4, ?2::int4)", l->learner, &gone, err);
+}
+
+tacit_status tacit__pg_lease_step(tacit__vault *vault, int64_t learner, bool wanted, bool *held,
+                                  tacit_error *err)
+{
+    tacit__pg_connection *c = tacit__pg_of(vault->db);
+    struct tacit__pg_line *line = vault->line;
+    tacit_status status = TACIT_OK;
+    if (c->link == NULL || line->session != c->sessions) { /* locks fell with the session */
+        for (size_t i = 0; i < line->n_leases; i++)
+            line->leases[i].held = false;
+        *held = false;
+        return TACIT_OK; /* until it listens again */
+    }
+    tacit__pg_lease *l = find(line, learner);
+    if (wanted)
+        status = l->held ? keep(vault, l, err) : try_lease(vault, l, err);
+    else if (l->held)
+        status = give_back(vault, l, err);
+    line->n_held = 0;
+    for (size_t i = 0; i < line->n_leases; i++)
+        line->n_held += line->leases[i].held;
+    *held = status == TACIT_OK && l->held;
+    return status;
+}
+
+tacit_status tacit__pg_lease_check(tacit__vault *vault, int64_t learner, int64_t session,
+                                   bool *held, tacit_error *err)
+{
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(
+        vault->db, SQL_PG_SESSION,
+        "SELECT 1 FROM pg_locks WHERE locktype='advisory' AND classid=?1::oid AND objid=?2::oid"
+        " AND objsubid=2 AND pid=?3 AND granted AND database="
+        "(SELECT oid FROM pg_database WHERE datname=current_database())",
+        &s, err));
+    tacit__cursor_bind_int(s, 1, TACIT__PG_LOCK_CLASS);
+    tacit__cursor_bind_int(s, 2, learner);
+    tacit__cursor_bind_int(s, 3, session);
+    TRY(tacit__cursor_next(s, held, err));
+    tacit__cursor_reset(s);
+    return TACIT_OK;
+}

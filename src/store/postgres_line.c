@@ -1,0 +1,246 @@
+/* Whether a database is still the one that it was. See store/service_store.h.
+ *
+ * A server may come back as an older one: a standby that lacked the last transactions was promoted, a
+ * backup or a snapshot was restored. Each process that serves remembers the number of the last transaction
+ * that it knows of, and its proof, in memory and in its mark. The table `trail` has the proofs of the last
+ * TRAIL transactions. Whoever remembers a transaction that the trail lacks, or has another proof for,
+ * knows that the database went back; it says so in the database (`behind`), and from then on everybody
+ * knows. The trail is looked at with every transaction, and every second.
+ *
+ * A copy by pg_dump is sound and says nothing of its own: but its tables are other ones, so the fact
+ * `place`, which names the cluster, the database and the table, does not fit. A standby is a copy of the
+ * cluster with all its names, and fits. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/wait.h"
+#include "noise/seal.h"
+#include "store/postgres_store.h"
+
+enum { TRAIL = 100000 };
+
+tacit_status tacit__pg_line_create(tacit__vault *vault, tacit_error *err)
+{
+    vault->line = tacit__alloc(1, sizeof *vault->line);
+    if (vault->line == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    (void)pthread_mutex_init(&vault->line->lock, NULL);
+    return TACIT_OK;
+}
+
+void tacit__pg_line_destroy(tacit__vault *vault)
+{
+    if (vault->line != NULL)
+        (void)pthread_mutex_destroy(&vault->line->lock);
+    tacit__free(vault->line);
+    vault->line = NULL;
+}
+
+void tacit__pg_line_set(struct tacit__pg_line *line, uint64_t generation, const uint8_t *stamp)
+{
+    pthread_mutex_lock(&line->lock);
+    if (generation >= line->generation) {
+        line->generation = generation;
+        memcpy(line->stamp, stamp, sizeof line->stamp);
+    }
+    pthread_mutex_unlock(&line->lock);
+}
+
+void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint8_t stamp[32])
+{
+    pthread_mutex_lock(&vault->line->lock);
+    *generation = vault->line->generation;
+    memcpy(stamp, vault->line->stamp, sizeof vault->line->stamp);
+    pthread_mutex_unlock(&vault->line->lock);
+}
+
+tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64], tacit_error *err)
+{
+    tacit__cursor *s;
+    bool found;
+    TRY(tacit__vault_prepare(
+        vault,
+        "SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||"
+        " (SELECT oid FROM pg_database WHERE datname=current_database())::text || '/' ||"
+        " to_regclass('tacit.meta')::oid::text",
+        &s, err));
+    tacit_status status = tacit__cursor_next(s, &found, err);
+    const char *text = found ? tacit__cursor_text(s, 0) : NULL;
+    (void)snprintf(place, 64, "%s", text != NULL ? text : "");
+    tacit__cursor_close(s);
+    return status;
+}
+
+/* --- What is known --------------------------------------------------------------------------------- */
+
+#define TRAIL_SQL "SELECT stamp FROM trail WHERE generation=?"
+
+/* *found: there is a transaction of this number; *same: with this proof. */
+static tacit_status find_stamp(tacit__vault *vault, uint64_t generation, uint8_t *stamp,
+                               bool *found, bool *same, tacit_error *err)
+{
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(vault->db, SQL_PG_TRAIL, TRAIL_SQL, &s, err));
+    tacit__cursor_bind_int(s, 1, (int64_t)generation);
+    TRY(tacit__cursor_next(s, found, err));
+    size_t size = 0;
+    const void *bytes = *found ? tacit__cursor_bytes(s, 0, &size) : NULL;
+    *same = size == TACIT__PROOF_BYTES && memcmp(bytes, stamp, size) == 0;
+    if (size == TACIT__PROOF_BYTES)
+        memcpy(stamp, bytes, size);
+    tacit__cursor_reset(s);
+    return TACIT_OK;
+}
+
+/* What others have said of the database, and where it is. */
+static tacit_status judge(const tacit__vault *vault, const char *place, bool went_back,
+                          tacit__standing *standing)
+{
+    const bool moved = vault->place[0] != '\0' && strcmp(vault->place, place) != 0;
+    *standing = vault->copy || moved         ? TACIT__STANDING_COPY
+                : vault->behind || went_back ? TACIT__STANDING_BEHIND
+                                             : TACIT__STANDING_FINE;
+    return TACIT_OK;
+}
+
+tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *known,
+                                  tacit__standing *standing, tacit_error *err)
+{
+    uint8_t stamp[TACIT__PROOF_BYTES];
+    char place[64];
+    bool found = false, same = false;
+    pthread_mutex_lock(&known->lock);
+    const uint64_t generation = known->generation;
+    memcpy(stamp, known->stamp, sizeof stamp);
+    pthread_mutex_unlock(&known->lock);
+    tacit__connection_expect(vault->db, SQL_FACTS, TACIT__SQL_FACTS, "");
+    tacit__connection_expect(vault->db, SQL_PG_TRAIL, TRAIL_SQL, "i", (int64_t)generation);
+    TRY(tacit__vault_read_facts(vault, NULL, err));
+    if (generation > 0)
+        TRY(find_stamp(vault, generation, stamp, &found, &same, err));
+    /* a front end that was away for so long that the trail has forgotten cannot know better */
+    const bool forgotten = !found && generation + TRAIL <= vault->generation;
+    const bool went_back =
+        generation > 0 && (generation > vault->generation || (!forgotten && !same));
+    TRY(tacit__pg_read_place(vault, place, err));
+    return judge(vault, place, went_back, standing);
+}
+
+/* --- Transactions ----------------------------------------------------------------------------------- */
+
+static tacit_status lock_store(tacit__vault *vault, tacit_error *err)
+{
+    tacit__cursor *s;
+    bool found;
+    TRY(tacit__connection_run(vault->db, "BEGIN", "write", err));
+    TRY(tacit__connection_prepare(vault->db, SQL_PG_LOCK,
+                                  "SELECT value FROM meta WHERE name='generation' FOR UPDATE", &s,
+                                  err));
+    TRY(tacit__cursor_next(s, &found, err));
+    tacit__cursor_reset(s);
+    return found ? TACIT_OK
+                 : tacit__fail(err, TACIT_CORRUPT, "%.200s: the store is damaged: it has no number",
+                               vault->path);
+}
+
+/* All that writes takes turns. The row is read again by the statements that follow, which see what the one
+ * before has written. */
+tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
+{
+    uint8_t identity[TACIT__OWNER_BYTES], secrets[sizeof vault->secrets_tag];
+    tacit__standing standing;
+    if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
+        return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
+    TRY(lock_store(vault, err));
+    if (vault->use != TACIT__VAULT_SERVE)
+        return TACIT_OK;
+    memcpy(identity, vault->identity, sizeof identity);
+    memcpy(secrets, vault->secrets_tag, sizeof secrets);
+    TRY(tacit__pg_line_check(vault, vault->line, &standing, err));
+    if (memcmp(identity, vault->identity, sizeof identity) != 0 ||
+        memcmp(secrets, vault->secrets_tag, sizeof secrets) != 0)
+        return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
+    if (standing != tacit__vault_standing(vault) &&
+        tacit__vault_standing(vault) != TACIT__STANDING_UNSOUND)
+        atomic_store(&vault->standing, (int)standing);
+    if (standing == TACIT__STANDING_BEHIND && !vault->behind) {
+        TRY(tacit__vault_set_fact(vault, "behind", "", 1, err));
+        return tacit__vault_event(vault, err, "the database went back: nobody learns from it");
+    }
+    return TACIT_OK;
+}
+
+tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err)
+{
+    if (vault->use == TACIT__VAULT_SERVE && tacit__vault_standing(vault) == TACIT__STANDING_FINE) {
+        const int64_t number = (int64_t)vault->generation + 1;
+        TRY(tacit__connection_write(vault->db, SQL_PG_LEAVE_TRAIL, "INSERT INTO trail VALUES(?,?)",
+                                    err, "ib", number, vault->last_proof,
+                                    sizeof vault->last_proof));
+        TRY(tacit__connection_write(vault->db, SQL_PG_CUT_TRAIL,
+                                    "DELETE FROM trail WHERE generation=?", err, "i",
+                                    number - TRAIL));
+    }
+    return tacit__connection_write(vault->db, SQL_PG_NOTIFY, "SELECT pg_notify('tacit', '')", err,
+                                   "");
+}
+
+tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err)
+{
+    (void)err;
+    if (vault->use == TACIT__VAULT_SERVE && tacit__vault_standing(vault) == TACIT__STANDING_FINE)
+        tacit__pg_line_set(vault->line, vault->generation, vault->last_proof);
+    return TACIT_OK;
+}
+
+/* --- What others do --------------------------------------------------------------------------------- */
+
+static tacit_status listen(tacit__vault *vault, tacit_error *err)
+{
+    tacit__pg_connection *c = tacit__pg_of(vault->db);
+    TRY(tacit__pg_connect(c, err));
+    if (vault->line->session == c->sessions)
+        return TACIT_OK;
+    /* what this session writes is beats of leases, which need not survive */
+    TRY(tacit__connection_run(vault->db, "LISTEN tacit; SET synchronous_commit = off", "read",
+                              err));
+    vault->line->session = c->sessions;
+    return TACIT_OK;
+}
+
+static tacit_status look(tacit__vault *vault, tacit__vault *served, bool *news, tacit_error *err)
+{
+    tacit__standing standing;
+    uint8_t stamp[TACIT__PROOF_BYTES] = {0};
+    bool found, same;
+    const uint64_t before = vault->generation;
+    TRY(tacit__pg_line_check(vault, served->line, &standing, err));
+    TRY(find_stamp(vault, vault->generation, stamp, &found, &same, err));
+    if (standing == TACIT__STANDING_FINE && found)
+        tacit__pg_line_set(served->line, vault->generation, stamp);
+    else if (standing != TACIT__STANDING_FINE &&
+             tacit__vault_standing(served) == TACIT__STANDING_FINE)
+        atomic_store(&served->standing, (int)standing);
+    *news = *news || vault->generation != before;
+    return TACIT_OK;
+}
+
+tacit_status tacit__pg_await(tacit__vault *vault, tacit__vault *served, int ms, bool *news,
+                             tacit_error *err)
+{
+    tacit__pg_connection *c = tacit__pg_of(vault->db);
+    bool alone;
+    TRY(listen(vault, err));
+    if (ms > 0 && tacit__pg_wait(c, ms) && PQconsumeInput(c->link) != 1) {
+        tacit__pg_drop(c);
+        return tacit__pg_fail(c, "reach the database", "the connection was lost", err);
+    }
+    for (PGnotify *n; (n = PQnotifies(c->link)) != NULL; PQfreemem(n))
+        *news = true;
+    TRY(tacit__vault_begin_snapshot(vault, &alone, err));
+    tacit_status status = look(vault, served, news, err);
+    tacit__vault_end_snapshot(vault, alone);
+    return status;
+}

@@ -1,0 +1,57 @@
+/* What the files of the store on PostgreSQL share. */
+#ifndef TACIT_STORE_POSTGRES_STORE_H
+#define TACIT_STORE_POSTGRES_STORE_H
+
+#include <pthread.h>
+
+#include "store/postgres.h"
+#include "store/service_store_inside.h"
+
+enum { TACIT__PG_LEASES = 128, TACIT__PG_LOCK_CLASS = 0x74616374 };
+
+/* A learner's lease as one vault sees it. */
+typedef struct tacit__pg_lease {
+    int64_t learner;
+    bool held;
+    int64_t beat;      /* of another process, when it was last looked at */
+    double beat_since; /* ms */
+    double free_since; /* ms; 0: it is not free */
+} tacit__pg_lease;
+
+/* How far the database has come, as far as this process knows: the number of a transaction and its proof. */
+struct tacit__pg_line {
+    pthread_mutex_t lock;
+    uint64_t generation; /* 0: nothing is known */
+    uint8_t stamp[TACIT__PROOF_BYTES];
+    uint64_t session; /* of the connection: how many there were when it began to listen */
+    tacit__pg_lease leases[TACIT__PG_LEASES];
+    size_t n_leases, n_held;
+};
+
+/* --- The line (postgres_line.c) --------------------------------------------------------------------- */
+
+TACIT_MUST_USE tacit_status tacit__pg_line_create(tacit__vault *vault, tacit_error *err);
+void tacit__pg_line_destroy(tacit__vault *vault);
+/* Reads the facts, and decides by them and by what `known` knows whether this is the database that it was. */
+TACIT_MUST_USE tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *known,
+                                                 tacit__standing *standing, tacit_error *err);
+/* What is there now is known from now on. */
+void tacit__pg_line_set(struct tacit__pg_line *line, uint64_t generation, const uint8_t *stamp);
+/* Where the tables are: cluster, database, table. A copy by pg_dump is elsewhere. */
+TACIT_MUST_USE tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64],
+                                                 tacit_error *err);
+
+TACIT_MUST_USE tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__pg_await(tacit__vault *vault, tacit__vault *served, int ms,
+                                            bool *news, tacit_error *err);
+
+/* --- Leases (postgres_lease.c) ---------------------------------------------------------------------- */
+
+TACIT_MUST_USE tacit_status tacit__pg_lease_step(tacit__vault *vault, int64_t learner, bool wanted,
+                                                 bool *held, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__pg_lease_check(tacit__vault *vault, int64_t learner,
+                                                  int64_t session, bool *held, tacit_error *err);
+
+#endif

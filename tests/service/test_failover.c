@@ -1,0 +1,195 @@
+/* What becomes of the service when its database fails over: to a synchronous standby, which has everything, so that nothing is lost
+ * and learning goes on by itself; and to one that was held back, which is the negative control and must be noticed. */
+#include "service/rivals.h"
+
+static const char learners[] =
+    "learners:\n"
+    "  - {name: arms, space: {states: 12, actions: 4, horizon: 1}, users: 1000000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n";
+
+static char answer[SERVER_ANSWER];
+
+typedef struct place {
+    cluster primary, standby;
+    server ends[FRONT_ENDS];
+} place;
+
+/* A primary, a standby, and front ends that know both and use the one that takes writes. */
+static void open_all(place *p)
+{
+    char target[900];
+    cluster_open(&p->primary, NULL);
+    cluster_database(&p->primary, "tacit");
+    cluster_follow(&p->standby, &p->primary, NULL);
+    (void)snprintf(
+        target, sizeof target,
+        "postgresql://tacit@/tacit?host=%s,%s&port=%u,%u&target_session_attrs=read-write",
+        p->primary.directory, p->standby.directory, p->primary.port, p->standby.port);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        open_front_end(&p->ends[i], target, learners, i > 0 ? &p->ends[0] : NULL);
+        assert_true(server_start(&p->ends[i], NULL));
+    }
+}
+
+static void close_all(place *p)
+{
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        server_close(&p->ends[i]);
+    cluster_close(&p->standby);
+    cluster_close(&p->primary);
+}
+
+static crowd *send_crowd(place *p)
+{
+    crowd *c = calloc(1, sizeof *c);
+    c->learner = "arms";
+    c->n_states = 12;
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        c->ends[i] = &p->ends[i];
+    crowd_start(c);
+    return c;
+}
+
+static void await_users(crowd *c, unsigned long more)
+{
+    const unsigned long wanted = atomic_load(&c->acknowledged) + more;
+    wait_until(atomic_load(&c->acknowledged) >= wanted || c->wrong != NULL);
+    assert_true(atomic_load(&c->acknowledged) >= wanted);
+}
+
+static bool has_status(const server *s, const char *wanted)
+{
+    char word[32] = "";
+    return server_get(s, "/healthz", answer) == 200 &&
+           json_field(answer, "status", word, sizeof word) && strcmp(word, wanted) == 0;
+}
+
+TEST(a_synchronous_standby_loses_nothing_and_learning_goes_on)
+{
+    place p = {0};
+    char state_of[16] = "";
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    open_all(&p);
+    assert_true(cluster_sql(&p.primary, "postgres",
+                            "ALTER SYSTEM SET synchronous_standby_names = 'standby'", NULL, 0));
+    assert_true(cluster_sql(&p.primary, "postgres", "SELECT pg_reload_conf()", NULL, 0));
+    wait_until(cluster_sql(&p.primary, "postgres", "SELECT sync_state FROM pg_stat_replication",
+                           state_of, sizeof state_of) &&
+               strcmp(state_of, "sync") == 0);
+    assert_string_equal(state_of, "sync");
+    crowd *c = send_crowd(&p);
+    await_users(c, 40);
+    cluster_stop(&p.primary, SIGQUIT);
+    cluster_promote(&p.standby);
+    await_users(c, 40);
+    crowd_stop(c);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        assert_all_counted(&p.ends[i], c);
+        assert_true(has_status(&p.ends[i], "ok"));
+    }
+    crowd_free(c);
+    close_all(&p);
+}
+
+/* Brings one user; the status of the observation. */
+static int bring_one(const server *s)
+{
+    char decision[1024], body[2048];
+    assert_int_equal(server_post(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":1}", answer),
+                     200);
+    assert_true(json_field(answer, "decision", decision, sizeof decision));
+    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision);
+    return server_post(s, "/v1/observe", body, answer);
+}
+
+TEST(a_standby_that_was_held_back_is_noticed_and_not_learned_from)
+{
+    place p = {0};
+    char out[1024];
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    open_all(&p);
+    crowd *c = send_crowd(&p);
+    await_users(c, 20);
+    cluster_stop(&p.standby, SIGINT);
+    await_users(c, 40); /* which the standby does not have */
+    crowd_stop(c);
+    crowd_free(c);
+    cluster_stop(&p.primary, SIGQUIT);
+    cluster_start(&p.standby);
+    cluster_promote(&p.standby);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        const server *s = &p.ends[i];
+        wait_until(has_status(s, "behind"));
+        assert_true(has_status(s, "behind"));
+        assert_int_equal(bring_one(s), 503); /* it decides, and keeps nothing */
+    }
+    /* one that knew nothing learns it from the database */
+    assert_int_equal(server_stop(&p.ends[1], SIGKILL), -SIGKILL);
+    server_shell(&p.ends[1], "rm -f tacit.mark");
+    assert_true(server_start(&p.ends[1], NULL));
+    assert_true(has_status(&p.ends[1], "behind"));
+    assert_int_equal(server_tool(&p.ends[0], "store adopt service.yaml", out, sizeof out), 2);
+    assert_int_equal(
+        server_tool(&p.ends[0], "store adopt service.yaml --original-is-gone", out, sizeof out), 0);
+    for (size_t i = 0; i < FRONT_ENDS;
+         i++) { /* those that ran under the old identity end, and begin anew */
+        if (p.ends[i].pid > 0)
+            (void)server_stop(&p.ends[i], SIGTERM);
+        assert_true(server_start(&p.ends[i], NULL));
+        assert_true(has_status(&p.ends[i], "ok"));
+        assert_int_equal(bring_one(&p.ends[i]), 200);
+    }
+    close_all(&p);
+}
+
+/* A token that is made, or revoked, by a tool is known to every front end without a signal. */
+TEST(tokens_and_revocations_reach_all_front_ends)
+{
+    place p = {0};
+    char token[128], out[256];
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    open_all(&p);
+    server_token(&p.ends[0], "reader", "read", token);
+    int status = 0;
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        wait_until((status = server_ask(&p.ends[i], token, "GET", "/v1/learners", NULL, NULL,
+                                        answer)) == 200);
+        assert_int_equal(status, 200);
+    }
+    assert_int_equal(
+        server_tool(&p.ends[1], "token revoke service.yaml --name reader", out, sizeof out), 0);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        wait_until((status = server_ask(&p.ends[i], token, "GET", "/v1/learners", NULL, NULL,
+                                        answer)) == 401);
+        assert_int_equal(status, 401);
+    }
+    close_all(&p);
+}
+
+TEST(a_server_without_fsync_is_refused_unless_that_is_said)
+{
+    cluster db;
+    server s;
+    char uri[300], yaml[1024], text[2048];
+    int code = 0;
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    cluster_open(&db, "fsync = off");
+    cluster_database(&db, "tacit");
+    cluster_uri(&db, "tacit", uri, sizeof uri);
+    open_front_end(&s, uri, learners, NULL);
+    assert_false(server_start(&s, &code));
+    server_read(&s, "err", text, sizeof text);
+    assert_non_null(strstr(text, "fsync"));
+    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nunsafe: yes\nstore: '%s'\n%s", uri,
+                   learners);
+    server_rewrite(&s, yaml);
+    assert_true(server_start(&s, NULL));
+    assert_int_equal(server_tool(&s, "store events service.yaml", text, sizeof text), 0);
+    assert_non_null(strstr(text, "without fsync"));
+    server_close(&s);
+    cluster_close(&db);
+}
