@@ -247,6 +247,16 @@ static PyObject *world_unreachable(PyObject *self, PyObject *nothing)
     return array_copy('I', 1, &n, states);
 }
 
+static PyObject *world_is_terminal(PyObject *self, PyObject *which)
+{
+    const world_object *w = (const world_object *)self;
+    unsigned long state = PyLong_AsUnsignedLong(which);
+    if (PyErr_Occurred())
+        return NULL;
+    return PyBool_FromLong(state < w->facts->n_states &&
+                           tacit_world_is_terminal(w->world, (uint32_t)state));
+}
+
 /* --- Users --------------------------------------------------------------------------------------- */
 
 /* The user who comes now: the one that is named, or the next. */
@@ -429,6 +439,8 @@ static PyMethodDef world_methods[] = {
      "units."},
     {"unreachable", world_unreachable, METH_NOARGS,
      "unreachable($self, /)\n--\n\nThe states that no sequence of actions leads to."},
+    {"is_terminal", world_is_terminal, METH_O,
+     "is_terminal($self, state, /)\n--\n\nWhether episodes end in this state."},
     {"play", world_play, METH_VARARGS,
      "play($self, policy, user=None, /)\n--\n\nOne user's episode under a policy: states [horizon "
      "+ 1], actions [horizon], rewards [horizon].\n\n"

@@ -128,8 +128,9 @@ class Env(gymnasium.Env if gymnasium is not None else object):  # type: ignore[m
     """A tacit world as a Gymnasium environment. One episode is one user.
 
     Observations are states (Discrete) or, where contexts are not numbered, features (Box). Rewards are in [0, 1], as
-    agents take them; original_rewards=True gives the world's own units. The end of the horizon truncates an episode of
-    several steps; a bandit's one step terminates it. info has "step", from 0, and in bandits "means", the expected
+    agents take them; original_rewards=True gives the world's own units. A state that means the end terminates an episode,
+    and so does a bandit's one step; the end of the horizon truncates it. Learners take the end for a place without reward,
+    so where the smallest reward is below 0 a state terminates with original_rewards=True only. info has "step", from 0, and in bandits "means", the expected
     reward of every action.
 
     >>> import tacit
@@ -158,7 +159,9 @@ class Env(gymnasium.Env if gymnasium is not None else object):  # type: ignore[m
         self._horizon = facts["horizon"]
         self._bandit = facts["family"] == "bandit"
         self._step = self._horizon
+        self._ends = original_rewards or self._low == 0
         self._seen: Any = None
+        self._open = False
 
     @property
     def unwrapped(self) -> Any:
@@ -171,11 +174,14 @@ class Env(gymnasium.Env if gymnasium is not None else object):  # type: ignore[m
         if seed is not None:
             self.world.reseed(seed)
         self._step = 0
+        self._open = True
         self._seen = self.world.begin()
         return self._seen, self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """observation, reward, terminated, truncated, info"""
+        if not self._open:
+            raise _tacit.ExhaustedError("the episode has ended: call reset() first")
         info_means = self._info()
         state, reward = self.world.step(int(action))
         self._step += 1
@@ -183,9 +189,11 @@ class Env(gymnasium.Env if gymnasium is not None else object):  # type: ignore[m
             self._seen = state
         if self.original_rewards:
             reward = self._low + (self._high - self._low) * reward
-        ended = self._step >= self._horizon
+        ended = self._bandit or (self._ends and self.world.is_terminal(state))
+        truncated = not ended and self._step >= self._horizon
         info = {**info_means, "step": self._step}
-        return self._seen, reward, self._bandit and ended, not self._bandit and ended, info
+        self._open = not ended
+        return self._seen, reward, ended, truncated, info
 
     def _info(self) -> dict[str, Any]:
         info: dict[str, Any] = {"step": self._step}

@@ -62,6 +62,30 @@ def test_a_bandit_is_terminated_after_its_step():
         env.step(2)
 
 
+def test_a_state_that_means_the_end_terminates(tmp_path):
+    table = tmp_path / "moves.csv"
+    table.write_text("state,action,next_state,probability,reward\n0,0,0,1,0\n0,1,1,1,0\n1,0,0,1,0\n1,1,terminal,1,1\n")
+    world = tacit.World("table", transitions=str(table), horizon=4, chance=1)
+    assert [world.is_terminal(s) for s in range(3)] == [False, False, True]
+    env = gym.Env(world)
+    env.reset(seed=1)
+    assert env.step(1)[2:4] == (False, False)
+    state, reward, terminated, truncated, _ = env.step(1)
+    assert (state, reward, terminated, truncated) == (2, 1.0, True, False)
+    with pytest.raises(tacit.ExhaustedError, match="reset"):
+        env.step(1)
+    agent = tacit.Agent("ucbvi", world, episodes=100, seed=1)
+    history = gym.learn(env, agent, seed=2)
+    assert agent.users == 100 and min(history.lengths) == 2 and history.returns[-1] == 1
+    debts = tmp_path / "debts.csv"
+    debts.write_text("state,action,next_state,probability,reward\n0,0,0,1,-1\n0,1,terminal,1,1\n")
+    for original in (False, True):  # the end pays 0, which is not the least here
+        env = gym.Env(tacit.World("table", transitions=str(debts), horizon=4, chance=1, reward_low=-1, reward_high=1),
+                      original_rewards=original)
+        env.reset(seed=1)
+        assert env.step(1)[1:4] == (1.0, original, False)
+
+
 def test_original_rewards():
     plain, own = (gym.Env(tacit.World("deep-sea", size=4), original_rewards=o) for o in (False, True))
     facts = plain.world.facts
