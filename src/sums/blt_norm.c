@@ -49,12 +49,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-_Static_assert(LDBL_MANT_DIG >= 64, "the certified norm rounds up by 2^-62 of a long double");
+_Static_assert(LDBL_MANT_DIG >= 53, "the certified norm rounds up by two units of the last place");
 
 enum { SUMMED = 1 << 20, SUMMED_ROW = 1 << 12, MOST_BATCHES = 1 << 12 };
 
 #define NEGLIGIBLE 1e-30L /* stands for smaller powers, which would be slow denormals */
-#define UP (1 + 0x1p-62L)
+/* Two units of the last place: of a long double with 64 bits, or of one that is a double (32-bit ARM). */
+#define UP (1 + (LDBL_MANT_DIG >= 64 ? 0x1p-62L : 0x1p-51L))
 
 /* What the certificates share: spread is sqrt(m) / D; unit and memory belong to e_n. */
 typedef struct rounding {
