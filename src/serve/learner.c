@@ -96,11 +96,19 @@ tacit_status tacit__learner_next(tacit__learner *l, bool *found, tacit_error *er
     uint8_t *data, key[TACIT__VAULT_KEY];
     size_t size;
     int64_t number;
+    l->has_gap = false;
     tacit_status status = tacit__vault_next_input(l->reader, l->row.id, l->row.taken, &number, key,
                                                   &data, &size, err);
     *found = status == TACIT_OK && size > 0;
     if (!*found)
         return status;
+    /* numbers are dense: what is missing is in a later state, or was removed */
+    l->has_gap = number != l->row.taken + 1;
+    if (l->has_gap) {
+        tacit__free_secret(data, size);
+        *found = false;
+        return TACIT_OK;
+    }
     status = learn_user(l, key, data, size, err);
     tacit__free_secret(data, size);
     if (status != TACIT_OK)
@@ -125,6 +133,8 @@ static tacit_status learn_batch(tacit__learner *l, size_t *n, tacit_error *err)
          ++*n) {
         bool found = false;
         status = tacit__learner_next(l, &found, err);
+        if (status == TACIT_OK && l->has_gap)
+            status = tacit__fail(err, TACIT_CORRUPT, "a user is missing from the store");
         if (status != TACIT_OK || !found)
             break;
         l->news = true;
@@ -408,6 +418,10 @@ void tacit__learner_destroy(tacit__learner *l)
     }
     tacit__board_release(l->board);
     tacit__vault_close(l->reader);
+    if (l->first_agent != l->agent)
+        tacit_agent_destroy(l->first_agent);
+    if (l->first_monitor != l->monitor)
+        tacit__monitor_destroy(l->first_monitor);
     tacit_agent_destroy(l->agent);
     tacit__monitor_destroy(l->monitor);
     tacit__free_secret(l->state, l->state_capacity);
@@ -509,7 +523,7 @@ tacit__learner_figures tacit__learner_figures_of(tacit__learner *l)
 
 const tacit_plan *tacit__learner_plan(const tacit__learner *l)
 {
-    return tacit_agent_release_plan(l->agent);
+    return tacit_agent_release_plan(l->first_agent);
 }
 
 tacit_ledger *tacit__learner_ledger(const tacit__learner *l)
@@ -519,10 +533,11 @@ tacit_ledger *tacit__learner_ledger(const tacit__learner *l)
 
 const tacit_plan *tacit__learner_monitor_plan(const tacit__learner *l)
 {
-    return l->monitor != NULL ? tacit_ledger_plan(tacit__monitor_ledger(l->monitor)) : NULL;
+    return l->first_monitor != NULL ? tacit_ledger_plan(tacit__monitor_ledger(l->first_monitor))
+                                    : NULL;
 }
 
 const char *tacit__learner_remark(const tacit__learner *l)
 {
-    return tacit_agent_remark(l->agent);
+    return tacit_agent_remark(l->first_agent);
 }

@@ -16,12 +16,17 @@ struct tacit__learner {
     void *log_context;
     tacit__committer *committer;
     tacit__vault *reader; /* of inputs; the thread's */
+    /* Requests read the plans and the remark at any time: they are those of the first agent and monitor,
+     * which stay when others take their place. */
+    tacit_agent *first_agent;
+    tacit__monitor *first_monitor;
     tacit_agent *agent;
     tacit__monitor *monitor;  /* or NULL */
     tacit__vault_learner row; /* the thread's: users and taken are ahead of the disk */
     bool leads;               /* this process learns; else it follows another that does */
     bool shared;              /* the store is others', too */
     bool ahead;               /* the agent has users that were never shown */
+    bool has_gap;             /* the next input that is there is not the next one */
     bool news;                /* something was taken that is not shown */
     uint64_t kept;            /* users in the state on disk */
     bool has_leftover;        /* inputs may be on disk that the state there has */

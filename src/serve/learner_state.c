@@ -205,8 +205,8 @@ static tacit_status reload(tacit__learner *l, tacit_error *err)
         l->agent = fresh.agent;
         l->monitor = fresh.monitor;
         pthread_mutex_unlock(&l->agent_lock);
-        fresh.agent = agent;
-        fresh.monitor = monitor;
+        fresh.agent = agent != l->first_agent ? agent : NULL;
+        fresh.monitor = monitor != l->first_monitor ? monitor : NULL;
         row.epoch = l->row.epoch;
         row.session = l->row.session;
         l->row = row;
@@ -362,6 +362,8 @@ tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault, taci
         status = find_state(l, vault, err);
     if (status != TACIT_OK)
         return status;
+    l->first_agent = l->agent;
+    l->first_monitor = l->monitor;
     l->kept = l->row.users;
     l->input_size = tacit__episode_size(l->config);
     l->has_leftover = true; /* a crash may have come between a state and the end of its inputs */

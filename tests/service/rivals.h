@@ -202,6 +202,8 @@ static inline void assert_all_counted(server *s, const crowd *c)
     server_wait_users(s, c->learner, n);
     assert_int_equal(server_get(s, path, answer), 200);
     assert_true(json_number(answer, "accepted") == (double)n);
+    assert_int_equal(server_get(s, "/readyz", answer), 200);
+    assert_int_equal(server_get(s, path, answer), 200);
     assert_true(json_number(answer, "users") == (double)n);
     if (server_tool(s, "store check service.yaml", out, sizeof out) != 0) {
         server_read(s, "tool.err", out, sizeof out);
