@@ -365,6 +365,7 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     l->log = setting->log;
     l->log_context = setting->log_context;
     l->shared = setting->shared;
+    l->may_lead = !setting->shared; /* a store of its own has no other that could */
     (void)pthread_mutex_init(&l->lock, NULL);
     (void)pthread_mutex_init(&l->agent_lock, NULL);
     tacit__condition_create(&l->news_came);
