@@ -3,7 +3,11 @@
 # seed, whose report must have the bytes that it has elsewhere (scripts/arm-compare).
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET mpfr)
-find_library(GMP_LIBRARY gmp REQUIRED)
+find_path(GMP_INCLUDE gmp.h PATHS "${TACIT_ARM_ROOT}/usr/include/aarch64-linux-gnu"
+          "${TACIT_ARM_ROOT}/usr/include/arm-linux-gnueabihf" REQUIRED NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+include_directories(SYSTEM "${GMP_INCLUDE}")
+find_library(GMP_LIBRARY gmp PATHS "${TACIT_ARM_ROOT}/usr/lib/aarch64-linux-gnu"
+             "${TACIT_ARM_ROOT}/usr/lib/arm-linux-gnueabihf" REQUIRED NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
 tacit_object_library(tacit_accountant_objects ${accountant})
 target_link_libraries(tacit_accountant_objects PRIVATE PkgConfig::MPFR)
 set(support check main solve stats cases sums)
