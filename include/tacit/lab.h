@@ -329,7 +329,8 @@ typedef struct tacit_summary {
     double switches, seconds; /* means */
     const char *kind;         /* that plays: what the entry's kind stands for in this world */
     const char *remark;       /* tacit_agent_remark, or "" */
-    bool did_not_learn; /* a learner whose mean regret is above that of tacit_results_measure */
+    /* tacit_results_measure beats it in total, and it does not end a tenth better. */
+    bool did_not_learn;
 } tacit_summary;
 
 /* What tacit_lab_run left in DIRECTORY/results.db, finished or not. CORRUPT or WRONG_VERSION if it is not

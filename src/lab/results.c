@@ -219,17 +219,21 @@ size_t tacit_results_measure(const tacit_results *results, size_t world)
     return SIZE_MAX;
 }
 
-static bool lost_to_measure(const tacit_results *results, size_t world, size_t agent, double regret)
+/* Where a constant action is nearly optimal a learner can lose to it in total and still have found a better
+ * policy; so it must not be better at the end, by a tenth (a choice: less may be chance). */
+static bool lost_to_measure(const tacit_results *results, size_t world, size_t agent,
+                            const tacit_summary *s)
 {
     const size_t measure = tacit_results_measure(results, world);
-    double mean = 0, ignored;
+    double regret = 0, late = 0, ignored;
     if (tacit_results_logged(results, world))
         return !results->experiment->facts.agents[agent].yardstick &&
                tacit_results_estimate(results, world, agent).lift_constant < 0;
     if (measure == SIZE_MAX || results->experiment->facts.agents[agent].yardstick)
         return false;
-    average(results, pair_of(results, world, measure), regret_of, &mean, &ignored);
-    return regret > mean;
+    average(results, pair_of(results, world, measure), regret_of, &regret, &ignored);
+    average(results, pair_of(results, world, measure), late_of, &late, &ignored);
+    return s->regret_mean > regret && s->late_mean > 0.9 * late;
 }
 
 tacit_summary tacit_results_summary(const tacit_results *results, size_t world, size_t agent)
@@ -247,6 +251,6 @@ tacit_summary tacit_results_summary(const tacit_results *results, size_t world, 
     average(results, pair, late_of, &s.late_mean, &s.late_error);
     average(results, pair, switches_of, &s.switches, &ignored);
     average(results, pair, seconds_of, &s.seconds, &ignored);
-    s.did_not_learn = lost_to_measure(results, world, agent, s.regret_mean);
+    s.did_not_learn = lost_to_measure(results, world, agent, &s);
     return s;
 }

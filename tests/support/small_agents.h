@@ -109,7 +109,8 @@ static inline size_t small_agents_fill(const small_agent *given, size_t n,
     static const tacit_bandit *const bandits[] = {NULL, &small_numbered, &small_shared,
                                                   &small_disjoint};
     kind_in_model k;
-    memcpy(out, given, n * sizeof *given);
+    if (n > 0)
+        memcpy(out, given, n * sizeof *given);
     for (size_t i = 0; kind_in_model_at(NULL, i, &k); i++) {
         const size_t before = n;
         for (size_t b = 0; b < 4 && n < SMALL_MOST; b++) {

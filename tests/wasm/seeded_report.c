@@ -120,7 +120,7 @@ int main(int argc, char **argv)
     (void)randombytes_set_implementation(&seeded);
     state = strtoull(argv[1], NULL, 10);
     life = (uint32_t)state;
-    const tacit_client_terms terms = {.epsilon = INFINITY, .delta = 1, .save = keep};
+    const tacit_client_terms terms = {.epsilon = (double)INFINITY, .delta = 1, .save = keep};
     const bool good = tacit_client_create(billboard, size, &terms, &client, &err) == TACIT_OK &&
                       live(client, &err);
     tacit_client_destroy(client);
