@@ -520,6 +520,11 @@ TEST(what_is_not_on_disk_is_not_published)
     tacit__ledger_set_recorder(tacit__learner_ledger(learner), record, &r);
     const uint64_t version = tacit__learner_figures_of(learner).version;
     assert_ok(tacit__committer_create(vault, NULL, &committer, &err));
+    assert_ok(tacit__learner_start(learner, committer, &err));
+    for (int i = 0; i < 20000 && !tacit__learner_figures_of(learner).leads; i++)
+        (void)usleep(1000);
+    assert_true(tacit__learner_figures_of(learner).leads);
+    (void)usleep(500000); /* it has looked for users, and waits for news */
     taking t = {.job = {.apply = apply},
                 .s = &s,
                 .learner = tacit__learner_id(learner),
@@ -527,7 +532,7 @@ TEST(what_is_not_on_disk_is_not_published)
     assert_ok(tacit__committer_wait(committer, &t.job));
     assert_ok(tacit__vault_open(s.store, TACIT__VAULT_TOOL, key, &other, &err));
     assert_ok(tacit__vault_begin(other, &err));
-    assert_ok(tacit__learner_start(learner, committer, &err));
+    tacit__learner_wake(learner);
     for (int i = 0; i < 5000 && tape_file.st_size == 0; i++) { /* until noise was added */
         (void)usleep(1000);
         assert_int_equal(fstat(r.fd, &tape_file), 0);
