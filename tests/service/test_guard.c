@@ -297,8 +297,8 @@ TEST(every_route_asks_for_its_scope)
         {"report", "POST /v1/reports;"},
         {"read", "GET /v1/learners;GET /v1/ledger;GET /v1/guarantee;GET /v1/history;GET /metrics;"},
     };
-    static const char open[] =
-        "GET /v1/billboard;GET /healthz;GET /readyz;GET /;GET /live.css;GET /live.js;";
+    static const char open[] = "GET /v1/billboard;GET /healthz;GET /readyz;GET /;GET /live.css;"
+                               "GET /live.js;GET /demo;GET /demo/x;";
     enum { SCOPES = sizeof opens / sizeof *opens };
     SCOPED_BY(end) server s;
     char tokens[SCOPES][128], all[2048] = "";
