@@ -225,14 +225,18 @@ static int events(const store_options *o)
 
 static const struct {
     const char *name;
-    int arguments; /* FILE.yaml included */
-    int option;    /* that it has, or NONE */
+    const char *second; /* what it takes after FILE.yaml, or NULL */
+    int option;         /* that it has, or NONE */
     int (*run)(const store_options *o);
-} verbs[] = {{"init", 1, AS, init},         {"check", 1, NONE, check},
-             {"backup", 2, NONE, backup},   {"export", 1, DECISIONS, export},
-             {"events", 1, JSON, events},   {"adopt", 1, GONE, adopt},
-             {"migrate", 1, NONE, migrate}, {"rekey", 1, NEW_KEY, rekey},
-             {"move", 2, NONE, move}};
+} verbs[] = {{"init", NULL, AS, init},
+             {"check", NULL, NONE, check},
+             {"backup", "a path for the copy", NONE, backup},
+             {"export", NULL, DECISIONS, export},
+             {"events", NULL, JSON, events},
+             {"adopt", NULL, GONE, adopt},
+             {"migrate", NULL, NONE, migrate},
+             {"rekey", NULL, NEW_KEY, rekey},
+             {"move", "the service file of the old store", NONE, move}};
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
 /* Options that were given belong to the verb. */
@@ -257,10 +261,10 @@ static int run(int n, char **arguments, uint64_t given, store_options *o)
                          arguments[0]);
     if (n < 2)
         return cli_wrong("expected FILE.yaml; see tacit store --help");
-    if (n - 1 != verbs[i].arguments)
-        return cli_wrong(n - 1 < verbs[i].arguments
-                             ? "expected another path; see tacit store --help"
-                             : "too many arguments; see tacit store --help");
+    if (n < 3 && verbs[i].second != NULL)
+        return cli_wrong("expected %s; see tacit store --help", verbs[i].second);
+    if (n > 2 + (verbs[i].second != NULL))
+        return cli_wrong("too many arguments; see tacit store --help");
     int code = check_options(i, given);
     if (code != CLI_DONE)
         return code;
