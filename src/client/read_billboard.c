@@ -262,10 +262,11 @@ static bool is_countable(const tacit_client *c)
     const double most = 0x1p26, many = 0x1p30;
     const double S = (double)q->n_states + 1, A = (double)q->n_actions, H = (double)q->horizon + 1,
                  d = (double)c->known.features + 1, parts = (double)c->known.parts + 1;
-    return sizeof(size_t) > 4 ||
-           ((double)q->episodes < many && (double)q->visits < many && (double)q->apart < many &&
-            S * S * A * H < most && S * A * H * d < most && S * S * A * parts < most &&
-            H * d * d < most && A * A * d * d < most && parts * parts * H < most);
+    const bool is_small = (double)q->episodes < many && (double)q->visits < many &&
+                          (double)q->apart < many && S * S * A * H < most && S * A * H * d < most &&
+                          S * S * A * parts < most && H * d * d < most && A * A * d * d < most &&
+                          parts * parts * H < most;
+    return is_small || sizeof(size_t) > 4;
 }
 
 static tacit_status read_billboard(tacit_client *c, const tacit__json_node *nodes,

@@ -322,21 +322,17 @@ static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_err
                                    {names, tacit__names_digest(c, names)}},
                   5, fingerprint);
     TRY(tacit__vault_find_learner(vault, c->name, &found, &l->row, &state, &size, err));
-    tacit_status status = TACIT_OK;
     if (!found) {
         memcpy(l->row.fingerprint, fingerprint, sizeof fingerprint);
-        status = begin_new(l, vault, err);
-        if (status != TACIT_SYSTEM)
-            return status;
+        const tacit_status begun = begin_new(l, vault, err);
+        if (begun != TACIT_SYSTEM)
+            return begun;
         TRY(tacit__vault_find_learner(vault, c->name, &found, &l->row, &state, &size, err));
         if (!found)
-            return status;
-        status = TACIT_OK;
+            return begun;
     }
-    if (memcmp(l->row.fingerprint, fingerprint, sizeof fingerprint) != 0)
-        status = fail_changed(l, err);
-    else
-        status = load_state(l, state, size, err);
+    const bool same = memcmp(l->row.fingerprint, fingerprint, sizeof fingerprint) == 0;
+    const tacit_status status = same ? load_state(l, state, size, err) : fail_changed(l, err);
     tacit__free_secret(state, size);
     return status;
 }
