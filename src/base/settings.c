@@ -93,7 +93,7 @@ static bool read_power(const char *text, size_t n, int64_t power, int64_t *out)
 bool tacit__read_whole(const char *text, size_t n, int64_t *out)
 {
     TACIT__REQUIRE(out != NULL && (text != NULL || n == 0));
-    char plainly[MAX_NUMBER + 1];
+    char plainly[MAX_NUMBER + 1] = "";
     size_t used = 0;
     int64_t power, value;
     if (n > MAX_NUMBER)
@@ -105,7 +105,6 @@ bool tacit__read_whole(const char *text, size_t n, int64_t *out)
                  !isdigit((unsigned char)text[i + 1]))
             return false;
     }
-    plainly[used] = '\0';
     const char *e = memchr(plainly, 'e', used);
     e = e != NULL ? e : memchr(plainly, 'E', used);
     if (e == NULL)
