@@ -44,7 +44,7 @@ static bool is_position(const tacit__tabular *c, const position *p)
         (double)p->level_users > ceil(1.01 * (double)c->o.episodes))
         return false;
     tacit__tabular_local_levels(c, p->level_users, levels);
-    return memcmp(levels, p->local_level, sizeof levels) == 0;
+    return memcmp((const uint8_t *)levels, (const uint8_t *)p->local_level, sizeof levels) == 0;
 }
 
 /* Reports of single steps are those of the users; else there are none. */

@@ -76,16 +76,18 @@ tacit__pg_expected *tacit__pg_expect(tacit__pg_cursor *s)
                               .valid = true,
                               .next = c->all_expected};
     memcpy(e->table, s->table, sizeof e->table);
-    if (name_of(s) != NULL) {
+    const char *name = name_of(s);
+    if (name != NULL) {
         e->named = true;
-        memcpy(e->name, name_of(s), sizeof e->name);
+        memcpy(e->name, name, sizeof e->name);
     }
     for (int i = 0; i < s->n_parameters; i++) {
         e->sizes[i] = s->sizes[i];
-        memcpy(bytes + at, s->values[i], (size_t)s->sizes[i]);
+        if (s->values[i] != NULL)
+            memcpy(bytes + at, s->values[i], (size_t)s->sizes[i]);
         at += (size_t)s->sizes[i];
     }
-    tacit__pg_expected **bucket = &c->expected[bucket_of(s->table, name_of(s))];
+    tacit__pg_expected **bucket = &c->expected[bucket_of(s->table, name)];
     e->next_in_bucket = *bucket;
     *bucket = e;
     c->all_expected = e;

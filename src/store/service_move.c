@@ -52,8 +52,10 @@ static tacit_status copy_table(tacit__vault *from, tacit__vault *to, size_t i, t
     (void)snprintf(sql, sizeof sql, "SELECT %s FROM %s", tables[i].columns, tables[i].table);
     TRY(tacit__vault_prepare(from, sql, &rows, err));
     int n = 1;
-    for (const char *at = tables[i].columns; (at = strchr(at, ',')) != NULL; at++, n++)
-        (void)strcat(marks, ",?");
+    for (const char *at = tables[i].columns; (at = strchr(at, ',')) != NULL; at++, n++) {
+        TACIT__REQUIRE(n < MOST_COLUMNS);
+        memcpy(marks + 2 * n - 1, ",?", 3);
+    }
     (void)snprintf(sql, sizeof sql, "INSERT INTO %s(%s) VALUES(%s)", tables[i].table,
                    tables[i].columns, marks);
     tacit_status status = TACIT_OK;
