@@ -59,20 +59,8 @@ static tacit_status check(const tacit_agent_request *q, tacit_error *err)
 
 const tacit__family tacit__family_capri = {
     .rows = &tacit__capri_rows,
-    .create = tacit__curated_create,
-    .destroy = tacit__curated_destroy,
     .size = sizeof(capri_agent),
     .check = check,
     .build = build,
-    .clear = tacit__epoch_clear,
-    .plan = tacit__epoch_plan,
-    .learn = tacit__epoch_learn,
-    .report = tacit__epoch_report,
-    .absorb = tacit__epoch_absorb,
-    .publish = tacit__epoch_publish,
-    .follow = tacit__epoch_follow,
-    .check_report = tacit__epoch_check_report,
-    .fields = tacit__epoch_fields,
-    .ledger = tacit__curated_ledger,
-    .remark = tacit__epoch_remark,
+    TACIT__EPOCH_FAMILY,
 };

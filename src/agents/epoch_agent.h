@@ -55,7 +55,15 @@ TACIT_MUST_USE tacit_status tacit__epoch_build(tacit__epoch_agent *agent, const 
 /* What is to be known if kernel, norm or weights were chosen; "": they were not. */
 const char *tacit__epoch_warn_public(const tacit__reading *r);
 
-/* --- epoch_agent.c, epoch_bytes.c: what goes into the table of a family; see agents/family.h */
+/* The table of a family (agents/family.h), but for its rows and for what reads a request. */
+#define TACIT__EPOCH_FAMILY                                                                        \
+    .create = tacit__curated_create, .destroy = tacit__curated_destroy,                            \
+    .clear = tacit__epoch_clear, .plan = tacit__epoch_plan, .learn = tacit__epoch_learn,           \
+    .report = tacit__epoch_report, .absorb = tacit__epoch_absorb, .publish = tacit__epoch_publish, \
+    .follow = tacit__epoch_follow, .check_report = tacit__epoch_check_report,                      \
+    .fields = tacit__epoch_fields, .ledger = tacit__curated_ledger, .remark = tacit__epoch_remark
+
+/* --- epoch_agent.c, epoch_bytes.c: what goes into it */
 
 void tacit__epoch_clear(void *self);
 tacit_status tacit__epoch_plan(void *self, tacit_billboard *out, tacit_error *err);

@@ -4,7 +4,6 @@
 
 #include "agents/mixture_agents.h"
 #include "base/error.h"
-#include "base/host.h"
 
 #define GROWTH 1.02 /* of users from release to release; docs/why/linear.md#when-to-release */
 
@@ -128,7 +127,7 @@ static tacit_status check_request(const mixture_parts *parts, const tacit__readi
 
 /* Sums with their state, releases, factors and scratch take about so many bytes for each number of
  * a Gram matrix; the parts of a mixture, and features of all pairs at every step, are kept as they
- * are. In doubles, before anything is multiplied in integers. */
+ * are. */
 static tacit_status check_memory(const mixture_parts *parts, const tacit__reading *r,
                                  tacit_error *err)
 {
@@ -144,13 +143,8 @@ static tacit_status check_memory(const mixture_parts *parts, const tacit__readin
         double features = q->linear != NULL ? (double)q->linear->dimension : 1;
         bytes += per_number * h * (q->linear != NULL ? 1 : pairs) * features * (features + 3) / 2;
     }
-    double memory = tacit__machine_memory();
-    if (bytes <= memory / 2)
-        return TACIT_OK;
-    return tacit__reading_fail(r, err, TACIT_TOO_LARGE,
-                               "features and Gram matrices would need about %.3g GB; use fewer "
-                               "states, or a mixture with fewer parts",
-                               bytes / 1e9);
+    return tacit__reading_check_memory(r, bytes, "features and Gram matrices",
+                                       "use fewer states, or a mixture with fewer parts", err);
 }
 
 tacit_status tacit__mixture_check(const mixture_parts *parts, const tacit__reading *r,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "noise/stream.h"
 
 tacit_status tacit__reading_open(const tacit_agent_request *request, const tacit_agent_kind *kind,
@@ -28,6 +29,15 @@ tacit_status tacit__reading_fail(const tacit__reading *r, tacit_error *err, taci
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     return tacit__fail_at(err, status, r->request->file, (size_t)r->request->line, "%s", message);
+}
+
+tacit_status tacit__reading_check_memory(const tacit__reading *r, double bytes, const char *what,
+                                         const char *remedy, tacit_error *err)
+{
+    if (bytes <= tacit__machine_memory() / 2)
+        return TACIT_OK;
+    return tacit__reading_fail(r, err, TACIT_TOO_LARGE, "%s would need about %.3g GB; %s", what,
+                               bytes / 1e9, remedy);
 }
 
 tacit_status tacit__reading_mechanism(const tacit__reading *r, tacit_sum_mechanism *out,

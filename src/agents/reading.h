@@ -36,6 +36,12 @@ TACIT_MUST_USE tacit_status tacit__reading_open(const tacit_agent_request *reque
 __attribute__((format(printf, 4, 5))) tacit_status tacit__reading_fail(
     const tacit__reading *reading, tacit_error *err, tacit_status status, const char *format, ...);
 
+/* Fails unless these bytes fit into half of the machine's memory: `what` would need so many, and `remedy` is
+ * what to do. In doubles, before anything is multiplied in integers. */
+TACIT_MUST_USE tacit_status tacit__reading_check_memory(const tacit__reading *reading, double bytes,
+                                                        const char *what, const char *remedy,
+                                                        tacit_error *err);
+
 /* The mechanism of running sums: what `sums` says, else the papers' tree for their own
  * calibrations, else the least noisy one. */
 TACIT_MUST_USE tacit_status tacit__reading_mechanism(const tacit__reading *reading,

@@ -35,13 +35,14 @@ static bool is_local(const tacit__scored *agent)
 void tacit__scored_clear(void *self)
 {
     tacit__scored *agent = self;
-    parts_of(agent)->rules->destroy_planner(agent->planner);
+    tacit__score_planner_destroy(agent->planner);
     parts_of(agent)->rules->destroy_model(agent->model);
 }
 
 /* --- What is asked for --------------------------------------------------------------------------- */
 
-tacit_status tacit__scored_check(const tacit__reading *r, tacit_error *err)
+/* What no learner with scores can do. */
+static tacit_status check_request(const tacit__reading *r, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
     const char *kind = r->kind->name;
@@ -171,12 +172,12 @@ static tacit_status find_last(tacit__scored *agent, const tacit__reading *r,
     return TACIT_OK;
 }
 
-tacit_status tacit__scored_create_curator(tacit__scored *agent, const tacit__reading *r,
-                                          const tacit__score_form *form, size_t alike,
-                                          tacit_noise *noise, tacit__bold_options *out,
-                                          tacit_error *err)
+/* The curator of an agent whose model is made, and what is known of the batches of its planner. */
+static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r,
+                                   const tacit__score_form *form, tacit_noise *noise,
+                                   tacit__bold_options *out, tacit_error *err)
 {
-    TACIT__REQUIRE(agent->model != NULL && form->numbers > 0 && alike > 0);
+    TACIT__REQUIRE(agent->model != NULL && form->numbers > 0 && agent->alike > 0);
     const tacit__scored_rules *rules = parts_of(agent)->rules;
     const bool commits = parts_of(agent)->commits;
     tacit_error reason = {0};
@@ -184,7 +185,6 @@ tacit_status tacit__scored_create_curator(tacit__scored *agent, const tacit__rea
     course c = {0};
     agent->guarantee = r->request->guarantee;
     agent->l2 = form->l2 * sqrt(fmax(1, (double)r->request->visits)); /* in different batches */
-    agent->alike = alike;
     TRY(commits ? TACIT_OK : read_growth(agent, r, &c.growth, err));
     tacit_status status = commits ? read_commit(agent, r, &c) : read_course(agent, r, &c);
     if (status != TACIT_OK)
@@ -219,6 +219,24 @@ tacit_status tacit__scored_create_curator(tacit__scored *agent, const tacit__rea
     return TACIT_OK;
 }
 
+tacit_status tacit__scored_build(void *self, const tacit__reading *r, tacit_noise *noise,
+                                 tacit_error *err)
+{
+    tacit__scored *agent = self;
+    const tacit__scored_rules *rules = parts_of(agent)->rules;
+    tacit_error reason = {0};
+    tacit__score_form form = {0};
+    tacit__bold_options batches = {0};
+    TRY(check_request(r, err));
+    TRY(rules->check(r, err));
+    tacit_status status = rules->create_model(agent, r->request, &form, &reason);
+    if (status != TACIT_OK)
+        return tacit__reading_fail(r, err, status, "%s", reason.message);
+    TRY(create_curator(agent, r, &form, noise, &batches, err));
+    status = rules->create_planner(agent->model, r->request, &batches, &agent->planner);
+    return status == TACIT_OK ? status : tacit__fail_plain(err, status);
+}
+
 /* --- Users --------------------------------------------------------------------------------------- */
 
 /* The batch's first user is the one after the batch before. A device needs nothing but the billboard and the
@@ -235,7 +253,8 @@ tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *e
     TACIT__REQUIRE(((tacit__scored *)self)->planner != NULL);
     tacit__scored *agent = self;
     (void)err;
-    *out = tacit__bold_batches_billboard(agent->batches, place_of(agent));
+    *out = tacit__bold_batches_billboard(tacit__score_planner_batches(agent->planner),
+                                         place_of(agent));
     return TACIT_OK;
 }
 
@@ -244,11 +263,11 @@ static void replan_if_due(tacit__scored *agent)
 {
     TACIT__REQUIRE(agent->planner != NULL);
     size_t over;
-    (void)tacit__bold_batches_finished(agent->batches, &over);
+    (void)tacit__bold_batches_finished(tacit__score_planner_batches(agent->planner), &over);
     if (tacit__scores_shown(agent->base.curator) == over)
         return;
     const tacit__score_sums shown = tacit__scores_release(agent->base.curator);
-    parts_of(agent)->rules->absorb(agent->planner, &shown);
+    tacit__score_planner_absorb(agent->planner, &shown);
 }
 
 tacit_status tacit__scored_learn(void *self, const tacit_trajectory *user, tacit_error *err)
@@ -269,7 +288,7 @@ void tacit__scored_fields(void *self, tacit__saved *s)
 {
     tacit__scored *agent = self;
     s->wrong = "the saved learner contradicts itself";
-    const size_t planned = parts_of(agent)->rules->fields(agent->planner, s);
+    const size_t planned = tacit__score_planner_fields(agent->planner, s);
     tacit__saved_check(s, tacit__scores_fields(agent->base.curator, s) == planned);
 }
 

@@ -8,7 +8,9 @@
 #include "agents/curated.h"
 #include "agents/reading.h"
 #include "curate/score_curator.h"
-#include "plan/bold_batches.h"
+#include "plan/score_planner.h"
+
+typedef struct tacit__scored tacit__scored;
 
 /* How one family of them learns. */
 typedef struct tacit__scored_rules {
@@ -22,10 +24,14 @@ typedef struct tacit__scored_rules {
      * and in each user's report; `steps` steps tell of the same. */
     uint64_t (*users)(const void *model, double sum_variance, double user_variance, size_t steps,
                       double most);
-    void (*absorb)(void *planner, const tacit__score_sums *shown);
-    size_t (*fields)(void *planner, tacit__saved *s); /* returns batches that are over */
-    void (*destroy_planner)(void *planner);
+    /* What the family cannot do of what is asked for. */
+    tacit_status (*check)(const tacit__reading *r, tacit_error *err);
+    /* Sets `model` and `alike` of the agent, and the form of its scores. */
+    tacit_status (*create_model)(tacit__scored *agent, const tacit_agent_request *q,
+                                 tacit__score_form *form, tacit_error *reason);
     void (*destroy_model)(void *model);
+    tacit_status (*create_planner)(const void *model, const tacit_agent_request *q,
+                                   const tacit__bold_options *batches, tacit__score_planner **out);
 } tacit__scored_rules;
 
 /* The parts of a row. */
@@ -48,26 +54,29 @@ typedef struct tacit__scored_parts {
     TACIT__INTEGER("explore", "0", 0, 1e15,                                                        \
                    "users who act at random before the release; 0: by a public rule")
 
-/* The beginning of every such agent. `model` and `planner` are made by the family. */
-typedef struct tacit__scored {
+/* The beginning of every such agent. */
+struct tacit__scored {
     tacit__curated base; /* its curator is a tacit__scores */
-    void *model, *planner;
-    tacit__bold_batches *batches; /* the planner's */
+    void *model;         /* the family's */
+    tacit__score_planner *planner;
     /* what batches are sized by */
     tacit_guarantee guarantee;
     double l2;    /* of two users */
     size_t alike; /* steps that tell of the same */
-} tacit__scored;
+};
 
-/* What no learner with scores can do. */
-TACIT_MUST_USE tacit_status tacit__scored_check(const tacit__reading *r, tacit_error *err);
+/* The table of such a family (agents/family.h), but for its rows, the size of its agents, and why it has no
+ * delta 0. */
+#define TACIT__SCORED_FAMILY                                                                       \
+    .looks_ahead = true, .create = tacit__curated_create, .destroy = tacit__curated_destroy,       \
+    .build = tacit__scored_build, .clear = tacit__scored_clear, .plan = tacit__scored_plan,        \
+    .learn = tacit__scored_learn, .report = tacit__curated_report,                                 \
+    .check_report = tacit__curated_check_report, .absorb = tacit__scored_absorb,                   \
+    .fields = tacit__scored_fields, .ledger = tacit__curated_ledger,                               \
+    .remark = tacit__scored_remark
 
-/* The curator of an agent whose model is made, and what is known of the batches of its planner. */
-TACIT_MUST_USE tacit_status tacit__scored_create_curator(
-    tacit__scored *agent, const tacit__reading *r, const tacit__score_form *form, size_t alike,
-    tacit_noise *noise, tacit__bold_options *out, tacit_error *err);
-
-/* What goes into the table of a family; see agents/family.h. */
+tacit_status tacit__scored_build(void *self, const tacit__reading *r, tacit_noise *noise,
+                                 tacit_error *err);
 void tacit__scored_clear(void *self);
 tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *err);
 tacit_status tacit__scored_learn(void *self, const tacit_trajectory *user, tacit_error *err);

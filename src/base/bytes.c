@@ -111,6 +111,13 @@ const void *tacit__saved_reals(tacit__saved *s, double *x, size_t n, double most
     return bytes;
 }
 
+void tacit__saved_chances(tacit__saved *s, double *x, size_t n)
+{
+    const void *bytes = tacit__saved_reals(s, x, n, 1);
+    for (size_t i = 0; i < n && bytes != NULL; i++)
+        tacit__saved_check(s, tacit__real_at(bytes, i) >= 0);
+}
+
 void tacit__saved_integers(tacit__saved *s, int64_t *x, size_t n, double most)
 {
     TACIT__REQUIRE(most >= 0);

@@ -79,6 +79,7 @@ const void *tacit__saved_bytes(tacit__saved *s, const void *data, size_t size);
 const void *tacit__saved_array(tacit__saved *s, void *data, size_t n, size_t size);
 /* The same for numbers of at most `most`, and for indices below `limit`. */
 const void *tacit__saved_reals(tacit__saved *s, double *x, size_t n, double most);
+void tacit__saved_chances(tacit__saved *s, double *x, size_t n); /* from 0 to 1 */
 void tacit__saved_integers(tacit__saved *s, int64_t *x, size_t n, double most);
 void tacit__saved_indices(tacit__saved *s, uint32_t *x, size_t n, size_t limit);
 

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "support/check.h"
+#include "support/played.h"
 #include "support/random.h"
 #include "support/solve.h"
 
@@ -15,7 +16,7 @@ SCOPED_TYPE(tacit__linear_model, tacit__linear_model_destroy)
 SCOPED_TYPE(tacit__linear_posterior, tacit__linear_posterior_destroy)
 
 enum { STATES = 4, ACTIONS = 2, D = 3, PAIRS = STATES * ACTIONS, HORIZON = 3 };
-enum { PLANS = 3, BATCHES = 2, TRANSITIONS = (HORIZON - 1) * STATES * D };
+enum { BATCHES = 2, TRANSITIONS = (HORIZON - 1) * STATES * D };
 enum { NUMBERS = TRANSITIONS + HORIZON * D };
 
 static double features[PAIRS][D];
@@ -108,10 +109,10 @@ TEST(features_that_are_not_what_was_declared_are_refused)
                   TACIT_BAD_ARGUMENT);
 }
 
-/* The smallest n with n^2 L f2 / (V + n c2) >= 2 S, by trying. */
-static double told(const tacit__linear_model *m, double n, double sum, double user, double steps)
+TEST(the_first_batch_halves_the_prior_variance)
 {
-    double f2 = 0, c2 = user;
+    SCOPED(tacit__linear_model) *m = draw_model(6);
+    double f2 = 0, c2 = 0;
     for (size_t i = 0; i < D * D; i++) {
         double cell = 0;
         for (size_t pair = 0; pair < PAIRS; pair++)
@@ -119,23 +120,7 @@ static double told(const tacit__linear_model *m, double n, double sum, double us
         f2 += cell * cell / D;
         c2 += i / D == i % D ? cell / (D * STATES) : 0;
     }
-    return n * n * steps * f2 / (sum + n * c2);
-}
-
-TEST(the_first_batch_halves_the_prior_variance)
-{
-    SCOPED(tacit__linear_model) *m = draw_model(6);
-    static const double cases[][3] = {{0, 0, 1}, {1, 0, 1}, {100, 0, 1}, {0, 4, 1}, {100, 0, 5}};
-    for (size_t i = 0; i < N_OF(cases); i++) {
-        const double sum = cases[i][0], user = cases[i][1], steps = cases[i][2];
-        const double n = (double)tacit__linear_model_users(m, sum, user, (size_t)steps, 1e9);
-        assert_true(n >= 4 && n < 1e6);
-        assert_true(told(m, n, sum, user, steps) >= 2 * STATES * (1 - 1e-9));
-        if (n > 4)
-            assert_true(told(m, n - 1, sum, user, steps) < 2 * STATES);
-    }
-    assert_int_equal(tacit__linear_model_users(m, 100, 0, 1, 12), 12);
-    assert_int_equal(tacit__linear_model_users(m, 100, 0, 1, 0.5), 1);
+    assert_halves_the_prior(tacit__linear_model_users, m, f2, c2, 2 * STATES);
     tacit__linear_model_destroy(m);
     memset(features, 0, sizeof features); /* tell nothing: all users */
     assert_ok(tacit__linear_model_create(&ball, STATES, ACTIONS, HORIZON, 1000, &m, NULL));
@@ -154,32 +139,6 @@ static void multiply(const double *a, const double *b, double *out)
         }
 }
 
-typedef struct played {
-    uint32_t plans[PLANS * HORIZON * STATES];
-    uint64_t players[PLANS];
-    double sums[NUMBERS + STATES];
-    tacit__played_batch batch;
-} played;
-
-static void draw_batch(uint64_t *seed, uint64_t users, double variance, played *p)
-{
-    p->batch = (tacit__played_batch){.shown = {users, p->sums, p->sums + NUMBERS},
-                                     .n_plans = PLANS,
-                                     .plans = p->plans,
-                                     .players = p->players,
-                                     .variance = variance,
-                                     .start = 0.4};
-    for (size_t i = 0; i < N_OF(p->plans); i++)
-        p->plans[i] = (uint32_t)random_below(seed, ACTIONS);
-    p->players[0] = users / 2;
-    p->players[1] = 0;
-    p->players[2] = users - p->players[0];
-    for (size_t i = 0; i < NUMBERS; i++)
-        p->sums[i] = 0.2 * (double)users * random_normal(seed);
-    for (size_t s = 0; s < STATES; s++)
-        p->sums[NUMBERS + s] = 0.4 * (double)users * random_unit(seed);
-}
-
 /* What the plain version has of each table. */
 typedef struct plain {
     size_t tables;
@@ -188,16 +147,15 @@ typedef struct plain {
     double start[STATES];
 } plain;
 
-/* All trajectories from here, with their chance. */
-static void walk(const plain *x, const uint32_t *plan, size_t h, size_t s, double chance,
-                 double visits[HORIZON][PAIRS])
+static tacit__walk walk_of(const plain *x)
 {
-    if (h == HORIZON)
-        return;
-    const size_t pair = s * ACTIONS + plan[h * STATES + s], table = x->tables == 1 ? 0 : h;
-    visits[h][pair] += chance;
-    for (size_t next = 0; next < STATES; next++)
-        walk(x, plan, h + 1, next, chance * x->chances[table][pair][next], visits);
+    return (tacit__walk){.n_states = STATES,
+                         .n_actions = ACTIONS,
+                         .horizon = HORIZON,
+                         .steps = HORIZON,
+                         .tables = x->tables,
+                         .chances = &x->chances[0][0][0],
+                         .start = x->start};
 }
 
 /* Precision and targets of one table: J R^-1 J and J R^-1 x for the columns x. */
@@ -259,6 +217,7 @@ static void conclude(const tacit__linear_model *m, const knowledge *measures,
 
 static void plain_pass(const tacit__linear_model *m, const played *batches, size_t n, plain *x)
 {
+    const tacit__walk walk = walk_of(x);
     knowledge measures[HORIZON] = {{.precision = {0}}}, rewards[HORIZON] = {{.precision = {0}}};
     for (size_t i = 0; i < HORIZON * D; i++) {
         measures[i / D].precision[i % D * (D + 1)] = 2 * STATES;
@@ -268,10 +227,7 @@ static void plain_pass(const tacit__linear_model *m, const played *batches, size
         double visits[HORIZON][PAIRS] = {{0}};
         const double variance =
             batches[k].batch.variance + 1e-6 * (double)batches[k].batch.shown.users;
-        for (size_t j = 0; j < PLANS; j++)
-            for (size_t s = 0; s < STATES; s++)
-                walk(x, batches[k].plans + j * HORIZON * STATES, 0, s,
-                     (double)batches[k].players[j] * x->start[s], visits);
+        played_walk(&batches[k].batch, &walk, &visits[0][0]);
         for (size_t h = 0; h < HORIZON; h++) {
             const size_t t = x->tables == 1 ? 0 : h;
             double columns[STATES][D], reward[1][D];
@@ -315,11 +271,12 @@ TEST(the_posterior_is_that_of_the_formulas)
             tacit__played_batch list[BATCHES];
             double sorted[STATES];
             plain x = {.tables = same ? 1 : HORIZON};
+            const tacit__walk walk = walk_of(&x);
             assert_ok(tacit__linear_posterior_create(m, same != 0, &p));
             plain_pass(m, batches, 0, &x);
             compare(p, &x);
             for (size_t n = 1; n <= BATCHES; n++) {
-                draw_batch(&seed, 30 * n, noisy ? 25 : 0, &batches[n - 1]);
+                played_draw(&batches[n - 1], &walk, NUMBERS, 30 * n, noisy ? 25 : 0, &seed);
                 list[n - 1] = batches[n - 1].batch;
                 tacit__played_start(list, n, STATES, x.start, sorted);
                 for (int round = 0; round < 3; round++)
@@ -339,7 +296,8 @@ TEST(exact_sums_of_many_users_tell_the_world)
     static played b;
     static plain truth = {.tables = HORIZON};
     double visits[HORIZON][PAIRS] = {{0}}, measures[HORIZON][D][STATES], theta[HORIZON][D];
-    draw_batch(&seed, 100000000, 0, &b);
+    const tacit__walk walk = walk_of(&truth);
+    played_draw(&b, &walk, NUMBERS, 100000000, 0, &seed);
     b.players[1] = b.players[2] /= 2;
     for (size_t i = 0; i < HORIZON * D; i++) {
         random_simplex(&seed, STATES, measures[i / D][i % D]);
@@ -352,10 +310,7 @@ TEST(exact_sums_of_many_users_tell_the_world)
             truth.chances[h][pair][next] += features[pair][j] * measures[h][j][next];
     }
     random_simplex(&seed, STATES, truth.start);
-    for (size_t j = 0; j < PLANS; j++)
-        for (size_t s = 0; s < STATES; s++)
-            walk(&truth, b.plans + j * HORIZON * STATES, 0, s,
-                 (double)b.players[j] * truth.start[s], visits);
+    played_walk(&b.batch, &walk, &visits[0][0]);
     memset(b.sums, 0, sizeof b.sums);
     for (size_t s = 0; s < STATES; s++)
         b.sums[NUMBERS + s] = 0.4 * 1e8 * truth.start[s];

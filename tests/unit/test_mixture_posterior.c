@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "support/check.h"
+#include "support/played.h"
 #include "support/random.h"
 #include "support/solve.h"
 
@@ -15,7 +16,7 @@ SCOPED_TYPE(tacit__mixture_model, tacit__mixture_model_destroy)
 SCOPED_TYPE(tacit__mixture_posterior, tacit__mixture_posterior_destroy)
 
 enum { STATES = 3, ACTIONS = 2, PARTS = 4, WIDTH = PARTS - 1, PAIRS = STATES * ACTIONS };
-enum { STEPS = 3, HORIZON = STEPS + 1, PLANS = 3, BATCHES = 2, CELLS = STEPS * WIDTH };
+enum { STEPS = 3, HORIZON = STEPS + 1, BATCHES = 2, CELLS = STEPS * WIDTH };
 
 static double features[PAIRS][PARTS][STATES];
 
@@ -167,10 +168,10 @@ TEST(what_is_no_mixture_of_kernels_is_refused)
                   TACIT_UNSUPPORTED);
 }
 
-/* The smallest n with n^2 L f2 / (V + n c2) >= 2 d, by trying. */
-static double told(const tacit__mixture_model *m, double n, double sum, double user, double steps)
+TEST(the_first_batch_halves_the_prior_variance)
 {
-    double f2 = 0, c2 = user;
+    SCOPED(tacit__mixture_model) *m = draw_model(6);
+    double f2 = 0, c2 = 0;
     for (size_t i = 0; i < WIDTH; i++) {
         for (size_t k = 0; k < WIDTH; k++) {
             double gain = 0;
@@ -183,23 +184,7 @@ static double told(const tacit__mixture_model *m, double n, double sum, double u
                 c2 += kernel(t / STATES, j, t % STATES) / (PARTS * PAIRS) *
                       pow(score(m, t / STATES, t % STATES, i), 2) / WIDTH;
     }
-    return n * n * steps * f2 / (sum + n * c2);
-}
-
-TEST(the_first_batch_halves_the_prior_variance)
-{
-    SCOPED(tacit__mixture_model) *m = draw_model(6);
-    static const double cases[][3] = {{0, 0, 1}, {1, 0, 1}, {100, 0, 1}, {0, 4, 1}, {100, 0, 5}};
-    for (size_t i = 0; i < N_OF(cases); i++) {
-        const double sum = cases[i][0], user = cases[i][1], steps = cases[i][2];
-        const double n = (double)tacit__mixture_model_users(m, sum, user, (size_t)steps, 1e9);
-        assert_true(n >= 4 && n < 1e6);
-        assert_true(told(m, n, sum, user, steps) >= 2 * PARTS * (1 - 1e-9));
-        if (n > 4)
-            assert_true(told(m, n - 1, sum, user, steps) < 2 * PARTS);
-    }
-    assert_int_equal(tacit__mixture_model_users(m, 100, 0, 1, 12), 12);
-    assert_int_equal(tacit__mixture_model_users(m, 100, 0, 1, 0.5), 1);
+    assert_halves_the_prior(tacit__mixture_model_users, m, f2, c2, 2 * PARTS);
 }
 
 /* --- The simplex ----------------------------------------------------------------------------------- */
@@ -229,52 +214,37 @@ TEST(the_projection_is_the_nearest_point_of_the_simplex)
 
 /* --- The posterior --------------------------------------------------------------------------------- */
 
-typedef struct played {
-    uint32_t plans[PLANS * HORIZON * STATES];
-    uint64_t players[PLANS];
-    double sums[CELLS + STATES];
-    tacit__played_batch batch;
-} played;
-
-static void draw_batch(uint64_t *seed, uint64_t users, double variance, played *p)
-{
-    p->batch = (tacit__played_batch){.shown = {users, p->sums, p->sums + CELLS},
-                                     .n_plans = PLANS,
-                                     .plans = p->plans,
-                                     .players = p->players,
-                                     .variance = variance,
-                                     .start = 0.4};
-    for (size_t i = 0; i < N_OF(p->plans); i++)
-        p->plans[i] = (uint32_t)random_below(seed, ACTIONS);
-    p->players[0] = users / 2;
-    p->players[1] = 0;
-    p->players[2] = users - p->players[0];
-    for (size_t i = 0; i < CELLS; i++)
-        p->sums[i] = 0.2 * (double)users * random_normal(seed);
-    for (size_t s = 0; s < STATES; s++)
-        p->sums[CELLS + s] = 0.4 * (double)users * random_unit(seed);
-}
-
 /* What the plain version has: weights of each table, precision, starts. */
 typedef struct plain {
     size_t tables;
     double weights[STEPS][PARTS], precision[STEPS][WIDTH * WIDTH], start[STATES];
 } plain;
 
-/* All trajectories from here, with their chance. */
-static void walk(const plain *x, const uint32_t *plan, size_t h, size_t s, double chance,
-                 double visits[STEPS][PAIRS])
+/* The chances by these weights. */
+typedef struct mixed {
+    double chances[STEPS][PAIRS][STATES];
+} mixed;
+
+static mixed mix_plainly(const plain *x)
 {
-    if (h == STEPS)
-        return;
-    const size_t pair = s * ACTIONS + plan[h * STATES + s], table = x->tables == 1 ? 0 : h;
-    visits[h][pair] += chance;
-    for (size_t next = 0; next < STATES; next++) {
-        double p = 0;
+    mixed out = {.chances = {{{0}}}};
+    for (size_t i = 0; i < x->tables * PAIRS * STATES; i++) {
+        const size_t t = i / (PAIRS * STATES), pair = i / STATES % PAIRS, next = i % STATES;
         for (size_t j = 0; j < PARTS; j++)
-            p += x->weights[table][j] * kernel(pair, j, next);
-        walk(x, plan, h + 1, next, chance * p, visits);
+            out.chances[t][pair][next] += x->weights[t][j] * kernel(pair, j, next);
     }
+    return out;
+}
+
+static tacit__walk walk_of(const plain *x, const double *chances)
+{
+    return (tacit__walk){.n_states = STATES,
+                         .n_actions = ACTIONS,
+                         .horizon = HORIZON,
+                         .steps = STEPS,
+                         .tables = x->tables,
+                         .chances = chances,
+                         .start = x->start};
 }
 
 /* What step h of a batch says: J B, the sum without J 1/d, and R. */
@@ -310,16 +280,15 @@ static void look(const tacit__mixture_model *m, const plain *x, const played *p,
 
 static void plain_pass(const tacit__mixture_model *m, const played *batches, size_t n, plain *x)
 {
+    const mixed by = mix_plainly(x);
+    const tacit__walk walk = walk_of(x, &by.chances[0][0][0]);
     double target[STEPS][WIDTH] = {{0}}, precision[STEPS][WIDTH * WIDTH] = {{0}};
     for (size_t t = 0; t < x->tables; t++)
         for (size_t i = 0; i < WIDTH; i++)
             precision[t][i * (WIDTH + 1)] = 2 * PARTS;
     for (size_t k = 0; k < n; k++) {
         double visits[STEPS][PAIRS] = {{0}};
-        for (size_t j = 0; j < PLANS; j++)
-            for (size_t s = 0; s < STATES; s++)
-                walk(x, batches[k].plans + j * HORIZON * STATES, 0, s,
-                     (double)batches[k].players[j] * x->start[s], visits);
+        played_walk(&batches[k].batch, &walk, &visits[0][0]);
         for (size_t h = 0; h < STEPS; h++) {
             double jb[WIDTH * WIDTH], rest[WIDTH], cover[WIDTH * WIDTH], inverse[WIDTH * WIDTH];
             const size_t t = x->tables == 1 ? 0 : h;
@@ -395,11 +364,12 @@ TEST(the_posterior_is_that_of_the_formulas)
             static played batches[BATCHES];
             tacit__played_batch list[BATCHES];
             plain x = {.tables = same ? 1 : STEPS};
+            const tacit__walk walk = walk_of(&x, NULL);
             assert_ok(tacit__mixture_posterior_create(m, STEPS, same != 0, &p));
             for (size_t i = 0; i < STEPS * PARTS; i++)
                 x.weights[i / PARTS][i % PARTS] = 1.0 / PARTS;
             for (size_t n = 1; n <= BATCHES; n++) {
-                draw_batch(&seed, 30 * n, noisy ? 25 : 0, &batches[n - 1]);
+                played_draw(&batches[n - 1], &walk, CELLS, 30 * n, noisy ? 25 : 0, &seed);
                 list[n - 1] = batches[n - 1].batch;
                 plain_start(batches, n, &x);
                 for (int round = 0; round < 3; round++)
@@ -408,20 +378,6 @@ TEST(the_posterior_is_that_of_the_formulas)
                 compare(p, &x);
             }
         }
-}
-
-/* All trajectories from here, every action as likely. */
-static void wander(const plain *x, size_t h, size_t s, double chance, double visits[STEPS][PAIRS])
-{
-    for (size_t a = 0; a < ACTIONS && h < STEPS; a++) {
-        visits[h][s * ACTIONS + a] += chance / ACTIONS;
-        for (size_t next = 0; next < STATES; next++) {
-            double p = 0;
-            for (size_t j = 0; j < PARTS; j++)
-                p += x->weights[0][j] * kernel(s * ACTIONS + a, j, next);
-            wander(x, h + 1, next, chance / ACTIONS * p, visits);
-        }
-    }
 }
 
 /* Users without a plan: before there are data, weights and starts are even. */
@@ -436,7 +392,10 @@ TEST(who_acts_at_random_is_found_everywhere)
     for (size_t j = 0; j < PARTS; j++)
         x.weights[0][j] = 1.0 / PARTS;
     for (size_t s = 0; s < STATES; s++)
-        wander(&x, 0, s, 30.0 / STATES, wanted);
+        x.start[s] = 1.0 / STATES;
+    const mixed by = mix_plainly(&x);
+    const tacit__walk walk = walk_of(&x, &by.chances[0][0][0]);
+    played_walk(&batch, &walk, &wanted[0][0]);
     for (int same = 0; same < 2; same++) {
         assert_ok(tacit__mixture_posterior_create(m, STEPS, same != 0, &p));
         tacit__mixture_posterior_visits(p, &batch, &got[0][0]);
@@ -455,24 +414,22 @@ TEST(exact_sums_of_many_users_tell_the_weights)
     static played b;
     plain truth = {.tables = STEPS};
     double visits[STEPS][PAIRS] = {{0}};
-    draw_batch(&seed, 100000000, 0, &b);
+    const tacit__walk space = walk_of(&truth, NULL);
+    played_draw(&b, &space, CELLS, 100000000, 0, &seed);
     for (size_t h = 0; h < STEPS; h++)
         random_simplex(&seed, PARTS, truth.weights[h]);
     random_simplex(&seed, STATES, truth.start);
-    for (size_t j = 0; j < PLANS; j++)
-        for (size_t s = 0; s < STATES; s++)
-            walk(&truth, b.plans + j * HORIZON * STATES, 0, s,
-                 (double)b.players[j] * truth.start[s], visits);
+    const mixed by = mix_plainly(&truth);
+    const tacit__walk walk = walk_of(&truth, &by.chances[0][0][0]);
+    played_walk(&b.batch, &walk, &visits[0][0]);
     memset(b.sums, 0, sizeof b.sums);
     for (size_t s = 0; s < STATES; s++)
         b.sums[CELLS + s] = 0.4 * 1e8 * truth.start[s];
     for (size_t i = 0; i < STEPS * PAIRS * STATES; i++) {
         const size_t h = i / (PAIRS * STATES), pair = i / STATES % PAIRS, next = i % STATES;
-        double chance = 0;
-        for (size_t j = 0; j < PARTS; j++)
-            chance += truth.weights[h][j] * kernel(pair, j, next);
         for (size_t k = 0; k < WIDTH; k++)
-            b.sums[h * WIDTH + k] += visits[h][pair] * chance * score(m, pair, next, k);
+            b.sums[h * WIDTH + k] +=
+                visits[h][pair] * by.chances[h][pair][next] * score(m, pair, next, k);
     }
     assert_ok(tacit__mixture_posterior_create(m, STEPS, false, &p));
     for (int i = 0; i < 20; i++)

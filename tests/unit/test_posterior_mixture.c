@@ -7,88 +7,46 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "support/arena.h"
 #include "support/check.h"
-#include "support/random.h"
+#include "support/score_planners.h"
 
-enum { MOST = 64 };
-
-typedef struct setup {
-    tacit_world *world;
-    const tacit_world_facts *facts;
-    tacit__mixture_model *model;
-    tacit__posterior_mixture *planner;
-    size_t S, A, H, d, w;
-} setup;
-
-static const uint64_t ends[] = {40, 47, 50};
-
-static tacit__mixture_plans plans_of(const setup *x, tacit__bold_options batches)
+static tacit_status create(const planner_case *x, const tacit__bold_options *batches,
+                           tacit__score_planner **out)
 {
-    batches.horizon = x->H;
-    batches.batches = 2;
-    batches.ends = ends;
-    return (tacit__mixture_plans){.model = x->model,
-                                  .stationary = x->facts->stationary,
-                                  .rewards = x->facts->rewards,
-                                  .batches = batches};
+    return tacit__posterior_mixture_create(x->model, x->facts->stationary, x->facts->rewards,
+                                           batches, out);
 }
 
-static setup open_planner(const char *kind, uint64_t quota, size_t plans, double boldness)
+static planner_case open_planner(const char *kind)
 {
-    setup x = {.world = world_of(kind, NULL, 0)};
-    x.facts = tacit_world_describe(x.world);
-    x.S = x.facts->n_states;
-    x.A = x.facts->n_actions;
-    x.H = x.facts->horizon;
-    assert_ok(tacit__mixture_model_create(x.facts->mixture, x.S, x.A, 1000, &x.model, NULL));
-    x.d = x.model->parts;
-    x.w = x.model->width;
-    const tacit__mixture_plans o =
-        plans_of(&x, (tacit__bold_options){.noise = {.start = 0.5, .sum = 4},
-                                           .quota = quota,
-                                           .bold = plans,
-                                           .calm = 1,
-                                           .boldness = boldness,
-                                           .tie_seed = 3});
-    assert_ok(tacit__posterior_mixture_create(&o, &x.planner));
+    planner_case x = planner_open(kind, NULL, 0);
+    tacit__mixture_model *model = NULL;
+    const tacit__bold_options batches = planner_batches(&x, 1);
+    assert_ok(tacit__mixture_model_create(x.facts->mixture, x.S, x.A, 1000, &model, NULL));
+    x.model = model;
+    x.numbers = (x.H - 1) * model->width;
+    assert_ok(create(&x, &batches, &x.planner));
     return x;
-}
-
-static void close_planner(setup *x)
-{
-    tacit__posterior_mixture_destroy(x->planner);
-    tacit__mixture_model_destroy(x->model);
-    tacit_world_destroy(x->world);
-}
-
-/* A release that says something. */
-static void absorb(setup *x, uint64_t users, uint64_t seed)
-{
-    double sums[MOST], starts[MOST];
-    for (size_t i = 0; i < (x->H - 1) * x->w; i++)
-        sums[i] = 0.2 * (double)users * random_normal(&seed);
-    for (size_t s = 0; s < x->S; s++)
-        starts[s] = 0.5 * (double)users * (s == 0);
-    const tacit__score_sums shown = {users, sums, starts};
-    tacit__posterior_mixture_absorb(x->planner, &shown);
 }
 
 /* --- Plans ----------------------------------------------------------------------------------------- */
 
 /* r + clip(m.x + xi |B' x|, min x, max x) from the world's own features; |u|^2 = u' M^-1 u by a solve with M = L L'. */
-static double plain_q(const setup *x, size_t h, size_t pair, double xi, const double *after)
+static double plain_q(const planner_case *x, size_t h, size_t pair, double xi, const double *after)
 {
-    const tacit__mixture_posterior *p = tacit__posterior_mixture_get(x->planner);
-    double part[MOST], u[MOST], mean = 0, low = HUGE_VAL, high = -HUGE_VAL, square = 0;
+    const tacit__mixture_posterior *p = tacit__posterior_mixture_weights(x->planner);
+    const tacit__mixture_model *m = p->model;
+    const size_t d = m->parts, w = m->width;
+    double part[PLANNER_MOST], u[PLANNER_MOST], mean = 0, low = HUGE_VAL, high = -HUGE_VAL,
+                                                square = 0;
     const double *reward = x->facts->rewards + (x->facts->stationary ? 0 : h) * x->S * x->A;
-    const double *factor = p->factor + h * x->w * x->w;
+    const double *factor = p->factor + h * w * w;
     if (h + 1 == x->H)
         return reward[pair];
-    double *row = calloc(x->d * x->S, sizeof *row);
+    double *row = calloc(d * x->S, sizeof *row);
     x->facts->mixture->row(x->facts->mixture->context, (uint32_t)(pair / x->A),
                            (uint32_t)(pair % x->A), row);
-    for (size_t j = 0; j < x->d; j++) {
+    for (size_t j = 0; j < d; j++) {
         double sum = 0;
         part[j] = 0;
         for (size_t next = 0; next < x->S; next++) {
@@ -96,151 +54,104 @@ static double plain_q(const setup *x, size_t h, size_t pair, double xi, const do
             part[j] += row[j * x->S + next] * after[next];
         }
         part[j] /= sum;
-        mean += p->weights[h * x->d + j] * part[j];
+        mean += p->weights[h * d + j] * part[j];
         low = fmin(low, part[j]);
         high = fmax(high, part[j]);
     }
     free(row);
-    for (size_t i = 0; i < x->w; i++) {
+    for (size_t i = 0; i < w; i++) {
         u[i] = 0;
-        for (size_t j = 0; j < x->d; j++)
-            u[i] += x->model->basis[i * x->d + j] * part[j];
+        for (size_t j = 0; j < d; j++)
+            u[i] += m->basis[i * d + j] * part[j];
         for (size_t k = 0; k < i; k++)
-            u[i] -= factor[k * x->w + i] * u[k];
-        u[i] /= factor[i * (x->w + 1)];
+            u[i] -= factor[k * w + i] * u[k];
+        u[i] /= factor[i * (w + 1)];
         square += u[i] * u[i];
     }
     return reward[pair] + fmin(high, fmax(low, mean + xi * sqrt(square)));
-}
-
-static void check_plan(const setup *x, double xi)
-{
-    uint32_t policy[MOST];
-    double after[MOST] = {0};
-    tacit__posterior_mixture_plan(x->planner, xi, policy);
-    const double *q = tacit__posterior_mixture_q(x->planner);
-    for (size_t h = x->H; h-- > 0;) {
-        double here[MOST];
-        for (size_t s = 0; s < x->S; s++) {
-            double best = -1;
-            for (size_t a = 0; a < x->A; a++) {
-                const double wanted = plain_q(x, h, s * x->A + a, xi, after);
-                assert_within(q[(h * x->S + s) * x->A + a] - wanted, -1e-10, 1e-10);
-                best = fmax(best, wanted);
-            }
-            here[s] = q[(h * x->S + s) * x->A + policy[h * x->S + s]];
-            assert_within(here[s] - best, -1e-7, 1e-10);
-        }
-        memcpy(after, here, sizeof after);
-    }
 }
 
 TEST(plans_are_those_of_the_formula)
 {
     static const char *const worlds[] = {"lock", "random-mixture"};
     for (size_t i = 0; i < N_OF(worlds); i++) {
-        setup x = open_planner(worlds[i], 12, 5, 2);
-        for (uint64_t k = 0; k < 3; k++) {
-            check_plan(&x, 0);
-            check_plan(&x, 0.7);
-            check_plan(&x, 40); /* nothing but the clip is left */
-            if (k < 2)
-                absorb(&x, k == 0 ? 40 : 7, k + 1);
-        }
-        close_planner(&x);
+        planner_case x = open_planner(worlds[i]);
+        assert_plans_are(&x, plain_q, 0.2);
+        planner_close(&x, tacit__mixture_model_destroy);
     }
 }
 
 /* Before there are data, kernels and actions of the lock are exchangeable: every action ties, and each is chosen about as often. */
 TEST(ties_are_broken_by_chance)
 {
-    setup x = open_planner("lock", 12, 5, 2);
-    uint32_t policy[MOST];
+    planner_case x = open_planner("lock");
+    uint32_t policy[PLANNER_MOST];
     size_t chosen[4] = {0};
     assert_int_equal(x.A, 4);
     for (int i = 0; i < 1000; i++) {
-        tacit__posterior_mixture_plan(x.planner, 0, policy);
+        tacit__score_planner_plan(x.planner, 0, policy);
         chosen[policy[0]]++;
     }
     for (size_t a = 0; a < 4; a++) /* 250 +- 5 sigma */
         assert_within((double)chosen[a], 250 - 69, 250 + 69);
-    close_planner(&x);
+    planner_close(&x, tacit__mixture_model_destroy);
 }
 
 /* --- Turns ----------------------------------------------------------------------------------------- */
 
-/* Of a batch of 40 with a quota of 12, five bold plans have 3, 3, 2, 2, 2 users and the greedy one 28; a batch of 7 is bold, one of 3 has
- * three plans. The board's version grows with every plan that is new. */
+/* Of a batch of 40 with a quota of 12, five bold plans have 3, 3, 2, 2, 2 users and the greedy one 28; a batch of 7 is bold. */
 TEST(users_take_turns)
 {
-    static const size_t wanted[3][6] = {{3, 3, 2, 2, 2, 28},
-                                        {2, 2, 1, 1, 1, 0},
-                                        {0, 0, 0, 0, 0, 3}}; /* nothing is shown of the last */
-    setup x = open_planner("lock", 12, 5, 2);
-    tacit__bold_batches *batches = tacit__posterior_mixture_batches(x.planner);
-    uint64_t version = 0;
-    for (size_t k = 0; k < 3; k++) {
-        const uint64_t users = ends[k] - (k > 0 ? ends[k - 1] : 0);
-        size_t turns[6] = {0}, last = 99, over;
-        for (uint64_t place = 0; place < users; place++) {
-            const size_t turn = tacit__bold_batches_turn(batches, place);
-            const tacit_billboard board = tacit__bold_batches_billboard(batches, place);
-            assert_true(turn == last ? board.version == version : board.version > version);
-            version = board.version;
-            last = turn;
-            turns[turn]++;
-        }
-        for (size_t j = 0; j < 6; j++)
-            assert_int_equal(turns[j], wanted[k][j]);
-        (void)tacit__bold_batches_finished(batches, &over);
-        assert_int_equal(over, k);
-        if (k < 2)
-            absorb(&x, users, k);
-    }
-    close_planner(&x);
+    static const size_t wanted[] = {3, 3, 2, 2, 2, 28, /* */
+                                    2, 2, 1, 1, 1, 0,  /* */
+                                    0, 0, 0, 0, 0, 3}; /* nothing is shown of the last */
+    planner_case x = open_planner("lock");
+    assert_turns(&x, 6, wanted, 0.2);
+    planner_close(&x, tacit__mixture_model_destroy);
 }
 
 /* Who explores and commits: every action is as likely in the first batch, and one greedy plan follows. */
 TEST(explorers_have_no_plan)
 {
-    setup x = open_planner("lock", 12, 5, 2);
-    const tacit__mixture_plans o =
-        plans_of(&x, (tacit__bold_options){.noise = {.start = 0.5}, .explores = true, .calm = 1});
-    tacit__posterior_mixture_destroy(x.planner);
-    assert_ok(tacit__posterior_mixture_create(&o, &x.planner));
-    tacit__bold_batches *batches = tacit__posterior_mixture_batches(x.planner);
+    planner_case x = open_planner("lock");
+    tacit__bold_options o = planner_batches(&x, 1);
+    o.explores = true;
+    o.noise.sum = 0;
+    o.quota = o.bold = 0;
+    tacit__score_planner_destroy(x.planner);
+    assert_ok(create(&x, &o, &x.planner));
+    tacit__bold_batches *batches = tacit__score_planner_batches(x.planner);
     const tacit_billboard first = tacit__bold_batches_billboard(batches, 0);
     assert_null(first.policy);
     for (size_t i = 0; i < x.H * x.S * x.A; i++)
         assert_close(first.mixed[i], 1 / (double)x.A, 1e-15);
     assert_int_equal(tacit__bold_batches_billboard(batches, 39).version, first.version);
-    absorb(&x, 40, 1);
+    planner_absorb(&x, 40, 0.2, 1);
     const tacit_billboard second = tacit__bold_batches_billboard(batches, 0);
-    uint32_t policy[MOST];
+    uint32_t policy[PLANNER_MOST];
     assert_true(second.version > first.version);
     assert_null(second.mixed);
     assert_int_equal(tacit__bold_batches_billboard(batches, 6).version, second.version);
-    tacit__posterior_mixture_plan(x.planner, 0, policy);
-    const double *q = tacit__posterior_mixture_q(x.planner);
+    tacit__score_planner_plan(x.planner, 0, policy);
+    const double *q = tacit__score_planner_q(x.planner);
     for (size_t i = 0; i < x.H * x.S; i++)
         assert_close(q[i * x.A + second.policy[i]], q[i * x.A + policy[i]], 1e-7);
-    close_planner(&x);
+    planner_close(&x, tacit__mixture_model_destroy);
 }
 
 TEST(no_memory_is_survived)
 {
-    setup x = open_planner("lock", 12, 5, 2);
-    tacit__posterior_mixture *other = NULL;
-    const tacit__mixture_plans o = plans_of(
-        &x,
-        (tacit__bold_options){.noise = {.start = 0.5, .sum = 4}, .quota = 3, .bold = 2, .calm = 1});
-    assert_survives_no_memory(tacit__posterior_mixture_create(&o, &other), );
-    tacit__posterior_mixture_destroy(other);
-    close_planner(&x);
+    planner_case x = open_planner("lock");
+    const tacit__bold_options batches = planner_batches(&x, 1);
+    tacit__score_planner *other = NULL;
+    assert_survives_no_memory(create(&x, &batches, &other), );
+    tacit__score_planner_destroy(other);
+    planner_close(&x, tacit__mixture_model_destroy);
 }
 
 /* --- The learner ------------------------------------------------------------------------------------ */
 
+static const char *const learners[] = {"posterior-mixture", "explore-commit-mixture"};
 static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MODEL_JOINT, 1, 1e-5},
                              joint_10 = {TACIT_MODEL_JOINT, 10, 1e-5},
                              local = {TACIT_MODEL_LOCAL, 10, 1e-5};
@@ -249,7 +160,6 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MOD
 TEST(it_learns_the_lock)
 {
     const tacit_guarantee *const models[] = {&none, &joint, &joint_10, &local};
-    static const char *const learners[] = {"posterior-mixture", "explore-commit-mixture"};
     for (size_t i = 0; i < 2 * N_OF(models); i++) {
         SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
         const tacit_agent_request q =
@@ -284,33 +194,26 @@ TEST(releases_stop_before_visits_crowd)
 
 /* --- Far away ------------------------------------------------------------------------------------- */
 
-/* A chain of links. At each link one of eight keys leads on, and the others lead out; kernel j says that it is key j. Whoever is out
- * learns nothing. Its end pays 1. The last action is to give up, which pays 0.1 for sure: before there are data, every plan that
- * is not bold at all links gives up at the first. */
-enum { LINKS = 6, KEYS = 8, GIVE_UP = KEYS, OUT = LINKS + 1, PLACES = LINKS + 2 };
-enum { CHAIN_ACTIONS = KEYS + 1, CHAIN_STEPS = LINKS + 1, CHAIN_USERS = 20000 };
-
-static uint32_t follow(uint32_t place, uint32_t action, uint32_t key)
-{
-    return place < LINKS && action == key ? place + 1 : OUT;
-}
+/* Kernel j says that key j leads on. Whoever is out learns nothing. Before there are data, every plan that is not bold at all links
+ * gives up at the first. */
+static const key_chain chain = {.links = 6, .keys = 8};
+enum { PLACES = 8, CHAIN_STEPS = 7, CHAIN_ACTIONS = 9 };
 
 static void chain_row(void *context, uint32_t place, uint32_t action, double *out)
 {
     (void)context;
-    memset(out, 0, sizeof(double) * KEYS * PLACES);
-    for (uint32_t j = 0; j < KEYS; j++)
-        out[j * PLACES + follow(place, action, j)] = 1;
+    memset(out, 0, sizeof(double) * chain.keys * PLACES);
+    for (uint32_t j = 0; j < chain.keys; j++)
+        out[j * PLACES + chain_next(&chain, place, action, j)] = 1;
 }
 
-static const tacit_mixture chain = {.dimension = KEYS,
-                                    .bound = 3,
-                                    .parameter_norm = 1,
-                                    .kernels = true,
-                                    .nonnegative = true,
-                                    .row = chain_row};
+static const tacit_mixture chain_mixture = {.dimension = 8,
+                                            .bound = 3,
+                                            .parameter_norm = 1,
+                                            .kernels = true,
+                                            .nonnegative = true,
+                                            .row = chain_row};
 
-/* How many of the last thousand users reach the end. */
 static size_t arrive(tacit_guarantee guarantee, const char *boldness, uint64_t seed)
 {
     static double rewards[CHAIN_STEPS][PLACES][CHAIN_ACTIONS];
@@ -319,32 +222,12 @@ static size_t arrive(tacit_guarantee guarantee, const char *boldness, uint64_t s
                                    .settings = &setting,
                                    .n_settings = 1,
                                    .guarantee = guarantee,
-                                   .n_states = PLACES,
-                                   .n_actions = CHAIN_ACTIONS,
-                                   .horizon = CHAIN_STEPS,
-                                   .episodes = CHAIN_USERS,
-                                   .mixture = &chain,
+                                   .mixture = &chain_mixture,
                                    .rewards = &rewards[0][0][0]};
-    for (size_t h = 0; h < LINKS; h++)
-        for (size_t place = 0; place < LINKS; place++)
-            rewards[h][place][GIVE_UP] = 0.1;
-    for (size_t a = 0; a < CHAIN_ACTIONS; a++)
-        rewards[LINKS][LINKS][a] = 1;
-    SCOPED(tacit_agent) *agent = agent_of(&q, seed);
-    size_t arrived = 0;
-    for (uint64_t k = 0; k < CHAIN_USERS; k++) {
-        uint32_t states[CHAIN_STEPS + 1] = {0}, actions[CHAIN_STEPS];
-        double paid[CHAIN_STEPS] = {0};
-        const tacit_billboard board = agent_board(agent);
-        for (size_t h = 0; h < CHAIN_STEPS; h++) {
-            actions[h] = board.policy[h * PLACES + states[h]];
-            states[h + 1] = follow(states[h], actions[h], (uint32_t)(3 * h % KEYS));
-        }
-        arrived += k >= CHAIN_USERS - 1000 && states[LINKS] == LINKS;
-        const tacit_trajectory t = {.states = states, .actions = actions, .rewards = paid};
-        assert_ok(tacit_agent_learn(agent, &t, NULL));
-    }
-    return arrived;
+    for (size_t i = 0; i < CHAIN_STEPS * PLACES * CHAIN_ACTIONS; i++)
+        (&rewards[0][0][0])[i] = chain_reward(&chain, (uint32_t)(i / CHAIN_ACTIONS % PLACES),
+                                              (uint32_t)(i % CHAIN_ACTIONS));
+    return chain_arrivals(&chain, q, seed);
 }
 
 /* The hope of a plan is a product over the links: with half of the boldness hardly any plan is bold enough. */
@@ -357,24 +240,9 @@ TEST(bold_plans_reach_the_end_of_a_chain)
     assert_int_equal(arrive(joint, "2", 1), 1000);
 }
 
-/* In the middle of a batch, at its end, before the first user and after the last. */
 TEST(saved_and_continued_is_as_if_never_stopped)
 {
-    enum { USERS = 60 };
-    static const uint64_t stops[] = {0, 1, 3, 4, 5, 17, USERS - 1, USERS};
-    const tacit_guarantee *const models[] = {&none, &joint, &local};
-    for (size_t i = 0; i < 2 * N_OF(models) * N_OF(stops); i++) {
-        const uint64_t stop = stops[i % N_OF(stops)];
-        const bool commits = i >= N_OF(models) * N_OF(stops);
-        SCOPED_BY(arena_close) arena a = arena_open("random-mixture", NULL, 0, 5);
-        tacit_agent_request q =
-            request_in(a.world, commits ? "explore-commit-mixture" : "posterior-mixture",
-                       *models[i / N_OF(stops) % N_OF(models)], USERS);
-        const tacit_setting setting = {.key = commits ? "explore" : "first", .value = "4"};
-        q.settings = &setting;
-        q.n_settings = 1;
-        arena_assert_continued(&a, &q, stop, false);
-    }
+    assert_learners_continue("random-mixture", learners);
 }
 
 /* Devices report by the public table: the server's learner is the same as one that adds the users' noise itself. */
@@ -397,21 +265,12 @@ TEST(devices_need_the_billboard_only)
     }
 }
 
-static void refuse(tacit_agent_request q, const char *words)
-{
-    tacit_agent *agent = NULL;
-    tacit_error err = {.message = ""};
-    assert_status(agent_try(&q, 1, &agent, &err), TACIT_UNSUPPORTED);
-    if (strstr(err.message, words) == NULL)
-        fail_msg("'%s' does not say '%s'", err.message, words);
-}
-
 TEST(what_it_cannot_do_is_refused_with_what_can)
 {
     SCOPED(tacit_world) *world = world_of("lock", NULL, 0);
     const tacit_guarantee pure = {TACIT_MODEL_JOINT, 1, 0};
     tacit_agent_request q = request_in(world, "posterior-mixture", pure, 100);
-    refuse(q, "ucrl-vtr has delta 0");
+    assert_unsupported(q, "ucrl-vtr has delta 0");
     q.guarantee = joint;
     const tacit_setting slow = {.key = "growth", .value = "1.05"};
     tacit_agent *agent = NULL;
@@ -420,15 +279,15 @@ TEST(what_it_cannot_do_is_refused_with_what_can)
     assert_status(agent_try(&q, 1, &agent, NULL), TACIT_BAD_ARGUMENT);
     q.n_settings = 0;
     q.calibration = TACIT_CALIBRATION_PUBLISHED;
-    refuse(q, "tight");
+    assert_unsupported(q, "tight");
     q.calibration = TACIT_CALIBRATION_TIGHT;
     q.sums = "tree";
-    refuse(q, "no running sums");
+    assert_unsupported(q, "no running sums");
     q.sums = NULL;
     q.rewards = NULL;
-    refuse(q, "linopt-vi learns them");
+    assert_unsupported(q, "linopt-vi learns them");
     q.mixture = NULL;
-    refuse(q, "dp-ucbvi learns tables");
+    assert_unsupported(q, "dp-ucbvi learns tables");
     q.horizon = 1;
-    refuse(q, "horizon of at least 2");
+    assert_unsupported(q, "horizon of at least 2");
 }
