@@ -14,7 +14,7 @@ list(FILTER accountant EXCLUDE REGEX "/(gdp|ledger|plan|single)\\.c$")
 set(hosted crew file parallel thread wait)
 list(TRANSFORM hosted REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/base/\\1.c")
 list(REMOVE_ITEM TACIT_CLIENT_SOURCES ${accountant} ${hosted} "${PROJECT_SOURCE_DIR}/src/linalg/blas_lapack.c"
-     "${PROJECT_SOURCE_DIR}/src/agents/families.c")
+     "${PROJECT_SOURCE_DIR}/src/agents/families.c" "${PROJECT_SOURCE_DIR}/src/sums/strategies.c")
 list(REMOVE_ITEM TACIT_SOURCES ${TACIT_CLIENT_SOURCES})
 
 # Sections of their own, so that the linker can leave out what is not called.
@@ -27,7 +27,7 @@ function(tacit_object_library target)
 endfunction()
 tacit_object_library(tacit_client_objects ${TACIT_CLIENT_SOURCES})
 tacit_object_library(tacit_plain_objects "${PROJECT_SOURCE_DIR}/src/linalg/blas_plain.c"
-                     "${PROJECT_SOURCE_DIR}/src/agents/families_local.c")
+                     "${PROJECT_SOURCE_DIR}/src/agents/families_local.c" "${PROJECT_SOURCE_DIR}/src/sums/strategies_local.c")
 target_compile_options(tacit_client_objects PRIVATE -ffunction-sections -fdata-sections)
 # Square roots of vectors: a root that sets errno is a call. No other bit changes.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/src/linalg/lanes.c" PROPERTIES COMPILE_OPTIONS -fno-math-errno)

@@ -1,5 +1,6 @@
 # Tests of libtacit_client where nothing else is built: on another processor, run by the toolchain's emulator. Those of noise,
-# sums, the account and the client; the accountant, which devices do not have, is built for its own tests. And a device with a
+# sums, the account and the client; the accountant and the sums of the joint model, which devices do not have, are built for
+# their own tests. And a device with a
 # seed, whose report must have the bytes that it has elsewhere (scripts/arm-compare).
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET mpfr)
@@ -8,7 +9,7 @@ find_path(GMP_INCLUDE gmp.h PATHS "${TACIT_ARM_ROOT}/usr/include/aarch64-linux-g
 include_directories(SYSTEM "${GMP_INCLUDE}")
 find_library(GMP_LIBRARY gmp PATHS "${TACIT_ARM_ROOT}/usr/lib/aarch64-linux-gnu"
              "${TACIT_ARM_ROOT}/usr/lib/arm-linux-gnueabihf" REQUIRED NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
-tacit_object_library(tacit_accountant_objects ${accountant})
+tacit_object_library(tacit_accountant_objects ${accountant} "${PROJECT_SOURCE_DIR}/src/sums/strategies.c")
 target_link_libraries(tacit_accountant_objects PRIVATE PkgConfig::MPFR)
 set(support check main solve stats cases sums)
 list(TRANSFORM support REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/tests/support/\\1.c")

@@ -19,8 +19,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 # Assertions stay in: what is tested is what is shipped.
 set(CMAKE_C_FLAGS_RELEASE "-O3 -g")
-if(TACIT_WASM) # it is downloaded before it runs
-  set(CMAKE_C_FLAGS_RELEASE "-Oz")
+if(TACIT_WASM) # it is downloaded before it runs; not for the linker, where clang would call wasm-opt if it is there
+  set(CMAKE_C_FLAGS_RELEASE "")
+  add_compile_options(-Oz)
 endif()
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
 

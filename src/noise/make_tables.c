@@ -18,6 +18,11 @@
 
 enum { PRECISION = 192, N = TACIT__DEGREE + 1 };
 
+/* Of the rest of a slot's tolerance, what rounding its coefficients may add. A stated choice: draws that
+ * need refinement become 6 % more frequent, and half of the table's bits become zeros, which a page that
+ * downloads the table need not. */
+#define SHARE (1.0 / 16)
+
 /* z with erfc(z / sqrt 2) = w: Newton in doubles for a start, then in MPFR, where each step doubles the
  * number of right bits (50, 100, 200). */
 static void gaussian_quantile(mpfr_t z, const mpfr_t w)
@@ -119,6 +124,26 @@ static double horner_error(const double c[N])
     return error;
 }
 
+/* The nearest number of as few bits as err by at most `most`, or of 53. */
+static double round_to(const mpfr_t x, double most)
+{
+    mpfr_t units;
+    int unit = ilogb(most) + 1; /* half of 2^unit is at most `most` */
+    mpfr_init2(units, PRECISION);
+    mpfr_mul_2si(units, x, -unit, MPFR_RNDN);
+    mpfr_rint(units, units, MPFR_RNDN);
+    double few = ldexp(mpfr_get_d(units, MPFR_RNDN), unit), all = mpfr_get_d(x, MPFR_RNDN);
+    mpfr_clear(units);
+    return fabs(all) < ldexp(1, unit + 53) ? few : all;
+}
+
+/* Not below x > 0, with 8 bits. */
+static double round_up(double x)
+{
+    int exponent = ilogb(x) - 7;
+    return ldexp(ceil(ldexp(x, -exponent)), exponent);
+}
+
 static void print_slot(tacit__noise_law law, double left, double width)
 {
     mpfr_t t[N], f[N], c[N], w;
@@ -133,26 +158,28 @@ static void print_slot(tacit__noise_law law, double left, double width)
     }
     interpolate(c, t, f);
 
-    double coefficient[N], rounding = 0;
-    printf("        {{");
-    for (int i = 0; i < N; i++) {
-        coefficient[i] = mpfr_get_d(c[i], MPFR_RNDN);
-        mpfr_sub_d(c[i], c[i], coefficient[i], MPFR_RNDN);
-        rounding += fabs(mpfr_get_d(c[i], MPFR_RNDA)) * pow(0.5, i);
-        printf("%a%s", coefficient[i], i < N - 1 ? ", " : "}, ");
-    }
     mpfr_set_d(w, left, MPFR_RNDN);
-    quantile(law, c[0], w);
-    double z = mpfr_get_d(c[0], MPFR_RNDU);
+    quantile(law, f[0], w);
+    double z = mpfr_get_d(f[0], MPFR_RNDU);
     /* cos() above places the nodes to 1e-16 only: the node polynomial may exceed the Chebyshev value by
      * a relative 1e-13, covered by the factor 1 + 2^-20. */
     double interpolation = derivative_bound(law, N, left, z) * pow(width / 2, N) /
                            (pow(2, N - 1) * tgamma(N + 1)) * (1 + 0x1p-20);
     double unseen = 0x1p-53 * derivative_bound(law, 1, left, z); /* |U - w| <= 2^-53 */
     double product = 0x1p-53 * z;
-    double tolerance = interpolation + rounding + horner_error(coefficient) + unseen + product;
-    /* 2^-10: room for the kernel's own rounding of scale * tolerance and for the sum above */
-    printf("%a},\n", tolerance * (1 + 0x1p-10));
+    double others = interpolation + unseen + product;
+
+    double coefficient[N], rounding = 0;
+    printf("        {{");
+    for (int i = 0; i < N; i++) {
+        coefficient[i] = round_to(c[i], others * SHARE / N * pow(2, i));
+        mpfr_sub_d(c[i], c[i], coefficient[i], MPFR_RNDN);
+        rounding += fabs(mpfr_get_d(c[i], MPFR_RNDA)) * pow(0.5, i);
+        printf("%a%s", coefficient[i], i < N - 1 ? ", " : "}, ");
+    }
+    /* 2^-10: room for the kernel's own rounding of scale * tolerance and for the sum */
+    double tolerance = (others + rounding + horner_error(coefficient)) * (1 + 0x1p-10);
+    printf("%a},\n", round_up(tolerance));
 
     for (int i = 0; i < N; i++)
         mpfr_clears(t[i], f[i], c[i], (mpfr_ptr)0);

@@ -286,6 +286,7 @@ static bool resume(void *state, uint64_t steps)
 
 const tacit__strategy tacit__strategy_blt = {.name = "blt",
                                              .needs_noise = true,
+                                             .has_reals = true,
                                              .columns = columns,
                                              .create = create,
                                              .destroy = tacit__workspace_destroy,

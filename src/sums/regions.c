@@ -62,15 +62,15 @@ static bool are_people(const tacit_sum *sum, const uint8_t *bytes)
 
 bool tacit__sum_check_regions(const tacit_sum *sum, const void *bytes)
 {
-    const bool blt = sum->strategy == &tacit__strategy_blt;
-    const int64_t most = (int64_t)1 << (blt ? 60 : 62);
+    const bool has_reals = sum->strategy->has_reals;
+    const int64_t most = (int64_t)1 << (has_reals ? 60 : 62);
     const uint8_t *at = bytes;
     tacit__region regions[TACIT__MAX_REGIONS];
     size_t n = sum->strategy->regions(sum->state, regions);
     bool sound = true;
     for (size_t i = 0; i < n && sound; at += regions[i].size, i++)
         if (i > 0)
-            sound = blt && i + 1 == n
+            sound = has_reals && i + 1 == n
                         ? tacit__are_reals(at, regions[i].size / sizeof(double), TACIT__MOST_SUM)
                         : are_integers(at, regions[i].size, most);
     return sound && (sum->batch == NULL || are_people(sum, at));

@@ -16,6 +16,7 @@
 
 #include <tacit/plan.h>
 #include <tacit/status.h>
+#include <tacit/sum.h>
 
 #include "sums/returning.h"
 
@@ -54,6 +55,7 @@ enum {
 typedef struct tacit__strategy {
     const char *name;
     bool needs_noise; /* its steps pass the door */
+    bool has_reals;   /* its last region is doubles, and its integers are below 2^60, not 2^62 */
     tacit_status (*columns)(const tacit__shape *shape, tacit__columns *out, tacit_error *err);
     tacit_status (*create)(const tacit__shape *shape, void **state, tacit_error *err);
     void (*destroy)(void *state);
@@ -83,5 +85,9 @@ bool tacit__total_has_room(const void *state, size_t i, int64_t limit);
 
 extern const tacit__strategy tacit__strategy_exact, tacit__strategy_local, tacit__strategy_tree,
     tacit__strategy_smooth, tacit__strategy_blt;
+
+/* By tacit_sum_mechanism; NULL: this library does not have it. */
+enum { TACIT__STRATEGIES = TACIT_SUM_LOCAL + 1 };
+extern const tacit__strategy *const tacit__strategies[TACIT__STRATEGIES];
 
 #endif

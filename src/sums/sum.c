@@ -13,12 +13,6 @@
 #include "sums/sum_inside.h"
 #include "sums/sum_steps.h"
 
-static const tacit__strategy *const strategies[] = {
-    [TACIT_SUM_EXACT] = &tacit__strategy_exact,   [TACIT_SUM_TREE] = &tacit__strategy_tree,
-    [TACIT_SUM_SMOOTH] = &tacit__strategy_smooth, [TACIT_SUM_BLT] = &tacit__strategy_blt,
-    [TACIT_SUM_LOCAL] = &tacit__strategy_local,
-};
-
 tacit_sum_mechanism tacit_sum_default_mechanism(tacit_guarantee guarantee)
 {
     if (guarantee.model == TACIT_MODEL_NONE)
@@ -30,12 +24,12 @@ tacit_sum_mechanism tacit_sum_default_mechanism(tacit_guarantee guarantee)
 
 static bool is_mechanism(tacit_sum_mechanism mechanism)
 {
-    return (size_t)mechanism < sizeof strategies / sizeof strategies[0];
+    return (size_t)mechanism < TACIT__STRATEGIES && tacit__strategies[mechanism] != NULL;
 }
 
 const char *tacit_sum_mechanism_name(tacit_sum_mechanism mechanism)
 {
-    return is_mechanism(mechanism) ? strategies[mechanism]->name : "unknown";
+    return is_mechanism(mechanism) ? tacit__strategies[mechanism]->name : "unknown";
 }
 
 static size_t count_active(const tacit_sum_spec *spec)
@@ -73,7 +67,7 @@ static tacit_status derive(const tacit_sum_spec *spec, const tacit__batches *bat
     if (!is_mechanism(spec->mechanism))
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "no mechanism has the number %d",
                            (int)spec->mechanism);
-    const tacit__strategy *strategy = strategies[spec->mechanism];
+    const tacit__strategy *strategy = tacit__strategies[spec->mechanism];
     if (strategy->needs_noise != (spec->law != TACIT_LAW_NONE))
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            strategy->needs_noise ? "%s sums need Gaussian or Laplace noise"
@@ -125,7 +119,7 @@ tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, const tacit
     tacit__shape shape;
     tacit__columns columns;
     TRY(derive(spec, releases, &lattice, &shape, err));
-    TRY(strategies[spec->mechanism]->columns(&shape, &columns, err));
+    TRY(tacit__strategies[spec->mechanism]->columns(&shape, &columns, err));
     const char *reason = lattice.bound.nonnegative
                              ? "|x-x'|_1 <= 2 max|x|_1; x.x' >= 0, so |x-x'|_2 <= sqrt(2) max|x|_2"
                              : "triangle inequality: |x-x'| <= 2 max|x| in either norm";
@@ -139,7 +133,7 @@ tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, const tacit
                                .column_l1 = has_l1 ? columns.l1 : 1,
                                .column_l2 = columns.l2,
                                .weight = 1,
-                               .mechanism = strategies[spec->mechanism]->name,
+                               .mechanism = tacit__strategies[spec->mechanism]->name,
                                .visits = spec->visits > 0 ? spec->visits : 1,
                                .apart = shape.visits.apart,
                                .packed = spec->mechanism == TACIT_SUM_BLT &&
@@ -162,7 +156,7 @@ tacit_status tacit__sum_predict_released(const tacit_sum_spec *spec, const tacit
     tacit__columns columns;
     void *state = NULL;
     TRY(derive(spec, releases, &lattice, &shape, err));
-    const tacit__strategy *strategy = strategies[spec->mechanism];
+    const tacit__strategy *strategy = tacit__strategies[spec->mechanism];
     tacit_status status = strategy->columns(&shape, &columns, err);
     shape.dimension = SAMPLE; /* the strategy works coordinate by coordinate */
     if (status == TACIT_OK)
@@ -264,7 +258,7 @@ tacit_status tacit__sum_create_released(const tacit_sum_spec *spec, const tacit_
     if (status != TACIT_OK)
         return status;
 
-    tacit_sum w = {.strategy = strategies[spec->mechanism],
+    tacit_sum w = {.strategy = tacit__strategies[spec->mechanism],
                    .outer_dimension = spec->dimension,
                    .users = spec->users,
                    .releases = releases->n,

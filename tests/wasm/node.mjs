@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { build, corpus, everyLearner, here, printed, serve, teach } from './stage.mjs';
 import * as suite from './suite.mjs';
 
@@ -15,6 +16,12 @@ const wasm = readFileSync(join(build, 'wasm/tacit-client.wasm')), module = await
 assert.deepEqual(WebAssembly.Module.imports(module), [{ module: 'tacit', name: 'random', kind: 'function' }]);
 for (const name of ['client.js', 'core.js', 'storage.js'])
   assert.ok(!/\beval\(|new Function|Math\.random|Date\.now/.test(readFileSync(join(build, 'wasm', name), 'utf8')), name);
+
+// all that a page loads, as it travels
+const loaded = ['client.js', 'core.js', 'storage.js', 'tacit-client.wasm'].map((name) => gzipSync(readFileSync(join(build, 'wasm', name)), { level: 9 }).length);
+const together = loaded.reduce((a, b) => a + b);
+assert.ok(together <= 250000, `a page would load ${together} bytes, gzipped; at most 250,000 are promised`);
+console.log(`${together} bytes gzipped, ${loaded.at(-1)} of them WebAssembly`);
 
 const service = await everyLearner('http://127.0.0.1:1'), box = mkdtempSync(join(tmpdir(), 'tacit-node-'));
 let n = 0;
