@@ -92,7 +92,7 @@ if(TARGET tacit_command)
     set_tests_properties(browser.live PROPERTIES LABELS "default;browser" TIMEOUT 300 SKIP_RETURN_CODE 77)
     # tests/wasm: the npm package (make wasm), which belongs to the release build; skipped where it is not built.
     if(PROJECT_BINARY_DIR STREQUAL "${PROJECT_SOURCE_DIR}/build")
-      foreach(place IN ITEMS node browser demo)
+      foreach(place IN ITEMS node browser packed demo)
         add_test(NAME wasm.${place} COMMAND "${PROJECT_SOURCE_DIR}/tests/wasm/run.sh" ${place} "${PROJECT_BINARY_DIR}")
         set_tests_properties(wasm.${place} PROPERTIES LABELS "default;browser" TIMEOUT 300 SKIP_RETURN_CODE 77 RESOURCE_LOCK wasm)
       endforeach()

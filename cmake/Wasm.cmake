@@ -15,6 +15,9 @@ target_link_options(
   tacit_wasm PRIVATE -mexec-model=reactor -Wl,--gc-sections,--strip-all,--max-memory=536870912,-z,stack-size=262144)
 set_target_properties(tacit_wasm PROPERTIES OUTPUT_NAME tacit-client SUFFIX .wasm)
 
+# The licenses of what is linked in: libsodium, the C library, and arithmetic that WebAssembly does not have.
+string(REGEX MATCH "^[0-9]+" clang "${CMAKE_C_COMPILER_VERSION}")
+set(compiler_rt "/usr/share/doc/libclang-rt-${clang}-dev-wasm32/copyright")
 set(TACIT_LICENSE Apache-2.0)
 configure_file("${PROJECT_SOURCE_DIR}/web/client/package.json.in" "${PROJECT_BINARY_DIR}/package.json" @ONLY)
 set(modules client.js client.d.ts core.js storage.js node.js node.d.ts README.md)
@@ -25,6 +28,7 @@ add_custom_command(
   COMMAND "${CMAKE_COMMAND}" -E copy "$<TARGET_FILE:tacit_wasm>" ${modules} "${PROJECT_SOURCE_DIR}/LICENSE" "${TACIT_WASM_PACKAGE}"
   COMMAND "${CMAKE_COMMAND}" -E copy "${TACIT_SODIUM_SOURCE}/LICENSE" "${TACIT_WASM_PACKAGE}/LICENSE.libsodium"
   COMMAND "${CMAKE_COMMAND}" -E copy /usr/share/doc/wasi-libc/copyright "${TACIT_WASM_PACKAGE}/LICENSE.wasi-libc"
+  COMMAND "${CMAKE_COMMAND}" -E copy "${compiler_rt}" "${TACIT_WASM_PACKAGE}/LICENSE.compiler-rt"
   COMMAND "${CMAKE_COMMAND}" -E copy "${PROJECT_BINARY_DIR}/package.json" "${TACIT_WASM_PACKAGE}/package.json"
   DEPENDS tacit_wasm ${modules} "${PROJECT_BINARY_DIR}/package.json"
   COMMENT "Making the npm package"

@@ -55,18 +55,21 @@ export async function open(program) {
 }
 
 /* A tab of this size; `dark` is what the page hears of the reader's wish; without `scripts` none run. `problems` collects
- * what the console would show in red, and `requests` every address that the page asks for. */
+ * what the console would show in red, `requests` every address that the page asks for, and `asked` the same with its method. */
 export async function tab(browser, { width = 1400, height = 900, dark = false, scripts = true, downloads = null } = {}) {
   const { targetId } = await browser.send('Target.createTarget', { url: 'about:blank' });
   const { sessionId } = await browser.send('Target.attachToTarget', { targetId, flatten: true });
   const send = (method, params) => browser.send(method, params, sessionId);
-  const problems = [], requests = [], waits = new Map();
+  const problems = [], requests = [], asked = [], waits = new Map();
   browser.listen((m) => {
     if (m.sessionId !== sessionId) return;
     if (m.method === 'Runtime.exceptionThrown') problems.push(m.params.exceptionDetails.exception?.description ?? m.params.exceptionDetails.text);
     if (m.method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(m.params.type)) problems.push(m.params.args.map((a) => a.value ?? a.description).join(' '));
     if (m.method === 'Log.entryAdded' && ['error', 'warning'].includes(m.params.entry.level)) problems.push(m.params.entry.text);
-    if (m.method === 'Network.requestWillBeSent') requests.push(m.params.request.url);
+    if (m.method === 'Network.requestWillBeSent') {
+      requests.push(m.params.request.url);
+      asked.push(`${m.params.request.method} ${m.params.request.url}`);
+    }
     waits.get(m.method)?.(m.params);
   });
   for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await send(`${domain}.enable`);
@@ -76,7 +79,7 @@ export async function tab(browser, { width = 1400, height = 900, dark = false, s
   await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 600 });
   if (downloads) await browser.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: downloads, eventsEnabled: true });
   return {
-    send, problems, requests,
+    send, problems, requests, asked,
     event: (name) => new Promise((resolve) => { waits.set(name, resolve); }),
     async go(url) {
       const loaded = this.event('Page.loadEventFired');

@@ -1,12 +1,9 @@
 /* The package in Chromium, in a page of another origin than the service's and under a strict policy: browser.mjs BUILD CHROMIUM. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { open, tab } from '../browser/chromium.mjs';
-import { corpus, everyLearner, here, pages, printed, serve } from './stage.mjs';
+import { open } from '../browser/chromium.mjs';
+import { corpus, everyLearner, exampleServices, online, pages, playPage, printed } from './stage.mjs';
 
-const examples = await serve(readFileSync(join(here, '../../examples/service/service.yaml'), 'utf8').replace('127.0.0.1:8470', '127.0.0.1:0'),
-  ['lamp_points.csv', 'upkeep_models.csv', 'upkeep_rewards.csv'].map((f) => join(here, '../../examples/service', f)));
+const [examples] = await exampleServices(['service.yaml']);
 let service = null, env = null;
 // nothing inline, nothing evaluated; wasm-unsafe-eval lets a page compile WebAssembly, and nothing else
 const web = await pages(() => `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self' ${service?.url} ${examples.url}`,
@@ -14,30 +11,12 @@ const web = await pages(() => `default-src 'none'; script-src 'self' 'wasm-unsaf
 service = await everyLearner(web.origin);
 const browser = await open(process.argv[3]);
 
-/* Loads the page with this fragment, and waits for what it says. */
-async function play(page, part) {
-  await page.go(`${web.origin}/tests/page.html?${Math.random()}#${part}`);
-  for (const end = Date.now() + 120000; Date.now() < end; await new Promise((resolve) => { setTimeout(resolve, 50); })) {
-    const text = await page.ask("document.getElementById('outcome')?.textContent ?? 'running'");
-    if (text === 'running') continue;
-    const outcome = JSON.parse(text);
-    assert.equal(outcome.problem, undefined, `${part}: ${outcome.problem}`);
-    return outcome.done;
-  }
-  throw new Error(`${part} does not end; ${page.problems.join('\n')}`);
-}
+const play = (page, part) => playPage(page, `${web.origin}/tests/page.html?${Math.random()}#${part}`);
 
 try {
-  const billboards = {};
-  for (const learner of ['river-local', 'upkeep']) billboards[learner] = await (await fetch(`${examples.url}/v1/billboard?learner=${learner}`)).text();
-  env = { service: { url: service.url, learners: service.learners }, token: service.token, cases: await printed(service), corpus: corpus(), billboards, closed: examples.url };
+  env = { service: { url: service.url, learners: service.learners }, token: service.token, cases: await printed(service), corpus: corpus(), closed: examples.url };
   env.service.cases = env.cases.slice(0, 2);
-  const online = async () => {
-    const made = await tab(browser, {});
-    await made.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
-    return made;
-  };
-  const page = await online(), quiet = await online();
+  const page = await online(browser), quiet = await online(browser);
   console.log('hostile billboards', await play(page, 'suite'));
   assert.equal((await play(page, 'worker')).sent[0].status, 'taken');
 
@@ -64,7 +43,6 @@ try {
 
   // an origin that is not declared is told so
   assert.deepEqual(await play(page, 'elsewhere'), { code: 'OFFLINE' });
-  console.log('milliseconds in Chromium', await play(page, 'measure'));
 } finally {
   await browser.close();
   await service.stop();

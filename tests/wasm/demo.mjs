@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { open, tab } from '../browser/chromium.mjs';
-import { here, serve } from './stage.mjs';
+import { open } from '../browser/chromium.mjs';
+import { here, online, queued, serve } from './stage.mjs';
 
 let service;
 try {
@@ -22,8 +22,7 @@ async function until(page, expression, what) {
 }
 
 async function visit(options) {
-  const page = await tab(browser, options);
-  await page.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  const page = await online(browser, options);
   await page.go(`${service.url}/demo?${Math.random()}#token=${service.token}`);
   await until(page, "document.querySelector('#policy table') !== null", 'the page begins');
   return page;
@@ -42,7 +41,7 @@ async function byKeyboard(page) {
   await until(page, "document.activeElement.id === 'like'", 'an offer');
   await key(page, 'Enter', 13);
   await until(page, "document.activeElement.id === 'send'", 'a report');
-  const waits = await page.ask(`new Promise((resolve) => { const r = indexedDB.open('tacit-client'); r.onsuccess = () => { const g = r.result.transaction('devices').objectStore('devices').getAll(); g.onsuccess = () => resolve(g.result.map((t) => JSON.parse(t).queue).flat()); }; })`);
+  const waits = await queued(page);
   assert.equal(waits.length, 1);
   const bytes = Buffer.from(JSON.parse(waits[0].body).report, 'base64url');
   assert.equal(await page.ask("document.getElementById('bytes').textContent.replaceAll(' ', '')"), bytes.toString('hex'), 'the bytes that are shown are those that leave');

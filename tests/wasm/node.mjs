@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build, corpus, everyLearner, here, printed, serve, teach } from './stage.mjs';
+import { build, corpus, everyLearner, printed, teach } from './stage.mjs';
 import * as suite from './suite.mjs';
 
 const at = (name) => pathToFileURL(join(build, 'wasm', name)).href;
@@ -44,14 +44,4 @@ try {
 } finally {
   await service.stop();
   rmSync(box, { recursive: true, force: true });
-}
-
-const examples = await serve(readFileSync(join(here, '../../examples/service/service.yaml'), 'utf8').replace('127.0.0.1:8470', '127.0.0.1:0'),
-  ['lamp_points.csv', 'upkeep_models.csv', 'upkeep_rewards.csv'].map((f) => join(here, '../../examples/service', f)));
-try {
-  const billboards = {};
-  for (const learner of ['river-local', 'upkeep']) billboards[learner] = await (await fetch(`${examples.url}/v1/billboard?learner=${learner}`)).text();
-  console.log('milliseconds in node', await suite.measure({ instantiate, wasm: async () => wasm, billboards }));
-} finally {
-  await examples.stop();
 }

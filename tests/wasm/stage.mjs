@@ -7,24 +7,25 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { tab } from '../browser/chromium.mjs';
 
 export const here = dirname(fileURLToPath(import.meta.url));
 export const build = process.argv[2];
 const tacit = join(build, 'tacit');
 
-function command(...args) {
+export function command(...args) {
   const ran = spawnSync(args[0], args.slice(1), { encoding: 'utf8' });
   assert.equal(ran.status, 0, `${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
   return ran.stdout;
 }
 
 /** Starts `tacit serve` with this file, in a directory of its own with the tables beside it. */
-export async function serve(yaml, tables, scopes = 'report') {
+export async function serve(yaml, tables, scopes = 'report', limits = []) {
   const box = mkdtempSync(join(tmpdir(), 'tacit-wasm-'));
   const file = join(box, 'service.yaml');
   writeFileSync(file, yaml);
   for (const path of tables) copyFileSync(path, join(box, path.split('/').at(-1)));
-  const token = command(tacit, 'token', 'create', file, '--name', 'page', '--scopes', scopes).trim();
+  const token = command(tacit, 'token', 'create', file, '--name', 'page', '--scopes', scopes, ...limits).trim();
   const reader = command(tacit, 'token', 'create', file, '--name', 'reader', '--scopes', 'read').trim();
   const child = spawn(tacit, ['serve', file], { stdio: ['ignore', 'pipe', 'pipe'] });
   const url = await new Promise((resolve, reject) => {
@@ -61,6 +62,35 @@ export async function serve(yaml, tables, scopes = 'report') {
 
 const tables = readdirSync(here).filter((f) => f.endsWith('.csv')).map((f) => join(here, f));
 
+/** The services of examples/service. */
+export async function exampleServices(names) {
+  const folder = join(here, '../../examples/service'), beside = readdirSync(folder).filter((f) => f.endsWith('.csv')).map((f) => join(folder, f));
+  return Promise.all(names.map((name) => serve(readFileSync(join(folder, name), 'utf8').replace(/127\.0\.0\.1:\d+/, '127.0.0.1:0'), beside)));
+}
+
+/** A tab that may use the network. */
+export async function online(browser, options = {}) {
+  const made = await tab(browser, options);
+  await made.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  return made;
+}
+
+/** The reports that wait in a page's storage. */
+export const queued = (page) => page.ask(`new Promise((resolve) => { const r = indexedDB.open('tacit-client'); r.onsuccess = () => { const g = r.result.transaction('devices').objectStore('devices').getAll(); g.onsuccess = () => resolve(g.result.map((t) => JSON.parse(t).queue).flat()); }; })`);
+
+/** Loads a page that says in #outcome what has become of it, and waits for that. */
+export async function playPage(page, address) {
+  await page.go(address);
+  for (const end = Date.now() + 120000; Date.now() < end; await new Promise((resolve) => { setTimeout(resolve, 20); })) {
+    const text = await page.ask("document.getElementById('outcome')?.textContent ?? 'running'");
+    if (text === 'running') continue;
+    const outcome = JSON.parse(text);
+    assert.equal(outcome.problem, undefined, `${address}: ${outcome.problem}`);
+    return outcome.done;
+  }
+  throw new Error(`${address} does not end; ${page.problems.join('\n')}`);
+}
+
 /** The service with every local learner; none that `tacit agents` lists is missing. */
 export async function everyLearner(origin) {
   const yaml = readFileSync(join(here, 'service.yaml'), 'utf8').replace('@ORIGIN@', origin);
@@ -96,8 +126,7 @@ export function corpus() {
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.json': 'application/json', '.css': 'text/css' };
 
 /** A web server for pages: files of the package and of the tests, and answers that are made on request. */
-export async function pages(policy, made = {}) {
-  const roots = { '/package/': join(build, 'wasm'), '/tests/': here };
+export async function pages(policy, made = {}, roots = { '/package/': join(build, 'wasm'), '/tests/': here }) {
   const asked = [];
   const server = createServer(async (request, answer) => {
     const { pathname, searchParams } = new URL(request.url, 'http://x'), path = normalize(pathname);

@@ -23,6 +23,8 @@ async function readModule(source) {
   }
   const answer = await fetch(url, { credentials: 'same-origin' });
   if (!answer.ok) throw new TacitError('WASM', `${url} is answered with ${answer.status}; the package's tacit-client.wasm must be served beside client.js`);
+  // while it arrives, where the server calls it what it is
+  if (answer.headers.get('Content-Type') === 'application/wasm') return WebAssembly.compileStreaming(answer);
   return WebAssembly.compile(await answer.arrayBuffer());
 }
 
