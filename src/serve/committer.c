@@ -79,9 +79,10 @@ static bool is_idle(const tacit__committer *c)
     return c->jobs_line.first == NULL && c->bulk_line.first == NULL;
 }
 
-static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, tacit_error *err)
+/* In a transaction that has begun, with this status. */
+static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, tacit_status status,
+                               tacit_error *err)
 {
-    tacit_status status = tacit__vault_begin(c->vault, err);
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
         if (job->expect != NULL)
             job->expect(job, c->vault);
@@ -101,17 +102,23 @@ static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, 
     return status;
 }
 
-/* Writes all jobs together; if that fails, one by one, so that no job fails because of another. */
-static void write_all(tacit__committer *c, tacit__job *list)
+/* Writes all jobs that wait together; if that fails, one by one, so that no job fails because of another.
+ * They are those that wait when the transaction has begun: others may write to the store, and while they do,
+ * more come. */
+static void write_all(tacit__committer *c)
 {
     tacit_error err = {0};
-    bool single = list->next == NULL;
-    tacit_status status = write_list(c, list, false, &err);
+    tacit_status status = tacit__vault_begin(c->vault, &err);
+    pthread_mutex_lock(&c->lock);
+    tacit__job *list = pop(c);
+    pthread_mutex_unlock(&c->lock);
+    const bool single = list->next == NULL;
+    status = write_list(c, list, false, status, &err);
     while (list != NULL) {
         tacit__job *job = list, *next = job->next;
         tacit_status own = status;
         if (status != TACIT_OK && !single)
-            own = write_list(c, job, true, &err);
+            own = write_list(c, job, true, tacit__vault_begin(c->vault, &err), &err);
         atomic_fetch_add_explicit(&c->jobs, 1, memory_order_relaxed);
         job->done(job, own);
         list = next;
@@ -145,9 +152,8 @@ static void *work(void *context)
         await(c);
         if (is_idle(c))
             break;
-        tacit__job *list = pop(c);
         pthread_mutex_unlock(&c->lock);
-        write_all(c, list);
+        write_all(c);
         pthread_mutex_lock(&c->lock);
         const bool idle = is_idle(c);
         pthread_mutex_unlock(&c->lock);

@@ -105,16 +105,17 @@ static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit
         r->answer_code = OVER_QUOTA;
         return status;
     }
-    status = tacit__vault_add_user(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
-                                   NULL, r->data, tacit__episode_size(e->config), answer, err);
-    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
-        return status;
     uint8_t *digest = tacit__alloc(size, 1);
     if (digest == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__episode_digest(e, &key, digest);
-    status = tacit__vault_save_digest(vault, t->learner, t->episode, t->opened, digest, size, err);
+    const tacit__vault_told told = {t->opened, digest, size};
+    status =
+        tacit__vault_add_told_user(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
+                                   &told, r->data, tacit__episode_size(e->config), answer, err);
     tacit__free(digest);
+    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
+        return status;
     const size_t extra = tacit__record_extra(e->config);
     if (status == TACIT_OK && e->config->log_decisions)
         status = tacit__record_save(

@@ -29,15 +29,25 @@ tacit_status tacit__pg_fail(tacit__pg_connection *c, const char *doing, const ch
     return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot %s: %s", c->name, doing, line);
 }
 
+static void forget_prepared(tacit__pg_connection *c)
+{
+    c->refused = false;
+    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++) {
+        c->cursors[i].prepared = false;
+        if (c->cursors[i].group != NULL)
+            c->cursors[i].group->prepared = false;
+    }
+}
+
 void tacit__pg_drop(tacit__pg_connection *c)
 {
     PQfinish(c->link);
     c->link = NULL;
     c->n_sent = c->first_sent = 0;
     c->failure = (tacit_error){0};
+    tacit__pg_drop_groups(c);
     tacit__pg_forget_expected(c);
-    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
-        c->cursors[i].prepared = false;
+    forget_prepared(c);
 }
 
 static tacit_status lose(tacit__pg_connection *c, const char *why, tacit_error *err)
@@ -52,6 +62,33 @@ bool tacit__pg_wait(tacit__pg_connection *c, int ms)
 {
     struct pollfd p = {.fd = PQsocket(c->link), .events = POLLIN};
     return poll(&p, 1, ms) > 0;
+}
+
+/* Hands what is buffered to the system, and reads meanwhile what comes. */
+static tacit_status flush(tacit__pg_connection *c, tacit_error *err)
+{
+    int left;
+    while ((left = PQflush(c->link)) == 1) {
+        struct pollfd p = {.fd = PQsocket(c->link), .events = POLLIN | POLLOUT};
+        if (poll(&p, 1, TIMEOUT_MS) <= 0)
+            return lose(c, "the server takes nothing any more", err);
+        if ((p.revents & POLLIN) != 0 && PQconsumeInput(c->link) != 1)
+            return lose(c, PQerrorMessage(c->link), err);
+    }
+    return left == 0 ? TACIT_OK : lose(c, PQerrorMessage(c->link), err);
+}
+
+/* The next result; *out is NULL at the end of a statement's. */
+static tacit_status receive(tacit__pg_connection *c, PGresult **out, tacit_error *err)
+{
+    while (PQisBusy(c->link)) {
+        if (!tacit__pg_wait(c, TIMEOUT_MS))
+            return lose(c, "the server does not answer", err);
+        if (PQconsumeInput(c->link) != 1)
+            return lose(c, PQerrorMessage(c->link), err);
+    }
+    *out = PQgetResult(c->link);
+    return TACIT_OK;
 }
 
 /* --- Sessions ------------------------------------------------------------------------------------ */
@@ -97,22 +134,41 @@ static tacit_status run_setup(tacit__pg_connection *c, tacit_error *err)
         "SELECT set_config('synchronous_commit', 'on', false) WHERE"
         " current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');";
     const char *const all[] = {common, c->setup};
+    if (PQsetnonblocking(c->link, 1) != 0)
+        return lose(c, PQerrorMessage(c->link), err);
     for (size_t i = 0; i < 2 && all[i] != NULL; i++) {
-        PGresult *r = PQexec(c->link, all[i]);
-        const ExecStatusType code = PQresultStatus(r);
-        char why[300];
-        (void)snprintf(why, sizeof why, "%s", PQresultErrorMessage(r));
-        PQclear(r);
-        if (code != PGRES_COMMAND_OK && code != PGRES_TUPLES_OK)
-            return lose(c, why, err);
+        if (PQsendQuery(c->link, all[i]) != 1)
+            return lose(c, PQerrorMessage(c->link), err);
+        TRY(flush(c, err));
+        for (PGresult *r = NULL;;) { /* not PQexec, which waits for ever */
+            TRY(receive(c, &r, err));
+            if (r == NULL)
+                break;
+            const ExecStatusType code = PQresultStatus(r);
+            char why[300];
+            (void)snprintf(why, sizeof why, "%s", PQresultErrorMessage(r));
+            PQclear(r);
+            if (code != PGRES_COMMAND_OK && code != PGRES_TUPLES_OK)
+                return lose(c, why, err);
+        }
     }
     return TACIT_OK;
+}
+
+/* After a statement that was refused the server skips what follows, and with it what was to be prepared:
+ * nobody knows what is, so all is prepared again. */
+static tacit_status begin_anew(tacit__pg_connection *c, tacit_error *err)
+{
+    char sql[] = "DEALLOCATE ALL";
+    tacit__pg_cursor s = {.connection = c, .once = true, .sql = sql};
+    forget_prepared(c);
+    return tacit__pg_send_now(&s, (tacit__pg_sent){0}, err);
 }
 
 tacit_status tacit__pg_connect(tacit__pg_connection *c, tacit_error *err)
 {
     if (c->link != NULL && PQstatus(c->link) == CONNECTION_OK)
-        return TACIT_OK;
+        return c->refused ? begin_anew(c, err) : TACIT_OK;
     if (c->failed_at > 0 && tacit__now_ms() < c->failed_at + RETRY_MS)
         return tacit__pg_fail(c, "reach the database", "it could not be reached a moment ago", err);
     tacit__pg_drop(c);
@@ -123,8 +179,7 @@ tacit_status tacit__pg_connect(tacit__pg_connection *c, tacit_error *err)
         status = lose(c, c->link != NULL ? PQerrorMessage(c->link) : "no memory", err);
     if (status == TACIT_OK)
         status = run_setup(c, err);
-    if (status == TACIT_OK &&
-        (PQsetnonblocking(c->link, 1) != 0 || PQenterPipelineMode(c->link) != 1))
+    if (status == TACIT_OK && PQenterPipelineMode(c->link) != 1)
         status = lose(c, PQerrorMessage(c->link), err);
     c->failed_at = status == TACIT_OK ? 0 : tacit__now_ms();
     c->sessions += status == TACIT_OK;
@@ -133,37 +188,11 @@ tacit_status tacit__pg_connect(tacit__pg_connection *c, tacit_error *err)
 
 /* --- Sending and receiving ------------------------------------------------------------------------ */
 
-/* Hands what is buffered to the system, and reads meanwhile what comes. */
-static tacit_status flush(tacit__pg_connection *c, tacit_error *err)
-{
-    int left;
-    while ((left = PQflush(c->link)) == 1) {
-        struct pollfd p = {.fd = PQsocket(c->link), .events = POLLIN | POLLOUT};
-        if (poll(&p, 1, TIMEOUT_MS) <= 0)
-            return lose(c, "the server takes nothing any more", err);
-        if ((p.revents & POLLIN) != 0 && PQconsumeInput(c->link) != 1)
-            return lose(c, PQerrorMessage(c->link), err);
-    }
-    return left == 0 ? TACIT_OK : lose(c, PQerrorMessage(c->link), err);
-}
-
-/* The next result; *out is NULL at the end of a statement's. */
-static tacit_status receive(tacit__pg_connection *c, PGresult **out, tacit_error *err)
-{
-    while (PQisBusy(c->link)) {
-        if (!tacit__pg_wait(c, TIMEOUT_MS))
-            return lose(c, "the server does not answer", err);
-        if (PQconsumeInput(c->link) != 1)
-            return lose(c, PQerrorMessage(c->link), err);
-    }
-    *out = PQgetResult(c->link);
-    return TACIT_OK;
-}
-
 /* What is wrong with a result, in the first failure. A fault of the server's is SYSTEM; a statement that
  * it does not take is so, too: a retry does no harm. */
 static void note_failure(tacit__pg_connection *c, const PGresult *r)
 {
+    c->refused = true;
     if (c->failure.status != TACIT_OK || PQresultStatus(r) == PGRES_PIPELINE_ABORTED)
         return;
     const char *code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
@@ -186,8 +215,8 @@ static void keep_result(tacit__pg_connection *c, const tacit__pg_sent *what, PGr
         c->changes = strtoull(PQcmdTuples(r), NULL, 10);
     if (what->cursor != NULL && what->cursor->result == NULL)
         what->cursor->result = r;
-    else if (what->expected != NULL)
-        what->expected->result = r;
+    else if (what->first != NULL)
+        tacit__pg_share_result(what->first, what->grouped, r);
     else
         PQclear(r);
 }
@@ -208,6 +237,7 @@ tacit_status tacit__pg_settle(tacit__pg_connection *c, tacit_error *err)
 {
     if (c->link == NULL)
         return tacit__pg_fail(c, "reach the database", "the connection was lost", err);
+    TRY(tacit__pg_send_groups(c, err));
     if (c->n_sent > 0) {
         if (PQpipelineSync(c->link) != 1)
             return lose(c, PQerrorMessage(c->link), err);
@@ -248,6 +278,12 @@ static tacit_status append(tacit__pg_connection *c, tacit__pg_sent what, tacit_e
 
 tacit_status tacit__pg_send(tacit__pg_cursor *s, tacit__pg_sent what, tacit_error *err)
 {
+    TRY(tacit__pg_send_groups(s->connection, err));
+    return tacit__pg_send_now(s, what, err);
+}
+
+tacit_status tacit__pg_send_now(tacit__pg_cursor *s, tacit__pg_sent what, tacit_error *err)
+{
     tacit__pg_connection *c = s->connection;
     static const int binary[TACIT__PG_PARAMETERS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                      1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -255,7 +291,7 @@ tacit_status tacit__pg_send(tacit__pg_cursor *s, tacit__pg_sent what, tacit_erro
     int good = 1;
     if (c->link == NULL)
         return tacit__pg_fail(c, "reach the database", "the connection was lost", err);
-    (void)snprintf(name, sizeof name, "s%d", s->number);
+    (void)snprintf(name, sizeof name, "%c%d", s->grouped ? 'g' : 's', s->number);
     if (!s->once && !s->prepared) {
         TRY(append(c, (tacit__pg_sent){0}, err));
         good = PQsendPrepare(c->link, name, s->sql, s->n_parameters, s->types);

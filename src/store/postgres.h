@@ -15,10 +15,12 @@
 
 #include <libpq-fe.h>
 
+#include "base/text.h"
 #include "store/driver.h"
 
 enum {
     TACIT__PG_PARAMETERS = 20,
+    TACIT__PG_GROUPED = 6, /* parameters of a statement that is sent for many rows at once */
     TACIT__PG_TABLE = 24,
     TACIT__ROW_NAME = 16,
     TACIT__PG_BUCKETS = 4096
@@ -27,12 +29,14 @@ enum {
 typedef struct tacit__pg_connection tacit__pg_connection;
 typedef struct tacit__pg_cursor tacit__pg_cursor;
 typedef struct tacit__pg_expected tacit__pg_expected;
+typedef struct tacit__pg_group tacit__pg_group;
 
 struct tacit__pg_cursor {
     tacit__cursor head;
     tacit__pg_connection *connection;
     int number;
-    bool once, prepared;
+    bool once, prepared, grouped;
+    tacit__pg_group *group;      /* its form for many rows, or NULL */
     char *sql;                   /* with $1 for parameters */
     char table[TACIT__PG_TABLE]; /* the first that it names */
     int n_parameters;
@@ -41,17 +45,21 @@ struct tacit__pg_cursor {
     int sizes[TACIT__PG_PARAMETERS];
     uint8_t numbers[TACIT__PG_PARAMETERS][8]; /* whole numbers and doubles, as they are sent */
     PGresult *result;
-    bool borrowed; /* the result is an expected read's */
-    bool asked;    /* it has its rows, or will have them */
-    int row;       /* at which it stands; -1: before the first */
+    bool borrowed;         /* the result is an expected read's */
+    bool asked;            /* it has its rows, or will have them */
+    int row;               /* at which it stands; -1: before the first */
+    int first_row, n_rows; /* its own in the result, which may be shared */
+    int shift;             /* columns before its own */
     tacit__cell cell;
     char text[64];
 };
 
-/* What was sent, and whose result comes: a cursor's, an expected read's, or nobody's. */
+/* What was sent, and whose result comes: a cursor's, that of expected reads (the first of a list), or
+ * nobody's. */
 typedef struct tacit__pg_sent {
     tacit__pg_cursor *cursor;
-    tacit__pg_expected *expected;
+    tacit__pg_expected *first;
+    bool grouped; /* rows of several, with their numbers before them */
     bool write, commit;
 } tacit__pg_sent;
 
@@ -62,13 +70,17 @@ struct tacit__pg_connection {
     char name[200];
     const char *setup; /* statements for every new session */
     bool in_transaction;
+    bool refused;      /* a statement was, so what was sent after it is not prepared */
     double failed_at;  /* ms: when a connection was last tried in vain */
     uint64_t sessions; /* how many there were */
     tacit__pg_sent *sent;
     size_t n_sent, capacity, first_sent;
     uint64_t changes;
+    bool grouped;        /* the last write waits, or waited, with others */
     tacit_error failure; /* the first of what was sent */
     tacit__pg_cursor cursors[TACIT__DB_STATEMENTS];
+    tacit__pg_group *waiting[TACIT__DB_STATEMENTS]; /* in the order in which they began to */
+    size_t n_waiting;
     tacit__pg_expected *expected[TACIT__PG_BUCKETS], *all_expected;
 };
 
@@ -86,9 +98,12 @@ TACIT_MUST_USE tacit_status tacit__pg_connect(tacit__pg_connection *c, tacit_err
 void tacit__pg_drop(tacit__pg_connection *c);
 TACIT_MUST_USE tacit_status tacit__pg_fail(tacit__pg_connection *c, const char *doing,
                                            const char *why, tacit_error *err);
-/* Sends what the cursor says; what comes of it is told by `settle`. */
+/* Sends what waits in groups, then what the cursor says; what comes of it is told by `settle`. */
 TACIT_MUST_USE tacit_status tacit__pg_send(tacit__pg_cursor *s, tacit__pg_sent what,
                                            tacit_error *err);
+/* The same without the groups. */
+TACIT_MUST_USE tacit_status tacit__pg_send_now(tacit__pg_cursor *s, tacit__pg_sent what,
+                                               tacit_error *err);
 /* Waits for the results of all that was sent. */
 TACIT_MUST_USE tacit_status tacit__pg_settle(tacit__pg_connection *c, tacit_error *err);
 /* Waits until there is something to read, at most so long; false: nothing came. */
@@ -105,8 +120,11 @@ struct tacit__pg_expected {
     uint8_t *bytes; /* of all parameters */
     size_t bytes_size;
     PGresult *result; /* NULL: not there yet */
+    bool owns;        /* the result, which others of its group share */
+    bool grouped;     /* its rows follow, and the first column is not its own */
+    int first_row, n_rows;
     bool valid;
-    tacit__pg_expected *next_in_bucket, *next;
+    tacit__pg_expected *next_in_bucket, *next, *next_in_group;
 };
 /* NULL: no memory, or there is one. */
 tacit__pg_expected *tacit__pg_expect(tacit__pg_cursor *s);
@@ -115,5 +133,28 @@ tacit__pg_expected *tacit__pg_find_expected(const tacit__pg_cursor *s);
 /* This write makes some void. */
 void tacit__pg_void_expected(tacit__pg_cursor *s);
 void tacit__pg_forget_expected(tacit__pg_connection *c);
+
+/* --- Statements for many rows (postgres_group.c) --------------------------------------------------- */
+
+struct tacit__pg_group {
+    tacit__pg_cursor *cursor;
+    bool possible, prepared;
+    char *sql;
+    Oid types[TACIT__PG_PARAMETERS];       /* of one row */
+    tacit__text arrays[TACIT__PG_GROUPED]; /* one for each parameter, as they are sent */
+    int n_rows;
+    size_t bytes;
+    tacit__pg_expected *first, *last; /* whom its rows ask for, if it is a read */
+};
+/* The cursor's statement waits, to be sent with others of its form; for the answer to `e`, if it is a read.
+ * False: it has no such form, and must be sent at once. */
+bool tacit__pg_wait_in_group(tacit__pg_cursor *s, tacit__pg_expected *e, tacit_status *status,
+                             tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__pg_send_groups(tacit__pg_connection *c, tacit_error *err);
+/* What waits is forgotten. */
+void tacit__pg_drop_groups(tacit__pg_connection *c);
+/* Each expected read of a group, or the only one, gets its rows. */
+void tacit__pg_share_result(tacit__pg_expected *first, bool grouped, PGresult *r);
+void tacit__pg_free_group(tacit__pg_group *g); /* accepts NULL */
 
 #endif

@@ -92,6 +92,8 @@ static tacit_status run(tacit__connection *base, const char *sql, const char *do
     (void)doing;
     if (!c->in_transaction)
         TRY(tacit__pg_connect(c, err));
+    if (strcmp(sql, "ROLLBACK") == 0)
+        tacit__pg_drop_groups(c);
     tacit_status status = TACIT_OK;
     for (const char *at = sql, *end; *at != '\0' && status == TACIT_OK; at = end) {
         end = at + strcspn(at, ";");
@@ -148,6 +150,7 @@ static tacit_status prepare(tacit__connection *base, int number, const char *sql
 static tacit_status changes(tacit__connection *base, uint64_t *n, tacit_error *err)
 {
     tacit__pg_connection *c = (tacit__pg_connection *)base;
+    TACIT__REQUIRE(!c->grouped); /* a statement of many rows has no count for one of them */
     tacit_status status = tacit__pg_settle(c, err);
     *n = status == TACIT_OK ? c->changes : 0;
     return status;
@@ -170,8 +173,10 @@ static void destroy(tacit__connection *base)
     tacit__pg_connection *c = (tacit__pg_connection *)base;
     reset_all(base);
     tacit__pg_drop(c);
-    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
+    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++) {
         tacit__free(c->cursors[i].sql);
+        tacit__pg_free_group(c->cursors[i].group);
+    }
     tacit__free(c->sent);
     tacit__free_secret(c->target, c->target != NULL ? strlen(c->target) : 0);
     tacit__free(c);
@@ -220,7 +225,11 @@ static void bind(tacit__cursor *base, int i, const tacit__cell *v)
 static tacit_status write(tacit__cursor *base, tacit_error *err)
 {
     tacit__pg_cursor *s = (tacit__pg_cursor *)base;
+    tacit_status status;
     tacit__pg_void_expected(s);
+    s->connection->grouped = tacit__pg_wait_in_group(s, NULL, &status, err);
+    if (s->connection->grouped)
+        return status;
     TRY(tacit__pg_send(s, (tacit__pg_sent){.write = true}, err));
     return s->connection->in_transaction ? TACIT_OK : tacit__pg_settle(s->connection, err);
 }
@@ -231,7 +240,10 @@ static void expect(tacit__cursor *base)
     if (!s->connection->in_transaction)
         return;
     tacit__pg_expected *e = tacit__pg_expect(s);
-    if (e != NULL && tacit__pg_send(s, (tacit__pg_sent){.expected = e}, NULL) != TACIT_OK)
+    tacit_status status;
+    if (e == NULL || tacit__pg_wait_in_group(s, e, &status, NULL))
+        return;
+    if (tacit__pg_send(s, (tacit__pg_sent){.first = e}, NULL) != TACIT_OK)
         return; /* the connection is gone, which the next read finds */
 }
 
@@ -249,6 +261,9 @@ static tacit_status ask(tacit__pg_cursor *s, tacit_error *err)
         TRY(tacit__pg_settle(c, err));
     }
     s->asked = true;
+    s->first_row = s->borrowed ? e->first_row : 0;
+    s->n_rows = s->borrowed ? e->n_rows : PQntuples(s->result);
+    s->shift = s->borrowed && e->grouped;
     return s->result != NULL ? TACIT_OK : tacit__pg_fail(c, "read", "no rows came", err);
 }
 
@@ -258,7 +273,7 @@ static tacit_status next(tacit__cursor *base, bool *more, tacit_error *err)
     *more = false;
     if (!s->asked)
         TRY(ask(s, err));
-    *more = ++s->row < PQntuples(s->result);
+    *more = ++s->row < s->n_rows;
     if (!*more)
         clear(s);
     return TACIT_OK;
@@ -280,7 +295,8 @@ static void close_cursor(tacit__cursor *base)
 
 static int columns(const tacit__cursor *base)
 {
-    return PQnfields(((const tacit__pg_cursor *)base)->result);
+    const tacit__pg_cursor *s = (const tacit__pg_cursor *)base;
+    return PQnfields(s->result) - s->shift;
 }
 
 static int parameters(const tacit__cursor *base)
@@ -291,10 +307,12 @@ static int parameters(const tacit__cursor *base)
 static tacit__cell get(tacit__cursor *base, int column)
 {
     const tacit__pg_cursor *s = (const tacit__pg_cursor *)base;
-    if (s->result == NULL || PQgetisnull(s->result, s->row, column))
+    const int row = s->first_row + s->row;
+    column += s->shift;
+    if (s->result == NULL || PQgetisnull(s->result, row, column))
         return (tacit__cell){.type = TACIT__COLUMN_NULL, .real = (double)NAN};
-    const uint8_t *bytes = (const uint8_t *)PQgetvalue(s->result, s->row, column);
-    const int size = PQgetlength(s->result, s->row, column);
+    const uint8_t *bytes = (const uint8_t *)PQgetvalue(s->result, row, column);
+    const int size = PQgetlength(s->result, row, column);
     const uint64_t bits = size <= 8 ? read_big_endian(bytes, size) : 0;
     tacit__cell v = {.type = TACIT__COLUMN_INTEGER, .integer = (int64_t)bits};
     switch (PQftype(s->result, column)) {

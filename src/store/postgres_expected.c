@@ -130,7 +130,8 @@ void tacit__pg_forget_expected(tacit__pg_connection *c)
     }
     for (tacit__pg_expected *e = c->all_expected, *next; e != NULL; e = next) {
         next = e->next;
-        PQclear(e->result);
+        if (e->owns)
+            PQclear(e->result);
         tacit__free(e->bytes);
         tacit__free(e);
     }

@@ -56,21 +56,21 @@ void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint
     pthread_mutex_unlock(&vault->line->lock);
 }
 
+#define PLACE_SQL                                                                                  \
+    "SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||"                   \
+    " (SELECT oid FROM pg_database WHERE datname=current_database())::text || '/' ||"              \
+    " to_regclass('tacit.meta')::oid::text"
+
 tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64], tacit_error *err)
 {
     tacit__cursor *s;
     bool found;
-    TRY(tacit__vault_prepare(
-        vault,
-        "SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||"
-        " (SELECT oid FROM pg_database WHERE datname=current_database())::text || '/' ||"
-        " to_regclass('tacit.meta')::oid::text",
-        &s, err));
-    tacit_status status = tacit__cursor_next(s, &found, err);
+    TRY(tacit__connection_prepare(vault->db, SQL_PG_PLACE, PLACE_SQL, &s, err));
+    TRY(tacit__cursor_next(s, &found, err));
     const char *text = found ? tacit__cursor_text(s, 0) : NULL;
     (void)snprintf(place, 64, "%s", text != NULL ? text : "");
-    tacit__cursor_close(s);
-    return status;
+    tacit__cursor_reset(s);
+    return TACIT_OK;
 }
 
 /* --- What is known --------------------------------------------------------------------------------- */
@@ -105,6 +105,16 @@ static tacit_status judge(const tacit__vault *vault, const char *place, bool wen
     return TACIT_OK;
 }
 
+static void expect_line(tacit__vault *vault, struct tacit__pg_line *known)
+{
+    pthread_mutex_lock(&known->lock);
+    const uint64_t generation = known->generation;
+    pthread_mutex_unlock(&known->lock);
+    tacit__connection_expect(vault->db, SQL_FACTS, TACIT__SQL_FACTS, "");
+    tacit__connection_expect(vault->db, SQL_PG_TRAIL, TRAIL_SQL, "i", (int64_t)generation);
+    tacit__connection_expect(vault->db, SQL_PG_PLACE, PLACE_SQL, "");
+}
+
 tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *known,
                                   tacit__standing *standing, tacit_error *err)
 {
@@ -115,8 +125,7 @@ tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *kn
     const uint64_t generation = known->generation;
     memcpy(stamp, known->stamp, sizeof stamp);
     pthread_mutex_unlock(&known->lock);
-    tacit__connection_expect(vault->db, SQL_FACTS, TACIT__SQL_FACTS, "");
-    tacit__connection_expect(vault->db, SQL_PG_TRAIL, TRAIL_SQL, "i", (int64_t)generation);
+    expect_line(vault, known);
     TRY(tacit__vault_read_facts(vault, NULL, err));
     if (generation > 0)
         TRY(find_stamp(vault, generation, stamp, &found, &same, err));
@@ -130,14 +139,17 @@ tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *kn
 
 /* --- Transactions ----------------------------------------------------------------------------------- */
 
+#define LOCK_SQL "SELECT value FROM meta WHERE name='generation' FOR UPDATE"
+
+/* What will be asked is sent with it, in one round trip; the server looks when it has the lock. */
 static tacit_status lock_store(tacit__vault *vault, tacit_error *err)
 {
     tacit__cursor *s;
     bool found;
     TRY(tacit__connection_run(vault->db, "BEGIN", "write", err));
-    TRY(tacit__connection_prepare(vault->db, SQL_PG_LOCK,
-                                  "SELECT value FROM meta WHERE name='generation' FOR UPDATE", &s,
-                                  err));
+    tacit__connection_expect(vault->db, SQL_PG_LOCK, LOCK_SQL, "");
+    expect_line(vault, vault->line);
+    TRY(tacit__connection_prepare(vault->db, SQL_PG_LOCK, LOCK_SQL, &s, err));
     TRY(tacit__cursor_next(s, &found, err));
     tacit__cursor_reset(s);
     return found ? TACIT_OK

@@ -31,20 +31,16 @@ tacit_status tacit__vault_end_episode(tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_save_digest(tacit__vault *vault, int64_t learner,
-                                      const uint8_t key[TACIT__VAULT_KEY], int64_t opened,
-                                      const void *digest, size_t size, tacit_error *err)
+tacit_status tacit__vault_make_content(const tacit__vault_told *told, uint8_t **out, size_t *size,
+                                       tacit_error *err)
 {
-    uint8_t *content = tacit__alloc(TIME_BYTES + size, 1);
-    if (content == NULL)
+    *size = TIME_BYTES + told->size;
+    *out = tacit__alloc(*size, 1);
+    if (*out == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    write_time(opened, content);
-    memcpy(content + TIME_BYTES, digest, size);
-    tacit_status status = tacit__connection_write(
-        vault->db, SQL_SAVE_DIGEST, "UPDATE seen SET content=? WHERE learner=? AND key=?", err,
-        "bib", content, TIME_BYTES + size, learner, key, (size_t)TACIT__VAULT_KEY);
-    tacit__free(content);
-    return status;
+    write_time(told->opened, *out);
+    memcpy(*out + TIME_BYTES, told->digest, told->size);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_get_digest(tacit__vault *vault, int64_t learner,

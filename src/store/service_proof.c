@@ -52,21 +52,23 @@ static tacit_status append_rows(tacit__vault *vault, int number, const char *sql
     return tacit__vault_append_rows(s, learner, out, err);
 }
 
+#define PROVE                                                                                      \
+    "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"             \
+    " shown, edition, tag, visits, apart, named, epoch FROM learner WHERE id=?"
+#define PROVE_LINES "SELECT release, declared, passed FROM ledger WHERE learner=? ORDER BY release"
+#define PROVE_META                                                                                 \
+    "SELECT name, value FROM meta WHERE name IN ('check', 'behind', 'copy', 'generation', 'gone'," \
+    " 'identity', 'lives', 'owner', 'place', 'secrets', 'unmarked', 'unsafe') ORDER BY name"
+#define PROVE_ADOPTIONS "SELECT number, at, learner, users, lives FROM adoption ORDER BY number"
+
 /* What is proved. The state is there by its tag. */
 static tacit_status make_proof(tacit__vault *vault, int64_t learner,
                                uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
     tacit__text all = {0};
-    tacit_status status = append_rows(
-        vault, SQL_PROVE,
-        "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
-        " shown, edition, tag, visits, apart, named, epoch FROM learner WHERE id=?",
-        learner, &all, err);
+    tacit_status status = append_rows(vault, SQL_PROVE, PROVE, learner, &all, err);
     if (status == TACIT_OK)
-        status = append_rows(vault, SQL_PROVE_LINES,
-                             "SELECT release, declared, passed FROM ledger WHERE learner=?"
-                             " ORDER BY release",
-                             learner, &all, err);
+        status = append_rows(vault, SQL_PROVE_LINES, PROVE_LINES, learner, &all, err);
     if (status == TACIT_OK && all.failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
@@ -89,17 +91,9 @@ static tacit_status make_whole_proof(tacit__vault *vault, uint8_t proof[TACIT__P
                                      tacit_error *err)
 {
     tacit__text all = {0};
-    tacit_status status =
-        append_rows(vault, SQL_PROVE_META,
-                    "SELECT name, value FROM meta WHERE name IN ('check', 'behind', 'copy', "
-                    "'generation', 'gone',"
-                    " 'identity', 'lives', 'owner', 'place', 'secrets', 'unmarked', 'unsafe')"
-                    " ORDER BY name",
-                    0, &all, err);
+    tacit_status status = append_rows(vault, SQL_PROVE_META, PROVE_META, 0, &all, err);
     if (status == TACIT_OK)
-        status = append_rows(
-            vault, SQL_PROVE_ADOPTIONS,
-            "SELECT number, at, learner, users, lives FROM adoption ORDER BY number", 0, &all, err);
+        status = append_rows(vault, SQL_PROVE_ADOPTIONS, PROVE_ADOPTIONS, 0, &all, err);
     if (status == TACIT_OK)
         status = append_rows(vault, SQL_PROVE_PROOFS, "SELECT id, proof FROM learner ORDER BY id",
                              0, &all, err);
@@ -119,6 +113,12 @@ tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
     tacit_status status = TACIT_OK;
     if (vault->n_terms > 0)
         status = tacit__vault_write_terms(vault, err);
+    for (size_t i = 0; i < vault->n_touched; i++) {
+        tacit__connection_expect(vault->db, SQL_PROVE, PROVE, "i", vault->touched[i]);
+        tacit__connection_expect(vault->db, SQL_PROVE_LINES, PROVE_LINES, "i", vault->touched[i]);
+    }
+    tacit__connection_expect(vault->db, SQL_PROVE_META, PROVE_META, "");
+    tacit__connection_expect(vault->db, SQL_PROVE_ADOPTIONS, PROVE_ADOPTIONS, "");
     for (size_t i = 0; i < vault->n_touched && status == TACIT_OK; i++)
         status = write_proof(vault, vault->touched[i], err);
     if (status == TACIT_OK)

@@ -274,6 +274,18 @@ TACIT_MUST_USE tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t l
                                                   const void *data, size_t size,
                                                   tacit__vault_answer *answer, tacit_error *err);
 
+/* What an episode told: when it was opened, and a digest of its observations. */
+typedef struct tacit__vault_told {
+    int64_t opened;
+    const void *digest;
+    size_t size;
+} tacit__vault_told;
+/* The same, of an episode; what it told is kept for tacit__vault_get_digest. */
+TACIT_MUST_USE tacit_status tacit__vault_add_told_user(
+    tacit__vault *vault, int64_t learner, const uint8_t key[TACIT__VAULT_KEY],
+    const uint8_t *person, const tacit__vault_told *told, const void *data, size_t size,
+    tacit__vault_answer *answer, tacit_error *err);
+
 /* What `add_user` and what comes before it will ask for: a far database can then be asked for many users at
  * once. `person` and `content` may be NULL. Nothing else comes of it. */
 void tacit__vault_expect_user(tacit__vault *vault, int64_t learner,
@@ -299,13 +311,8 @@ TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learn
 TACIT_MUST_USE tacit_status tacit__vault_end_episode(tacit__vault *vault, int64_t learner,
                                                      const uint8_t key[TACIT__VAULT_KEY],
                                                      const uint8_t *person, tacit_error *err);
-/* A digest of the observations of an accepted episode, which was opened at this time: saves it; gets it
- * (*known is false if there is none of this size); tells whether there are digests of episodes that were
- * opened before `opened`; deletes at most `most` of those. */
-TACIT_MUST_USE tacit_status tacit__vault_save_digest(tacit__vault *vault, int64_t learner,
-                                                     const uint8_t key[TACIT__VAULT_KEY],
-                                                     int64_t opened, const void *digest,
-                                                     size_t size, tacit_error *err);
+/* The digest of an accepted episode: gets it (*known is false if there is none of this size); tells whether
+ * there are digests of episodes that were opened before `opened`; deletes at most `most` of those. */
 TACIT_MUST_USE tacit_status tacit__vault_get_digest(tacit__vault *vault, int64_t learner,
                                                     const uint8_t key[TACIT__VAULT_KEY],
                                                     void *digest, size_t size, bool *known,

@@ -61,6 +61,9 @@ struct tacit__vault {
     size_t n_touched;
     tacit__vault_terms terms[TACIT__VAULT_TOUCHED + 1];
     size_t n_terms;
+    tacit__cursor
+        *ahead; /* inputs after `ahead_after` of a learner, which were read at once; or NULL */
+    int64_t ahead_learner, ahead_after;
 
     char mark_path[TACIT__DB_PATH + 8];
     bool mark_named; /* by the service file; else it goes by the store's name */
@@ -106,7 +109,6 @@ enum {
     SQL_GET_EPISODE,
     SQL_DELETE_EPISODE,
     SQL_END_CLAIM,
-    SQL_SAVE_DIGEST,
     SQL_HAS_DIGESTS,
     SQL_DELETE_DIGESTS,
     SQL_NEXT,
@@ -142,6 +144,7 @@ enum {
     SQL_EPOCH,
     SQL_SET_EPOCH,
     SQL_PG_LOCK,
+    SQL_PG_PLACE,
     SQL_PG_TRAIL,
     SQL_PG_LEAVE_TRAIL,
     SQL_PG_CUT_TRAIL,
@@ -151,6 +154,10 @@ enum {
     SQL_PG_SESSION,
     SQL_PG_BEAT,
 };
+
+/* What is kept of an episode in seen.content. To be freed. */
+TACIT_MUST_USE tacit_status tacit__vault_make_content(const tacit__vault_told *told, uint8_t **out,
+                                                      size_t *size, tacit_error *err);
 
 /* Questions that are asked for each user, and can be expected. */
 #define TACIT__SQL_TERMS                                                                           \

@@ -148,10 +148,11 @@ tacit_status tacit__vault_open_input(const tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
-                                   const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                                   const uint8_t *content, const void *data, size_t size,
-                                   tacit__vault_answer *answer, tacit_error *err)
+/* `content` is compared with what was seen before; `kept` is what will have been seen. */
+static tacit_status add_user(tacit__vault *vault, int64_t learner,
+                             const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                             const uint8_t *content, tacit__bytes kept, const void *data,
+                             size_t size, tacit__vault_answer *answer, tacit_error *err)
 {
     TACIT__REQUIRE(vault->keyed && data != NULL);
     bool seen = false, same = true, returns = false;
@@ -190,9 +191,32 @@ tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
     else
         TRY(claim_person(vault, learner, person, key, err));
     TRY(tacit__connection_write(vault->db, SQL_ADD_SEEN, "INSERT INTO seen VALUES(?,?,?)", err,
-                                "ibb", learner, key, (size_t)TACIT__VAULT_KEY, content,
-                                content != NULL ? (size_t)TACIT__VAULT_KEY : 0));
+                                "ibb", learner, key, (size_t)TACIT__VAULT_KEY, kept.data,
+                                kept.size));
     return tacit__vault_put_input(vault, learner, number, key, data, size, err);
+}
+
+tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
+                                   const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                                   const uint8_t *content, const void *data, size_t size,
+                                   tacit__vault_answer *answer, tacit_error *err)
+{
+    const tacit__bytes kept = {content, content != NULL ? TACIT__VAULT_KEY : 0};
+    return add_user(vault, learner, key, person, content, kept, data, size, answer, err);
+}
+
+tacit_status tacit__vault_add_told_user(tacit__vault *vault, int64_t learner,
+                                        const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                                        const tacit__vault_told *told, const void *data,
+                                        size_t size, tacit__vault_answer *answer, tacit_error *err)
+{
+    uint8_t *kept = NULL;
+    size_t kept_size = 0;
+    TRY(tacit__vault_make_content(told, &kept, &kept_size, err));
+    tacit_status status = add_user(vault, learner, key, person, NULL,
+                                   (tacit__bytes){kept, kept_size}, data, size, answer, err);
+    tacit__free(kept);
+    return status;
 }
 
 tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
@@ -255,22 +279,47 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
     return status;
 }
 
+/* The row after input `after`. Where a question takes a round trip several rows are read at once: they are
+ * numbered without gaps, and stay as they were accepted. */
+static tacit_status find_input(tacit__vault *vault, int64_t learner, int64_t after, bool *found,
+                               tacit__cursor **row, tacit_error *err)
+{
+    enum { AHEAD = 64 };
+    const bool far = vault->backend->shared;
+    tacit__cursor *s = vault->ahead;
+    *found = false;
+    vault->ahead = NULL;
+    if (s != NULL && vault->ahead_learner == learner && vault->ahead_after == after)
+        TRY(tacit__cursor_next(s, found, err));
+    *row = s;
+    if (!*found || tacit__cursor_int(s, 0) != after + 1) {
+        TRY(tacit__connection_prepare(
+            vault->db, SQL_NEXT,
+            "SELECT number, data FROM input WHERE learner=? AND number>? ORDER BY number LIMIT ?",
+            row, err));
+        tacit__cursor_bind_int(*row, 1, learner);
+        tacit__cursor_bind_int(*row, 2, after);
+        tacit__cursor_bind_int(*row, 3, far ? AHEAD : 1);
+        TRY(tacit__cursor_next(*row, found, err));
+    }
+    if (far && *found) {
+        vault->ahead = *row;
+        vault->ahead_learner = learner;
+        vault->ahead_after = tacit__cursor_int(*row, 0);
+    }
+    return TACIT_OK;
+}
+
 tacit_status tacit__vault_next_input(tacit__vault *vault, int64_t learner, int64_t after,
                                      int64_t *number, uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
                                      size_t *size, tacit_error *err)
 {
     TACIT__REQUIRE(after >= 0);
-    tacit__cursor *s;
+    tacit__cursor *s = NULL;
     bool found;
     *size = 0;
     *data = NULL;
-    TRY(tacit__connection_prepare(
-        vault->db, SQL_NEXT,
-        "SELECT number, data FROM input WHERE learner=? AND number>? ORDER BY number LIMIT 1", &s,
-        err));
-    tacit__cursor_bind_int(s, 1, learner);
-    tacit__cursor_bind_int(s, 2, after);
-    TRY(tacit__cursor_next(s, &found, err));
+    TRY(find_input(vault, learner, after, &found, &s, err));
     if (!found)
         return TACIT_OK;
     size_t n;
@@ -278,6 +327,7 @@ tacit_status tacit__vault_next_input(tacit__vault *vault, int64_t learner, int64
     *number = tacit__cursor_int(s, 0);
     tacit_status status =
         tacit__vault_open_input(vault, learner, *number, sealed, n, key, data, size, err);
-    tacit__cursor_reset(s);
+    if (vault->ahead == NULL)
+        tacit__cursor_reset(s);
     return status;
 }
