@@ -38,7 +38,11 @@ foreach(source IN LISTS benches)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
   add_dependencies(bench_programs ${name})
   if(name STREQUAL "serve_bench") # speaks to the command, as a client
-    target_link_libraries(${name} PRIVATE tacit_cli)
+    target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench/service_load.c"
+                                   "${PROJECT_SOURCE_DIR}/bench/serve_postgres.c")
+    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+    # a real PostgreSQL is started as the tests do
+    target_link_libraries(${name} PRIVATE tacit_cli $<$<TARGET_EXISTS:tacit_test_support>:tacit_test_support>)
     target_compile_definitions(${name} PRIVATE TACIT_COMMAND="$<TARGET_FILE:tacit_command>")
     add_dependencies(${name} tacit_command)
   endif()

@@ -1,0 +1,318 @@
+/* The service on PostgreSQL: a real server in a directory of its own, started as the tests start theirs.
+ *
+ * Observations and pgbench, which inserts one row in each transaction into the same server with the same settings, take turns of a
+ * second; each ratio is the median over the turns. pgbench runs with as many connections as the service has clients, and once more
+ * with as many as there are front ends, since a front end writes through one connection. Beside the rates stands the processor time
+ * of the database for one user and for one of pgbench's rows, which does not depend on what else runs. */
+#include "serve_postgres.h"
+
+#include "harness.h"
+
+#ifndef TACIT_HAS_POSTGRES
+int bench_postgres(double seconds)
+{
+    (void)seconds;
+    bench_die("built without PostgreSQL or without cmocka");
+}
+#else
+#include <dirent.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service_load.h"
+#include "support/cluster.h"
+
+enum { FRONT_ENDS = 2, CLIENTS = 64, MILLION = 1000000, TAKEOVERS = 9 };
+
+static const char learners[] =
+    "learners:\n"
+    "  - {name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 50000000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n";
+static const char decide[] = "{\"learner\":\"arms\",\"state\":1}";
+
+static cluster db;
+static load_server ends[FRONT_ENDS];
+
+/* Front ends of a database; the first makes the store. */
+static void open_ends(const char *database)
+{
+    char uri[300], yaml[2048], command[512];
+    cluster_database(&db, database);
+    cluster_uri(&db, database, uri, sizeof uri);
+    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nstore: '%s'\n%s", uri, learners);
+    for (int i = 0; i < FRONT_ENDS; i++)
+        load_server_open(&ends[i], yaml);
+    load_server_tool(&ends[0], "store init service.yaml", NULL, 0);
+    load_server_make_token(&ends[0]);
+    for (int i = 1; i < FRONT_ENDS; i++) {
+        (void)snprintf(command, sizeof command, "cp -p '%s/tacit.key' '%s'", ends[0].directory,
+                       ends[i].directory);
+        if (system(command) != 0)
+            bench_die("no key");
+        memcpy(ends[i].token, ends[0].token, sizeof ends[i].token);
+    }
+}
+
+static void close_ends(void)
+{
+    for (int i = 0; i < FRONT_ENDS; i++)
+        load_server_remove(&ends[i]);
+}
+
+static bool learns(const load_server *s)
+{
+    char body[4096] = "";
+    return load_server_get(s, "/v1/learners", body, sizeof body) == 200 &&
+           strstr(body, "\"learns_here\":true") != NULL;
+}
+
+/* The number of the one that learns. */
+static int await_leader(int n)
+{
+    for (int i = 0; i < 60000; i++) {
+        if (learns(&ends[i % n]))
+            return i % n;
+        (void)usleep(2000);
+    }
+    bench_die("nobody learns");
+}
+
+/* --- The database's processor time ---------------------------------------------------------------- */
+
+/* utime, stime, and those of children that have ended. */
+static double read_times(const char *pid, int *parent)
+{
+    char path[300], text[1024] = "";
+    unsigned long t[4] = {0};
+    (void)snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *file = fopen(path, "r");
+    const char *end =
+        file != NULL && fgets(text, sizeof text, file) != NULL ? strrchr(text, ')') : NULL;
+    if (file != NULL)
+        (void)fclose(file);
+    if (end == NULL || sscanf(end + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
+                              parent, &t[0], &t[1], &t[2], &t[3]) != 5)
+        return 0;
+    return (double)(t[0] + t[1] + t[2] + t[3]) / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Of the server and all its processes. */
+static double database_cpu(void)
+{
+    char own[16];
+    int parent = 0;
+    (void)snprintf(own, sizeof own, "%d", (int)db.pid);
+    double sum = read_times(own, &parent);
+    DIR *all = opendir("/proc");
+    for (struct dirent *e; all != NULL && (e = readdir(all)) != NULL;) {
+        const double times =
+            e->d_name[0] >= '0' && e->d_name[0] <= '9' ? read_times(e->d_name, &parent) : 0;
+        sum += times > 0 && parent == db.pid ? times : 0;
+    }
+    if (all != NULL)
+        (void)closedir(all);
+    return sum;
+}
+
+/* --- Turns ---------------------------------------------------------------------------------------- */
+
+/* One insert a transaction, for a second. *cpu_us: of the database, for one row. */
+static double run_pgbench(int clients, double *cpu_us)
+{
+    char command[600], line[256];
+    double rate = (double)NAN, done = 0;
+    const double before = database_cpu();
+    (void)snprintf(command, sizeof command,
+                   "'%s/pgbench' -h '%s' -p %u -U postgres -n -M prepared -c %d -j 2 -T 1 -f "
+                   "'%s/one.sql' postgres 2>/dev/null",
+                   TACIT_POSTGRES_BIN, db.directory, db.port, clients, ends[0].directory);
+    FILE *pipe = popen(command, "r");
+    while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL) {
+        if (strncmp(line, "tps = ", 6) == 0)
+            rate = strtod(line + 6, NULL);
+        if (strncmp(line, "number of transactions actually processed: ", 43) == 0)
+            done = strtod(line + 43, NULL);
+    }
+    if (pipe == NULL || pclose(pipe) != 0 || !isfinite(rate) || !(done > 0))
+        bench_die("pgbench");
+    *cpu_us = 1e6 * (database_cpu() - before) / done;
+    return rate;
+}
+
+/* A table with rows like those that a user leaves. */
+static void make_pgbench_table(void)
+{
+    if (!cluster_sql(&db, "postgres",
+                     "CREATE TABLE one(learner bigint, key bytea, data bytea,"
+                     " PRIMARY KEY(learner, key))",
+                     NULL, 0))
+        bench_die("no table for pgbench");
+}
+
+static void write_pgbench_script(void)
+{
+    load_server_write(&ends[0], "one.sql",
+                      "INSERT INTO one VALUES(1, uuid_send(gen_random_uuid()),"
+                      " decode(repeat('5a', 96), 'hex'));\n");
+}
+
+/* Users by so many front ends, `batch` in a request, beside pgbench. */
+static void bench_observe(const char *name, int n_ends, int batch, double seconds)
+{
+    enum { MOST = LOAD_MOST_TURNS };
+    static double rate[MOST], p50[MOST], p99[MOST], of_many[MOST], of_few[MOST], many[MOST],
+        few[MOST], cpu[MOST], row_cpu[MOST], server_cpu[MOST];
+    const int n = seconds < MOST ? (int)ceil(seconds) : MOST;
+    for (int i = 0; i < n; i++) {
+        load_crowd c = {.play = load_observe,
+                        .servers = {&ends[0], &ends[1]},
+                        .n_servers = n_ends,
+                        .clients = CLIENTS,
+                        .decide = decide,
+                        .batch = batch};
+        double ignored = 0, own = 0;
+        for (int k = 0; k < n_ends; k++)
+            own -= bench_cpu_of(ends[k].pid);
+        const double before = database_cpu();
+        const double done = (double)load_crowd_run(&c, 1);
+        cpu[i] = 1e6 * (database_cpu() - before) / done;
+        for (int k = 0; k < n_ends; k++)
+            own += bench_cpu_of(ends[k].pid);
+        server_cpu[i] = 1e6 * own / done;
+        rate[i] = c.rate;
+        p50[i] = c.p50_ms;
+        p99[i] = c.p99_ms;
+        many[i] = run_pgbench(CLIENTS, &row_cpu[i]);
+        few[i] = run_pgbench(n_ends, &ignored);
+        of_many[i] = rate[i] / many[i];
+        of_few[i] = rate[i] / few[i];
+    }
+    const size_t m = (size_t)n;
+    (void)printf(
+        "{\"bench\":\"%s\",\"front_ends\":%d,\"clients\":%d,\"users_in_a_request\":%d,"
+        "\"per_second\":%.0f,\"p50_ms\":%.1f,\"p99_ms\":%.1f,\"server_cpu_us\":%.0f,"
+        "\"database_cpu_us\":%.0f,\"pgbench_per_second\":%.0f,\"pgbench_database_cpu_us\":%.0f,"
+        "\"of_pgbench\":%.2f,\"pgbench_few_clients\":%d,\"pgbench_few_per_second\":%.0f,"
+        "\"of_pgbench_few\":%.2f}\n",
+        name, n_ends, CLIENTS, batch, bench_quantile(rate, m, 0.5), bench_quantile(p50, m, 0.5),
+        bench_quantile(p99, m, 0.5), bench_quantile(server_cpu, m, 0.5),
+        bench_quantile(cpu, m, 0.5), bench_quantile(many, m, 0.5), bench_quantile(row_cpu, m, 0.5),
+        bench_quantile(of_many, m, 0.5), n_ends, bench_quantile(few, m, 0.5),
+        bench_quantile(of_few, m, 0.5));
+    (void)fflush(stdout);
+}
+
+/* decide with a table, by a front end and by a service whose store is a file. */
+static void bench_decide(double seconds)
+{
+    static load_turns remote, local;
+    static double ratio[LOAD_MOST_TURNS];
+    char yaml[1024], address[200], local_address[200];
+    load_server file;
+    const int n = seconds < LOAD_MOST_TURNS ? (int)ceil(seconds) : LOAD_MOST_TURNS;
+    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nstore: service.db\n%s", learners);
+    load_server_open(&file, yaml);
+    load_server_make_token(&file);
+    load_server_start(&file);
+    (void)snprintf(address, sizeof address, "%s/v1/decide", ends[0].url);
+    (void)snprintf(local_address, sizeof local_address, "%s/v1/decide", file.url);
+    for (int i = 0; i < n; i++) {
+        load_take_turn(&local, i, &file, local_address, load_json(decide));
+        load_take_turn(&remote, i, &ends[0], address, load_json(decide));
+        ratio[i] = remote.rate[i] / local.rate[i];
+    }
+    const size_t m = (size_t)n;
+    (void)printf("{\"bench\":\"decide, table, postgresql\",\"per_second\":%.0f,\"p99_ms\":%.2f,"
+                 "\"server_cpu_us\":%.1f,\"sqlite_per_second\":%.0f,\"sqlite_cpu_us\":%.1f,"
+                 "\"of_sqlite\":%.2f}\n",
+                 bench_quantile(remote.rate, m, 0.5), bench_quantile(remote.p99_ms, m, 0.5),
+                 bench_quantile(remote.cpu_us, m, 0.5), bench_quantile(local.rate, m, 0.5),
+                 bench_quantile(local.cpu_us, m, 0.5), bench_quantile(ratio, m, 0.5));
+    (void)fflush(stdout);
+    load_server_remove(&file);
+}
+
+/* From kill -9 of the process that learns until another one says that it does. */
+static void bench_takeover(void)
+{
+    double took[TAKEOVERS];
+    for (int i = 0; i < TAKEOVERS; i++) {
+        const int leader = await_leader(FRONT_ENDS);
+        const double start = bench_wall();
+        load_server_stop(&ends[leader], SIGKILL);
+        while (!learns(&ends[!leader]))
+            if (bench_wall() > start + 60)
+                bench_die("nobody takes over");
+        took[i] = bench_wall() - start;
+        load_server_start(&ends[leader]);
+    }
+    const double median = bench_quantile(took, TAKEOVERS, 0.5);
+    (void)printf("{\"bench\":\"takeover after kill -9\",\"rounds\":%d,\"median_s\":%.2f,"
+                 "\"most_s\":%.2f,\"limit_s\":5}\n",
+                 TAKEOVERS, median, took[TAKEOVERS - 1]);
+    (void)fflush(stdout);
+}
+
+/* A million people: a file with them is moved into a database of its own. */
+static void bench_million(double seconds)
+{
+    char uri[300], yaml[2048];
+    load_server file;
+    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nstore: service.db\n%s", learners);
+    load_server_open(&file, yaml);
+    load_server_make_token(&file);
+    load_server_start(&file);
+    load_server_stop(&file, SIGTERM);
+    load_fill_store(&file, "arms", MILLION);
+    cluster_database(&db, "million");
+    cluster_uri(&db, "million", uri, sizeof uri);
+    load_server_write(&file, "file.yaml", yaml);
+    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nstore: '%s'\n%s", uri, learners);
+    load_server_write(&file, "service.yaml", yaml);
+    load_server_tool(&file, "store init service.yaml", NULL, 0);
+    double start = bench_wall();
+    load_server_tool(&file, "store move service.yaml file.yaml", NULL, 0);
+    const double moved = bench_wall() - start;
+    start = bench_wall();
+    load_server_start(&file);
+    const double took = bench_wall() - start, cpu = bench_cpu_of(file.pid);
+    ends[0] = file;
+    write_pgbench_script();
+    (void)await_leader(1);
+    (void)printf("{\"bench\":\"start, a million people\",\"move_s\":%.1f,\"seconds\":%.2f,"
+                 "\"server_cpu_s\":%.2f,\"memory_mb\":%.1f}\n",
+                 moved, took, cpu, bench_memory_of(file.pid));
+    (void)fflush(stdout);
+    bench_observe("observe, durable, a million people", 1, 1, seconds);
+    (void)printf("{\"bench\":\"memory, a million people\",\"after_mb\":%.1f}\n",
+                 bench_memory_of(file.pid));
+    load_server_remove(&ends[0]);
+}
+
+int bench_postgres(double seconds)
+{
+    if (!cluster_is_there())
+        return 77;
+    cluster_open(&db, "shared_buffers = 256MB");
+    make_pgbench_table();
+    open_ends("tacit");
+    write_pgbench_script();
+    load_server_start(&ends[0]);
+    (void)await_leader(1);
+    bench_observe("observe, durable", 1, 1, seconds);
+    bench_observe("observe, durable", 1, 16, seconds);
+    load_server_start(&ends[1]);
+    bench_observe("observe, durable", 2, 1, seconds);
+    bench_observe("observe, durable", 2, 16, seconds);
+    bench_decide(seconds);
+    bench_takeover();
+    close_ends();
+    bench_million(seconds);
+    cluster_close(&db);
+    return 0;
+}
+#endif
