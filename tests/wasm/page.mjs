@@ -4,6 +4,7 @@ import { instantiate } from '/package/core.js';
 import * as suite from './suite.mjs';
 
 const { memoryStorage, pageStorage } = client;
+const asked = new URLSearchParams(location.search), person = asked.get('person') ?? undefined, together = asked.get('together');
 const say = (outcome) => { document.getElementById('outcome').textContent = JSON.stringify(outcome); };
 
 async function environment() {
@@ -41,7 +42,12 @@ const parts = {
   // a page that lives an episode and stops before it sends; loaded again it has nothing more to report
   visit: async () => {
     const { service, token } = await environment();
-    const device = await client.Client.open(`${service.url}/v1/billboard?learner=watched`, { epsilon: 2, delta: 0, token });
+    const device = await client.Client.open(`${service.url}/v1/billboard?learner=watched`, { epsilon: 2, delta: 0, token, person });
+    while (together) { // the pages that were opened with this one have it as well
+      const { here } = await (await fetch(`/together?name=${together}`)).json();
+      if (here >= 2) break;
+      await new Promise((resolve) => { setTimeout(resolve, 10); });
+    }
     const { left, horizon } = device.facts, waiting = await device.waiting();
     let problem = null;
     try {
@@ -55,7 +61,11 @@ const parts = {
   },
   send: async () => {
     const { service, token } = await environment();
-    return client.Client.flush(`${service.url}/v1/billboard?learner=watched`, { token });
+    return client.Client.flush(`${service.url}/v1/billboard?learner=watched`, { token, person, attempts: 1 });
+  },
+  keep: async () => {
+    const storage = pageStorage(), code = await storage.swap('x', undefined, 'text').then(() => null, (e) => e.code);
+    return { code, kept: await storage.read('x').then((text) => text ?? null, () => undefined) };
   },
   elsewhere: async () => {
     const { closed, token } = await environment();

@@ -138,7 +138,8 @@ export async function pages(policy, made = {}, roots = { '/package/': join(build
         body = readFileSync(join(roots[root], path.slice(root.length)));
       } catch { /* 404 */ }
     }
-    answer.writeHead(body === null ? 404 : 200, { 'Content-Type': TYPES[extname(path)] ?? 'text/plain', 'Content-Security-Policy': policy(), 'Cache-Control': 'no-store' });
+    answer.writeHead(body === null ? 404 : 200, { 'Content-Type': TYPES[extname(path)] ?? 'text/plain', 'Content-Security-Policy': policy(), 'Cache-Control': 'no-store',
+      'Access-Control-Allow-Origin': '*' }); // for pages without an origin, too
     answer.end(body ?? 'no such file');
   });
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });

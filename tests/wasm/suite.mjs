@@ -184,7 +184,7 @@ export async function refuses({ Client, service, token, storage }) {
   await fails('BAD_ARGUMENT', async () => client.act({}), 'a closed client');
 }
 
-export async function survives({ Client, service, token, storage, users }) {
+export async function survives({ Client, TacitError, service, token, storage, users }) {
   const learner = 'counts', url = `${service.url}/v1/billboard?learner=${learner}`, fresh = () => ({ ...terms, token, storage: storage(), attempts: 1 });
   const before = await users(learner);
   // offline: what was made waits, a reload later too, and leaves with its own key
@@ -206,12 +206,53 @@ export async function survives({ Client, service, token, storage, users }) {
   outcome = await Client.flush(url, options);
   check(outcome.sent.length === 1 && outcome.sent[0].status === 'taken', 'sent again without a billboard');
   check((await users(learner)) === before + 2, 'each counts once');
-  // a busy service is asked again
-  options = { ...fresh(), attempts: 2 };
-  let busy = 1;
-  client = await Client.open(url, { ...options, fetch: async (to, o) => (o.method === 'POST' && busy-- > 0 ? new Response('{"error":{"code":"store","message":"no"}}', { status: 503 }) : fetch(to, o)) });
+  // a service that is busy, broken, too slow, or says nothing of use is asked again, with the same key and the same bytes
+  for (const trouble of [() => new Response('{"error":{"code":"store","message":"no"}}', { status: 503 }), () => new Response('<h1>Bad gateway</h1>', { status: 502 }), () => new Response('', { status: 500 }),
+    () => new Response('{"error":{"code":"quota","message":"no"}}', { status: 429, headers: { 'Retry-After': '0' } }), () => new Response('welcome', { status: 202 }), () => new Response('{}', { status: 202 }),
+    () => { throw new DOMException('it took too long', 'TimeoutError'); }]) {
+    const asked = [];
+    options = fresh();
+    client = await Client.open(url, { ...options, attempts: 2, fetch: async (to, o) => {
+      if (o.method !== 'POST') return fetch(to, o);
+      asked.push(`${o.headers['Idempotency-Key']} ${o.body}`);
+      return asked.length === 1 ? trouble() : fetch(to, o);
+    } });
+    const { key, body } = await client.report(episodeOf(client));
+    outcome = await client.send();
+    check(outcome.sent.length === 1 && asked.length === 2 && asked.every((a) => a === `${key} ${body}`), `asked again after ${trouble}: ${JSON.stringify(asked)}`);
+    // once more than there is patience: it waits, and says why
+    options = fresh();
+    client = await Client.open(url, { ...options, fetch: async (to, o) => (o.method === 'POST' ? trouble() : fetch(to, o)) });
+    await client.report(episodeOf(client));
+    outcome = await client.send();
+    check(outcome.waiting === 1 && outcome.sent.length === 0 && outcome.problem instanceof TacitError, `it waits after ${trouble}: ${JSON.stringify(outcome)}`);
+  }
+  // a page that gives up waiting: the report does not
+  options = fresh();
+  const gone = new AbortController();
+  client = await Client.open(url, { ...options, fetch: async (to, o) => { if (o.method === 'POST') gone.abort(new Error('closed')); return fetch(to, o); } });
+  const left = await client.report(episodeOf(client));
+  let gaveUp = false;
+  await client.send({ signal: gone.signal }).catch(() => { gaveUp = true; });
+  check(gaveUp && (await client.waiting()) === 1, 'given up');
+  check((await Client.flush(url, options)).sent[0].key === left.key, 'and sent later');
+  // the billboard is a later one when the report is made and sent: it is taken, or late, and counted once
+  const counted = await users(learner);
+  options = fresh();
+  client = await Client.open(url, options);
+  const newer = await Client.open(url, { ...fresh() });
+  await newer.report(episodeOf(newer));
+  await newer.send();
+  for (const end = performance.now() + 30000; performance.now() < end;) {
+    const now = await Client.open(url, fresh());
+    if (now.facts.version > client.facts.version) break;
+  }
   await client.report(episodeOf(client));
-  check((await client.send()).sent.length === 1, 'asked again');
+  outcome = await client.send();
+  check(['taken', 'late'].includes(outcome.sent[0]?.status) && (await users(learner)) === counted + 2, `an older billboard: ${JSON.stringify(outcome)}`);
+  // a learner that changes its terms after the report: the device holds to those that it reported under
+  const board = await (await fetch(url)).text();
+  await fails('WRONG_PLAN', () => Client.open(url, { ...options, fetch: async () => new Response(board.replace('"epsilon":1,', '"epsilon":0.5,')) }), 'other terms');
   // an episode that ends early, in a state that means the end
   options = fresh();
   client = await Client.open(url, options);

@@ -160,9 +160,10 @@ async function post(link, report, signal) {
         body: report.body,
         signal: signal === undefined ? limit : AbortSignal.any?.([signal, limit]) ?? signal,
       });
-      if (answer.status === 202) return { status: (await answer.json()).status };
-      problem = await refusal(answer);
-      if (answer.status !== 429 && answer.status < 500) return { problem, final: true };
+      const said = answer.status === 202 ? await answer.json().catch(() => null) : null;
+      if (typeof said?.status === 'string') return { status: said.status };
+      problem = said === null && answer.status !== 202 ? await refusal(answer) : new TacitError('HTTP', 'the answer does not say what has become of the report', { status: 202 });
+      if (answer.status !== 202 && answer.status !== 429 && answer.status < 500) return { problem, final: true };
       pause = Math.max(pause, 1000 * (Number(answer.headers.get('Retry-After')) || 0));
     } catch (e) {
       if (signal?.aborted) throw e;

@@ -19,12 +19,12 @@ export function fileStorage(directory) {
     }
   };
   const lock = async (path) => {
-    for (const end = Date.now() + PATIENCE_MS; ;) {
+    for (const end = performance.now() + PATIENCE_MS; ;) {
       try {
         return await open(path, 'wx', 0o600);
       } catch (e) {
         if (e.code !== 'EEXIST') throw e;
-        if (Date.now() > end) throw new TacitError('STORAGE', `${path} has been there for ${PATIENCE_MS / 1000} s; if no other process is running, a crash has left it: remove it`);
+        if (performance.now() > end) throw new TacitError('STORAGE', `${path} has been there for ${PATIENCE_MS / 1000} s; if no other process is running, a crash has left it: remove it`);
         await new Promise((resolve) => { setTimeout(resolve, 5); });
       }
     }
