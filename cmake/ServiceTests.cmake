@@ -10,7 +10,7 @@ foreach(source IN LISTS service_tests)
   get_filename_component(file "${source}" NAME_WE)
   string(REGEX REPLACE "^test_" "" name "${file}")
   set(needs_postgres OFF) # a real one, killed and cut off; one compiler is enough for that
-  if(name MATCHES "^(rivals|failover|proxy|groups|scale)")
+  if(name MATCHES "^(rivals|failover|proxy|groups|scale|front_ends|move)")
     set(needs_postgres ON)
     if(NOT TACIT_HAS_POSTGRES)
       continue()

@@ -75,6 +75,7 @@ static const tacit__field limit_fields[] = {
     {"timeout", LIMIT(timeout), .low = 1, .high = 3600},
     {"episodes", LIMIT(episodes), .low = 1, .high = 1000000000},
     {"keys", LIMIT(keys), .low = 1, .high = 1000000000},
+    {"people", LIMIT(people), .low = 1, .high = 1000000000},
     {.name = NULL}};
 
 /* A path, relative to the file's directory; to be freed. */
@@ -152,7 +153,8 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
                        .rate = 0,
                        .timeout = 15,
                        .episodes = 1000000,
-                       .keys = 1000000};
+                       .keys = 1000000,
+                       .people = 10000000};
     const tacit__node *node = tacit__node_get(root, fields[LIMITS].name);
     tacit_status status = TACIT_OK;
     if (node != NULL)

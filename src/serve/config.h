@@ -20,6 +20,7 @@ typedef struct tacit__limits {
     uint64_t timeout;  /* seconds */
     uint64_t episodes; /* open at a time */
     uint64_t keys;     /* idempotency keys whose answers are kept at a time */
+    uint64_t people;   /* and open episodes that a front end of a database keeps in memory */
 } tacit__limits;
 
 typedef struct tacit__service_config {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
+#include "serve/replies.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 
@@ -90,23 +91,76 @@ void tacit__idempotency_refuse(tacit__request *r)
                   "own");
 }
 
+tacit_status tacit__idempotency_open(tacit_service *s, tacit_error *err)
+{
+    return tacit__replies_create(s->config.limits.keys, sizeof(note), &s->replies, err);
+}
+
+double tacit__idempotency_chance(const tacit__request *r)
+{
+    uint8_t all[2 * TACIT__VAULT_KEY + 1] = {0}, hash[TACIT__VAULT_KEY];
+    uint64_t bits;
+    memcpy(all, r->key, sizeof r->key);
+    memcpy(all + sizeof r->key, r->content, sizeof r->content); /* and a byte: no episode's name */
+    tacit__keyed_hash(r->service->key_again, all, sizeof all, hash, sizeof hash);
+    memcpy(&bits, hash, sizeof bits);
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+static int64_t oldest_answer(const tacit__request *r)
+{
+    return tacit__clock_now(&r->service->clock) - (int64_t)r->service->config.expire;
+}
+
+/* As it was answered before. */
+static void fill_in(tacit__request *r, tacit__ticket *t, const note *n)
+{
+    r->expires = n->expires;
+    t->opened = n->opened;
+    t->step = n->step;
+    t->unlearned = (uint8_t)n->unlearned;
+    t->action = n->action;
+    t->version = n->version;
+    t->probability = n->probability;
+}
+
+static note make_note(const tacit__request *r)
+{
+    const tacit__ticket *t = &r->ticket;
+    return (note){.opened = t->opened,
+                  .expires = r->expires,
+                  .step = t->step,
+                  .unlearned = t->unlearned,
+                  .action = t->action,
+                  .version = t->version,
+                  .probability = t->probability};
+}
+
 static tacit_status recall(tacit__request *r, tacit__vault *vault,
                            tacit__vault_answer_match *memory, tacit__ticket *t, tacit_error *err)
 {
     note n;
-    int64_t oldest = tacit__clock_now(&r->service->clock) - (int64_t)r->service->config.expire;
-    tacit_status status =
-        tacit__vault_find_answer(vault, r->key, r->content, oldest, memory, &n, sizeof n, err);
-    if (status == TACIT_OK && *memory == TACIT__VAULT_SAME) {
-        r->expires = n.expires;
-        t->opened = n.opened;
-        t->step = n.step;
-        t->unlearned = (uint8_t)n.unlearned;
-        t->action = n.action;
-        t->version = n.version;
-        t->probability = n.probability;
-    }
+    tacit_status status = tacit__vault_find_answer(vault, r->key, r->content, oldest_answer(r),
+                                                   memory, &n, sizeof n, err);
+    if (status == TACIT_OK && *memory == TACIT__VAULT_SAME)
+        fill_in(r, t, &n);
     return status;
+}
+
+/* Of the store, or of this front end's memory. */
+static tacit_status recall_any(tacit__request *r, tacit__vault_answer_match *memory,
+                               tacit__ticket *t)
+{
+    note n;
+    if (r->service->replies == NULL) {
+        tacit_status status = recall(r, tacit__service_read(r->service), memory, t, NULL);
+        tacit__service_read_end(r->service);
+        return status;
+    }
+    *memory = tacit__replies_find(r->service->replies, r->key, r->content, oldest_answer(r), &n);
+    if (*memory == TACIT__VAULT_SAME)
+        fill_in(r, t, &n);
+    return TACIT_OK;
 }
 
 bool tacit__idempotency_recall(tacit__request *r, tacit__ticket *t, bool *found)
@@ -115,9 +169,7 @@ bool tacit__idempotency_recall(tacit__request *r, tacit__ticket *t, bool *found)
     *found = false;
     if (!r->keyed)
         return true;
-    tacit_status status = recall(r, tacit__service_read(r->service), &memory, t, NULL);
-    tacit__service_read_end(r->service);
-    if (status != TACIT_OK) {
+    if (recall_any(r, &memory, t) != TACIT_OK) {
         tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
         return false;
     }
@@ -132,14 +184,7 @@ bool tacit__idempotency_recall(tacit__request *r, tacit__ticket *t, bool *found)
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     tacit__request *r = tacit__request_of(job);
-    const tacit__ticket *t = &r->ticket;
-    const note n = {.opened = t->opened,
-                    .expires = r->expires,
-                    .step = t->step,
-                    .unlearned = t->unlearned,
-                    .action = t->action,
-                    .version = t->version,
-                    .probability = t->probability};
+    const note n = make_note(r);
     tacit__vault_answer_match memory;
     tacit_status status = recall(r, vault, &memory, &r->ticket, err);
     r->answer_code = (int)memory;
@@ -163,10 +208,28 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-void tacit__idempotency_post(tacit__request *r, void (*answer)(tacit__request *r))
+static void keep_in_memory(tacit__request *r)
+{
+    note n = make_note(r);
+    const tacit__vault_answer_match memory =
+        tacit__replies_add(r->service->replies, r->key, r->content, oldest_answer(r), n.opened, &n);
+    if (memory == TACIT__VAULT_OTHER) {
+        tacit__idempotency_refuse(r);
+        return;
+    }
+    fill_in(r, &r->ticket, &n);
+    r->answer_again(r);
+}
+
+bool tacit__idempotency_keep(tacit__request *r, void (*answer)(tacit__request *r))
 {
     TACIT__REQUIRE(r->keyed && answer != NULL);
     r->answer_again = answer;
+    if (r->service->replies != NULL) {
+        keep_in_memory(r);
+        return true;
+    }
     r->job = (tacit__job){.apply = apply, .done = done};
     tacit__committer_post(r->service->committer, &r->job);
+    return false;
 }

@@ -1,7 +1,10 @@
 /* Requests that may come again: with the header Idempotency-Key a request is answered the second time as
- * it was the first, also after a crash. What was answered is kept in the store, by keyed hashes of the key
- * and of the body, until the episode is too old; it says what was decided, not in which situation, which
- * the second request tells again.
+ * it was the first. What was answered is kept, by keyed hashes of the key and of the body, until the episode
+ * is too old; it says what was decided, not in which situation, which the second request tells again.
+ *
+ * A store that is a file keeps it, also over a crash. A front end of a database keeps it in memory, since
+ * deciding asks no database: a repetition that comes to another front end, or after a restart, opens the
+ * same episode, and gets the same action if the billboard is the same, by whatever chance.
  *
  * An episode that is opened with a key has a name that follows from key and body. So even when its answer
  * is forgotten, the same request leads to the same episode, and nothing can count twice. */
@@ -21,9 +24,13 @@ void tacit__idempotency_episode(const tacit__request *r, uint8_t episode[TACIT__
 /* For a request with a key whose ticket is complete but for what was answered: fills that in if it was
  * answered before. False: refused. */
 bool tacit__idempotency_recall(tacit__request *r, tacit__ticket *ticket, bool *found);
-/* Keeps what r->ticket answers, and calls `answer` when it is on disk, or with what was kept meanwhile by
- * another request with the same key. */
-void tacit__idempotency_post(tacit__request *r, void (*answer)(tacit__request *r));
+/* Keeps what r->ticket answers, and calls `answer` when it is kept, or with what was kept meanwhile by
+ * another request with the same key. True: the answer is there; false: it will be. */
+TACIT_MUST_USE bool tacit__idempotency_keep(tacit__request *r, void (*answer)(tacit__request *r));
+/* In [0, 1): a number that a request with a key decides by, the same for the same request. */
+double tacit__idempotency_chance(const tacit__request *r);
+/* The memory of a front end. */
+TACIT_MUST_USE tacit_status tacit__idempotency_open(tacit_service *service, tacit_error *err);
 
 /* Answers that this key belongs to something else. */
 void tacit__idempotency_refuse(tacit__request *r);

@@ -14,6 +14,7 @@
 #include "noise/seal.h"
 #include "serve/batch.h"
 #include "serve/episode.h"
+#include "serve/foresight.h"
 #include "serve/idempotency.h"
 #include "serve/joint.h"
 #include "serve/names.h"
@@ -123,21 +124,8 @@ static bool predict_learned(tacit__request *r, tacit__ticket *t)
 {
     bool returning = t->unlearned == TACIT__RETURNING;
     const bool several = tacit__learner_config_of(r->chosen)->request.visits > 1;
-    /* without the database nothing is foretold, and the user is given an action all the same */
-    const bool shared = tacit__vault_is_shared(r->service->vault);
-    const bool away = shared && tacit__committer_figures_of(r->service->committer).failing;
-    if (t->has_person && !returning && !away) {
-        tacit__vault *reader = tacit__service_read(r->service);
-        tacit_status status =
-            several ? tacit__vault_has_used(reader, t->learner, t->person, &returning, NULL)
-                    : tacit__vault_has_person(reader, t->learner, t->person, t->episode, &returning,
-                                              NULL);
-        tacit__service_read_end(r->service);
-        if (status != TACIT_OK && !shared) {
-            tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
-            return false;
-        }
-    }
+    if (t->has_person && !returning && !tacit__foresight_returning(r, t, &returning))
+        return false;
     const tacit__learner_figures f = tacit__learner_figures_of(r->chosen);
     const bool full = f.accepted >= f.limit, was_returning = t->unlearned == TACIT__RETURNING;
     t->unlearned = returning && (was_returning || !several || !full) ? TACIT__RETURNING
@@ -223,10 +211,8 @@ bool tacit__handle_open(tacit__request *r)
     if (!tacit__idempotency_recall(r, &r->ticket, &found) ||
         (!found && !predict_learned(r, &r->ticket)))
         return true;
-    if (r->keyed && !found) {
-        tacit__idempotency_post(r, answer_open);
-        return false;
-    }
+    if (r->keyed && !found)
+        return tacit__idempotency_keep(r, answer_open);
     answer_open(r);
     return true;
 }
@@ -241,7 +227,9 @@ static bool decide(tacit__request *r)
     const tacit_situation here = {.step = t->step, .state = t->state, .features = features};
     tacit__board *board = tacit__learner_board(r->chosen);
     const tacit_billboard *billboard = tacit__board_view(board);
-    double chance = billboard->policy != NULL ? 0 : tacit__random_unit();
+    double chance = billboard->policy != NULL ? 0
+                    : r->keyed                ? tacit__idempotency_chance(r)
+                                              : tacit__random_unit();
     tacit_status status = tacit__board_act(board, &here, chance, &t->action, &t->probability, NULL);
     t->version = billboard->version;
     tacit__board_release(board);
@@ -283,15 +271,13 @@ static void answer_decision(tacit__request *r)
     tacit__text_put(&r->answer, r->outside ? ",\"outside\":true}" : "}");
 }
 
-/* The end of both ways to decide: what is kept under a key is answered when it is on disk. */
+/* The end of both ways to decide: what is answered under a key is kept first. */
 static bool answer_or_keep(tacit__request *r, bool found)
 {
     if (!found && !decide(r))
         return true;
-    if (r->keyed && !found) {
-        tacit__idempotency_post(r, answer_decision);
-        return false;
-    }
+    if (r->keyed && !found)
+        return tacit__idempotency_keep(r, answer_decision);
     answer_decision(r);
     return true;
 }
@@ -309,44 +295,15 @@ static bool read_place(tacit__request *r, const tacit__body *b)
 }
 
 /* How many steps of an episode have been observed. False: refused. */
-static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__learner_config *c,
-                        size_t *n)
+static bool count_steps(tacit__request *r, const tacit__ticket *t, size_t *n)
 {
-    uint8_t *data = NULL;
-    size_t size = 0;
-    bool seen = false;
-    tacit__vault_answer verdict =
-        TACIT__VAULT_TAKEN; /* of a visit that is over and did not count */
-    tacit__vault *reader = tacit__service_read(r->service);
-    tacit_status status =
-        tacit__vault_held(reader, t->learner, t->episode, &data, &size, &seen, NULL);
-    if (status == TACIT_OK && size == 0 && c->request.visits > 1)
-        status = tacit__vault_find_verdict(reader, t->learner, t->episode, &verdict, NULL);
-    tacit__service_read_end(r->service);
-    *n = 0;
-    const size_t own = tacit__episode_size(c);
-    uint8_t *bytes = status == TACIT_OK && size > 0 ? tacit__alloc(own, 1) : NULL;
-    bool lacks = status == TACIT_OK && size > 0 && bytes == NULL;
-    if (bytes != NULL && tacit__episode_read(c, data, size, bytes)) {
-        tacit__episode e = tacit__episode_view(c, bytes);
-        *n = tacit__episode_length(&e);
-    }
-    tacit__free_secret(bytes, bytes != NULL ? own : 0);
-    tacit__free_secret(data, size);
-    if (lacks) {
-        tacit__refuse(r, 503, "memory", NULL, "out of memory");
+    bool over = false;
+    if (!tacit__foresight_steps(r, t, n, &over))
         return false;
-    }
-    if (status != TACIT_OK) {
-        tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
-        return false;
-    }
-    if (seen || verdict != TACIT__VAULT_TAKEN || *n == c->request.horizon) {
+    if (over)
         tacit__refuse(r, 409, "finished", NULL,
                       "the episode has no further steps; open another one");
-        return false;
-    }
-    return true;
+    return !over;
 }
 
 /* The step that is meant, of the body or the query. False: refused. */
@@ -397,7 +354,7 @@ bool tacit__handle_decide(tacit__request *r)
         !tacit__idempotency_recall(r, t, &found) || (!found && !predict_learned(r, t)))
         return true;
     size_t steps = (size_t)step;
-    if (!found && !has_step && c->request.horizon > 1 && !count_steps(r, t, c, &steps))
+    if (!found && !has_step && c->request.horizon > 1 && !count_steps(r, t, &steps))
         return true;
     if (!found)
         t->step = (uint32_t)steps;

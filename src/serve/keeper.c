@@ -1,16 +1,20 @@
 /* See serve/keeper.h. */
 #include "serve/keeper.h"
 
+#include <math.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/wait.h"
+#include "serve/foresight.h"
 #include "serve/service_inside.h"
 
 enum {
     LOOK_MS = 500,  /* without news */
     LEAST_MS = 20,  /* between two looks, however much the others write */
     BEAT_MS = 400,  /* between two beats of a lease */
+    READ_MS = 100,  /* at a time, of what is to be known: leases go on meanwhile */
     COUNT_MS = 5000 /* between two counts of open episodes */
 };
 
@@ -18,6 +22,7 @@ struct tacit__keeper {
     tacit__vault *vault;
     pthread_t thread;
     bool started, away; /* away: the database could not be reached at the last look */
+    bool reading;       /* what was told while this front end was cut off */
     tacit__standing standing;
     double beaten, counted; /* ms: when it was last done */
 };
@@ -30,7 +35,14 @@ tacit_status tacit__keeper_open(tacit_service *s, const uint8_t *key, tacit_erro
     if (s->keeper == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     s->keeper->standing = tacit__vault_standing(s->vault);
-    return tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->keeper->vault, err);
+    TRY(tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->keeper->vault, err));
+    /* listens first, and then reads: nothing that others tell is missed */
+    tacit__vault_news news = {.told = tacit__foresight_hear, .context = s};
+    TRY(tacit__vault_await(s->keeper->vault, s->vault, 0, &news, err));
+    bool more = true;
+    for (tacit__foresight_begin_reading(s); more;)
+        TRY(tacit__foresight_read(s, s->keeper->vault, HUGE_VAL, &more, err));
+    return TACIT_OK;
 }
 
 static void set_accepted(void *service, int64_t learner, uint64_t accepted)
@@ -105,23 +117,30 @@ static void look(tacit_service *s, int ms)
 {
     struct tacit__keeper *k = s->keeper;
     tacit_error err = {0};
-    bool news = false;
+    tacit__vault_news news = {.told = tacit__foresight_hear, .context = s};
     const bool reachable = tacit__vault_await(k->vault, s->vault, ms, &news, &err) == TACIT_OK;
     const double now = tacit__now_ms();
     if (!reachable && !k->away)
         tacit__service_log(s, TACIT__WARNING, "store", "%s", err.message);
     if (reachable && k->away)
         tacit__service_log(s, TACIT__INFO, "store", "the database can be reached again");
-    news = news || (reachable && k->away);
+    news.any = news.any || (reachable && k->away);
     k->away = !reachable;
+    if (news.missed)
+        tacit__foresight_begin_reading(s);
+    k->reading = k->reading || news.missed;
     if (now >= k->beaten + BEAT_MS) {
         step_leases(s, reachable);
         k->beaten = now;
     }
-    if (news)
+    if (news.any)
         read_news(s);
+    if (reachable && k->reading &&
+        tacit__foresight_read(s, k->vault, READ_MS, &k->reading, &err) != TACIT_OK)
+        k->reading = true; /* from where it was, when the database is there again */
     if (reachable && now >= k->counted + COUNT_MS) {
         count_all(s);
+        tacit__foresight_expire(s);
         k->counted = now;
     }
 }
@@ -142,7 +161,7 @@ static void *keep(void *context)
     tacit_service *s = context;
     for (double start = 0, least = 0; pause_ms(s, least - (tacit__now_ms() - start));) {
         start = tacit__now_ms();
-        look(s, LOOK_MS);
+        look(s, s->keeper->reading ? 0 : LOOK_MS);
         note_standing(s);
         least = s->keeper->away ? 5 * LEAST_MS : LEAST_MS;
     }

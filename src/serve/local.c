@@ -84,7 +84,7 @@ static tacit_status judge(tacit__request *r, tacit__vault *vault, int64_t learne
     r->again = *answer != TACIT__VAULT_TAKEN;
     if (r->again)
         return TACIT_OK;
-    TRY(tacit__vault_judge(vault, learner, r->person, answer, &r->is_first, err));
+    TRY(tacit__vault_judge(vault, learner, r->person, answer, &r->came_before, err));
     if (*answer == TACIT__VAULT_USED || *answer == TACIT__VAULT_SOON)
         return tacit__vault_save_verdict(vault, learner, r->key,
                                          tacit__clock_now(&r->service->clock), *answer, err);
@@ -100,7 +100,8 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     const int64_t learner = tacit__learner_id(r->chosen);
     tacit__vault_answer answer = TACIT__VAULT_TAKEN;
     bool may = true, full = false;
-    r->is_user = r->is_first = r->again = false;
+    r->is_user = r->again = false;
+    r->came_before = 1; /* a person without an id is none that is new */
     tacit_status status =
         tacit__vault_find_report(vault, learner, r->key, r->content, &answer, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)
@@ -152,7 +153,7 @@ static void done(tacit__job *job, tacit_status status)
             (r->answer_code == TACIT__VAULT_USED || r->answer_code == TACIT__VAULT_SOON))
             tacit__learner_turned_away(r->chosen, r->answer_code == TACIT__VAULT_SOON);
         if (r->is_user) {
-            tacit__learner_accepted(r->chosen, r->is_first);
+            tacit__learner_accepted(r->chosen, r->came_before == 0);
             tacit__learner_wake(r->chosen);
         }
     }

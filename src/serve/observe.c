@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "serve/batch.h"
 #include "serve/episode.h"
+#include "serve/foresight.h"
 #include "serve/joint.h"
 #include "serve/place.h"
 #include "serve/quota.h"
@@ -97,7 +98,7 @@ static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit
     tacit__vault_answer verdict = TACIT__VAULT_TAKEN;
     tacit_status status = tacit__quota_check(r, vault, &may, err);
     if (status == TACIT_OK && may_return(r))
-        status = tacit__vault_judge(vault, t->learner, t->person, &verdict, &r->is_first, err);
+        status = tacit__vault_judge(vault, t->learner, t->person, &verdict, &r->came_before, err);
     else if (status == TACIT_OK && !may && t->has_person) /* who is not taken uses up nothing */
         status = tacit__vault_has_person(vault, t->learner, t->person, t->episode, &returning, err);
     if (status != TACIT_OK || (!may && verdict == TACIT__VAULT_TAKEN)) {
@@ -191,6 +192,13 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
                              tacit__episode_size(e->config), &answer, err);
 }
 
+/* Whether the ticket says for good that the user is not learned from. A front end that knows this from
+ * memory may be wrong, so there the transaction decides. */
+static bool is_final(const tacit__request *r)
+{
+    return r->ticket.unlearned == TACIT__RETURNING && r->service->foresight == NULL;
+}
+
 /* Whether the episode's user has taken part as often as they may; and, where people come back, whether that
  * was the answer to this episode before, or that it was too soon: then r has it, and *known. */
 static tacit_status check_returning(tacit__request *r, tacit__vault *vault, bool full,
@@ -198,7 +206,7 @@ static tacit_status check_returning(tacit__request *r, tacit__vault *vault, bool
 {
     const tacit__ticket *t = &r->ticket;
     tacit__vault_answer verdict = TACIT__VAULT_TAKEN;
-    *returning = t->unlearned == TACIT__RETURNING;
+    *returning = is_final(r);
     *known = false;
     if (!may_return(r))
         return full && !*returning && t->has_person
@@ -217,6 +225,21 @@ static tacit_status check_returning(tacit__request *r, tacit__vault *vault, bool
     return TACIT_OK;
 }
 
+/* What decide can know of it from now on. */
+static void foretell(tacit__request *r, tacit__vault *vault, const tacit__episode *e)
+{
+    const bool turned_away =
+        r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r));
+    if (r->answer_code == CONTRADICTION || r->answer_code == CROWDED ||
+        r->answer_code == OVER_QUOTA)
+        return; /* nothing has changed */
+    tacit__foresight_note(r, vault,
+                          &(tacit__stage){.steps = tacit__episode_length(e),
+                                          .finished = tacit__episode_is_finished(e),
+                                          .remembered = r->learned || turned_away,
+                                          .before = r->came_before});
+}
+
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     tacit__request *r = tacit__request_of(job);
@@ -226,7 +249,9 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     size_t held = 0;
     uint8_t *before = NULL;
     bool seen = false, full = false, returning = false, known = false;
-    r->is_user = r->is_first = r->again = r->opens = r->closes = false;
+    r->is_user = r->again = r->opens = r->closes = false;
+    r->came_before = 1; /* a person without an id is none that is new */
+    r->n_news = 0;
     TRY(tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err));
     const bool is_new = held == 0;
     if (is_new || !tacit__episode_read(c, before, held, r->data))
@@ -239,13 +264,13 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     if (known)
         return TACIT_OK;
     tacit__episode e = tacit__episode_view(c, r->data);
-    if (!full && !returning && !tacit__episode_is_counted(&e)) {
-        tacit__vault_answer answer;
-        tacit_status status = learn(r, vault, &e, &told, is_new, &answer, err);
-        if (status != TACIT_OK || answer != TACIT__VAULT_PERSON)
-            return status;
-    }
-    return count(r, vault, &e, &told, is_new, full && !returning, err);
+    tacit__vault_answer answer = TACIT__VAULT_PERSON;
+    if (!full && !returning && !tacit__episode_is_counted(&e))
+        TRY(learn(r, vault, &e, &told, is_new, &answer, err));
+    if (answer == TACIT__VAULT_PERSON)
+        TRY(count(r, vault, &e, &told, is_new, full && !returning, err));
+    foretell(r, vault, &e);
+    return TACIT_OK;
 }
 
 static void expect(tacit__job *job, tacit__vault *vault)
@@ -284,7 +309,7 @@ static void count_done(tacit__request *r)
     if (!r->again && (r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r))))
         tacit__learner_turned_away(r->chosen, r->answer_code == TOO_SOON);
     if (r->is_user) {
-        tacit__learner_accepted(r->chosen, r->is_first);
+        tacit__learner_accepted(r->chosen, r->came_before == 0);
         tacit__learner_wake(r->chosen);
     }
 }
@@ -307,8 +332,10 @@ static void done(tacit__job *job, tacit_status status)
     } else {
         acknowledge(r);
     }
-    if (status == TACIT_OK)
+    if (status == TACIT_OK) {
+        tacit__foresight_done(r);
         count_done(r);
+    }
     r->resume(r);
 }
 
@@ -448,7 +475,7 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
 /* Whether nothing is to be asked of the store: a returning user with a single step. Then it is answered. */
 static bool is_known(tacit__request *r, const tacit__learner_config *c)
 {
-    if (r->ticket.unlearned != TACIT__RETURNING || c->request.horizon > 1)
+    if (!is_final(r) || c->request.horizon > 1)
         return false;
     r->answer_code = RETURNING;
     r->learned = false;

@@ -77,9 +77,11 @@ struct tacit__request {
     int answer_code;
     const char *field;
     bool is_user, opens, closes; /* what the job does to the counts */
-    bool is_first;               /* of a user where people may come back: a person who is new */
-    bool again;                  /* the answer was given before: it is not counted once more */
-    bool has_person;             /* of a report: its sender gave an id, by which they are known */
+    uint64_t came_before; /* of a user where people may come back: how often the person had come */
+    uint8_t news[2][TACIT__NEWS_BYTES]; /* what the job has changed of what front ends know */
+    size_t n_news;
+    bool again;      /* the answer was given before: it is not counted once more */
+    bool has_person; /* of a report: its sender gave an id, by which they are known */
     uint8_t person[TACIT__VAULT_KEY];
     bool learned; /* what the job was told, or will be with the rest of the episode */
     bool has_reward, has_next, is_done;

@@ -24,7 +24,8 @@
         "Idempotency-Key", "text 16..128", TACIT__IN_HEADER | OPTIONAL,                            \
             "chosen at random. The same request with the same key gets the same answer, even "     \
             "after a crash, until the episode expires or `limits.keys` later keys push it out. "   \
-            "A request with a key waits for the disk once"                                         \
+            "A request with a key waits for the disk once. With a database as the store, the "     \
+            "front end keeps the answer in memory, until it ends"                                  \
     }
 
 #define STEP                                                                                       \

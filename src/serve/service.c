@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/wait.h"
 #include "noise/seal.h"
+#include "serve/foresight.h"
 #include "serve/http.h"
 #include "serve/keeper.h"
 #include "serve/key.h"
@@ -137,6 +138,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
                                           .log_context = s};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
+    if (status == TACIT_OK)
+        status = tacit__foresight_open(s, err);
     if (status == TACIT_OK)
         status = tacit__keeper_open(s, key.bytes, err);
     if (status == TACIT_OK)
@@ -282,6 +285,7 @@ void tacit_service_close(tacit_service *s)
     }
     tacit__keeper_close(s);
     tacit__committer_destroy(s->committer);
+    tacit__foresight_close(s);
     tacit__vault_close(s->reader);
     tacit__readings_close(s);
     tacit__vault_close(s->vault);

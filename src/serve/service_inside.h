@@ -62,7 +62,9 @@ struct tacit_service {
     time_t started;
     pthread_t sweeper;
     bool sweeping, stop, stop_keeping;
-    struct tacit__keeper *keeper; /* NULL: the store is this process's alone */
+    struct tacit__keeper *keeper;       /* NULL: the store is this process's alone */
+    struct tacit__foresight *foresight; /* the same */
+    struct tacit__replies *replies;     /* the same */
     pthread_mutex_t stop_lock;
     pthread_cond_t stop_news;
     struct tacit__http *http, *admin; /* admin: NULL if there is none */

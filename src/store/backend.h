@@ -54,8 +54,8 @@ typedef struct tacit__backend {
                           tacit_error *err);
     tacit_status (*check_session)(tacit__vault *vault, int64_t learner, int64_t session, bool *held,
                                   tacit_error *err);
-    tacit_status (*await)(tacit__vault *vault, tacit__vault *served, int ms, bool *news,
-                          tacit_error *err);
+    tacit_status (*await)(tacit__vault *vault, tacit__vault *served, int ms,
+                          tacit__vault_news *news, tacit_error *err);
     bool shared; /* several processes may serve */
 } tacit__backend;
 

@@ -27,6 +27,7 @@ tacit_status tacit__pg_line_create(tacit__vault *vault, tacit_error *err)
     if (vault->line == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     (void)pthread_mutex_init(&vault->line->lock, NULL);
+    tacit__random_few(&vault->line->sender, sizeof vault->line->sender);
     return TACIT_OK;
 }
 
@@ -195,8 +196,7 @@ tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err)
                                     "DELETE FROM trail WHERE generation=?", err, "i",
                                     number - TRAIL));
     }
-    return tacit__connection_write(vault->db, SQL_PG_NOTIFY, "SELECT pg_notify('tacit', '')", err,
-                                   "");
+    return tacit__pg_notify(vault, err);
 }
 
 tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err)
@@ -209,20 +209,7 @@ tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err)
 
 /* --- What others do --------------------------------------------------------------------------------- */
 
-static tacit_status listen(tacit__vault *vault, tacit_error *err)
-{
-    tacit__pg_connection *c = tacit__pg_of(vault->db);
-    TRY(tacit__pg_connect(c, err));
-    if (vault->line->session == c->sessions)
-        return TACIT_OK;
-    /* what this session writes is beats of leases, which need not survive */
-    TRY(tacit__connection_run(vault->db, "LISTEN tacit; SET synchronous_commit = off", "read",
-                              err));
-    vault->line->session = c->sessions;
-    return TACIT_OK;
-}
-
-static tacit_status look(tacit__vault *vault, tacit__vault *served, bool *news, tacit_error *err)
+static tacit_status look(tacit__vault *vault, tacit__vault *served, bool *any, tacit_error *err)
 {
     tacit__standing standing;
     uint8_t stamp[TACIT__PROOF_BYTES] = {0};
@@ -235,24 +222,18 @@ static tacit_status look(tacit__vault *vault, tacit__vault *served, bool *news, 
     else if (standing != TACIT__STANDING_FINE &&
              tacit__vault_standing(served) == TACIT__STANDING_FINE)
         atomic_store(&served->standing, (int)standing);
-    *news = *news || vault->generation != before;
+    *any = *any || vault->generation != before;
     return TACIT_OK;
 }
 
-tacit_status tacit__pg_await(tacit__vault *vault, tacit__vault *served, int ms, bool *news,
-                             tacit_error *err)
+tacit_status tacit__pg_await(tacit__vault *vault, tacit__vault *served, int ms,
+                             tacit__vault_news *news, tacit_error *err)
 {
-    tacit__pg_connection *c = tacit__pg_of(vault->db);
     bool alone;
-    TRY(listen(vault, err));
-    if (ms > 0 && tacit__pg_wait(c, ms) && PQconsumeInput(c->link) != 1) {
-        tacit__pg_drop(c);
-        return tacit__pg_fail(c, "reach the database", "the connection was lost", err);
-    }
-    for (PGnotify *n; (n = PQnotifies(c->link)) != NULL; PQfreemem(n))
-        *news = true;
+    TRY(tacit__pg_listen(vault, news, err));
+    TRY(tacit__pg_hear(vault, served, ms, news, err));
     TRY(tacit__vault_begin_snapshot(vault, &alone, err));
-    tacit_status status = look(vault, served, news, err);
+    tacit_status status = look(vault, served, &news->any, err);
     tacit__vault_end_snapshot(vault, alone);
     return status;
 }

@@ -24,6 +24,7 @@ struct tacit__pg_line {
     uint64_t generation; /* 0: nothing is known */
     uint8_t stamp[TACIT__PROOF_BYTES];
     uint64_t session; /* of the connection: how many there were when it began to listen */
+    uint64_t sender;  /* a random name of this vault in what it tells */
     tacit__pg_lease leases[TACIT__PG_LEASES];
     size_t n_leases, n_held;
 };
@@ -45,7 +46,18 @@ TACIT_MUST_USE tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *er
 TACIT_MUST_USE tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__pg_await(tacit__vault *vault, tacit__vault *served, int ms,
-                                            bool *news, tacit_error *err);
+                                            tacit__vault_news *news, tacit_error *err);
+
+/* --- News (postgres_news.c) ------------------------------------------------------------------------- */
+
+/* Tells the others of this transaction, and what was given to tacit__vault_tell in it. */
+TACIT_MUST_USE tacit_status tacit__pg_notify(tacit__vault *vault, tacit_error *err);
+/* Listens, if this session does not yet; then news->missed. */
+TACIT_MUST_USE tacit_status tacit__pg_listen(tacit__vault *vault, tacit__vault_news *news,
+                                             tacit_error *err);
+/* Waits for news, at most so long, and passes on what others than `served` have told. */
+TACIT_MUST_USE tacit_status tacit__pg_hear(tacit__vault *vault, const tacit__vault *served, int ms,
+                                           tacit__vault_news *news, tacit_error *err);
 
 /* --- Leases (postgres_lease.c) ---------------------------------------------------------------------- */
 

@@ -76,6 +76,7 @@ void tacit__vault_close(tacit__vault *vault)
     }
     tacit__connection_destroy(vault->db);
     vault->backend->close(vault);
+    tacit__text_destroy(&vault->told);
     tacit__free_secret(vault, sizeof *vault);
 }
 
@@ -138,10 +139,10 @@ tacit_status tacit__vault_take_over(tacit__vault *vault, tacit__vault_learner *l
     return tacit__vault_prove(vault, learner->id, err);
 }
 
-tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int ms, bool *news,
-                                tacit_error *err)
+tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int ms,
+                                tacit__vault_news *news, tacit_error *err)
 {
-    *news = false;
+    news->any = news->missed = false;
     if (vault->backend->await != NULL)
         return vault->backend->await(vault, served, ms, news, err);
     return TACIT_OK;

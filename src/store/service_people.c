@@ -227,14 +227,14 @@ tacit_status tacit__vault_count_visit(tacit__vault *vault, int64_t learner, cons
 
 tacit_status tacit__vault_judge(tacit__vault *vault, int64_t learner,
                                 const uint8_t person[TACIT__VAULT_KEY], tacit__vault_answer *answer,
-                                bool *first, tacit_error *err)
+                                uint64_t *before, tacit_error *err)
 {
-    TACIT__REQUIRE(person != NULL && answer != NULL && first != NULL);
+    TACIT__REQUIRE(person != NULL && answer != NULL && before != NULL);
     tacit__vault_terms *t;
     tacit__person_visits v = {0};
     TRY(tacit__vault_get_terms(vault, learner, &t, err));
     TRY(read_person(vault, learner, person, &v, err));
-    *first = v.visits == 0;
+    *before = v.visits;
     if (t->accepted >= t->limit)
         *answer = TACIT__VAULT_FULL;
     else if (v.visits >= t->visits)

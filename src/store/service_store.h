@@ -177,10 +177,60 @@ TACIT_MUST_USE tacit_status tacit__vault_take_over(tacit__vault *vault,
 TACIT_MUST_USE tacit_status tacit__vault_check_lease(tacit__vault *vault,
                                                      const tacit__vault_learner *learner,
                                                      tacit_error *err);
-/* Waits until another process has written, at most so long; *news if so. Finds out whether the store went
- * back, which `served`, the vault that this process writes to, is then told. */
+/* What other processes did. */
+enum { TACIT__NEWS_BYTES = 20 };
+typedef struct tacit__vault_news {
+    bool any;    /* they have written */
+    bool missed; /* what they told until now may not have come: the store has it */
+    /* Called with each of the news that others gave to tacit__vault_tell. */
+    void (*told)(void *context, const uint8_t news[TACIT__NEWS_BYTES]);
+    void *context;
+} tacit__vault_news;
+/* Waits until another process has written, at most so long. Finds out whether the store went back, which
+ * `served`, the vault that this process writes to, is then told. */
 TACIT_MUST_USE tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int ms,
-                                               bool *news, tacit_error *err);
+                                               tacit__vault_news *news, tacit_error *err);
+/* Tells the other processes, if there are any, when the transaction that is under way is on disk. */
+void tacit__vault_tell(tacit__vault *vault, const uint8_t news[TACIT__NEWS_BYTES]);
+
+/* All rows of a table, some thousands at a time, each time in a snapshot of its own unless a transaction
+ * is under way. `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and
+ * what `each` needs. */
+typedef struct tacit__table_walk {
+    const char *sql;
+    int64_t number; /* where it begins, and goes on */
+    bool writes; /* `each` changes the row: then one at a time, where it would meet the row again */
+    uint8_t name[64];
+    size_t name_size;
+} tacit__table_walk;
+
+/* What front ends keep in memory (service_known.c): people who have taken part as often as they may, or do
+ * so in an episode, and episodes that are open, or over and not yet too old. */
+typedef enum tacit__user_fact_kind {
+    TACIT__FACT_PERSON,
+    TACIT__FACT_OPEN,
+    TACIT__FACT_OVER
+} tacit__user_fact_kind;
+typedef struct tacit__user_fact {
+    tacit__user_fact_kind kind;
+    int64_t learner;
+    const uint8_t *name;    /* the person's hash, or the episode's key */
+    const uint8_t *episode; /* of a person: the one that they take part in, or NULL */
+    bool is_open;           /* of a person: that one is still open */
+    int64_t opened;         /* of an episode; of a person if that one is open */
+    const uint8_t *data;    /* of an open episode: its steps so far */
+    size_t size;
+} tacit__user_fact;
+typedef void tacit__user_fact_fn(void *context, const tacit__user_fact *known);
+typedef struct tacit__user_walk {
+    tacit__table_walk walk;
+    size_t table;
+    bool people_only;
+} tacit__user_walk;
+/* Some thousands of them, from where the walk is, which begins as {0}; *more: call it again. */
+TACIT_MUST_USE tacit_status tacit__vault_walk_users(tacit__vault *vault, tacit__user_walk *walk,
+                                                    tacit__user_fact_fn *each, void *context,
+                                                    bool *more, tacit_error *err);
 
 /* One line of the ledger. */
 typedef struct tacit__vault_line {
@@ -336,10 +386,10 @@ TACIT_MUST_USE tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t
 /* --- People who come back: service_people.c ---------------------------------------------------------- */
 
 /* What add_user would answer now to a person of a learner to whom people may come back: TAKEN, FULL, USED or
- * SOON. *first: they have not come before. */
+ * SOON. *before: how often they have come. */
 TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, int64_t learner,
                                                const uint8_t person[TACIT__VAULT_KEY],
-                                               tacit__vault_answer *answer, bool *first,
+                                               tacit__vault_answer *answer, uint64_t *before,
                                                tacit_error *err);
 /* Whether the person has had all visits, which stays so. */
 TACIT_MUST_USE tacit_status tacit__vault_has_used(tacit__vault *vault, int64_t learner,

@@ -64,6 +64,7 @@ struct tacit__vault {
     tacit__cursor
         *ahead; /* inputs after `ahead_after` of a learner, which were read at once; or NULL */
     int64_t ahead_learner, ahead_after;
+    tacit__text told; /* to the other processes, by the transaction that is under way */
 
     char mark_path[TACIT__DB_PATH + 8];
     bool mark_named; /* by the service file; else it goes by the store's name */
@@ -304,6 +305,9 @@ TACIT_MUST_USE tacit_status tacit__vault_open_input(const tacit__vault *vault, i
                                                     uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
                                                     size_t *size, tacit_error *err);
 
+/* What was told in this transaction is over (service_known.c). */
+void tacit__vault_forget_told(tacit__vault *vault);
+
 /* --- People who come back (service_people.c) ---------------------------------------------------- */
 
 enum { TACIT__PERSON_TAG = 16 };
@@ -371,21 +375,17 @@ TACIT_MUST_USE tacit_status tacit__vault_begin_snapshot(tacit__vault *vault, boo
                                                         tacit_error *err);
 void tacit__vault_end_snapshot(tacit__vault *vault, bool alone);
 
-/* All rows of a table, some thousands at a time, each time in a snapshot of its own unless a transaction
- * is under way. `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and
- * what `each` needs. */
-typedef struct tacit__table_walk {
-    const char *sql;
-    int64_t number; /* where it begins, and goes on */
-    bool writes; /* `each` changes the row: then one at a time, where it would meet the row again */
-    uint8_t name[64];
-    size_t name_size;
-} tacit__table_walk;
+/* See tacit__table_walk. */
 typedef tacit_status tacit__table_walk_fn(tacit__vault *vault, tacit__cursor *row, void *context,
                                           tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_walk(tacit__vault *vault, tacit__table_walk *walk,
                                               tacit__table_walk_fn *each, void *context,
                                               tacit_error *err);
+
+/* At most `piece` of them; *n is how many there were. */
+TACIT_MUST_USE tacit_status tacit__vault_walk_piece(tacit__vault *vault, tacit__table_walk *walk,
+                                                    tacit__table_walk_fn *each, void *context,
+                                                    int piece, int *n, tacit_error *err);
 
 /* A single number from a query without parameters. */
 TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,

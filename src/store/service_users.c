@@ -46,10 +46,11 @@ static tacit_status check_person(tacit__vault *vault, int64_t learner, const uin
                                  const uint8_t *key, bool returns, tacit__vault_answer *answer,
                                  tacit_error *err)
 {
-    bool has = false, first;
+    bool has = false;
+    uint64_t before;
     tacit_status status = TACIT_OK;
     if (person != NULL && returns)
-        status = tacit__vault_judge(vault, learner, person, answer, &first, err);
+        status = tacit__vault_judge(vault, learner, person, answer, &before, err);
     else if (person != NULL)
         status = tacit__vault_has_person(vault, learner, person, key, &has, err);
     if (has)

@@ -18,9 +18,9 @@ static tacit_status save_position(const tacit__vault *vault, tacit__table_walk *
     return TACIT_OK;
 }
 
-static tacit_status walk_piece(tacit__vault *vault, tacit__table_walk *w,
-                               tacit__table_walk_fn *each, void *context, int piece, int *n,
-                               tacit_error *err)
+tacit_status tacit__vault_walk_piece(tacit__vault *vault, tacit__table_walk *w,
+                                     tacit__table_walk_fn *each, void *context, int piece, int *n,
+                                     tacit_error *err)
 {
     tacit__cursor *s;
     tacit__table_walk from = *w; /* stays where it is while the rows come */
@@ -49,6 +49,6 @@ tacit_status tacit__vault_walk(tacit__vault *vault, tacit__table_walk *w,
     tacit_status status = TACIT_OK;
     const int piece = w->writes && !vault->backend->shared ? 1 : PIECE;
     for (int n = piece; n == piece && status == TACIT_OK;)
-        status = walk_piece(vault, w, each, context, piece, &n, err);
+        status = tacit__vault_walk_piece(vault, w, each, context, piece, &n, err);
     return status;
 }

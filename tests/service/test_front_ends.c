@@ -1,0 +1,253 @@
+/* Front ends of one PostgreSQL: what they know without asking it, and what they tell each other. */
+#include "service/rivals.h"
+
+static const char learners[] =
+    "learners:\n"
+    "  - {name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 1000000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
+    "  - {name: walk, space: {states: 5, actions: 2, horizon: 3}, users: 1000000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
+    "  - {name: back, space: {states: 2, actions: 2, horizon: 1}, users: 1000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1, visits: 2, apart: 1}}}\n";
+
+static char answer[SERVER_ANSWER];
+
+typedef struct place {
+    cluster db;
+    server ends[FRONT_ENDS];
+    char uri[300];
+} place;
+
+static void open_both(place *p, const char *settings, const char *yaml)
+{
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    *p = (place){0};
+    cluster_open(&p->db, settings);
+    cluster_database(&p->db, "tacit");
+    cluster_uri(&p->db, "tacit", p->uri, sizeof p->uri);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        open_front_end(&p->ends[i], p->uri, yaml, i > 0 ? &p->ends[0] : NULL);
+        assert_true(server_start(&p->ends[i], NULL));
+    }
+}
+
+static void close_both(place *p)
+{
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        server_close(&p->ends[i]);
+    cluster_close(&p->db);
+}
+
+/* The body of the answer. */
+static const char *post(const server *s, const char *path, const char *key, const char *body,
+                        int wanted)
+{
+    char header[100];
+    (void)snprintf(header, sizeof header, "Idempotency-Key: %s\r\n", key != NULL ? key : "");
+    const int status =
+        server_ask(s, s->token, "POST", path, key != NULL ? header : NULL, body, answer);
+    if (status != wanted)
+        fail_msg("status %d, expected %d: %s", status, wanted, answer);
+    return strchr(answer, '{');
+}
+
+static bool is_told(const char *body, const char *reason)
+{
+    char word[40] = "";
+    return json_field(body, "reason", word, sizeof word) && strcmp(word, reason) == 0;
+}
+
+/* One step of an episode, or a whole one where it has one step; the body has the decision. */
+static void observe(const server *s, const char *body)
+{
+    char decision[1024], told[2048];
+    assert_true(json_field(body, "decision", decision, sizeof decision));
+    (void)snprintf(told, sizeof told, "{\"decision\":\"%s\",\"reward\":1,\"next_state\":1}",
+                   decision);
+    (void)post(s, "/v1/observe", NULL, told, 200);
+}
+
+static void come(const server *s, const char *learner, const char *user)
+{
+    char body[200];
+    (void)snprintf(body, sizeof body, "{\"learner\":\"%s\",\"state\":1,\"user\":\"%s\"}", learner,
+                   user);
+    observe(s, post(s, "/v1/decide", NULL, body, 200));
+}
+
+static void open_episode(const server *s, const char *user, char path[700])
+{
+    char body[200], episode[512];
+    (void)snprintf(body, sizeof body, "{\"learner\":\"walk\",\"user\":\"%s\"}", user);
+    assert_true(
+        json_field(post(s, "/v1/episodes", NULL, body, 201), "episode", episode, sizeof episode));
+    (void)snprintf(path, 700, "/v1/episodes/%s/decide", episode);
+}
+
+static void take_steps(const server *s, const char *path, int n)
+{
+    for (int i = 0; i < n; i++)
+        observe(s, post(s, path, NULL, "{\"state\":1}", 200));
+}
+
+/* --- Deciding without the database -------------------------------------------------------------------- */
+
+static const char ann[] = "{\"learner\":\"arms\",\"state\":1,\"user\":\"ann\"}",
+                  new_one[] = "{\"learner\":\"arms\",\"state\":1,\"user\":\"zoe\"}",
+                  twice[] = "{\"learner\":\"back\",\"state\":1,\"user\":\"twice\"}",
+                  once[] = "{\"learner\":\"back\",\"state\":1,\"user\":\"once\"}";
+
+/* Everybody whom the forms below ask about: one who took part, one who did so twice where that is allowed, one in the middle of an
+ * episode, one at its end. */
+static void bring_people(const server *s, char halfway[700], char over[700])
+{
+    come(s, "arms", "ann");
+    come(s, "back", "twice");
+    come(s, "back", "twice");
+    come(s, "back", "once");
+    open_episode(s, "half", halfway);
+    take_steps(s, halfway, 1);
+    open_episode(s, "whole", over);
+    take_steps(s, over, 3);
+}
+
+/* Every form of decide, answered as by a front end that knows everything; *n: how many were asked. */
+static void decide_in_every_form(const server *s, const char *halfway, const char *over,
+                                 unsigned round, unsigned *n)
+{
+    char key[40], first[4096], body[200], path[700];
+    (void)snprintf(key, sizeof key, "key-0123456789-%u", round);
+    assert_true(is_told(post(s, "/v1/decide", NULL, ann, 200), "taken_part"));
+    assert_null(strstr(post(s, "/v1/decide", NULL, new_one, 200), "learned"));
+    assert_true(is_told(post(s, "/v1/decide", NULL, twice, 200), "visits_used"));
+    assert_null(strstr(post(s, "/v1/decide", NULL, once, 200), "learned"));
+    (void)snprintf(body, sizeof body, "{\"learner\":\"arms\",\"state\":2,\"user\":\"%u\"}", round);
+    (void)snprintf(first, sizeof first, "%s", post(s, "/v1/decide", key, body, 200));
+    assert_string_equal(post(s, "/v1/decide", key, body, 200), first);
+    (void)post(s, "/v1/decide", key, ann, 422); /* the key is another request's */
+    assert_true(json_number(post(s, halfway, NULL, "{\"state\":1}", 200), "step") == 1);
+    assert_true(json_number(post(s, halfway, key, "{\"state\":1}", 200), "step") == 1);
+    assert_true(json_number(post(s, halfway, NULL, "{\"state\":1,\"step\":2}", 200), "step") == 2);
+    (void)post(s, over, NULL, "{\"state\":1}", 409);
+    (void)snprintf(body, sizeof body, "{\"learner\":\"walk\",\"user\":\"%u\"}", round);
+    (void)snprintf(first, sizeof first, "%s", post(s, "/v1/episodes", key, body, 201));
+    assert_string_equal(post(s, "/v1/episodes", key, body, 201), first);
+    open_episode(s, "half", path); /* another one of the same person */
+    assert_true(is_told(strchr(answer, '{'), "taken_part"));
+    (void)post(s, path, NULL, "{\"state\":1}", 200);
+    *n += 15;
+}
+
+static unsigned long count_statements(const cluster *db)
+{
+    char path[300], line[4096];
+    unsigned long n = 0;
+    (void)snprintf(path, sizeof path, "%s/log", db->directory);
+    FILE *log = fopen(path, "r");
+    assert_non_null(log);
+    while (fgets(line, sizeof line, log) != NULL)
+        n += strstr(line, " execute ") != NULL || strstr(line, " statement: ") != NULL;
+    (void)fclose(log);
+    return n;
+}
+
+TEST(decide_in_every_form_sends_no_statement)
+{
+    place p;
+    char halfway[700], over[700];
+    unsigned n = 0;
+    open_both(&p, "log_statement = all", learners);
+    bring_people(&p.ends[0], halfway, over);
+    server_nap(500);
+    const unsigned long start = count_statements(&p.db);
+    const double began = server_seconds();
+    while (n < 6000)
+        decide_in_every_form(&p.ends[0], halfway, over, n, &n);
+    const unsigned long busy = count_statements(&p.db) - start;
+    const double lasted = server_seconds() - began;
+    server_nap((long)(lasted * 1000));
+    const unsigned long idle = count_statements(&p.db) - start - busy;
+    (void)fprintf(stderr, "%u decisions in %.1f s: %lu statements; as long without: %lu\n", n,
+                  lasted, busy, idle);
+    assert_true(idle > 0); /* front ends look at the database all the time */
+    assert_true(busy < 2 * idle + n / 10);
+    close_both(&p);
+}
+
+TEST(decide_in_every_form_goes_on_without_the_database)
+{
+    place p;
+    char halfway[700], over[700];
+    unsigned n = 0;
+    open_both(&p, NULL, learners);
+    bring_people(&p.ends[0], halfway, over);
+    cluster_stop(&p.db, SIGQUIT);
+    for (unsigned round = 1; round <= 20; round++) {
+        decide_in_every_form(&p.ends[0], halfway, over, round, &n);
+        server_nap(50); /* also after the front end has noticed */
+    }
+    assert_int_equal(server_get(&p.ends[0], "/readyz", answer), 503);
+    cluster_start(&p.db);
+    wait_until(server_get(&p.ends[0], "/readyz", answer) == 200);
+    decide_in_every_form(&p.ends[0], halfway, over, 100, &n);
+    close_both(&p);
+}
+
+/* What one front end has taken, the other knows within a second; and one that was away, or begins, from the database. */
+TEST(front_ends_know_of_each_others_people)
+{
+    place p;
+    char halfway[700], over[700];
+    unsigned n = 0;
+    open_both(&p, NULL, learners);
+    bring_people(&p.ends[0], halfway, over);
+    const double began = server_seconds();
+    wait_until(is_told(post(&p.ends[1], "/v1/decide", NULL, ann, 200), "taken_part") &&
+               server_post(&p.ends[1], over, "{\"state\":1}", answer) == 409);
+    (void)fprintf(stderr, "known elsewhere after %.3f s\n", server_seconds() - began);
+    decide_in_every_form(&p.ends[1], halfway, over, 1, &n);
+    /* the other way round, in the same episode: nobody is sent back to a step that is over */
+    take_steps(&p.ends[1], halfway, 1);
+    wait_until(json_number(post(&p.ends[0], halfway, NULL, "{\"state\":1}", 200), "step") == 2);
+    assert_true(json_number(answer, "step") == 2);
+    /* one that begins */
+    assert_int_equal(server_stop(&p.ends[0], SIGKILL), -SIGKILL);
+    assert_true(server_start(&p.ends[0], NULL));
+    assert_true(is_told(post(&p.ends[0], "/v1/decide", NULL, ann, 200), "taken_part"));
+    assert_true(is_told(post(&p.ends[0], "/v1/decide", NULL, twice, 200), "visits_used"));
+    assert_true(json_number(post(&p.ends[0], halfway, NULL, "{\"state\":1}", 200), "step") == 2);
+    (void)post(&p.ends[0], over, NULL, "{\"state\":1}", 409);
+    /* one that was cut off while the other went on: what was told meanwhile is read afterwards */
+    assert_true(cluster_sql(&p.db, "postgres",
+                            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
+                            " usename='tacit'",
+                            NULL, 0));
+    char decision[1024], told[2048];
+    assert_true(json_field(post(&p.ends[1], "/v1/decide", NULL, new_one, 200), "decision", decision,
+                           sizeof decision));
+    (void)snprintf(told, sizeof told, "{\"decision\":\"%s\",\"reward\":1}", decision);
+    int status = 0;
+    wait_until((status = server_post(&p.ends[1], "/v1/observe", told, answer)) == 200);
+    assert_int_equal(status, 200);
+    wait_until(is_told(post(&p.ends[0], "/v1/decide", NULL, new_one, 200), "taken_part"));
+    assert_true(is_told(strchr(answer, '{'), "taken_part"));
+    close_both(&p);
+}
+
+/* Foretelling is advice: what counts is what the transaction finds, whatever a ticket says. */
+TEST(two_front_ends_that_foretell_the_same_take_a_person_once)
+{
+    place p;
+    char first[4096], second[4096];
+    open_both(&p, NULL, learners);
+    (void)snprintf(first, sizeof first, "%s", post(&p.ends[0], "/v1/decide", NULL, ann, 200));
+    (void)snprintf(second, sizeof second, "%s", post(&p.ends[1], "/v1/decide", NULL, ann, 200));
+    assert_true(strstr(first, "learned") == NULL && strstr(second, "learned") == NULL);
+    observe(&p.ends[1], second);
+    assert_non_null(strstr(answer, "\"learned\":true"));
+    observe(&p.ends[0], first);
+    assert_true(is_told(strchr(answer, '{'), "taken_part"));
+    server_wait_users(&p.ends[0], "arms", 1);
+    close_both(&p);
+}
