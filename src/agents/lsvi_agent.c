@@ -30,6 +30,7 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
                                               .guarantee = q->guarantee,
                                               .printed = g->printed,
                                               .centered = g->options.centered,
+                                              .spans = g->spans,
                                               .range = g->range,
                                               .wide = g->wide,
                                               .archive_bytes = g->archive_bytes};
@@ -41,7 +42,6 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
                                          .floor =
                                              g->private ? fmin(g->options.lambda, g->ridge) : 0,
                                          .bonus = g->bonus,
-                                         .range = g->range,
                                          .cap = g->cap,
                                          .center = g->options.centered ? 0.5 : 0};
     tacit_error reason = {0};
@@ -87,10 +87,11 @@ static tacit_status switch_policy(lsvi_agent *agent, const double *gram, tacit_e
     TACIT__REQUIRE(gram != NULL);
     tacit__lsvi_begin(agent->planner, gram);
     for (size_t h = agent->space.horizon; h-- > 0;) {
+        tacit__target_unit unit;
         tacit__lsvi_values next = tacit__lsvi_next(agent->planner, h);
         TRY(tacit__lsvi_data_respond(agent->base.curator, h, next.table, next.function,
-                                     agent->response, err));
-        tacit__lsvi_fit(agent->planner, h, agent->response);
+                                     agent->response, &unit, err));
+        tacit__lsvi_fit(agent->planner, h, agent->response, unit);
     }
     tacit__lsvi_end(agent->planner);
     return TACIT_OK;

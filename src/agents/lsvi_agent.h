@@ -23,7 +23,7 @@ typedef struct lsvi_agent {
 /* What the settings and the theory make of a request. */
 typedef struct lsvi_design {
     const tacit__reading *r;
-    bool private, printed, theorem, wide;
+    bool private, printed, theorem, wide, spans;
     tacit__lsvi_scheme_options options;
     tacit__lsvi_scheme scheme;
     double *range, *cap; /* [H] */

@@ -11,7 +11,7 @@ typedef struct header {
 } header;
 
 static const tacit__envelope envelope = {.magic = 0x746163697453564cU,
-                                         .version = 2, /* closed learners keep no data */
+                                         .version = 3, /* units of responses */
                                          .header = sizeof(header),
                                          .print_at = offsetof(header, fingerprint),
                                          .what = "learner",
@@ -35,11 +35,13 @@ void tacit__lsvi_fingerprint(lsvi_agent *agent, const lsvi_design *g)
                               (uint64_t)s->mechanism,
                               (uint64_t)g->options.schedule,
                               (uint64_t)g->options.centered,
+                              (uint64_t)g->spans,
                               (uint64_t)g->wide,
                               (uint64_t)g->options.guarantee.model};
     const double numbers[] = {
-        sp->bound,         s->switch_factor, s->gram_scale,  s->response_scale, g->ridge, g->bonus,
-        g->options.lambda, s->gram_l2,       s->response_l2, g->range[0],       g->cap[0]};
+        s->unit,           s->rate,     sp->bound, s->switch_factor,  s->gram_scale,
+        s->response_scale, g->ridge,    g->bonus,  g->options.lambda, s->gram_l2,
+        s->response_l2,    g->range[0], g->cap[0]};
     const tacit__bytes parts[] = {
         {"lsvi-ucb", sizeof "lsvi-ucb"},
         {sizes, sizeof sizes},

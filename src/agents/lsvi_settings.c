@@ -13,8 +13,10 @@
 #include "base/memory.h"
 
 static const tacit_parameter parameters[] = {
-    TACIT__TEXT("schedule", "doubling",
-                "when the policy changes: every episode, batched, or doubling (of determinants)"),
+    TACIT__TEXT(
+        "schedule", "auto",
+        "when the policy changes: every episode, batched, doubling (of determinants), growth "
+        "(of batches), or auto (growth with privacy, unless bonus_scale is 1; else doubling)"),
     TACIT__REAL("bonus_scale", "", 0, 1e6,
                 "multiplies the theorem's bonus; 1 is the theorem; default 0.01, or 0.003 "
                 "with privacy"),
@@ -22,14 +24,19 @@ static const tacit_parameter parameters[] = {
     TACIT__TEXT(
         "center", "auto",
         "regress on targets minus half their range: yes, no, or auto (if features sum to 1)"),
+    TACIT__TEXT("targets", "auto",
+                "what responses are measured in: range (of all values), span (of the values at "
+                "hand), or auto (span with privacy and numbered states, unless bonus_scale is 1)"),
     TACIT__REAL(
         "shift", "2", 0, 1e6,
         "added to noisy Gram matrices, in units of their noise's expected largest eigenvalue"),
     TACIT__REAL("lambda", "1", 1e-6, 1e9, "ridge of the regression"),
     TACIT__INTEGER("batches", "0", 0, 1e9,
                    "batched: how many; 0: those with the least predicted error"),
-    TACIT__INTEGER("switches", "0", 0, 1e9,
-                   "doubling: the most of them; 0: those with the least predicted error"),
+    TACIT__INTEGER(
+        "switches", "0", 0, 1e9,
+        "doubling: the most of them; growth: how many; 0: those with the least predicted "
+        "error"),
     TACIT__REAL("switch_factor", "0", 0, 1e300,
                 "doubling: growth of a determinant that asks for a switch; 0: decide"),
     TACIT__INTEGER("test_every", "0", 0, 1e9,
@@ -37,7 +44,8 @@ static const tacit_parameter parameters[] = {
     TACIT__TEXT("gram", "auto",
                 "Gram matrices by running sums, by direct releases, or auto (the less noisy)"),
     TACIT__REAL("gram_share", "0", 0, 0.999,
-                "share of the privacy budget for Gram matrices; 0: decide"),
+                "share of the privacy budget for Gram matrices; 0: decide (targets: span, and not "
+                "doubling: 0.3)"),
     TACIT__INTEGER("archive_mb", "4096", 1, 1e9,
                    "states not numbered: most memory for users' features"),
     TACIT__TEXT("storage", "float32",
@@ -46,7 +54,8 @@ static const tacit_parameter parameters[] = {
 
 static const tacit__agent_row rows[] = {
     {.kind = {"lsvi-ucb",
-              "least-squares value iteration for linear MDPs; schedule: every, batched, doubling",
+              "least-squares value iteration for linear MDPs; schedule: every, batched, doubling, "
+              "growth",
               "Jin et al. 2020; Luyo et al. 2021; Ngo, Vietri, Wu 2022",
               TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT, parameters,
               TACIT__COUNT(parameters)},
@@ -59,6 +68,7 @@ const tacit__agent_rows tacit__lsvi_rows = {rows, TACIT__COUNT(rows)};
 /* Found in simulation: what learns within tens of thousands of users. */
 #define PRACTICAL_BONUS 0.01
 #define PRACTICAL_PRIVATE_BONUS 0.003
+#define PRACTICAL_SHARE 0.3 /* of Gram matrices, where responses are in units of a span */
 
 /* --- Features ----------------------------------------------------------------------------------- */
 
@@ -129,21 +139,39 @@ tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const tacit__reading *r, 
     return status;
 }
 
+enum { AUTO_SCHEDULE = TACIT__GROWTH + 1 }; /* the last of the names below */
+
 /* --- Design --------------------------------------------------------------------------------------- */
 
 static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, tacit_error *err)
 {
-    static const char *const schedules[] = {"every", "batched", "doubling", NULL};
+    static const char *const schedules[] = {"every", "batched", "doubling", "growth", "auto", NULL};
     static const char *const grams[] = {"auto", "sums", "direct", NULL};
     static const char *const storages[] = {"float32", "float64", NULL};
+    static const char *const units[] = {"auto", "span", "range", NULL};
     const tacit__reading *r = g->r;
     int schedule = tacit__value_choose(&r->values, "schedule", schedules, err),
         center = tacit__value_choose(&r->values, "center", tacit__auto_yes_no,
                                      schedule < 0 ? NULL : err),
         gram = tacit__value_choose(&r->values, "gram", grams, center < 0 ? NULL : err),
-        storage = tacit__value_choose(&r->values, "storage", storages, gram < 0 ? NULL : err);
-    if (schedule < 0 || center < 0 || gram < 0 || storage < 0)
+        storage = tacit__value_choose(&r->values, "storage", storages, gram < 0 ? NULL : err),
+        unit = tacit__value_choose(&r->values, "targets", units, storage < 0 ? NULL : err);
+    if (schedule < 0 || center < 0 || gram < 0 || storage < 0 || unit < 0)
         return TACIT_BAD_ARGUMENT;
+    const bool numbered = sp->form != TACIT__CARRIED;
+    if (unit == 1 && (g->printed || !numbered))
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED, "targets: span needs %s",
+                                   numbered ? "calibration tight: the papers use the whole range"
+                                            : "numbered states");
+    g->spans = unit == 1 || (unit == 0 && g->private && !g->printed && !g->theorem && numbered);
+    if (schedule == AUTO_SCHEDULE)
+        schedule =
+            g->private && !g->printed && !g->theorem ? (int)TACIT__GROWTH : (int)TACIT__DOUBLING;
+    if (schedule == TACIT__GROWTH && g->printed)
+        return tacit__reading_fail(
+            r, err, TACIT_UNSUPPORTED,
+            "schedule growth needs calibration tight: the papers have every, "
+            "batched and doubling");
     bool sums_to_one = sp->simplex;
     if (center == TACIT__YES && (!sums_to_one || g->printed))
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED, "center: yes needs %s",
@@ -152,7 +180,7 @@ static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, 
     if (schedule == TACIT__DOUBLING && g->private && r->request->guarantee.delta == 0)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
                                    "schedule doubling is for delta > 0; with delta 0 there are "
-                                   "batched and every");
+                                   "growth, batched and every");
     if (schedule == TACIT__DOUBLING && gram == TACIT__GRAM_DIRECT)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
                                    "schedule doubling looks at Gram matrices all the time: "
@@ -166,6 +194,8 @@ static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, 
     g->options.centered =
         center == TACIT__YES || (center == TACIT__AUTO && sums_to_one && !g->printed);
     g->options.gram = (tacit__lsvi_gram)gram;
+    if (g->spans && schedule != TACIT__DOUBLING && g->options.gram_share == 0)
+        g->options.gram_share = PRACTICAL_SHARE;
     return TACIT_OK;
 }
 
@@ -225,26 +255,6 @@ static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
     g->bonus = g->bonus_scale * bonus;
 }
 
-/* Switches at unknown times are charged as if all visits came before each of them. If nobody has chosen, and
- * people come back, batches are taken where less loss is predicted of them. */
-static tacit_status compare_schedules(lsvi_design *g, tacit_error *reason)
-{
-    if (!g->private || g->printed || g->options.visits <= 1 ||
-        g->options.schedule != TACIT__DOUBLING ||
-        tacit__value_of(&g->r->values, "schedule")->given ||
-        tacit__value_of(&g->r->values, "switches")->given)
-        return TACIT_OK;
-    tacit__lsvi_scheme_options batched = g->options;
-    tacit__lsvi_scheme other;
-    batched.schedule = TACIT__BATCHED;
-    TRY(tacit__lsvi_decide(&batched, &other, reason));
-    if (other.predicted < g->scheme.predicted) {
-        g->options = batched;
-        g->scheme = other;
-    }
-    return TACIT_OK;
-}
-
 tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, tacit_error *err)
 {
     const tacit__reading *r = g->r;
@@ -280,8 +290,6 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
         TRY(read_printed(g, err));
     tacit_error reason = {0};
     tacit_status status = tacit__lsvi_decide(&g->options, &g->scheme, &reason);
-    if (status == TACIT_OK)
-        status = compare_schedules(g, &reason);
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "%s", reason.message);
     set_bonus(g, &g->options.space);
@@ -297,7 +305,8 @@ void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g)
 {
     const tacit__lsvi_scheme *s = &g->scheme;
     bool doubling = g->options.schedule == TACIT__DOUBLING;
-    bool given = tacit__value_of(&g->r->values, doubling ? "switches" : "batches")->given;
+    bool batched = g->options.schedule == TACIT__BATCHED;
+    bool given = tacit__value_of(&g->r->values, batched ? "batches" : "switches")->given;
     const char *by = g->printed                ? "as printed"
                      : given                   ? "given"
                      : g->theorem              ? "by the theorem"
@@ -314,7 +323,11 @@ void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g)
                        "looked at after every %llu users",
                        (unsigned long long)s->switches, by, cap, s->switch_factor,
                        (unsigned long long)s->leaf);
-    else if (g->options.schedule == TACIT__BATCHED)
+    else if (g->options.schedule == TACIT__GROWTH)
+        (void)snprintf(how, sizeof how, "%llu batches that grow, the first of %llu users (%s)",
+                       (unsigned long long)s->leaves + 1,
+                       (unsigned long long)tacit__lsvi_leaf_end(s, 1), by);
+    else if (batched)
         (void)snprintf(how, sizeof how, "%llu batches of %llu users (%s)",
                        (unsigned long long)s->leaves + 1, (unsigned long long)s->leaf, by);
     (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s%s", how,

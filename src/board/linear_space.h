@@ -24,10 +24,16 @@ typedef struct tacit__linear_space {
 } tacit__linear_space;
 
 typedef enum tacit__lsvi_schedule {
-    TACIT__EVERY,   /* a new policy for each user */
-    TACIT__BATCHED, /* after each of B equal batches */
-    TACIT__DOUBLING /* when the determinant of a Gram matrix has grown by a factor */
+    TACIT__EVERY,    /* a new policy for each user */
+    TACIT__BATCHED,  /* after each of B equal batches */
+    TACIT__DOUBLING, /* when the determinant of a Gram matrix has grown by a factor */
+    TACIT__GROWTH    /* after batches that grow */
 } tacit__lsvi_schedule;
+
+/* The unit of a response: it is the sum of phi ((r + V - low) / range - center). */
+typedef struct tacit__target_unit {
+    double low, range;
+} tacit__target_unit;
 
 /* Numbers in the release of one step's Gram matrix: its packed triangle (linalg/symmetric.h), or
  * its diagonal. */

@@ -32,10 +32,12 @@ TACIT_MUST_USE tacit_status tacit__archive_add(tacit__archive *archive, const do
                                                const uint32_t *actions, const double *rewards);
 
 /* How values become targets: floor(value * per_value), cut to [0, most]; the target of a user is
- * times * (reward + that) - center, all in lattice steps. */
+ * times * (reward + that) - center, all in lattice steps. Responses are multiplied by `stretch` before they
+ * are shown. */
 typedef struct tacit__target {
     double per_value, most;
     double times, center;
+    double stretch;
 } tacit__target;
 
 static inline double tacit__target_place(const tacit__target *t, double value)

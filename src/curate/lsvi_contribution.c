@@ -158,14 +158,44 @@ tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *f, const tacit_
     return (tacit__input){.n = gram_numbers(f), .index = out->cell, .value = out->gram};
 }
 
-tacit__target tacit__lsvi_target(const tacit__lsvi_form *f, size_t h)
+/* Values are a public table, so their least and largest are public too: low <= r + V <= low + range with
+ * range = 1 + largest - least, in whole lattice steps. Targets of that range are stretched to [0, 1]. After
+ * the last step there are no values, and the range is that of a reward. What is subtracted must be a linear
+ * function of features: if they do not sum to 1, nothing is. */
+static void narrow(const tacit__lsvi_form *f, const double *table, tacit__target *t)
+{
+    double least = table != NULL && f->space.simplex ? t->most : 0, largest = 0;
+    for (size_t s = 0; table != NULL && s < f->space.n_states; s++) {
+        const double v = tacit__target_place(t, table[s]);
+        least = fmin(least, v);
+        largest = fmax(largest, v);
+    }
+    const double range = floor(t->per_value) + largest - least;
+    t->stretch = ldexp(1, f->target_bits) / range;
+    t->center = t->times * least + (f->centered ? range : 0);
+}
+
+tacit__target tacit__lsvi_target(const tacit__lsvi_form *f, size_t h, const double *table)
 {
     TACIT__REQUIRE(h < f->space.horizon);
     const double per_value = ldexp(1 / f->range[h], f->target_bits);
-    return (tacit__target){.per_value = per_value,
-                           .most = floor((f->range[h] - 1) * per_value),
-                           .times = f->centered ? 2 : 1,
-                           .center = f->centered ? ldexp(1, f->target_bits) : 0};
+    tacit__target target = {.per_value = per_value,
+                            .most = floor((f->range[h] - 1) * per_value),
+                            .times = f->centered ? 2 : 1,
+                            .center = f->centered ? ldexp(1, f->target_bits) : 0,
+                            .stretch = 1};
+    if (f->spans && (table != NULL || h + 1 == f->space.horizon))
+        narrow(f, table, &target);
+    return target;
+}
+
+tacit__target_unit tacit__lsvi_unit(const tacit__lsvi_form *f, const tacit__target *t)
+{
+    TACIT__REQUIRE(t->stretch >= 1);
+    const double range = ldexp(1, f->target_bits) / t->stretch;
+    return (tacit__target_unit){.low = (t->center - (f->centered ? range : 0)) / t->times /
+                                       t->per_value,
+                                .range = range / t->per_value};
 }
 
 /* The value of what followed step h, as part of a target. */
@@ -174,7 +204,7 @@ static double next_value(const tacit__lsvi_form *f, const tacit_trajectory *u,
                          const tacit__optimism *function, double *work, double *q)
 {
     const tacit__linear_space *sp = &f->space;
-    const tacit__target target = tacit__lsvi_target(f, h);
+    const tacit__target target = tacit__lsvi_target(f, h, table);
     if (table != NULL)
         return tacit__target_place(&target, table[u->states[h + 1]]);
     if (function == NULL)
@@ -194,7 +224,7 @@ void tacit__lsvi_contribute_response(const tacit__lsvi_form *f, const tacit_traj
 {
     TACIT__REQUIRE(h < f->space.horizon);
     const tacit__linear_space *sp = &f->space;
-    const tacit__target target = tacit__lsvi_target(f, h);
+    const tacit__target target = tacit__lsvi_target(f, h, table);
     const double next = next_value(f, u, placed, h, table, function, work, q),
                  y = target.times * (placed->rewards[h] + next) - target.center;
     memset(out, 0, sp->dimension * sizeof *out);

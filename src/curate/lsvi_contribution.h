@@ -20,6 +20,7 @@ typedef struct tacit__lsvi_form {
     int gram_bits,
         target_bits; /* lattices; responses have feature_bits and target_bits, and one more if */
     bool centered;   /* targets are measured from the middle of their range */
+    bool spans;      /* which is that of the values at hand, where states are numbered */
 } tacit__lsvi_form;
 tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *curator);
 
@@ -47,8 +48,10 @@ TACIT_MUST_USE tacit_status tacit__lsvi_place_user(const tacit__lsvi_form *form,
 tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *form, const tacit_trajectory *user,
                                          tacit__lsvi_user *out);
 
-/* How values become targets of step h. */
-tacit__target tacit__lsvi_target(const tacit__lsvi_form *form, size_t h);
+/* How values become targets of step h, where `table` [S] holds the values after it; NULL: they are not
+ * numbered, or 0. */
+tacit__target tacit__lsvi_target(const tacit__lsvi_form *form, size_t h, const double *table);
+tacit__target_unit tacit__lsvi_unit(const tacit__lsvi_form *form, const tacit__target *target);
 
 /* The response [d] of a user who was placed, at step h, to the values after it: `table` [S], or `function`,
  * for which work is [A][d] and q [A]; all NULL: the values are 0. */

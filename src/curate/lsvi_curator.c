@@ -51,7 +51,7 @@ static tacit_status open_memory(tacit__lsvi_data *c, tacit_error *err)
             tacit__visits_create(sp->n_states, sp->n_actions, sp->horizon, DENSE_CELLS, &c->visits);
         return status == TACIT_OK ? status : tacit__fail_plain(err, status);
     }
-    uint64_t users = c->o.scheme.leaf * c->o.scheme.leaves;
+    uint64_t users = tacit__lsvi_leaf_end(&c->o.scheme, c->o.scheme.leaves);
     double needed =
         tacit__archive_bytes(sp->n_actions, sp->horizon, sp->dimension, c->o.wide, users);
     if (needed > c->o.archive_bytes)
@@ -150,7 +150,8 @@ tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *c)
                               .active = c->active,
                               .gram_bits = c->gram_bits,
                               .target_bits = c->target_bits,
-                              .centered = c->o.centered};
+                              .centered = c->o.centered,
+                              .spans = c->o.spans};
 }
 
 tacit_ledger *tacit__lsvi_data_ledger(const void *curator)
@@ -224,7 +225,8 @@ tacit_status tacit__lsvi_data_count_user(tacit__lsvi_data *c, const tacit__input
     TACIT__REQUIRE(!tacit__lsvi_data_is_over(c) && c->users < c->o.episodes);
     add_gram(c, gram);
     c->users++;
-    return c->users % c->o.scheme.leaf == 0 ? end_leaf(c, err) : TACIT_OK;
+    return c->users == tacit__lsvi_leaf_end(&c->o.scheme, c->leaves + 1) ? end_leaf(c, err)
+                                                                         : TACIT_OK;
 }
 
 tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u, tacit_error *err)
@@ -331,12 +333,13 @@ tacit_status tacit__lsvi_data_show_response(tacit__lsvi_data *c, double *respons
     const size_t d = c->o.space.dimension;
     if (!tacit__lsvi_data_is_private(c)) {
         for (size_t j = 0; j < d; j++)
-            response[j] = ldexp(c->exact_double[j], -c->response_bits);
+            response[j] = ldexp(c->stretch * c->exact_double[j], -c->response_bits);
         return TACIT_OK;
     }
     for (size_t j = 0; j < d; j++) {
-        TACIT__REQUIRE(fabs(c->exact_double[j]) <= 0x1p53);
-        c->exact[j] = llrint(ldexp(c->exact_double[j], c->shown_bits - c->response_bits));
+        const double stretched = c->stretch * c->exact_double[j];
+        TACIT__REQUIRE(fabs(stretched) <= 0x1p53);
+        c->exact[j] = llrint(ldexp(stretched, c->shown_bits - c->response_bits));
     }
     tacit_status status = tacit__once_release(c->responses, c->exact, response, err);
     c->broken = status != TACIT_OK && status != TACIT_EXHAUSTED;
@@ -345,14 +348,16 @@ tacit_status tacit__lsvi_data_show_response(tacit__lsvi_data *c, double *respons
 
 tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const double *table,
                                       const tacit__optimism *function, double *response,
-                                      tacit_error *err)
+                                      tacit__target_unit *unit, tacit_error *err)
 {
     TACIT__REQUIRE(!c->o.elsewhere);
     TRY(tacit__lsvi_data_check_whole(c, err));
     if (c->closed)
         return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
-    const tacit__target target = tacit__lsvi_target(&form, h);
+    const tacit__target target = tacit__lsvi_target(&form, h, table);
+    *unit = tacit__lsvi_unit(&form, &target);
+    c->stretch = target.stretch;
     if (c->visits != NULL)
         respond_from_visits(c, h, table, &target);
     else

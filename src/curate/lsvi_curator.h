@@ -26,6 +26,7 @@ typedef struct tacit__lsvi_data_options {
     tacit_guarantee guarantee;
     bool printed;         /* scales as the scheme has them, whatever they give */
     bool centered;        /* targets are shown as target / range - 1/2 */
+    bool spans;           /* range: that of the values at hand, where states are numbered */
     const double *range;  /* [H]: targets r + V lie in [0, range]; copied */
     bool wide;            /* features that users met: float64 instead of float32 */
     double archive_bytes; /* most memory for them */
@@ -59,12 +60,13 @@ bool tacit__lsvi_data_ready(const tacit__lsvi_data *data);
 TACIT_MUST_USE tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *data, const double **gram,
                                                   tacit_error *err);
 
-/* The response of step h to the values after it, response[d] in units of range_h; `table` [S] or
+/* The response of step h to the values after it, response[d] in the unit that is told with it; `table` [S] or
  * `function`, both NULL: 0. Values are cut to [0, range_h - 1] here, whatever they are. */
 TACIT_MUST_USE tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *data, size_t h,
                                                      const double *table,
                                                      const tacit__optimism *function,
-                                                     double *response, tacit_error *err);
+                                                     double *response, tacit__target_unit *unit,
+                                                     tacit_error *err);
 
 /* The same for users whose data stay elsewhere (lsvi_elsewhere.c). `add_contribution`: one user, who has made
  * the Gram matrices of all steps (tacit__lsvi_contribute_gram). A response takes three calls: `ask` begins
@@ -76,7 +78,7 @@ TACIT_MUST_USE tacit_status tacit__lsvi_data_add_contribution(tacit__lsvi_data *
                                                               const tacit__input *gram,
                                                               tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__lsvi_data_ask(tacit__lsvi_data *data, size_t h,
-                                                 tacit_error *err);
+                                                 const double *table, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__lsvi_data_add_response(tacit__lsvi_data *data,
                                                           const int64_t *response,
                                                           tacit_error *err);

@@ -32,6 +32,7 @@ struct tacit__lsvi_data {
     tacit__lsvi_user *user; /* scratch: a user on the lattice */
     double *next, *sums;    /* [S], [S A] scratch */
     double *exact_double;   /* [d] scratch */
+    double stretch;         /* of the response that it holds */
     int64_t *exact;         /* [d] scratch */
     uint64_t users, leaves; /* complete ones */
     uint64_t asked,

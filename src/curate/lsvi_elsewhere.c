@@ -67,14 +67,18 @@ tacit_status tacit__lsvi_data_add_contribution(tacit__lsvi_data *c, const tacit_
     return TACIT_OK;
 }
 
-tacit_status tacit__lsvi_data_ask(tacit__lsvi_data *c, size_t h, tacit_error *err)
+tacit_status tacit__lsvi_data_ask(tacit__lsvi_data *c, size_t h, const double *table,
+                                  tacit_error *err)
 {
     TACIT__REQUIRE(c->o.elsewhere && h < c->o.space.horizon);
     TRY(tacit__lsvi_data_check_whole(c, err));
     if (c->closed)
         return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
+    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+    c->stretch = tacit__lsvi_target(&form, h, table).stretch;
     memset(c->exact_double, 0, c->o.space.dimension * sizeof *c->exact_double);
-    c->asked = tacit__lsvi_data_is_over(c) ? c->leaves * c->o.scheme.leaf : c->users;
+    c->asked =
+        tacit__lsvi_data_is_over(c) ? tacit__lsvi_leaf_end(&c->o.scheme, c->leaves) : c->users;
     c->answers = 0;
     return TACIT_OK;
 }
@@ -84,7 +88,7 @@ tacit_status tacit__lsvi_data_add_response(tacit__lsvi_data *c, const int64_t *r
 {
     TACIT__REQUIRE(c->o.elsewhere);
     const size_t d = c->o.space.dimension;
-    const double one = ldexp(1, c->response_bits);
+    const double one = ldexp(1 / c->stretch, c->response_bits);
     if (c->answers == c->asked)
         return tacit__fail(err, TACIT_EXHAUSTED, "all %llu users who were asked have answered",
                            (unsigned long long)c->asked);

@@ -10,7 +10,9 @@
  * A response is shown on a lattice of its own, which is as coarse as its noise allows: rounding
  * moves each coordinate of two neighbors' responses apart by at most a step more, and with U the
  * largest |x a - y b|^2 of the pair, (sqrt(U) + s)^2 <= U + 2 s sqrt(4) + s^2 for s = sqrt(d)
- * steps. That is added to the declared sensitivity.
+ * steps. That is added to the declared sensitivity. Where responses are stretched to the span of values,
+ * the product is off by at most 2^-53 of 2^53 steps of the finer lattice, a quarter of a step that is
+ * shown, for either neighbor: two steps are declared.
  *
  * Sensitivities before rounding, and the split of the budget, are in lsvi_scheme.c. */
 #include <math.h>
@@ -25,6 +27,7 @@ enum {
     EXACT_BITS = 53,
     MOST_FEATURE_BITS = 18, /* 4e-6: far below any noise, and exact in float32 */
     MOST_TARGET_BITS = 22,
+    STRETCH_BITS = 2,    /* by which a stretched response is coarser than what it is made of */
     SHOWN_BITS = 32,     /* lattice steps in a scale: finer ones cost the sampler its fast path */
     EXACT_GRAM_BITS = 26 /* without noise; as many as sums take */
 };
@@ -53,7 +56,8 @@ void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
     if (!tacit__lsvi_data_is_private(c))
         return;
     int coarse = SHOWN_BITS - (int)ceil(log2(c->o.scheme.response_scale));
-    c->shown_bits = coarse < c->response_bits ? coarse : c->response_bits;
+    const int finest = c->response_bits - (c->o.spans ? STRETCH_BITS : 0);
+    c->shown_bits = coarse < finest ? coarse : finest;
 }
 
 /* The running sum of Gram matrices, with its lattice, which depends on the declared sensitivity,
@@ -124,12 +128,19 @@ static tacit__once_spec response_spec(const tacit__lsvi_data *c)
         c->o.printed ? "|xa-yb| <= 2 for targets in [0, 1]; every switch asks each of H steps once"
         : s->law == TACIT_LAW_LAPLACE
             ? "|xa-yb|_1 <= |x|_1|a| + |y|_1|b|; every switch asks each of H steps once"
+        : c->o.visits > 1 && c->o.spans
+            ? "|xa-yb| at its largest, in units of 1 + the span of the released values; every "
+              "switch asks each of H steps once, of all visits so far"
         : c->o.visits > 1
             ? "|xa-yb| at its largest; every switch asks each of H steps once, of all visits so far"
+        : c->o.spans
+            ? "|xx'-yy'|^2 + t|xa-yb|^2 is never larger than both declared moves together, in "
+              "units "
+              "of 1 + the span of the released values; every switch asks each of H steps once"
             : "|xx'-yy'|^2 + t|xa-yb|^2 is never larger than both declared moves together; every "
               "switch asks each of H steps once";
     double d = (double)c->o.space.dimension,
-           step = c->shown_bits < c->response_bits ? ldexp(1, -c->shown_bits) : 0,
+           step = c->shown_bits < c->response_bits ? ldexp(c->o.spans ? 2 : 1, -c->shown_bits) : 0,
            move = sqrt(d) * step, l1 = s->response_l1 + d * step,
            l2 = sqrt(s->response_l2 * s->response_l2 + 4 * move + move * move);
     return (tacit__once_spec){.law = s->law,

@@ -17,7 +17,8 @@ typedef struct header {
 /* Users of whom something is kept. */
 static uint64_t kept_users(const tacit__lsvi_data *c, const header *h)
 {
-    return h->leaves < c->o.scheme.leaves ? h->users : h->leaves * c->o.scheme.leaf;
+    return h->leaves < c->o.scheme.leaves ? h->users
+                                          : tacit__lsvi_leaf_end(&c->o.scheme, h->leaves);
 }
 
 static void sum_fields(tacit__lsvi_data *c, const header *h, tacit__saved *s)
@@ -49,16 +50,19 @@ static bool is_header(const tacit__lsvi_data *c, const header *h, size_t sum_siz
 {
     const tacit__lsvi_scheme *m = &c->o.scheme;
     return h->sum_size == sum_size && h->users <= c->o.episodes && h->leaves <= m->leaves &&
-           h->leaves <= h->users / m->leaf && h->ready <= (h->leaves > 0) && h->closed <= 1 &&
-           (h->closed ? !h->ready && h->memory_size == 0
-                      : h->leaves == h->users / m->leaf || h->leaves == m->leaves);
+           tacit__lsvi_leaf_end(m, h->leaves) <= h->users && h->ready <= (h->leaves > 0) &&
+           h->closed <= 1 &&
+           (h->closed
+                ? !h->ready && h->memory_size == 0
+                : h->users < tacit__lsvi_leaf_end(m, h->leaves + 1) || h->leaves == m->leaves);
 }
 
 /* Gram entries: each user adds at most 1, and half a step of rounding. */
 static void grams(tacit__lsvi_data *c, const header *h, tacit__saved *s)
 {
     const double each = ldexp(1, c->gram_bits) + 1;
-    const uint64_t whole = h->leaves * c->o.scheme.leaf, of_leaf = kept_users(c, h) - whole;
+    const uint64_t whole = tacit__lsvi_leaf_end(&c->o.scheme, h->leaves),
+                   of_leaf = kept_users(c, h) - whole;
     tacit__saved_integers(s, c->leaf, c->size, h->closed ? 0 : (double)of_leaf * each);
     tacit__saved_integers(s, c->total, c->size,
                           h->closed || c->sum != NULL ? 0 : (double)whole * each);

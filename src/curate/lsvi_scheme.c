@@ -44,6 +44,7 @@
 enum {
     N_RATIOS = 49,       /* of t, from 2^-12 to 2^12 by factors of sqrt(2) */
     MOST_SWITCHES = 400, /* candidates for a cap */
+    MOST_BATCHES = 64,   /* that grow */
     TEST_POINTS = 1000   /* tests of determinants in a run, unless asked for: more cost noise */
 };
 
@@ -62,6 +63,7 @@ typedef struct search {
 typedef struct candidate {
     uint64_t leaf, leaves, switches;
     double factor;
+    double unit, rate; /* of leaf ends; rate 0: equal leaves */
     double column, row;
 } candidate;
 
@@ -102,12 +104,19 @@ static double l1_of_response(const tacit__lsvi_scheme_options *w)
     return (w->centered ? 1 : 2) * most;
 }
 
+static tacit__lsvi_scheme leaves_of(const candidate *c)
+{
+    return (tacit__lsvi_scheme){
+        .leaf = c->leaf, .leaves = c->leaves, .unit = c->unit, .rate = c->rate};
+}
+
 /* Users seen when the i-th policy is made, i = 1 .. switches. */
 static double switch_time(const search *s, const candidate *c, double ridge, uint64_t i)
 {
     double K = (double)s->w->episodes, d = (double)s->w->space.dimension;
+    const tacit__lsvi_scheme leaves = leaves_of(c);
     if (s->w->schedule != TACIT__DOUBLING)
-        return (double)(i * c->leaf);
+        return (double)tacit__lsvi_leaf_end(&leaves, i);
     /* all directions grow alike: det = (ridge + k / d)^d */
     double rate = log1p(K / (d * ridge)) / ((double)c->switches + 1);
     return d * ridge * expm1(rate * (double)i);
@@ -154,14 +163,15 @@ static tacit__returning visits_of(const tacit__lsvi_scheme_options *w)
 
 /* What one person moves in n fresh releases over all data so far, after the leaves first .. first + n - 1:
  * squares in L2, moves in L1. */
-static double prefixes(const search *s, uint64_t leaf, uint64_t first, uint64_t n)
+static double prefixes(const search *s, const candidate *c, uint64_t first, uint64_t n)
 {
     const tacit__returning v = visits_of(s->w);
+    const tacit__lsvi_scheme leaves = leaves_of(c);
     double sum = 0;
     if (v.most == 1)
         return (double)n;
     for (uint64_t i = first; i < first + n; i++) {
-        const uint64_t end = (i + 1) * leaf;
+        const uint64_t end = tacit__lsvi_leaf_end(&leaves, i + 1);
         const tacit__returning_sums one = tacit__returning_in_prefixes(&v, &end, 1);
         sum += is_laplace(s) ? one.l1 : one.square;
     }
@@ -173,8 +183,7 @@ static noise split(const search *s, const candidate *c)
 {
     const tacit__lsvi_scheme_options *w = s->w;
     const uint64_t idle = c->switches < c->leaves ? c->leaves - c->switches : 0;
-    double H = (double)w->space.horizon, N = prefixes(s, c->leaf, idle, c->switches),
-           nearest = HUGE_VAL;
+    double H = (double)w->space.horizon, N = prefixes(s, c, idle, c->switches), nearest = HUGE_VAL;
     noise best = {.loss = HUGE_VAL};
     for (int i = 0; i < N_RATIOS; i++) {
         double t = ratio_at(i), share;
@@ -216,7 +225,7 @@ static double rough_gain(const search *s, double n)
 
 static double direct_column(const search *s, const candidate *c)
 {
-    const double sum = prefixes(s, c->leaf, 0, c->leaves);
+    const double sum = prefixes(s, c, 0, c->leaves);
     return is_laplace(s) ? sum : sqrt(sum) * ROUNDING;
 }
 
@@ -251,7 +260,7 @@ static tacit_status predict_sums(const search *s, const candidate *c, const taci
 {
     if (visits_of(s->w).most == 1 || c->leaf == 1)
         return tacit__sum_predict(spec, out, err);
-    const tacit__lsvi_scheme leaves = {.leaf = c->leaf, .leaves = c->leaves};
+    const tacit__lsvi_scheme leaves = leaves_of(c);
     uint64_t *ends = tacit__alloc((size_t)c->leaves, sizeof *ends);
     if (ends == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -292,19 +301,6 @@ static tacit_status find_gain(const search *s, candidate *c, tacit__lsvi_scheme 
 
 /* --- Schedules ---------------------------------------------------------------------------------- */
 
-void tacit__lsvi_leaf_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends)
-{
-    for (uint64_t i = 0; i < scheme->leaves; i++)
-        ends[i] = (i + 1) * scheme->leaf;
-}
-
-void tacit__lsvi_switch_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends)
-{
-    const uint64_t idle = scheme->switches < scheme->leaves ? scheme->leaves - scheme->switches : 0;
-    for (uint64_t i = 0; i < scheme->switches; i++)
-        ends[i] = (idle + i + 1) * scheme->leaf;
-}
-
 static uint64_t at_least_one(uint64_t n)
 {
     return n > 0 ? n : 1;
@@ -319,6 +315,25 @@ static candidate in_batches(const tacit__lsvi_scheme_options *w, uint64_t batche
     uint64_t most = (K - 1) / c.leaf;
     c.leaves = at_least_one(B - 1 < most ? B - 1 : most);
     c.switches = c.leaves;
+    return c;
+}
+
+/* n batches and a rest of which nothing is needed. Determinants would grow alike from one to the next:
+ * (unit + users)^d, where unit / d is what the diagonal has before the first user. */
+static candidate in_growing(const tacit__lsvi_scheme_options *w, uint64_t n, double unit)
+{
+    const double last = (double)w->episodes - 1;
+    candidate c = {.leaves = n < 1 || last < 1  ? 1
+                             : (double)n < last ? n
+                                                : (uint64_t)last,
+                   .unit = unit};
+    c.switches = c.leaves;
+    c.rate = log1p(fmax(last, 1) / unit) / (double)(c.leaves + 1);
+    const tacit__lsvi_scheme leaves = leaves_of(&c);
+    for (uint64_t i = 0, before = 0, end = 0; i < c.leaves; i++, before = end) {
+        end = tacit__lsvi_leaf_end(&leaves, i + 1);
+        c.leaf = end - before > c.leaf ? end - before : c.leaf;
+    }
     return c;
 }
 
@@ -419,7 +434,44 @@ static candidate best_batches(const search *s)
     return in_batches(w, (uint64_t)best);
 }
 
+/* The ridge decides about the first batch, and the number of batches about the ridge. */
+static candidate growing(const search *s, uint64_t n)
+{
+    const double d = (double)s->w->space.dimension;
+    candidate c = in_growing(s->w, n, d * s->w->lambda);
+    for (int round = 0; round < 3; round++) {
+        estimate_gain(s, &c);
+        const double stddev = split(s, &c).gram * c.row * (is_laplace(s) ? M_SQRT2 : 1);
+        c = in_growing(s->w, n, d * (s->w->lambda + s->w->shift * s->norm * stddev));
+    }
+    estimate_gain(s, &c);
+    return c;
+}
+
+static candidate best_growing(const search *s)
+{
+    uint64_t best = s->w->switches;
+    double least = HUGE_VAL;
+    for (uint64_t n = 1; s->w->switches == 0 && n <= MOST_BATCHES; n++) {
+        const candidate c = growing(s, n);
+        const double loss = split(s, &c).loss;
+        best = loss < least ? n : best;
+        least = fmin(loss, least);
+    }
+    return growing(s, best);
+}
+
 /* --- The decision ------------------------------------------------------------------------------- */
+
+static void set_leaves(const candidate *c, tacit__lsvi_scheme *out)
+{
+    out->leaf = c->leaf;
+    out->leaves = c->leaves;
+    out->unit = c->unit;
+    out->rate = c->rate;
+    out->switches = c->switches;
+    out->switch_factor = c->factor;
+}
 
 static void decide_exact(const tacit__lsvi_scheme_options *w, tacit__lsvi_scheme *out)
 {
@@ -435,12 +487,12 @@ static void decide_exact(const tacit__lsvi_scheme_options *w, tacit__lsvi_scheme
         uint64_t batches = w->batches > 0 ? w->batches : (uint64_t)fmax(2, ceil(sqrt(K / d)));
         c = in_batches(w, w->schedule == TACIT__EVERY ? w->episodes : batches);
     }
+    if (w->schedule == TACIT__GROWTH) /* as many as double the users, and the ridge before them */
+        c = in_growing(w, w->switches > 0 ? w->switches : (uint64_t)log2(1 + K / (d * w->lambda)),
+                       d * w->lambda);
     out->law = TACIT_LAW_NONE;
     out->mechanism = TACIT_SUM_EXACT;
-    out->leaf = c.leaf;
-    out->leaves = c.leaves;
-    out->switches = c.switches;
-    out->switch_factor = c.factor;
+    set_leaves(&c, out);
     out->predicted = (double)NAN;
 }
 
@@ -519,7 +571,9 @@ tacit_status tacit__lsvi_decide(const tacit__lsvi_scheme_options *w, tacit__lsvi
             return status;
         c = best_doubling(&s, c, &out->theorem_switches);
     } else {
-        c = w->schedule == TACIT__EVERY ? in_batches(w, w->episodes) : best_batches(&s);
+        c = w->schedule == TACIT__EVERY    ? in_batches(w, w->episodes)
+            : w->schedule == TACIT__GROWTH ? best_growing(&s)
+                                           : best_batches(&s);
         status = find_gain(&s, &c, out, err);
         if (status != TACIT_OK)
             return status;
@@ -530,10 +584,7 @@ tacit_status tacit__lsvi_decide(const tacit__lsvi_scheme_options *w, tacit__lsvi
     fill_sensitivities(&s, &scales, out);
     double unit = is_laplace(&s) ? M_SQRT2 : 1;
     out->law = is_laplace(&s) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN;
-    out->leaf = c.leaf;
-    out->leaves = c.leaves;
-    out->switches = c.switches;
-    out->switch_factor = c.factor;
+    set_leaves(&c, out);
     out->column = c.column;
     out->row = c.row;
     out->gram_scale = scales.gram;

@@ -39,6 +39,7 @@ typedef struct tacit__lsvi_scheme {
     tacit_sum_mechanism mechanism; /* of Gram matrices */
     bool direct;                   /* Gram matrices by fresh releases instead */
     uint64_t leaf, leaves; /* Gram matrices can be shown after every `leaf` users, so many times */
+    double unit, rate;     /* GROWTH: of leaf ends; `leaf` is the largest then. Else rate is 0 */
     uint64_t switches;     /* new policies, at most */
     uint64_t theorem_switches; /* DOUBLING: what the theorem would reserve */
     double switch_factor;
@@ -54,6 +55,9 @@ typedef struct tacit__lsvi_scheme {
     double predicted; /* share of an episode's reward that is lost, as predicted; NaN: was not */
     bool tabled;      /* sensitivities were computed from the table of features */
 } tacit__lsvi_scheme;
+
+/* Users of the first n leaves. */
+uint64_t tacit__lsvi_leaf_end(const tacit__lsvi_scheme *scheme, uint64_t n);
 
 /* Users at each leaf, and at each switch that is charged, into ends[leaves] and [switches]. When DOUBLING
  * switches is not known beforehand; visits so far only grow, so the last leaves are charged. */

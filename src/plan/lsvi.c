@@ -10,8 +10,9 @@
  * log(det_max / det_0) / log(factor) times. A matrix that noise has left without a root does not
  * trigger; when it is needed, its eigenvalues are raised to `floor`.
  *
- * Targets are in units of range_h and may be centered: with phi . e = 1 for a known e, regression of
- * y - center on phi has the weights w - center e, so Q = range_h (center + phi . w + beta |phi|)
+ * Targets are told in units (low_h, range_h) and may be centered: with phi . e = 1 for a known e,
+ * regression of y - center on phi has the weights w - center e, so
+ * Q = low_h + range_h (center + phi . w + beta |phi|)
  * [docs/why/lsvi.md].
  *
  * Cost of a switch: H (d^3 / 3 + S A d^2), or H S A for one-hot features; of a test, H d^3 / 3. */
@@ -33,7 +34,8 @@ struct tacit__lsvi {
     tacit__lsvi_options o;
     size_t order; /* doubles in a factor: d^2, or d for one-hot features */
     counters n;
-    double *range, *cap;   /* [H] */
+    double *cap;           /* [H] */
+    double *low, *range;   /* [H]: the units of responses */
     double *factors;       /* [H][order]: L, or the diagonal of M */
     double *weights;       /* [H][d] */
     double *slopes;        /* [H][d]: L^T w; one-hot: not used */
@@ -77,8 +79,9 @@ static tacit__lsvi *allocate(tacit__lsvi w)
     const bool dense = !is_one_hot(&w);
     const size_t block = dense ? max_size(A, BLOCK / A * A) * d : 1;
     return TACIT__WORKSPACE(
-        w, TACIT__PIECE(w.range, H), TACIT__PIECE(w.cap, H), TACIT__PIECE(w.factors, H * w.order),
-        TACIT__PIECE(w.weights, H * d), TACIT__PIECE(w.slopes, dense ? H * d : 1),
+        w, TACIT__PIECE(w.low, H), TACIT__PIECE(w.range, H), TACIT__PIECE(w.cap, H),
+        TACIT__PIECE(w.factors, H * w.order), TACIT__PIECE(w.weights, H * d),
+        TACIT__PIECE(w.slopes, dense ? H * d : 1),
         TACIT__PIECE(w.inverses, dense ? H * w.order : 1), TACIT__PIECE(w.reference, H),
         TACIT__PIECE(w.trial, H * w.order), TACIT__PIECE(w.trial_log_det, H), TACIT__PIECE(w.q, H),
         TACIT__PIECE(w.values, H * S), TACIT__PIECE(w.columns, block),
@@ -97,7 +100,7 @@ static void set_q(tacit__lsvi *p, size_t h)
                                 .inverse = p->inverses + (is_one_hot(p) ? 0 : h * p->order),
                                 .slope = p->slopes + (is_one_hot(p) ? 0 : h * d),
                                 .unit = ldexp(1, -p->o.space.feature_bits),
-                                .offset = p->o.center * p->range[h],
+                                .offset = p->low[h] + p->o.center * p->range[h],
                                 .scale = p->range[h],
                                 .bonus = p->o.bonus,
                                 .low = 0,
@@ -115,12 +118,10 @@ tacit_status tacit__lsvi_create(const tacit__lsvi_options *options, tacit__lsvi 
         return TACIT_NO_MEMORY;
     p->n.version = 1;
     for (size_t h = 0; h < H; h++) {
-        p->range[h] = options->range[h];
-        p->cap[h] = options->cap[h];
+        p->range[h] = p->cap[h] = options->cap[h];
         p->reference[h] = (double)d * log(p->o.ridge); /* of no data */
         set_q(p, h);
     }
-    p->o.range = p->range;
     p->o.cap = p->cap;
     for (size_t i = 0; i < H * S * A; i++)
         p->uniform[i] = 1 / (double)A;
@@ -298,6 +299,7 @@ static void tabulate(tacit__lsvi *p, size_t h)
 static void complete(tacit__lsvi *p, size_t h)
 {
     size_t d = p->o.space.dimension;
+    set_q(p, h);
     if (!is_one_hot(p)) {
         const double *factor = p->factors + h * p->order;
         tacit__invert_lower(d, factor, p->inverses + h * p->order);
@@ -307,7 +309,7 @@ static void complete(tacit__lsvi *p, size_t h)
         tabulate(p, h);
 }
 
-void tacit__lsvi_fit(tacit__lsvi *p, size_t h, const double *response)
+void tacit__lsvi_fit(tacit__lsvi *p, size_t h, const double *response, tacit__target_unit unit)
 {
     TACIT__REQUIRE(h < p->o.space.horizon && response != NULL);
     size_t d = p->o.space.dimension;
@@ -319,6 +321,8 @@ void tacit__lsvi_fit(tacit__lsvi *p, size_t h, const double *response)
             w[j] /= factor[j];
     else
         tacit__solve(d, factor, w);
+    p->low[h] = unit.low;
+    p->range[h] = unit.range;
     complete(p, h);
 }
 
@@ -378,6 +382,8 @@ void tacit__lsvi_fields(tacit__lsvi *p, tacit__saved *s)
     tacit__saved_check(s, n.switches <= p->o.switches && n.version <= n.switches + 1);
     tacit__saved_reals(s, p->factors, H * p->order, DBL_MAX);
     tacit__saved_reals(s, p->weights, H * d, DBL_MAX);
+    tacit__saved_reals(s, p->low, H, DBL_MAX);
+    tacit__saved_reals(s, p->range, H, DBL_MAX);
     tacit__saved_reals(s, p->reference, H, DBL_MAX);
     tacit__saved_indices(s, p->before, H * p->o.space.n_states, p->o.space.n_actions);
     if (s->pass != TACIT__APPLY)

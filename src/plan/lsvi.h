@@ -21,9 +21,8 @@ typedef struct tacit__lsvi_options {
     double ridge;         /* added to the diagonals of Gram matrices: lambda and the shift */
     double floor;         /* their eigenvalues are raised to this; 0: they need not be (no noise) */
     double bonus;         /* beta, in units of a target's range */
-    const double *range;  /* [H]: targets are divided by this in responses; copied */
     const double *cap;    /* [H]: largest value of step h; copied */
-    double center;        /* responses are those of target / range - center */
+    double center;        /* of responses: see tacit__target_unit */
 } tacit__lsvi_options;
 
 typedef struct tacit__lsvi tacit__lsvi;
@@ -48,7 +47,8 @@ typedef struct tacit__lsvi_values {
 } tacit__lsvi_values;
 tacit__lsvi_values tacit__lsvi_next(const tacit__lsvi *planner, size_t h);
 
-void tacit__lsvi_fit(tacit__lsvi *planner, size_t h, const double *response);
+void tacit__lsvi_fit(tacit__lsvi *planner, size_t h, const double *response,
+                     tacit__target_unit unit);
 void tacit__lsvi_end(tacit__lsvi *planner);
 
 /* The billboard: uniform before the first switch. No table where states are not numbered. */

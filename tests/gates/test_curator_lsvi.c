@@ -32,6 +32,7 @@ typedef struct setup {
     tacit__feature_form form;
     tacit_guarantee guarantee;
     bool centered;
+    bool spans;
     double least;       /* share of the declared loss that must be reached */
     double ratio_share; /* of the largest ratio of noises that the scheme allows; 0: all of it */
     double move;        /* blt sums, and what a user moves a Gram matrix; 0: a tree, as it is */
@@ -62,6 +63,7 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
                                   .episodes = USERS,
                                   .guarantee = s->guarantee,
                                   .centered = s->centered,
+                                  .spans = s->spans,
                                   .range = range,
                                   .archive_bytes = 1e9};
     assert_ok(tacit__lsvi_decide(&wish, &o.scheme, NULL));
@@ -83,6 +85,7 @@ static void ask(const setup *s, tacit__lsvi_data *curator, const point *p, size_
 {
     static const double identity[D * D] = {1, 0, 0, 1};
     double response[STATES * ACTIONS];
+    tacit__target_unit unit;
     const tacit__optimism function = {.dimension = D,
                                       .inverse = identity,
                                       .slope = p->values[h],
@@ -92,7 +95,7 @@ static void ask(const setup *s, tacit__lsvi_data *curator, const point *p, size_
                                       .high = HUGE_VAL};
     const bool last = h + 1 == HORIZON, carried = s->form == TACIT__CARRIED;
     assert_ok(tacit__lsvi_data_respond(curator, h, last || carried ? NULL : p->values[h],
-                                       last || !carried ? NULL : &function, response, NULL));
+                                       last || !carried ? NULL : &function, response, &unit, NULL));
 }
 
 static void play(const setup *s, tacit__lsvi_data *curator, const point *p, const walk *first)
@@ -212,17 +215,17 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, pure = {TACIT
  * do that at every other step only, and 0.92 of the declared loss is as far as they get. */
 TEST(values_of_states_are_cut)
 {
-    for (int centered = 0; centered < 2; centered++) {
-        check((setup){TACIT__ONE_HOT, joint, centered == 1, 0.9, 0, 0});
-        check((setup){TACIT__ONE_HOT, pure, centered == 1, 0.95, 0, 0});
+    for (int i = 0; i < 4; i++) {
+        check((setup){TACIT__ONE_HOT, joint, i % 2 == 1, i >= 2, 0.9, 0, 0});
+        check((setup){TACIT__ONE_HOT, pure, i % 2 == 1, i >= 2, 0.95, 0, 0});
     }
 }
 
 TEST(values_of_features_are_cut)
 {
     for (int centered = 0; centered < 2; centered++) {
-        check((setup){TACIT__CARRIED, joint, centered == 1, 0.9, 0, 0});
-        check((setup){TACIT__CARRIED, pure, centered == 1, 0.95, 0, 0});
+        check((setup){TACIT__CARRIED, joint, centered == 1, false, 0.9, 0, 0});
+        check((setup){TACIT__CARRIED, pure, centered == 1, false, 0.95, 0, 0});
     }
 }
 
@@ -230,8 +233,8 @@ TEST(values_of_features_are_cut)
 TEST(a_split_that_misses_its_condition_is_refused)
 {
     SCOPED(tacit__lsvi_data) *curator = NULL;
-    const setup wrong = {TACIT__ONE_HOT, joint, true, 0, 0.5, 0},
-                right = {TACIT__ONE_HOT, joint, true, 0, 1, 0};
+    const setup wrong = {TACIT__ONE_HOT, joint, true, false, 0, 0.5, 0},
+                right = {TACIT__ONE_HOT, joint, true, false, 0, 1, 0};
     assert_status(create(&wrong, &curator), TACIT_BAD_PLAN);
     assert_null(curator);
     assert_ok(create(&right, &curator));

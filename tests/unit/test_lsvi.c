@@ -228,15 +228,21 @@ TEST(lists_of_next_states_equal_a_table_of_them)
 /* With epsilon so large that noise is far below one count, the schedule is that of the learner without privacy. */
 TEST(an_infinite_epsilon_is_the_learner_without_privacy)
 {
-    static const tacit_setting schedules[][6] = {
-        {{"schedule", "batched", 1}, {"batches", "30", 1}, {"bonus_scale", "0.02", 1}},
-        {{"schedule", "every", 1}, {"bonus_scale", "0.02", 1}, {"shift", "0", 1}},
-        {{"schedule", "doubling", 1},
-         {"switches", "60", 1},
-         {"switch_factor", "2", 1},
-         {"test_every", "1", 1},
-         {"bonus_scale", "0.02", 1}}};
-    static const size_t n_settings[] = {3, 3, 5};
+    static const tacit_setting schedules[][6] = {{{"schedule", "batched", 1},
+                                                  {"batches", "30", 1},
+                                                  {"bonus_scale", "0.02", 1},
+                                                  {"targets", "range", 1}},
+                                                 {{"schedule", "every", 1},
+                                                  {"bonus_scale", "0.02", 1},
+                                                  {"targets", "range", 1},
+                                                  {"shift", "0", 1}},
+                                                 {{"schedule", "doubling", 1},
+                                                  {"switches", "60", 1},
+                                                  {"switch_factor", "2", 1},
+                                                  {"test_every", "1", 1},
+                                                  {"bonus_scale", "0.02", 1},
+                                                  {"targets", "range", 1}}};
+    static const size_t n_settings[] = {4, 4, 6};
     static lsvi_user users[300];
     lsvi_fill(users, 300, 31);
     for (int i = 0; i < 3; i++)
@@ -374,7 +380,6 @@ TEST(determinants_agree_with_an_independent_computation)
                                  .switches = 3,
                                  .switch_factor = 2,
                                  .ridge = 0.7,
-                                 .range = range,
                                  .cap = range};
         SCOPED(tacit__lsvi) *planner = NULL;
         assert_ok(tacit__lsvi_create(&o, &planner));
@@ -415,7 +420,6 @@ TEST(references_are_the_largest_determinants_so_far)
                              .switches = 3,
                              .switch_factor = 2,
                              .ridge = 1,
-                             .range = &one,
                              .cap = &one};
     SCOPED(tacit__lsvi) *planner = NULL;
     assert_ok(tacit__lsvi_create(&o, &planner));
@@ -426,7 +430,7 @@ TEST(references_are_the_largest_determinants_so_far)
             continue;
         const double response = 0.5;
         tacit__lsvi_begin(planner, &heights[i]);
-        tacit__lsvi_fit(planner, 0, &response);
+        tacit__lsvi_fit(planner, 0, &response, (tacit__target_unit){0, 1});
         tacit__lsvi_end(planner);
     }
     assert_true(tacit__lsvi_is_done(planner));

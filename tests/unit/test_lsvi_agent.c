@@ -17,11 +17,12 @@ TEST(a_saved_learner_goes_on_as_if_nothing_had_happened)
         {{"schedule", "every", 1}},
         {{"schedule", "batched", 1}, {"batches", "9", 1}},
         {{"schedule", "batched", 1}, {"batches", "9", 1}, {"gram", "direct", 1}},
-        {{"switches", "9", 1}, {"switch_factor", "1.05", 1}, {"test_every", "2", 1}}};
-    static const size_t n_settings[] = {1, 2, 3, 3};
+        {{"schedule", "growth", 1}, {"switches", "9", 1}},
+        {{"schedule", "doubling", 1}, {"switches", "9", 1}, {"switch_factor", "1.05", 1}}};
+    static const size_t n_settings[] = {1, 2, 3, 2, 3};
     static lsvi_user users[N];
     lsvi_fill(users, N, 8);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
             for (int private = 0; private < 2; private ++) {
                 const lsvi_setup s = {.form = (lsvi_form)form,
@@ -150,7 +151,9 @@ TEST(what_does_not_exist_is_refused_with_a_reason)
                                center[] = {{"center", "yes", 1}},
                                factor[] = {{"switch_factor", "0.5", 1}},
                                word[] = {{"schedule", "often", 1}},
-                               direct[] = {{"gram", "direct", 1}},
+                               direct[] = {{"schedule", "doubling", 1}, {"gram", "direct", 1}},
+                               growth[] = {{"schedule", "growth", 1}},
+                               span[] = {{"targets", "span", 1}},
                                batched[] = {{"schedule", "batched", 1}},
                                small[] = {{"archive_mb", "1", 1}};
     const tacit_guarantee local = {TACIT_MODEL_LOCAL, 1, 1e-6},
@@ -176,8 +179,26 @@ TEST(what_does_not_exist_is_refused_with_a_reason)
            TACIT_BAD_ARGUMENT, "more than 1");
     refuse(&(lsvi_setup){.guarantee = none, .users = 10, .settings = word, .n_settings = 1},
            TACIT_BAD_ARGUMENT, "every, batched, doubling");
-    refuse(&(lsvi_setup){.guarantee = joint, .users = 10, .settings = direct, .n_settings = 1},
+    refuse(&(lsvi_setup){.guarantee = joint, .users = 10, .settings = direct, .n_settings = 2},
            TACIT_UNSUPPORTED, "all the time");
+    refuse(&(lsvi_setup){.guarantee = joint,
+                         .calibration = TACIT_CALIBRATION_PUBLISHED,
+                         .users = 10,
+                         .settings = growth,
+                         .n_settings = 1},
+           TACIT_UNSUPPORTED, "schedule growth needs calibration tight");
+    refuse(&(lsvi_setup){.guarantee = joint,
+                         .calibration = TACIT_CALIBRATION_PUBLISHED,
+                         .users = 10,
+                         .settings = span,
+                         .n_settings = 1},
+           TACIT_UNSUPPORTED, "use the whole range");
+    refuse(&(lsvi_setup){.guarantee = none,
+                         .form = LSVI_CARRIED,
+                         .users = 10,
+                         .settings = span,
+                         .n_settings = 1},
+           TACIT_UNSUPPORTED, "numbered states");
     refuse(&(lsvi_setup){.guarantee = pure,
                          .calibration = TACIT_CALIBRATION_PUBLISHED,
                          .users = 10,

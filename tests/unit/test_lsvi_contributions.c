@@ -14,7 +14,7 @@ SCOPED_TYPE(tacit__lsvi_user, tacit__lsvi_user_destroy)
 static const double range[H] = {4, 3, 2, 1};
 
 static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table,
-                                   bool elsewhere)
+                                   bool spans, bool elsewhere)
 {
     const size_t d = form == TACIT__ONE_HOT ? S * A : 3;
     tacit__lsvi_scheme_options wish = {.space = {.form = form,
@@ -23,7 +23,7 @@ static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, 
                                                  .horizon = H,
                                                  .dimension = d,
                                                  .bound = 1,
-                                                 .simplex = false,
+                                                 .simplex = form == TACIT__ONE_HOT,
                                                  .feature_bits = tacit__lsvi_feature_bits(USERS),
                                                  .table = table},
                                        .schedule = TACIT__EVERY,
@@ -39,6 +39,7 @@ static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, 
                                   .episodes = USERS,
                                   .guarantee = g,
                                   .centered = true,
+                                  .spans = spans,
                                   .range = range,
                                   .archive_bytes = 1e9,
                                   .elsewhere = elsewhere};
@@ -129,9 +130,10 @@ static void answer(const tacit__lsvi_form *form, tacit__lsvi_user *made, const p
 
 TEST(statistics_of_lsvi_are_sums_of_contributions)
 {
-    for (int f = 0; f < 3; f++) {
-        SCOPED(tacit__lsvi_data) *c = open_lsvi(
-            forms[f], (tacit_guarantee){.model = TACIT_MODEL_NONE}, table_of_features(), false);
+    for (int f = 0; f < 6; f++) {
+        const tacit__feature_form kind = forms[f % 3];
+        SCOPED(tacit__lsvi_data) *c = open_lsvi(kind, (tacit_guarantee){.model = TACIT_MODEL_NONE},
+                                                table_of_features(), f >= 3, false);
         const tacit__lsvi_form form = tacit__lsvi_form_of(c);
         const size_t d = form.space.dimension, n = H * form.n_active;
         SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
@@ -141,7 +143,7 @@ TEST(statistics_of_lsvi_are_sums_of_contributions)
         assert_true(n <= sizeof gram / sizeof *gram);
         for (size_t k = 0; k + 1 < USERS; k++) {
             person p;
-            fill_person(&p, k, forms[f] == TACIT__CARRIED);
+            fill_person(&p, k, kind == TACIT__CARRIED);
             assert_ok(tacit__lsvi_data_add(c, &p.u, NULL));
             assert_ok(tacit__lsvi_place_user(&form, &p.u, made, NULL));
             const tacit__input x = tacit__lsvi_contribute_gram(&form, &p.u, made);
@@ -157,9 +159,46 @@ TEST(statistics_of_lsvi_are_sums_of_contributions)
             assert_true(gram[i] == c->total[i] + c->leaf[i]);
         for (size_t h = 0; h < H; h++) {
             const question asked = question_of(h, &form);
-            assert_ok(tacit__lsvi_data_respond(c, h, asked.table, asked.function, shown, NULL));
+            const tacit__target target = tacit__lsvi_target(&form, h, asked.table);
+            tacit__target_unit unit;
+            assert_ok(
+                tacit__lsvi_data_respond(c, h, asked.table, asked.function, shown, &unit, NULL));
             for (size_t j = 0; j < d; j++)
-                assert_true(shown[j] == ldexp((double)response[h][j], -c->response_bits));
+                assert_true(shown[j] ==
+                            ldexp(target.stretch * (double)response[h][j], -c->response_bits));
+        }
+    }
+}
+
+/* A response is that of (r + V - low) / range - 1/2, and this is never beyond 1/2. */
+TEST(units_of_lsvi_hold_every_target)
+{
+    for (int f = 0; f < 2; f++) {
+        SCOPED(tacit__lsvi_data) *c =
+            open_lsvi(forms[f], (tacit_guarantee){.model = TACIT_MODEL_NONE}, table_of_features(),
+                      true, false);
+        const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+        for (size_t h = 0; h < H; h++) {
+            const double *values = question_of(h, &form).table;
+            const tacit__target t = tacit__lsvi_target(&form, h, values);
+            const tacit__target_unit unit = tacit__lsvi_unit(&form, &t);
+            const double low = h + 1 < H && form.space.simplex ? 0.3 : 0,
+                         high = h + 1 < H ? 1 + fmin(1.7, range[h] - 1) : 1;
+            assert_within(unit.low - low, -1e-5, 1e-5);
+            assert_within(unit.range - (high - low), -1e-5, 1e-5);
+            for (size_t s = 0; s < S; s++)
+                for (int paid = 0; paid < 2; paid++) {
+                    const double r = floor(ldexp(paid / range[h], form.target_bits)),
+                                 v = values != NULL ? tacit__target_place(&t, values[s]) : 0,
+                                 y = t.stretch * (t.times * (r + v) - t.center);
+                    assert_within(y, -ldexp(1, form.target_bits), ldexp(1, form.target_bits));
+                    assert_within(
+                        ldexp(y, -form.target_bits - 1) + 0.5 -
+                            ((paid + (values != NULL ? fmin(values[s], range[h] - 1) : 0)) -
+                             unit.low) /
+                                unit.range,
+                        -1e-5, 1e-5);
+                }
         }
     }
 }
@@ -167,7 +206,7 @@ TEST(statistics_of_lsvi_are_sums_of_contributions)
 /* With noise: what goes into the running sum of Gram matrices is what users' integers add up to. */
 TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
 {
-    SCOPED(tacit__lsvi_data) *c = open_lsvi(TACIT__ONE_HOT, models[0], NULL, false);
+    SCOPED(tacit__lsvi_data) *c = open_lsvi(TACIT__ONE_HOT, models[0], NULL, true, false);
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
     SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
     int64_t total[H * S * A] = {0};
@@ -203,7 +242,7 @@ TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
 static void ask_all(tacit__lsvi_data *c, const tacit__lsvi_form *form, tacit__lsvi_user *made,
                     size_t h, size_t n)
 {
-    assert_ok(tacit__lsvi_data_ask(c, h, NULL));
+    assert_ok(tacit__lsvi_data_ask(c, h, question_of(h, form).table, NULL));
     for (size_t k = 0; k < n; k++) {
         person p;
         int64_t one[S * A];
@@ -218,12 +257,12 @@ TEST(a_curator_without_data_shows_what_one_with_data_shows)
 {
     static const tacit_guarantee guarantees[] = {
         {TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_JOINT, 1, 0}, {.model = TACIT_MODEL_NONE}};
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 18; i++) {
         const tacit__feature_form kind = forms[i % 3];
         SCOPED(tacit__lsvi_data) *c =
-            open_lsvi(kind, guarantees[i / 3], table_of_features(), false);
+            open_lsvi(kind, guarantees[i / 3 % 3], table_of_features(), i >= 9, false);
         SCOPED(tacit__lsvi_data) *other =
-            open_lsvi(kind, guarantees[i / 3], table_of_features(), true);
+            open_lsvi(kind, guarantees[i / 3 % 3], table_of_features(), i >= 9, true);
         const tacit__lsvi_form form = tacit__lsvi_form_of(other);
         const size_t packed = tacit__gram_size(&form.space);
         SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
@@ -246,7 +285,9 @@ TEST(a_curator_without_data_shows_what_one_with_data_shows)
             for (size_t h = H; h-- > 0;) {
                 const question asked = question_of(h, &form);
                 double shown[S * A], also[S * A];
-                assert_ok(tacit__lsvi_data_respond(c, h, asked.table, asked.function, shown, NULL));
+                tacit__target_unit unit;
+                assert_ok(tacit__lsvi_data_respond(c, h, asked.table, asked.function, shown, &unit,
+                                                   NULL));
                 ask_all(other, &form, made, h, k + 1);
                 assert_ok(tacit__lsvi_data_release_response(other, also, NULL));
                 assert_memory_equal(also, shown, form.space.dimension * sizeof *shown);
@@ -260,7 +301,8 @@ TEST(a_curator_without_data_shows_what_one_with_data_shows)
 TEST(what_cannot_be_a_contribution_to_lsvi_is_refused)
 {
     for (int f = 0; f < 2; f++) {
-        SCOPED(tacit__lsvi_data) *c = open_lsvi(forms[f], models[0], table_of_features(), true);
+        SCOPED(tacit__lsvi_data) *c =
+            open_lsvi(forms[f], models[0], table_of_features(), false, true);
         const tacit__lsvi_form form = tacit__lsvi_form_of(c);
         SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
         const size_t d = form.space.dimension;
@@ -281,14 +323,14 @@ TEST(what_cannot_be_a_contribution_to_lsvi_is_refused)
         assert_true(c->users == 1);
 
         int64_t one[S * A] = {0};
-        assert_ok(tacit__lsvi_data_ask(c, 0, NULL));
+        assert_ok(tacit__lsvi_data_ask(c, 0, NULL, NULL));
         assert_status(tacit__lsvi_data_release_response(c, shown, NULL), TACIT_BAD_ARGUMENT);
         one[d - 1] = ((int64_t)1 << (c->response_bits - 1)) + 1;
         assert_status(tacit__lsvi_data_add_response(c, one, NULL), TACIT_OUT_OF_BOUND);
         one[d - 1] = -((int64_t)1 << (c->response_bits - 1));
         assert_ok(tacit__lsvi_data_add_response(c, one, NULL));
         assert_status(tacit__lsvi_data_add_response(c, one, NULL), TACIT_EXHAUSTED);
-        assert_ok(tacit__lsvi_data_ask(c, 0, NULL)); /* anew: what was given is forgotten */
+        assert_ok(tacit__lsvi_data_ask(c, 0, NULL, NULL)); /* anew: what was given is forgotten */
         assert_status(tacit__lsvi_data_release_response(c, shown, NULL), TACIT_BAD_ARGUMENT);
     }
 }

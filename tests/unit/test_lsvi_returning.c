@@ -1,5 +1,5 @@
 /* People who come back to lsvi-ucb: what visits move in responses that hold all data so far, against all patterns; releases that
- * are made in time; which schedule is taken. */
+ * are made in time. */
 #include <math.h>
 #include <stdio.h>
 
@@ -140,11 +140,4 @@ TEST(releases_do_not_wait_for_somebody_who_asks)
     }
     assert_int_equal(lsvi_look(asked, LSVI_SIMPLEX, one), lsvi_look(silent, LSVI_SIMPLEX, other));
     assert_memory_equal(one, other, sizeof one);
-}
-
-TEST(batches_are_taken_where_switches_at_unknown_times_cost_more)
-{
-    const tacit_agent_request q = request_of(NULL, 0, 20000, 5, 4000);
-    SCOPED(tacit_agent) *agent = start(&q);
-    assert_non_null(strstr(tacit_agent_remark(agent), "batches of"));
 }

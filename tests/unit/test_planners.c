@@ -236,7 +236,6 @@ TEST(lsvi_plans_from_gram_matrices_and_responses_made_by_hand)
                                    .switches = PLANS,
                                    .ridge = 1,
                                    .bonus = 0.1,
-                                   .range = range,
                                    .cap = range};
     SCOPED(tacit__lsvi) *one = NULL, *other = NULL;
     uint64_t seed = 3;
@@ -256,8 +255,9 @@ TEST(lsvi_plans_from_gram_matrices_and_responses_made_by_hand)
             for (size_t i = 0; i < PAIRS; i++)
                 response[i] = 10 * k * random_unit(&seed);
             goes = copy_of(response, PAIRS);
-            tacit__lsvi_fit(one, h, response);
-            tacit__lsvi_fit(other, h, goes);
+            const tacit__target_unit unit = {0.25, range[h]};
+            tacit__lsvi_fit(one, h, response, unit);
+            tacit__lsvi_fit(other, h, goes, unit);
             spoil(goes, PAIRS);
         }
         tacit__lsvi_end(one);
