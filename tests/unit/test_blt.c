@@ -364,7 +364,7 @@ TEST(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data)
         inverse = tuned;
         memcpy(inverse.one_minus_a, tuned.one_minus_b, sizeof inverse.one_minus_a);
         memcpy(inverse.one_minus_b, tuned.one_minus_a, sizeof inverse.one_minus_b);
-        series(&inverse, users[u], b);
+        series(&inverse, (size_t)users[u], b);
         const double scale = 2 * shape.sensitivity;
         void *s = create(&shape);
         uint64_t random = 4;
@@ -374,7 +374,7 @@ TEST(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data)
         double out[N];
         for (uint64_t t = 0; t < users[u]; t++) {
             int64_t fresh = (int64_t)(scale * random_normal(&random));
-            z[t] = fresh;
+            z[t] = (long double)fresh;
             for (size_t i = 0; i < N; i++)
                 prefix[i] += x[i] = contribution((int)i, t, shape.largest, &random);
             pass(s, N, x, y);
@@ -384,7 +384,7 @@ TEST(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data)
             strategy->read(s, out);
             assert_memory_equal(strategy->get_released(s), out, sizeof out);
             for (uint64_t n = 0; n <= t; n++)
-                expected += b[n] * z[t - n] * (1 << TACIT__GAIN_BITS) / gain[t];
+                expected += b[n] * z[t - n] * (1 << TACIT__GAIN_BITS) / (long double)gain[t];
             for (size_t i = 1; i < N; i++)
                 assert_within(out[0] - (double)prefix[0] - (out[i] - (double)prefix[i]),
                               -1e-6 - (double)t, 1e-6 + (double)t);
@@ -457,11 +457,12 @@ static int64_t signed_below(uint64_t *random, int bits)
 }
 
 __extension__ typedef __int128 i128;
+__extension__ typedef unsigned __int128 u128;
 
 static int64_t floor_shifted(i128 v, int bits)
 {
-    i128 unit = (i128)1 << bits, q = v / unit;
-    return (int64_t)(q - (v % unit < 0));
+    const u128 unit = (u128)1 << bits, size = v < 0 ? -(u128)v : (u128)v, q = size / unit;
+    return v < 0 ? -(int64_t)(q + (q * unit != size)) : (int64_t)q;
 }
 
 enum { ROOM = 64 }; /* coordinates, in whole lines */
@@ -550,7 +551,8 @@ TEST(gains_make_columns_as_long_as_the_first)
             lengths[m] = sqrtl(square += at * at);
         }
         for (uint64_t t = 0; t < n; t++) {
-            const double gained = (double)(lengths[n - 1 - t] * gain[t]) / (1 << TACIT__GAIN_BITS);
+            const double gained =
+                (double)(lengths[n - 1 - t] * (long double)gain[t]) / (1 << TACIT__GAIN_BITS);
             assert_within(gained, (double)lengths[n - 1] * (1 - 2e-6), (double)lengths[n - 1]);
             assert_within(row[t], 0, tacit__blt_row(c, NULL, t + 1) * (1 + 1e-9));
         }

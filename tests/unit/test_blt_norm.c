@@ -1,6 +1,7 @@
 /* The norms of blt sums: closed forms against plain sums, never below where privacy depends on it. */
 #include "support/check.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "sums/blt_norm.h"
@@ -60,7 +61,7 @@ static long double plain(const tacit__blt_coefficients *c, const tacit__shape *s
             else
                 power[j] *= (long double)c->a[j];
             c_n += power[j] > 1e-40L ? power[j] : 0;
-            power[j] = power[j] > 1e-4000L ? power[j] : 0;
+            power[j] = power[j] > LDBL_MIN ? power[j] : 0;
             e_n += ldexpl((long double)c->omega[j], -c->guard) *
                    ((long double)n < memory ? (long double)n : memory);
         }

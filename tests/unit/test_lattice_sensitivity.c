@@ -239,7 +239,8 @@ TEST(with_a_given_sensitivity_nothing_that_is_accepted_is_scaled_back)
     y[0] = (large + 0.501) * step;
     assert_true(distance(x, y, N, 2) <= spec.sensitivity_l2);
     assert_within(placed_apart(&l, x, y, N, 2), 0.99, 1);
-    l.l2_square = (u128)floor((large + 0.52) * (large + 0.52));
+    /* (large + 0.52)^2, in integers */
+    l.l2_square = ((u128)1 << 2 * BITS) + (uint64_t)floor(1.04 * large + 0.27);
     assert_true(placed_apart(&l, x, y, N, 2) > 1.9);
 }
 

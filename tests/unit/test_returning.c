@@ -54,7 +54,7 @@ static void try_all(const grid *g, const tacit__returning *v, size_t at, size_t 
         return;
     for (size_t next = at; next < g->places; next++) {
         pattern[n] = next;
-        try_all(g, v, next + v->apart, pattern, n + 1, best);
+        try_all(g, v, next + (size_t)v->apart, pattern, n + 1, best);
     }
 }
 

@@ -270,7 +270,7 @@ TEST(a_sparse_user_is_the_same_as_one_written_out)
             assert_status(tacit_sum_add_sparse(sparse.sum, 1, &wrong, &(double){0.5}, NULL),
                           TACIT_OUT_OF_BOUND);
         for (uint64_t k = 0; k < USERS; k++) {
-            size_t index[MOST], n = 0, at = random_below(&random, N / MOST);
+            size_t index[MOST], n = 0, at = (size_t)random_below(&random, N / MOST);
             double value[MOST];
             for (size_t i = 0; i < k % (MOST + 1);
                  i++, at += 1 + random_below(&random, N / MOST - 1)) {

@@ -109,7 +109,7 @@ static void try_patterns(const tacit_sum_spec *spec, size_t at, size_t *pattern,
     }
     for (size_t next = at; n < spec->visits && next < spec->users; next++) {
         pattern[n] = next;
-        try_patterns(spec, next + spec->apart, pattern, n + 1, random, worst);
+        try_patterns(spec, next + (size_t)spec->apart, pattern, n + 1, random, worst);
     }
 }
 

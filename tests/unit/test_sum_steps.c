@@ -63,7 +63,7 @@ static void note(void *context, const tacit__passage *p)
         d->noise[p->step][p->offset + i] = p->released[i] - p->exact[i];
         d->exact[p->step][p->offset + i] = p->exact[i];
     }
-    d->steps = p->step + 1;
+    d->steps = (size_t)p->step + 1;
 }
 
 TEST(the_plan_has_as_many_steps_as_there_are_releases)

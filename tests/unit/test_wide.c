@@ -51,7 +51,7 @@ static void check_near(const tacit__wide *x, mpfr_t truth, size_t bits, double l
 /* Any precision, sign and exponent; limbs are often all zeros, all ones, or nearly so. */
 static void random_wide(uint64_t *r, tacit__wide *x, int spread)
 {
-    tacit__wide_init(x, 1 + random_below(r, 500));
+    tacit__wide_init(x, 1 + (size_t)random_below(r, 500));
     x->sign = random_below(r, 2) ? 1 : -1;
     x->exponent = (int64_t)random_below(r, 2 * (uint64_t)spread + 1) - spread;
     for (size_t i = 0; i < x->n; i++) {
@@ -82,7 +82,7 @@ static void check_operation(const char *what, uint64_t *r, operation *op, refere
     to_mpfr(x, a);
     to_mpfr(y, b);
     tacit__wide out, in_a = *a, in_b = *b;
-    tacit__wide_init(&out, 1 + random_below(r, 500));
+    tacit__wide_init(&out, 1 + (size_t)random_below(r, 500));
     op(&out, a, b);
     op(&in_a, &in_a, b);
     op(&in_b, a, &in_b);
@@ -125,7 +125,7 @@ TEST(small_factors_and_divisors_are_right)
     for (int i = 0; i < 2000; i++) {
         tacit__wide a, out;
         random_wide(&r, &a, 300);
-        tacit__wide_init(&out, 1 + random_below(&r, 500));
+        tacit__wide_init(&out, 1 + (size_t)random_below(&r, 500));
         uint32_t b = i % 3 == 0 ? UINT32_MAX : (uint32_t)(random_word(&r) >> (32 + i % 32)) + 1;
         to_mpfr(x, &a);
         tacit__wide_mul_small(&out, &a, b);
