@@ -73,7 +73,8 @@ set(on_postgres
     tls
     tokens
     users
-    visits)
+    visits
+    warm)
 if(TACIT_HAS_POSTGRES AND NOT TACIT_WERROR AND NOT TACIT_SANITIZE)
   foreach(name IN LISTS on_postgres)
     add_test(NAME postgres.${name} COMMAND service_test_${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")

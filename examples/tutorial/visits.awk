@@ -11,7 +11,7 @@ BEGIN {
     seed = 20240101
     split("games garden wine", banner, " ")
     split("DE FR IT", country, " ")
-    print "age,country,banner,chance,click"
+    print "visitor,age,country,banner,chance,click"
     for (i = 0; i < 20000; i++) {
         age = 18 + int(60 * draw())
         place = country[1 + int(3 * draw())]
@@ -20,6 +20,6 @@ BEGIN {
         if (shown == "games" && age < 40) rate = 0.25
         if (shown == "garden" && age >= 55) rate = 0.25
         if (shown == "wine" && place == "FR") rate = 0.2
-        print age "," place "," shown ",0.333333," (draw() < rate ? 1 : 0)
+        print "v" i + 1 "," age "," place "," shown ",0.333333," (draw() < rate ? 1 : 0)
     }
 }

@@ -68,10 +68,18 @@ typedef struct tacit_service_learner {
     tacit_guarantee monitor;  /* of the released mean reward; model none: it is not released */
     tacit_guarantee together; /* what a user pays for both, as /v1/guarantee says */
     const char *const *action_names; /* [n_actions]; NULL: actions have numbers */
-    const char *context; /* named columns, as they were declared; NULL: features are numbers */
-    bool user_required;  /* users without an id are refused */
-    bool log_decisions;  /* the operator keeps a record of decisions, outside the promise */
+    const char *context;    /* named columns, as they were declared; NULL: features are numbers */
+    bool user_required;     /* users without an id are refused */
+    bool log_decisions;     /* the operator keeps a record of decisions, outside the promise */
+    const char *warm_start; /* a log that it is warmed up with, as the file has it; NULL: none */
 } tacit_service_learner;
+
+/* The users of a log, for a learner that has had none. */
+typedef struct tacit_service_log {
+    uint64_t rows;   /* of the log */
+    uint64_t people; /* different ids; as many as rows where the log has none */
+    uint64_t users;  /* rows that the learner learns from: no person more often than they may */
+} tacit_service_log;
 
 /* True if a YAML file has `learners`: it means to describe a service, well or badly. */
 TACIT_API bool tacit_service_is_file(const char *path);
@@ -88,6 +96,11 @@ TACIT_API const tacit_service_learner *tacit_service_file_at(const tacit_service
 TACIT_API TACIT_MUST_USE tacit_status tacit_service_file_monitor(const tacit_service_file *file,
                                                                  size_t i, tacit_plan **out,
                                                                  tacit_error *err);
+/* Reads learner i's log, all of it, and counts its users. BAD_ARGUMENT: the learner has none, or it cannot be
+ * opened; TOO_LARGE: it has more users than the learner may have; else what is wrong with it, by line. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_service_file_log(const tacit_service_file *file,
+                                                             size_t i, tacit_service_log *out,
+                                                             tacit_error *err);
 
 /* --- Tokens: who may do what -------------------------------------------------------------------- */
 

@@ -58,6 +58,14 @@ bool tacit__agent_chosen_only(const char *name)
     return find(name, &family) != NULL && family->chosen_only;
 }
 
+bool tacit__agent_takes_logs(const char *name)
+{
+    static const char once[] = "explore-commit-"; /* the family of a name, see aliases.c */
+    const tacit__family *family;
+    return find(name, &family) != NULL && !family->by_billboard &&
+           strncmp(name, once, sizeof once - 1) != 0;
+}
+
 tacit__printed_place tacit__agent_printed_at(const char *name, tacit_model model)
 {
     const tacit__family *family;

@@ -34,6 +34,10 @@ TACIT_MUST_USE tacit_status tacit__agent_fingerprint(const tacit_agent_request *
 
 /* Whether agents of this kind learn from the features of the chosen action alone, where users bring them. */
 bool tacit__agent_chosen_only(const char *kind);
+/* Whether agents of this kind learn as much from users who acted by another policy than the billboard's:
+ * those do that release who was where, or count it. Others take it from their own plans; and who explores
+ * once, by random actions, takes their users to have done that. */
+bool tacit__agent_takes_logs(const char *kind);
 
 /* Where the paper of this kind prints its noise; "": there is nothing to point to. */
 typedef struct tacit__printed_place {

@@ -59,6 +59,7 @@ static tacit_status check(const tacit_agent_request *q, tacit_error *err)
 
 const tacit__family tacit__family_capri = {
     .rows = &tacit__capri_rows,
+    .by_billboard = true,
     .size = sizeof(capri_agent),
     .check = check,
     .build = build,

@@ -39,6 +39,7 @@ typedef struct tacit__family {
     bool looks_ahead; /* at the state after the last step, in bandit worlds too */
     bool
         chosen_only; /* of the features that users bring, those of the chosen action are looked at */
+    bool by_billboard;    /* its estimates take for granted that users acted by the billboard */
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
     const char *no_pure;  /* the same for delta 0 */
     /* What all requests have in common has been checked: the model is one of the kind's, epsilon

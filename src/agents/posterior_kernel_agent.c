@@ -290,6 +290,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 
 const tacit__family tacit__family_posterior_kernel = {
     .rows = &rows,
+    .by_billboard = true,
     .no_pure = "its noise is Gaussian",
     .size = sizeof(posterior_kernel_agent),
     .build = build,

@@ -104,5 +104,6 @@ static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 const tacit__family tacit__family_posterior_linear = {
     .rows = &rows,
     .size = sizeof(tacit__scored),
+    .by_billboard = true,
     .no_pure = "its noise is Gaussian; lsvi-ucb has delta 0",
     TACIT__SCORED_FAMILY};

@@ -113,6 +113,7 @@ static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 const tacit__family tacit__family_posterior_mixture = {
     .rows = &rows,
+    .by_billboard = true,
     .size = sizeof(posterior_mixture_agent),
     .no_pure = "its noise is Gaussian; ucrl-vtr has delta 0",
     TACIT__SCORED_FAMILY};

@@ -49,6 +49,7 @@ static tacit_status explain_agent(learner *l, tacit_error *err)
     tacit_agent_destroy(agent);
     l->agent.space = cli_space_text(q, l->space);
     l->agent.names = cli_names_text(l->facts, l->names);
+    l->agent.log = l->facts->warm_start;
     l->agent.record = l->facts->log_decisions
                           ? "every decision and what came of it is kept, sealed, for the operator "
                             "(log_decisions): their own record, outside the promise below"
@@ -92,6 +93,8 @@ static void put_learner(tacit__json_writer *to, const learner *l)
     tacit__json_put_count(to, "users", l->facts->request->episodes);
     if (l->facts->log_decisions)
         tacit__json_put_flag(to, "log_decisions", true);
+    if (l->facts->warm_start != NULL)
+        tacit__json_put_string(to, "warm_start", l->facts->warm_start);
     if (l->monitor.explanation != NULL) {
         tacit__json_begin_object(to, "monitor");
         cli_put_findings(to, &l->monitor);

@@ -111,6 +111,8 @@ void cli_findings_print(const cli_findings *f)
         cli_print_wrapped("  space       ", f->space);
     if (f->names != NULL)
         cli_print_wrapped("  names       ", f->names);
+    if (f->log != NULL)
+        (void)printf("  warm start  %s: its users are users of this budget\n", f->log);
     if (f->record != NULL)
         cli_print_wrapped("  record      ", f->record);
     if (e->verdict == TACIT_VERDICT_NOTHING) {

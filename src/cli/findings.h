@@ -13,6 +13,7 @@ typedef struct cli_findings {
     tacit_explanation *explanation; /* to be destroyed */
     const char *space;  /* what was declared of the space, for people; NULL: nothing to say */
     const char *names;  /* the same of what its numbers are called */
+    const char *log;    /* a file: that it is warmed up with; NULL: none */
     const char *record; /* what else is kept of users; NULL: nothing */
 } cli_findings;
 

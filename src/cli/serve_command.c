@@ -15,10 +15,13 @@
 
 typedef struct serve_options {
     const char *file;
-    bool reference, openapi;
+    bool check, reference, openapi;
 } serve_options;
 
 static const tacit__field option_fields[] = {
+    {"check", TACIT__FIELD_FLAG, offsetof(serve_options, check),
+     .help = "read FILE.yaml with its tables and logs, and count the users of the logs;\n"
+             "nothing is opened or written"},
     {"reference", TACIT__FIELD_FLAG, offsetof(serve_options, reference),
      .help = "print the HTTP reference (docs/reference/http.md)"},
     {"openapi", TACIT__FIELD_FLAG, offsetof(serve_options, openapi),
@@ -26,7 +29,7 @@ static const tacit__field option_fields[] = {
     {.name = NULL}};
 
 static const cli_form form = {
-    "usage: tacit serve FILE.yaml\n"
+    "usage: tacit serve FILE.yaml [--check]\n"
     "       tacit serve --reference | --openapi\n"
     "\n"
     "Serves decisions over HTTP, learns from their outcomes, and keeps the privacy guarantee that\n"
@@ -145,6 +148,38 @@ static int serve(const char *file)
     return fenced ? CLI_SYSTEM : CLI_DONE;
 }
 
+/* --- Checking ----------------------------------------------------------------------------------- */
+
+static tacit_status check_learner(const tacit_service_file *f, size_t i, tacit_error *err)
+{
+    const tacit_service_learner *l = tacit_service_file_at(f, i);
+    const unsigned long long limit = l->request->episodes;
+    tacit_service_log log;
+    if (l->warm_start == NULL) {
+        (void)printf("%s: %s, %llu users\n", l->name, l->kind, limit);
+        return TACIT_OK;
+    }
+    tacit_status status = tacit_service_file_log(f, i, &log, err);
+    if (status == TACIT_OK)
+        (void)printf("%s: %s, %llu users; warm start: %s has %llu rows of %llu people, of whom the "
+                     "learner learns %llu times; %llu users are left for those who come\n",
+                     l->name, l->kind, limit, l->warm_start, (unsigned long long)log.rows,
+                     (unsigned long long)log.people, (unsigned long long)log.users,
+                     limit - log.users);
+    return status;
+}
+
+static int check(const char *path)
+{
+    tacit_error err = {0};
+    tacit_service_file *file = NULL;
+    tacit_status status = tacit_service_file_read(path, &file, &err);
+    for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++)
+        status = check_learner(file, i, &err);
+    tacit_service_file_destroy(file);
+    return status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);
+}
+
 int cli_serve(int argc, char **argv)
 {
     serve_options o = {0};
@@ -157,5 +192,5 @@ int cli_serve(int argc, char **argv)
         return print_text(tacit_service_openapi());
     code = cli_read_argument(argc, argv, "no service is given, expected FILE.yaml", "service",
                              &o.file);
-    return code == CLI_DONE ? serve(o.file) : code;
+    return code != CLI_DONE ? code : o.check ? check(o.file) : serve(o.file);
 }

@@ -27,6 +27,12 @@ typedef struct tacit__learner_config {
         tacit__columns_list *columns; /* owned; NULL: features have no names */
         bool intercept, unit;
     } context;
+    struct {
+        const char *file; /* a log to warm up with; NULL: none */
+        int line;
+        const char *state, *action, *reward, *propensity, *user; /* columns; NULL: by their names */
+        const char *missing;
+    } warm;
     bool user_required;      /* who gives no `user` is refused */
     bool log_decisions;      /* the operator keeps a record of them */
     size_t per_user;         /* features of one situation; 0: states are numbered */

@@ -164,6 +164,13 @@ tacit_status tacit_service_file_monitor(const tacit_service_file *file, size_t i
     return refuse(err);
 }
 
+tacit_status tacit_service_file_log(const tacit_service_file *file, size_t i,
+                                    tacit_service_log *out, tacit_error *err)
+{
+    (void)file, (void)i, (void)out;
+    return refuse(err);
+}
+
 tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_line_fn *each,
                                    void *context, tacit_error *err)
 {

@@ -230,6 +230,13 @@ static tacit_status apply_outer(tacit__job *job, tacit__vault *vault, tacit_erro
     return outer->apply(outer, vault, err);
 }
 
+static void expect_outer(tacit__job *job, tacit__vault *vault)
+{
+    tacit__job *outer = ((waiting *)job)->outer;
+    if (outer->expect != NULL)
+        outer->expect(outer, vault);
+}
+
 static void wake(tacit__job *job, tacit_status status)
 {
     waiting *w = (waiting *)job;
@@ -243,7 +250,9 @@ static void wake(tacit__job *job, tacit_status status)
 tacit_status tacit__committer_wait(tacit__committer *c, tacit__job *job)
 {
     TACIT__REQUIRE(job->apply != NULL);
-    waiting w = {.job = {.apply = apply_outer, .done = wake, .bulk = job->bulk}, .outer = job};
+    waiting w = {
+        .job = {.apply = apply_outer, .expect = expect_outer, .done = wake, .bulk = job->bulk},
+        .outer = job};
     (void)pthread_mutex_init(&w.lock, NULL);
     (void)pthread_cond_init(&w.news, NULL);
     tacit__committer_post(c, &w.job);

@@ -14,6 +14,7 @@
 #include "lab/yaml_fields.h"
 #include "serve/config_learner.h"
 #include "serve/room.h"
+#include "serve/warm_log.h"
 #include "store/service_store.h"
 
 typedef tacit__service_config config;
@@ -297,6 +298,8 @@ tacit_status tacit__service_config_open(tacit__service_config *c, tacit_error *e
     for (size_t i = 0; i < c->n_learners && status == TACIT_OK; i++)
         if ((status = tacit__space_open(&c->learners[i], err)) == TACIT_OK)
             status = tacit__room_check(&c->learners[i], err);
+    for (size_t i = 0; i < c->n_learners && status == TACIT_OK; i++)
+        status = tacit__warm_log_check(&c->learners[i], err);
     return status;
 }
 

@@ -20,6 +20,22 @@ static const tacit__field learner_fields[] = {
      .high = 1000000},
     {"monitor", TACIT__FIELD_OTHER, .parse = NULL},
     {"log_decisions", TACIT__FIELD_FLAG, .offset = offsetof(tacit__learner_config, log_decisions)},
+    {"warm_start", TACIT__FIELD_OTHER, .parse = NULL},
+    {.name = NULL}};
+
+static const tacit__field warm_fields[] = {
+    {"file", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, warm.file), .low = 1, .high = 1024,
+     .example = "file: log.csv"},
+    {"state", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, warm.state), .low = 1,
+     .high = 256},
+    {"action", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, warm.action), .low = 1,
+     .high = 256},
+    {"reward", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, warm.reward), .low = 1,
+     .high = 256},
+    {"propensity", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, warm.propensity), .low = 1,
+     .high = 256},
+    {"user", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, warm.user), .low = 1, .high = 256},
+    {"missing", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, warm.missing), .high = 256},
     {.name = NULL}};
 
 typedef struct monitor {
@@ -117,6 +133,21 @@ static tacit_status read_monitor(const config *c, const tacit__node *learner,
     return TACIT_OK;
 }
 
+/* warm_start: log.csv, or a map that names its columns. */
+static tacit_status read_warm(const config *c, const tacit__node *learner, tacit__learner_config *l,
+                              tacit_error *err)
+{
+    const tacit__node *node = tacit__node_get(learner, "warm_start");
+    if (node == NULL)
+        return TACIT_OK;
+    l->warm.line = node->line;
+    l->warm.missing = "";
+    if (node->kind != TACIT__MAP)
+        return tacit__node_read(c->yaml, node, &warm_fields[0], l, err);
+    TRY(tacit__map_check(c->yaml, node, "warm_start", warm_fields, err));
+    return tacit__map_read(c->yaml, node, warm_fields, l, err);
+}
+
 /* What the server can only do where it sees what users tell. */
 static tacit_status check_local(const config *c, const tacit__node *learner,
                                 const tacit__learner_config *l, tacit_error *err)
@@ -136,6 +167,10 @@ static tacit_status check_local(const config *c, const tacit__node *learner,
                                 TACIT_UNSUPPORTED,
                                 "log_decisions is for models joint and none; of a local learner "
                                 "the service sees neither decisions nor what came of them");
+    if (l->warm.file != NULL)
+        return tacit__yaml_fail(c->yaml, l->warm.line, err, TACIT_UNSUPPORTED,
+                                "warm_start is for models joint and none: a log has users' data "
+                                "in the clear, and nobody who runs a local learner may see them");
     if (l->user_required)
         return tacit__yaml_fail(c->yaml, tacit__node_get(space, "user")->line, err,
                                 TACIT_UNSUPPORTED,
@@ -175,6 +210,8 @@ tacit_status tacit__learner_config_read(const tacit__service_config *c, const ta
         status = tacit__space_read(c->yaml, tacit__node_get(node, "space"), l, err);
     if (status == TACIT_OK)
         status = read_agent(c, node, l, err);
+    if (status == TACIT_OK)
+        status = read_warm(c, node, l, err);
     if (status == TACIT_OK)
         status = check_local(c, node, l, err);
     if (status == TACIT_OK)

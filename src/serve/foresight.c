@@ -116,7 +116,8 @@ static void unpack_and_apply(tacit_service *s, const uint8_t news[TACIT__NEWS_BY
 
 void tacit__foresight_hear(void *service, const uint8_t news[TACIT__NEWS_BYTES])
 {
-    unpack_and_apply(service, news);
+    if (((const tacit_service *)service)->foresight != NULL)
+        unpack_and_apply(service, news);
 }
 
 /* --- What the database has ------------------------------------------------------------------------ */
@@ -319,4 +320,13 @@ void tacit__foresight_done(tacit__request *r)
 {
     for (size_t i = 0; i < r->n_news; i++)
         unpack_and_apply(r->service, r->news[i]);
+}
+
+void tacit__foresight_note_logged(const uint8_t person[TACIT__VAULT_KEY],
+                                  const uint8_t key[TACIT__VAULT_KEY], tacit__vault *vault,
+                                  uint8_t news[TACIT__NEWS_BYTES])
+{
+    const change c = {TACIT__ROSTER_PUT, {person_name(person), episode_mark(key), 0}};
+    pack(&c, news);
+    tacit__vault_tell(vault, news);
 }

@@ -44,4 +44,10 @@ typedef struct tacit__stage {
 void tacit__foresight_note(tacit__request *r, tacit__vault *vault, const tacit__stage *stage);
 void tacit__foresight_done(tacit__request *r);
 
+/* A person of a log, by the transaction that takes them under this name: into `news`, which others are told.
+ * They are known here with tacit__foresight_hear when it is on disk. */
+void tacit__foresight_note_logged(const uint8_t person[TACIT__VAULT_KEY],
+                                  const uint8_t key[TACIT__VAULT_KEY], tacit__vault *vault,
+                                  uint8_t news[TACIT__NEWS_BYTES]);
+
 #endif

@@ -1,12 +1,14 @@
 /* Alive and ready. /healthz is for what starts the process again when it is dead; a process that answers
  * is not, whatever its disk does, and starting it again would only take away the decisions that it still
  * makes. /readyz is for what sends requests: it says 503 while observations cannot be kept or learned
- * from. What was wrong with the store is tried again every second (serve/sweeper.c). */
+ * from, and while a learner is warmed up, since it will soon decide better. What was wrong with the store
+ * is tried again every second (serve/sweeper.c). */
 #include "serve/health.h"
 
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 #include "serve/sweeper.h"
+#include "serve/warm.h"
 
 static const struct {
     tacit__trouble bit;
@@ -14,6 +16,7 @@ static const struct {
 } troubles[] = {{TACIT__TROUBLE_FAILING, "failing"},
                 {TACIT__TROUBLE_STORE, NULL},
                 {TACIT__TROUBLE_LEARNER, "learner"},
+                {TACIT__TROUBLE_WARMING, "warming_up"},
                 {TACIT__TROUBLE_STOPPING, "stopping"}};
 enum { N_TROUBLES = sizeof troubles / sizeof *troubles };
 
@@ -34,6 +37,8 @@ unsigned tacit__health_check(const tacit_service *s)
     for (size_t i = 0; i < s->config.n_learners; i++)
         if (tacit__learner_figures_of(s->learners[i]).failed)
             all |= TACIT__TROUBLE_LEARNER;
+    if (tacit__warm_is_going_on(s))
+        all |= TACIT__TROUBLE_WARMING;
     if (atomic_load(&s->stopping))
         all |= TACIT__TROUBLE_STOPPING;
     return all;

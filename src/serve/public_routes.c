@@ -85,6 +85,20 @@ static bool put_lives(tacit_service *s, const tacit__learner *l, bool cost, taci
     return status == TACIT_OK;
 }
 
+/* Users of a log are users like all others; how many they are is told as well. */
+static void put_warm(tacit_service *s, const tacit__learner *l, tacit__text *out)
+{
+    tacit__vault_warm w;
+    bool found = false;
+    pthread_mutex_lock(&s->reader_lock);
+    tacit_status status = tacit__vault_find_warm(s->reader, tacit__learner_id(l), &found, &w, NULL);
+    pthread_mutex_unlock(&s->reader_lock);
+    if (status == TACIT_OK && found)
+        tacit__text_print(out, ",\"warm_start\":{\"rows\":%llu,\"taken\":%llu,\"users\":%llu}",
+                          (unsigned long long)w.rows, (unsigned long long)w.taken,
+                          (unsigned long long)w.learned);
+}
+
 bool tacit__handle_ledger(tacit__request *r)
 {
     tacit__learner *l = tacit__service_choose(r, NULL);
@@ -107,6 +121,7 @@ bool tacit__handle_ledger(tacit__request *r)
         return true;
     }
     tacit__text_put(&r->answer, "]");
+    put_warm(r->service, l, &r->answer);
     if (c->request.guarantee.model == TACIT_MODEL_LOCAL)
         tacit__text_put(
             &r->answer,

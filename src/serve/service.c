@@ -18,6 +18,7 @@
 #include "serve/readings.h"
 #include "serve/routes.h"
 #include "serve/sweeper.h"
+#include "serve/warm.h"
 
 tacit__learner *tacit__service_learner(const tacit_service *s, const char *name)
 {
@@ -167,6 +168,8 @@ static tacit_status start_threads(tacit_service *s, tacit_error *err)
         status = tacit__keeper_start(s, err);
     if (status == TACIT_OK)
         status = tacit__sweeper_start(s, err);
+    if (status == TACIT_OK)
+        status = tacit__warm_start(s, err);
     return status;
 }
 
@@ -228,6 +231,8 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
                              "demo: yes needs the client for browsers, which this tacit was built "
                              "without; run make wasm, then make");
     if (status == TACIT_OK)
+        status = tacit__warm_open(s, options->credentials, err);
+    if (status == TACIT_OK)
         status = open_store(s, options->credentials, err);
     if (status == TACIT_OK)
         status = tacit__access_read(s, err);
@@ -277,6 +282,7 @@ void tacit_service_close(tacit_service *s)
         tacit__service_log(s, TACIT__INFO, "stop", "stopping");
     atomic_store(&s->stopping, true);
     tacit__http_stop(s); /* no new requests; those that wait for the committer get their answers */
+    tacit__warm_stop(s);
     tacit__keeper_stop(s);
     tacit__sweeper_stop(s);
     for (size_t i = 0; i < s->config.n_learners; i++) {
@@ -295,6 +301,7 @@ void tacit_service_close(tacit_service *s)
     (void)pthread_mutex_destroy(&s->guarantee_lock);
     (void)pthread_mutex_destroy(&s->stop_lock);
     (void)pthread_cond_destroy(&s->stop_news);
+    tacit__warm_close(s);
     tacit__service_config_free(&s->config);
     tacit__free_secret(s, sizeof *s);
 }

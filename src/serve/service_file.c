@@ -8,6 +8,7 @@
 #include "curate/monitor.h"
 #include "serve/config.h"
 #include "serve/describe.h"
+#include "serve/warm.h"
 
 struct tacit_service_file {
     tacit__service_config config;
@@ -51,7 +52,8 @@ tacit_status tacit_service_file_read(const char *path, tacit_service_file **out,
                                     .action_names = c->learners[i].action_names,
                                     .context = c->learners[i].context.text,
                                     .user_required = c->learners[i].user_required,
-                                    .log_decisions = c->learners[i].log_decisions};
+                                    .log_decisions = c->learners[i].log_decisions,
+                                    .warm_start = c->learners[i].warm.file};
     if (status != TACIT_OK) {
         tacit_service_file_destroy(f);
         return status;
@@ -101,5 +103,23 @@ tacit_status tacit_service_file_monitor(const tacit_service_file *f, size_t i, t
             TACIT_OK)
         (void)tacit__fail_plain(err, status);
     tacit__monitor_destroy(monitor);
+    return status;
+}
+
+tacit_status tacit_service_file_log(const tacit_service_file *f, size_t i, tacit_service_log *out,
+                                    tacit_error *err)
+{
+    if (f == NULL || out == NULL || i >= f->config.n_learners ||
+        f->config.learners[i].warm.file == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit__warm_log log;
+    bool there;
+    const tacit__learner_config *c = &f->config.learners[i];
+    tacit_status status = tacit__warm_log_open(&log, c, &there, err);
+    if (status == TACIT_OK)
+        status = tacit__warm_log_count(&log, out, err);
+    if (status == TACIT_OK)
+        status = tacit__warm_check_budget(c, out, 0, err);
+    tacit__warm_log_close(&log);
     return status;
 }

@@ -277,12 +277,19 @@ static const tacit__object_shape lives = {
          "the number of lines in which the store may have continued: 1, plus 1 for each adoption"},
         {"adoptions", "[Adoption]", REQUIRED, "all of them"})};
 
+static const tacit__object_shape warm_start = {
+    "WarmStart", "How far a learner was warmed up with a log.",
+    FIELDS({"rows", "count", REQUIRED, "of the log"}, {"taken", "count", REQUIRED, "of these"},
+           {"users", "count", REQUIRED, "of those taken, users that the learner learns from"})};
+
 static const tacit__object_shape ledger = {
     "Ledger", "What was released, what it cost, and what is left.",
     FIELDS({"learner", "text", REQUIRED, "its name"}, {"...", "About", REQUIRED, ""},
            {"...", "Costs", REQUIRED, ""}, {"...", "Figures", REQUIRED, ""},
            {"releases", "[Passed]", REQUIRED, "by the learner, then by its monitor"},
            {"...", "Lives", REQUIRED, ""},
+           {"warm_start", "WarmStart", OPTIONAL,
+            "present if users of a log were taken; they are among `accepted`"},
            {"note", "text", OPTIONAL, "for local learners: what is counted"})};
 
 static const tacit__object_shape release = {
@@ -332,7 +339,8 @@ static const tacit__object_shape history = {
     FIELDS({"learner", "text", REQUIRED, "its name"},
            {"points", "[Point]", REQUIRED, "at most 1,000, in the order of users"})};
 
-#define REASONS "'failing' | 'copy' | 'behind' | 'unsound' | 'fenced' | 'learner' | 'stopping'"
+#define REASONS                                                                                    \
+    "'failing' | 'copy' | 'behind' | 'unsound' | 'fenced' | 'learner' | 'warming_up' | 'stopping'"
 
 static const tacit__object_shape health = {
     "Health", "Whether the service is alive.",
@@ -346,7 +354,8 @@ static const tacit__object_shape readiness = {
             "`failing`: the store cannot be written; `copy`: the store is a copy; `behind`: it "
             "went back, or its mark is missing; `unsound`: its counts do not add up; `fenced`: "
             "another server took it over (with these four no learner learns); `learner`: a learner "
-            "failed; `stopping`: the service is stopping"})};
+            "failed; `warming_up`: users of a log are still to come (warm_start); `stopping`: the "
+            "service is stopping"})};
 
 static const tacit__object_shape problem = {
     "Problem", "Why a request was refused.",
@@ -370,6 +379,7 @@ const tacit__object_shape *const tacit__shapes[] = {&tacit__shape_new_episode,
                                                     &billboard,
                                                     &learners,
                                                     &learner,
+                                                    &warm_start,
                                                     &ledger,
                                                     &passed,
                                                     &lives,

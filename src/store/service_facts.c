@@ -11,6 +11,7 @@
  *     behind      a database that went back; place: where it is; unsafe: it was served without fsync
  *                 (postgres_line.c, postgres_store.c)
  *     unmarked    the mark outside is still to be written
+ *     warm:ID     how far a learner was warmed up with a log (service_warm.c)
  *     proof       of all of them, the adoptions and the learners (service_proof.c)
  *
  * The master key seals only the data keys, so it can be changed. Clients hold tickets and names of

@@ -2,6 +2,7 @@
 #include "worlds/columns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -241,6 +242,35 @@ bool tacit__column_encode(const tacit__column *c, tacit__span value, bool missin
         return false;
     tacit__column_encode_number(c, x, features);
     return true;
+}
+
+/* --- Files --------------------------------------------------------------------------------------- */
+
+tacit_status tacit__columns_locate(const tacit__csv *header, const tacit__declaration *d,
+                                   tacit__span name, size_t *field, tacit_error *err)
+{
+    char shown[TACIT__SHOWN], list[160] = "";
+    size_t found = 0, used = 0;
+    for (size_t i = 0; i < header->n_fields; i++)
+        if (header->field[i].size == name.size &&
+            memcmp(header->field[i].text, name.text, name.size) == 0) {
+            *field = i;
+            found++;
+        }
+    if (found == 1)
+        return TACIT_OK;
+    if (found > 1)
+        return tacit__fail_at(err, TACIT_SYNTAX, header->name, 1, "two columns are called '%s'",
+                              tacit__span_format(name, shown));
+    for (size_t i = 0; i < header->n_fields && used + 48 < sizeof list; i++) {
+        char one[TACIT__SHOWN];
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
+                                 tacit__span_format(header->field[i], one));
+    }
+    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, d->file, d->line,
+                          "%s: %.60s has no column '%s'; there are %s%s", d->key, header->name,
+                          tacit__span_format(name, shown), list,
+                          used + 48 >= sizeof list ? ", ..." : "");
 }
 
 /* --- People -------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "worlds/text_file.h"
+#include "worlds/csv.h"
 
 enum { TACIT__MAX_COLUMNS = 256, TACIT__MAX_CATEGORIES = 4096 };
 
@@ -65,6 +65,13 @@ size_t tacit__columns_arrange(tacit__columns_list *columns, bool intercept);
  * 1 long. With `unit` each person is scaled to length 1, else everybody by the same factor. */
 void tacit__columns_finish(const tacit__columns_list *columns, bool intercept, bool unit,
                            double *features);
+
+/* The place of a column in a header, whose fields are those of the line now; the declaration is where the
+ * name comes from. */
+TACIT_MUST_USE tacit_status tacit__columns_locate(const tacit__csv *header,
+                                                  const tacit__declaration *declaration,
+                                                  tacit__span name, size_t *field,
+                                                  tacit_error *err);
 
 bool tacit__span_is(tacit__span span, const char *text);
 

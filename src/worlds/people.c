@@ -30,34 +30,6 @@ static bool is_missing(const reader *r, tacit__span value)
 
 /* --- Columns ------------------------------------------------------------------------------------- */
 
-/* The place of a column in the header, the line that is split now. */
-static tacit_status locate(const reader *r, const tacit__declaration *d, tacit__span name,
-                           size_t *field, tacit_error *err)
-{
-    char shown[TACIT__SHOWN], list[160] = "";
-    size_t found = 0, used = 0;
-    for (size_t i = 0; i < r->csv.n_fields; i++)
-        if (r->csv.field[i].size == name.size &&
-            memcmp(r->csv.field[i].text, name.text, name.size) == 0) {
-            *field = i;
-            found++;
-        }
-    if (found == 1)
-        return TACIT_OK;
-    if (found > 1)
-        return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 1, "two columns are called '%s'",
-                              tacit__span_format(name, shown));
-    for (size_t i = 0; i < r->csv.n_fields && used + 48 < sizeof list; i++) {
-        char one[TACIT__SHOWN];
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
-                                 tacit__span_format(r->csv.field[i], one));
-    }
-    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, d->file, d->line,
-                          "%s: %.60s has no column '%s'; there are %s%s", d->key, r->source->name,
-                          tacit__span_format(name, shown), list,
-                          used + 48 >= sizeof list ? ", ..." : "");
-}
-
 static tacit_status one_column(reader *r, const tacit__declaration *d, tacit__columns_list *out,
                                tacit_error *err)
 {
@@ -66,7 +38,7 @@ static tacit_status one_column(reader *r, const tacit__declaration *d, tacit__co
         status = tacit__fail_at(err, TACIT_BAD_ARGUMENT, d->file, d->line,
                                 "%s has %zu columns, expected one", d->key, out->n);
     if (status == TACIT_OK)
-        status = locate(r, d, out->column[0].name, &out->column[0].field, err);
+        status = tacit__columns_locate(&r->csv, d, out->column[0].name, &out->column[0].field, err);
     return status;
 }
 
@@ -88,7 +60,8 @@ static tacit_status find_logged(reader *r, tacit_error *err)
         return TACIT_OK;
     }
     r->propensity = 0;
-    return locate(r, p, (tacit__span){p->text, strlen(p->text)}, &r->propensity_field, err);
+    return tacit__columns_locate(&r->csv, p, (tacit__span){p->text, strlen(p->text)},
+                                 &r->propensity_field, err);
 }
 
 static tacit_status find_columns(reader *r, tacit_error *err)
@@ -97,8 +70,8 @@ static tacit_status find_columns(reader *r, tacit_error *err)
     bool labelled = s->label.text[0] != '\0';
     tacit_status status = tacit__columns_read(&s->context, &r->context, err);
     for (size_t i = 0; i < r->context.n && status == TACIT_OK; i++)
-        status =
-            locate(r, &s->context, r->context.column[i].name, &r->context.column[i].field, err);
+        status = tacit__columns_locate(&r->csv, &s->context, r->context.column[i].name,
+                                       &r->context.column[i].field, err);
     if (status == TACIT_OK && r->context.n == 0 && !s->intercept)
         status = tacit__fail_at(err, TACIT_BAD_ARGUMENT, s->context.file, s->context.line,
                                 "context names no column and there is no intercept");

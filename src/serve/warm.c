@@ -1,0 +1,497 @@
+/* See serve/warm.h. */
+#include "serve/warm.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "base/wait.h"
+#include "serve/episode.h"
+#include "serve/foresight.h"
+#include "serve/joint.h"
+#include "serve/key.h"
+#include "serve/record.h"
+#include "serve/service_inside.h"
+
+enum {
+    PORTION = 256,           /* rows in one transaction, */
+    PORTION_BYTES = 1 << 20, /* unless they are large: requests wait for one portion at most */
+    FOLLOW_MS = 100,         /* between two looks at what another process feeds */
+    RETRY_MS = 500
+};
+
+/* One learner's log. */
+typedef struct warming {
+    bool wanted; /* there are, or may be, rows to come */
+    tacit__warm_log log;
+    tacit_service_log counts;
+    uint8_t digest[TACIT__KEY_BYTES];
+} warming;
+
+struct tacit__warm {
+    pthread_t thread;
+    bool started;
+    atomic_bool stop, going_on;
+    warming learners[TACIT__MAX_LEARNERS];
+};
+
+/* --- Before the store is opened ------------------------------------------------------------------- */
+
+tacit_status tacit__warm_check_budget(const tacit__learner_config *c, const tacit_service_log *log,
+                                      uint64_t accepted, tacit_error *err)
+{
+    const uint64_t limit = c->request.episodes, left = limit > accepted ? limit - accepted : 0;
+    if (log->users <= left)
+        return TACIT_OK;
+    return tacit__fail_at(
+        err, TACIT_TOO_LARGE, c->request.file, (size_t)c->warm.line,
+        "%.200s has %llu users to learn from, but there is room for %llu of the %llu users of "
+        "learner '%s'; a learner that is new can have more users, or shorten the log",
+        c->warm.file, (unsigned long long)log->users, (unsigned long long)left,
+        (unsigned long long)limit, c->name);
+}
+
+/* What the store says of a learner's log before; *accepted are its users. */
+static tacit_status find_past(tacit__vault *vault, const char *name, bool *found,
+                              tacit__vault_warm *warm, uint64_t *accepted, tacit_error *err)
+{
+    tacit__vault_learner row;
+    *accepted = 0;
+    TRY(tacit__vault_find_learner(vault, name, found, &row, NULL, NULL, err));
+    if (!*found)
+        return TACIT_OK;
+    *accepted = row.accepted;
+    return tacit__vault_find_warm(vault, row.id, found, warm, err);
+}
+
+/* A learner that had all of its log needs it no longer: it may be gone, and what changed in it is not
+ * learned. */
+static void note_past(tacit_service *s, const tacit__learner_config *c,
+                      const tacit__vault_warm *past, bool there, bool same)
+{
+    if (there && !same)
+        tacit__service_log(s, TACIT__WARNING, "learner",
+                           "learner %s was warmed up with %llu rows of another log than %.200s is "
+                           "now; what changed is ignored: new users come by observe, or to a "
+                           "learner of another name",
+                           c->name, (unsigned long long)past->rows, c->warm.file);
+}
+
+static tacit_status prepare(tacit_service *s, tacit__vault *vault, const tacit__learner_config *c,
+                            warming *w, tacit_error *err)
+{
+    tacit__vault_warm past = {0};
+    bool found = false, there = false, same = false;
+    uint64_t accepted = 0;
+    if (vault != NULL)
+        TRY(find_past(vault, c->name, &found, &past, &accepted, err));
+    tacit_status status = tacit__warm_log_open(&w->log, c, &there, err);
+    if (found && there && status == TACIT_OK) {
+        tacit__warm_log_digest(&w->log, tacit__vault_key(vault, TACIT__VAULT_PEOPLE), w->digest);
+        same = tacit__same_bytes(w->digest, past.digest, sizeof past.digest);
+    }
+    if (found && past.taken == past.rows) {
+        note_past(s, c, &past, there, same);
+        tacit__warm_log_close(&w->log);
+        return TACIT_OK;
+    }
+    if (status == TACIT_OK && found && !same)
+        status = tacit__fail_at(
+            err, TACIT_WRONG_PLAN, c->request.file, (size_t)c->warm.line,
+            "%.200s is another log than learner '%s' was being warmed up with when it stopped "
+            "after %llu of %llu rows; put that one back, or take warm_start out to go on without "
+            "the rest of it",
+            c->warm.file, c->name, (unsigned long long)past.taken, (unsigned long long)past.rows);
+    if (status == TACIT_OK)
+        status = tacit__warm_log_count(&w->log, &w->counts, err);
+    if (status == TACIT_OK && !found)
+        status = tacit__warm_check_budget(c, &w->counts, accepted, err);
+    w->wanted = status == TACIT_OK;
+    return status;
+}
+
+/* NULL: there is no store yet, or none that can be read; what is wrong with it is found when it is opened to
+ * serve. */
+static tacit__vault *look_into_store(tacit_service *s, const char *credentials)
+{
+    tacit__key key;
+    tacit__vault *vault = NULL;
+    if (tacit__key_open(&s->config, credentials, false, TACIT__VAULT_READ, &key, &vault, NULL) !=
+        TACIT_OK)
+        vault = NULL;
+    tacit__wipe(&key, sizeof key);
+    return vault;
+}
+
+tacit_status tacit__warm_open(tacit_service *s, const char *credentials, tacit_error *err)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < s->config.n_learners; i++)
+        wanted = wanted || s->config.learners[i].warm.file != NULL;
+    if (!wanted)
+        return TACIT_OK;
+    s->warm = tacit__alloc(1, sizeof *s->warm);
+    if (s->warm == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__vault *vault = look_into_store(s, credentials);
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++)
+        if (s->config.learners[i].warm.file != NULL)
+            status = prepare(s, vault, &s->config.learners[i], &s->warm->learners[i], err);
+    tacit__vault_close(vault);
+    return status;
+}
+
+/* --- Some rows ------------------------------------------------------------------------------------ */
+
+typedef struct row {
+    uint8_t key[TACIT__VAULT_KEY], person[TACIT__VAULT_KEY];
+    bool has_person, is_over; /* over: they have had all visits, and the others are told */
+    uint8_t news[TACIT__NEWS_BYTES];
+} row;
+
+/* Rows that are taken by one transaction. */
+typedef struct portion {
+    tacit__job job;
+    const tacit_service *service;
+    const tacit__learner_config *config;
+    int64_t learner;
+    const warming *of;
+    uint64_t first, n; /* rows of the log */
+    row rows[PORTION];
+    size_t episode, extra; /* bytes of each: as stored, and all actions' features for the record */
+    uint8_t *episodes;     /* [n][episode + extra], aligned */
+    /* what came of it */
+    tacit__vault_warm after;
+    uint64_t learned, newcomers;
+    bool closed, changed;
+} portion;
+
+static size_t stride(const portion *p)
+{
+    return (p->episode + 7) / 8 * 8 + p->extra;
+}
+
+static void name_row(const warming *w, const uint8_t *key, int64_t learner, uint64_t number,
+                     uint8_t out[TACIT__VAULT_KEY])
+{
+    struct {
+        char what[16];
+        int64_t learner;
+        uint64_t number;
+        uint8_t digest[TACIT__KEY_BYTES];
+    } all = {.what = "warm start", .learner = learner, .number = number};
+    memcpy(all.digest, w->digest, sizeof all.digest);
+    tacit__keyed_hash(key, &all, sizeof all, out, TACIT__VAULT_KEY);
+}
+
+/* A user of the log as one who was observed. */
+static void fill_row(portion *p, size_t i, const tacit__warm_log *log,
+                     const tacit__logged_user *user)
+{
+    const tacit__learner_config *c = p->config;
+    const uint8_t *key = p->service->key_person;
+    uint8_t *bytes = p->episodes + i * stride(p), place[1] = {0}, *packed = place;
+    tacit__episode e = tacit__episode_view(c, bytes);
+    const char *field;
+    /* the place is packed where it will stand: with one step it is the first */
+    if (c->per_user > 0) {
+        packed = e.places;
+        tacit__place_pack(c, log->features, user->action, packed);
+    }
+    if (p->extra > 0)
+        memcpy(bytes + stride(p) - p->extra, log->features, p->extra);
+    const tacit__observation told = {.state = user->state,
+                                     .action = user->action,
+                                     .place = packed,
+                                     .has_reward = true,
+                                     .reward = user->reward,
+                                     .trail = {.probability = user->propensity}};
+    TACIT__REQUIRE(tacit__episode_add(&e, &told, &field) && tacit__episode_is_finished(&e));
+    name_row(p->of, key, p->learner, p->first + i, p->rows[i].key);
+    p->rows[i].has_person = user->id.size > 0;
+    if (p->rows[i].has_person) {
+        char id[TACIT__MAX_USER + 1] = {0};
+        memcpy(id, user->id.text, user->id.size);
+        tacit__joint_hash_user(p->service, p->learner, id, p->rows[i].person);
+        tacit__wipe(id, sizeof id);
+    }
+}
+
+static void expect(tacit__job *job, tacit__vault *vault)
+{
+    const portion *p = (const portion *)job;
+    for (size_t i = 0; i < p->n; i++)
+        tacit__vault_expect_user(vault, p->learner, p->rows[i].key,
+                                 p->rows[i].has_person ? p->rows[i].person : NULL, NULL,
+                                 p->config->request.visits > 1);
+}
+
+static tacit_status take_row(portion *p, size_t i, tacit__vault *vault, tacit_error *err)
+{
+    row *r = &p->rows[i];
+    uint8_t *bytes = p->episodes + i * stride(p);
+    const uint64_t visits = p->config->request.visits;
+    tacit__vault_answer verdict = TACIT__VAULT_TAKEN, answer;
+    uint64_t before = 0;
+    r->is_over = false;
+    if (visits > 1)
+        TRY(tacit__vault_judge(vault, p->learner, r->person, &verdict, &before, err));
+    TRY(tacit__vault_add_user(vault, p->learner, r->key, r->has_person ? r->person : NULL, NULL,
+                              bytes, p->episode, &answer, err));
+    if (answer != TACIT__VAULT_TAKEN)
+        return TACIT_OK;
+    p->learned++;
+    p->newcomers += visits > 1 && before == 0;
+    r->is_over = r->has_person && before + 1 >= visits;
+    if (r->is_over)
+        tacit__foresight_note_logged(r->person, r->key, vault, r->news);
+    if (!p->config->log_decisions)
+        return TACIT_OK;
+    const tacit__episode e = tacit__episode_view(p->config, bytes);
+    return tacit__record_save(
+        vault, p->learner, &e,
+        p->extra > 0 ? (const double *)(const void *)(bytes + stride(p) - p->extra) : NULL, err);
+}
+
+static tacit_status note(const portion *p, tacit__vault *vault, tacit_error *err)
+{
+    const tacit__vault_warm *w = &p->after;
+    if (p->first == 0)
+        TRY(tacit__vault_event(vault, err, "warm start of learner %s: a log of %llu rows",
+                               p->config->name, (unsigned long long)w->rows));
+    if (w->taken < w->rows)
+        return TACIT_OK;
+    return tacit__vault_event(vault, err, "learner %s is warmed up: %llu users of a log of %llu",
+                              p->config->name, (unsigned long long)w->learned,
+                              (unsigned long long)w->rows);
+}
+
+/* Takes the rows, if they are the next ones; else says which are. */
+static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    portion *p = (portion *)job;
+    tacit__vault_warm now = {.rows = p->of->counts.rows};
+    bool found = false;
+    p->learned = p->newcomers = 0;
+    p->closed = tacit__vault_standing(vault) != TACIT__STANDING_FINE;
+    memcpy(now.digest, p->of->digest, sizeof now.digest);
+    TRY(tacit__vault_find_warm(vault, p->learner, &found, &now, err));
+    p->after = now;
+    p->changed = !tacit__same_bytes(now.digest, p->of->digest, sizeof now.digest);
+    if (p->closed || p->changed || now.taken != p->first)
+        return TACIT_OK;
+    for (size_t i = 0; i < p->n; i++)
+        TRY(take_row(p, i, vault, err));
+    p->after.taken += p->n;
+    p->after.learned += p->learned;
+    TRY(tacit__vault_save_warm(vault, p->learner, &p->after, err));
+    return note(p, vault, err);
+}
+
+/* --- The thread ----------------------------------------------------------------------------------- */
+
+/* False: it is to stop. */
+static bool pause_ms(tacit_service *s, double ms)
+{
+    pthread_mutex_lock(&s->stop_lock);
+    if (!atomic_load(&s->warm->stop))
+        (void)tacit__wait_ms(&s->stop_news, &s->stop_lock, ms);
+    pthread_mutex_unlock(&s->stop_lock);
+    return !atomic_load(&s->warm->stop);
+}
+
+static tacit_status read_rows(portion *p, tacit__warm_log *log, tacit_error *err)
+{
+    size_t most = PORTION_BYTES / stride(p);
+    most = most < 1 ? 1 : most > PORTION ? PORTION : most;
+    tacit__logged_user user;
+    bool more = true;
+    memset(p->episodes, 0, most * stride(p));
+    p->first = log->row;
+    for (p->n = 0; p->n < most; p->n++) {
+        TRY(tacit__warm_log_next(log, &more, &user, err));
+        if (!more)
+            break;
+        fill_row(p, p->n, log, &user);
+    }
+    return TACIT_OK;
+}
+
+/* How far the store is; by whoever has brought it there. */
+static bool is_fed(tacit_service *s, size_t i)
+{
+    tacit__vault_warm now;
+    bool found = false;
+    pthread_mutex_lock(&s->reader_lock);
+    if (tacit__vault_find_warm(s->reader, tacit__learner_id(s->learners[i]), &found, &now, NULL) !=
+        TACIT_OK)
+        found = false;
+    pthread_mutex_unlock(&s->reader_lock);
+    return found && now.taken == now.rows;
+}
+
+static void count_taken(tacit_service *s, size_t i, const portion *p)
+{
+    for (uint64_t n = 0; n < p->learned; n++)
+        tacit__learner_accepted(s->learners[i], n < p->newcomers);
+    for (size_t j = 0; p->learned > 0 && j < p->n; j++)
+        if (p->rows[j].is_over)
+            tacit__foresight_hear(s, p->rows[j].news);
+    if (p->learned > 0)
+        tacit__learner_wake(s->learners[i]);
+}
+
+static void log_end(tacit_service *s, const portion *p)
+{
+    const tacit__vault_warm *w = &p->after;
+    if (p->changed)
+        tacit__service_log(s, TACIT__ERROR, "learner",
+                           "learner %s was warmed up with another log; this one is not learned",
+                           p->config->name);
+    else
+        tacit__service_log(
+            s, TACIT__INFO, "learner", "learner %s is warmed up: %llu users of a log of %llu rows",
+            p->config->name, (unsigned long long)w->learned, (unsigned long long)w->rows);
+}
+
+/* One portion after the other. False: it cannot go on, or is to stop. */
+static bool feed_all(tacit_service *s, size_t i, portion *p)
+{
+    tacit__warm_log *log = &s->warm->learners[i].log;
+    tacit_error err = {0};
+    while (!atomic_load(&s->warm->stop)) {
+        if (!tacit__learner_figures_of(s->learners[i]).leads) { /* another process feeds */
+            if (is_fed(s, i))
+                return true;
+            (void)pause_ms(s, FOLLOW_MS);
+            continue;
+        }
+        tacit_status status = read_rows(p, log, &err);
+        if (status == TACIT_OK)
+            status = tacit__committer_wait(s->committer, &p->job);
+        if (status == TACIT_FENCED)
+            return false;
+        if (status == TACIT_OK && !p->closed) {
+            count_taken(s, i, p);
+            if (p->changed || p->after.taken == p->after.rows) {
+                log_end(s, p);
+                return true;
+            }
+        } else {
+            (void)pause_ms(s, RETRY_MS);
+        }
+        const uint64_t next = status == TACIT_OK ? p->after.taken : p->first;
+        if (log->row != next && tacit__warm_log_seek(log, (size_t)next, &err) != TACIT_OK)
+            return false;
+    }
+    return false;
+}
+
+static bool feed(tacit_service *s, size_t i)
+{
+    warming *w = &s->warm->learners[i];
+    const tacit__learner_config *c = &s->config.learners[i];
+    portion *p = tacit__alloc(1, sizeof *p);
+    bool fed = false;
+    if (p != NULL) {
+        *p = (portion){.job = {.apply = apply, .expect = expect, .bulk = true},
+                       .service = s,
+                       .config = c,
+                       .learner = tacit__learner_id(s->learners[i]),
+                       .of = w,
+                       .episode = tacit__episode_size(c),
+                       .extra = tacit__record_extra(c)};
+        const size_t room = stride(p) * PORTION;
+        p->episodes = tacit__alloc(room, 1);
+        fed = p->episodes != NULL && tacit__warm_log_seek(&w->log, 0, NULL) == TACIT_OK &&
+              feed_all(s, i, p);
+        tacit__free_secret(p->episodes, p->episodes != NULL ? room : 0);
+        tacit__free_secret(p, sizeof *p);
+    }
+    tacit__warm_log_close(&w->log);
+    if (!fed && !atomic_load(&s->warm->stop))
+        tacit__service_log(s, TACIT__ERROR, "learner",
+                           "the log of learner %s could not be read on; the rest of it is read "
+                           "after the next start",
+                           c->name);
+    return fed;
+}
+
+/* Users that the store has now; 0: it cannot be asked. */
+static uint64_t count_accepted(tacit_service *s, size_t i)
+{
+    tacit__vault_learner found;
+    bool is_there = false;
+    pthread_mutex_lock(&s->reader_lock);
+    tacit_status status = tacit__vault_find_learner(s->reader, s->config.learners[i].name,
+                                                    &is_there, &found, NULL, NULL, NULL);
+    pthread_mutex_unlock(&s->reader_lock);
+    return status == TACIT_OK && is_there ? found.accepted - found.refused : 0;
+}
+
+/* Until the learner has learned from everybody who is there now, or has failed. */
+static void await_learned(tacit_service *s, size_t i)
+{
+    const uint64_t wanted = count_accepted(s, i);
+    for (bool go_on = true; go_on;) {
+        const tacit__learner_figures f = tacit__learner_figures_of(s->learners[i]);
+        go_on =
+            f.users < wanted && !f.failed && f.standing == TACIT__STANDING_FINE && pause_ms(s, 20);
+    }
+}
+
+static void *warm_up(void *context)
+{
+    tacit_service *s = context;
+    for (size_t i = 0; i < s->config.n_learners; i++)
+        if (s->warm->learners[i].wanted && feed(s, i))
+            await_learned(s, i);
+    if (!atomic_load(&s->warm->stop))
+        atomic_store(&s->warm->going_on, false);
+    return NULL;
+}
+
+tacit_status tacit__warm_start(tacit_service *s, tacit_error *err)
+{
+    bool wanted = false;
+    for (size_t i = 0; s->warm != NULL && i < s->config.n_learners; i++) {
+        warming *w = &s->warm->learners[i];
+        wanted = wanted || w->wanted;
+        if (w->wanted)
+            tacit__warm_log_digest(&w->log, s->key_person, w->digest);
+    }
+    if (!wanted)
+        return TACIT_OK;
+    atomic_store(&s->warm->going_on, true);
+    tacit_status status = tacit__thread_start(&s->warm->thread, warm_up, s, err);
+    s->warm->started = status == TACIT_OK;
+    return status;
+}
+
+void tacit__warm_stop(tacit_service *s)
+{
+    if (s->warm == NULL || !s->warm->started)
+        return;
+    pthread_mutex_lock(&s->stop_lock);
+    atomic_store(&s->warm->stop, true);
+    pthread_cond_broadcast(&s->stop_news);
+    pthread_mutex_unlock(&s->stop_lock);
+    (void)pthread_join(s->warm->thread, NULL);
+    s->warm->started = false;
+}
+
+void tacit__warm_close(tacit_service *s)
+{
+    for (size_t i = 0; s->warm != NULL && i < s->config.n_learners; i++)
+        if (s->warm->learners[i].log.config != NULL)
+            tacit__warm_log_close(&s->warm->learners[i].log);
+    tacit__free(s->warm);
+    s->warm = NULL;
+}
+
+bool tacit__warm_is_going_on(const tacit_service *s)
+{
+    return s->warm != NULL && atomic_load(&s->warm->going_on);
+}

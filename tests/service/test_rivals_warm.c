@@ -1,0 +1,89 @@
+/* Two front ends on one PostgreSQL, both with the same log to warm up with, killed in turn while users come:
+ * one of them feeds at a time, and everybody is counted once. */
+#include "service/rivals.h"
+
+enum { ROWS = 8000, KILLS = 8 };
+
+static const char learners[] =
+    "learners:\n"
+    "  - {name: arms, space: {states: 12, actions: 4, horizon: 1}, users: 1000000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}, plan_every: 100,\n"
+    "     warm_start: log.csv}\n";
+
+static char reply[SERVER_ANSWER];
+
+static void write_log(const server *s)
+{
+    char *log = malloc(64 + 32 * ROWS), *at = log;
+    at += sprintf(at, "user,state,action,reward\n");
+    for (int i = 0; i < ROWS; i++)
+        at += sprintf(at, "logged %d,%d,%d,%d\n", i, i % 12, i / 12 % 4, i % 5 == 0);
+    server_write(s, "log.csv", log);
+    free(log);
+}
+
+static double taken(const server *s)
+{
+    const char *part = server_get(s, "/v1/ledger?learner=arms", reply) == 200
+                           ? strstr(reply, "\"warm_start\":")
+                           : NULL;
+    return part != NULL ? json_number(part, "taken") : 0;
+}
+
+/* A front end may have been started while the other was being killed. */
+static void start_again(server *s)
+{
+    int code = 0;
+    while (!server_start(s, &code))
+        server_nap(100);
+}
+
+TEST(a_log_is_fed_once_by_whoever_leads)
+{
+    cluster db;
+    server ends[FRONT_ENDS];
+    char uri[300];
+    unsigned random = 5;
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    cluster_open(&db, NULL);
+    cluster_database(&db, "tacit");
+    cluster_uri(&db, "tacit", uri, sizeof uri);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        open_front_end(&ends[i], uri, learners, i > 0 ? &ends[0] : NULL);
+        write_log(&ends[i]);
+    }
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        assert_true(server_start(&ends[i], NULL));
+    crowd *c = calloc(1, sizeof *c);
+    c->learner = "arms";
+    c->n_states = 12;
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        c->ends[i] = &ends[i];
+    crowd_start(c);
+    for (size_t i = 0; i < KILLS; i++) {
+        server *s = &ends[i % FRONT_ENDS];
+        server_nap(next_random(&random) % 400);
+        assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);
+        start_again(s);
+    }
+    wait_until(taken(&ends[0]) == ROWS);
+    crowd_stop(c);
+    const double all = ROWS + (double)atomic_load(&c->acknowledged);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        server_wait_users(&ends[i], "arms", (unsigned long)all);
+        assert_true(taken(&ends[i]) == ROWS);
+        assert_true(json_number(reply, "accepted") == all);
+        assert_true(json_number(strstr(reply, "\"warm_start\":"), "users") == ROWS);
+        wait_until(server_get(&ends[i], "/readyz", reply) == 200);
+    }
+    char out[512], people[32];
+    assert_int_equal(server_tool(&ends[0], "store check service.yaml", out, sizeof out), 0);
+    assert_true(
+        cluster_sql(&db, "tacit", "SELECT count(*) FROM tacit.person", people, sizeof people));
+    assert_true(atof(people) == all);
+    crowd_free(c);
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        server_close(&ends[i]);
+    cluster_close(&db);
+}
