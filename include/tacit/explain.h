@@ -31,7 +31,7 @@ typedef enum tacit_verdict {
 
 /* "promises nothing", "holds", "open", "fails". */
 TACIT_API const char *tacit_verdict_name(tacit_verdict verdict);
-/* "gaussian", "laplace", "none"; "joint", "local", "none"; "tight", "published", "figure". */
+/* "gaussian", "laplace", "response", "none"; "joint", "local", "none"; "tight", "published", "figure". */
 TACIT_API const char *tacit_law_name(tacit_law law);
 TACIT_API const char *tacit_model_name(tacit_model model);
 TACIT_API const char *tacit_calibration_name(tacit_calibration calibration);

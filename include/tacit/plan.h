@@ -23,7 +23,8 @@ typedef enum tacit_model {
     TACIT_MODEL_LOCAL  /* no trusted party; what leaves the device is private */
 } tacit_model;
 
-/* delta = 0 is pure DP and means Laplace noise; delta > 0 means Gaussian noise. */
+/* delta = 0 is pure DP and means Laplace noise; delta > 0 means Gaussian noise. Where answers are given
+ * instead of numbers, both mean randomized response. */
 typedef struct tacit_guarantee {
     tacit_model model;
     double epsilon, delta;
@@ -35,7 +36,15 @@ typedef enum tacit_calibration {
     TACIT_CALIBRATION_FIGURE /* scale 1/epsilon everywhere: the shape of published curves; NOT private */
 } tacit_calibration;
 
-typedef enum tacit_law { TACIT_LAW_NONE, TACIT_LAW_GAUSSIAN, TACIT_LAW_LAPLACE } tacit_law;
+/* TACIT_LAW_RESPONSE is randomized response: what is shown is one of `answers`, and with scale s the true
+ * one is at most e^(1/s) times as likely as any other. Its costs add like those of Laplace noise, and it
+ * keeps delta 0 whatever was asked for. */
+typedef enum tacit_law {
+    TACIT_LAW_NONE,
+    TACIT_LAW_GAUSSIAN,
+    TACIT_LAW_LAPLACE,
+    TACIT_LAW_RESPONSE
+} tacit_law;
 
 /* One line of a plan: `steps` vectors of `dimension` numbers each are shown under this name.
  *
@@ -46,7 +55,10 @@ typedef enum tacit_law { TACIT_LAW_NONE, TACIT_LAW_GAUSSIAN, TACIT_LAW_LAPLACE }
  * weight       how much the algorithm suffers from a unit of this release's noise (0 means 1);
  * visits, apart  of one person, at most and at least; the column norms are those of all visits (0: 1);
  * mechanism    how the steps share their noise: "tree", "smooth", "blt" (running sums), "local",
- *              "fresh" (none is shared); NULL: not stated. */
+ *              "fresh" (none is shared); NULL: not stated;
+ * answers      0: noise is added to numbers. Else each of the `dimension` numbers is an answer, 0 ..
+ *              answers - 1, to which randomized response is applied, and l1 is how many of a step's
+ *              answers one user can change. All lines of a plan have it, or none. */
 typedef struct tacit_release {
     const char *name;
     const char *reason; /* one line: why the sensitivities hold */
@@ -59,6 +71,7 @@ typedef struct tacit_release {
     uint64_t visits, apart;
     bool
         packed; /* visits as close as they may be, from the first user on, are known to be the worst */
+    uint64_t answers;
 } tacit_release;
 
 typedef struct tacit_plan tacit_plan;

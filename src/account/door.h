@@ -47,8 +47,8 @@ tacit__tag tacit__gate_digest(tacit__gate *gate, const tacit__input *input);
 TACIT_MUST_USE tacit_status tacit__gate_begin(tacit__gate *gate, tacit__tag digest,
                                               tacit_error *err);
 
-/* released = exact + noise for coordinates offset .. offset+n-1 of the step begun; offset is a multiple
- * of 8 and follows the previous call's end. */
+/* released = exact + noise, or an answer where answers pass, for coordinates offset .. offset+n-1 of the step
+ * begun; offset is a multiple of 8 and follows the previous call's end. */
 void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t *exact,
                       int64_t *released);
 

@@ -18,6 +18,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/workspace.h"
+#include "noise/response.h"
 #include "noise/sampler.h"
 #include "noise/seal.h"
 
@@ -32,7 +33,8 @@ struct tacit__gate {
     size_t next_offset;    /* coordinates of the current step that have passed */
     tacit__tagger *tagger; /* NULL: a plan without noise, or digests come from elsewhere */
     tacit__labels labels;
-    tacit__link link; /* the noise of the step begun */
+    tacit__link link;         /* the noise of the step begun */
+    tacit__response response; /* where answers pass */
 };
 
 struct tacit_ledger {
@@ -142,6 +144,11 @@ tacit_status tacit__gate_open(tacit_ledger *ledger, const tacit__gate_spec *spec
             "release '%s': noise of scale %g is outside what the lattice of step 2^%d "
             "can hold; the wanted epsilon is too small or too large",
             spec->name, tacit_plan_scale(ledger->plan, index), -spec->lattice_bits);
+    const uint64_t answers = tacit_plan_release(ledger->plan, index)->answers;
+    if (noisy && answers > 0 && !tacit__response_find(1 / scale, answers, &gate->response))
+        return tacit__fail(err, TACIT_BAD_SCALE,
+                           "release '%s': with epsilon %g one of %llu answers would tell nothing",
+                           spec->name, 1 / scale, (unsigned long long)answers);
     if (noisy && spec->places > 0 && open_tagger(gate, spec) != TACIT_OK)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     gate->open = true;
@@ -233,6 +240,18 @@ static bool add_to(int64_t *sum, const int64_t *x, size_t n)
     return add(sum, x, n);
 }
 
+/* Each answer by a word of its own. */
+static void give_answers(const tacit__gate *gate, size_t offset, size_t n, const int64_t *exact,
+                         int64_t *released)
+{
+    tacit__link_words(&gate->link, offset, n, (uint64_t *)released);
+    for (size_t i = 0; i < n; i++) {
+        TACIT__REQUIRE(exact[i] >= 0 && (uint64_t)exact[i] < gate->response.answers);
+        released[i] = (int64_t)tacit__response_give(&gate->response, (uint64_t)released[i],
+                                                    (uint64_t)exact[i]);
+    }
+}
+
 void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t *exact,
                       int64_t *released)
 {
@@ -244,8 +263,12 @@ void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t 
     TACIT__REQUIRE(offset == gate->next_offset && n <= release->dimension - offset);
     gate->next_offset = offset + n;
 
-    tacit__link_draw(&gate->link, offset, law_of(ledger), gate->scale, n, released);
-    TACIT__REQUIRE(add_to(released, exact, n));
+    if (law == TACIT_LAW_RESPONSE) {
+        give_answers(gate, offset, n, exact, released);
+    } else {
+        tacit__link_draw(&gate->link, offset, law_of(ledger), gate->scale, n, released);
+        TACIT__REQUIRE(add_to(released, exact, n));
+    }
 
     if (ledger->recorder != NULL) {
         tacit__passage passage = {.release = release,

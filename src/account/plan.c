@@ -13,6 +13,7 @@
 #include "account/plan_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "noise/response.h"
 
 typedef struct line {
     tacit_release release;
@@ -90,6 +91,13 @@ static tacit_status check_release(const tacit_plan *plan, const tacit_release *r
         return tacit__fail(err, TACIT_BAD_PLAN,
                            "release '%s': column norms %g (l1) and %g (l2) must be at least 1",
                            r->name, r->column_l1, r->column_l2);
+    if (r->answers == 1 || (double)r->answers > TACIT__MOST_ANSWERS)
+        return tacit__fail(err, TACIT_BAD_COUNT,
+                           "release '%s': %llu answers, expected 2 to 2^40, or 0 for numbers",
+                           r->name, (unsigned long long)r->answers);
+    if (plan->size > 0 && (r->answers > 0) != (plan->lines[0].release.answers > 0))
+        return tacit__fail(err, TACIT_BAD_PLAN,
+                           "release '%s': numbers and answers do not go into one plan", r->name);
     if (!isfinite(r->weight) || r->weight < 0)
         return tacit__fail(err, TACIT_BAD_PLAN, "release '%s': weight %g must be finite and >= 0",
                            r->name, r->weight);
@@ -199,7 +207,11 @@ tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target, taci
     if (target.epsilon == 0 && target.delta == 0)
         return tacit__fail(err, TACIT_BAD_EPSILON,
                            "epsilon and delta are both 0, which no noise gives; raise one of them");
-    tacit_law law = target.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE;
+    const tacit_law law = plan->lines[0].release.answers > 0 ? TACIT_LAW_RESPONSE
+                          : target.delta > 0                 ? TACIT_LAW_GAUSSIAN
+                                                             : TACIT_LAW_LAPLACE;
+    if (law == TACIT_LAW_RESPONSE && target.epsilon == 0)
+        return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is 0, which no answer keeps");
     tacit_status status = check_reach(plan, law, err);
     if (status != TACIT_OK)
         return status;
@@ -224,7 +236,7 @@ tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target, taci
 tacit_status tacit_plan_set_scale(tacit_plan *plan, const char *name, tacit_law law, double scale,
                                   tacit_error *err)
 {
-    if (plan == NULL || name == NULL || (law != TACIT_LAW_GAUSSIAN && law != TACIT_LAW_LAPLACE))
+    if (plan == NULL || name == NULL || law == TACIT_LAW_NONE || law > TACIT_LAW_RESPONSE)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     size_t index = tacit_plan_index(plan, name);
     if (index == plan->size)

@@ -14,8 +14,13 @@
 /* A release that one person moves by `reach`. */
 static tacit_cost cost_of(const tacit_plan *plan, size_t index, double reach, uint64_t count)
 {
-    const bool gaussian = tacit_plan_law(plan) == TACIT_LAW_GAUSSIAN;
-    return (tacit_cost){.kind = gaussian ? TACIT_COST_GAUSSIAN : TACIT_COST_LAPLACE,
+    const tacit_law law = tacit_plan_law(plan);
+    if (law == TACIT_LAW_RESPONSE) /* the worst of all that cost so much */
+        return (tacit_cost){.kind = TACIT_COST_BLACK_BOX,
+                            .epsilon = reach / tacit_plan_scale(plan, index),
+                            .count = count};
+    return (tacit_cost){.kind =
+                            law == TACIT_LAW_GAUSSIAN ? TACIT_COST_GAUSSIAN : TACIT_COST_LAPLACE,
                         .sensitivity = reach,
                         .scale = tacit_plan_scale(plan, index),
                         .count = count};

@@ -38,7 +38,7 @@ static const struct {
     {"auto", LINEAR_BANDIT, {"lin-ucb"}},
     {"auto", LINEAR, {"posterior-linear", "lsvi-ucb"}},
     {"auto", LINEAR_BROUGHT, {"lsvi-ucb"}},
-    {"auto", TABLE, {"posterior-tabular", "dp-ucbvi"}},
+    {"auto", TABLE, {"posterior-tabular"}},
     {"explore-commit", MIXTURE, {"explore-commit-mixture"}},
     {"explore-commit", SMOOTH_BANDIT, {"explore-commit-kernel"}},
     {"explore-commit", LINEAR_BANDIT, {"explore-commit-features"}},
@@ -53,7 +53,9 @@ static const tacit_agent_kind aliases[] = {
      NULL, 0},
     {"explore-commit",
      "the explore-commit-... that fits the declared structure: a yardstick for learners", "a name",
-     TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, NULL, 0},
+     TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL_PURE |
+         TACIT_AGENT_LOCAL,
+     NULL, 0},
 };
 enum { N_ALIASES = sizeof aliases / sizeof *aliases };
 

@@ -42,19 +42,21 @@ static const tacit_parameter commit_parameters[] = {
                    "users who act at random before the release; 0: by a public rule"),
 };
 
+#define ALL_MODELS                                                                                 \
+    (TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL_PURE |      \
+     TACIT_AGENT_LOCAL)
+
 static const tacit__agent_row kinds[] = {
     {.kind = {"posterior-tabular",
               "several plans drawn from each of few releases; tables, our own, no theorem",
-              "ours: docs/why/posterior-tabular.md",
-              TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT, posterior_parameters,
+              "ours: docs/why/posterior-tabular.md", ALL_MODELS, posterior_parameters,
               TACIT__COUNT(posterior_parameters)},
      .curator = &tacit__weighted_curator,
      .parts = &(const posterior_parts){.commits = false}},
     {.kind =
          {"explore-commit-tabular",
           "random actions, one release, and the best plan by it for everybody after: a yardstick",
-          "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT,
-          commit_parameters, TACIT__COUNT(commit_parameters)},
+          "folklore", ALL_MODELS, commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__weighted_curator,
      .parts = &(const posterior_parts){.commits = true}},
 };
@@ -154,7 +156,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     posterior_agent *agent = self;
     const tacit_agent_request *q = r->request;
     const bool commits = ((const posterior_parts *)agent->base.row->parts)->commits;
-    const bool budgeted = q->guarantee.model != TACIT_MODEL_NONE && q->guarantee.delta > 0;
+    const bool budgeted = q->guarantee.model == TACIT_MODEL_JOINT && q->guarantee.delta > 0;
     tacit__weighted_options curator = {0};
     tacit_error reason = {0};
     if (q->n_states == 0)
@@ -229,7 +231,6 @@ static const char *remark(const void *self)
 const tacit__family tacit__family_posterior = {
     .rows = &rows,
     .looks_ahead = true,
-    .no_local = "dp-ucbvi has it",
     .create = tacit__curated_create,
     .destroy = tacit__curated_destroy,
     .size = sizeof(posterior_agent),
@@ -238,6 +239,9 @@ const tacit__family tacit__family_posterior = {
     .clear = clear,
     .plan = plan,
     .learn = tacit__curated_learn,
+    .report = tacit__curated_report,
+    .check_report = tacit__curated_check_report,
+    .absorb = tacit__curated_absorb,
     .fields = fields,
     .ledger = tacit__curated_ledger,
     .remark = remark,

@@ -2,9 +2,10 @@
  *
  * With u and v the draws under the two hypotheses (released minus exact) and s the scale, the log
  * likelihood ratio of a coordinate is (v^2 - u^2) / (2 s^2) for Gaussian noise, (|v| - |u|) / s for
- * Laplace. It is a score like any other: the bounds that are proved with it hold whatever the noise really
- * is; it is the best one if the noise is as declared. If it is not (a draw missing, repeated, shared),
- * matches say more: under the truth the same draw comes again, under the other hypothesis it does not. */
+ * Laplace, and ((v != 0) - (u != 0)) / s for randomized response. It is a score like any other: the bounds
+ * that are proved with it hold whatever the noise really is; it is the best one if the noise is as
+ * declared. If it is not (a draw missing, repeated, shared), matches say more: under the truth the same draw
+ * comes again, under the other hypothesis it does not. */
 #include "audit/lockstep.h"
 
 #include <math.h>
@@ -92,7 +93,7 @@ static void before_writing(void *context, const tacit__passage *p)
 {
     tacit__lockstep *d = context;
     tacit__charges_add(&d->charges, p);
-    if (d->magnified > 1)
+    if (d->magnified > 1 && p->law != TACIT_LAW_RESPONSE)
         magnify(p, d->magnified * pow(d->growth, (double)p->step));
     if (d->subject->tamper != NULL)
         d->subject->tamper(d->subject, d->memory, p);
@@ -104,7 +105,9 @@ static void examine(tacit__lockstep *d, const tacit__entry *e, const int64_t *be
                     const int64_t *other)
 {
     tacit__reference *kept = d->write;
-    if (d->check != NULL)
+    if (d->check != NULL && e->law == TACIT_LAW_RESPONSE)
+        tacit__residuals_add_answers(d->check, e->scale, e->answers, e->n, d->now);
+    else if (d->check != NULL)
         tacit__residuals_add(d->check, e->law, e->scale, e->n, d->now, before, other);
     if (kept == NULL)
         return;
@@ -115,6 +118,15 @@ static void examine(tacit__lockstep *d, const tacit__entry *e, const int64_t *be
     }
     memcpy(kept->draws + kept->n, d->now, e->n * sizeof *d->now);
     kept->n += e->n;
+}
+
+/* The likelihood of a draw a scales large over that of one b scales large. A true answer, a draw of 0, is
+ * e^(1/s) times as likely as any other. */
+static double log_ratio(tacit_law law, double a, double b, double s)
+{
+    if (law == TACIT_LAW_RESPONSE)
+        return ((b != 0) - (a != 0)) / s;
+    return law == TACIT_LAW_GAUSSIAN ? (b - a) * (b + a) / 2 : fabs(b) - fabs(a);
 }
 
 static void after_replay(void *context, const tacit__entry *e, const tacit__passage *p)
@@ -133,7 +145,9 @@ static void after_replay(void *context, const tacit__entry *e, const tacit__pass
         int64_t u = d->now[i], v = e->released[i] - p->exact[i];
         if (u != v) {
             double a = (double)u / s, b = (double)v / s;
-            ratio += e->law == TACIT_LAW_GAUSSIAN ? (b - a) * (b + a) / 2 : fabs(b) - fabs(a);
+            ratio += log_ratio(e->law, a, b, s);
+            if (e->law == TACIT_LAW_RESPONSE) /* true answers are alike: matches say nothing more */
+                continue;
             matches += (u == 0) - (v == 0);
             d->bare = d->bare || (u == 0 && s >= FINE);
             if (has_last)

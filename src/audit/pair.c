@@ -185,18 +185,21 @@ static void add_move(moves *m, tacit_law law, double ratio)
         m->costs = costs;
         m->capacity = capacity;
     }
-    m->costs[m->n++] =
-        (tacit_cost){.kind = law == TACIT_LAW_GAUSSIAN ? TACIT_COST_GAUSSIAN : TACIT_COST_LAPLACE,
-                     .sensitivity = ratio,
-                     .scale = 1,
-                     .count = 1};
+    m->costs[m->n++] = (tacit_cost){.kind = law == TACIT_LAW_GAUSSIAN   ? TACIT_COST_GAUSSIAN
+                                            : law == TACIT_LAW_RESPONSE ? TACIT_COST_BLACK_BOX
+                                                                        : TACIT_COST_LAPLACE,
+                                    .sensitivity = ratio,
+                                    .scale = 1,
+                                    .epsilon = ratio,
+                                    .count = 1};
 }
 
 static void collect(void *context, const tacit__entry *e, const tacit__passage *p)
 {
     for (size_t i = 0; i < e->n; i++)
         if (e->exact[i] != p->exact[i])
-            add_move(context, e->law, fabs((double)p->exact[i] - (double)e->exact[i]) / e->scale);
+            add_move(context, e->law,
+                     (double)tacit__tape_move(e->law, p->exact[i], e->exact[i]) / e->scale);
 }
 
 /* Runs with other noise: enough to see that moves depend on it, if they do. */

@@ -16,7 +16,8 @@
 #include "base/error.h"
 
 static const char *const words[TACIT__RESIDUAL_TESTS] = {
-    [TACIT__TEST_MEAN] = "the noise does not have mean 0",
+    [TACIT__TEST_MEAN] =
+        "the noise does not have mean 0, or answers are not true as often as declared",
     [TACIT__TEST_SIZE] = "the noise does not have the declared size",
     [TACIT__TEST_STEPS] = "the noise of one step hangs together with that of the step before",
     [TACIT__TEST_COORDINATES] = "the noise of a coordinate hangs together with its neighbor's",
@@ -83,6 +84,24 @@ void tacit__residuals_add(tacit__residuals *r, tacit_law law, double scale, size
         r->count[TACIT__TEST_SAME_RUN] += equal_to(x, other, n);
         r->expected[TACIT__TEST_SAME_RUN] += many * at_twin;
     }
+}
+
+/* A share p of the answers is true, p = e^epsilon / (e^epsilon + g - 1) at most. Rare answers are few terms,
+ * and are given more variance than they have. */
+void tacit__residuals_add_answers(tacit__residuals *r, double scale, uint64_t answers, size_t n,
+                                  const int64_t *x)
+{
+    TACIT__REQUIRE(scale > 0 && answers > 1);
+    const double least = 0.05, many = (double)n,
+                 p = 1 / (1 + ((double)answers - 1) * exp(-1 / scale));
+    double given = 0;
+    for (size_t i = 0; i < n; i++)
+        given += x[i] == 0;
+    r->n += many;
+    r->law_gaussian += many;
+    r->variance += many;
+    r->size += many;
+    r->sum += (given - many * p) / sqrt(fmax(p * (1 - p), least));
 }
 
 void tacit__residuals_merge(tacit__residuals *into, const tacit__residuals *from)

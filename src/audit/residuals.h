@@ -40,6 +40,9 @@ typedef struct tacit__residuals {
  * they drew in another run, NULL: not known. */
 void tacit__residuals_add(tacit__residuals *r, tacit_law law, double scale, size_t n,
                           const int64_t *x, const int64_t *before, const int64_t *other);
+/* The same of answers: x is 0 where the true one was given. How often that is is tested, as TEST_MEAN. */
+void tacit__residuals_add_answers(tacit__residuals *r, double scale, uint64_t answers, size_t n,
+                                  const int64_t *x);
 void tacit__residuals_merge(tacit__residuals *into, const tacit__residuals *from);
 
 /* The test that fails most clearly at this error probability for all of them together, or

@@ -98,6 +98,7 @@ static void record(void *context, const tacit__passage *p)
                               .n = p->n,
                               .dimension = p->release->dimension,
                               .law = p->law,
+                              .answers = p->release->answers,
                               .scale = p->scale,
                               .lattice = p->lattice};
     size_t name = strlen(p->release->name);
@@ -142,8 +143,8 @@ static void replay(void *context, const tacit__passage *p)
     for (size_t i = 0; i < p->n; i++) {
         if (p->exact[i] == e->exact[i])
             continue;
-        long double move =
-            fabsl((long double)p->exact[i] - (long double)e->exact[i]) / (long double)e->scale;
+        const long double move =
+            tacit__tape_move(e->law, p->exact[i], e->exact[i]) / (long double)e->scale;
         square += move * move;
         sum += move;
     }

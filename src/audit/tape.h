@@ -24,9 +24,18 @@ typedef struct tacit__entry {
     uint64_t step;
     size_t offset, n, dimension;
     tacit_law law;
+    uint64_t answers; /* of the release; 0: numbers */
     double scale, lattice;
     const int64_t *exact, *released;
 } tacit__entry;
+
+/* How far two exact numbers are apart, in lattice steps. Answers are the same or not. */
+static inline long double tacit__tape_move(tacit_law law, int64_t a, int64_t b)
+{
+    if (law == TACIT_LAW_RESPONSE)
+        return a != b;
+    return a < b ? (long double)b - (long double)a : (long double)a - (long double)b;
+}
 
 TACIT_MUST_USE tacit_status tacit__tape_create(tacit__tape **out);
 void tacit__tape_destroy(tacit__tape *tape);
@@ -56,7 +65,7 @@ typedef struct tacit__verdict {
     bool same_calls;   /* same releases, steps, sizes and scales, and none missing or added */
     bool no_memory;    /* the tape could not be written: nothing else here counts */
     double mu_square;  /* sum of |difference|^2 / scale^2: the Gaussian loss */
-    double epsilon;    /* sum of |difference|_1 / scale: the Laplace loss */
+    double epsilon;    /* sum of |difference|_1 / scale: the Laplace loss, and that of answers */
     const char *fault; /* what is not the same, in words; "" if nothing */
 } tacit__verdict;
 

@@ -84,7 +84,8 @@ static void print_releases(const tacit_explanation *e)
         for (size_t c = 0; c < N_CELLS; c++)
             widths[c] = cli_columns(cells[c]) > widths[c] ? cli_columns(cells[c]) : widths[c];
     }
-    (void)printf("  releases    with %s noise:\n", tacit_law_name(e->law));
+    (void)printf("  releases    with %s%s:\n", tacit_law_name(e->law),
+                 e->law == TACIT_LAW_RESPONSE ? "s at random" : " noise");
     print_cells(heads, widths);
     for (size_t i = 0; i < e->n_releases; i++) {
         fill_cells(&e->releases[i], cells);

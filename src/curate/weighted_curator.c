@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
 #include "curate/schedule.h"
@@ -25,6 +26,8 @@
  * they are; see docs/why/posterior-tabular.md#when-to-release. */
 #define START 4.0
 #define MOST_START 16.0
+#define LOCAL_START 8.0   /* the same of local answers, */
+#define LEAST_ANSWERS 4.0 /* and answers about a row, at least */
 enum { LEAST_FIRST = 10, MOST_FIRST = 8 /* a part of all users */ };
 
 /* Visits of one person before the last release, as far as that is known. */
@@ -43,6 +46,20 @@ uint64_t tacit__weighted_square(tacit__space sp)
     return (double)sp.horizon < most ? sp.horizon : (uint64_t)fmax(1, most);
 }
 
+/* The same where n users give J answers each: a row then has n J / rows of them, with a standard deviation of
+ * sqrt(2 S n J v) if one answer about a cell has v; and a few of them, so that there is something to see. */
+static tacit_status answers_wanted(const tacit__weighted_options *o, double rows, double *out)
+{
+    tacit__answers_shape shape;
+    if (!tacit__answers_find(o, &shape))
+        return TACIT_BAD_ARGUMENT;
+    const double each = (double)shape.each;
+    *out = fmax(LOCAL_START * LOCAL_START * 2 * (double)o->space.n_states * shape.variance * rows *
+                    rows / each,
+                LEAST_ANSWERS * rows / each);
+    return TACIT_OK;
+}
+
 /* Users whose random actions would lift the rows out of the noise; 0 without any. */
 static tacit_status users_wanted(const tacit__weighted_options *o, double *out)
 {
@@ -51,6 +68,8 @@ static tacit_status users_wanted(const tacit__weighted_options *o, double *out)
     const double square = (double)tacit__weighted_square(o->space);
     const double visits = (double)visits_before(o); /* in different batches */
     double mu = HUGE_VAL, noise = 0;
+    if (o->guarantee.model == TACIT_MODEL_LOCAL)
+        return answers_wanted(o, rows, out);
     if (o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta == 0) {
         noise = M_SQRT2 * 2 * (double)o->space.horizon * visits / o->guarantee.epsilon;
     } else if (o->guarantee.model != TACIT_MODEL_NONE) {
@@ -100,9 +119,12 @@ static tacit_status check_options(const tacit__weighted_options *o, tacit_error 
         return tacit__fail(err, TACIT_BAD_COUNT, "states, actions and horizon must be at least 1");
     if (o->episodes == 0)
         return tacit__fail(err, TACIT_BAD_COUNT, "episodes is 0, expected at least 1");
-    if (o->guarantee.model == TACIT_MODEL_LOCAL)
-        return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "weighted counts have the models none and joint");
+    tacit__answers_shape shape;
+    if (o->guarantee.model == TACIT_MODEL_LOCAL && !tacit__answers_find(o, &shape))
+        return tacit__fail(err, TACIT_TOO_LARGE,
+                           "one answer about a table of %zu states and %zu actions tells nothing "
+                           "with epsilon %g; use fewer states, or a larger epsilon",
+                           o->space.n_states, o->space.n_actions, o->guarantee.epsilon);
     return TACIT_OK;
 }
 
@@ -150,6 +172,9 @@ tacit_status tacit__weighted_create(const tacit__weighted_options *o, tacit_nois
     status = tacit__weighted_check_memory(c, err);
     if (status == TACIT_OK)
         status = tacit__weighted_open(c, noise, err);
+    if (status == TACIT_OK && c->answers != NULL &&
+        (c->report = tacit__alloc(tacit__answers_bytes(c->answers), 1)) == NULL)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status != TACIT_OK) {
         tacit__weighted_destroy(c);
         return status;
@@ -167,6 +192,8 @@ void tacit__weighted_destroy(void *curator)
         return;
     for (int i = 0; i < WEIGHTED_STREAMS; i++)
         tacit_sum_destroy(c->streams[i].sum);
+    tacit__answers_destroy(c->answers);
+    tacit__free(c->report);
     tacit_ledger_destroy(c->ledger);
     tacit__workspace_destroy(c);
 }
@@ -223,11 +250,8 @@ void tacit__weighted_set_weights(tacit__weighted *c, const double *weights)
 
 /* --- Users --------------------------------------------------------------------------------------- */
 
-static tacit_status check_user(const tacit__weighted *c, const tacit_trajectory *u,
-                               tacit_error *err)
+static tacit_status check_open(const tacit__weighted *c, tacit_error *err)
 {
-    const tacit__space *sp = &c->o.space;
-    TRY(tacit__check_trajectory(u, sp->n_states, sp->n_actions, sp->horizon, err));
     if (c->broken)
         return tacit__fail(err, TACIT_SYSTEM,
                            "an earlier charge was refused halfway; the counts are closed");
@@ -235,6 +259,14 @@ static tacit_status check_user(const tacit__weighted *c, const tacit_trajectory 
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
                            (unsigned long long)c->o.episodes);
     return TACIT_OK;
+}
+
+static tacit_status check_user(const tacit__weighted *c, const tacit_trajectory *u,
+                               tacit_error *err)
+{
+    const tacit__space *sp = &c->o.space;
+    TRY(tacit__check_trajectory(u, sp->n_states, sp->n_actions, sp->horizon, err));
+    return check_open(c, err);
 }
 
 /* Adds up what is in one cell; cells come ascending. */
@@ -285,6 +317,11 @@ static tacit_status add_to_sum(const tacit__weighted *c, const counted_stream *s
 static tacit_status count(tacit__weighted *c, const tacit_trajectory *u, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
+    if (c->answers != NULL) {
+        TRY(tacit__answers_give(c->answers, u, c->report, err));
+        tacit__answers_take(c->answers, c->report);
+        return TACIT_OK;
+    }
     contribute(c, u);
     for (int i = 0; i < WEIGHTED_STREAMS; i++) {
         counted_stream *s = &c->streams[i];
@@ -298,10 +335,27 @@ static tacit_status count(tacit__weighted *c, const tacit_trajectory *u, tacit_e
     return status;
 }
 
-/* The batch passes the door, and the sums are shown. */
+/* Visits are sums of moves, and are not told a second time; first states are not asked for. */
+void tacit__weighted_set_levels(tacit__weighted *c)
+{
+    TACIT__REQUIRE(c->next <= c->releases);
+    if (c->answers == NULL || c->next == 0)
+        return;
+    counted_stream *s = c->streams;
+    const double stddev = tacit__answers_stddev(c->answers, c->at[c->next - 1]);
+    s[WEIGHTED_MOVES].stddev = stddev;
+    s[WEIGHTED_VISITS].stddev = HUGE_VAL;
+    s[WEIGHTED_REWARDS].stddev = stddev / 2 * sqrt((double)c->o.space.n_states);
+}
+
+/* The batch passes the door, and the sums are shown; answers passed it one by one. */
 static tacit_status release(tacit__weighted *c, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
+    if (c->answers != NULL)
+        tacit__answers_estimate(c->answers, c->at[c->next], c->streams[WEIGHTED_VISITS].shown,
+                                c->streams[WEIGHTED_MOVES].shown,
+                                c->streams[WEIGHTED_REWARDS].shown);
     for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
         counted_stream *s = &c->streams[i];
         if (s->sum != NULL)
@@ -312,23 +366,76 @@ static tacit_status release(tacit__weighted *c, tacit_error *err)
             s->shown[j] = ldexp((double)s->exact[j], -c->bits);
     }
     c->next += status == TACIT_OK;
+    tacit__weighted_set_levels(c);
     return status;
 }
 
-tacit_status tacit__weighted_add(tacit__weighted *c, const tacit_trajectory *u, tacit_error *err)
+/* The last user's data are never used, nor those of users after the last release. */
+static bool is_needed(const tacit__weighted *c)
 {
-    tacit_status status = check_user(c, u, err);
-    if (status != TACIT_OK)
-        return status;
-    const bool needed = c->users + 1 < c->o.episodes && c->next < c->releases;
-    if (needed)
-        status = count(c, u, err);
-    if (needed && status == TACIT_OK && c->users + 1 == c->at[c->next])
+    return c->users + 1 < c->o.episodes && c->next < c->releases;
+}
+
+/* A user whose data were added, if they are needed. */
+static tacit_status count_user(tacit__weighted *c, bool needed, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    if (needed && c->users + 1 == c->at[c->next])
         status = release(c, err);
     c->broken = status != TACIT_OK; /* only a journal can refuse here */
     c->users += status == TACIT_OK;
     return status;
 }
+
+tacit_status tacit__weighted_add(tacit__weighted *c, const tacit_trajectory *u, tacit_error *err)
+{
+    TRY(check_user(c, u, err));
+    const bool needed = is_needed(c);
+    tacit_status status = needed ? count(c, u, err) : TACIT_OK;
+    if (status == TACIT_OK)
+        return count_user(c, needed, err);
+    c->broken = true;
+    return status;
+}
+
+/* --- Local: reports ------------------------------------------------------------------------------ */
+
+static tacit_status report_user(void *curator, const tacit__user_view *user, void *bytes,
+                                size_t *size, tacit_error *err)
+{
+    tacit__weighted *c = curator;
+    TACIT__REQUIRE(c->answers != NULL);
+    const size_t needed = tacit__answers_bytes(c->answers), room = *size;
+    *size = needed;
+    if (bytes == NULL)
+        return TACIT_OK;
+    if (room < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
+                           needed, room);
+    TRY(check_user(c, user->trajectory, err));
+    return tacit__answers_give(c->answers, user->trajectory, bytes, err);
+}
+
+static tacit_status check_report(const void *curator, const void *bytes, size_t size,
+                                 tacit_error *err)
+{
+    const tacit__weighted *c = curator;
+    TACIT__REQUIRE(c->answers != NULL);
+    TRY(tacit__answers_check(c->answers, bytes, size, err));
+    return check_open(c, err);
+}
+
+static tacit_status absorb(void *curator, const void *bytes, size_t size, tacit_error *err)
+{
+    tacit__weighted *c = curator;
+    TRY(check_report(c, bytes, size, err));
+    const bool needed = is_needed(c);
+    if (needed)
+        tacit__answers_take(c->answers, bytes);
+    return count_user(c, needed, err);
+}
+
+/* --- The table ------------------------------------------------------------------------------------- */
 
 static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
@@ -337,5 +444,8 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
 
 const tacit__curator tacit__weighted_curator = {.destroy = tacit__weighted_destroy,
                                                 .add = add_user,
+                                                .report = report_user,
+                                                .check_report = check_report,
+                                                .absorb = absorb,
                                                 .ledger = tacit__weighted_ledger,
                                                 .returning = true};

@@ -17,9 +17,9 @@
 
 typedef struct tacit__weighted_options {
     tacit__space space;
-    uint64_t episodes;         /* K; the last user's data are never used */
-    uint64_t visits, apart;    /* of one person (0: 1) */
-    tacit_guarantee guarantee; /* none, or joint */
+    uint64_t episodes;      /* K; the last user's data are never used */
+    uint64_t visits, apart; /* of one person (0: 1) */
+    tacit_guarantee guarantee;
     tacit_sum_mechanism mechanism;
     double growth;  /* of the users from release to release, above 1; 0: one release is all */
     uint64_t first; /* users before the first release; 0: by the rule of tacit__weighted_first */
@@ -39,7 +39,8 @@ enum { TACIT__WEIGHTED_VISITS = 2 };
 
 /* Users before the first release, min(K/8, max(10, c s S A / min(H, B^2))) with c = min(16, 4
  * sqrt(H)) and s = sqrt(2) B / mu the noise of a single release (with delta 0 2 sqrt(2) H /
- * epsilon): until then there would be nothing but noise to plan by. */
+ * epsilon): until then there would be nothing but noise to plan by. Local: as many as make rows come out of
+ * the noise of as many answers. */
 TACIT_MUST_USE tacit_status tacit__weighted_first(const tacit__weighted_options *options,
                                                   uint64_t *out);
 

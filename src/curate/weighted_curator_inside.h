@@ -2,6 +2,7 @@
 #ifndef TACIT_CURATE_WEIGHTED_CURATOR_INSIDE_H
 #define TACIT_CURATE_WEIGHTED_CURATOR_INSIDE_H
 
+#include "curate/answers.h"
 #include "curate/user_share.h"
 #include "curate/weighted_curator.h"
 
@@ -14,10 +15,11 @@ typedef enum weighted_stream {
 } weighted_stream;
 
 typedef struct counted_stream {
-    size_t size;    /* cells */
-    int64_t *exact; /* without privacy: all users; else NULL, and the sum collects them */
+    size_t size; /* cells */
+    int64_t
+        *exact; /* without privacy: all users; else NULL, and the sum or the answers collect them */
     double *shown;  /* the last release */
-    tacit_sum *sum; /* NULL without privacy */
+    tacit_sum *sum; /* NULL without joint privacy */
     double stddev;  /* of the last release */
     size_t *cell;   /* [H]: the cells of a user that count, ascending, */
     int64_t *x;     /* [H]: what is in them, */
@@ -38,11 +40,14 @@ struct tacit__weighted {
     bool broken;       /* a charge was refused halfway: nothing more is released */
     size_t rows;
     tacit__counted_step *steps; /* [H] scratch */
+    tacit__answers *answers;    /* local privacy; else NULL */
+    uint8_t *report;            /* scratch of a user's */
 };
 
-static inline bool tacit__weighted_is_private(const tacit__weighted *c)
+/* Joint privacy: noise is that of running sums. */
+static inline bool tacit__weighted_has_sums(const tacit__weighted *c)
 {
-    return c->o.guarantee.model != TACIT_MODEL_NONE;
+    return c->o.guarantee.model == TACIT_MODEL_JOINT;
 }
 
 /* --- weighted_plan.c: what is declared, the sums, and the lattice of the weights */
@@ -59,6 +64,9 @@ TACIT_MUST_USE tacit_status tacit__weighted_time(const tacit__weighted_options *
                                                  tacit__weighted_options *out, tacit_error *err);
 
 /* --- weighted_curator.c */
+
+/* Local: the noise of the last release, which follows from how many users it is of. */
+void tacit__weighted_set_levels(tacit__weighted *curator);
 
 /* The moments of the releases, below `last`, into `at` (NULL: they are counted only). There is always one. */
 uint64_t tacit__weighted_moments(const tacit__weighted_options *options, uint64_t *at);

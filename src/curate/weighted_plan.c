@@ -33,6 +33,8 @@
  * H / 2 in rewards and 1 in first states, and a replaced one moves them by 2 H, 2 H, H and 2 (the
  * triangle inequality).
  *
+ * Local privacy has no sums: curate/answers.c.
+ *
  * Shares of the budget (mu^2, or epsilon if it is pure): moves 0.6, visits and rewards 0.2 each, of
  * what starts leave; starts 0.02. They are choices (docs/why/posterior-tabular.md); privacy does not
  * depend on them. */
@@ -117,7 +119,7 @@ static tacit_status choose_bits(tacit__weighted *c, tacit_error *err)
                  room = fmin(STEP_BITS - ceil(log2(most)),
                              floor((SQUARE_BITS - log2((double)square)) / 2));
     c->bits = (int)fmin(MOST_BITS, room);
-    for (int i = 0; i < WEIGHTED_STREAMS && tacit__weighted_is_private(c); i++) {
+    for (int i = 0; i < WEIGHTED_STREAMS && tacit__weighted_has_sums(c); i++) {
         const int bits = tacit__sum_lattice(c->streams[i].sum)->bits;
         c->bits = bits < c->bits ? bits : c->bits;
     }
@@ -125,7 +127,7 @@ static tacit_status choose_bits(tacit__weighted *c, tacit_error *err)
         return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %llu users",
                            (unsigned long long)c->o.episodes);
     c->rule = (tacit__share_rule){.space = c->o.space, .weights = c->weights};
-    if (tacit__weighted_is_private(c) && !is_pure(c)) {
+    if (tacit__weighted_has_sums(c) && !is_pure(c)) {
         c->rule.user_visits = TACIT__WEIGHTED_VISITS;
         c->rule.square = square << (2 * c->bits);
     }
@@ -198,7 +200,11 @@ static tacit_status open_sums(tacit__weighted *c, tacit_noise *noise, tacit_erro
 
 tacit_status tacit__weighted_open(tacit__weighted *c, tacit_noise *noise, tacit_error *err)
 {
-    tacit_status status = tacit__weighted_is_private(c) ? open_sums(c, noise, err) : TACIT_OK;
+    tacit_status status = TACIT_OK;
+    if (tacit__weighted_has_sums(c))
+        status = open_sums(c, noise, err);
+    else if (c->o.guarantee.model == TACIT_MODEL_LOCAL)
+        status = tacit__answers_create(&c->o, noise, &c->answers, &c->ledger, err);
     return status == TACIT_OK ? choose_bits(c, err) : status;
 }
 
@@ -227,7 +233,7 @@ tacit_status tacit__weighted_check_memory(const tacit__weighted *c, tacit_error 
     for (int i = 0; i < WEIGHTED_STREAMS; i++) {
         const counted_stream *s = &c->streams[i];
         tacit__sum_prediction sum = {0};
-        if (tacit__weighted_is_private(c)) {
+        if (tacit__weighted_has_sums(c)) {
             tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
             spec.users = c->releases; /* as large as a sum of so many steps */
             spec.visits = spec.apart = 0;

@@ -20,6 +20,13 @@ static uint64_t counted(const tacit__weighted *c, const position *p)
     return p->users < c->o.episodes ? p->users : c->o.episodes - 1;
 }
 
+/* Users whose answers were added: none after the last release. */
+static uint64_t answered(const tacit__weighted *c, const position *p)
+{
+    const uint64_t last = c->at[c->releases - 1], users = counted(c, p);
+    return users < last ? users : last;
+}
+
 /* As many releases as there are moments up to now; the planner has seen one of them, or none. */
 static bool is_position(const tacit__weighted *c, const position *p, uint64_t planned)
 {
@@ -68,8 +75,11 @@ void tacit__weighted_fields(tacit__weighted *c, uint64_t planned, tacit__saved *
         if (s->pass == TACIT__APPLY && p.next > 0)
             TACIT__REQUIRE(tacit_sum_stddev(stream->sum, p.next, &stream->stddev) == TACIT_OK);
     }
+    if (c->answers != NULL)
+        tacit__answers_fields(c->answers, answered(c, &p), s);
     if (s->pass != TACIT__APPLY)
         return;
     c->users = p.users;
     c->next = p.next;
+    tacit__weighted_set_levels(c);
 }

@@ -54,7 +54,7 @@ tacit_status tacit__weighted_time(const tacit__weighted_options *o, tacit__weigh
     out->last = o->last > 0 ? o->last : o->episodes;
     if (o->first == 0 && tacit__weighted_first(o, &out->first) != TACIT_OK)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "no noise keeps such a guarantee");
-    if (o->visits <= 1 || o->guarantee.model == TACIT_MODEL_NONE || o->first > 0 || o->last > 0 ||
+    if (o->visits <= 1 || o->guarantee.model != TACIT_MODEL_JOINT || o->first > 0 || o->last > 0 ||
         o->growth == 0)
         return TACIT_OK;
     tacit__weighted_options one = *o;

@@ -38,7 +38,11 @@ const char *tacit_verdict_name(tacit_verdict verdict)
 
 const char *tacit_law_name(tacit_law law)
 {
-    return law == TACIT_LAW_GAUSSIAN ? "gaussian" : law == TACIT_LAW_LAPLACE ? "laplace" : "none";
+    static const char *const names[] = {[TACIT_LAW_NONE] = "none",
+                                        [TACIT_LAW_GAUSSIAN] = "gaussian",
+                                        [TACIT_LAW_LAPLACE] = "laplace",
+                                        [TACIT_LAW_RESPONSE] = "response"};
+    return (size_t)law < sizeof names / sizeof *names ? names[law] : "none";
 }
 
 const char *tacit_model_name(tacit_model model)
@@ -198,6 +202,13 @@ static const char *release_words(whole *w, const tacit_explained_release *line)
     else
         (void)snprintf(shown, sizeof shown, "shown up to %s times", grouped(steps, r->steps));
     touch_words(w, r, column, line->reach, growth, sizeof growth);
+    if (w->face.law == TACIT_LAW_RESPONSE)
+        return say(w, SENTENCE,
+                   "%s answer%s, %s. Replacing one person changes at most %.4g of one step; %s. "
+                   "Every answer is given by randomized response: the true one is at most "
+                   "e^%.4g times as likely as any other",
+                   grouped(n, r->dimension), r->dimension == 1 ? "" : "s", shown, l, growth,
+                   1 / line->scale);
     if (gaussian)
         (void)snprintf(noise, sizeof noise, "Gaussian noise of standard deviation %.5g",
                        line->scale);
@@ -288,8 +299,9 @@ static const char *report_words(whole *w, uint64_t bytes, const char *beside)
     if (framed) {
         at = bytes - NUMBER * numbers;
         (void)say(w, REPORT_LINE,
-                  "bytes 0 to %llu: which learner and which step it is for, which is public, ",
-                  (unsigned long long)at - 1);
+                  "bytes 0 to %llu: which learner and which step it is for, %swhich is public, ",
+                  (unsigned long long)at - 1,
+                  w->face.law == TACIT_LAW_RESPONSE ? "and what the answers stand for, " : "");
         w->free--; /* what follows goes on from here */
     }
     for (size_t i = 0; i < w->face.n_releases; i++) {
@@ -302,9 +314,9 @@ static const char *report_words(whole *w, uint64_t bytes, const char *beside)
         w->free--;
         at = end;
     }
-    (void)say(w, SENTENCE,
-              "; each number 64 bits, on a lattice, noise included; %llu bytes%s; %.80s leaves the "
-              "device",
+    (void)say(w, SENTENCE, "; each number 64 bits, %s; %llu bytes%s; %.80s leaves the device",
+              w->face.law == TACIT_LAW_RESPONSE ? "as randomized response gave it"
+                                                : "on a lattice, noise included",
               (unsigned long long)at, framed ? "" : ", and what frames them",
               beside != NULL ? beside : "nothing else");
     w->face.report_bytes = at;

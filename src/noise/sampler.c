@@ -57,3 +57,13 @@ void tacit__link_draw(const tacit__link *link, uint64_t first, tacit__noise_law 
         draw_one_by_one(site, link->step, link->first + first, law, scale, n, out);
     }
 }
+
+void tacit__link_words(const tacit__link *link, uint64_t first, size_t n, uint64_t *out)
+{
+    if (link->n_head == 0) {
+        tacit__site_words(&link->site, link->step, link->first + first, n, out);
+        return;
+    }
+    TACIT__REQUIRE(first + n <= link->n_head);
+    memcpy(out, link->head + link->first + first, n * sizeof *out);
+}

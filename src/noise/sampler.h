@@ -23,6 +23,9 @@
 void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, tacit__noise_law law,
                        double scale, size_t n, int64_t *out);
 
+/* The words themselves of a step of a chain. */
+void tacit__link_words(const tacit__link *link, uint64_t first, size_t n, uint64_t *out);
+
 /* Draws first .. first+n-1 of a step of a chain. */
 void tacit__link_draw(const tacit__link *link, uint64_t first, tacit__noise_law law, double scale,
                       size_t n, int64_t *out);

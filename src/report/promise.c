@@ -54,7 +54,10 @@ static void put_table(tacit__text *to, const tacit_explanation *p)
         "<th scope=\"col\">sensitivity L<sub>%s</sub></th><th scope=\"col\">column norm</th>"
         "<th scope=\"col\">reach</th><th scope=\"col\">%s</th><th scope=\"col\">cost %s</th>"
         "</tr></thead><tbody>\n",
-        gaussian ? "2" : "1", gaussian ? "Gaussian <i>σ</i>" : "Laplace <i>b</i>",
+        gaussian ? "2" : "1",
+        gaussian                       ? "Gaussian <i>σ</i>"
+        : p->law == TACIT_LAW_RESPONSE ? "1 / <i>ε</i> of an answer"
+                                       : "Laplace <i>b</i>",
         gaussian ? "<i>μ</i>" : "<i>ε</i>");
     for (size_t i = 0; i < p->n_releases; i++) {
         const tacit_explained_release *line = &p->releases[i];

@@ -141,9 +141,10 @@ static void put_plan(tacit__text *out, const tacit_plan *plan, double delta)
     tacit_law law = tacit_plan_law(plan);
     tacit_composition total;
     tacit__text_print(out, "{\"law\":\"%s\",\"releases\":[",
-                      law == TACIT_LAW_GAUSSIAN  ? "gaussian"
-                      : law == TACIT_LAW_LAPLACE ? "laplace"
-                                                 : "none");
+                      law == TACIT_LAW_GAUSSIAN   ? "gaussian"
+                      : law == TACIT_LAW_LAPLACE  ? "laplace"
+                      : law == TACIT_LAW_RESPONSE ? "response"
+                                                  : "none");
     for (size_t i = 0; i < tacit_plan_size(plan); i++) {
         const tacit_release *line = tacit_plan_release(plan, i);
         tacit__text_put(out, i > 0 ? ",{\"name\":" : "{\"name\":");

@@ -309,7 +309,7 @@ static const tacit__object_shape release = {
 
 static const tacit__object_shape plan = {
     "Plan", "What is released, and what it costs by the accountant.",
-    FIELDS({"law", "'gaussian' | 'laplace' | 'none'", REQUIRED, "of the noise"},
+    FIELDS({"law", "'gaussian' | 'laplace' | 'response' | 'none'", REQUIRED, "of the noise"},
            {"releases", "[Release]", REQUIRED, "all of them"},
            {"accounted", "Guarantee | null", REQUIRED, "what they cost together"},
            {"two_lives", "Guarantee | null", REQUIRED,

@@ -214,7 +214,7 @@ tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *ki
     int law = sqlite3_column_int(row, 1);
     (void)sqlite3_reset(row);
     *plan = NULL;
-    if (law != TACIT_LAW_GAUSSIAN && law != TACIT_LAW_LAPLACE)
+    if (law <= TACIT_LAW_NONE || law > TACIT_LAW_RESPONSE)
         return TACIT_OK;
     tacit_plan *fresh = NULL;
     tacit_status status = tacit_plan_create(&fresh);

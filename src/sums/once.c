@@ -64,6 +64,7 @@ tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
                         .mechanism = "fresh",
                         .dimension = spec->dimension,
                         .steps = spec->releases,
+                        .answers = spec->answers,
                         .l1 = spec->l1,
                         .l2 = spec->l2,
                         .column_l1 = sums.l1,
@@ -77,7 +78,8 @@ tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
 /* The plan's line covers what the spec needs. */
 static bool covers(const tacit_release *line, const tacit_release *needed, tacit_law law)
 {
-    if (line->dimension != needed->dimension || line->steps != needed->steps)
+    if (line->dimension != needed->dimension || line->steps != needed->steps ||
+        line->answers != needed->answers)
         return false;
     return law == TACIT_LAW_GAUSSIAN
                ? line->l2 >= needed->l2 && line->column_l2 >= needed->column_l2
@@ -94,7 +96,8 @@ static void make_fingerprint(tacit__once *once, const tacit_release *line, doubl
                                   {line->name, strlen(line->name) + 1},
                                   {numbers, sizeof numbers},
                                   {sizes, sizeof sizes},
-                                  {visits, line->visits > 1 ? sizeof visits : 0}};
+                                  {visits, line->visits > 1 ? sizeof visits : 0},
+                                  {&line->answers, line->answers > 0 ? sizeof line->answers : 0}};
     tacit__digest(parts, sizeof parts / sizeof *parts, once->fingerprint);
 }
 

@@ -23,6 +23,7 @@ typedef struct tacit__once_spec {
     size_t dimension;
     uint64_t releases; /* at most */
     int bits;          /* lattice step 2^-bits */
+    uint64_t answers;  /* law RESPONSE: the numbers are answers 0 .. answers - 1, and bits is 0 */
     double largest;    /* magnitude of a number before the noise, in lattice steps; 0: 2^61 */
     /* How far a replaced user moves one release, in units of the data; 0: not known. */
     double l1, l2;

@@ -105,6 +105,35 @@ TEST(pure_privacy_moves_by_what_it_declares)
     }
 }
 
+/* Local: an answer changes or it does not, so that two users who share no step attain what is declared; with several answers, and with
+ * several visits too. Hashes sometimes let two steps stand for one answer. */
+TEST(local_answers_change_by_what_is_declared)
+{
+    static const struct {
+        double epsilon, delta, least;
+        uint64_t visits;
+        bool devices;
+    } cases[] = {{1, 0, 1, 1, false}, {1, 1e-6, 1, 1, true}, {10, 1e-6, 1, 1, false},
+                 {10, 0, 1, 1, true}, {60, 0, 1, 1, true},   {3, 1e-6, 1, 3, false},
+                 {30, 0, 1, 3, true}};
+    static const char *const kinds[] = {"posterior-tabular", "explore-commit-tabular"};
+    for (size_t i = 0; i < N_OF(cases); i++)
+        for (size_t j = 0; j < N_OF(kinds); j++) {
+            static crowd c;
+            c = crowd_of(kinds[j], NULL, 0, 11);
+            c.request.guarantee =
+                (tacit_guarantee){TACIT_MODEL_LOCAL, cases[i].epsilon, cases[i].delta};
+            c.request.visits = cases[i].visits;
+            c.request.apart = 1;
+            c.devices = cases[i].devices;
+            crowd_fill(&c, 1);
+            const double least = cases[i].least * (1 - 1e-9);
+            neighbors_assert(
+                &c, &(neighbors_wish){
+                        .restarts = 1, .moves = 20, .least = {least}, .least_whole = least});
+        }
+}
+
 /* --- From the noise that was drawn ------------------------------------------------------------------ */
 
 enum { LINES = 4 };

@@ -19,6 +19,11 @@ static const char yaml[] =
     "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
     "  - {name: one-step, space: {states: 4, actions: 3, horizon: 5}, users: 100,\n"
     "     agent: {kind: dp-ucbvi, report: step, privacy: {model: local, epsilon: 1, delta: 0}}}\n"
+    "  - {name: answers, space: {states: 4, actions: 3, horizon: 5, stationary: yes}, users: 100,\n"
+    "     agent: {kind: posterior-tabular, privacy: {model: local, epsilon: 1, delta: 0}}}\n"
+    "  - {name: true-answers, space: {states: 2, actions: 2, horizon: 5, stationary: yes}, users: "
+    "100,\n"
+    "     agent: {kind: posterior-tabular, privacy: {model: local, epsilon: 1.9, delta: 0}}}\n"
     "  - {name: random, space: {states: 3, actions: 2, horizon: 4}, users: 100,\n"
     "     agent: {kind: private-ucb-po, privacy: {model: local, epsilon: 1, delta: 0}}}\n"
     "  - {name: obi, space: {states: 3, actions: 2, horizon: 4, stationary: yes}, users: 100,\n"
@@ -112,9 +117,9 @@ static double ledger(const server *s, const char *learner, const char *field)
 
 TEST(devices_of_every_family_report_and_are_counted_once)
 {
-    static const char *const learners[] = {"counts",   "gauss",   "one-step", "random",
-                                           "obi",      "mixture", "policy",   "vtr",
-                                           "vtr-plus", "kernel",  "shared",   "disjoint"};
+    static const char *const learners[] = {
+        "counts", "gauss", "one-step",     "random",   "answers", "obi",    "mixture",
+        "policy", "vtr",   "true-answers", "vtr-plus", "kernel",  "shared", "disjoint"};
     enum { USERS = 4 };
     SCOPED_BY(end) server s;
     begin(&s);

@@ -52,7 +52,7 @@ static void add_line(void *context, const tacit__entry *e, const tacit__passage 
     tape_lines *lines = context;
     const size_t line = tacit_plan_index(lines->plan, p->release->name);
     for (size_t i = 0; i < p->n; i++) {
-        double move = fabs((double)(p->exact[i] - e->exact[i])) / p->scale;
+        double move = (double)tacit__tape_move(p->law, p->exact[i], e->exact[i]) / p->scale;
         lines->measured[line] += p->law == TACIT_LAW_GAUSSIAN ? move * move : move;
     }
 }

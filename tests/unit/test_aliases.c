@@ -65,7 +65,8 @@ TEST(auto_follows_the_structure_and_the_guarantee)
     check(request("auto", none), "posterior-tabular");
     check(request("auto", pure), "posterior-tabular");
     check(request("explore-commit", pure), "explore-commit-tabular");
-    check(request("auto", local), "dp-ucbvi");
+    check(request("auto", local), "posterior-tabular");
+    check(request("explore-commit", local), "explore-commit-tabular");
     q.rewards = rewards;
     check(q, "posterior-tabular"); /* rewards alone are no structure */
     q.mixture = &kernels;
@@ -141,7 +142,10 @@ TEST(what_nothing_fits_is_refused)
     q.bandit = &plain;
     assert_status(tacit_agent_choose(&q, &kind, &err), TACIT_UNSUPPORTED);
     assert_non_null(strstr(err.message, "'joint with delta 0'"));
-    q = request("explore-commit", local);
+    q = request("explore-commit", (tacit_guarantee){TACIT_MODEL_LOCAL, 1, 0});
+    q.n_states = 0;
+    q.horizon = 1;
+    q.bandit = &plain;
     assert_status(tacit_agent_choose(&q, &kind, &err), TACIT_UNSUPPORTED);
     assert_null(kind);
 }

@@ -98,6 +98,54 @@ TEST(noise_is_fresh_and_as_large_as_declared)
     }
 }
 
+/* Answers: fresh for other data, the same for the same, and true as often as declared. Six standard errors. */
+TEST(answers_are_fresh_and_true_as_often_as_declared)
+{
+    enum { ANSWERS = 50 };
+    const double epsilon = 3, p = exp(epsilon) / (exp(epsilon) + ANSWERS - 1);
+    static int64_t exact[3][N];
+    static double given[3][2][N];
+    for (int life = 0; life < 3; life++) {
+        tacit__once_spec spec = {.law = TACIT_LAW_RESPONSE,
+                                 .dimension = N,
+                                 .releases = 2,
+                                 .answers = ANSWERS,
+                                 .largest = ANSWERS,
+                                 .l1 = N,
+                                 .disjoint = true,
+                                 .reason = "a test"};
+        rig r = {.noise = simulated_noise(5)};
+        tacit_composition real;
+        assert_ok(tacit__once_declare(&spec, "fresh", &r.line, NULL));
+        assert_ok(tacit_plan_create(&r.plan));
+        assert_ok(tacit_plan_declare(r.plan, &r.line, NULL));
+        assert_ok(tacit_plan_calibrate(r.plan, (tacit_guarantee){TACIT_MODEL_LOCAL, N * epsilon, 0},
+                                       NULL));
+        assert_true(tacit_plan_law(r.plan) == TACIT_LAW_RESPONSE);
+        assert_ok(tacit_plan_account(r.plan, 0, &real, NULL));
+        assert_within(real.epsilon.high, N * epsilon * (1 - 1e-9), N * epsilon);
+        assert_ok(tacit_ledger_create(r.plan, r.noise, &r.ledger, NULL));
+        assert_ok(tacit__once_create(&spec, r.ledger, "fresh", &r.once, NULL));
+        for (size_t i = 0; i < N; i++)
+            exact[life][i] = (int64_t)(i % ANSWERS);
+        exact[life][N - 1] = life == 1; /* another user in one answer of one life */
+        for (int k = 0; k < 2; k++)
+            assert_ok(tacit__once_release(r.once, exact[life], given[life][k], NULL));
+        close_rig(&r);
+    }
+    assert_memory_equal(given[0], given[2], sizeof given[0]);
+    double truth = 0, same = 0, again = 0;
+    for (size_t i = 0; i < N; i++) {
+        truth += given[0][0][i] == (double)exact[0][i];
+        same += given[0][0][i] == given[1][0][i];
+        again += given[0][1][i] == given[0][0][i];
+    }
+    const double alike = p * p + (1 - p) * (1 - p) / (ANSWERS - 1);
+    assert_within(truth / N, p - 6 * sqrt(p * (1 - p) / N), p + 6 * sqrt(p * (1 - p) / N));
+    assert_within(same / N, alike - 3 / sqrt(N), alike + 3 / sqrt(N));
+    assert_within(again / N, alike - 3 / sqrt(N), alike + 3 / sqrt(N));
+}
+
 TEST(what_the_plan_does_not_cover_is_refused)
 {
     rig r;

@@ -449,3 +449,38 @@ TEST(a_copy_reads_the_same_as_its_original)
     }
     assert_memory_equal(&copied, &original, sizeof copied);
 }
+
+/* One answer of epsilon 1: delta is (e - e^x) / (1 + e) at epsilon x for the worst of all with that epsilon, and less for Laplace
+ * noise. */
+TEST(answers_cost_what_the_worst_mechanism_costs)
+{
+    tacit_plan *plan = NULL;
+    tacit_composition real;
+    const tacit_release line = {.name = "answers",
+                                .dimension = 1,
+                                .steps = 10,
+                                .l1 = 1,
+                                .column_l1 = 1,
+                                .column_l2 = 1,
+                                .mechanism = "fresh",
+                                .answers = 5};
+    const tacit_release number = {
+        .name = "number", .dimension = 1, .steps = 1, .l1 = 1, .column_l1 = 1, .column_l2 = 1};
+    tacit_release odd = line;
+    odd.answers = 1;
+    odd.name = "odd";
+    assert_ok(tacit_plan_create(&plan));
+    assert_ok(tacit_plan_declare(plan, &line, NULL));
+    assert_status(tacit_plan_declare(plan, &number, NULL), TACIT_BAD_PLAN);
+    assert_status(tacit_plan_declare(plan, &odd, NULL), TACIT_BAD_COUNT);
+    assert_status(tacit_plan_calibrate(plan, (tacit_guarantee){TACIT_MODEL_LOCAL, 0, 0.1}, NULL),
+                  TACIT_BAD_EPSILON);
+    assert_ok(tacit_plan_calibrate(plan, (tacit_guarantee){TACIT_MODEL_LOCAL, 1, 0.1}, NULL));
+    assert_true(tacit_plan_law(plan) == TACIT_LAW_RESPONSE);
+    assert_close(tacit_plan_scale(plan, 0), 1, 1e-9);
+    assert_ok(tacit_plan_account(plan, 0, &real, NULL));
+    assert_within(real.epsilon.high, 1 - 1e-9, 1);
+    assert_ok(tacit_plan_account(plan, 0.1, &real, NULL));
+    assert_close(real.epsilon.high, log(exp(1) - 0.1 * (1 + exp(1))), 1e-6);
+    tacit_plan_destroy(plan);
+}

@@ -1,0 +1,272 @@
+/* See curate/answers.h.
+ *
+ * A report. Public chance chooses one of the H steps, each alike, or `each` of them; that is known before the
+ * outcome, so nothing is biased. The reward becomes a bit, 1 with probability r. Step and bit are one of k =
+ * (tables S A S 2) cells, x. If k < 3 e^epsilon + 2 the answer is x itself, out of g = k; else public chance
+ * draws a hash from cells to g = e^epsilon + 1 answers, rounded, and the answer is that of x [WBLJ17]. In
+ * both cases randomized response shows another answer instead, each with the same probability
+ * (noise/response.h).
+ *
+ * Privacy. The step, the coin of the reward and the hash do not depend on data, and the response does not
+ * depend on them. Whatever they are, two trajectories lead to two true answers at most, and what is given
+ * is at most e^epsilon' times as likely with one as with the other, epsilon' = epsilon / (each visits). A
+ * user gives `each` answers, a person `visits` times as many, and costs add: epsilon, with delta 0.
+ *
+ * Estimate. An answer supports the cells that it stands for. A cell is supported by an answer about another
+ * one with probability u, and by one about itself with u + d: without a hash u is the chance of a wrong
+ * answer and d = T / 2^64; with one u = 1/g, since a hash sends the cell anywhere alike, and d = (T / 2^64)
+ * (1 - 1/g). So (support - n u) / d is unbiased, and has variance n u (1 - u) / d^2 where the cell never
+ * occurs. */
+#include "curate/answers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "account/single.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/workspace.h"
+#include "noise/stream.h"
+#include "sums/once.h"
+
+static const char name[] = "answers";
+
+/* More answers of a user only where each of them is nearly always true: epsilon / (ln k + SURE) of them. */
+#define SURE 7.0
+#define MOST_CELLS 0x1p26 /* their sums fit into memory, and numbers of answers into 32 bits */
+
+struct tacit__answers {
+    tacit__space space;
+    tacit__answers_shape shape;
+    tacit__once *once;
+    tacit__site chance;
+    int64_t *support; /* [cells] */
+    int64_t *truth;   /* [each] scratch of a report, */
+    double *given;    /* [each] */
+    uint64_t *words;  /* [3 each, in blocks]: where, what it paid, and the hash */
+};
+
+static size_t words_of(size_t each)
+{
+    return (3 * each + TACIT__WORDS_PER_BLOCK - 1) / TACIT__WORDS_PER_BLOCK *
+           TACIT__WORDS_PER_BLOCK;
+}
+
+bool tacit__answers_find(const tacit__weighted_options *o, tacit__answers_shape *out)
+{
+    const tacit__space sp = o->space;
+    const double k = 2.0 * (double)sp.tables * (double)sp.n_states * (double)sp.n_actions *
+                     (double)sp.n_states,
+                 visits = o->visits > 0 ? (double)o->visits : 1,
+                 whole = o->guarantee.epsilon / visits,
+                 each = fmax(1, fmin((double)sp.horizon, floor(whole / (log(k) + SURE))));
+    const double power = exp(fmin(whole / each, TACIT__MOST_RESPONSE));
+    if (!(k <= MOST_CELLS))
+        return false;
+    *out = (tacit__answers_shape){
+        .cells = (size_t)k, .each = (size_t)each, .hashed = k >= 3 * power + 2};
+    const uint64_t answers = out->hashed ? (uint64_t)rint(power + 1) : (uint64_t)k;
+    if (!tacit__response_find(whole / each, answers, &out->response))
+        return false;
+    const double even = 1 / (double)answers, gain = tacit__response_gain(&out->response);
+    out->expected = out->hashed ? even : tacit__response_other(&out->response);
+    out->gain = out->hashed ? gain * (1 - even) : gain;
+    out->variance = out->expected * (1 - out->expected) / (out->gain * out->gain);
+    return isfinite(out->variance);
+}
+
+/* Why L1 is as it is: an answer is one or another, and all of them are about the user. */
+static tacit__once_spec spec_of(const tacit__weighted_options *o, const tacit__answers_shape *shape)
+{
+    return (tacit__once_spec){.law = TACIT_LAW_RESPONSE,
+                              .dimension = shape->each,
+                              .releases = o->episodes,
+                              .answers = shape->response.answers,
+                              .largest = (double)shape->response.answers,
+                              .l1 = (double)shape->each,
+                              .disjoint = true,
+                              .visits = o->visits,
+                              .apart = o->apart,
+                              .reason =
+                                  "each of a user's answers is about one step that public chance "
+                                  "chose, and another user changes every one of them: L1 is "
+                                  "their number"};
+}
+
+tacit_status tacit__answers_create(const tacit__weighted_options *o, tacit_noise *noise,
+                                   tacit__answers **out, tacit_ledger **ledger, tacit_error *err)
+{
+    TACIT__REQUIRE(o->guarantee.model == TACIT_MODEL_LOCAL && noise != NULL);
+    tacit__answers w = {.space = o->space};
+    if (!tacit__answers_find(o, &w.shape))
+        return tacit__fail(err, TACIT_TOO_LARGE,
+                           "one answer about a table of %zu states and %zu actions tells nothing "
+                           "with epsilon %g; use fewer states, or a larger epsilon",
+                           o->space.n_states, o->space.n_actions, o->guarantee.epsilon);
+    const size_t each = w.shape.each;
+    tacit__answers *a =
+        TACIT__WORKSPACE(w, TACIT__PIECE(w.support, w.shape.cells), TACIT__PIECE(w.truth, each),
+                         TACIT__PIECE(w.given, each), TACIT__PIECE(w.words, words_of(each)));
+    if (a == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    const tacit__once_spec spec = spec_of(o, &a->shape);
+    tacit_release line;
+    tacit_status status = tacit__once_declare(&spec, name, &line, err);
+    if (status == TACIT_OK)
+        status = tacit__ledger_open_single(&line, o->guarantee, 0, noise, ledger, NULL, err);
+    if (status == TACIT_OK)
+        status = tacit__once_create(&spec, *ledger, name, &a->once, err);
+    if (status != TACIT_OK) {
+        tacit__answers_destroy(a);
+        return status;
+    }
+    tacit__site_open(&a->chance, noise, "public: the step that a user answers about");
+    *out = a;
+    return TACIT_OK;
+}
+
+void tacit__answers_destroy(tacit__answers *a)
+{
+    if (a != NULL)
+        tacit__once_destroy(a->once);
+    tacit__workspace_destroy(a);
+}
+
+/* --- A user -------------------------------------------------------------------------------------- */
+
+/* Which answer stands for a cell: a mixed word (SplitMix64), from 0 to g - 1. */
+static uint64_t answer_of(uint64_t hash, uint64_t cell, uint64_t g)
+{
+    uint64_t z = hash + cell * 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return ((z ^ (z >> 31)) >> 32) * g >> 32;
+}
+
+static uint64_t cell_of(const tacit__space *sp, const tacit_trajectory *u, size_t h, uint64_t coin)
+{
+    const uint64_t table = sp->tables == 1 ? 0 : h,
+                   row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
+    const bool paid = (double)(coin >> 11) * 0x1p-53 < u->rewards[h];
+    return 2 * (row * sp->n_states + u->states[h + 1]) + paid;
+}
+
+/* `each` of the steps, every choice as likely: a step is taken with probability (left to take) / (steps
+ * left). Words are public, so that a bias of 2^-40 is harmless. */
+static void find_truth(tacit__answers *a, const tacit_trajectory *u)
+{
+    const size_t H = a->space.horizon, each = a->shape.each;
+    const uint64_t g = a->shape.response.answers;
+    const uint64_t *coins = a->words + each, *hashes = a->words + 2 * each;
+    size_t h = 0;
+    for (size_t i = 0; i < each; i++) {
+        double unit = (double)((a->words[i] >> 11) + 1) * 0x1p-53, none = 1;
+        for (; h + each - i < H; h++) { /* the first of those that are left is not at h or before */
+            none *= 1 - (double)(each - i) / (double)(H - h);
+            if (unit > none)
+                break;
+        }
+        const uint64_t cell = cell_of(&a->space, u, h++, coins[i]);
+        a->truth[i] = (int64_t)(a->shape.hashed ? answer_of(hashes[i], cell, g) : cell);
+    }
+}
+
+size_t tacit__answers_bytes(const tacit__answers *a)
+{
+    return 8 * a->shape.each * (a->shape.hashed ? 2 : 1);
+}
+
+/* The hashes, if there are any, then the answers: 64 bits each, low byte first. */
+tacit_status tacit__answers_give(tacit__answers *a, const tacit_trajectory *u, void *bytes,
+                                 tacit_error *err)
+{
+    const size_t each = a->shape.each;
+    tacit__site_words(&a->chance, tacit__once_count(a->once), 0, words_of(each), a->words);
+    find_truth(a, u);
+    tacit_status status = tacit__once_release(a->once, a->truth, a->given, err);
+    tacit__wipe(a->truth, each * sizeof *a->truth);
+    tacit__writer w = {.at = bytes};
+    for (size_t i = 0; i < each && a->shape.hashed && status == TACIT_OK; i++)
+        tacit__write_le64(&w, a->words[2 * each + i]);
+    for (size_t i = 0; i < each && status == TACIT_OK; i++)
+        tacit__write_le64(&w, (uint64_t)a->given[i]);
+    return status;
+}
+
+/* --- Reports ------------------------------------------------------------------------------------- */
+
+tacit_status tacit__answers_check(const tacit__answers *a, const void *bytes, size_t size,
+                                  tacit_error *err)
+{
+    const size_t needed = tacit__answers_bytes(a);
+    if (size != needed)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
+                           needed, size);
+    tacit__reader r = {.at = bytes, .left = size};
+    for (size_t i = 0; i < a->shape.each && a->shape.hashed; i++)
+        (void)tacit__read_le64(&r);
+    for (size_t i = 0; i < a->shape.each; i++)
+        if (tacit__read_le64(&r) >= a->shape.response.answers)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "answer %zu of the report is none of %llu",
+                               i, (unsigned long long)a->shape.response.answers);
+    return TACIT_OK;
+}
+
+void tacit__answers_take(tacit__answers *a, const void *bytes)
+{
+    const size_t each = a->shape.each;
+    tacit__reader hashes = {.at = bytes, .left = tacit__answers_bytes(a)}, answers = hashes;
+    for (size_t i = 0; i < each && a->shape.hashed; i++)
+        (void)tacit__read_le64(&answers);
+    for (size_t i = 0; i < each; i++) {
+        const uint64_t answer = tacit__read_le64(&answers);
+        if (!a->shape.hashed) {
+            TACIT__REQUIRE(answer < a->shape.cells);
+            a->support[answer]++;
+            continue;
+        }
+        const uint64_t hash = tacit__read_le64(&hashes);
+        for (size_t cell = 0; cell < a->shape.cells; cell++)
+            a->support[cell] += answer_of(hash, cell, a->shape.response.answers) == answer;
+    }
+}
+
+/* A move is made of two cells. */
+double tacit__answers_stddev(const tacit__answers *a, uint64_t users)
+{
+    return sqrt(2 * (double)users * (double)a->shape.each * a->shape.variance);
+}
+
+void tacit__answers_estimate(const tacit__answers *a, uint64_t users, double *visits, double *moves,
+                             double *rewards)
+{
+    const size_t S = a->space.n_states, rows = a->shape.cells / (2 * S);
+    const double expected = (double)users * (double)a->shape.each * a->shape.expected;
+    for (size_t row = 0; row < rows; row++) {
+        visits[row] = rewards[row] = 0;
+        for (size_t i = row * S; i < (row + 1) * S; i++) {
+            const double none = ((double)a->support[2 * i] - expected) / a->shape.gain,
+                         paid = ((double)a->support[2 * i + 1] - expected) / a->shape.gain;
+            moves[i] = none + paid;
+            visits[row] += none + paid;
+            rewards[row] += (paid - none) / 2;
+        }
+    }
+}
+
+/* --- Saving -------------------------------------------------------------------------------------- */
+
+void tacit__answers_fields(tacit__answers *a, uint64_t users, tacit__saved *s)
+{
+    struct {
+        uint8_t key[TACIT__KEY_BYTES];
+        uint64_t simulated;
+    } chance = {.simulated = a->chance.simulated};
+    memcpy(chance.key, a->chance.key, sizeof chance.key);
+    tacit__saved_value(s, &chance, sizeof chance);
+    tacit__saved_check(s, chance.simulated <= 1);
+    tacit__saved_integers(s, a->support, a->shape.cells, (double)users * (double)a->shape.each);
+    tacit__once_fields(a->once, s);
+    if (s->pass == TACIT__APPLY)
+        tacit__site_restore(&a->chance, chance.key, chance.simulated != 0);
+}
