@@ -97,7 +97,14 @@ static tacit_status apply_nothing(tacit__job *job, tacit__vault *vault, tacit_er
     return TACIT_OK;
 }
 
-/* The standing is another one. A transaction tells it to the others. */
+/* A transaction that does nothing else than to begin: what is wrong is found, and told to the others. */
+static bool write_nothing(tacit_service *s)
+{
+    tacit__job job = {.apply = apply_nothing};
+    return tacit__committer_wait(s->committer, &job) == TACIT_OK;
+}
+
+/* The standing is another one. */
 static void note_standing(tacit_service *s)
 {
     const tacit__standing standing = tacit__vault_standing(s->vault);
@@ -108,8 +115,7 @@ static void note_standing(tacit_service *s)
                        tacit__standing_name(standing), tacit__standing_reason(standing));
     for (size_t i = 0; i < s->config.n_learners; i++)
         tacit__learner_set_standing(s->learners[i], standing);
-    tacit__job job = {.apply = apply_nothing};
-    if (tacit__committer_wait(s->committer, &job) != TACIT_OK)
+    if (!write_nothing(s))
         s->keeper->standing = TACIT__STANDING_FINE; /* once more, at the next look */
 }
 
@@ -133,6 +139,8 @@ static void look(tacit_service *s, int ms)
         step_leases(s, reachable);
         k->beaten = now;
     }
+    if (news.replaced && !write_nothing(s))
+        return; /* this process ends, since it has another key */
     if (news.any)
         read_news(s);
     if (reachable && k->reading &&

@@ -158,22 +158,38 @@ static tacit_status lock_store(tacit__vault *vault, tacit_error *err)
                                vault->path);
 }
 
+/* The life and the keys of a store, as its facts were read last. */
+typedef struct who {
+    uint8_t identity[TACIT__OWNER_BYTES], secrets[16];
+} who;
+
+static who who_is(const tacit__vault *vault)
+{
+    who w;
+    memcpy(w.identity, vault->identity, sizeof w.identity);
+    memcpy(w.secrets, vault->secrets_tag, sizeof w.secrets);
+    return w;
+}
+
+static bool is_still(const tacit__vault *vault, const who *before)
+{
+    const who now = who_is(vault);
+    return memcmp(&now, before, sizeof now) == 0;
+}
+
 /* All that writes takes turns. The row is read again by the statements that follow, which see what the one
  * before has written. */
 tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
 {
-    uint8_t identity[TACIT__OWNER_BYTES], secrets[sizeof vault->secrets_tag];
     tacit__standing standing;
     if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
         return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
     TRY(lock_store(vault, err));
     if (vault->use != TACIT__VAULT_SERVE)
         return TACIT_OK;
-    memcpy(identity, vault->identity, sizeof identity);
-    memcpy(secrets, vault->secrets_tag, sizeof secrets);
+    const who before = who_is(vault);
     TRY(tacit__pg_line_check(vault, vault->line, &standing, err));
-    if (memcmp(identity, vault->identity, sizeof identity) != 0 ||
-        memcmp(secrets, vault->secrets_tag, sizeof secrets) != 0)
+    if (!is_still(vault, &before))
         return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
     if (standing != tacit__vault_standing(vault) &&
         tacit__vault_standing(vault) != TACIT__STANDING_UNSOUND)
@@ -209,12 +225,14 @@ tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err)
 
 /* --- What others do --------------------------------------------------------------------------------- */
 
-static tacit_status look(tacit__vault *vault, tacit__vault *served, bool *any, tacit_error *err)
+static tacit_status look(tacit__vault *vault, tacit__vault *served, tacit__vault_news *news,
+                         tacit_error *err)
 {
     tacit__standing standing;
     uint8_t stamp[TACIT__PROOF_BYTES] = {0};
     bool found, same;
-    const uint64_t before = vault->generation;
+    const who before = who_is(vault);
+    const uint64_t generation = vault->generation;
     TRY(tacit__pg_line_check(vault, served->line, &standing, err));
     TRY(find_stamp(vault, vault->generation, stamp, &found, &same, err));
     if (standing == TACIT__STANDING_FINE && found)
@@ -222,7 +240,8 @@ static tacit_status look(tacit__vault *vault, tacit__vault *served, bool *any, t
     else if (standing != TACIT__STANDING_FINE &&
              tacit__vault_standing(served) == TACIT__STANDING_FINE)
         atomic_store(&served->standing, (int)standing);
-    *any = *any || vault->generation != before;
+    news->any = news->any || vault->generation != generation;
+    news->replaced = !is_still(vault, &before);
     return TACIT_OK;
 }
 
@@ -233,7 +252,7 @@ tacit_status tacit__pg_await(tacit__vault *vault, tacit__vault *served, int ms,
     TRY(tacit__pg_listen(vault, news, err));
     TRY(tacit__pg_hear(vault, served, ms, news, err));
     TRY(tacit__vault_begin_snapshot(vault, &alone, err));
-    tacit_status status = look(vault, served, &news->any, err);
+    tacit_status status = look(vault, served, news, err);
     tacit__vault_end_snapshot(vault, alone);
     return status;
 }

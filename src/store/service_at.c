@@ -142,7 +142,7 @@ tacit_status tacit__vault_take_over(tacit__vault *vault, tacit__vault_learner *l
 tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int ms,
                                 tacit__vault_news *news, tacit_error *err)
 {
-    news->any = news->missed = false;
+    news->any = news->missed = news->replaced = false;
     if (vault->backend->await != NULL)
         return vault->backend->await(vault, served, ms, news, err);
     return TACIT_OK;

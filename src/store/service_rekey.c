@@ -129,7 +129,8 @@ static tacit_status reseal_state(tacit__vault *vault, int64_t id, void *context,
 static tacit_status commit_keys(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     TRY(tacit__vault_seal_keys(vault, key, err));
-    TRY(tacit__vault_set_fact(vault, "unmarked", "", 1, err)); /* the mark has a new key, too */
+    if (!vault->backend->shared) /* the mark has a new key, too; front ends have one each */
+        TRY(tacit__vault_set_fact(vault, "unmarked", "", 1, err));
     TRY(tacit__vault_event(vault, err, "the store's key was changed"));
     return tacit__vault_commit(vault, err);
 }
@@ -172,6 +173,8 @@ tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key, tacit_e
     tacit__wipe(&c, sizeof c);
     TRY(status);
     TRY(tacit__vault_read_facts(vault, NULL, err));
+    if (vault->backend->shared)
+        return TACIT_OK; /* those that have the old key find it out, and end */
     TRY(tacit__vault_claim_ownership(vault, err));
     (void)tacit__vault_truncate_log(vault); /* nothing of the old seals is left in the log */
     return TACIT_OK;

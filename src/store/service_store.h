@@ -182,6 +182,8 @@ enum { TACIT__NEWS_BYTES = 20 };
 typedef struct tacit__vault_news {
     bool any;    /* they have written */
     bool missed; /* what they told until now may not have come: the store has it */
+    bool
+        replaced; /* the store was adopted, or its key was changed: the next transaction is FENCED */
     /* Called with each of the news that others gave to tacit__vault_tell. */
     void (*told)(void *context, const uint8_t news[TACIT__NEWS_BYTES]);
     void *context;

@@ -144,31 +144,6 @@ TEST(a_standby_that_was_held_back_is_noticed_and_not_learned_from)
     close_all(&p);
 }
 
-/* A token that is made, or revoked, by a tool is known to every front end without a signal. */
-TEST(tokens_and_revocations_reach_all_front_ends)
-{
-    place p = {0};
-    char token[128], out[256];
-    if (!cluster_is_there())
-        exit(CLUSTER_SKIP);
-    open_all(&p);
-    server_token(&p.ends[0], "reader", "read", token);
-    int status = 0;
-    for (size_t i = 0; i < FRONT_ENDS; i++) {
-        wait_until((status = server_ask(&p.ends[i], token, "GET", "/v1/learners", NULL, NULL,
-                                        answer)) == 200);
-        assert_int_equal(status, 200);
-    }
-    assert_int_equal(
-        server_tool(&p.ends[1], "token revoke service.yaml --name reader", out, sizeof out), 0);
-    for (size_t i = 0; i < FRONT_ENDS; i++) {
-        wait_until((status = server_ask(&p.ends[i], token, "GET", "/v1/learners", NULL, NULL,
-                                        answer)) == 401);
-        assert_int_equal(status, 401);
-    }
-    close_all(&p);
-}
-
 TEST(a_server_without_fsync_is_refused_unless_that_is_said)
 {
     cluster db;

@@ -1,4 +1,7 @@
 /* Front ends of one PostgreSQL: what they know without asking it, and what they tell each other. */
+#include <math.h>
+#include <sys/wait.h>
+
 #include "service/rivals.h"
 
 static const char learners[] =
@@ -249,5 +252,99 @@ TEST(two_front_ends_that_foretell_the_same_take_a_person_once)
     observe(&p.ends[0], first);
     assert_true(is_told(strchr(answer, '{'), "taken_part"));
     server_wait_users(&p.ends[0], "arms", 1);
+    close_both(&p);
+}
+
+/* --- Tokens and keys ---------------------------------------------------------------------------------- */
+
+/* Seconds until all front ends answer this token so. Within a second is promised; a machine that does other things as well has ten
+ * times that. */
+static double await_status(place *p, const char *token, int wanted)
+{
+    const double began = server_seconds();
+    int status = 0;
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        wait_until((status = server_ask(&p->ends[i], token, "GET", "/v1/learners", NULL, NULL,
+                                        answer)) == wanted);
+        assert_int_equal(status, wanted);
+    }
+    const double lasted = server_seconds() - began;
+    assert_true(lasted < 10);
+    return lasted;
+}
+
+TEST(tokens_and_revocations_reach_all_front_ends)
+{
+    place p;
+    char token[128], out[256], name[20], command[100];
+    double created = 0, revoked = 0;
+    open_both(&p, NULL, learners);
+    for (int i = 0; i < 5; i++) {
+        (void)snprintf(name, sizeof name, "reader-%d", i);
+        server_token(&p.ends[i % FRONT_ENDS], name, "read", token);
+        created = fmax(created, await_status(&p, token, 200));
+        (void)snprintf(command, sizeof command, "token revoke service.yaml --name %s", name);
+        assert_int_equal(server_tool(&p.ends[1 - i % FRONT_ENDS], command, out, sizeof out), 0);
+        revoked = fmax(revoked, await_status(&p, token, 401));
+    }
+    (void)fprintf(stderr, "tokens: known after at most %.3f s, revoked after %.3f s\n", created,
+                  revoked);
+    close_both(&p);
+}
+
+/* Waits until the process has ended by itself; its exit status. */
+static int await_end(server *s)
+{
+    int status = 0;
+    pid_t ended = 0;
+    wait_until((ended = waitpid(s->pid, &status, WNOHANG)) == s->pid);
+    assert_int_equal(ended, s->pid);
+    s->pid = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(a_new_key_ends_front_ends_that_have_the_old_one)
+{
+    place p;
+    char halfway[700], over[700], out[512], text[2048], before[64], after[64], command[700];
+    unsigned n = 0;
+    int code = 0;
+    open_both(&p, NULL, learners);
+    bring_people(&p.ends[0], halfway, over);
+    server_wait_users(&p.ends[1], "arms", 1);
+    const double began = server_seconds();
+    if (server_tool(&p.ends[0], "store rekey service.yaml", out, sizeof out) != 0) {
+        server_read(&p.ends[0], "tool.err", text, sizeof text);
+        fail_msg("%s", text);
+    }
+    assert_true(cluster_sql(&p.db, "tacit",
+                            "SELECT encode(value,'hex') FROM tacit.meta WHERE"
+                            " name='generation'",
+                            before, sizeof before));
+    for (size_t i = 0; i < FRONT_ENDS; i++) /* nobody asks them for anything */
+        assert_int_equal(await_end(&p.ends[i]), 3);
+    const double lasted = server_seconds() - began;
+    (void)fprintf(stderr, "ended %.3f s after the key was changed\n", lasted);
+    assert_true(lasted < 20);
+    assert_true(cluster_sql(&p.db, "tacit",
+                            "SELECT encode(value,'hex') FROM tacit.meta WHERE"
+                            " name='generation'",
+                            after, sizeof after));
+    assert_string_equal(after, before);            /* they wrote nothing more */
+    assert_false(server_start(&p.ends[1], &code)); /* it has the old key */
+    server_read(&p.ends[1], "err", text, sizeof text);
+    assert_non_null(strstr(text, "key"));
+    (void)snprintf(command, sizeof command, "cp -p '%s' '%s'", p.ends[0].key, p.ends[1].key);
+    assert_int_equal(system(command), 0);
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        assert_true(server_start(&p.ends[i], NULL));
+    for (unsigned i = 0; i < FRONT_ENDS;
+         i++) /* all people and episodes are there, under the old names */
+        decide_in_every_form(&p.ends[i], halfway, over, i, &n);
+    take_steps(&p.ends[0], halfway, 2);
+    come(&p.ends[1], "arms", "bob");
+    server_wait_users(&p.ends[0], "walk", 2);
+    server_wait_users(&p.ends[0], "arms", 2);
+    assert_int_equal(server_tool(&p.ends[1], "store check service.yaml", out, sizeof out), 0);
     close_both(&p);
 }
