@@ -161,7 +161,7 @@ static bool is_done(const tacit_service_options *options, const char *new_key)
         return false;
     bool done =
         tacit__key_read_file(new_key, key, &there, NULL) == TACIT_OK &&
-        tacit__vault_open_at(&(tacit__vault_place){config.store, config.mark, config.unsafe},
+        tacit__vault_open_at(&(tacit__vault_place){config.store, config.mark, config.unsafe, false},
                              TACIT__VAULT_SERVE, key, &vault, NULL) == TACIT_OK;
     tacit__vault_close(vault);
     tacit__service_config_free(&config);
@@ -241,24 +241,67 @@ static tacit_status move_key(const opened *from, const opened *to, tacit_error *
     return tacit__key_rename(path, to->key.path, err);
 }
 
+/* The file that is moved, also if a move of it was interrupted. */
+static tacit_status open_source(const char *file, opened *o, tacit_error *err)
+{
+    *o = (opened){0};
+    tacit_status status = tacit__service_config_read(file, &o->config, err);
+    if (status == TACIT_OK && tacit__vault_is_remote(o->config.store))
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: a store is moved from a file into a database, but this "
+                             "service file names a database",
+                             file);
+    if (status == TACIT_OK)
+        status = tacit__key_read(&o->config, NULL, false, &o->key, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_open_at(
+            &(tacit__vault_place){.path = o->config.store, .mark = o->config.mark, .gone = true},
+            TACIT__VAULT_SERVE, o->key.bytes, &o->vault, err);
+    if (status != TACIT_OK)
+        close_store(o);
+    return status;
+}
+
+/* The database, under its own key or, if a move was interrupted, under the source's. */
+static tacit_status open_target(const tacit_service_options *options, const opened *source,
+                                opened *o, tacit_error *err)
+{
+    *o = (opened){0};
+    tacit_status status = tacit__service_config_read(options->file, &o->config, err);
+    if (status == TACIT_OK && !tacit__vault_is_remote(o->config.store))
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: a store is moved from a file into a database, but this "
+                             "service file names a file",
+                             options->file);
+    if (status == TACIT_OK)
+        status = tacit__key_read(&o->config, options->credentials, false, &o->key, err);
+    const tacit__vault_place place = {.path = o->config.store, .mark = o->config.mark};
+    if (status == TACIT_OK)
+        status = tacit__vault_open_at(&place, TACIT__VAULT_TOOL, o->key.bytes, &o->vault, err);
+    if (status == TACIT_WRONG_PLAN &&
+        tacit__vault_open_at(&place, TACIT__VAULT_TOOL, source->key.bytes, &o->vault, NULL) ==
+            TACIT_OK)
+        status = TACIT_OK;
+    if (status != TACIT_OK)
+        close_store(o);
+    return status;
+}
+
 tacit_status tacit_store_move(const tacit_service_options *options, const char *from,
                               tacit_error *err)
 {
     opened source, target;
-    if (options == NULL || from == NULL)
+    bool before = false;
+    if (options == NULL || options->file == NULL || from == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    const tacit_service_options of_source = {.file = from};
-    TRY(open_store(&of_source, TACIT__VAULT_SERVE, &source, err));
-    tacit_status status = open_store(options, TACIT__VAULT_TOOL, &target, err);
+    TRY(open_source(from, &source, err));
+    tacit_status status = open_target(options, &source, &target, err);
     if (status == TACIT_OK) {
-        if (tacit__vault_is_shared(source.vault) || !tacit__vault_is_shared(target.vault))
-            status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                                 "a store is moved from a file into a database: %.200s must name "
-                                 "the database and %.200s the file",
-                                 options->file, from);
-        if (status == TACIT_OK)
-            status = tacit__vault_move(source.vault, target.vault, err);
-        if (status == TACIT_OK)
+        const bool same = tacit__same_bytes(source.key.bytes, target.key.bytes, TACIT__KEY_BYTES);
+        status = tacit__vault_move(source.vault, target.vault, &before, err);
+        if (status == TACIT_OK && before && same)
+            status = tacit__vault_refuse_gone(source.vault, err);
+        else if (status == TACIT_OK)
             status = move_key(&source, &target, err);
         close_store(&target);
     }

@@ -43,6 +43,7 @@ tacit_status tacit__vault_open_at(const tacit__vault_place *place, tacit__vault_
     vault->backend = backend;
     vault->use = use;
     vault->unsafe = place->unsafe;
+    vault->may_be_gone = place->gone;
     vault->lock = vault->file = vault->mark = -1;
     vault->mark_named = mark != NULL;
     tacit__vault_describe(path, vault->path, sizeof vault->path);

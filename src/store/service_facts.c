@@ -187,12 +187,10 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
         vault->copy = true;
     } else if (strcmp(name, "unmarked") == 0) {
         vault->unmarked = true;
-    } else if (strcmp(name, "gone") == 0 && vault->use == TACIT__VAULT_SERVE) {
-        return tacit__fail(
-            err, TACIT_BAD_ARGUMENT,
-            "%.200s: the store was moved into a database, and is gone from here; the "
-            "service file must name that one",
-            vault->path);
+    } else if (strcmp(name, "gone") == 0) {
+        vault->gone = true;
+        if (vault->use == TACIT__VAULT_SERVE && !vault->may_be_gone)
+            return tacit__vault_refuse_gone(vault, err);
     } else if (strcmp(name, "behind") == 0) {
         vault->behind = true;
     } else if (strcmp(name, "unsafe") == 0) {

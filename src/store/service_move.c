@@ -1,9 +1,9 @@
 /* Taking a store over into a database, row by row. See store/service_store.h.
  * What is sealed stays sealed as it is, under the same data keys, and so do all proofs, since they are
  * over values and not over files: the tables are copied, and the facts that name a place are written anew.
- * The new store is whole or not there at all. Then the source is marked as gone, for good, before anyone
- * may learn from the new one: a crash in between leaves two stores of which neither learns, and the new
- * one can be adopted. */
+ * The new store is whole or not there at all, and a copy that nobody learns from until the source is marked
+ * as gone, for good. A move that was interrupted is made again: before the mark all is copied anew, since
+ * the source may have gone on; after it the new store only ceases to be a copy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -104,8 +104,13 @@ static tacit_status copy_facts(tacit__vault *from, tacit__vault *to, tacit_error
 static tacit_status copy_all(tacit__vault *from, tacit__vault *to, tacit_error *err)
 {
     int64_t seconds = 0;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    char sql[100];
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        /* the event that it was made; or what a move that was interrupted has copied */
+        (void)snprintf(sql, sizeof sql, "DELETE FROM %s", tables[i].table);
+        TRY(tacit__connection_run(to->db, sql, "write", err));
         TRY(copy_table(from, to, i, err));
+    }
     TRY(copy_facts(from, to, err));
     memcpy(to->key_proof, from->key_proof, sizeof to->key_proof);
     TRY(tacit__vault_set_count(to, "format", TACIT__VAULT_FORMAT, err));
@@ -133,22 +138,51 @@ static tacit_status open_new(tacit__vault *to, tacit_error *err)
     return tacit__vault_prove_all(to, err);
 }
 
-tacit_status tacit__vault_move(tacit__vault *from, tacit__vault *to, tacit_error *err)
+tacit_status tacit__vault_refuse_gone(const tacit__vault *vault, tacit_error *err)
 {
-    int64_t learners = 0;
-    TACIT__REQUIRE(from->use == TACIT__VAULT_SERVE && to->use == TACIT__VAULT_TOOL && from->keyed);
+    return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                       "%.200s: the store was moved into a database, and is gone from here; the "
+                       "service file must name that one",
+                       vault->path);
+}
+
+/* Whether a store can be copied there: it was just made, or has what was copied before. */
+static tacit_status check_target(const tacit__vault *from, tacit__vault *to, tacit_error *err)
+{
+    int64_t things = 0;
+    if (to->copy && memcmp(from->identity, to->identity, sizeof to->identity) == 0)
+        return TACIT_OK;
+    TRY(tacit__vault_number(
+        to, "SELECT (SELECT count(*) FROM learner) + (SELECT count(*) FROM token)", &things, err));
+    return things == 0 ? TACIT_OK
+                       : tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                     "%.200s: the store has learners or tokens already; a store is "
+                                     "moved into one that tacit store init has just made",
+                                     to->path);
+}
+
+static tacit_status copy_and_mark(tacit__vault *from, tacit__vault *to, tacit_error *err)
+{
     if (tacit__vault_standing(from) != TACIT__STANDING_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.150s: cannot be moved: %s", from->path,
                            tacit__standing_reason(tacit__vault_standing(from)));
-    TRY(tacit__vault_number(to, "SELECT count(*) FROM learner", &learners, err));
-    if (learners != 0)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%.200s: the store has learners already; a store is moved into one that "
-                           "tacit store init has just made",
-                           to->path);
+    TRY(check_target(from, to, err));
     TRY(tacit__vault_begin(to, err));
     TRY(tacit__vault_finish_transaction(to, copy_all(from, to, err), err));
-    TRY(mark_gone(from, err));
+    return mark_gone(from, err);
+}
+
+tacit_status tacit__vault_move(tacit__vault *from, tacit__vault *to, bool *before, tacit_error *err)
+{
+    TACIT__REQUIRE(from->use == TACIT__VAULT_SERVE && to->use == TACIT__VAULT_TOOL && from->keyed);
+    const bool same = memcmp(from->identity, to->identity, sizeof to->identity) == 0;
+    *before = from->gone && same && !to->copy;
+    if (*before)
+        return TACIT_OK;
+    if (from->gone && !same)
+        return tacit__vault_refuse_gone(from, err);
+    if (!from->gone)
+        TRY(copy_and_mark(from, to, err));
     TRY(tacit__vault_begin(to, err));
     return tacit__vault_finish_transaction(to, open_new(to, err), err);
 }

@@ -56,6 +56,7 @@ TACIT_MUST_USE tacit_status tacit__vault_open(const char *path, tacit__vault_use
 typedef struct tacit__vault_place {
     const char *path, *mark;
     bool unsafe;
+    bool gone; /* also one that was moved, by who moves it */
 } tacit__vault_place;
 TACIT_MUST_USE tacit_status tacit__vault_open_at(const tacit__vault_place *place,
                                                  tacit__vault_use use, const uint8_t *key,
@@ -567,9 +568,12 @@ TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error 
 /* The format that the file had when it was opened, and the present one. */
 int64_t tacit__vault_previous_format(const tacit__vault *vault, int64_t *present);
 /* Takes a store over, with everything that is in it, into one that was just made, opened as a tool; the
- * source, opened to serve, is gone from then on. */
-TACIT_MUST_USE tacit_status tacit__vault_move(tacit__vault *from, tacit__vault *to,
+ * source, opened to serve, is gone from then on. A move that was interrupted is finished. *before: it was
+ * finished already, and nothing changed. */
+TACIT_MUST_USE tacit_status tacit__vault_move(tacit__vault *from, tacit__vault *to, bool *before,
                                               tacit_error *err);
+/* The sentence about a store that was moved. */
+TACIT_MUST_USE tacit_status tacit__vault_refuse_gone(const tacit__vault *vault, tacit_error *err);
 /* Seals everything anew, by keys that are sealed under another master key. For a vault that was opened to
  * serve. */
 TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key,
