@@ -16,7 +16,7 @@
 #   make mutants           breaks the promise in one small way after another, and fails if no test notices
 #   make format lint coverage symbols clean
 #
-# PRESET chooses another build for all of them, e.g. `make test PRESET=asan`.
+# PRESET chooses another build for all of them, e.g. `make test PRESET=asan`; TESTS are arguments for ctest, e.g. TESTS='-L quick'.
 PRESET ?= release
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -62,7 +62,7 @@ demo:
 
 test: setup
 	@$(MAKE) --no-print-directory everything
-	@scripts/run-tests $(BUILD)
+	@scripts/run-tests $(BUILD) $(TESTS)
 
 bench: configure
 	@cmake --build $(BUILD) --target bench_programs

@@ -75,6 +75,18 @@ typedef struct search {
 
 /* --- The distance of two users -------------------------------------------------------------------- */
 
+/* fmax and fmin are calls, because of what they say of NaN; nothing here is one, and this is the inner loop of what creating a
+ * learner takes. */
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 typedef struct products {
     double xx, yy, xy; /* x . x, x' . x', x . x' */
 } products;
@@ -94,22 +106,22 @@ static products multiply(const search *s)
 /* The largest |x y - x' y'|^2 for y, y' in [a, b]. */
 static double response(const products *p, double a, double b)
 {
-    double far = fmax(a * a, b * b) * (p->xx + p->yy - 2 * p->xy);
+    double far = larger(a * a, b * b) * (p->xx + p->yy - 2 * p->xy);
     double one = a * a * p->xx + b * b * p->yy - 2 * a * b * p->xy;
     double other = b * b * p->xx + a * a * p->yy - 2 * a * b * p->xy;
-    return fmax(far, fmax(one, other));
+    return larger(far, larger(one, other));
 }
 
 static double distance_alone(const search *s, double xx, double a, double b)
 {
-    return xx * xx + s->square * xx * fmax(a * a, b * b);
+    return xx * xx + s->square * xx * larger(a * a, b * b);
 }
 
 static double distance(const search *s, const products *p, double a, double b)
 {
     double gram = p->xx * p->xx + p->yy * p->yy - 2 * p->xy * p->xy;
     double both = gram + s->square * response(p, a, b);
-    return s->t->weighted ? fmax(both, distance_alone(s, fmax(p->xx, p->yy), a, b)) : both;
+    return s->t->weighted ? larger(both, distance_alone(s, larger(p->xx, p->yy), a, b)) : both;
 }
 
 /* The images of v. */
@@ -128,12 +140,12 @@ static void try_values(search *s, const double *v)
 {
     double a = s->others ? s->t->low : 1, b = s->others ? 1 : s->t->low;
     for (size_t k = 0; k < s->n; k++) {
-        a = fmin(a, v[k]);
-        b = fmax(b, v[k]);
+        a = smaller(a, v[k]);
+        b = larger(b, v[k]);
     }
     apply(s, v);
     products p = multiply(s);
-    s->found = fmax(s->found, distance(s, &p, a, b));
+    s->found = larger(s->found, distance(s, &p, a, b));
 }
 
 /* --- The bound of a box ----------------------------------------------------------------------------- */
@@ -194,16 +206,16 @@ typedef struct corners {
 static void visit_corner(const search *s, size_t i, size_t where, double a, double b, corners *c)
 {
     products p = multiply(s);
-    double u = fmax(p.xx + p.yy - 2 * p.xy, 0), m = fmax(p.xx + p.yy + 2 * p.xy, 0);
+    double u = larger(p.xx + p.yy - 2 * p.xy, 0), m = larger(p.xx + p.yy + 2 * p.xy, 0);
     double r = response(&p, a, b), far = distance(s, &p, a, b);
     s->u[i] = u;
     s->m[i] = m;
-    c->u = fmax(c->u, u);
-    c->m = fmax(c->m, m);
-    c->longest = fmax(c->longest, fmax(p.xx, p.yy));
-    c->rise = fmax(c->rise, p.xx - p.yy);
-    c->fall = fmax(c->fall, p.yy - p.xx);
-    c->response = fmax(c->response, r);
+    c->u = larger(c->u, u);
+    c->m = larger(c->m, m);
+    c->longest = larger(c->longest, larger(p.xx, p.yy));
+    c->rise = larger(c->rise, p.xx - p.yy);
+    c->fall = larger(c->fall, p.yy - p.xx);
+    c->response = larger(c->response, r);
     if (far > c->farthest) {
         c->farthest = far;
         c->where = where;
@@ -244,7 +256,7 @@ static double bound_product(const search *s, const corners *c)
             double sum = t * s->u[k] + inverse * s->m[k];
             most = sum > most ? sum : most;
         }
-        least = fmin(least, most * most / 4);
+        least = smaller(least, most * most / 4);
     }
     return least;
 }
@@ -255,8 +267,8 @@ static void bound_box(search *s, box *in)
     double a = s->others ? s->t->low : 1, b = s->others ? 1 : s->t->low, bent[2];
     double v[MOST_STATES] = {0};
     for (size_t k = 0; k < s->n; k++) {
-        a = fmin(a, (double)in->middle[k] - (double)in->half[k]);
-        b = fmax(b, (double)in->middle[k] + (double)in->half[k]);
+        a = smaller(a, (double)in->middle[k] - (double)in->half[k]);
+        b = larger(b, (double)in->middle[k] + (double)in->half[k]);
         v[k] = (double)in->middle[k];
     }
     try_values(s, v);
@@ -265,11 +277,12 @@ static void bound_box(search *s, box *in)
         v[k] += (double)in->half[k] * (c.where >> k & 1 ? 1 : -1);
     try_values(s, v);
     curvature(s, in, bent);
-    double product = bound_product(s, &c), e = fmax(fmax(c.rise + bent[0], c.fall + bent[1]), 0);
-    double bound = (product + fmin(e * e, product)) / 2 + s->square * c.response;
+    double product = bound_product(s, &c),
+           e = larger(larger(c.rise + bent[0], c.fall + bent[1]), 0);
+    double bound = (product + smaller(e * e, product)) / 2 + s->square * c.response;
     if (s->t->weighted)
-        bound = fmax(bound, distance_alone(s, c.longest, a, b));
-    in->bound = fmin(in->bound, bound * (1 + ROUNDING));
+        bound = larger(bound, distance_alone(s, c.longest, a, b));
+    in->bound = smaller(in->bound, bound * (1 + ROUNDING));
     s->flops += ldexp(5 * (double)s->t->width + 2 * DIRECTIONS, (int)s->n);
 }
 
@@ -375,7 +388,7 @@ static tacit_status refine(search *s, double *out)
                 status = push(s, &half);
         }
     }
-    *out = fmax(s->found * (1 + ROUNDING), s->boxes > 0 ? s->heap[0].bound : 0);
+    *out = larger(s->found * (1 + ROUNDING), s->boxes > 0 ? s->heap[0].bound : 0);
     return status;
 }
 
