@@ -7,7 +7,8 @@
 # A block with main() is a program: built against the shared library and run; it must exit with 0.
 # A block with an #include or with a brace in the first column is a file: compiled. Anything else is
 # a fragment: compiled as the body of a function that sees all public headers. The programs of
-# README.md and docs/how-to/c.md compile as C++ too (CXX names the compiler; without one this is skipped).
+# README.md and docs/how-to/c.md compile as C++ too (CXX names the compiler; without one this is skipped). A
+# fragment in README.md is the body of main() of a program.
 set -euo pipefail
 root=$(cd "${1:?usage: documents.sh ROOT BUILD}" && pwd)
 build=$(cd "${2:?usage: documents.sh ROOT BUILD}" && pwd)
@@ -42,8 +43,8 @@ for page in "${pages[@]}"; do
             {
                 printf '#include <%s>\n' math.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
                 (cd "$root/include" && printf '#include <%s>\n' tacit/*.h)
-                echo 'void fragment(void);'
-                echo 'void fragment(void)'
+                [ "$page" = README.md ] && kind=program && echo 'int main(void)' ||
+                    printf 'void fragment(void);\nvoid fragment(void)\n'
                 echo '{'
                 printf '#line %d "%s"\n' "$line" "$page"
                 cat "$block"
