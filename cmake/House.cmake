@@ -23,6 +23,7 @@ tacit_house_test(dependencies "${house}/dependencies.sh" "${PROJECT_SOURCE_DIR}"
 tacit_house_test(c_reference "${PROJECT_SOURCE_DIR}/scripts/c-reference" --check)
 tacit_house_test(version "${house}/version.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(setup "${house}/setup.sh" "${PROJECT_SOURCE_DIR}")
+tacit_house_test(data "${house}/data.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(systemd "${house}/systemd.sh" "${PROJECT_SOURCE_DIR}/packaging/tacit.service")
 set_tests_properties(house.systemd PROPERTIES SKIP_RETURN_CODE 77)
 tacit_house_test(completion "${house}/completion.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")

@@ -290,51 +290,74 @@ static const char *remark_of(const tacit_results *results, size_t agent)
     return remark;
 }
 
+enum { NAMED = 4 }; /* of a list of agents; a table of many lines needs no second one */
+
+/* A list in parentheses: " (a, b)"; "all learners" if there are many and they are all, or the first of them. */
+static void print_agents(const tacit_experiment_facts *facts, const size_t *agents, size_t n)
+{
+    size_t learners = 0, of_these = 0;
+    for (size_t i = 0; i < facts->n_agents; i++)
+        learners += tacit_yardstick_find(facts->agents[i].kind) == NULL;
+    for (size_t i = 0; i < n; i++)
+        of_these += tacit_yardstick_find(facts->agents[agents[i]].kind) == NULL;
+    if (n > NAMED && n == of_these && n == learners) {
+        (void)puts(" (all learners)");
+        return;
+    }
+    for (size_t i = 0; i < n && (n <= NAMED || i + 1 < NAMED); i++)
+        (void)printf("%s%s", i > 0 ? ", " : " (", facts->agents[agents[i]].label);
+    if (n > NAMED)
+        (void)printf(" and %zu more", n - NAMED + 1);
+    (void)puts(")");
+}
+
 /* Every remark once, with the agents that it is about. */
 static void print_remarks(const tacit_results *results)
 {
     const tacit_experiment_facts *facts = tacit_results_describe(results);
-    for (size_t i = 0; i < facts->n_agents; i++) {
+    size_t *about = calloc(facts->n_agents, sizeof *about);
+    for (size_t i = 0; about != NULL && i < facts->n_agents; i++) {
         const char *remark = remark_of(results, i);
         bool said = remark[0] == '\0';
         for (size_t j = 0; j < i && !said; j++)
             said = strcmp(remark, remark_of(results, j)) == 0;
-        if (said)
-            continue;
-        (void)printf("note: %s (", remark);
-        const char *between = "";
-        for (size_t j = i; j < facts->n_agents; j++)
-            if (strcmp(remark, remark_of(results, j)) == 0) {
-                (void)printf("%s%s", between, facts->agents[j].label);
-                between = ", ";
-            }
-        (void)puts(")");
+        size_t n = 0;
+        for (size_t j = i; j < facts->n_agents && !said; j++)
+            if (strcmp(remark, remark_of(results, j)) == 0)
+                about[n++] = j;
+        if (n > 0) {
+            (void)printf("note: %s", remark);
+            print_agents(facts, about, n);
+        }
     }
+    free(about);
 }
 
 /* What an alias stands for in this world, with the agents of that name: "auto: posterior-tabular (a, b)". */
 static void print_choices(const view *v)
 {
     char kind[CLI_KIND_TEXT], other[CLI_KIND_TEXT];
-    for (size_t i = 0; i < v->facts->n_agents; i++) {
+    size_t *about = calloc(v->facts->n_agents, sizeof *about);
+    for (size_t i = 0; about != NULL && i < v->facts->n_agents; i++) {
         const char *written = v->facts->agents[i].kind;
         const char *stands_for = tacit_results_summary(v->results, v->world, i).kind;
         bool said = !plays(v, i) || strcmp(written, stands_for) == 0;
         (void)cli_kind_text(kind, sizeof kind, written, stands_for);
-        const char *between = " (";
+        size_t n = 0;
         for (size_t j = 0; j < v->facts->n_agents && !said; j++) {
             (void)cli_kind_text(other, sizeof other, v->facts->agents[j].kind,
                                 tacit_results_summary(v->results, v->world, j).kind);
             if (!plays(v, j) || strcmp(kind, other) != 0)
                 continue;
             said = j < i;
-            if (!said)
-                (void)printf("%s%s%s", j == i ? kind : "", between, v->facts->agents[j].label);
-            between = ", ";
+            about[n++] = j;
         }
-        if (!said)
-            (void)puts(")");
+        if (!said) {
+            (void)fputs(kind, stdout);
+            print_agents(v->facts, about, n);
+        }
     }
+    free(about);
 }
 
 /* Which learners did worse than what needs no learning. */
