@@ -9,7 +9,8 @@
  *
  * On PostgreSQL (serve_postgres.c) pgbench is what stands beside it.
  *
- *     serve_bench [--store sqlite|postgresql] [SECONDS] [decide]      JSON lines; decide: nothing else */
+ *     serve_bench [SECONDS] [decide]                             JSON lines; decide: nothing else
+ *     serve_bench --store postgresql [SECONDS] [million]         million: a million people, nothing else */
 #include <arpa/inet.h>
 #include <math.h>
 #include <signal.h>
@@ -297,7 +298,7 @@ static int bench_file(bool only_decide)
 
 int main(int argc, char **argv)
 {
-    bool only_decide = false, postgres = false;
+    bool only_decide = false, only_million = false, postgres = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--store") == 0 && i + 1 < argc) {
             i++;
@@ -306,13 +307,15 @@ int main(int argc, char **argv)
                 bench_die("--store is sqlite or postgresql");
         } else if (strcmp(argv[i], "decide") == 0) {
             only_decide = true;
+        } else if (strcmp(argv[i], "million") == 0) {
+            only_million = true;
         } else {
             seconds = strtod(argv[i], NULL);
         }
     }
     if (!(seconds > 0))
-        bench_die("serve_bench [--store sqlite|postgresql] [SECONDS] [decide]");
+        bench_die("serve_bench [--store sqlite|postgresql] [SECONDS] [decide|million]");
     (void)signal(SIGPIPE, SIG_IGN);
     bench_header("serve_bench");
-    return postgres ? bench_postgres(seconds) : bench_file(only_decide);
+    return postgres ? bench_postgres(seconds, only_million) : bench_file(only_decide);
 }

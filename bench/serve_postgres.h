@@ -2,7 +2,9 @@
 #ifndef TACIT_BENCH_SERVE_POSTGRES_H
 #define TACIT_BENCH_SERVE_POSTGRES_H
 
+#include <stdbool.h>
+
 /* Prints JSON lines; the exit status. `seconds`: of each measurement. */
-int bench_postgres(double seconds);
+int bench_postgres(double seconds, bool only_million);
 
 #endif

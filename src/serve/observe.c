@@ -110,7 +110,7 @@ static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit
     if (digest == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__episode_digest(e, &key, digest);
-    const tacit__vault_told told = {t->opened, digest, size};
+    const tacit__vault_told told = {t->opened, {digest, size}};
     status =
         tacit__vault_add_told_user(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
                                    &told, r->data, tacit__episode_size(e->config), answer, err);

@@ -13,8 +13,7 @@
 #include "base/wait.h"
 
 enum {
-    TIMEOUT_MS = 5000, /* without a sign of the server, after which it is taken for gone */
-    RETRY_MS = 300,    /* after an attempt in vain, during which there is no other */
+    RETRY_MS = 300, /* after an attempt in vain, during which there is no other */
     MOST_UNREAD =
         256 /* statements sent, after which results are read: neither side's buffers fill */
 };
@@ -70,7 +69,7 @@ static tacit_status flush(tacit__pg_connection *c, tacit_error *err)
     int left;
     while ((left = PQflush(c->link)) == 1) {
         struct pollfd p = {.fd = PQsocket(c->link), .events = POLLIN | POLLOUT};
-        if (poll(&p, 1, TIMEOUT_MS) <= 0)
+        if (poll(&p, 1, c->patience_ms) <= 0)
             return lose(c, "the server takes nothing any more", err);
         if ((p.revents & POLLIN) != 0 && PQconsumeInput(c->link) != 1)
             return lose(c, PQerrorMessage(c->link), err);
@@ -82,7 +81,7 @@ static tacit_status flush(tacit__pg_connection *c, tacit_error *err)
 static tacit_status receive(tacit__pg_connection *c, PGresult **out, tacit_error *err)
 {
     while (PQisBusy(c->link)) {
-        if (!tacit__pg_wait(c, TIMEOUT_MS))
+        if (!tacit__pg_wait(c, c->patience_ms))
             return lose(c, "the server does not answer", err);
         if (PQconsumeInput(c->link) != 1)
             return lose(c, PQerrorMessage(c->link), err);

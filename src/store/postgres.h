@@ -6,7 +6,7 @@
  * row void, and the question is then sent again; which rows a statement is about is told by its table and
  * by its parameters of TACIT__ROW_NAME bytes (postgres_expected.c).
  *
- * Nothing waits for ever: a server that does not answer for TIMEOUT_MS is taken for gone, and so is the
+ * Nothing waits for ever: a server that does not answer for patience_ms is taken for gone, and so is the
  * connection. A connection that is gone is made anew when a transaction, or a search outside of one,
  * begins. A commit whose answer did not come may have happened: it is reported as a failure, and what the
  * vault does is safe to do again. */
@@ -23,7 +23,11 @@ enum {
     TACIT__PG_GROUPED = 6, /* parameters of a statement that is sent for many rows at once */
     TACIT__PG_TABLE = 24,
     TACIT__ROW_NAME = 16,
-    TACIT__PG_BUCKETS = 4096
+    TACIT__PG_BUCKETS = 4096,
+    /* Patience: of who serves, and of who reads all people of a store, about whom the server says nothing
+     * until it has seen them all. */
+    TACIT__PG_PATIENCE_MS = 5000,
+    TACIT__PG_LONG_PATIENCE_MS = 600000
 };
 
 typedef struct tacit__pg_connection tacit__pg_connection;
@@ -71,6 +75,7 @@ struct tacit__pg_connection {
     const char *setup; /* statements for every new session */
     bool in_transaction;
     bool refused;      /* a statement was, so what was sent after it is not prepared */
+    int patience_ms;   /* without a sign of the server, after which it is taken for gone */
     double failed_at;  /* ms: when a connection was last tried in vain */
     uint64_t sessions; /* how many there were */
     tacit__pg_sent *sent;

@@ -363,7 +363,8 @@ tacit_status tacit__pg_create(const char *target, const char *setup, tacit__conn
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     memcpy(copy, target, strlen(target) + 1);
-    *c = (tacit__pg_connection){.head = {&driver}, .target = copy, .setup = setup};
+    *c = (tacit__pg_connection){
+        .head = {&driver}, .target = copy, .setup = setup, .patience_ms = TACIT__PG_PATIENCE_MS};
     tacit__pg_describe(target, c->name, sizeof c->name);
     *out = &c->head;
     return TACIT_OK;

@@ -170,9 +170,11 @@ static tacit_status take_part(tacit__vault *vault, tacit_error *err)
     TRY(check_tables(vault, err));
     TRY(tacit__vault_check_facts(vault, err));
     TRY(find_standing(vault, &standing, err));
+    tacit__pg_of(vault->db)->patience_ms = TACIT__PG_LONG_PATIENCE_MS;
     TRY(tacit__vault_check_sums(vault, &why, err));
     if (why == NULL)
         TRY(tacit__vault_check_people(vault, &why, err));
+    tacit__pg_of(vault->db)->patience_ms = TACIT__PG_PATIENCE_MS;
     if (standing == TACIT__STANDING_FINE && why != NULL)
         standing = TACIT__STANDING_UNSOUND;
     atomic_store(&vault->standing, (int)standing);
@@ -205,6 +207,7 @@ static void leave(tacit__vault *vault)
 
 static tacit_status check_pages(tacit__vault *vault, tacit_error *err)
 {
+    tacit__pg_of(vault->db)->patience_ms = TACIT__PG_LONG_PATIENCE_MS; /* for all that is checked */
     return check_tables(vault, err); /* pages are the server's: pg_amcheck looks at them */
 }
 

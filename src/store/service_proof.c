@@ -15,6 +15,27 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
+static void append_bytes(tacit__column_type type, const char *bytes, size_t size, tacit__text *out)
+{
+    tacit__text_count(out, (uint64_t)type);
+    tacit__text_put(out, " ");
+    tacit__text_count(out, size);
+    tacit__text_put(out, " ");
+    tacit__text_add(out, bytes != NULL ? bytes : "", size);
+}
+
+static void append_cell(tacit__cursor *s, int i, tacit__text *out)
+{
+    size_t size;
+    char number[24];
+    const char *bytes = tacit__cursor_bytes(s, i, &size);
+    if (tacit__cursor_type(s, i) == TACIT__COLUMN_INTEGER) {
+        size = (size_t)snprintf(number, sizeof number, "%lld", (long long)tacit__cursor_int(s, i));
+        bytes = number;
+    }
+    append_bytes(tacit__cursor_type(s, i), bytes, size, out);
+}
+
 tacit_status tacit__vault_append_rows(tacit__cursor *s, int64_t learner, tacit__text *out,
                                       tacit_error *err)
 {
@@ -23,21 +44,8 @@ tacit_status tacit__vault_append_rows(tacit__cursor *s, int64_t learner, tacit__
         tacit__cursor_bind_int(s, 1, learner);
     for (bool more = true; more && status == TACIT_OK;) {
         status = tacit__cursor_next(s, &more, err);
-        for (int i = 0; more && status == TACIT_OK && i < tacit__cursor_columns(s); i++) {
-            size_t size;
-            char number[24];
-            const char *bytes = tacit__cursor_bytes(s, i, &size);
-            if (tacit__cursor_type(s, i) == TACIT__COLUMN_INTEGER) {
-                size = (size_t)snprintf(number, sizeof number, "%lld",
-                                        (long long)tacit__cursor_int(s, i));
-                bytes = number;
-            }
-            tacit__text_count(out, (uint64_t)tacit__cursor_type(s, i));
-            tacit__text_put(out, " ");
-            tacit__text_count(out, size);
-            tacit__text_put(out, " ");
-            tacit__text_add(out, bytes != NULL ? bytes : "", size);
-        }
+        for (int i = 0; more && status == TACIT_OK && i < tacit__cursor_columns(s); i++)
+            append_cell(s, i, out);
         tacit__text_put(out, more ? ";" : ".");
     }
     tacit__cursor_reset(s);
@@ -61,6 +69,7 @@ static tacit_status append_rows(tacit__vault *vault, int number, const char *sql
     " 'identity', 'lives', 'owner', 'place', 'secrets', 'unmarked', 'unsafe')"                     \
     " OR substr(name, 1, 5) = 'warm:' ORDER BY name"
 #define PROVE_ADOPTIONS "SELECT number, at, learner, users, lives FROM adoption ORDER BY number"
+#define PROVE_PROOFS "SELECT id, proof FROM learner ORDER BY id"
 
 /* What is proved. The state is there by its tag. */
 static tacit_status make_proof(tacit__vault *vault, int64_t learner,
@@ -78,26 +87,62 @@ static tacit_status make_proof(tacit__vault *vault, int64_t learner,
     return status;
 }
 
+/* Proofs of learners that this transaction has changed, which are not in their rows yet. */
+typedef struct fresh_proofs {
+    size_t n;
+    int64_t learners[TACIT__VAULT_TOUCHED];
+    uint8_t proofs[TACIT__VAULT_TOUCHED][TACIT__PROOF_BYTES];
+} fresh_proofs;
+
+static tacit_status set_proof(tacit__vault *vault, int64_t learner,
+                              const uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
+{
+    return tacit__connection_write(vault->db, SQL_SET_PROOF,
+                                   "UPDATE learner SET proof=? WHERE id=?", err, "bi", proof,
+                                   (size_t)TACIT__PROOF_BYTES, learner);
+}
+
 static tacit_status write_proof(tacit__vault *vault, int64_t learner, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
     TRY(make_proof(vault, learner, proof, err));
-    return tacit__connection_write(vault->db, SQL_SET_PROOF,
-                                   "UPDATE learner SET proof=? WHERE id=?", err, "bi", proof,
-                                   sizeof proof, learner);
+    return set_proof(vault, learner, proof, err);
+}
+
+/* As append_rows of PROVE_PROOFS would, when the fresh ones were written. */
+static tacit_status append_proofs(tacit__vault *vault, const fresh_proofs *fresh, tacit__text *out,
+                                  tacit_error *err)
+{
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(vault->db, SQL_PROVE_PROOFS, PROVE_PROOFS, &s, err));
+    for (bool more = true; more;) {
+        TRY(tacit__cursor_next(s, &more, err));
+        size_t i = 0;
+        while (more && i < fresh->n && fresh->learners[i] != tacit__cursor_int(s, 0))
+            i++;
+        if (more)
+            append_cell(s, 0, out);
+        if (more && i < fresh->n)
+            append_bytes(TACIT__COLUMN_BYTES, (const char *)fresh->proofs[i], TACIT__PROOF_BYTES,
+                         out);
+        else if (more)
+            append_cell(s, 1, out);
+        tacit__text_put(out, more ? ";" : ".");
+    }
+    tacit__cursor_reset(s);
+    return TACIT_OK;
 }
 
 /* Over all: what the rows' own proofs do not say. */
-static tacit_status make_whole_proof(tacit__vault *vault, uint8_t proof[TACIT__PROOF_BYTES],
-                                     tacit_error *err)
+static tacit_status make_whole_proof(tacit__vault *vault, const fresh_proofs *fresh,
+                                     uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
     tacit__text all = {0};
     tacit_status status = append_rows(vault, SQL_PROVE_META, PROVE_META, 0, &all, err);
     if (status == TACIT_OK)
         status = append_rows(vault, SQL_PROVE_ADOPTIONS, PROVE_ADOPTIONS, 0, &all, err);
     if (status == TACIT_OK)
-        status = append_rows(vault, SQL_PROVE_PROOFS, "SELECT id, proof FROM learner ORDER BY id",
-                             0, &all, err);
+        status = append_proofs(vault, fresh, &all, err);
     if (status == TACIT_OK && all.failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
@@ -106,31 +151,38 @@ static tacit_status make_whole_proof(tacit__vault *vault, uint8_t proof[TACIT__P
     return status;
 }
 
-tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
+/* What is to be read is asked for at once, before anything is written that it would be read from again. */
+static void expect_proofs(tacit__vault *vault)
 {
-    TACIT__REQUIRE(vault->n_touched <= TACIT__VAULT_TOUCHED);
-    _Static_assert(sizeof vault->last_proof == TACIT__PROOF_BYTES, "room for a proof");
-    uint8_t proof[TACIT__PROOF_BYTES];
-    tacit_status status = TACIT_OK;
-    if (vault->n_terms > 0)
-        status = tacit__vault_write_terms(vault, err);
     for (size_t i = 0; i < vault->n_touched; i++) {
         tacit__connection_expect(vault->db, SQL_PROVE, PROVE, "i", vault->touched[i]);
         tacit__connection_expect(vault->db, SQL_PROVE_LINES, PROVE_LINES, "i", vault->touched[i]);
     }
     tacit__connection_expect(vault->db, SQL_PROVE_META, PROVE_META, "");
     tacit__connection_expect(vault->db, SQL_PROVE_ADOPTIONS, PROVE_ADOPTIONS, "");
-    for (size_t i = 0; i < vault->n_touched && status == TACIT_OK; i++)
-        status = write_proof(vault, vault->touched[i], err);
-    if (status == TACIT_OK)
-        status = make_whole_proof(vault, proof, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "proof", proof, sizeof proof, err);
-    if (status == TACIT_OK) {
-        vault->n_touched = 0;
-        memcpy(vault->last_proof, proof, sizeof proof);
+    tacit__connection_expect(vault->db, SQL_PROVE_PROOFS, PROVE_PROOFS, "");
+}
+
+tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
+{
+    TACIT__REQUIRE(vault->n_touched <= TACIT__VAULT_TOUCHED);
+    _Static_assert(sizeof vault->last_proof == TACIT__PROOF_BYTES, "room for a proof");
+    uint8_t proof[TACIT__PROOF_BYTES];
+    fresh_proofs fresh = {0};
+    if (vault->n_terms > 0)
+        TRY(tacit__vault_write_terms(vault, err));
+    expect_proofs(vault);
+    for (; fresh.n < vault->n_touched; fresh.n++) {
+        fresh.learners[fresh.n] = vault->touched[fresh.n];
+        TRY(make_proof(vault, fresh.learners[fresh.n], fresh.proofs[fresh.n], err));
     }
-    return status;
+    TRY(make_whole_proof(vault, &fresh, proof, err));
+    for (size_t i = 0; i < fresh.n; i++)
+        TRY(set_proof(vault, fresh.learners[i], fresh.proofs[i], err));
+    TRY(tacit__vault_set_fact(vault, "proof", proof, sizeof proof, err));
+    vault->n_touched = 0;
+    memcpy(vault->last_proof, proof, sizeof proof);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_error *err)
@@ -175,7 +227,7 @@ static tacit_status compare_facts(tacit__vault *vault, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
     tacit__cursor *s;
-    TRY(make_whole_proof(vault, proof, err));
+    TRY(make_whole_proof(vault, &(fresh_proofs){0}, proof, err));
     TRY(tacit__vault_prepare(vault, "SELECT value FROM meta WHERE name='proof'", &s, err));
     bool found;
     tacit_status status = tacit__cursor_next(s, &found, err);

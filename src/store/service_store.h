@@ -1,4 +1,4 @@
-/* The vault: the data of the decision service, in one SQLite file.
+/* The vault: the data of the decision service, in one SQLite file or a PostgreSQL database.
  *
  *     learner   one row each: description, counters, and a proof that they belong together
  *     state     the learners' whole states, sealed, in parts
@@ -16,8 +16,7 @@
  *     event     what was done to the store, and when; public
  *     adoption  when the store was adopted although its original may have continued
  *     decision  a record of decisions, sealed, if the operator asks for one
- * The counters and the ledger are readable without the key, but a proof binds them to the state
- * (service_proof.c), so a change is detected.
+ * The counters and the ledger are readable without the key; a proof binds them to the state (service_proof.c).
  * All raw data are sealed with keys under the master key, and deleted pages are overwritten. An input
  * stays until a saved state contains it; what a billboard shows is in the ledger before the billboard is
  * published.
@@ -327,18 +326,15 @@ TACIT_MUST_USE tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t l
                                                   const void *data, size_t size,
                                                   tacit__vault_answer *answer, tacit_error *err);
 
-/* What an episode told: when it was opened, and a digest of its observations. */
+/* The same, of an episode: when it was opened, and a digest of its observations (tacit__vault_get_digest). */
 typedef struct tacit__vault_told {
     int64_t opened;
-    const void *digest;
-    size_t size;
+    tacit__bytes digest;
 } tacit__vault_told;
-/* The same, of an episode; what it told is kept for tacit__vault_get_digest. */
 TACIT_MUST_USE tacit_status tacit__vault_add_told_user(
     tacit__vault *vault, int64_t learner, const uint8_t key[TACIT__VAULT_KEY],
     const uint8_t *person, const tacit__vault_told *told, const void *data, size_t size,
     tacit__vault_answer *answer, tacit_error *err);
-
 /* What `add_user` and what comes before it will ask for: a far database can then be asked for many users at
  * once. `person` and `content` may be NULL. Nothing else comes of it. */
 void tacit__vault_expect_user(tacit__vault *vault, int64_t learner,

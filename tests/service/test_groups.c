@@ -225,6 +225,26 @@ TEST(one_bad_row_undoes_the_transaction_and_the_session_goes_on)
     close_place(&p);
 }
 
+/* A check of all people takes the server long, and it says nothing meanwhile. */
+TEST(a_silent_server_is_given_up_when_patience_ends_and_not_before)
+{
+    place p;
+    open_place(&p);
+    for (int patient = 0; patient < 2; patient++) {
+        tacit__cursor *s;
+        bool found;
+        tacit__pg_of(p.c)->patience_ms = patient ? TACIT__PG_LONG_PATIENCE_MS : 100;
+        run(&p, "BEGIN");
+        assert_ok(
+            tacit__connection_prepare(p.c, TACIT__ONCE, "SELECT 1 FROM pg_sleep(1)", &s, &p.err));
+        assert_status(tacit__cursor_next(s, &found, &p.err), patient ? TACIT_OK : TACIT_SYSTEM);
+        tacit__cursor_close(s);
+        assert_status(tacit__connection_run(p.c, "ROLLBACK", "try", &p.err),
+                      patient ? TACIT_OK : TACIT_SYSTEM);
+    }
+    close_place(&p);
+}
+
 TEST(what_waits_when_a_transaction_is_undone_is_not_sent)
 {
     place p;
