@@ -17,6 +17,7 @@
 /* What a request declares, the most telling first. */
 typedef enum structure {
     MIXTURE,        /* known probability kernels in an unknown mixture, and known rewards */
+    HIDDEN_MIXTURE, /* the same, and rewards that are to be learned */
     OTHER_MIXTURE,  /* known parts that are no kernels, and known rewards */
     SMOOTH_BANDIT,  /* one step, and a kernel in which the mean reward is smooth */
     LINEAR_BANDIT,  /* one step with features */
@@ -33,6 +34,7 @@ static const struct {
     const char *kinds[MAX_CANDIDATES + 1]; /* the first that exists and has the model is taken */
 } preferences[] = {
     {"auto", MIXTURE, {"posterior-mixture", "ucrl-vtr"}},
+    {"auto", HIDDEN_MIXTURE, {"posterior-mixture"}},
     {"auto", OTHER_MIXTURE, {"ucrl-vtr"}},
     {"auto", SMOOTH_BANDIT, {"posterior-kernel", "capri"}},
     {"auto", LINEAR_BANDIT, {"lin-ucb"}},
@@ -40,6 +42,7 @@ static const struct {
     {"auto", LINEAR_BROUGHT, {"lsvi-ucb"}},
     {"auto", TABLE, {"posterior-tabular"}},
     {"explore-commit", MIXTURE, {"explore-commit-mixture"}},
+    {"explore-commit", HIDDEN_MIXTURE, {"explore-commit-mixture"}},
     {"explore-commit", SMOOTH_BANDIT, {"explore-commit-kernel"}},
     {"explore-commit", LINEAR_BANDIT, {"explore-commit-features"}},
     {"explore-commit", LINEAR, {"explore-commit-linear"}},
@@ -109,14 +112,16 @@ static structure structure_of(const tacit_agent_request *r)
         return r->bandit->kernel != NULL && strcmp(r->bandit->kernel, "linear") != 0
                    ? SMOOTH_BANDIT
                    : LINEAR_BANDIT;
+    if (r->mixture != NULL && r->mixture->kernels && r->horizon > 1)
+        return r->rewards != NULL ? MIXTURE : HIDDEN_MIXTURE;
     if (r->mixture != NULL && r->rewards != NULL && r->horizon > 1)
-        return r->mixture->kernels ? MIXTURE : OTHER_MIXTURE;
+        return OTHER_MIXTURE;
     if (r->linear != NULL)
         return r->linear->row != NULL ? LINEAR : LINEAR_BROUGHT;
     return TABLE;
 }
 
-/* Without settings: lsvi-ucb has delta 0 with schedule: batched only. */
+/* What lsvi-ucb is worth with delta 0 has not been judged. */
 static bool admits(const tacit_agent_kind *kind, unsigned model)
 {
     return (kind->models & model) != 0 &&

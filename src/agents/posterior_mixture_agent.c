@@ -42,11 +42,6 @@ static tacit_status check_request(const tacit__reading *r, tacit_error *err)
                                    "kernels, as in lock (in a service, space: {states: 6, mixture: "
                                    "FILE}); dp-ucbvi learns tables",
                                    kind);
-    if (q->rewards == NULL)
-        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
-                                   "%s needs to know the rewards; linopt-vi learns them, and a "
-                                   "service may declare them, space: {rewards: FILE}",
-                                   kind);
     return check_memory(r, err);
 }
 
@@ -57,8 +52,8 @@ static tacit_status create_model(tacit__scored *base, const tacit_agent_request 
 {
     posterior_mixture_agent *agent = (posterior_mixture_agent *)base;
     tacit__mixture_model *model = NULL;
-    TRY(tacit__mixture_model_create(q->mixture, q->n_states, q->n_actions, q->episodes, &model,
-                                    reason));
+    TRY(tacit__mixture_model_create(q->mixture, q->n_states, q->n_actions, q->episodes,
+                                    q->rewards == NULL, &model, reason));
     base->model = model;
     agent->table = tacit__mixture_model_table(model, q->horizon - 1);
     base->alike = q->stationary ? agent->table.steps : 1;
@@ -92,12 +87,13 @@ static const tacit_parameter parameters[] = {
 static const tacit_parameter commit_parameters[] = {TACIT__COMMIT_PARAMETERS};
 
 static const tacit__agent_row kinds[] = {
-    {.kind = {"posterior-mixture",
-              "bold and greedy plans from few releases of scores; rewards are known, our own, no "
-              "theorem",
-              "ours: docs/why/posterior-mixture.md",
-              TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, parameters,
-              TACIT__COUNT(parameters)},
+    {.kind =
+         {"posterior-mixture",
+          "bold and greedy plans from few releases of scores; rewards are known or learned, our "
+          "own, no theorem",
+          "ours: docs/why/posterior-mixture.md",
+          TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, parameters,
+          TACIT__COUNT(parameters)},
      .curator = &tacit__score_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules}},
     {.kind =

@@ -8,16 +8,28 @@
 #include <stdint.h>
 
 /* The same at all steps that are scored. Integers on the lattice of step 2^-bits: what is added is
- * what the table says, without rounding. */
+ * what the table says, without rounding.
+ *
+ * Where rewards are learned, a user adds at every step, also at the last, which has no score, the reward from
+ * its middle in the cell of what they did: reward (2 Y - 2^10) for a reward of Y / 2^10. */
+enum { TACIT__REWARD_BITS = 10 };
 typedef struct tacit__score_table {
     size_t n_states, n_actions;
-    size_t steps; /* that are scored, from the first one on */
+    size_t steps; /* that are scored, from the first one on; one more has a reward */
     size_t width; /* numbers of a score */
     int bits;
+    int64_t reward;        /* lattice steps for 2^-11 of a reward; 0: rewards are not added */
     const int32_t *scores; /* [state][action][next state][width] */
 } tacit__score_table;
 
-/* A batch that is over: sums [steps][width] of its users' scores, and [states] of a fixed number for
+/* Where the cells of rewards [steps + 1][state][action] begin, and with h = steps + 1 how many numbers there
+ * are. */
+static inline size_t tacit__score_table_rewards(const tacit__score_table *t, size_t h)
+{
+    return t->steps * t->width + (t->reward > 0 ? h * t->n_states * t->n_actions : 0);
+}
+
+/* A batch that is over: sums of what its users added, as laid out above, and [states] of a fixed number for
  * each first state. */
 typedef struct tacit__score_sums {
     uint64_t users;

@@ -8,6 +8,14 @@
  *     the first state by a one in one cell or another:   2 start^2;
  *     all of it by at most sqrt(L D^2 + 2 start^2).
  *
+ * Where rewards are learned, the user adds W (y - 1/2) in the cell of the pair as well, at all L + 1
+ * steps. Two users at the same pair move that cell by W |y - y'| <= W, at different pairs two cells by W /
+ * 2 each at most:
+ *
+ *     each step moves by  max(D_same^2 + W^2, D_other^2 + W^2 / 2),  the last one by W^2,
+ *
+ * D_same and D_other the largest distances of rows of one pair, and of two.
+ *
  * All rows of the table count, also those that no kernel allows: what a person says happened need
  * not be possible. D^2 is exact: rows are integers. Up to ENUMERATED rows all pairs are compared.
  * Above, D <= 2 max |T|: every two rows lie in that ball around 0, which the planner has put in the
@@ -17,6 +25,7 @@
  * of equal rows: one unit); less noise for scores would mean more for starts, which
  * docs/why/posterior-mixture.md#first-states weighs. Privacy does not depend on the choice. */
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/int128.h"
@@ -37,12 +46,16 @@ static tacit__u128 distance(const int32_t *x, const int32_t *y, size_t n)
     return square;
 }
 
-static tacit__u128 enumerate(const int32_t *rows, size_t n, size_t width)
+/* The largest move of a step, squared; `reward`: W^2. */
+static tacit__u128 enumerate(const tacit__score_table *t, size_t n, tacit__u128 reward)
 {
-    tacit__u128 most = 0;
+    tacit__u128 most = reward;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++) {
-            const tacit__u128 square = distance(rows + i * width, rows + j * width, width);
+            const bool same = i / t->n_states == j / t->n_states;
+            const tacit__u128 square =
+                distance(t->scores + i * t->width, t->scores + j * t->width, t->width) +
+                (same ? reward : reward / 2);
             most = square > most ? square : most;
         }
     return most;
@@ -82,29 +95,51 @@ static void write_rows(const void *context, const tacit_trajectory *u, int64_t *
         for (size_t i = 0; i < t->width; i++)
             out[h * t->width + i] = score[i];
     }
+    if (t->reward == 0)
+        return;
+    const size_t first = tacit__score_table_rewards(t, 0), pairs = t->n_states * t->n_actions;
+    memset(out + first, 0, (t->steps + 1) * pairs * sizeof *out);
+    for (size_t h = 0; h <= t->steps; h++) {
+        const int64_t y = llrint(ldexp(u->rewards[h], TACIT__REWARD_BITS));
+        out[first + h * pairs + (size_t)u->states[h] * t->n_actions + u->actions[h]] =
+            t->reward * (2 * y - (1 << TACIT__REWARD_BITS));
+    }
 }
 
 tacit__score_form tacit__score_form_of_table(const tacit__score_table *t)
 {
     TACIT__REQUIRE(t->steps > 0);
     const size_t rows = t->n_states * t->n_actions * t->n_states;
-    const tacit__u128 diameter = rows <= ENUMERATED ? enumerate(t->scores, rows, t->width)
-                                                    : enclose(t->scores, rows, t->width);
+    /* W is even, and W / 2 an int32 */
+    const tacit__u128 whole = (tacit__u128)t->reward << (TACIT__REWARD_BITS + 1),
+                      reward = whole * whole;
+    TACIT__REQUIRE(t->reward >= 0 && whole < (tacit__u128)1 << 32);
+    const tacit__u128 diameter = rows <= ENUMERATED ? enumerate(t, rows, reward)
+                                                    : enclose(t->scores, rows, t->width) + reward;
     tacit__score_form f = {
         .n_states = t->n_states,
         .n_actions = t->n_actions,
         .horizon = t->steps + 1,
-        .numbers = t->steps * t->width,
+        .numbers = tacit__score_table_rewards(t, t->steps + 1),
         .bits = t->bits,
         .largest = 0x1p32, /* an int32, or the start, below 2^32 */
         .reason =
-            "L steps, each one row of a public table or another, and one first state or "
-            "another: sqrt(L D^2 + 2 start^2), D the table's diameter; a user is in one batch "
-            "only, so batches compose in parallel",
+            t->reward > 0
+                ? "L steps, each one row of a public table or another, and L + 1 rewards, from "
+                  "their "
+                  "middle, in one cell or another: the worst two rows and rewards of a step, W^2 "
+                  "for "
+                  "the last reward, and one first state or another; a user is in one batch only, "
+                  "so "
+                  "batches compose in parallel"
+                : "L steps, each one row of a public table or another, and one first state or "
+                  "another: sqrt(L D^2 + 2 start^2), D the table's diameter; a user is in one "
+                  "batch "
+                  "only, so batches compose in parallel",
         .write = write_rows,
         .context = t};
     /* below 2^64 for each number of a score, and memory holds no 2^60 numbers */
-    const tacit__u128 steps = diameter * t->steps;
+    const tacit__u128 steps = diameter * t->steps + reward;
     tacit__score_form_reach(&f, steps);
     return f;
 }

@@ -55,6 +55,8 @@ static void write_mixture(const tacit_agent_request *q, size_t i, tacit__text *o
                           "stationary: %s, evenness: %s",
                           d, q->n_states, q->n_actions, q->horizon, yes_no(q->stationary),
                           evenness[i % 3]);
+    if (q->rewards == NULL)
+        tacit__text_put(out, ", rewards: hidden");
 }
 
 static void write_linear(const tacit_agent_request *q, size_t i, tacit__text *out)
@@ -87,6 +89,8 @@ static void write_world(const tacit_agent_request *q, size_t i, tacit__text *out
     const size_t before = out->length;
     if (q->bandit != NULL)
         write_bandit(q, i, out);
+    else if (q->mixture != NULL && q->mixture->kernels && q->horizon > 1)
+        write_mixture(q, i, out);
     else if (q->mixture != NULL && q->rewards != NULL && q->horizon > 1)
         write_mixture(q, i, out);
     else if (q->linear != NULL)

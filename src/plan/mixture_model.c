@@ -149,7 +149,7 @@ static tacit_status fill_scores(tacit__mixture_model *m)
 }
 
 tacit_status tacit__mixture_model_create(const tacit_mixture *from, size_t n_states,
-                                         size_t n_actions, uint64_t users,
+                                         size_t n_actions, uint64_t users, bool learns_rewards,
                                          tacit__mixture_model **out, tacit_error *err)
 {
     TACIT__REQUIRE(n_states > 0 && n_actions > 0);
@@ -162,8 +162,11 @@ tacit_status tacit__mixture_model_create(const tacit_mixture *from, size_t n_sta
                                  .pairs = pairs,
                                  .parts = d,
                                  .width = w,
+                                 .learns_rewards = learns_rewards,
                                  .bits = ROOM_BITS - (int)ceil(log2((double)users + 1))};
     made.bits = made.bits < MOST_BITS ? made.bits : MOST_BITS;
+    if (learns_rewards && made.bits <= TACIT__REWARD_BITS)
+        return tacit__fail(err, TACIT_NO_ROOM, "rewards of so many users do not fit the lattice");
     tacit__mixture_model *m = TACIT__WORKSPACE(
         made, TACIT__PIECE(made.kernels, pairs * d * n_states), TACIT__PIECE(made.basis, w * d),
         TACIT__PIECE(made.scores, pairs * n_states * w), TACIT__PIECE(made.gain, pairs * w * w),
@@ -187,12 +190,14 @@ tacit_status tacit__mixture_model_create(const tacit_mixture *from, size_t n_sta
 tacit__score_table tacit__mixture_model_table(const tacit__mixture_model *m, size_t steps)
 {
     TACIT__REQUIRE(steps > 0);
-    return (tacit__score_table){.n_states = m->n_states,
-                                .n_actions = m->n_actions,
-                                .steps = steps,
-                                .width = m->width,
-                                .bits = m->bits,
-                                .scores = m->scores};
+    return (tacit__score_table){
+        .n_states = m->n_states,
+        .n_actions = m->n_actions,
+        .steps = steps,
+        .width = m->width,
+        .bits = m->bits,
+        .reward = m->learns_rewards ? (int64_t)1 << (m->bits - TACIT__REWARD_BITS - 1) : 0,
+        .scores = m->scores};
 }
 
 /* --- What scores tell ------------------------------------------------------------------------------ */
@@ -226,6 +231,18 @@ void tacit__mixture_model_moments(const tacit__mixture_model *m, const double *c
         }
 }
 
+/* The same of rewards: n users come to a pair v = n / pairs times a step, which tells, with a variance of a
+ * reward of at most 1/4, steps v^2 / (variance + n user_variance + v / 4); the prior has 12:
+ * steps v^2 - (3 + 12 pairs user_variance) v - 12 variance = 0. */
+static double reward_users(const tacit__mixture_model *m, double sum_variance, double user_variance,
+                           size_t steps)
+{
+    TACIT__REQUIRE(steps > 0);
+    const double pairs = (double)m->pairs, L = (double)steps,
+                 linear = 3 + 12 * pairs * user_variance;
+    return pairs * (linear + sqrt(linear * linear + 48 * L * sum_variance)) / (2 * L);
+}
+
 /* f2 = |gain|_F^2 / (d - 1) and c2 = tr C / (d - 1) of one even user with weights 1/d; n users have
  * the information n^2 f2 / (variance + n c2) about a direction, and the prior has 2 d: the smallest n
  * solves n^2 L f2 - 2 d c2 n - 2 d variance = 0. */
@@ -253,6 +270,8 @@ uint64_t tacit__mixture_model_users(const void *model, double sum_variance, doub
     }
     f2 *= (double)steps;
     c2 += user_variance;
-    const double n = (d * c2 + sqrt(d * d * c2 * c2 + 2 * d * f2 * sum_variance)) / f2;
+    const double n =
+        fmax((d * c2 + sqrt(d * d * c2 * c2 + 2 * d * f2 * sum_variance)) / f2,
+             m->learns_rewards ? reward_users(m, sum_variance, user_variance, steps) : 0);
     return (uint64_t)fmax(1, fmin(most, n >= 4 ? ceil(n) : f2 > 0 ? 4 : most));
 }

@@ -16,27 +16,29 @@ typedef struct tacit__mixture_model {
     size_t parts; /* d */
     size_t width; /* d - 1 */
     int bits;
-    double *kernels; /* [pair][part][next]: rows that sum to 1 */
-    double *basis;   /* [width][part]: B', orthonormal rows that sum to 0 */
-    int32_t *scores; /* [pair][next][width]: T on the lattice */
-    double *gain;    /* [pair][width][width]: sum_s' T (B' phi)', by columns */
-    double *base;    /* [pair][width]: sum_s' T mean_j phi_j */
+    bool learns_rewards; /* users add them, W (y - 1/2) with W = 1 */
+    double *kernels;     /* [pair][part][next]: rows that sum to 1 */
+    double *basis;       /* [width][part]: B', orthonormal rows that sum to 0 */
+    int32_t *scores;     /* [pair][next][width]: T on the lattice */
+    double *gain;        /* [pair][width][width]: sum_s' T (B' phi)', by columns */
+    double *base;        /* [pair][width]: sum_s' T mean_j phi_j */
 } tacit__mixture_model;
 
 /* Features that are no kernels up to a factor for each part, and mixtures of one part: refused. `users` may
  * come; sums of their scores have room in 2^60. */
 TACIT_MUST_USE tacit_status tacit__mixture_model_create(const tacit_mixture *mixture,
                                                         size_t n_states, size_t n_actions,
-                                                        uint64_t users, tacit__mixture_model **out,
+                                                        uint64_t users, bool learns_rewards,
+                                                        tacit__mixture_model **out,
                                                         tacit_error *err);
 void tacit__mixture_model_destroy(void *model);
 
 /* The table of scores for `steps` steps; it lies in the model. */
 tacit__score_table tacit__mixture_model_table(const tacit__mixture_model *model, size_t steps);
 
-/* n1: how many users halve the prior variance of the weights, if they are spread evenly over all states
- * and actions, with noise of this variance in each number of the sum and in each user's report; `steps`
- * steps tell of the same weights. At least 4, at most `most` (which wins). */
+/* n1: how many users halve the prior variance of the weights, and of rewards that are learned, if they are
+ * spread evenly over all states and actions, with noise of this variance in each number of the sum and in
+ * each user's report; `steps` steps tell of the same weights. At least 4, at most `most` (which wins). */
 uint64_t tacit__mixture_model_users(const void *model, double sum_variance, double user_variance,
                                     size_t steps, double most);
 

@@ -15,6 +15,12 @@
  * other: ROUNDS passes, each over all batches. Where all steps have the same weights, the steps'
  * sums are added like batches.
  *
+ * Rewards that are learned have cells of their own: the sum Y of y - 1/2 in the cell of a pair that v
+ * users are expected to have come to has the mean v r and a variance of at most noise^2 + v / 4, and r ~
+ * N(0, 1/12):
+ *
+ *     precision = 12 + sum_k v^2 / (noise^2 + v / 4),    mean = sum_k v Y / (noise^2 + v / 4) / precision.
+ *
  * First states are counted with noise as well (plan/played_batch.h). */
 #include "plan/mixture_posterior.h"
 
@@ -25,11 +31,24 @@
 #include "base/workspace.h"
 #include "linalg/symmetric.h"
 
-enum { ROUNDS = 3 }; /* two are nearly as good */
+enum { ROUNDS = 3 };          /* two are nearly as good */
+#define REWARD_PRECISION 12.0 /* of r: rewards that are even in [0, 1] have the variance 1/12 */
+#define REWARD_VARIANCE 0.25  /* of one reward, at most: if it is 0 or 1 */
 
 static double *table_of(const tacit__mixture_posterior *p, double *tables, size_t step, size_t size)
 {
     return tables + (p->tables == 1 ? 0 : step) * size;
+}
+
+static size_t reward_tables(const tacit__mixture_posterior *p)
+{
+    return p->tables == 1 ? 1 : p->steps + 1;
+}
+
+/* Steps that users are followed through: the last one tells of rewards alone. */
+static size_t followed(const tacit__mixture_posterior *p)
+{
+    return p->steps + (p->model->learns_rewards ? 1 : 0);
 }
 
 /* Weights 1/d, even starts, the prior's precision. */
@@ -42,6 +61,8 @@ static void forget(tacit__mixture_posterior *p)
         p->start[s] = 1 / (double)p->model->n_states;
     for (size_t i = 0; i < p->tables * w; i++)
         p->factor[i / w * w * w + i % w * (w + 1)] = sqrt(2 * (double)d);
+    for (size_t i = 0; p->rewards != NULL && i < reward_tables(p) * p->model->pairs; i++)
+        p->spread[i] = 1 / sqrt(REWARD_PRECISION);
 }
 
 tacit_status tacit__mixture_posterior_create(const tacit__mixture_model *m, size_t steps, bool same,
@@ -50,14 +71,16 @@ tacit_status tacit__mixture_posterior_create(const tacit__mixture_model *m, size
     TACIT__REQUIRE(steps > 0);
     const size_t w = m->width, S = m->n_states, tables = same ? 1 : steps;
     tacit__mixture_posterior x = {.model = m, .steps = steps, .tables = tables};
+    const size_t cells = m->learns_rewards ? reward_tables(&x) * m->pairs : 0;
     tacit__mixture_posterior *p = TACIT__WORKSPACE(
         x, TACIT__PIECE(x.weights, tables * m->parts), TACIT__PIECE(x.factor, tables * w * w),
         TACIT__PIECE(x.start, S), TACIT__PIECE(x.target, tables * w),
         TACIT__PIECE(x.chances, tables * m->pairs * S),
         TACIT__PIECE(x.moments, tables * m->pairs * w * w),
-        TACIT__PIECE(x.visits, steps * m->pairs), TACIT__PIECE(x.here, S), TACIT__PIECE(x.after, S),
-        TACIT__PIECE(x.cover, w * w), TACIT__PIECE(x.gain, w * w), TACIT__PIECE(x.rest, w),
-        TACIT__PIECE(x.sorted, S > m->parts ? S : m->parts));
+        TACIT__PIECE_IF(cells > 0, x.rewards, cells), TACIT__PIECE_IF(cells > 0, x.spread, cells),
+        TACIT__PIECE(x.visits, followed(&x) * m->pairs), TACIT__PIECE(x.here, S),
+        TACIT__PIECE(x.after, S), TACIT__PIECE(x.cover, w * w), TACIT__PIECE(x.gain, w * w),
+        TACIT__PIECE(x.rest, w), TACIT__PIECE(x.sorted, S > m->parts ? S : m->parts));
     if (p == NULL)
         return TACIT_NO_MEMORY;
     forget(p);
@@ -86,7 +109,7 @@ static void count_visits(tacit__mixture_posterior *p, const tacit__played_batch 
     const tacit__walk walk = {.n_states = p->model->n_states,
                               .n_actions = p->model->n_actions,
                               .horizon = p->steps + 1,
-                              .steps = p->steps,
+                              .steps = followed(p),
                               .tables = p->tables,
                               .chances = p->chances,
                               .start = p->start,
@@ -139,6 +162,48 @@ static void add_step(tacit__mixture_posterior *p, const tacit__played_batch *b, 
         }
 }
 
+/* --- Rewards --------------------------------------------------------------------------------------- */
+
+/* What step h of a batch tells: `spread` is the precision meanwhile, and `rewards` that times the mean. */
+static void add_rewards(tacit__mixture_posterior *p, const tacit__played_batch *b, size_t h)
+{
+    const size_t pairs = p->model->pairs, first = reward_tables(p) == 1 ? 0 : h * pairs;
+    const double *visits = p->visits + h * pairs,
+                 *sums = b->shown.sums + p->steps * p->model->width + h * pairs;
+    for (size_t pair = 0; pair < pairs; pair++) {
+        if (!(visits[pair] > 0))
+            continue;
+        const double v = visits[pair], cover = b->variance + v * REWARD_VARIANCE;
+        p->spread[first + pair] += v * v / cover;
+        p->rewards[first + pair] += v * sums[pair] / cover;
+    }
+}
+
+static void solve_rewards(tacit__mixture_posterior *p)
+{
+    for (size_t i = 0; i < reward_tables(p) * p->model->pairs; i++) {
+        p->rewards[i] /= p->spread[i];
+        p->spread[i] = 1 / sqrt(p->spread[i]);
+    }
+}
+
+static void fit_rewards(tacit__mixture_posterior *p, const tacit__played_batch *batches, size_t n)
+{
+    const size_t cells = reward_tables(p) * p->model->pairs;
+    memset(p->rewards, 0, cells * sizeof *p->rewards);
+    for (size_t i = 0; i < cells; i++)
+        p->spread[i] = REWARD_PRECISION;
+    mix(p);
+    for (size_t k = 0; k < n; k++) {
+        count_visits(p, &batches[k], p->visits);
+        for (size_t h = 0; h <= p->steps; h++)
+            add_rewards(p, &batches[k], h);
+    }
+    solve_rewards(p);
+}
+
+/* --- All of it ------------------------------------------------------------------------------------- */
+
 /* Precision and target of a table become factor and mean. */
 static void solve(tacit__mixture_posterior *p, size_t table)
 {
@@ -184,4 +249,6 @@ void tacit__mixture_posterior_fit(tacit__mixture_posterior *p, const tacit__play
     tacit__played_start(batches, n, p->model->n_states, p->start, p->sorted);
     for (int round = 0; round < ROUNDS; round++)
         pass(p, batches, n);
+    if (p->rewards != NULL)
+        fit_rewards(p, batches, n);
 }

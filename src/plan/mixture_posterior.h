@@ -13,6 +13,8 @@ typedef struct tacit__mixture_posterior {
     double *weights;      /* [table][part]: the mean, in the simplex */
     double *factor;       /* [table][width][width]: lower triangle of L, L L' = the precision */
     double *start;        /* [state]: chances of the first state */
+    /* Rewards that are learned, [steps + 1, or 1][pair]; else NULL: mean, from 1/2, and standard deviation */
+    double *rewards, *spread;
     /* scratch */
     double *target;            /* [table][width]: precision times mean */
     double *chances, *moments; /* [table]: see plan/mixture_model.h */

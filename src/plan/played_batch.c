@@ -35,8 +35,10 @@ static void step(const tacit__walk *w, size_t h, size_t s, size_t action, double
                  double players, double *visits)
 {
     const size_t S = w->n_states, pair = s * w->n_actions + action, pairs = S * w->n_actions;
-    const double *chances = w->chances + ((w->tables == 1 ? 0 : h) * pairs + pair) * S;
     visits[h * pairs + pair] += players * share;
+    if (h + 1 == w->steps) /* nobody is followed further */
+        return;
+    const double *chances = w->chances + ((w->tables == 1 ? 0 : h) * pairs + pair) * S;
     for (size_t next = 0; next < S && share > 0; next++)
         w->after[next] += share * chances[next];
 }

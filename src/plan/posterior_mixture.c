@@ -5,7 +5,8 @@
  *
  *     Q_h = r + clip(m.x + xi |B' x|_{precision^-1}, min_j x_j, max_j x_j),    x_j = sum_s' phi_j V_{h+1}(s'),
  *
- * with m the posterior mean of step h. What the kernels can promise is all that optimism can add. */
+ * with m the posterior mean of step h. What the kernels can promise is all that optimism can add. Where
+ * rewards are learned, r is min(1, mean + xi REWARD_BOLDNESS sd). */
 #include "plan/posterior_mixture.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@
 typedef struct outlook {
     const tacit__mixture_model *model;
     tacit__mixture_posterior *weights;
-    double *rewards; /* [horizon][pair] */
+    double *rewards; /* [horizon][pair]; NULL: they are learned */
     double *x;       /* [part] */
     double *spread;  /* [width] */
 } outlook;
@@ -50,13 +51,25 @@ static double value_after(outlook *o, size_t h, size_t pair, double xi, const do
     return fmin(high, fmax(low, mean + xi * sqrt(square)));
 }
 
+/* Rewards have no directions in common, as weights have: each pair needs less. */
+#define REWARD_BOLDNESS 0.5
+
+static double reward_of(const outlook *o, size_t h, size_t pair, double xi)
+{
+    const tacit__mixture_posterior *post = o->weights;
+    const size_t at = (o->rewards != NULL || post->tables > 1 ? h * o->model->pairs : 0) + pair;
+    return o->rewards != NULL ? o->rewards[at]
+                              : fmin(1, fmax(0, 0.5 + post->rewards[at]) +
+                                            xi * REWARD_BOLDNESS * post->spread[at]);
+}
+
 static void write_q(void *posterior, size_t h, double xi, const double *after, double *q)
 {
     outlook *o = posterior;
     const size_t pairs = o->model->pairs;
     for (size_t pair = 0; pair < pairs; pair++)
         q[pair] =
-            o->rewards[h * pairs + pair] + (after != NULL ? value_after(o, h, pair, xi, after) : 0);
+            reward_of(o, h, pair, xi) + (after != NULL ? value_after(o, h, pair, xi, after) : 0);
 }
 
 static void fit(void *posterior, const tacit__played_batch *batches, size_t n)
@@ -87,13 +100,14 @@ tacit_status tacit__posterior_mixture_create(const tacit__mixture_model *m, bool
                                              tacit__score_planner **out)
 {
     const size_t H = batches->horizon, steps = H - 1;
-    TACIT__REQUIRE(H >= 2);
+    TACIT__REQUIRE(H >= 2 && m->learns_rewards == (rewards == NULL));
     tacit__bold_options bold = *batches;
     bold.n_states = m->n_states;
     bold.n_actions = m->n_actions;
-    bold.numbers = steps * m->width;
+    const tacit__score_table table = tacit__mixture_model_table(m, steps);
+    bold.numbers = tacit__score_table_rewards(&table, H);
     outlook w = {.model = m};
-    outlook *o = TACIT__WORKSPACE(w, TACIT__PIECE(w.rewards, H * m->pairs),
+    outlook *o = TACIT__WORKSPACE(w, TACIT__PIECE_IF(rewards != NULL, w.rewards, H * m->pairs),
                                   TACIT__PIECE(w.x, m->parts), TACIT__PIECE(w.spread, m->width));
     if (o == NULL)
         return TACIT_NO_MEMORY;
@@ -102,7 +116,7 @@ tacit_status tacit__posterior_mixture_create(const tacit__mixture_model *m, bool
         destroy(o);
         return status;
     }
-    for (size_t i = 0; i < H * m->pairs; i++)
+    for (size_t i = 0; rewards != NULL && i < H * m->pairs; i++)
         o->rewards[i] = fmin(1, fmax(0, rewards[stationary ? i % m->pairs : i]));
     return tacit__score_planner_create(&kind, o, &bold, out);
 }

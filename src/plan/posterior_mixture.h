@@ -8,7 +8,7 @@
 
 /* `model` must outlive the planner, and says how many states, actions and numbers the batches have.
  * `stationary`: rewards are [1][pair], and all steps have the same weights; else they are [horizon][pair].
- * They are copied. */
+ * They are copied. NULL, if the model learns them. */
 TACIT_MUST_USE tacit_status tacit__posterior_mixture_create(const tacit__mixture_model *model,
                                                             bool stationary, const double *rewards,
                                                             const tacit__bold_options *batches,

@@ -13,6 +13,7 @@ typedef struct tacit__model {
     tacit__mdp *mdp;
     tacit_mixture mixture; /* dimension 0: none */
     tacit_linear linear;
+    bool hides_rewards;    /* learners are not told the expected rewards */
     void *features;        /* what the callbacks read; freed with the world */
     tacit__bandit *bandit; /* instead of all that, for bandit worlds */
 } tacit__model;
@@ -39,6 +40,21 @@ extern const tacit__kind tacit__kind_riverswim, tacit__kind_random_tabular, taci
     {                                                                                              \
         "seed", TACIT_PARAMETER_INTEGER, "1", 0, 9007199254740992, help                            \
     }
+
+/* Of worlds in which learners may have to find out about rewards. */
+#define TACIT__REWARDS_PARAMETER                                                                   \
+    {                                                                                              \
+        "rewards", TACIT_PARAMETER_TEXT, "known", 0, 0,                                            \
+            "known: the same each time, and learners are told; hidden: 1 or 0 with that mean, "    \
+            "and "                                                                                 \
+            "nobody is told"                                                                       \
+    }
+TACIT_MUST_USE tacit_status tacit__read_rewards(const tacit__value *value,
+                                                const tacit__origin *origin, bool *hidden,
+                                                tacit_error *err);
+
+/* n outcomes become those of rewards 1 or 0 with the same means: at most 2 n, for which there is room. */
+size_t tacit__flip_rewards(tacit_outcome *outcomes, size_t n);
 
 /* The process of a world; NULL if its family has none. */
 const tacit__mdp *tacit__world_mdp(const tacit_world *world);

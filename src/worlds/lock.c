@@ -1,11 +1,11 @@
 /* A lock: no policy that ignores the data can be good, so the world separates agents that learn from those
  * that do not.
  *
- * States neutral (the start), good and bad pay 0.2, 1 and 0. There are d known kernels and d actions; kernel
- * j answers action j kindly and every other one badly. At each step the truth is a mixture in which one
- * hidden kernel has the weight 0.9 and the others share 0.1, so a policy without the combination, (2, 1, 3,
- * 2, 1) repeated, is sent to the bad state nearly always; and kernels and actions are exchangeable, so only
- * data reveal the combination.
+ * States neutral (the start), good and bad pay 0.2, 1 and 0 (`rewards: hidden`: on average). There are d
+ * known kernels and d actions; kernel j answers action j kindly and every other one badly. At each step
+ * the truth is a mixture in which one hidden kernel has the weight 0.9 and the others share 0.1, so a
+ * policy without the combination, (2, 1, 3, 2, 1) repeated, is sent to the bad state nearly always; and
+ * kernels and actions are exchangeable, so only data reveal the combination.
  *
  * Features of the mixture: P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since
  * every component is a mean of v over sqrt(d), and |w|_2 <= |w|_1 = 1. */
@@ -15,13 +15,20 @@
 #include "base/workspace.h"
 #include "worlds/kind.h"
 
-enum { DIMENSION, HORIZON, N_PARAMETERS };
+enum { DIMENSION, HORIZON, REWARDS, N_PARAMETERS };
 enum { NEUTRAL, GOOD, BAD, STATES };
 
 static const tacit_parameter parameters[N_PARAMETERS] = {
     [DIMENSION] = {"d", TACIT_PARAMETER_INTEGER, "4", 2, 1000, "base kernels, and actions"},
     [HORIZON] = TACIT__HORIZON_PARAMETER("5"),
+    [REWARDS] = TACIT__REWARDS_PARAMETER,
 };
+
+/* What the callbacks read. */
+typedef struct lock {
+    size_t d;
+    bool hidden; /* rewards are 0 or 1 */
+} lock;
 
 static const double reward_of[STATES] = {[NEUTRAL] = 0.2, [GOOD] = 1, [BAD] = 0};
 
@@ -43,7 +50,8 @@ static const double *kernel(size_t j, uint32_t state, uint32_t action)
 
 static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
-    size_t d = *(const size_t *)context, hidden = combination[layer % LENGTH] % d;
+    const lock *l = context;
+    size_t d = l->d, hidden = combination[layer % LENGTH] % d;
     double other = (1 - HIDDEN_WEIGHT) / (double)(d - 1);
     for (uint32_t next = 0; next < STATES; next++) {
         double prob = 0;
@@ -51,12 +59,12 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
             prob += (j == hidden ? HIDDEN_WEIGHT : other) * kernel(j, s, action)[next];
         out[next] = (tacit_outcome){next, prob, reward_of[s]};
     }
-    return STATES;
+    return l->hidden ? tacit__flip_rewards(out, STATES) : STATES;
 }
 
 static void features(void *context, uint32_t state, uint32_t action, double *out)
 {
-    size_t d = *(const size_t *)context;
+    size_t d = ((const lock *)context)->d;
     double scale = 1 / sqrt((double)d);
     for (size_t j = 0; j < d; j++)
         for (size_t next = 0; next < STATES; next++)
@@ -66,26 +74,26 @@ static void features(void *context, uint32_t state, uint32_t action, double *out
 static tacit_status create(const tacit__value *values, const tacit__origin *origin,
                            tacit__model *out, tacit_error *err)
 {
-    (void)origin;
-    const size_t dimension = (size_t)values[DIMENSION].integer;
-    size_t *d = tacit__workspace_create(&dimension, sizeof dimension, NULL, 0);
-    if (d == NULL)
+    TRY(tacit__read_rewards(&values[REWARDS], origin, &out->hides_rewards, err));
+    const lock made = {.d = (size_t)values[DIMENSION].integer, .hidden = out->hides_rewards};
+    lock *l = tacit__workspace_create(&made, sizeof made, NULL, 0);
+    if (l == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    out->features = d;
-    out->mixture = (tacit_mixture){.dimension = *d,
+    out->features = l;
+    out->mixture = (tacit_mixture){.dimension = l->d,
                                    .bound = 1,
-                                   .parameter_norm = sqrt((double)*d),
+                                   .parameter_norm = sqrt((double)l->d),
                                    .kernels = true,
                                    .nonnegative = true,
                                    .row = features,
-                                   .context = d};
+                                   .context = l};
     const tacit__mdp_spec spec = {.n_states = STATES,
-                                  .n_actions = *d,
+                                  .n_actions = l->d,
                                   .horizon = (size_t)values[HORIZON].integer,
                                   .reward_high = 1,
-                                  .row_max = STATES,
+                                  .row_max = 2 * STATES,
                                   .row = row,
-                                  .context = d};
+                                  .context = l};
     return tacit__mdp_create(&spec, &out->mdp, err);
 }
 

@@ -1,9 +1,9 @@
 /* Random mixtures: at step h the transitions are sum_j w_hj P_j for d known kernels P_j and unknown weights
  * w_h.
  *
- * Rows of the kernels and the weights are drawn from Dirichlet distributions, rewards are uniform in [0, 1]
- * and depend on state and action. The world follows from its parameters and `seed` alone. Everyone starts in
- * state 0.
+ * Rows of the kernels and the weights are drawn from Dirichlet distributions, rewards are uniform in [0,
+ * 1] and depend on state and action (`rewards: hidden`: they are means of 0 and 1). The world follows from
+ * its parameters and `seed` alone. Everyone starts in state 0.
  *
  * Features P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since every component is a
  * mean of v over sqrt(d), and |w|_2 <= |w|_1 = 1. */
@@ -24,6 +24,7 @@ enum {
     CONCENTRATION,
     EVENNESS,
     STATIONARY,
+    REWARDS,
     N_PARAMETERS
 };
 
@@ -39,11 +40,13 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                   "of the weights: concentration of their Dirichlet distribution"},
     [STATIONARY] = {"stationary", TACIT_PARAMETER_FLAG, "no", 0, 0,
                     "the same weights at every step"},
+    [REWARDS] = TACIT__REWARDS_PARAMETER,
 };
 
 /* What the callbacks read: kernels [state][action][d][state], weights [layer][d], rewards [state][action]. */
 typedef struct mixture {
     size_t d, n_states, n_actions;
+    bool hidden; /* rewards are 0 or 1 */
     double *kernels, *weights, *rewards;
 } mixture;
 
@@ -63,7 +66,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
         out[next] =
             (tacit_outcome){(uint32_t)next, prob, m->rewards[(size_t)s * m->n_actions + action]};
     }
-    return m->n_states;
+    return m->hidden ? tacit__flip_rewards(out, m->n_states) : m->n_states;
 }
 
 static void features(void *context, uint32_t state, uint32_t action, double *out)
@@ -136,18 +139,21 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
     size_t horizon = (size_t)values[HORIZON].integer;
     bool stationary = values[STATIONARY].flag;
     mixture *m = NULL;
+    TRY(tacit__read_rewards(&values[REWARDS], origin, &out->hides_rewards, err));
     tacit__mdp_spec spec = {.n_states = (size_t)values[STATES].integer,
                             .n_actions = (size_t)values[ACTIONS].integer,
                             .horizon = horizon,
                             .stationary = stationary,
                             .reward_high = 1,
-                            .row_max = (size_t)values[STATES].integer,
+                            .row_max =
+                                (out->hides_rewards ? 2 : 1) * (size_t)values[STATES].integer,
                             .row = row};
     TRY(check_size(&spec, (size_t)values[DIMENSION].integer, origin, err));
     tacit_status status = draw(values, stationary ? 1 : horizon, &m);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, origin->file, (size_t)origin->line,
                               "the kernels do not fit into memory; fewer states or a smaller d do");
+    m->hidden = out->hides_rewards;
     out->features = m;
     out->mixture = (tacit_mixture){.dimension = m->d,
                                    .bound = 1,

@@ -134,7 +134,7 @@ static tacit_status complete(tacit_world *world, const tacit__kind *kind, tacit_
         .reward_low = mdp->reward_low,
         .reward_high = mdp->reward_high,
         .optimal_value = tacit__mdp_solve(mdp, NULL, NULL, scratch),
-        .rewards = mdp->reward,
+        .rewards = world->model.hides_rewards ? NULL : mdp->reward,
         .mixture = world->model.mixture.dimension > 0 ? &world->model.mixture : NULL,
         .linear = world->model.linear.dimension > 0 ? &world->model.linear : NULL,
         .remark = remark_of(world),
@@ -213,6 +213,29 @@ const tacit__mdp *tacit__world_mdp(const tacit_world *world)
 const tacit__bandit *tacit__world_bandit(const tacit_world *world)
 {
     return world->model.bandit;
+}
+
+tacit_status tacit__read_rewards(const tacit__value *value, const tacit__origin *origin,
+                                 bool *hidden, tacit_error *err)
+{
+    TRY(tacit__choose(value, origin, "rewards", "known, hidden", err));
+    *hidden = strcmp(value->text, "hidden") == 0;
+    return TACIT_OK;
+}
+
+size_t tacit__flip_rewards(tacit_outcome *o, size_t n)
+{
+    size_t all = n;
+    for (size_t i = 0; i < n; i++) {
+        const tacit_outcome was = o[i];
+        const bool sure = was.reward <= 0 || was.reward >= 1;
+        o[i].reward = was.reward > 0 ? 1 : 0;
+        if (sure)
+            continue;
+        o[i].prob = was.prob * was.reward;
+        o[all++] = (tacit_outcome){was.next, was.prob * (1 - was.reward), 0};
+    }
+    return all;
 }
 
 tacit_status tacit__choose(const tacit__value *value, const tacit__origin *origin, const char *name,

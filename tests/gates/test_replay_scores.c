@@ -72,6 +72,26 @@ TEST(posterior_mixture_moves_by_what_it_declares)
     check(joint, one, 2, false);
 }
 
+/* Rewards that nobody has declared are added too, in the cell of what was done. The worst step of two users needs the same pair and
+ * other next states, after which they are in different pairs: they cannot do that at every step, for which the bound is. */
+TEST(learned_rewards_move_by_what_is_declared)
+{
+    static const size_t horizons[] = {2, 4, 11};
+    static crowd c;
+    for (size_t i = 0; i < 5 * N_OF(horizons); i++) {
+        c = crowd_of(i / N_OF(horizons) < 2 ? joint : local, NULL, 0, horizons[i % N_OF(horizons)]);
+        c.request.rewards = NULL;
+        c.request.stationary = i / N_OF(horizons) != 1;
+        c.request.kind = i / N_OF(horizons) == 2 ? "explore-commit-mixture" : "posterior-mixture";
+        c.devices = i / N_OF(horizons) == 4;
+        crowd_fill(&c, 1);
+        const double least = 0.7;
+        neighbors_assert(
+            &c,
+            &(neighbors_wish){.restarts = 4, .moves = 120, .least = {least}, .least_whole = least});
+    }
+}
+
 /* All visits of one person are replaced: from the first user on they are in different batches, later in the same one. */
 TEST(people_who_come_back_move_batches_by_what_is_declared)
 {

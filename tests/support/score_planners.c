@@ -153,7 +153,8 @@ size_t chain_arrivals(const key_chain *c, tacit_agent_request q, uint64_t seed)
     return arrived;
 }
 
-void assert_learners_continue(const char *world, const char *const learners[2])
+void assert_learners_continue(const char *world, const tacit_setting *of_world,
+                              const char *const learners[2])
 {
     enum { USERS = 60 };
     static const uint64_t stops[] = {0, 1, 3, 4, 5, 17, USERS - 1, USERS};
@@ -161,7 +162,7 @@ void assert_learners_continue(const char *world, const char *const learners[2])
         {TACIT_MODEL_NONE, 0, 0}, {TACIT_MODEL_JOINT, 1, 1e-5}, {TACIT_MODEL_LOCAL, 10, 1e-5}};
     for (size_t i = 0; i < 2 * N_OF(models) * N_OF(stops); i++) {
         const char *kind = learners[i / N_OF(models) / N_OF(stops)];
-        SCOPED_BY(arena_close) arena a = arena_open(world, NULL, 0, 5);
+        SCOPED_BY(arena_close) arena a = arena_open(world, of_world, of_world != NULL ? 1 : 0, 5);
         tacit_agent_request q =
             request_in(a.world, kind, models[i / N_OF(stops) % N_OF(models)], USERS);
         const tacit_setting setting = {.key = kind[0] == 'p' ? "first" : "explore", .value = "4"};

@@ -47,8 +47,10 @@ double chain_reward(const key_chain *c, uint32_t place, uint32_t action);
  * of the world need to be set. */
 size_t chain_arrivals(const key_chain *c, tacit_agent_request q, uint64_t seed);
 
-/* Both learners, each with every guarantee, stopped in the middle of a batch, at its end, before the first user and after the last. */
-void assert_learners_continue(const char *world, const char *const learners[2]);
+/* Both learners, each with every guarantee, stopped in the middle of a batch, at its end, before the first user and after the last; in a
+ * world with this setting, unless it is NULL. */
+void assert_learners_continue(const char *world, const tacit_setting *setting,
+                              const char *const learners[2]);
 
 /* The request is unsupported, and the message says these words. */
 void assert_unsupported(tacit_agent_request q, const char *words);

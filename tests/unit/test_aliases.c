@@ -78,8 +78,13 @@ TEST(auto_follows_the_structure_and_the_guarantee)
     q.guarantee = joint;
     q.mixture = &parts;
     check(q, "ucrl-vtr");
-    q.rewards = NULL; /* learners of mixtures must know them */
+    q.rewards = NULL; /* learners of such mixtures must know them */
     check(q, "posterior-tabular");
+    q.mixture = &kernels; /* those of kernels learn them */
+    check(q, "posterior-mixture");
+    q.guarantee = pure;
+    check(q, "posterior-tabular");
+    q.guarantee = joint;
     q.mixture = NULL;
     q.linear = &features;
     check(q, first_of("posterior-linear", "lsvi-ucb"));

@@ -34,7 +34,7 @@ static const tacit_mixture mixture = {.dimension = PARTS,
                                       .row = row};
 
 /* Kernels times a factor of each part. */
-static tacit__mixture_model *draw_model(uint64_t seed)
+static tacit__mixture_model *draw_rewarding_model(uint64_t seed, bool learns_rewards)
 {
     tacit__mixture_model *m = NULL;
     for (size_t pair = 0; pair < PAIRS; pair++)
@@ -43,8 +43,14 @@ static tacit__mixture_model *draw_model(uint64_t seed)
             for (size_t next = 0; next < STATES; next++)
                 features[pair][j][next] *= 0.5 + 0.1 * (double)j;
         }
-    assert_ok(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 1000, &m, NULL));
+    assert_ok(
+        tacit__mixture_model_create(&mixture, STATES, ACTIONS, 1000, learns_rewards, &m, NULL));
     return m;
+}
+
+static tacit__mixture_model *draw_model(uint64_t seed)
+{
+    return draw_rewarding_model(seed, false);
 }
 
 static double kernel(size_t pair, size_t j, size_t next)
@@ -142,7 +148,7 @@ TEST(equal_kernels_score_nothing_and_ask_for_all_users)
     SCOPED(tacit__mixture_model) *m = NULL;
     for (size_t i = 0; i < PAIRS * PARTS * STATES; i++)
         features[i / (PARTS * STATES)][i / STATES % PARTS][i % STATES] = 1.0 / 3;
-    assert_ok(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 1000, &m, NULL));
+    assert_ok(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 1000, false, &m, NULL));
     for (size_t i = 0; i < PAIRS * STATES * WIDTH; i++)
         assert_int_equal(m->scores[i], 0);
     assert_int_equal(tacit__mixture_model_users(m, 1, 0, 1, 77), 77);
@@ -156,15 +162,15 @@ TEST(what_is_no_mixture_of_kernels_is_refused)
     tacit_mixture one = mixture;
     tacit__mixture_model_destroy(m);
     features[4][1][2] += 0.01;
-    assert_status(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, &m, &err),
+    assert_status(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, false, &m, &err),
                   TACIT_OUT_OF_BOUND);
     assert_non_null(strstr(err.message, "state 2, action 0: part 1"));
     features[4][1][2] -= 0.01 + 2 * features[4][1][1];
     features[4][1][1] *= -1;
-    assert_status(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, &m, &err),
+    assert_status(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, false, &m, &err),
                   TACIT_OUT_OF_BOUND);
     one.dimension = 1;
-    assert_status(tacit__mixture_model_create(&one, STATES, ACTIONS, 10, &m, &err),
+    assert_status(tacit__mixture_model_create(&one, STATES, ACTIONS, 10, false, &m, &err),
                   TACIT_UNSUPPORTED);
 }
 
@@ -380,6 +386,62 @@ TEST(the_posterior_is_that_of_the_formulas)
         }
 }
 
+/* Cell by cell, with the visits that the posterior itself expects: of all steps, or of each. */
+TEST(learned_rewards_are_those_of_the_formula)
+{
+    enum { REWARDS = HORIZON * PAIRS };
+    for (int i = 0; i < 4; i++) {
+        const bool same = i % 2 == 1;
+        SCOPED(tacit__mixture_model) *m = draw_rewarding_model(7, true);
+        SCOPED(tacit__mixture_posterior) *p = NULL;
+        uint64_t seed = 21;
+        static played batches[BATCHES];
+        tacit__played_batch list[BATCHES];
+        plain x = {.tables = same ? 1 : STEPS};
+        const tacit__walk walk = walk_of(&x, NULL);
+        double visits[REWARDS], precision[REWARDS] = {0}, target[REWARDS] = {0};
+        assert_ok(tacit__mixture_posterior_create(m, STEPS, same, &p));
+        for (size_t k = 0; k < BATCHES; k++) {
+            played_draw(&batches[k], &walk, CELLS + REWARDS, 30 * (k + 1), i < 2 ? 25 : 0, &seed);
+            list[k] = batches[k].batch;
+        }
+        tacit__mixture_posterior_fit(p, list, BATCHES);
+        for (size_t k = 0; k < BATCHES; k++) {
+            tacit__mixture_posterior_visits(p, &list[k], visits);
+            for (size_t c = 0; c < REWARDS; c++) {
+                const size_t at = same ? c % PAIRS : c;
+                const double cover = list[k].variance + visits[c] / 4;
+                precision[at] += visits[c] > 0 ? visits[c] * visits[c] / cover : 0;
+                target[at] += visits[c] > 0 ? visits[c] * batches[k].sums[CELLS + c] / cover : 0;
+            }
+        }
+        for (size_t c = 0; c < (same ? PAIRS : REWARDS); c++) {
+            assert_close(p->spread[c], 1 / sqrt(12 + precision[c]), 1e-9);
+            assert_close(1 + p->rewards[c], 1 + target[c] / (12 + precision[c]), 1e-9);
+        }
+    }
+}
+
+/* n users spread over all pairs halve the prior variance of rewards: n / pairs visits of each step tell 12. */
+TEST(the_first_batch_tells_of_rewards_too)
+{
+    SCOPED(tacit__mixture_model) *m = draw_rewarding_model(7, true), *known = draw_model(7);
+    for (int i = 0; i < 8; i++) {
+        const double sum = i % 2 == 0 ? 0 : 400, user = i / 2 % 2 == 0 ? 0 : 3;
+        const size_t steps = i / 4 == 0 ? 1 : STEPS;
+        const double n = (double)tacit__mixture_model_users(m, sum, user, steps, 1e9);
+        assert_true(n >= (double)tacit__mixture_model_users(known, sum, user, steps, 1e9));
+        for (int less = 0; less < 2; less++) {
+            const double v = (n - less) / PAIRS,
+                         told = (double)steps * v * v / (sum + (n - less) * user + v / 4);
+            if (less == 0)
+                assert_true(told >= 12 * (1 - 1e-9));
+            else if (n > (double)tacit__mixture_model_users(known, sum, user, steps, 1e9))
+                assert_true(told < 12);
+        }
+    }
+}
+
 /* Users without a plan: before there are data, weights and starts are even. */
 TEST(who_acts_at_random_is_found_everywhere)
 {
@@ -445,6 +507,6 @@ TEST(no_memory_is_survived)
     SCOPED(tacit__mixture_model) *m = draw_model(9), *other = NULL;
     SCOPED(tacit__mixture_posterior) *p = NULL;
     assert_survives_no_memory(
-        tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, &other, NULL), );
+        tacit__mixture_model_create(&mixture, STATES, ACTIONS, 10, true, &other, NULL), );
     assert_survives_no_memory(tacit__mixture_posterior_create(m, STEPS, false, &p), );
 }

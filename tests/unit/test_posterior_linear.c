@@ -153,7 +153,7 @@ TEST(bold_plans_reach_the_end_of_a_chain)
 
 TEST(saved_and_continued_is_as_if_never_stopped)
 {
-    assert_learners_continue("random-linear", learners);
+    assert_learners_continue("random-linear", NULL, learners);
 }
 
 /* --- What it refuses --------------------------------------------------------------------------------- */

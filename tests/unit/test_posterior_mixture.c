@@ -17,14 +17,17 @@ static tacit_status create(const planner_case *x, const tacit__bold_options *bat
                                            batches, out);
 }
 
-static planner_case open_planner(const char *kind)
+static const tacit_setting hidden = {.key = "rewards", .value = "hidden"};
+
+static planner_case open_planner(const char *kind, bool hides)
 {
-    planner_case x = planner_open(kind, NULL, 0);
+    planner_case x = planner_open(kind, &hidden, hides ? 1 : 0);
     tacit__mixture_model *model = NULL;
     const tacit__bold_options batches = planner_batches(&x, 1);
-    assert_ok(tacit__mixture_model_create(x.facts->mixture, x.S, x.A, 1000, &model, NULL));
+    assert_ok(tacit__mixture_model_create(x.facts->mixture, x.S, x.A, 1000,
+                                          x.facts->rewards == NULL, &model, NULL));
     x.model = model;
-    x.numbers = (x.H - 1) * model->width;
+    x.numbers = (x.H - 1) * model->width + (hides ? x.H * x.S * x.A : 0);
     assert_ok(create(&x, &batches, &x.planner));
     return x;
 }
@@ -39,10 +42,14 @@ static double plain_q(const planner_case *x, size_t h, size_t pair, double xi, c
     const size_t d = m->parts, w = m->width;
     double part[PLANNER_MOST], u[PLANNER_MOST], mean = 0, low = HUGE_VAL, high = -HUGE_VAL,
                                                 square = 0;
-    const double *reward = x->facts->rewards + (x->facts->stationary ? 0 : h) * x->S * x->A;
+    const size_t at = (x->facts->stationary ? 0 : h) * x->S * x->A + pair;
+    const double reward =
+        x->facts->rewards != NULL
+            ? x->facts->rewards[at]
+            : fmin(1, fmin(1, fmax(0, 0.5 + p->rewards[at])) + xi / 2 * p->spread[at]);
     const double *factor = p->factor + h * w * w;
     if (h + 1 == x->H)
-        return reward[pair];
+        return reward;
     double *row = calloc(d * x->S, sizeof *row);
     x->facts->mixture->row(x->facts->mixture->context, (uint32_t)(pair / x->A),
                            (uint32_t)(pair % x->A), row);
@@ -68,14 +75,14 @@ static double plain_q(const planner_case *x, size_t h, size_t pair, double xi, c
         u[i] /= factor[i * (w + 1)];
         square += u[i] * u[i];
     }
-    return reward[pair] + fmin(high, fmax(low, mean + xi * sqrt(square)));
+    return reward + fmin(high, fmax(low, mean + xi * sqrt(square)));
 }
 
 TEST(plans_are_those_of_the_formula)
 {
     static const char *const worlds[] = {"lock", "random-mixture"};
-    for (size_t i = 0; i < N_OF(worlds); i++) {
-        planner_case x = open_planner(worlds[i]);
+    for (size_t i = 0; i < 2 * N_OF(worlds); i++) {
+        planner_case x = open_planner(worlds[i / 2], i % 2 == 1);
         assert_plans_are(&x, plain_q, 0.2);
         planner_close(&x, tacit__mixture_model_destroy);
     }
@@ -84,7 +91,7 @@ TEST(plans_are_those_of_the_formula)
 /* Before there are data, kernels and actions of the lock are exchangeable: every action ties, and each is chosen about as often. */
 TEST(ties_are_broken_by_chance)
 {
-    planner_case x = open_planner("lock");
+    planner_case x = open_planner("lock", false);
     uint32_t policy[PLANNER_MOST];
     size_t chosen[4] = {0};
     assert_int_equal(x.A, 4);
@@ -105,7 +112,7 @@ TEST(users_take_turns)
     static const size_t wanted[] = {3, 3, 2, 2, 2, 28, /* */
                                     2, 2, 1, 1, 1, 0,  /* */
                                     0, 0, 0, 0, 0, 3}; /* nothing is shown of the last */
-    planner_case x = open_planner("lock");
+    planner_case x = open_planner("lock", false);
     assert_turns(&x, 6, wanted, 0.2);
     planner_close(&x, tacit__mixture_model_destroy);
 }
@@ -113,7 +120,7 @@ TEST(users_take_turns)
 /* Who explores and commits: every action is as likely in the first batch, and one greedy plan follows. */
 TEST(explorers_have_no_plan)
 {
-    planner_case x = open_planner("lock");
+    planner_case x = open_planner("lock", false);
     tacit__bold_options o = planner_batches(&x, 1);
     o.explores = true;
     o.noise.sum = 0;
@@ -141,7 +148,7 @@ TEST(explorers_have_no_plan)
 
 TEST(no_memory_is_survived)
 {
-    planner_case x = open_planner("lock");
+    planner_case x = open_planner("lock", false);
     const tacit__bold_options batches = planner_batches(&x, 1);
     tacit__score_planner *other = NULL;
     assert_survives_no_memory(create(&x, &batches, &other), );
@@ -167,6 +174,20 @@ TEST(it_learns_the_lock)
         SCOPED(tacit_agent) *agent = agent_of(&q, 6);
         (void)arena_learn(&a, agent, 0, 5000);
         assert_within(arena_learn(&a, agent, 5000, 6000), 3.1, 3.5);
+    }
+}
+
+/* The same where nobody is told what states pay, and what is paid is 0 or 1. */
+TEST(it_learns_the_lock_and_its_rewards)
+{
+    const tacit_guarantee *const models[] = {&none, &joint_10, &joint};
+    for (size_t i = 0; i < N_OF(models); i++) {
+        SCOPED_BY(arena_close) arena a = arena_open("lock", &hidden, 1, 5);
+        const tacit_agent_request q = request_in(a.world, learners[0], *models[i], 12000);
+        SCOPED(tacit_agent) *agent = agent_of(&q, 6);
+        assert_null(q.rewards);
+        (void)arena_learn(&a, agent, 0, 11000);
+        assert_within(arena_learn(&a, agent, 11000, 12000), 3.1, 3.5);
     }
 }
 
@@ -242,14 +263,15 @@ TEST(bold_plans_reach_the_end_of_a_chain)
 
 TEST(saved_and_continued_is_as_if_never_stopped)
 {
-    assert_learners_continue("random-mixture", learners);
+    assert_learners_continue("random-mixture", NULL, learners);
+    assert_learners_continue("random-mixture", &hidden, learners);
 }
 
 /* Devices report by the public table: the server's learner is the same as one that adds the users' noise itself. */
 TEST(devices_need_the_billboard_only)
 {
     enum { USERS = 400 };
-    SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
+    SCOPED_BY(arena_close) arena a = arena_open("lock", &hidden, 1, 5);
     const tacit_agent_request q = request_in(a.world, "posterior-mixture", local, USERS);
     SCOPED(tacit_agent) *server = agent_of(&q, 6);
     uint8_t report[1000];
@@ -284,8 +306,6 @@ TEST(what_it_cannot_do_is_refused_with_what_can)
     q.sums = "tree";
     assert_unsupported(q, "no running sums");
     q.sums = NULL;
-    q.rewards = NULL;
-    assert_unsupported(q, "linopt-vi learns them");
     q.mixture = NULL;
     assert_unsupported(q, "dp-ucbvi learns tables");
     q.horizon = 1;

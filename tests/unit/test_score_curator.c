@@ -100,6 +100,83 @@ TEST(the_declared_distance_is_that_of_the_worst_pair)
     }
 }
 
+/* The largest distance of two users at one step, in lattice steps squared, by rows, pairs and rewards of 0 and 1. */
+static double plain_step(double whole)
+{
+    double most = 0;
+    for (size_t i = 0; i < ROWS * ROWS * 4; i++) {
+        const size_t x = i / 4 / ROWS, y = i / 4 % ROWS;
+        const double one = whole * ((double)(i % 2) - 0.5),
+                     other = whole * ((double)(i / 2 % 2) - 0.5);
+        double square = x / STATES == y / STATES ? pow(one - other, 2) : one * one + other * other;
+        for (size_t j = 0; j < WIDTH; j++)
+            square += pow(scores[x * WIDTH + j] - scores[y * WIDTH + j], 2);
+        most = fmax(most, square);
+    }
+    return most;
+}
+
+/* Small and large rewards beside the scores, so that either kind of pair is the worst. */
+TEST(learned_rewards_move_by_what_is_declared)
+{
+    enum { CELLS = HORIZON * STATES * ACTIONS, ALL = DIMENSION + CELLS };
+    uint64_t seed = 6;
+    for (uint64_t trial = 1; trial <= 24; trial++) {
+        tacit__score_table t = draw_table(trial);
+        t.reward = 1 << (trial % 12);
+        const tacit__score_form reach = tacit__score_form_of_table(&t);
+        const double whole = ldexp((double)t.reward, 11), start = (double)reach.start;
+        assert_int_equal(reach.numbers, DIMENSION - STATES + CELLS);
+        assert_close(
+            reach.l2,
+            ldexp(sqrt(STEPS * plain_step(whole) + whole * whole + 2 * start * start), -BITS),
+            1e-12);
+        double most = 0;
+        for (int pair = 0; pair < 500; pair++) {
+            user one, other;
+            int64_t x[ALL], y[ALL];
+            double square = 0;
+            const tacit_trajectory a = draw_user(&seed, &one);
+            if (pair % 2 == 0)
+                other = one;
+            const tacit_trajectory b = pair % 2 == 0 ? (tacit_trajectory){.states = other.states,
+                                                                          .actions = other.actions,
+                                                                          .rewards = other.rewards}
+                                                     : draw_user(&seed, &other);
+            for (size_t h = 0; h < HORIZON; h++) {
+                one.rewards[h] = (double)random_below(&seed, 2);
+                other.rewards[h] =
+                    pair % 2 == 0 ? 1 - one.rewards[h] : (double)random_below(&seed, 2);
+            }
+            tacit__scores_contribute(&reach, &a, x);
+            tacit__scores_contribute(&reach, &b, y);
+            for (size_t i = 0; i < ALL; i++)
+                square += pow((double)(x[i] - y[i]), 2);
+            most = fmax(most, ldexp(sqrt(square), -BITS));
+        }
+        assert_within(most, 0.5 * reach.l2, reach.l2);
+    }
+}
+
+/* A reward is in the cell of its step and pair, from its middle. */
+TEST(rewards_are_added_in_the_cell_of_what_was_done)
+{
+    uint64_t seed = 8;
+    user u;
+    tacit__score_table t = draw_table(3);
+    t.reward = 1 << (BITS - 11);
+    const tacit__score_form form = tacit__score_form_of_table(&t);
+    int64_t x[DIMENSION + HORIZON * STATES * ACTIONS];
+    const tacit_trajectory a = draw_user(&seed, &u);
+    tacit__scores_contribute(&form, &a, x);
+    for (size_t i = 0; i < HORIZON * STATES * ACTIONS; i++) {
+        const size_t h = i / (STATES * ACTIONS), pair = i % (STATES * ACTIONS);
+        const bool here = pair == u.states[h] * ACTIONS + u.actions[h];
+        assert_within(ldexp((double)x[STEPS * WIDTH + i], -BITS) - (here ? u.rewards[h] - 0.5 : 0),
+                      -0x1p-11, 0x1p-11);
+    }
+}
+
 /* The squares of the largest integers do not overflow, and the bound is rounded up. */
 TEST(the_largest_numbers_do_not_overflow)
 {

@@ -326,6 +326,38 @@ TEST(the_lock_is_worth_what_it_says)
     assert_close(tacit_world_describe(world)->optimal_value, 0.2 + 0.2 * neutral + good, 1e-12);
 }
 
+/* The same values, but what is paid is 0 or 1, and nobody is told the means. */
+TEST(hidden_rewards_have_the_means_of_known_ones)
+{
+    static const char *const kinds[] = {"lock", "random-mixture"};
+    const tacit_setting hidden = {.key = "rewards", .value = "hidden"};
+    for (size_t i = 0; i < N_OF(kinds); i++) {
+        SCOPED(tacit_world) *known = world_of(kinds[i], NULL, 0),
+                            *other = world_of(kinds[i], &hidden, 1);
+        const tacit_world_facts *a = tacit_world_describe(known), *b = tacit_world_describe(other);
+        assert_non_null(a->rewards);
+        assert_null(b->rewards);
+        assert_close(b->optimal_value, a->optimal_value, 1e-12);
+        tacit_walk *walk = NULL;
+        SCOPED(tacit_noise) *noise = simulated_noise(3);
+        double paid = 0, wanted = 0;
+        uint32_t same[256] = {0}, states[33], actions[32];
+        double rewards[32];
+        assert_true(b->horizon * b->n_states <= N_OF(same) && b->horizon <= 32);
+        assert_ok(tacit_walk_create(other, noise, &walk, NULL));
+        for (uint64_t k = 0; k < 4000; k++) {
+            assert_ok(tacit_walk_play(walk, k, same, states, actions, rewards));
+            for (size_t h = 0; h < b->horizon; h++) {
+                assert_true(rewards[h] == 0 || rewards[h] == 1);
+                paid += rewards[h];
+            }
+        }
+        tacit_walk_destroy(walk);
+        assert_ok(tacit_world_evaluate(other, same, scratch, &wanted));
+        assert_within(paid / 4000 - wanted, -0.1, 0.1); /* five standard errors of sums in [0, 6] */
+    }
+}
+
 TEST(random_mixtures_mix_their_kernels)
 {
     static const tacit_setting settings[] = {
