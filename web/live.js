@@ -194,7 +194,8 @@
       ...(learner.reason ? [make('p', { class: 'notice' }, 'Not learning: ' + learner.reason + '.')] : []),
       numbers(learner), ...budget(all), figures(all), ...releases(all),
       make('h3', null, 'What is promised'), make('ul', { class: 'sentences' }, ...guarantee.sentences.map((s) => make('li', null, s)),
-        ...(guarantee.lives > 1 ? [make('li', null, 'The store was continued ' + plural(guarantee.lives - 1, 'time') + ' from a copy; a person in all of its lives has ' + cost(guarantee.in_all_lives) + '.')] : [])));
+        ...(guarantee.lives > 1 ? [make('li', null, 'The store was continued ' + plural(guarantee.lives - 1, 'time') + ' from a copy; a person in all of its lives has ' + cost(guarantee.in_all_lives) + '.')] : []),
+        ...(guarantee.unsafe ? [make('li', { class: 'unsafe' }, 'The store was served on a database server that may lose what it acknowledged (unsafe: yes). If such a server crashed, what was published may have been taken back and continued otherwise, and a person in both lines has paid twice.')] : [])));
   }
 
   /* --- The service --- */

@@ -140,6 +140,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_token_list(const tacit_service_optio
 
 typedef struct tacit_store_health {
     uint64_t learners, inputs, open, seen, people, answers, tokens, bytes;
+    bool unsafe; /* it was served on a database server that may lose what it acknowledged */
 } tacit_store_health;
 
 /* Everything is readable, adds up, and opens with the key. CORRUPT says what is not. */
@@ -205,9 +206,11 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_store_init(const tacit_service_optio
 /* Takes the store of another service file, `from`, which is in a file and which no service runs on, over
  * into the database of this one: states, ledger, tokens, people, users that wait. The database must have
  * been made by tacit_store_init and be empty. The key is the source's from then on; the source is marked
- * as gone. */
+ * as gone. A move that was interrupted is finished by the same call. `as` is the URI of the database for a
+ * role that may write to all tables, their owner; NULL: that of the service file. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_move(const tacit_service_options *options,
-                                                       const char *from, tacit_error *err);
+                                                       const char *from, const char *as,
+                                                       tacit_error *err);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ static const tacit__field option_fields[] = {
     [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(store_options, json),
               .help = "print the events as JSON"},
     [AS] = {"as", TACIT__FIELD_TEXT, offsetof(store_options, as), .value = "URI",
-            .help = "connect as another role, which may create the schema"},
+            .help = "connect as another role, the owner of the schema"},
     [NONE] = {.name = NULL}};
 
 static const cli_form form = {
@@ -42,7 +42,7 @@ static const cli_form form = {
     "       tacit store adopt FILE.yaml [--original-is-gone]\n"
     "       tacit store migrate FILE.yaml\n"
     "       tacit store rekey FILE.yaml [--new-key FILE]\n"
-    "       tacit store move FILE.yaml OLD.yaml\n"
+    "       tacit store move FILE.yaml OLD.yaml [--as URI]\n"
     "\n"
     "init     makes the tables and the key of a store on PostgreSQL; a file needs no init\n"
     "check    reads everything, opens what is sealed, and checks that every user is counted once;\n"
@@ -84,6 +84,9 @@ static int check(const store_options *o)
                  " episodes open, %" PRIu64 " taken, %" PRIu64 " people, %" PRIu64
                  " answers, %" PRIu64 " tokens, %" PRIu64 " bytes\n",
                  h.learners, h.inputs, h.open, h.seen, h.people, h.answers, h.tokens, h.bytes);
+    if (h.unsafe)
+        (void)puts("unsafe: it was served on a server without fsync or full_page_writes, which may "
+                   "have lost what was acknowledged and published (tacit store events: when)");
     return CLI_DONE;
 }
 
@@ -192,7 +195,7 @@ static int migrate(const store_options *o)
 static int move(const store_options *o)
 {
     tacit_error err = {0};
-    tacit_status status = tacit_store_move(&o->service, o->copy, &err);
+    tacit_status status = tacit_store_move(&o->service, o->copy, o->as, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     (void)puts("done: the store is in the database, under the key of the old one; the old file is "
@@ -236,14 +239,14 @@ static const struct {
              {"adopt", NULL, GONE, adopt},
              {"migrate", NULL, NONE, migrate},
              {"rekey", NULL, NEW_KEY, rekey},
-             {"move", "the service file of the old store", NONE, move}};
+             {"move", "the service file of the old store", AS, move}};
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
 /* Options that were given belong to the verb. */
 static int check_options(size_t verb, uint64_t given)
 {
     for (size_t i = 0; i < N_VERBS; i++)
-        if (i != verb && (given >> verbs[i].option & 1) != 0)
+        if (verbs[i].option != verbs[verb].option && (given >> verbs[i].option & 1) != 0)
             return cli_wrong("--%s belongs to tacit store %s", option_fields[verbs[i].option].name,
                              verbs[i].name);
     return CLI_DONE;

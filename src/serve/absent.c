@@ -122,9 +122,9 @@ tacit_status tacit_store_init(const tacit_service_options *options, const char *
 }
 
 tacit_status tacit_store_move(const tacit_service_options *options, const char *from,
-                              tacit_error *err)
+                              const char *as, tacit_error *err)
 {
-    (void)options, (void)from;
+    (void)options, (void)from, (void)as;
     return refuse(err);
 }
 

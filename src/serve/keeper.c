@@ -140,7 +140,9 @@ static void look(tacit_service *s, int ms)
         k->beaten = now;
     }
     if (news.replaced && !write_nothing(s))
-        return; /* this process ends, since it has another key */
+        return;                           /* this process ends, since it has another key */
+    if (tacit__vault_is_unsafe(k->vault)) /* by another front end */
+        tacit__service_note_unsafe(s);
     if (news.any)
         read_news(s);
     if (reachable && k->reading &&

@@ -455,7 +455,7 @@ void tacit__learner_set_lease(tacit__learner *l, bool held, int64_t session)
 void tacit__learner_set_accepted(tacit__learner *l, uint64_t accepted)
 {
     pthread_mutex_lock(&l->lock);
-    l->figures.accepted = accepted;
+    tacit__learner_raise_accepted(l, accepted);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -466,10 +466,10 @@ void tacit__learner_set_standing(tacit__learner *l, tacit__standing standing)
     pthread_mutex_unlock(&l->lock);
 }
 
-void tacit__learner_accepted(tacit__learner *l, bool first)
+void tacit__learner_accepted(tacit__learner *l, uint64_t place, bool first)
 {
     pthread_mutex_lock(&l->lock);
-    l->figures.accepted++;
+    tacit__learner_raise_accepted(l, place);
     l->figures.people += first;
     pthread_mutex_unlock(&l->lock);
 }

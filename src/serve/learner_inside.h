@@ -94,4 +94,12 @@ double tacit__learner_due(const tacit__learner *l);
 TACIT_MUST_USE tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err);
 
+/* Several threads tell how many users were accepted, each of a moment of its own: it never becomes fewer,
+ * and never fewer than were learned from. Under the lock. */
+static inline void tacit__learner_raise_accepted(tacit__learner *l, uint64_t accepted)
+{
+    if (l->figures.accepted < accepted)
+        l->figures.accepted = accepted;
+}
+
 #endif

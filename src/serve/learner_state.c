@@ -171,6 +171,7 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board)
     tacit__board *old = l->board;
     l->board = board;
     l->figures.users = l->row.users;
+    tacit__learner_raise_accepted(l, l->row.users);
     l->figures.version = tacit__board_view(board)->version;
     if (l->monitor != NULL)
         tacit__monitor_read(l->monitor, &l->figures.reward, &l->figures.reward_error);

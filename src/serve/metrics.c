@@ -159,6 +159,9 @@ bool tacit__handle_metrics(tacit__request *r)
         {"tacit_ready", "gauge", "1 while /readyz is 200", tacit__health_check(s) == 0},
         {"tacit_store_fine", "gauge", "1 while the store may be learned from; /readyz says why not",
          tacit__vault_standing(s->vault) == TACIT__STANDING_FINE},
+        {"tacit_store_unsafe", "gauge",
+         "1 if the store was ever served on a database without fsync or full_page_writes",
+         atomic_load(&s->unsafe)},
         {"tacit_start_time_seconds", "gauge", "When the service was started",
          (uint64_t)s->started}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -270,7 +270,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     if (answer == TACIT__VAULT_PERSON)
         TRY(count(r, vault, &e, &told, is_new, full && !returning, err));
     foretell(r, vault, &e);
-    return TACIT_OK;
+    return r->is_user ? tacit__vault_get_accepted(vault, t->learner, &r->place, err) : TACIT_OK;
 }
 
 static void expect(tacit__job *job, tacit__vault *vault)
@@ -309,7 +309,7 @@ static void count_done(tacit__request *r)
     if (!r->again && (r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r))))
         tacit__learner_turned_away(r->chosen, r->answer_code == TOO_SOON);
     if (r->is_user) {
-        tacit__learner_accepted(r->chosen, r->came_before == 0);
+        tacit__learner_accepted(r->chosen, r->place, r->came_before == 0);
         tacit__learner_wake(r->chosen);
     }
 }

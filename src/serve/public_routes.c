@@ -82,6 +82,7 @@ static bool put_lives(tacit_service *s, const tacit__learner *l, bool cost, taci
     pthread_mutex_lock(&s->reader_lock);
     tacit_status status = tacit__lives_describe(s->reader, l, cost, out, NULL);
     pthread_mutex_unlock(&s->reader_lock);
+    tacit__text_print(out, ",\"unsafe\":%s", atomic_load(&s->unsafe) ? "true" : "false");
     return status == TACIT_OK;
 }
 

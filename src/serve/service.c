@@ -123,6 +123,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         log_format(s);
         standing = tacit__vault_standing(s->vault);
         tacit__vault_when_fenced(s->vault, on_fenced, s);
+        if (tacit__vault_is_unsafe(s->vault))
+            tacit__service_note_unsafe(s);
         if (standing != TACIT__STANDING_FINE)
             tacit__service_log(s, TACIT__WARNING, "store",
                                "learners decide, but no longer learn: %s",
@@ -154,6 +156,19 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     }
     tacit__wipe(&key, sizeof key);
     return status;
+}
+
+void tacit__service_note_unsafe(tacit_service *s)
+{
+    if (atomic_exchange(&s->unsafe, true))
+        return;
+    tacit__service_log(s, TACIT__WARNING, "store",
+                       "unsafe: the store is, or was, on a server without fsync or "
+                       "full_page_writes, which may lose what was acknowledged and published");
+    pthread_mutex_lock(&s->guarantee_lock);
+    for (size_t i = 0; i < s->config.n_learners; i++)
+        s->guarantees[i].length = 0; /* made anew when asked for */
+    pthread_mutex_unlock(&s->guarantee_lock);
 }
 
 static tacit_status start_threads(tacit_service *s, tacit_error *err)

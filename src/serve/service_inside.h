@@ -70,8 +70,12 @@ struct tacit_service {
     pthread_cond_t stop_news;
     struct tacit__http *http, *admin; /* admin: NULL if there is none */
     atomic_bool stopping;
+    atomic_bool unsafe; /* the store was served on a server that may lose what it acknowledged */
     char url[128], admin_url[128];
 };
+
+/* The store was on a server that may lose what it acknowledged: said once, and shown for good. */
+void tacit__service_note_unsafe(tacit_service *service);
 
 /* The learner of this name, or the only one if name is NULL; else NULL. */
 tacit__learner *tacit__service_learner(const tacit_service *service, const char *name);

@@ -275,7 +275,11 @@ static const tacit__object_shape lives = {
     FIELDS(
         {"lives", "count", REQUIRED,
          "the number of lines in which the store may have continued: 1, plus 1 for each adoption"},
-        {"adoptions", "[Adoption]", REQUIRED, "all of them"})};
+        {"adoptions", "[Adoption]", REQUIRED, "all of them"},
+        {"unsafe", "flag", REQUIRED,
+         "whether the store was ever served on a database server without `fsync` or "
+         "`full_page_writes` (`unsafe: yes`): a crash of that server may have taken back what was "
+         "published, which costs as much as an adoption and was not noticed"})};
 
 static const tacit__object_shape warm_start = {
     "WarmStart", "How far a learner was warmed up with a log.",

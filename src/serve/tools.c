@@ -205,7 +205,8 @@ tacit_status tacit_store_check(const tacit_service_options *options, tacit_store
                                        .people = found.people,
                                        .answers = found.answers,
                                        .tokens = found.tokens,
-                                       .bytes = found.bytes};
+                                       .bytes = found.bytes,
+                                       .unsafe = tacit__vault_is_unsafe(vault)};
     tacit__vault_close(vault);
     return status;
 }

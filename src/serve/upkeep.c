@@ -263,8 +263,8 @@ static tacit_status open_source(const char *file, opened *o, tacit_error *err)
 }
 
 /* The database, under its own key or, if a move was interrupted, under the source's. */
-static tacit_status open_target(const tacit_service_options *options, const opened *source,
-                                opened *o, tacit_error *err)
+static tacit_status open_target(const tacit_service_options *options, const char *as,
+                                const opened *source, opened *o, tacit_error *err)
 {
     *o = (opened){0};
     tacit_status status = tacit__service_config_read(options->file, &o->config, err);
@@ -275,7 +275,8 @@ static tacit_status open_target(const tacit_service_options *options, const open
                              options->file);
     if (status == TACIT_OK)
         status = tacit__key_read(&o->config, options->credentials, false, &o->key, err);
-    const tacit__vault_place place = {.path = o->config.store, .mark = o->config.mark};
+    const tacit__vault_place place = {.path = as != NULL ? as : o->config.store,
+                                      .mark = o->config.mark};
     if (status == TACIT_OK)
         status = tacit__vault_open_at(&place, TACIT__VAULT_TOOL, o->key.bytes, &o->vault, err);
     if (status == TACIT_WRONG_PLAN &&
@@ -288,14 +289,14 @@ static tacit_status open_target(const tacit_service_options *options, const open
 }
 
 tacit_status tacit_store_move(const tacit_service_options *options, const char *from,
-                              tacit_error *err)
+                              const char *as, tacit_error *err)
 {
     opened source, target;
     bool before = false;
     if (options == NULL || options->file == NULL || from == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     TRY(open_source(from, &source, err));
-    tacit_status status = open_target(options, &source, &target, err);
+    tacit_status status = open_target(options, as, &source, &target, err);
     if (status == TACIT_OK) {
         const bool same = tacit__same_bytes(source.key.bytes, target.key.bytes, TACIT__KEY_BYTES);
         status = tacit__vault_move(source.vault, target.vault, &before, err);

@@ -164,7 +164,7 @@ typedef struct portion {
     uint8_t *episodes;     /* [n][episode + extra], aligned */
     /* what came of it */
     tacit__vault_warm after;
-    uint64_t learned, newcomers;
+    uint64_t learned, newcomers, accepted; /* accepted: of all users */
     bool closed, changed;
 } portion;
 
@@ -284,6 +284,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
         return TACIT_OK;
     for (size_t i = 0; i < p->n; i++)
         TRY(take_row(p, i, vault, err));
+    TRY(tacit__vault_get_accepted(vault, p->learner, &p->accepted, err));
     p->after.taken += p->n;
     p->after.learned += p->learned;
     TRY(tacit__vault_save_warm(vault, p->learner, &p->after, err));
@@ -335,7 +336,7 @@ static bool is_fed(tacit_service *s, size_t i)
 static void count_taken(tacit_service *s, size_t i, const portion *p)
 {
     for (uint64_t n = 0; n < p->learned; n++)
-        tacit__learner_accepted(s->learners[i], n < p->newcomers);
+        tacit__learner_accepted(s->learners[i], p->accepted, n < p->newcomers);
     for (size_t j = 0; p->learned > 0 && j < p->n; j++)
         if (p->rows[j].is_over)
             tacit__foresight_hear(s, p->rows[j].news);

@@ -371,6 +371,9 @@ TACIT_MUST_USE tacit_status tacit__vault_has_digests(tacit__vault *vault, int64_
 TACIT_MUST_USE tacit_status tacit__vault_delete_digests(tacit__vault *vault, int64_t learner,
                                                         int64_t opened, uint64_t most, uint64_t *n,
                                                         tacit_error *err);
+/* How many users the learner has accepted: in a transaction, those of it included. */
+TACIT_MUST_USE tacit_status tacit__vault_get_accepted(tacit__vault *vault, int64_t learner,
+                                                      uint64_t *accepted, tacit_error *err);
 /* Whether the learner has had all its users. */
 TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                                  tacit_error *err);

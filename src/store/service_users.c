@@ -258,6 +258,15 @@ tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *fu
     return TACIT_OK;
 }
 
+tacit_status tacit__vault_get_accepted(tacit__vault *vault, int64_t learner, uint64_t *accepted,
+                                       tacit_error *err)
+{
+    tacit__vault_terms *terms;
+    TRY(tacit__vault_get_terms(vault, learner, &terms, err));
+    *accepted = terms->accepted;
+    return TACIT_OK;
+}
+
 tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
                                const uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
                                bool *seen, tacit_error *err)

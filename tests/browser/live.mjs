@@ -128,6 +128,8 @@ async function whatIsKnown(page) {
     ['POST /v1/decide|2,600|17|0|0.0084', 'POST /v1/observe|2,500|0|3|5', 'POST /v1/episodes/{id}/observe|12,345,678|0|0|8', 'no such route|0|3|0|–']);
   assert.match(await text('[data-learner=clinic] .sentences'), /continued 1 time from a copy; a person in all of its lives has ε 2\.5, δ 2×10⁻⁶\.$/);
   assert.ok(!(await text('[data-learner=phone] .sentences')).includes('lives'));
+  assert.match(await text('[data-learner=phone] .sentences'), /may lose what it acknowledged \(unsafe: yes\)/);
+  assert.ok(!(await text('[data-learner=clinic] .sentences')).includes('unsafe'));
   assert.equal(await page.ask('location.hash'), '');
   assert.deepEqual(await of('clinic', 'tbody tr:first-child > *'), ['visits', '2,500', '9,999', '4', '12.5']);
   // the band: two errors above and below the line, at its beginning, in the line's own scale

@@ -64,7 +64,7 @@ for (const [name, l] of Object.entries(learners)) {
   answers['/v1/learners'].learners.push({ name, kind: l.kind, model: l.about.model, ...l.figures });
   answers[`/v1/ledger?learner=${name}`] = { learner: name, ...l.about, ...costs, ...l.figures, releases: l.releases.map(([n, dimension, declared, passed, scale]) => ({ name: n, dimension, declared, passed, left: declared - passed, scale })) };
   answers[`/v1/history?learner=${name}`] = { learner: name, points: l.points };
-  answers[`/v1/guarantee?learner=${name}`] = { learner: name, ...l.about, plan: null, monitor: l.monitor ? { law: 'laplace', releases: [], accounted: null, two_lives: null } : null, together: l.together, lives: name === 'clinic' ? 2 : 1, adoptions: [], in_all_lives: guarantee(2.5, 2e-6), sentences: ['Everything that anybody but a user sees is indistinguishable when that user is replaced.', 'A user is one episode.'], remark: '' };
+  answers[`/v1/guarantee?learner=${name}`] = { learner: name, ...l.about, plan: null, monitor: l.monitor ? { law: 'laplace', releases: [], accounted: null, two_lives: null } : null, together: l.together, lives: name === 'clinic' ? 2 : 1, adoptions: [], unsafe: name === 'phone', in_all_lives: guarantee(2.5, 2e-6), sentences: ['Everything that anybody but a user sees is indistinguishable when that user is replaced.', 'A user is one episode.'], remark: '' };
   answers[`/v1/billboard?learner=${name}`] = { learner: name, version: l.figures.version, users: l.figures.users, ...l.about, ...costs, ...l.board };
 }
 

@@ -144,6 +144,23 @@ TEST(a_standby_that_was_held_back_is_noticed_and_not_learned_from)
     close_all(&p);
 }
 
+/* Wherever an operator or a privacy officer looks. */
+static void assert_shown(server *s)
+{
+    static const char *const pages[] = {"/v1/guarantee?learner=arms", "/v1/ledger?learner=arms"};
+    char text[4096];
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        assert_int_equal(server_get(s, pages[i], answer), 200);
+        assert_non_null(strstr(answer, "\"unsafe\":true"));
+    }
+    assert_int_equal(server_get(s, "/metrics", answer), 200);
+    assert_non_null(strstr(answer, "\ntacit_store_unsafe 1\n"));
+    server_read(s, "err", text, sizeof text);
+    assert_non_null(strstr(text, "unsafe: the store is, or was, on a server without fsync"));
+    assert_int_equal(server_tool(s, "store check service.yaml", text, sizeof text), 0);
+    assert_non_null(strstr(text, "\nunsafe: "));
+}
+
 TEST(a_server_without_fsync_is_refused_unless_that_is_said)
 {
     cluster db;
@@ -165,6 +182,16 @@ TEST(a_server_without_fsync_is_refused_unless_that_is_said)
     assert_true(server_start(&s, NULL));
     assert_int_equal(server_tool(&s, "store events service.yaml", text, sizeof text), 0);
     assert_non_null(strstr(text, "without fsync"));
+    assert_shown(&s);
+    /* for good: also when the server is a safe one again, and the file says nothing of it */
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    assert_true(cluster_sql(&db, "postgres", "ALTER SYSTEM SET fsync = on", NULL, 0));
+    cluster_stop(&db, SIGINT);
+    cluster_start(&db);
+    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nstore: '%s'\n%s", uri, learners);
+    server_rewrite(&s, yaml);
+    assert_true(server_start(&s, NULL));
+    assert_shown(&s);
     server_close(&s);
     cluster_close(&db);
 }

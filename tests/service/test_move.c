@@ -173,9 +173,9 @@ static void close_all(place *p)
 /* The exit status of a move; what it said is in `text`. */
 static int move(place *p, char text[2048])
 {
-    char command[400], out[512];
-    (void)snprintf(command, sizeof command, "store move service.yaml '%s/service.yaml'",
-                   p->old.directory);
+    char command[800], out[512];
+    (void)snprintf(command, sizeof command, "store move service.yaml '%s/service.yaml' --as '%s'",
+                   p->old.directory, p->uri);
     const int status = server_tool(&p->next, command, out, sizeof out);
     server_read(&p->next, "tool.err", text, 2048);
     return status;
