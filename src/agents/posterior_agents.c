@@ -133,6 +133,9 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
         .apart = q->apart,
         .guarantee = q->guarantee};
     TRY(commits ? TACIT_OK : read_growth(r, &out->growth, err));
+    const double growth = commits ? 0 : tacit__value_real(&r->values, "growth");
+    if (!commits && q->sums == NULL)
+        out->answers_growth = growth > 0 ? growth : GROWTH;
     if (!commits)
         return tacit__reading_mechanism(r, &out->mechanism, err);
     if ((out->first = (uint64_t)tacit__value_of(&r->values, "explore")->integer) == 0)

@@ -96,7 +96,7 @@ static tacit__once_spec spec_of(const tacit__weighted_options *o, const tacit__a
 tacit_status tacit__answers_create(const tacit__weighted_options *o, tacit_noise *noise,
                                    tacit__answers **out, tacit_ledger **ledger, tacit_error *err)
 {
-    TACIT__REQUIRE(o->guarantee.model == TACIT_MODEL_LOCAL && noise != NULL);
+    TACIT__REQUIRE(o->guarantee.model != TACIT_MODEL_NONE && noise != NULL);
     tacit__answers w = {.space = o->space};
     if (!tacit__answers_find(o, &w.shape))
         return tacit__fail(err, TACIT_TOO_LARGE,

@@ -68,7 +68,7 @@ static tacit_status users_wanted(const tacit__weighted_options *o, double *out)
     const double square = (double)tacit__weighted_square(o->space);
     const double visits = (double)visits_before(o); /* in different batches */
     double mu = HUGE_VAL, noise = 0;
-    if (o->guarantee.model == TACIT_MODEL_LOCAL)
+    if (o->answers || o->guarantee.model == TACIT_MODEL_LOCAL)
         return answers_wanted(o, rows, out);
     if (o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta == 0) {
         noise = M_SQRT2 * 2 * (double)o->space.horizon * visits / o->guarantee.epsilon;

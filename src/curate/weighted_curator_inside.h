@@ -44,10 +44,10 @@ struct tacit__weighted {
     uint8_t *report;            /* scratch of a user's */
 };
 
-/* Joint privacy: noise is that of running sums. */
+/* Noise is that of running sums. */
 static inline bool tacit__weighted_has_sums(const tacit__weighted *c)
 {
-    return c->o.guarantee.model == TACIT_MODEL_JOINT;
+    return c->o.guarantee.model == TACIT_MODEL_JOINT && !c->o.answers;
 }
 
 /* --- weighted_plan.c: what is declared, the sums, and the lattice of the weights */

@@ -203,7 +203,7 @@ tacit_status tacit__weighted_open(tacit__weighted *c, tacit_noise *noise, tacit_
     tacit_status status = TACIT_OK;
     if (tacit__weighted_has_sums(c))
         status = open_sums(c, noise, err);
-    else if (c->o.guarantee.model == TACIT_MODEL_LOCAL)
+    else if (c->o.answers)
         status = tacit__answers_create(&c->o, noise, &c->answers, &c->ledger, err);
     return status == TACIT_OK ? choose_bits(c, err) : status;
 }

@@ -17,6 +17,7 @@
 #include "curate/weighted_curator_inside.h"
 
 #define KNOWN 2.5
+#define RARE 3e-5         /* chosen on the first list of docs/why/defaults.md */
 enum { CANDIDATES = 24 }; /* by factors of 2^(1/3): to less than a hundredth of all users */
 
 /* To where one more visit would fit. */
@@ -47,13 +48,36 @@ static tacit_status predict(const tacit__weighted_options *o, double wanted, uin
     return status;
 }
 
+/* Laplace noise in all cells, or answers that are nearly always true? In units of a step of a user, after a
+ * third of all users: with running sums the noise of a cell's moves has a standard deviation of sqrt(2) 2 c /
+ * (0.6 epsilon), where c = sqrt(R) is what R releases cost at best with delta 0; answers have a variance of n
+ * (2 v + RARE) / J, with v that of one answer about another cell (curate/answers.h). Chance counts too, in
+ * cells that come up once in 1 / RARE steps, which exploration depends on. All of it is public. */
+static bool prefers_answers(const tacit__weighted_options *o)
+{
+    tacit__answers_shape shape;
+    if (o->guarantee.model != TACIT_MODEL_JOINT || o->guarantee.delta > 0 || o->growth == 0 ||
+        o->answers_growth == 0 || o->visits > 1 || !tacit__answers_find(o, &shape))
+        return false;
+    const double n = (double)o->episodes / 3,
+                 stddev = M_SQRT2 * 2 * sqrt((double)tacit__weighted_moments(o, NULL)) /
+                          (0.6 * o->guarantee.epsilon);
+    return n * (2 * shape.variance + RARE) / (double)shape.each < stddev * stddev;
+}
+
 tacit_status tacit__weighted_time(const tacit__weighted_options *o, tacit__weighted_options *out,
                                   tacit_error *err)
 {
     *out = *o;
+    out->answers = o->guarantee.model == TACIT_MODEL_LOCAL;
     out->last = o->last > 0 ? o->last : o->episodes;
     if (o->first == 0 && tacit__weighted_first(o, &out->first) != TACIT_OK)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "no noise keeps such a guarantee");
+    if (prefers_answers(out)) {
+        out->answers = true;
+        out->growth = o->answers_growth;
+        return o->first > 0 ? TACIT_OK : tacit__weighted_first(out, &out->first);
+    }
     if (o->visits <= 1 || o->guarantee.model != TACIT_MODEL_JOINT || o->first > 0 || o->last > 0 ||
         o->growth == 0)
         return TACIT_OK;

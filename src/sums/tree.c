@@ -80,6 +80,8 @@ static code smooth_code(uint64_t users, tacit_law law)
         code c = {.ones = ones, .zeros = zeros, .depth = ones, .nodes = zeros};
         if (best.ones == 0 || noise_factor(&c, law) < noise_factor(&best, law))
             best = c;
+        if (ones == 1)
+            break; /* more zeros would only be more nodes */
     }
     return best;
 }
