@@ -327,7 +327,7 @@ int cli_report(int argc, char **argv)
     if (code == CLI_DONE)
         code = cli_read_argument(
             argc, argv, "no results are given, expected the directory that tacit run wrote to",
-            "directory", &o.directory);
+            "directory (tacit compare compares several)", &o.directory);
     if (code == CLI_DONE)
         code = check_options(&o, given);
     if (code == CLI_DONE)

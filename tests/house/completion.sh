@@ -29,6 +29,14 @@ tacit run river=riverswim.yaml
 tacit report re=results
 tacit report river!riverswim.yaml
 tacit store ba=backup
+tacit store mo=move
+tacit store in=init
+tacit comp=compare
+tacit li=list
+tacit fore=forecast
+tacit serve --ch=--check
+tacit report --fig=--figure
+tacit report --tab=--table
 tacit token cr=create
 tacit account scale --mechanism l=laplace
 tacit account gu=guarantee
