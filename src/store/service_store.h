@@ -16,7 +16,7 @@
  *     event     what was done to the store, and when; public
  *     adoption  when the store was adopted although its original may have continued
  *     decision  a record of decisions, sealed, if the operator asks for one
- * The counters and the ledger are readable without the key; a proof binds them to the state (service_proof.c).
+ * Counters and ledger are readable without the key; a proof binds them to the state (service_proof.c).
  * All raw data are sealed with keys under the master key, and deleted pages are overwritten. An input
  * stays until a saved state contains it; what a billboard shows is in the ledger before the billboard is
  * published.

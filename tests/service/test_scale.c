@@ -343,6 +343,39 @@ TEST(a_restored_dump_is_a_copy_until_it_is_adopted)
     close_all(&p);
 }
 
+/* --- A file ------------------------------------------------------------------------------------------ */
+
+TEST(the_owner_takes_a_file_over_and_the_other_role_serves_it)
+{
+    place p;
+    server old;
+    char yaml[1024], owner[300], command[800], out[2048];
+    open_all(&p);
+    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nstore: service.db\n%s", learners);
+    server_open(&old, TACIT_COMMAND, yaml);
+    server_token(&old, "all", "admin", old.token);
+    assert_true(server_start(&old, NULL));
+    assert_int_equal(bring_one(&old, "ann"), 200);
+    server_wait_users(&old, "arms", 1);
+    assert_int_equal(server_stop(&old, SIGTERM), 0);
+    assert_true(
+        cluster_sql(&p.db, "tacit", "DELETE FROM tacit.token", NULL, 0)); /* as init leaves it */
+    server *s = &p.ends[0];
+    write_uri(&p.db, "tacit_owner", "tacit", owner);
+    (void)snprintf(command, sizeof command, "store move service.yaml '%s' --as '%s'", old.file,
+                   owner);
+    if (server_tool(s, command, out, sizeof out) != 0) {
+        server_read(s, "tool.err", out, sizeof out);
+        fail_msg("%s", out);
+    }
+    (void)snprintf(s->token, sizeof s->token, "%s", old.token);
+    assert_true(server_start(s, NULL));
+    assert_int_equal(bring_one(s, "bob"), 200);
+    server_wait_users(s, "arms", 2);
+    server_close(&old);
+    close_all(&p);
+}
+
 /* --- nginx ------------------------------------------------------------------------------------------- */
 
 static void replace(char *text, size_t size, const char *what, const char *with)
