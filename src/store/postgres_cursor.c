@@ -256,14 +256,16 @@ static tacit_status ask(tacit__pg_cursor *s, tacit_error *err)
     if (e != NULL && e->result != NULL) {
         s->result = e->result;
         s->borrowed = true;
+        s->first_row = e->first_row;
+        s->n_rows = e->n_rows;
+        s->shift = e->grouped;
     } else {
         TRY(tacit__pg_send(s, (tacit__pg_sent){.cursor = s}, err));
         TRY(tacit__pg_settle(c, err));
+        s->first_row = s->shift = 0;
+        s->n_rows = PQntuples(s->result);
     }
     s->asked = true;
-    s->first_row = s->borrowed ? e->first_row : 0;
-    s->n_rows = s->borrowed ? e->n_rows : PQntuples(s->result);
-    s->shift = s->borrowed && e->grouped;
     return s->result != NULL ? TACIT_OK : tacit__pg_fail(c, "read", "no rows came", err);
 }
 

@@ -160,24 +160,24 @@ static bool can(place *p, const char *sql)
 
 TEST(the_role_that_serves_can_serve_and_nothing_else)
 {
-    static const char *const beyond[] = {"CREATE TABLE tacit.more(i int)",
-                                         "CREATE TABLE public.more(i int)",
-                                         "DROP TABLE tacit.seen",
-                                         "TRUNCATE tacit.seen",
-                                         "ALTER TABLE tacit.seen ADD COLUMN more int",
-                                         "CREATE INDEX ON tacit.seen(key)",
-                                         "CREATE TRIGGER t BEFORE INSERT ON tacit.seen EXECUTE "
-                                         "FUNCTION suppress_redundant_updates_trigger()",
-                                         "DELETE FROM tacit.learner",
-                                         "DELETE FROM tacit.ledger",
-                                         "DELETE FROM tacit.seen",
-                                         "DELETE FROM tacit.adoption",
-                                         "UPDATE tacit.adoption SET lives=0",
-                                         "UPDATE tacit.event SET what=''",
-                                         "UPDATE tacit.trail SET stamp=NULL",
-                                         "SET ROLE tacit_owner",
-                                         "CREATE ROLE more",
-                                         "SELECT * FROM pg_authid"};
+    static const char *const beyond[] = {
+        "CREATE TABLE tacit.more(i int)",
+        "CREATE TABLE public.more(i int)",
+        "DROP TABLE tacit.seen",
+        "TRUNCATE tacit.seen",
+        "ALTER TABLE tacit.seen ADD COLUMN more int",
+        "CREATE INDEX ON tacit.seen(key)",
+        "CREATE RULE r AS ON DELETE TO tacit.open DO INSTEAD NOTHING",
+        "DELETE FROM tacit.learner",
+        "DELETE FROM tacit.ledger",
+        "DELETE FROM tacit.seen",
+        "DELETE FROM tacit.adoption",
+        "UPDATE tacit.adoption SET lives=0",
+        "UPDATE tacit.event SET what=''",
+        "UPDATE tacit.trail SET stamp=NULL",
+        "SET ROLE tacit_owner",
+        "CREATE ROLE more",
+        "SELECT * FROM pg_authid"};
     place p;
     char token[128], out[2048];
     open_all(&p);
