@@ -83,7 +83,7 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
 #define KERNEL_WORLD                                                                               \
     .world = "kernel-bandit",                                                                      \
     .world_settings = {{.key = "contexts", .value = "3"},                                          \
-                       {.key = "actions", .value = "9"},                                           \
+                       {.key = "actions", .value = "4"},                                           \
                        {.key = "kernel", .value = "matern-1.5(0.4)"}},                             \
     .n_world_settings = 3
 
