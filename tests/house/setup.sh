@@ -9,7 +9,7 @@ trap 'rm -rf "$box"' EXIT
 mkdir "$box/bin"
 
 # Only these programs exist; dpkg-query, apt-get, id and sudo are ours.
-for tool in bash env sed grep cat mktemp rm dirname sort tee; do
+for tool in bash env sh sed grep cat mktemp rm dirname sort tee; do
     ln -s "$(command -v "$tool")" "$box/bin/$tool"
 done
 fake() { # NAME SCRIPT
@@ -62,13 +62,13 @@ run 0
 said 'cmake is missing: the build'
 said 'libmpfr-dev is missing: '
 called 'apt-get update'
-called 'apt-get install -y --no-install-recommends -o APT::Status-Fd=1 -o Dpkg::Use-Pty=0 cmake libmpfr-dev'
+called 'apt-get install -y --no-install-recommends -o APT::Status-Fd=3 -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600 cmake libmpfr-dev'
 ! grep -q sudo "$box/calls" || fail 'root needs no sudo'
 
 pretend 1000 "${most[@]}"
 run 0
 called sudo
-called 'apt-get install -y --no-install-recommends -o APT::Status-Fd=1 -o Dpkg::Use-Pty=0 cmake libmpfr-dev'
+called 'apt-get install -y --no-install-recommends -o APT::Status-Fd=3 -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600 cmake libmpfr-dev'
 
 pretend 0 "${most[@]}"
 run 1 --check
@@ -89,7 +89,7 @@ run 2 --for
 
 # what apt reports becomes progress
 pretend 0 "${most[@]}"
-fake apt-get 'printf "dlstatus:1:12.5:Retrieving\npmstatus:cmake:50:Unpacking\npmstatus:cmake:51:More\nReading lists\n"'
+fake apt-get 'printf "dlstatus:1:12.5:Retrieving\npmstatus:cmake:50:Unpacking\npmstatus:cmake:51:More\n" 2>/dev/null >&3 || true; echo Reading lists'
 run 0
 said 'setup: 12 % fetching'
 said 'setup: 50 % installing cmake'
