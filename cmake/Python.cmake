@@ -29,7 +29,7 @@ if(TACIT_HAS_PYTHON)
   # Python's own symbols come from the program that loads it; ours stay inside.
   target_link_options(tacit_python PRIVATE -Wl,--exclude-libs,ALL)
   target_link_libraries(tacit_python PRIVATE -Wl,-z,undefs) # after the flag that forbids them
-  set_target_properties(tacit_python PROPERTIES PREFIX "" OUTPUT_NAME _tacit SUFFIX .abi3.so
+  set_target_properties(tacit_python PROPERTIES BUILD_WITH_INSTALL_RPATH ON PREFIX "" OUTPUT_NAME _tacit SUFFIX .abi3.so
                                                 LIBRARY_OUTPUT_DIRECTORY "${python_out}/tacit")
 
   # The rest is copied beside it.

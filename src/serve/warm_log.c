@@ -99,14 +99,15 @@ tacit_status tacit__warm_log_open(tacit__warm_log *w, const tacit__learner_confi
     return tacit__warm_log_seek(w, 0, err);
 }
 
-void tacit__warm_log_close(tacit__warm_log *w)
+void tacit__warm_log_close(tacit__warm_log *log)
 {
-    if (w->file.text != NULL)
-        tacit__wipe(w->file.text, w->file.size);
-    tacit__text_file_close(&w->file);
-    tacit__free_secret(w->features,
-                       w->features != NULL ? (w->config->per_user + 1) * sizeof *w->features : 0);
-    *w = (tacit__warm_log){0};
+    if (log->file.text != NULL)
+        tacit__wipe(log->file.text, log->file.size);
+    tacit__text_file_close(&log->file);
+    tacit__free_secret(log->features, log->features != NULL
+                                          ? (log->config->per_user + 1) * sizeof *log->features
+                                          : 0);
+    *log = (tacit__warm_log){0};
 }
 
 tacit_status tacit__warm_log_seek(tacit__warm_log *w, size_t row, tacit_error *err)
@@ -126,13 +127,13 @@ tacit_status tacit__warm_log_next(tacit__warm_log *w, bool *more, tacit__logged_
     return TACIT_OK;
 }
 
-void tacit__warm_log_digest(const tacit__warm_log *w, const uint8_t *key, uint8_t *out)
+void tacit__warm_log_digest(const tacit__warm_log *log, const uint8_t *key, uint8_t *out)
 {
-    const tacit__logged_columns *c = &w->source.columns;
+    const tacit__logged_columns *c = &log->source.columns;
     const char *const names[] = {c->state,      c->action, c->reward,
-                                 c->propensity, c->user,   w->source.missing};
+                                 c->propensity, c->user,   log->source.missing};
     enum { N = sizeof names / sizeof *names };
-    tacit__bytes parts[N + 1] = {{w->file.text, w->file.size}};
+    tacit__bytes parts[N + 1] = {{log->file.text, log->file.size}};
     uint8_t plain[TACIT__KEY_BYTES];
     for (size_t i = 0; i < N; i++) {
         const char *name = names[i] != NULL ? names[i] : "";
