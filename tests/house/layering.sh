@@ -1,18 +1,19 @@
 #!/bin/sh
 # Reads every #include and call under src/, include/, examples/ and python/ and says who reaches too far.
 #
-#   layering.sh ROOT [TABLE]     exit 1 and one line per violation; TABLE defaults to layering.txt
-#   layering.sh --self-test      plants violations in a copy and sees that each is caught
+#   layering.sh ROOT            exit 1 and one line per violation of layering.txt
+#   layering.sh --self-test     plants violations in a copy and sees that each is caught
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/planted.sh"
 
-check() { # ROOT TABLE
+check() { # ROOT
     (
         cd "$1"
         for top in src include examples python; do
             [ ! -d "$top" ] || find "$top" -type f -name '*.[ch]'
         done | sort
-    ) | awk -v root="$1" -v table="$2" "$(cat "$here/code_of.awk")"'
+    ) | awk -v root="$1" -v table="$here/layering.txt" "$(cat "$here/code_of.awk")"'
     function complain(what) {
         printf "%s:%d: %s\n", file, line_number, what
         n_bad++
@@ -160,30 +161,15 @@ check() { # ROOT TABLE
 
 # A small tree of its own, each time with one violation in it.
 self_test() {
-    box=$(mktemp -d)
-    trap 'rm -rf "$box"' EXIT
-    failures=0
-
     plant() { # EXPECTED("clean" or a part of the complaint) FILE LINE…
-        expected=$1
+        complaint=$1
         where=$2
         shift 2
         rm -rf "$box/tree"
         mkdir -p "$box/tree/src/base" "$box/tree/include/tacit" "$box/tree/$(dirname "$where")"
         echo '#include <stddef.h>' >"$box/tree/src/base/memory.h"
         printf '%s\n' "$@" >"$box/tree/$where"
-        if said=$(check "$box/tree" "$here/layering.txt"); then
-            got=clean
-        else
-            got=$said
-        fi
-        case "$got" in
-        *"$expected"*) ;;
-        *)
-            echo "self-test: $where: '$*': expected '$expected', got: $got"
-            failures=$((failures + 1))
-            ;;
-        esac
+        expect "$complaint" "$where: '$*'" "$box/tree"
     }
 
     plant clean src/sums/tree.c '#include "account/door.h"' '#include "noise/draw.h"' '#include <math.h>'
@@ -220,16 +206,6 @@ self_test() {
     plant 'malloc() is for base cli python only' src/sums/own.c 'double *x = malloc(8);'
     plant 'printf() is for cli' src/sums/own.c '/* said */ printf("x");'
     plant 'must name its header' src/base/own.c '#include HEADER'
-
-    [ "$failures" -eq 0 ] || exit 1
-    echo 'every planted violation was caught'
 }
 
-case "${1-}" in
---self-test) self_test ;;
-'')
-    echo 'usage: layering.sh ROOT [TABLE] | --self-test' >&2
-    exit 2
-    ;;
-*) check "$1" "${2:-$here/layering.txt}" ;;
-esac
+check_or_self_test "$@"

@@ -7,6 +7,7 @@
 # A header and the source beside it are one thing, and so are a source and the public header that it implements.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/planted.sh"
 
 check() { # ROOT
     (cd "$1" && find src include python -type f -name '*.[ch]' | sort) | awk -v root="$1" "$(cat "$here/code_of.awk")"'
@@ -75,17 +76,7 @@ check() { # ROOT
     }'
 }
 
-expect() { # WHAT SENTENCE
-    if check "$box" >"$box/said" || ! grep -qF -- "$2" "$box/said"; then
-        echo "not caught: $1"
-        cat "$box/said"
-        exit 1
-    fi
-}
-
 self_test() {
-    box=$(mktemp -d)
-    trap 'rm -rf "$box"' EXIT
     mkdir -p "$box/src/base" "$box/src/plan" "$box/include/tacit" "$box/python"
     sound() {
         rm -f "$box"/src/*/* "$box"/include/tacit/*
@@ -95,23 +86,18 @@ self_test() {
         echo 'int two;' >"$box/src/plan/two.c"
     }
     sound
-    check "$box" || { echo 'a sound tree is refused'; exit 1; }
+    expect clean 'a sound tree' "$box"
     echo 'int x;' >"$box/src/plan/one.c"
-    expect 'a file name in two rooms' 'src/base has a one as well'
+    expect 'src/base has a one as well' 'a file name in two rooms' "$box"
     sound
     echo 'int x;' >"$box/src/plan/two.h"
-    expect 'an internal header named like a public one' 'include/tacit/two.h is a header of the same name'
+    expect 'include/tacit/two.h is a header of the same name' 'an internal header named like a public one' "$box"
     sound
     echo 'struct tacit__one { int y; };' >"$box/src/plan/three.c"
-    expect 'a type that is defined twice' 'the type tacit__one is defined in src/base/one.h as well'
+    expect 'the type tacit__one is defined in src/base/one.h as well' 'a type that is defined twice' "$box"
     sound
     echo 'int n_agents, horizon;' >"$box/src/base/one.c"
-    expect 'base that speaks of learning' 'base speaks of a horizon'
-    echo 'every planted violation was caught'
+    expect 'base speaks of a horizon' 'base that speaks of learning' "$box"
 }
 
-if [ "${1-}" = --self-test ]; then
-    self_test
-else
-    check "${1:?usage: names.sh ROOT | --self-test}"
-fi
+check_or_self_test "$@"
