@@ -124,7 +124,7 @@ typedef struct audit_progress {
     bool quiet, terminal;
     const char *label;
     double next; /* plain lines: when the next one is due */
-    int width;   /* of what stands on the terminal */
+    int width;   /* of the text on the terminal */
 } audit_progress;
 
 enum { FIRST_LINE = 5, NEXT_LINE = 10 }; /* seconds */

@@ -181,13 +181,7 @@ static int explain_all(const explain_options *o, const tacit_experiment *experim
 int cli_explain(int argc, char **argv)
 {
     explain_options o = {0};
-    int code = cli_read_options(argc, argv, &form, &o, NULL);
-    if (code == CLI_DONE)
-        code =
-            cli_read_argument(argc, argv, "no experiment or service is given, expected FILE.yaml",
-                              "experiment", &o.file);
-    if (code == CLI_DONE)
-        code = cli_load_plugins(&o.plugins);
+    int code = cli_read_file(argc, argv, &form, &o, &o.plugins, &o.file);
     if (code != CLI_DONE)
         return code;
     if (tacit_service_is_file(o.file)) {

@@ -218,13 +218,7 @@ static tacit_status print_service(story *s, tacit_error *err)
 int cli_forecast(int argc, char **argv)
 {
     forecast_options o = {0};
-    int code = cli_read_options(argc, argv, &form, &o, NULL);
-    if (code == CLI_DONE)
-        code =
-            cli_read_argument(argc, argv, "no experiment or service is given, expected FILE.yaml",
-                              "experiment", &o.file);
-    if (code == CLI_DONE)
-        code = cli_load_plugins(&o.plugins);
+    int code = cli_read_file(argc, argv, &form, &o, &o.plugins, &o.file);
     if (code != CLI_DONE)
         return code;
     if (o.seconds > 0 && o.worlds > 0)

@@ -10,7 +10,7 @@ enum { CLI_MAX_OPTIONS = 16 };
 
 /* The options and the help of a command. */
 typedef struct cli_form {
-    const char *before, *after;  /* of the help: what stands before and after the list of options */
+    const char *before, *after;  /* of the help: the text before and after the list of options */
     const tacit__field *options; /* beside --help, which every command has; NULL ends them */
 } cli_form;
 

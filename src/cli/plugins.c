@@ -67,3 +67,14 @@ int cli_load_plugins(const cli_plugins *plugins)
         status = load(plugins->paths[i]);
     return status;
 }
+
+int cli_read_file(int argc, char **argv, const cli_form *form, void *options,
+                  const cli_plugins *plugins, const char **file)
+{
+    int code = cli_read_options(argc, argv, form, options, NULL);
+    if (code == CLI_DONE)
+        code =
+            cli_read_argument(argc, argv, "no experiment or service is given, expected FILE.yaml",
+                              "experiment", file);
+    return code == CLI_DONE ? cli_load_plugins(plugins) : code;
+}

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/options.h"
+
 enum { CLI_MAX_PLUGINS = 16 };
 
 typedef struct cli_plugins {
@@ -24,5 +26,9 @@ bool cli_add_plugin(const char *text, void *plugins);
 
 /* Loads them, in order, for as long as the process lives. CLI_DONE, or CLI_WRONG with a message. */
 int cli_load_plugins(const cli_plugins *plugins);
+
+/* Options, the experiment or service that they are for, and the plug-ins among the options. */
+int cli_read_file(int argc, char **argv, const cli_form *form, void *options,
+                  const cli_plugins *plugins, const char **file);
 
 #endif

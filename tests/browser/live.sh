@@ -5,14 +5,7 @@
 set -euo pipefail
 build=$(cd "${1:?usage: live.sh BUILD}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
-command -v node >/dev/null || skip 'node is not installed'
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
-    skip 'Chromium is not installed'
+. "$here/browser.sh"
 
 box=$(mktemp -d)
 children=()
