@@ -1,5 +1,5 @@
 /* See serve/batch.h. An element's `resume` may be called by the committer while others are still being
- * handled: whoever is last, of the elements and the loop that hands them out, puts the answer
+ * handled. The last to finish, an element or the loop that hands them out, puts the answer
  * together. */
 #include "serve/batch.h"
 

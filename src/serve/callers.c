@@ -2,7 +2,7 @@
  *
  * Records in a list, under a lock that is taken when a connection begins and ends, and once a second by
  * the thread that looks. Requests only store when their time is over, counted in looks, which are a second
- * apart or more: none asks for the time, and where the thread is late nobody is cut off too soon. A socket
+ * apart or more: none asks for the time, and if the thread is late no connection is closed too soon. A socket
  * is shut down under the lock, and its record leaves the list under the lock before its number can be
  * given to another: libmicrohttpd 0.9.75 tells that a connection has ended before it closes the socket
  * (MHD_cleanup_connections, and new_connection_process_ where it could not begin). Who gets on in the very

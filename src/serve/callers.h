@@ -1,5 +1,5 @@
 /* Connections, each with the time by which it must have got on. libmicrohttpd's own time limit starts anew
- * with every byte, so whoever sends one now and then would keep a place for ever; this limit does not. */
+ * with every byte, so a peer that sends one now and then would keep its place; this limit does not. */
 #ifndef TACIT_SERVE_CALLERS_H
 #define TACIT_SERVE_CALLERS_H
 
@@ -19,8 +19,8 @@ tacit__caller *tacit__caller_begin(tacit__callers *all, int fd, uint64_t seconds
 /* Before the socket is closed: from then on it is not touched. Returns `keep`; accepts NULL. */
 void *tacit__caller_end(tacit__callers *all, tacit__caller *a);
 
-/* From now on it has so many seconds, at least, and two more at most; then it is shut down, and whoever
- * reads from it finds its end. */
+/* From now on the connection has this many seconds, and at most two more. Then it is shut down, and the
+ * thread that reads from it finds its end. */
 void tacit__caller_allow(tacit__callers *all, tacit__caller *a, uint64_t seconds);
 /* It waits for us: any time. */
 void tacit__caller_wait(tacit__caller *a);

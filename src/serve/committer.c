@@ -13,7 +13,7 @@ enum {
     MOST = 1024, /* jobs in one transaction: bounds what a crash leaves unanswered, and the wait */
     SETTLE_MS = 2000, /* without a job, after which the log is cut */
     /* Pages of 4 KB in the log before it is brought into the file, which takes some 15 ms for each 1000 of
-     * them: when nobody waits, and when somebody does. Longer ones need fewer syncs of the file, but keep
+     * them: when no request waits, and when one does. Longer ones need fewer syncs of the file, but keep
      * what was deleted for longer. */
     IDLE_PAGES = 1000,
     BUSY_PAGES = 4000

@@ -6,7 +6,7 @@
 #include "serve/config.h"
 #include "serve/request.h"
 
-/* The value of `key` as out[per_user]: an array of so many numbers or, where columns are named, an object
+/* The value of `key` as out[per_user]: an array of this many numbers or, where columns are named, an object
  * with their values. *has is whether it is there; a NULL `has` means that it must be. What lies outside
  * the columns is refused, or encoded as the nearest that is inside, as the learner's `outside` says; the
  * request's `outside` is then set. False: refused. */

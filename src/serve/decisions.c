@@ -43,8 +43,8 @@ static tacit_status write_record(void *context, int64_t number, const char *lear
     return status;
 }
 
-/* Whoever takes people's data out of the store leaves a note in it first: one that cannot be written, or is
- * lost in a crash, comes with no data. */
+/* An export of people's data leaves a note in the store first. If the note cannot be written, or is lost in a
+ * crash, no data are exported. */
 static tacit_status note_export(tacit__vault *vault, tacit_error *err)
 {
     TRY(tacit__vault_begin(vault, err));

@@ -263,8 +263,7 @@ bool tacit__episode_is_finished(const tacit__episode *e)
     for (size_t i = 0; i < steps; i++)
         if ((e->known[i] & (DECIDED | REWARDED)) != (DECIDED | REWARDED))
             return false;
-    return h == 1 ||
-           (e->known[steps] & REACHED); /* with one step, where it led is nobody's concern */
+    return h == 1 || (e->known[steps] & REACHED); /* with one step, the next state is not needed */
 }
 
 /* --- Learning ----------------------------------------------------------------------------------- */

@@ -35,11 +35,11 @@ typedef struct exchange {
     char *body;
     size_t size, capacity, expected; /* expected: as the head says, or 0 */
     bool prepared, handled, overflow, waits;
-    bool hangs_up; /* after the answer: nobody knows where the next request begins */
+    bool hangs_up; /* after the answer: where the next request begins is unknown */
     atomic_int phase;
 } exchange;
 
-/* So many bytes are to come or to go from now on. */
+/* From now on this many bytes are to be received or sent. */
 static void allow(exchange *e, uint64_t bytes)
 {
     tacit__caller_allow(e->http->callers, e->caller,

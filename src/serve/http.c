@@ -9,7 +9,7 @@
  * beginning of the second head, and the connection is closed. Its other errors (lines that are no
  * headers, chunks, versions, what is too long) are sent once. So not MHD_OPTION_STRICT_FOR_CLIENT,
  * which adds a missing Host to the former: what it checks is checked here (Host), or harmless
- * (spaces in a path that nobody has).
+ * (spaces in a path, which no route has).
  *
  * An end that comes with the data is not seen by libmicrohttpd, since epoll is edge-triggered and a
  * read that leaves room is taken for the last. Who hangs up at once is answered, and keeps the

@@ -8,7 +8,7 @@
 /* The learner of a ticket that is not too old; NULL: refused. */
 tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *ticket);
 
-/* Whether nothing is taken from anybody, since the store must not learn; then it was refused. */
+/* Whether no user is accepted, since the store must not learn; then the request was refused. */
 bool tacit__joint_is_closed(tacit__request *r);
 
 /* The user's id, of the body or the header. False: refused. */

@@ -23,8 +23,8 @@ TACIT_MUST_USE tacit_status tacit__key_read(const tacit__service_config *config,
                                             const char *credentials, bool may_make, tacit__key *key,
                                             tacit_error *err);
 
-/* Opens the store of a service by its key; by KEY.new if a change of the key was cut short: whoever serves
- * then puts it in place. */
+/* Opens the store of a service by its key; by KEY.new if a change of the key was cut short. A process
+ * that serves then puts it in place. */
 TACIT_MUST_USE tacit_status tacit__key_open(const tacit__service_config *config,
                                             const char *credentials, bool may_make,
                                             tacit__vault_use use, tacit__key *key,

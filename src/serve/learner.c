@@ -90,7 +90,7 @@ static tacit_status learn_user(tacit__learner *l, const uint8_t key[TACIT__LABEL
  * order in which they were accepted, and passes nobody over, for then one user's data would decide the
  * place of all who come after them. There is nothing in a user's data that an agent which clips could
  * refuse (docs/why/counting.md); what fails is memory, the store, damage to it, or a budget that was spent
- * elsewhere. Then the learner stops before this user, whoever it is. */
+ * elsewhere. Then the learner stops before this user, whatever the data are. */
 tacit_status tacit__learner_next(tacit__learner *l, bool *found, tacit_error *err)
 {
     uint8_t *data, key[TACIT__VAULT_KEY];

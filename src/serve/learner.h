@@ -42,7 +42,7 @@ void tacit__learner_destroy(tacit__learner *learner);
 /* This process has the lease of the learner, by this session, or no longer. Without it the learner shows
  * what another process has learned. */
 void tacit__learner_set_lease(tacit__learner *learner, bool held, int64_t session);
-/* So many were accepted, by all processes; and how the store stands. */
+/* How many users all processes have accepted, and the state of the store. */
 void tacit__learner_set_accepted(tacit__learner *learner, uint64_t accepted);
 void tacit__learner_set_standing(tacit__learner *learner, tacit__standing standing);
 /* There are new inputs in the vault. */
@@ -69,8 +69,8 @@ typedef struct tacit__learner_figures {
     bool leads;               /* it is this process that learns */
     double reward;            /* released mean so far; NaN: none */
     double reward_error;      /* its standard deviation */
-    uint64_t
-        people; /* where people may come back: how many have come, and how often since the start one */
+    /* where people may come back: how many have come, and how often since the start one */
+    uint64_t people;
     uint64_t too_soon, visits_used; /* of them came too soon, or had had all visits */
 } tacit__learner_figures;
 tacit__learner_figures tacit__learner_figures_of(tacit__learner *learner);

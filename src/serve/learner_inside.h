@@ -82,7 +82,7 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board);
  * burst. */
 TACIT_MUST_USE tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err);
 
-/* Users at the first point after so many. */
+/* Users at the first point after this many. */
 uint64_t tacit__learner_point_after(uint64_t users);
 
 /* Ledger and points on disk, and the state if it is small; then, and only then, the board. */

@@ -219,8 +219,8 @@ static tacit_status reload(tacit__learner *l, tacit_error *err)
     return status;
 }
 
-/* Takes the users that were shown and are not in the state. One that is not there is in a later state:
- * whoever learns has written it meanwhile. */
+/* Takes the users that were shown and are not in the state. One that is not there is in a later state,
+ * which the process that learns has written meanwhile. */
 static tacit_status follow_inputs(tacit__learner *l, uint64_t shown, tacit_error *err)
 {
     bool found = true;

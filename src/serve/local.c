@@ -1,4 +1,4 @@
-/* Local privacy: the billboard goes out, privatised reports come in. Nothing here was ever anybody's raw
+/* Local privacy: the billboard goes out, privatized reports come in. Nothing here was ever a person's raw
  * data. */
 #include <stdio.h>
 #include <string.h>

@@ -291,7 +291,7 @@ static void acknowledge(tacit__request *r)
     tacit__text_print(&r->answer, "{\"status\":\"%s\",\"step\":%lu,\"learned\":%s",
                       words[r->answer_code], (unsigned long)r->ticket.step,
                       r->learned ? "true" : "false");
-    if (!r->learned) /* an episode that goes on although nobody learns from it is one after the last */
+    if (!r->learned) /* an episode that goes on, although it is not learned from, is one after the last */
         tacit__text_print(&r->answer, ",\"reason\":\"%s\"",
                           words[r->answer_code == OPEN ? FULL : r->answer_code]);
     tacit__text_put(&r->answer, r->outside ? ",\"outside\":true}" : "}");

@@ -18,7 +18,7 @@ struct tacit__vault_reader {
     pthread_mutex_t lock;
     tacit__vault *vault;
     bool held;       /* it has a snapshot: */
-    uint64_t writes; /* not older than so many of the committer's */
+    uint64_t writes; /* not older than this many of the committer's */
     double since;    /* seconds */
 };
 

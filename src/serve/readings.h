@@ -8,7 +8,7 @@ TACIT_MUST_USE tacit_status tacit__readings_open(tacit_service *service, const u
                                                  tacit_error *err);
 /* Whatever of it was opened. */
 void tacit__readings_close(tacit_service *service);
-/* Nobody keeps the log in use, unless by a search that begins meanwhile. */
+/* No reader keeps the log in use, except for a search that begins meanwhile. */
 void tacit__readings_end_snapshots(void *service);
 
 #endif

@@ -46,8 +46,8 @@ struct tacit__request {
     const char *if_none_match;
     const char *body;
     size_t body_size;
-    bool
-        binary; /* the body is features as they are in memory, not JSON: application/octet-stream */
+    /* the body is features as they are in memory, not JSON: application/octet-stream */
+    bool binary;
     /* Of a request that is one of a batch: its part of the body, and its number from 1. */
     const tacit__json_node *nodes, *object;
     uint32_t number;
@@ -86,11 +86,11 @@ struct tacit__request {
     uint8_t person[TACIT__VAULT_KEY];
     bool learned; /* what the job was told, or will be with the rest of the episode */
     bool has_reward, has_next, is_done;
-    bool
-        outside; /* something of the user was cut into the learner's domain: for the answer alone */
+    /* something of the user was cut into the learner's domain: for the answer alone */
+    bool outside;
     double reward;
     uint32_t next_state;
-    void (*resume)(tacit__request *request); /* set by whoever runs the handler */
+    void (*resume)(tacit__request *request); /* set by the caller of the handler */
 };
 
 /* The request that a job is part of. */

@@ -32,8 +32,8 @@ enum {
 };
 
 typedef struct tacit__member {
-    const char
-        *name; /* "...": all fields of the shape that is the type. NULL: the end of an array */
+    /* "...": all fields of the shape that is the type. NULL: the end of an array */
+    const char *name;
     const char *type;
     unsigned how;
     const char *help;

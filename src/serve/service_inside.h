@@ -47,8 +47,8 @@ struct tacit_service {
     tacit__committer *committer;
     tacit__vault *reader;
     pthread_mutex_t reader_lock;
-    struct tacit__vault_reader
-        *readings; /* for requests: as many as there are threads that serve */
+    /* for requests: as many as there are threads that serve */
+    struct tacit__vault_reader *readings;
     size_t n_readings;
     tacit__learner *learners[TACIT__MAX_LEARNERS];
     pthread_mutex_t guest_lock;

@@ -1,4 +1,4 @@
-/* Requests that can be read in two ways, which libmicrohttpd 0.9.75 reads in one. Whoever stands in
+/* Requests that can be read in two ways, which libmicrohttpd 0.9.75 reads in one. A proxy in
  * front may read the other, and take the rest of one request for another one; so they are refused,
  * and the connection is closed. */
 #ifndef TACIT_SERVE_STRICT_H

@@ -1,7 +1,7 @@
 /* PostgreSQL behind store/driver.h, by libpq in pipeline mode.
  *
  * Writes are sent and not waited for; a read waits for all that was sent before it, in one round trip. A
- * read can be expected: it is sent at once, and whoever asks for it later finds its rows there, so the
+ * read can be expected: it is sent at once, and a caller that asks for it later finds its rows there, so the
  * questions of many users take one round trip together. A write to a row makes an expected read of that
  * row void, and the question is then sent again; which rows a statement is about is told by its table and
  * by its parameters of TACIT__ROW_NAME bytes (postgres_expected.c).

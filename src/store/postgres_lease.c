@@ -2,7 +2,7 @@
  *
  * The lock falls with the session, so when a process dies the next one has it as soon as it asks. A
  * process that is stopped, or cut off without a word, keeps its session for a while: its beats end, and
- * after STALE_MS whoever wants the lease ends that session. Nothing rests on clocks: a process that lost
+ * after STALE_MS a process that wants the lease ends it. Nothing rests on clocks: a process that lost
  * its lease without knowing finds another epoch in the learner's row, and its session without the lock, in
  * the transaction in which it writes.
  *

@@ -3,8 +3,8 @@
  * A server may come back as an older one: a standby that lacked the last transactions was promoted, a
  * backup or a snapshot was restored. Each process that serves remembers the number of the last transaction
  * that it knows of, and its proof, in memory and in its mark. The table `trail` has the proofs of the last
- * TRAIL transactions. Whoever remembers a transaction that the trail lacks, or has another proof for,
- * knows that the database went back; it says so in the database (`behind`), and from then on everybody
+ * TRAIL transactions. A process that remembers a transaction that the trail lacks, or has another proof
+ * for, knows that the database went back; it says so in the database (`behind`), and from then on everybody
  * knows. The trail is looked at with every transaction, and every second.
  *
  * A copy by pg_dump is sound and says nothing of its own: but its tables are other ones, so the fact

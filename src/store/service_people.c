@@ -6,9 +6,9 @@
  * learner's own, inside the transaction that accepts a user and writes both, so after a crash all of it is
  * there or nothing.
  *
- * Each row has a tag, a keyed hash of what it says. Whoever can write to the file, but has no key, cannot
- * make one. An older row with its own tag has fewer visits, as a row that is gone has none, and then the
- * visits no longer add up to the learner's users (service_check.c), whose number is proved. That holds if
+ * Each row has a tag, a keyed hash of what it says. A person who can write to the file, but has no key,
+ * cannot make one. An older row with its own tag has fewer visits, as a row that is gone has none, and then
+ * the visits no longer add up to the learner's users (service_check.c), whose number is proved. That holds if
  * nothing else is in the sum, so a start looks at every row: it has its tag, its numbers are whole, and
  * there is one for each person. */
 #include <string.h>

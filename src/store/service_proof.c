@@ -1,7 +1,7 @@
 /* What belongs together in a vault stays together. See store/service_store_inside.h.
  *
- * Counters, marks and the ledger are no secret, so they are not sealed; but whoever can write to the file,
- * a failing disk included, must not raise the wall, hide what was released, put an older state under newer
+ * Counters, marks and the ledger are no secret, so they are not sealed; but a person who can write to the
+ * file, or a failing disk, must not raise the wall, hide what was released, put an older state under newer
  * counters, or make a copy look like an original without being noticed. So each learner's row, with its
  * lines of the ledger and by its tag its state, has a keyed hash; and one more stands over the facts in
  * `meta`, the adoptions and the proofs of all learners, so that none of these can be put back alone. Both

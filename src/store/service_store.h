@@ -132,8 +132,8 @@ typedef struct tacit__vault_learner {
     uint64_t limit;    /* users that it was declared for */
     uint64_t accepted; /* users acknowledged */
     uint64_t users;    /* of these, in the state */
-    uint64_t
-        refused; /* of these, those that a learner of an earlier version skipped; no longer grows */
+    /* of these, those that a learner of an earlier version skipped; no longer grows */
+    uint64_t refused;
     uint64_t version; /* of the billboard that was put up last */
     int64_t taken;    /* the last input in the state */
     uint64_t shown;   /* users behind that billboard: those in the state, and the first inputs */
@@ -150,7 +150,7 @@ TACIT_MUST_USE tacit_status tacit__vault_find_learner(tacit__vault *vault, const
                                                       bool *found, tacit__vault_learner *learner,
                                                       uint8_t **state, size_t *state_size,
                                                       tacit_error *err);
-/* How many users each learner has accepted, whoever has. */
+/* How many users each learner has accepted, through any process. */
 TACIT_MUST_USE tacit_status tacit__vault_count_accepted(tacit__vault *vault,
                                                         void (*each)(void *context, int64_t learner,
                                                                      uint64_t accepted),
@@ -170,7 +170,8 @@ TACIT_MUST_USE tacit_status tacit__vault_lease(tacit__vault *vault, int64_t lear
                                                bool *held, tacit_error *err);
 /* The session that leases of this vault belong to. */
 int64_t tacit__vault_session(const tacit__vault *vault);
-/* A new epoch: whoever learned before can write nothing more of this learner. FENCED: the lease is gone. */
+/* A new epoch: the process that learned before can write nothing more of this learner. FENCED: the lease is
+ * gone. */
 TACIT_MUST_USE tacit_status tacit__vault_take_over(tacit__vault *vault,
                                                    tacit__vault_learner *learner, tacit_error *err);
 /* FENCED if another process learns: by the lease, or by the epoch. In the transaction that writes. */
@@ -588,7 +589,7 @@ TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text
 TACIT_MUST_USE tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner,
                                                 const void *data, size_t size, tacit_error *err);
 /* All of them, in the order in which they were kept, with the names of their learners. It ends with the
- * first failure of `each`. Whoever writes meanwhile is not in the way. */
+ * first failure of `each`. Writers do not wait for it. */
 typedef tacit_status tacit__vault_record_fn(void *context, int64_t number, const char *learner,
                                             const uint8_t *data, size_t size, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each,

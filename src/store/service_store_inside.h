@@ -62,8 +62,8 @@ struct tacit__vault {
     size_t n_touched;
     tacit__vault_terms terms[TACIT__VAULT_TOUCHED + 1];
     size_t n_terms;
-    tacit__cursor
-        *ahead; /* inputs after `ahead_after` of a learner, which were read at once; or NULL */
+    /* inputs after `ahead_after` of a learner, which were read at once; or NULL */
+    tacit__cursor *ahead;
     int64_t ahead_learner, ahead_after;
     tacit__text told; /* to the other processes, by the transaction that is under way */
 

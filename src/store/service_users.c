@@ -89,8 +89,8 @@ tacit_status tacit__vault_is_seen(tacit__vault *vault, int64_t learner, const ui
     return TACIT_OK;
 }
 
-/* What is sealed of an input, after the data: the name that it came under, and its place. Whoever can
- * write to the store, but has no key, cannot exchange two of them. */
+/* What is sealed of an input, after the data: the name that it came under, and its place. A person
+ * who can write to the store, but has no key, cannot exchange two of them. */
 typedef struct input_tail {
     uint8_t key[TACIT__VAULT_KEY];
     int64_t learner, number;

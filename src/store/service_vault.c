@@ -264,7 +264,7 @@ static tacit_status find_row(tacit__vault *vault, const char *name, bool *found,
     return status;
 }
 
-/* The row and the state are of one moment, whoever writes meanwhile. */
+/* The row and the state are of one moment, even if another process writes meanwhile. */
 tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bool *found,
                                        tacit__vault_learner *learner, uint8_t **state,
                                        size_t *state_size, tacit_error *err)
