@@ -156,7 +156,7 @@ typedef struct tacit_trajectories {
 
 /* tacit_agent_learn for n users, one after the other, without a plan between them. On failure *learned says
  * how many users were learned: those before the first who was not, and the failure is that user's. The ones
- * after it were not looked at. tacit_agent_was_cut then says whether anybody's data were cut. */
+ * after it were not looked at. tacit_agent_was_cut then says whether the data of any user were cut. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn_many(tacit_agent *agent, size_t n,
                                                              const tacit_trajectories *users,
                                                              size_t *learned, tacit_error *err);

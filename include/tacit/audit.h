@@ -99,8 +99,8 @@ typedef struct tacit_audit {
     /* The same for this learner in a world with expected rewards and features of the auditor's own, which
      * lie at the ends of what is declared; 0: not tried, because there are none or `share` was large. */
     double share_elsewhere;
-    uint64_t
-        position; /* of the planted user, counted from 1; the first visit of one who comes back */
+    /* of the planted user, counted from 1; the first visit of one who comes back */
+    uint64_t position;
     uint64_t visits, apart; /* of one person; all that fit were replaced */
     /* Of the attacked pair at the claim's delta if the noise is as declared; 0: not known; infinite: one
      * of the two is taken and the other is not. */

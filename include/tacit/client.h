@@ -58,8 +58,8 @@ typedef struct tacit_client_terms {
     size_t memory;         /* bytes that reading a billboard may take; 0: TACIT_CLIENT_MEMORY */
     tacit_client_save_fn *save; /* required where a person may report several times */
     void *save_context;
-    const void
-        *state; /* what `save` was given last, of this person and learner; NULL: nothing yet */
+    /* what `save` was given last, of this person and learner; NULL: nothing yet */
+    const void *state;
     size_t state_size;
 } tacit_client_terms;
 
@@ -81,13 +81,13 @@ TACIT_API void tacit_client_destroy(tacit_client *client);
 typedef struct tacit_client_facts {
     const char *learner;
     tacit_guarantee guarantee;
-    tacit_guarantee
-        monitor; /* the extra cost of the mean reward in a report; model none: no such reward */
+    /* the extra cost of the mean reward in a report; model none: no such reward */
+    tacit_guarantee monitor;
     size_t n_states, n_actions, horizon; /* n_states is 0 where situations are features */
     size_t per_situation; /* numbers in a situation's features; 0: states are numbered */
     double bound;         /* on the length of each action's features, or of the context's */
     uint64_t version;
-    uint64_t visits, apart; /* a person may report so often (1: once), so many users apart */
+    uint64_t visits, apart; /* a person may report `visits` times (1: once), `apart` users apart */
     uint64_t made;          /* reports of this person so far */
 } tacit_client_facts;
 TACIT_API const tacit_client_facts *tacit_client_describe(const tacit_client *client);

@@ -55,8 +55,8 @@ typedef struct tacit_bandit {
     /* The features are the context's alone, [dimension] instead of [actions][dimension]: learners give
      * every action parameters of its own. */
     bool disjoint;
-    bool
-        complementary; /* two actions whose rewards always sum to 1: one reward implies the other */
+    /* two actions whose rewards always sum to 1: one reward implies the other */
+    bool complementary;
     /* |theta| <= parameter_norm in E[reward] - 1/2 = features . theta, or the RKHS norm of that
      * difference; 0: not known */
     double parameter_norm;

@@ -69,8 +69,8 @@ typedef struct tacit_release {
     double weight;
     const char *mechanism;
     uint64_t visits, apart;
-    bool
-        packed; /* visits as close as they may be, from the first user on, are known to be the worst */
+    /* visits as close as they may be, from the first user on, are known to be the worst */
+    bool packed;
     uint64_t answers;
 } tacit_release;
 

@@ -70,7 +70,7 @@ typedef struct tacit_figure_options {
     const size_t *agents; /* which, in the order of the legend; NULL: all */
     size_t n_agents;
     double width, height; /* in millimeters; 0: 174, and as high as the contents need */
-    const char *font;     /* a family, for all text; NULL: Helvetica or what stands for it */
+    const char *font;     /* a family, for all text; NULL: Helvetica or its substitute */
     double font_size;     /* in points; 0: 8 */
     const char *title;    /* NULL: its own; "": none */
     tacit_spread interval;
