@@ -1,5 +1,7 @@
 #include "episodes.h"
 
+#include "lab/experiment.h"
+
 tacit_world *bench_world(const char *kind, const tacit_setting *settings, size_t n)
 {
     tacit_world *world;
@@ -12,18 +14,10 @@ tacit_world *bench_world(const char *kind, const tacit_setting *settings, size_t
 tacit_agent_request bench_request(const tacit_world *world, const char *kind,
                                   tacit_guarantee guarantee, uint64_t users)
 {
-    const tacit_world_facts *f = tacit_world_describe(world);
-    return (tacit_agent_request){.kind = kind,
-                                 .guarantee = guarantee,
-                                 .n_states = f->n_states,
-                                 .n_actions = f->n_actions,
-                                 .horizon = f->horizon,
-                                 .stationary = f->stationary,
-                                 .mixture = f->mixture,
-                                 .linear = f->linear,
-                                 .bandit = f->bandit,
-                                 .rewards = f->rewards,
-                                 .episodes = users};
+    tacit_agent_request q = tacit__world_request(world, users, NULL);
+    q.kind = kind;
+    q.guarantee = guarantee;
+    return q;
 }
 
 bench_run bench_run_open(const tacit_world *world, const tacit_agent_request *request)

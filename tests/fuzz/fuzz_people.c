@@ -13,7 +13,7 @@
 enum { MOST = 400 };
 
 /* The next line as a text of its own; longer ones are cut. */
-static void take_line(tacit__span *rest, char out[MOST])
+static void read_line(tacit__span *rest, char out[MOST])
 {
     tacit__span line = {"", 0};
     (void)tacit__line_next(rest, &line);
@@ -84,16 +84,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char first[MOST], context[MOST], answer[MOST], propensity[MOST] = "", reward[MOST] = "";
     tacit__span rest = {size > 0 ? (const char *)data : "", size};
-    take_line(&rest, first);
+    read_line(&rest, first);
     int logged = strcmp(first, "log") == 0;
     if (logged) {
-        take_line(&rest, context);
-        take_line(&rest, answer);
-        take_line(&rest, propensity);
-        take_line(&rest, reward);
+        read_line(&rest, context);
+        read_line(&rest, answer);
+        read_line(&rest, propensity);
+        read_line(&rest, reward);
     } else {
         memcpy(context, first, sizeof context);
-        take_line(&rest, answer);
+        read_line(&rest, answer);
     }
     const tacit__people_source source = {.text = rest,
                                          .name = "p.csv",

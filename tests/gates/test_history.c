@@ -270,23 +270,14 @@ static const variant special[] = {
 
 enum { EPISODES = 64, EARLY = 5, OTHER = 9 };
 
-static tacit_agent_request request_of(const variant *v, const tacit_world_facts *f,
+static tacit_agent_request request_of(const variant *v, const tacit_world *world,
                                       const tacit_setting *setting)
 {
-    return (tacit_agent_request){.kind = v->kind,
-                                 .settings = setting,
-                                 .n_settings = v->key != NULL,
-                                 .guarantee = v->guarantee,
-                                 .sums = v->sums,
-                                 .n_states = f->n_states,
-                                 .n_actions = f->n_actions,
-                                 .horizon = f->horizon,
-                                 .stationary = f->stationary,
-                                 .episodes = EPISODES,
-                                 .mixture = f->mixture,
-                                 .linear = f->linear,
-                                 .bandit = f->bandit,
-                                 .rewards = f->rewards};
+    tacit_agent_request q = request_in(world, v->kind, v->guarantee, EPISODES);
+    q.settings = setting;
+    q.n_settings = v->key != NULL;
+    q.sums = v->sums;
+    return q;
 }
 
 /* Whether there is such an agent. */
@@ -295,7 +286,7 @@ static bool can_hire(const variant *v)
     tacit_agent *agent;
     SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
     const tacit_setting setting = {.key = v->key, .value = v->value};
-    const tacit_agent_request request = request_of(v, tacit_world_describe(world), &setting);
+    const tacit_agent_request request = request_of(v, world, &setting);
     const bool can = agent_try(&request, 1, &agent, NULL) == TACIT_OK;
     if (can)
         tacit_agent_destroy(agent);
@@ -346,7 +337,7 @@ static void check_agent(const variant *v)
 {
     const tacit_setting setting = {.key = v->key, .value = v->value};
     SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
-    tacit_agent_request request = request_of(v, tacit_world_describe(world), &setting);
+    tacit_agent_request request = request_of(v, world, &setting);
     tacit__form form = tacit__form_of(&request);
     tacit__user *users = tacit__users_create(&form, EPISODES + 1);
     tacit__generator generator;
@@ -396,7 +387,7 @@ TEST(two_reports_of_one_device)
             continue;
         const tacit_setting setting = {.key = v.key, .value = v.value};
         SCOPED(tacit_world) *world = world_of(v.world, NULL, 0);
-        tacit_agent_request request = request_of(&v, tacit_world_describe(world), &setting);
+        tacit_agent_request request = request_of(&v, world, &setting);
         tacit__form form = tacit__form_of(&request);
         tacit__user *users = tacit__users_create(&form, 2);
         tacit__generator generator;

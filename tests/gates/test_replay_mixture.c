@@ -153,19 +153,26 @@ TEST(linopt_moves_by_what_it_declares)
     each_model("linopt-po", false, gaussian, gaussian);
 }
 
-/* Other sums and schedules change nothing; printed constants are for features and targets of any sign and scale. */
-TEST(sums_schedules_and_printed_constants_move_by_what_is_declared)
+static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
+
+/* One of them, with features of both signs. */
+static setup plainly(size_t kind)
 {
-    static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const bool weighted = i == 1, alone = i == 0;
-        setup s = {.kind = kinds[i],
+    return (setup){.kind = kinds[kind],
                    .features = SIGNED,
                    .guarantee = joint,
                    .center = "no",
                    .replan = "every",
-                   .sums = "tree",
-                   .least = {weighted ? 0.05 : 0.98, alone ? 0 : 0.98}};
+                   .least = {kind == 1 ? 0.05 : 0.98, kind == 0 ? 0 : 0.98}};
+}
+
+/* Other sums and schedules change nothing; printed constants are for features and targets of any sign and scale. */
+TEST(sums_schedules_and_printed_constants_move_by_what_is_declared)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const bool weighted = i == 1, alone = i == 0;
+        setup s = plainly(i);
+        s.sums = "tree";
         check_at(&s, 4, false);
         s.sums = NULL;
         s.replan = "doubling";
@@ -185,16 +192,10 @@ TEST(sums_schedules_and_printed_constants_move_by_what_is_declared)
 /* Users of a batch move one release, and there are four of them, or six. */
 TEST(rare_releases_move_by_what_they_declare)
 {
-    static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const bool weighted = i == 1, alone = i == 0;
-        setup s = {.kind = kinds[i],
-                   .features = SIGNED,
-                   .guarantee = joint,
-                   .center = "no",
-                   .replan = "every",
-                   .schedule = "growth(2)",
-                   .least = {weighted ? 0.05 : 0.98, alone ? 0 : 0.98}};
+        setup s = plainly(i);
+        s.schedule = "growth(2)";
         check_at(&s, 4, false);
         s.schedule = "growth(1.5)";
         s.features = TABLE;
@@ -233,19 +234,19 @@ TEST(people_who_come_back_move_rare_releases_by_what_is_declared)
 /* All visits of one person are replaced, from every user on. */
 TEST(people_who_come_back_to_mixtures_move_them_no_further_than_declared)
 {
-    static const char *const kinds[] = {"ucrl-vtr", "linopt-po"};
+    static const char *const both[] = {"ucrl-vtr", "linopt-po"};
     static const tacit_guarantee promises[] = {
         {TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_JOINT, 1, 0}, {TACIT_MODEL_LOCAL, 1, 1e-6}};
-    for (size_t i = 0; i < N_OF(kinds) * N_OF(promises); i++) {
-        const setup s = {.kind = kinds[i % N_OF(kinds)],
+    for (size_t i = 0; i < N_OF(both) * N_OF(promises); i++) {
+        const setup s = {.kind = both[i % N_OF(both)],
                          .features = SIGNED,
-                         .guarantee = promises[i / N_OF(kinds)],
+                         .guarantee = promises[i / N_OF(both)],
                          .center = "no",
                          .replan = "every",
                          .least = {0.4, 0.4},
                          .visits = 3,
                          .apart = 2};
-        if (s.guarantee.delta > 0 || i % N_OF(kinds) == 0) /* linopt-po has no Laplace noise */
+        if (s.guarantee.delta > 0 || i % N_OF(both) == 0) /* linopt-po has no Laplace noise */
             check_at(&s, 4, false);
     }
 }

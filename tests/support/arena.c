@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/experiment.h"
+
 static tacit_noise *noise_of(uint64_t seed)
 {
     tacit_noise *noise;
@@ -61,18 +63,10 @@ void arena_assert_same_board(const arena *a, const tacit_billboard *x, const tac
 tacit_agent_request request_in(const tacit_world *world, const char *kind,
                                tacit_guarantee guarantee, uint64_t episodes)
 {
-    const tacit_world_facts *f = tacit_world_describe(world);
-    return (tacit_agent_request){.kind = kind,
-                                 .guarantee = guarantee,
-                                 .n_states = f->n_states,
-                                 .n_actions = f->n_actions,
-                                 .horizon = f->horizon,
-                                 .stationary = f->stationary,
-                                 .mixture = f->mixture,
-                                 .linear = f->linear,
-                                 .bandit = f->bandit,
-                                 .rewards = f->rewards,
-                                 .episodes = episodes};
+    tacit_agent_request q = tacit__world_request(world, episodes, NULL);
+    q.kind = kind;
+    q.guarantee = guarantee;
+    return q;
 }
 
 tacit_status agent_try(const tacit_agent_request *request, uint64_t seed, tacit_agent **out,

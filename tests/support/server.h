@@ -19,7 +19,7 @@ typedef struct server {
     char token[128];            /* of scope admin; "" until server_token */
     const char *environment[8]; /* "NAME=VALUE", for the server only */
     size_t n_environment;
-    uid_t user; /* whom it runs as; 0: whoever runs the test */
+    uid_t user; /* whom it runs as; 0: the user who runs the test */
 } server;
 
 /* A new directory with service.yaml in it. `command` is the tacit program. */

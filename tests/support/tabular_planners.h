@@ -45,7 +45,7 @@ typedef struct sample {
     double visits[ROWS], moves[ROWS * S], rewards[ROWS];
 } sample;
 
-/* Without the moves of the last step: whoever reads them gets no number. */
+/* Without the moves of the last step: a planner that reads them gets no number. */
 static inline void drop_last(sample *x)
 {
     for (size_t i = (H - 1) * S * A * S; i < ROWS * S; i++)

@@ -37,17 +37,24 @@ static tacit_audit *audit(const tacit_agent_request *q, uint64_t trials, unsigne
     return a;
 }
 
+/* It passes: the search finds at least this share of what is declared, the attack this much of the declared mu and of epsilon, and
+ * noise is as large as it should be. */
+static void assert_passed(const tacit_audit *a, double share, double mu, double epsilon)
+{
+    assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
+    assert_within(a->share, share, 1 + 1e-9);
+    assert_within(a->gaussian.mu / a->declared, mu, 1);
+    assert_true(a->epsilon > epsilon && a->epsilon <= 1);
+    assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
+    assert_within(a->noise_size, 0.98, 1.02);
+}
+
 TEST(a_sound_learner_passes)
 {
     tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
     SCOPED(tacit_audit) *a = audit(&q, 16000, 0);
-    assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
-    assert_within(a->share, 0.9, 1 + 1e-9); /* the search finds nearly the worst */
+    assert_passed(a, 0.9, 0.4, 0.3);
     assert_close(a->share, a->moved / a->declared, 1e-12);
-    assert_within(a->gaussian.mu / a->declared, 0.4, 1); /* and the attack much of that */
-    assert_true(a->epsilon > 0.3 && a->epsilon <= 1);
-    assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
-    assert_within(a->noise_size, 0.98, 1.02);
     assert_true(a->refused >= 1); /* those who are out of bounds */
     assert_non_null(strstr(a->words, "evidence, not proof"));
 }
@@ -63,12 +70,7 @@ TEST(learners_with_rare_releases_pass)
         q.stationary = true;
         q.episodes = 12;
         SCOPED(tacit_audit) *a = audit(&q, 5000, 0);
-        assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
-        assert_within(a->share, 0.85, 1 + 1e-9);
-        assert_within(a->gaussian.mu / a->declared, 0.15, 1);
-        assert_true(a->epsilon > 0 && a->epsilon <= 1);
-        assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
-        assert_within(a->noise_size, 0.98, 1.02);
+        assert_passed(a, 0.85, 0.15, 0);
     }
 }
 
@@ -261,12 +263,7 @@ TEST(scores_are_attacked_and_keep_their_promise)
     for (size_t i = 0; i < 4; i++) {
         tacit_agent_request q = mixture_request(kinds[i / 2], *models[i % 2]);
         SCOPED(tacit_audit) *a = audit(&q, 8000, 0);
-        assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
-        assert_within(a->share, 0.95, 1 + 1e-9);
-        assert_within(a->gaussian.mu / a->declared, 0.4, 1);
-        assert_true(a->epsilon > 0.2 && a->epsilon <= 1);
-        assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
-        assert_within(a->noise_size, 0.98, 1.02);
+        assert_passed(a, 0.95, 0.4, 0.2);
     }
 }
 
@@ -293,12 +290,7 @@ TEST(features_are_attacked_and_keep_their_promise)
             .episodes = 16,
             .linear = &linear};
         SCOPED(tacit_audit) *a = audit(&q, 8000, 0);
-        assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
-        assert_within(a->share, 0.95, 1 + 1e-9);
-        assert_within(a->gaussian.mu / a->declared, 0.4, 1);
-        assert_true(a->epsilon > 0.2 && a->epsilon <= 1);
-        assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
-        assert_within(a->noise_size, 0.98, 1.02);
+        assert_passed(a, 0.95, 0.4, 0.2);
     }
 }
 

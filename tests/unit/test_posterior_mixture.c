@@ -215,7 +215,7 @@ TEST(releases_stop_before_visits_crowd)
 
 /* --- Far away ------------------------------------------------------------------------------------- */
 
-/* Kernel j says that key j leads on. Whoever is out learns nothing. Before there are data, every plan that is not bold at all links
+/* Kernel j says that key j leads on. A user who is out learns nothing. Before there are data, every plan that is not bold at all links
  * gives up at the first. */
 static const key_chain chain = {.links = 6, .keys = 8};
 enum { PLACES = 8, CHAIN_STEPS = 7, CHAIN_ACTIONS = 9 };
