@@ -64,6 +64,7 @@ void tacit__cells_add(tacit__cells *cells, double loss, double weight)
 
 void tacit__cells_spread(const tacit__cells *cells, double *out)
 {
+    TACIT__REQUIRE(cells->step > 0);
     double full = -expm1(-cells->step), tilt = exp(cells->lambda * cells->step);
     for (size_t i = 0; i <= cells->n; i++)
         out[i] = cells->atom[i];
@@ -136,6 +137,7 @@ static double balance_by_cells_above(tacit__cells *cells, double *out, size_t p,
 
 void tacit__cells_gather(tacit__cells *cells, double *out)
 {
+    TACIT__REQUIRE(cells->step > 0);
     double *mass = cells->mass, *excess = cells->excess;
     double grow = expm1(cells->step), tilt = exp(cells->lambda * cells->step);
     double left = 0; /* the share of the cell below that still waits for a partner */

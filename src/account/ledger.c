@@ -187,6 +187,7 @@ tacit_status tacit__gate_begin(tacit__gate *gate, tacit__tag digest, tacit_error
 {
     tacit_ledger *ledger = gate->ledger;
     const tacit_release *release = tacit_plan_release(ledger->plan, gate->index);
+    TACIT__REQUIRE(gate->open && gate->passed <= release->steps);
     if (gate->passed == release->steps)
         return tacit__fail(err, TACIT_EXHAUSTED,
                            "release '%s' was declared for %llu steps and has passed them all",
@@ -291,6 +292,7 @@ uint64_t tacit__gate_steps_passed(const tacit__gate *gate)
 
 void tacit__gate_save(tacit__gate *gate, tacit__gate_state *state)
 {
+    TACIT__REQUIRE(gate->open);
     tacit__site_refresh(&gate->site);
     *state = (tacit__gate_state){
         .labels = gate->labels, .simulated = gate->site.simulated, .passed = gate->passed};

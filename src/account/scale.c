@@ -170,9 +170,7 @@ tacit_status tacit_laplace_scale(double epsilon, double delta, double l1, uint64
         if (count == 1) {
             enough = least;
         } else {
-            status = search(&cost, t, least, enough, guess, &enough, err);
-            if (status != TACIT_OK)
-                return status;
+            TRY(search(&cost, t, least, enough, guess, &enough, err));
         }
     }
     cost.scale = enough;

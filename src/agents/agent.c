@@ -431,6 +431,7 @@ tacit_status tacit__agent_act_inside(tacit_agent *agent, const tacit_situation *
                                      double chance, uint32_t *action, double *probability,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(chance >= 0 && chance < 1 && situation->step < agent->facts.horizon);
     bool table = agent->board.policy != NULL || agent->board.mixed != NULL;
     if ((situation->features == NULL || table) && situation->state >= agent->facts.n_states)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "the state is not below %zu",

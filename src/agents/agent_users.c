@@ -35,6 +35,7 @@ tacit_status tacit__agent_map_rewards(tacit_agent *agent, tacit_agent_request *q
     if (q->rewards == NULL || plain)
         return TACIT_OK;
     const size_t n = tacit__agent_expected(q);
+    TACIT__REQUIRE(n > 0 && agent->rewards == NULL);
     agent->rewards = tacit__alloc(n, sizeof *agent->rewards);
     if (agent->rewards == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);

@@ -143,7 +143,7 @@ static const char *prefer(const char *alias, structure what, unsigned model)
     return NULL;
 }
 
-/* The parameters of `auto` are those of nobody in particular. All kinds of explore-commit are one
+/* The parameters of `auto` are those of no learner in particular. All kinds of explore-commit are one
  * algorithm, whose parameters it passes on. */
 static tacit_status check_settings(const tacit_agent_request *r, const char *chosen,
                                    tacit_error *err)

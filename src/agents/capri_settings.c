@@ -166,7 +166,7 @@ static tacit_status check_size(const tacit__reading *r, const tacit__capri_optio
         n, rank, bytes / 1e9);
 }
 
-/* What all visits of one person move, in units of one, if so many users explore. */
+/* What all visits of one person move, in units of one, if this many users explore. */
 static tacit_status column_of(const tacit_agent_request *q, uint64_t explore, double *out,
                               tacit_error *err)
 {

@@ -1,7 +1,7 @@
 /* See agents/epoch_agent.h; how such a learner travels is in epoch_bytes.c.
  *
  * The dimension of the sums follows from the request alone, so that devices and restored learners
- * have the same one; coordinates that no vector uses are noise that nobody looks at.
+ * have the same one; coordinates that no vector uses are noise, and are not read.
  *
  * Where the law of contexts is learned, a user adds (y v, cell e_c): e_c is 1 in the cell of the context.
  * It is no longer than 1, since |v|^2 + cell^2 <= 1, so the curator's bound is what it was, and the planner
@@ -102,6 +102,7 @@ tacit__epoch_model tacit__epoch_model_of(const tacit__epoch_agent *agent)
 {
     if (agent->followed != NULL)
         return agent->theirs;
+    TACIT__REQUIRE(agent->planner != NULL);
     const tacit__epoch now = agent->kind->get(agent->planner);
     return (tacit__epoch_model){.version = now.number + 1,
                                 .last = now.last,
@@ -160,6 +161,7 @@ tacit_status tacit__epoch_view_user(tacit__epoch_agent *agent, const tacit__epoc
                                     const tacit_trajectory *user, tacit__user_view *out,
                                     tacit_error *err)
 {
+    TACIT__REQUIRE(m->p + agent->cells <= agent->dimension);
     size_t pair;
     TRY(tacit__pairs_find(&agent->pairs, user, &pair, err));
     const double *v = vector_of(m, pair);
@@ -209,6 +211,7 @@ tacit_status tacit__epoch_learn(void *self, const tacit_trajectory *user, tacit_
 {
     tacit__epoch_agent *agent = self;
     const tacit__epoch_model m = tacit__epoch_model_of(agent);
+    TACIT__REQUIRE(agent->users <= agent->n_users);
     tacit__user_view view;
     if (agent->followed != NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,

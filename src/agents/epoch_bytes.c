@@ -34,6 +34,7 @@ tacit_status tacit__epoch_report(void *self, const tacit_trajectory *user, void 
     tacit__epoch_agent *agent = self;
     const tacit__epoch_model m = tacit__epoch_model_of(agent);
     const size_t numbers = tacit__epoch_size(agent, &m);
+    TACIT__REQUIRE(numbers <= agent->dimension && agent->guarantee.model == TACIT_MODEL_LOCAL);
     tacit__user_view view;
     if (bytes == NULL) { /* the most; models of later epochs may have fewer numbers */
         *size = TACIT__EPOCH_MARK + 8 * agent->dimension;
@@ -252,7 +253,7 @@ static size_t n_sums(const tacit__epoch_agent *agent)
     return (agent->kind->get(agent->planner).n_epochs - 1) * agent->dimension;
 }
 
-/* Plays the epochs that were shown again; false if so many users are not in them and in the one that
+/* Plays the epochs that were shown again; false if this many users are not in them and in the one that
  * follows. */
 static bool replay(const tacit__epoch_agent *agent, const header *h, void *planner)
 {
@@ -321,6 +322,7 @@ static tacit_status load_planner(tacit__epoch_agent *agent, const header *h, con
 void tacit__epoch_fields(void *self, tacit__saved *s)
 {
     tacit__epoch_agent *agent = self;
+    TACIT__REQUIRE(agent->users <= agent->n_users && agent->planner != NULL);
     size_t followed = 0;
     if (agent->followed != NULL && !tacit__saved_is_loading(s))
         (void)tacit__epoch_publish(agent, NULL, &followed, NULL);

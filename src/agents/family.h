@@ -23,8 +23,8 @@ typedef struct tacit__agent_row {
     tacit_agent_kind kind;
     tacit__print print;
     const tacit__curator *curator; /* NULL: it has none, and no privacy */
-    const void
-        *parts; /* what its family makes it of, its planner first: each has a type for that */
+    /* what its family makes it of, its planner first: each has a type for that */
+    const void *parts;
 } tacit__agent_row;
 
 typedef struct tacit__agent_rows {
@@ -37,8 +37,8 @@ struct tacit__reading; /* agents/reading.h: a request whose settings have been r
 typedef struct tacit__family {
     const tacit__agent_rows *rows;
     bool looks_ahead; /* at the state after the last step, in bandit worlds too */
-    bool
-        chosen_only; /* of the features that users bring, those of the chosen action are looked at */
+    /* of the features that users bring, those of the chosen action are looked at */
+    bool chosen_only;
     bool by_billboard;    /* its estimates take for granted that users acted by the billboard */
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
     const char *no_pure;  /* the same for delta 0 */

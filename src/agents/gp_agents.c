@@ -183,7 +183,7 @@ static bool is_position(const gp_agent *agent, const header *h)
                       : h->epoch == 0 && h->in_epoch == 0);
 }
 
-/* Numbers; counts and sums of rewards of so many users; truth values; chances; numbers. */
+/* Numbers; counts and sums of rewards of this many users; truth values; chances; numbers. */
 static void array_fields(gp_agent *agent, double users, tacit__saved *s)
 {
     tacit__posterior *q = agent->posterior;

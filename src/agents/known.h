@@ -25,7 +25,7 @@ typedef struct tacit__known {
     double *table[TACIT__N_TABLES]; /* owned; NULL: not known */
     size_t parts;                   /* of the mixture */
     size_t features; /* of an action; 0: none. Without a table they come with users */
-    size_t context;  /* the first so many features are the context's; 0: not known */
+    size_t context;  /* this many features, the first ones, are the context's; 0: not known */
     double bound;    /* no vector of features is longer; 0: that of the table's longest */
     bool disjoint;   /* features are the context's alone; horizon 1 */
     /* Declared, as in tacit/features.h. */

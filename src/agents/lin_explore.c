@@ -14,7 +14,7 @@
 #define MODEST 0.25 /* chosen on linear-bandit, seeds 1 and 2 */
 #define STRIDE 1.05 /* of the numbers of users that are tried */
 
-/* Of the squared error after so many users: 1 / (1 + MODEST^2 / error) of what there is to learn is left. */
+/* Of the squared error after this many users, 1 / (1 + MODEST^2 / error) of what can be learned is left. */
 static double left_after(const tacit__regression_options *o, double sd, double users)
 {
     TACIT__REQUIRE(users > 0);

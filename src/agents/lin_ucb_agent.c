@@ -307,10 +307,8 @@ static tacit_status check(const tacit_agent_request *q, tacit_error *err)
                               "logged-bandit; in a service, space: {features: 20}",
                               q->kind);
     const bool own = strcmp(q->kind, kinds[0].kind.name) != 0;
-    if (own && q->calibration != TACIT_CALIBRATION_TIGHT && q->guarantee.model != TACIT_MODEL_NONE)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
-                              "no paper prints the noise of %s: it has the calibration tight only",
-                              q->kind);
+    if (own)
+        TRY(tacit__check_tight(q, err));
     if (q->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
                               "lin-ucb has the calibrations tight and published");

@@ -17,10 +17,10 @@ typedef struct mixture_parts {
     /* What its paper prints. */
     tacit__printed_fn *print;
     bool rare;     /* releases are, where nothing is said about them */
-    double events; /* its bounds are made of so many, for each user and step, which may fail */
+    double events; /* its bounds are made of this many, for each user and step, which may fail */
     const char *streams[TACIT__REGRESSIONS]; /* names of the curator's sums */
-    const char
-        *share; /* the setting that is the budget's share of the first stream; NULL: all of it */
+    /* the setting that is the budget's share of the first stream; NULL: all of it */
+    const char *share;
 } mixture_parts;
 
 typedef struct signs {

@@ -125,7 +125,7 @@ static tacit_status check_request(const mixture_parts *parts, const tacit__readi
     return TACIT_OK;
 }
 
-/* Sums with their state, releases, factors and scratch take about so many bytes for each number of
+/* Sums with their state, releases, factors and scratch take about this many bytes for each number of
  * a Gram matrix; the parts of a mixture, and features of all pairs at every step, are kept as they
  * are. */
 static tacit_status check_memory(const mixture_parts *parts, const tacit__reading *r,

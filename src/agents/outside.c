@@ -61,6 +61,7 @@ bool tacit__domain_clip_index(uint32_t *index, size_t n)
 bool tacit__domain_clip_reward(const tacit__domain *d, double *reward)
 {
     const double low = d->reward_low, high = d->reward_high;
+    TACIT__REQUIRE(low <= high);
     if (*reward >= low && *reward <= high)
         return false;
     *reward = *reward < low ? low : *reward > high ? high : low / 2 + high / 2;
@@ -74,6 +75,7 @@ double tacit__domain_unit_reward(const tacit__domain *d, double reward)
 
 double tacit__domain_mean_reward(const tacit__domain *d, const tacit_trajectory *user)
 {
+    TACIT__REQUIRE(d->horizon > 0);
     const size_t length = user->length > 0 && user->length < d->horizon ? user->length : d->horizon;
     double sum = 0;
     for (size_t h = 0; h < d->horizon; h++) {
@@ -268,6 +270,7 @@ tacit_trajectory tacit__clipper_user(tacit__clipper *c, const tacit_trajectory *
                                      bool *clipped)
 {
     const tacit__domain *d = &c->domain;
+    TACIT__REQUIRE(length <= d->horizon);
     const tacit_trajectory out = tacit__clipper_copy(c, user, length);
     *clipped = false;
     for (size_t h = 0; h < d->horizon; h++) {

@@ -105,17 +105,10 @@ static tacit_status commit_after(const tacit__weighted_options *o, uint64_t *out
     return status;
 }
 
-static tacit_status read_growth(const tacit__reading *r, double *out, tacit_error *err)
+/* Where it is not set. */
+static double usual_growth(const tacit_guarantee *g)
 {
-    const tacit_guarantee *g = &r->request->guarantee;
-    *out = tacit__value_real(&r->values, "growth");
-    if (*out > 0 && *out < LEAST_GROWTH)
-        return tacit__value_fail(&r->values, "growth", err, TACIT_BAD_ARGUMENT,
-                                 "%s: growth is %g, expected 0 or at least %g", r->kind->name, *out,
-                                 LEAST_GROWTH);
-    if (*out == 0)
-        *out = g->model == TACIT_MODEL_JOINT && g->delta == 0 ? PURE_GROWTH : GROWTH;
-    return TACIT_OK;
+    return g->model == TACIT_MODEL_JOINT && g->delta == 0 ? PURE_GROWTH : GROWTH;
 }
 
 static tacit_status read_curator(const tacit__reading *r, bool commits,
@@ -132,7 +125,8 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
         .visits = q->visits,
         .apart = q->apart,
         .guarantee = q->guarantee};
-    TRY(commits ? TACIT_OK : read_growth(r, &out->growth, err));
+    if (!commits)
+        TRY(tacit__reading_growth(r, LEAST_GROWTH, usual_growth(&q->guarantee), &out->growth, err));
     const double growth = commits ? 0 : tacit__value_real(&r->values, "growth");
     if (!commits && q->sums == NULL)
         out->answers_growth = growth > 0 ? growth : GROWTH;
@@ -143,15 +137,6 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
     return tacit__reading_mechanism(r, &out->mechanism, err);
-}
-
-static tacit_status check(const tacit_agent_request *q, tacit_error *err)
-{
-    if (q->calibration != TACIT_CALIBRATION_TIGHT && q->guarantee.model != TACIT_MODEL_NONE)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
-                              "no paper prints the noise of %s: it has the calibration tight only",
-                              q->kind);
-    return TACIT_OK;
 }
 
 static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
@@ -237,7 +222,7 @@ const tacit__family tacit__family_posterior = {
     .create = tacit__curated_create,
     .destroy = tacit__curated_destroy,
     .size = sizeof(posterior_agent),
-    .check = check,
+    .check = tacit__check_tight,
     .build = build,
     .clear = clear,
     .plan = plan,

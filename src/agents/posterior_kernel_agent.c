@@ -80,20 +80,6 @@ typedef struct posterior_kernel_agent {
 
 /* --- Settings ------------------------------------------------------------------------------------ */
 
-static tacit_status check_request(const tacit__reading *r, tacit_error *err)
-{
-    const tacit_agent_request *q = r->request;
-    if (q->guarantee.model != TACIT_MODEL_NONE && q->calibration != TACIT_CALIBRATION_TIGHT)
-        return tacit__reading_fail(
-            r, err, TACIT_UNSUPPORTED,
-            "no paper prints the noise of %s: it has the calibration tight only", r->kind->name);
-    if (q->sums != NULL)
-        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
-                                   "%s has no running sums: each batch of users is shown once",
-                                   r->kind->name);
-    return TACIT_OK;
-}
-
 /* Tables of pairs and features, in doubles before anything is multiplied in integers. */
 static tacit_status check_size(const tacit__reading *r, const tacit__posterior_kernel_options *o,
                                tacit_error *err)
@@ -161,7 +147,7 @@ static tacit_status column_of(const tacit_agent_request *q,
     return status;
 }
 
-/* The loss that is predicted if the last release is at o->last, and its first one after so many users. */
+/* The loss that is predicted if the last release is at o->last, and its first one after this many users. */
 static tacit_status predict(const tacit_agent_request *q, const tacit__posterior_kernel_options *o,
                             uint64_t first, double wanted, double *loss, tacit_error *err)
 {
@@ -230,7 +216,6 @@ static tacit_status read_options(const tacit__reading *r, bool commits,
                                  tacit__posterior_kernel_options *o, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
-    TRY(check_request(r, err));
     TRY(tacit__pairs_read(r, &o->pairs, err));
     o->users = q->episodes;
     o->rank = (size_t)tacit__value_of(&r->values, "rank")->integer;
@@ -293,6 +278,7 @@ const tacit__family tacit__family_posterior_kernel = {
     .by_billboard = true,
     .no_pure = "its noise is Gaussian",
     .size = sizeof(posterior_kernel_agent),
+    .check = tacit__check_batches,
     .build = build,
     TACIT__EPOCH_FAMILY,
 };

@@ -34,6 +34,7 @@ tacit_status tacit__reading_fail(const tacit__reading *r, tacit_error *err, taci
 tacit_status tacit__reading_check_memory(const tacit__reading *r, double bytes, const char *what,
                                          const char *remedy, tacit_error *err)
 {
+    TACIT__REQUIRE(bytes >= 0);
     if (bytes <= tacit__machine_memory() / 2)
         return TACIT_OK;
     return tacit__reading_fail(r, err, TACIT_TOO_LARGE, "%s would need about %.3g GB; %s", what,
@@ -72,6 +73,38 @@ static bool read_growth(const char *text, double *out)
     const size_t n = strlen(text), before = sizeof open - 1;
     return n > before + 1 && strncmp(text, open, before) == 0 && text[n - 1] == ')' &&
            tacit__read_real(text + before, n - before - 1, out);
+}
+
+tacit_status tacit__check_tight(const tacit_agent_request *q, tacit_error *err)
+{
+    if (q->guarantee.model == TACIT_MODEL_NONE || q->calibration == TACIT_CALIBRATION_TIGHT)
+        return TACIT_OK;
+    return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
+                          "no paper prints the noise of %s: it has the calibration tight only",
+                          q->kind);
+}
+
+tacit_status tacit__check_batches(const tacit_agent_request *q, tacit_error *err)
+{
+    TRY(tacit__check_tight(q, err));
+    if (q->sums == NULL)
+        return TACIT_OK;
+    return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
+                          "%s has no running sums: each batch of users is shown once", q->kind);
+}
+
+tacit_status tacit__reading_growth(const tacit__reading *r, double least, double usual,
+                                   double *growth, tacit_error *err)
+{
+    TACIT__REQUIRE(least > 1 && usual >= least);
+    *growth = tacit__value_real(&r->values, "growth");
+    if (*growth > 0 && *growth < least)
+        return tacit__value_fail(&r->values, "growth", err, TACIT_BAD_ARGUMENT,
+                                 "%s: growth is %g, expected 0 or at least %g", r->kind->name,
+                                 *growth, least);
+    if (*growth == 0)
+        *growth = usual;
+    return TACIT_OK;
 }
 
 tacit_status tacit__reading_schedule(const tacit__reading *r, double usual, double otherwise,

@@ -36,7 +36,7 @@ TACIT_MUST_USE tacit_status tacit__reading_open(const tacit_agent_request *reque
 __attribute__((format(printf, 4, 5))) tacit_status tacit__reading_fail(
     const tacit__reading *reading, tacit_error *err, tacit_status status, const char *format, ...);
 
-/* Fails unless these bytes fit into half of the machine's memory: `what` would need so many, and `remedy` is
+/* Fails unless `what`, which would need this many bytes, fits into half of the machine's memory; `remedy` is
  * what to do. In doubles, before anything is multiplied in integers. */
 TACIT_MUST_USE tacit_status tacit__reading_check_memory(const tacit__reading *reading, double bytes,
                                                         const char *what, const char *remedy,
@@ -46,6 +46,17 @@ TACIT_MUST_USE tacit_status tacit__reading_check_memory(const tacit__reading *re
  * calibrations, else the least noisy one. */
 TACIT_MUST_USE tacit_status tacit__reading_mechanism(const tacit__reading *reading,
                                                      tacit_sum_mechanism *out, tacit_error *err);
+
+/* What learners without a paper refuse: a private request with any calibration but tight; and those whose
+ * batches of users are shown once, running sums. */
+TACIT_MUST_USE tacit_status tacit__check_tight(const tacit_agent_request *request,
+                                               tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__check_batches(const tacit_agent_request *request,
+                                                 tacit_error *err);
+
+/* The setting `growth` of the users from release to release, from `least`; 0 means the usual one. */
+TACIT_MUST_USE tacit_status tacit__reading_growth(const tacit__reading *reading, double least,
+                                                  double usual, double *growth, tacit_error *err);
 
 /* How often sums are released: `schedule` is every, growth or growth(G). Every is 0, growth alone `usual`,
  * and `otherwise` is what it is if it was not given. */

@@ -1,6 +1,6 @@
 /* See scored.h.
  *
- * The first batch has as many users as halve the prior variance (n1, by a public rule), and so many users of
+ * The first batch has as many users as halve the prior variance (n1, by a public rule), and as many users of
  * each batch act by bold plans. Local noise does not care how users are cut into batches, so there the
  * first one is a tenth of that. Nothing of this depends on data.
  *
@@ -41,23 +41,6 @@ void tacit__scored_clear(void *self)
 
 /* --- What is asked for --------------------------------------------------------------------------- */
 
-/* What no learner with scores can do. */
-static tacit_status check_request(const tacit__reading *r, tacit_error *err)
-{
-    const tacit_agent_request *q = r->request;
-    const char *kind = r->kind->name;
-    if (q->guarantee.model != TACIT_MODEL_NONE && q->calibration != TACIT_CALIBRATION_TIGHT)
-        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
-                                   "no paper prints the noise of %s: it has the calibration tight "
-                                   "only",
-                                   kind);
-    if (q->sums != NULL)
-        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
-                                   "%s has no running sums: each batch of users is shown once",
-                                   kind);
-    return TACIT_OK;
-}
-
 /* n1 with this epsilon; at most `most`. */
 static tacit_status find_quota(const tacit__scored *agent, double epsilon, double most,
                                uint64_t *out)
@@ -68,20 +51,6 @@ static tacit_status find_quota(const tacit__scored *agent, double epsilon, doubl
     const double variance = agent->l2 / mu * (agent->l2 / mu);
     *out = parts_of(agent)->rules->users(agent->model, is_local(agent) ? 0 : variance,
                                          is_local(agent) ? variance : 0, agent->alike, most);
-    return TACIT_OK;
-}
-
-static tacit_status read_growth(const tacit__scored *agent, const tacit__reading *r, double *out,
-                                tacit_error *err)
-{
-    const tacit__scored_rules *rules = parts_of(agent)->rules;
-    *out = tacit__value_real(&r->values, "growth");
-    if (*out > 0 && *out < LEAST_GROWTH)
-        return tacit__value_fail(&r->values, "growth", err, TACIT_BAD_ARGUMENT,
-                                 "%s: growth is %g, expected 0 or at least %g", r->kind->name, *out,
-                                 LEAST_GROWTH);
-    if (*out == 0)
-        *out = is_local(agent) ? rules->local_growth : rules->growth;
     return TACIT_OK;
 }
 
@@ -185,7 +154,10 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
     course c = {0};
     agent->guarantee = r->request->guarantee;
     agent->l2 = form->l2 * sqrt(fmax(1, (double)r->request->visits)); /* in different batches */
-    TRY(commits ? TACIT_OK : read_growth(agent, r, &c.growth, err));
+    if (!commits)
+        TRY(tacit__reading_growth(r, LEAST_GROWTH,
+                                  is_local(agent) ? rules->local_growth : rules->growth, &c.growth,
+                                  err));
     tacit_status status = commits ? read_commit(agent, r, &c) : read_course(agent, r, &c);
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
@@ -227,7 +199,6 @@ tacit_status tacit__scored_build(void *self, const tacit__reading *r, tacit_nois
     tacit_error reason = {0};
     tacit__score_form form = {0};
     tacit__bold_options batches = {0};
-    TRY(check_request(r, err));
     TRY(rules->check(r, err));
     tacit_status status = rules->create_model(agent, r->request, &form, &reason);
     if (status != TACIT_OK)
@@ -287,6 +258,7 @@ tacit_status tacit__scored_absorb(void *self, const void *bytes, size_t size, ta
 void tacit__scored_fields(void *self, tacit__saved *s)
 {
     tacit__scored *agent = self;
+    TACIT__REQUIRE(agent->planner != NULL);
     s->wrong = "the saved learner contradicts itself";
     const size_t planned = tacit__score_planner_fields(agent->planner, s);
     tacit__saved_check(s, tacit__scores_fields(agent->base.curator, s) == planned);

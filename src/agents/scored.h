@@ -18,7 +18,8 @@ typedef struct tacit__scored_rules {
     double most;                 /* n1 is at most K / most */
     size_t calm;                 /* plans of those users of a batch who are not bold */
     double calmness;             /* of these plans; 0: greedy */
-    /* A yardstick's users who explore: so many n1, or so many roots of n1 K, whichever is more. */
+    /* A yardstick's users who explore: this many times n1, or this many times the root of n1 K,
+     * whichever is more. */
     double commit_quotas, commit_roots;
     /* n1: how many users halve the prior variance, with noise of this variance in each number of the sum
      * and in each user's report; `steps` steps tell of the same. */
@@ -69,8 +70,8 @@ struct tacit__scored {
  * delta 0. */
 #define TACIT__SCORED_FAMILY                                                                       \
     .looks_ahead = true, .create = tacit__curated_create, .destroy = tacit__curated_destroy,       \
-    .build = tacit__scored_build, .clear = tacit__scored_clear, .plan = tacit__scored_plan,        \
-    .learn = tacit__scored_learn, .report = tacit__curated_report,                                 \
+    .check = tacit__check_batches, .build = tacit__scored_build, .clear = tacit__scored_clear,     \
+    .plan = tacit__scored_plan, .learn = tacit__scored_learn, .report = tacit__curated_report,     \
     .check_report = tacit__curated_check_report, .absorb = tacit__scored_absorb,                   \
     .fields = tacit__scored_fields, .ledger = tacit__curated_ledger,                               \
     .remark = tacit__scored_remark

@@ -10,8 +10,8 @@
 /* What a tabular learner is made of, beside its curator. */
 typedef struct tabular_parts {
     const tacit__planner *planner;
-    double
-        laplace; /* its paper has Laplace noise of scale  laplace H / epsilon  on a user's numbers */
+    /* its paper has Laplace noise of scale  laplace H / epsilon  on a user's numbers */
+    double laplace;
     bool pooled; /* it knows one model for all steps only */
 } tabular_parts;
 

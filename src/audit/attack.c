@@ -155,9 +155,7 @@ static tacit_status run_local(const battle *b, int world, uint64_t first, uint64
     tacit_status status = TACIT_OK;
     for (uint64_t t = first; t < end && status == TACIT_OK;) {
         tacit__lockstep d;
-        status = tacit__lockstep_create(&d, b->subject, seed_of(b, "reports", world, t), err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__lockstep_create(&d, b->subject, seed_of(b, "reports", world, t), err));
         attach_checks(b, &d, world, check);
         status = report_on(b, &d, world, &t, end - t < each ? end : t + each, err);
         write_flaws(&d, flaws);

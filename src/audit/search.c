@@ -313,9 +313,7 @@ static tacit_status open_climb(climb *c, uint64_t seed, tacit__pair *pair, tacit
     tacit_status status = tacit__generator_open(&c->generator, seed, "audit: neighbours");
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    status = tacit__model_first(s, seed, &c->model, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__model_first(s, seed, &c->model, err));
     if (tacit__pair_create(s, c->model.size, &c->attempt) != TACIT_OK ||
         tacit__pair_create(s, c->model.size, &c->likely.top) != TACIT_OK ||
         tacit__pair_create(s, c->model.size, &c->other.top) != TACIT_OK ||

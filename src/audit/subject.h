@@ -41,8 +41,8 @@ struct tacit__subject {
      * own, zero to begin with. NULL: nothing is broken. */
     void (*tamper)(const tacit__subject *subject, void *memory, const tacit__passage *passage);
     size_t tamper_bytes;
-    const tacit__subject
-        *elsewhere; /* the same, with public knowledge of the auditor's own; NULL: none */
+    /* the same, with public knowledge of the auditor's own; NULL: none */
+    const tacit__subject *elsewhere;
 };
 
 /* An agent as a subject. `example` is an agent of this request, of which a plan is asked; both must

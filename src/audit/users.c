@@ -161,6 +161,7 @@ static uint32_t random_state(const tacit__form *form, tacit__generator *generato
 
 void tacit__user_random(const tacit__form *form, tacit__generator *generator, tacit__user *out)
 {
+    TACIT__REQUIRE(form->n_actions > 0 && form->horizon > 0);
     uint64_t shape = tacit__generator_below(generator, 3);
     uint32_t home = random_state(form, generator),
              hand = (uint32_t)tacit__generator_below(generator, form->n_actions);

@@ -29,7 +29,7 @@ typedef struct tacit__crew {
     pthread_cond_t work;          /* there is a job, or there will be none */
     pthread_cond_t changed;       /* a thread ended; owners may signal it for their own */
     uint32_t *jobs;               /* the list; NULL: job i is number i */
-    size_t n_jobs, n_begun, room; /* the list has room for so many */
+    size_t n_jobs, n_begun, room; /* the list has room for this many */
     bool closed;                  /* no job will be added */
     size_t n_members;
     unsigned n_running; /* threads that have not ended */

@@ -23,7 +23,8 @@ void tacit__on_fork(void (*handler)(void))
     TACIT__REQUIRE(handler != NULL);
 }
 
-/* Nobody says how much there is, but a module has at most what it was linked for (cmake/Wasm.cmake). */
+/* The host does not say how much there is, but a module has at most what it was linked for
+ * (cmake/Wasm.cmake). */
 double tacit__machine_memory(void)
 {
     return 0x1p29;

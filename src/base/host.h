@@ -29,7 +29,7 @@ double tacit__machine_memory(void);
 /* strtod as in the locale "C", whatever the program's is. */
 double tacit__strtod(const char *text, char **end);
 
-/* Says why to whoever runs the program, and ends it. */
+/* Prints the reason to standard error, and ends the program. */
 _Noreturn void tacit__stop(const char *why);
 #if defined(__wasi__)
 extern const char *tacit__last_words; /* what a program that was ended so has said; NULL: nothing */

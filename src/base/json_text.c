@@ -103,7 +103,7 @@ static void break_line(tacit__json_writer *w)
         tacit__text_print(&w->text, "\n%*s", (int)(w->indent * w->depth), "");
 }
 
-/* What stands before a value. */
+/* Comma, line break and key before a value. */
 static void begin_value(tacit__json_writer *w, const char *key)
 {
     if (w->begun)

@@ -22,8 +22,8 @@ typedef struct tacit__wide {
     int sign; /* -1, 0, 1 */
     size_t n;
     int64_t exponent;
-    uint64_t
-        limb[TACIT__WIDE_LIMBS]; /* n of them, the lowest first; if not 0, the top bit is set */
+    /* n of them, the lowest first; if not 0, the top bit is set */
+    uint64_t limb[TACIT__WIDE_LIMBS];
 } tacit__wide;
 
 /* 0, with this precision. At most TACIT__WIDE_MAX_BITS. */

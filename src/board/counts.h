@@ -26,8 +26,8 @@ typedef struct tacit__counts {
     const double *visits; /* N */
     const double *moves;  /* M; NULL: see rows */
     bool drop_last; /* the moves have no table for the last step, after which nothing follows */
-    const tacit__sparse_row
-        *rows; /* M as a list for each (table, state, action): large spaces, exact counts */
+    /* M as a list for each (table, state, action): large spaces, exact counts */
+    const tacit__sparse_row *rows;
     const double *rewards; /* sum of r - center */
     double center;         /* 1/2 for centered rewards, else 0 */
     /* With probability 1 - failure/3 every |noisy - exact| is at most this, now and before. 0: exact. */

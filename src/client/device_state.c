@@ -46,6 +46,7 @@ static tacit_status fail_damaged(tacit_error *err)
 tacit_status tacit__client_load_state(tacit_client *c, const tacit_client_terms *terms,
                                       tacit_error *err)
 {
+    TACIT__REQUIRE(c->last == NULL && c->facts.made == 0);
     c->save = terms->save;
     c->save_context = terms->save_context;
     if (c->facts.visits > 1 && terms->save == NULL)
@@ -113,6 +114,7 @@ static tacit_status save(const tacit_client *c, const char *body, const char *ke
 tacit_status tacit__client_save_report(tacit_client *c, const char *body,
                                        const char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
 {
+    TACIT__REQUIRE(c->facts.made < c->facts.visits && body[0] != '\0');
     const size_t length = strlen(body);
     char *copy = tacit__alloc(length + 1, 1);
     if (copy == NULL)

@@ -17,7 +17,7 @@
 
 typedef struct tacit__archive tacit__archive;
 
-/* Memory for so many users, in bytes. */
+/* Memory for this many users, in bytes. */
 double tacit__archive_bytes(size_t n_actions, size_t horizon, size_t dimension, bool wide,
                             uint64_t users);
 
@@ -53,7 +53,7 @@ static inline double tacit__target_place(const tacit__target *t, double value)
 void tacit__archive_respond(tacit__archive *archive, size_t h, const tacit__optimism *next,
                             const tacit__target *target, double *response);
 
-/* As part of a saved state (base/bytes.h): loaded into a fresh archive of the same shape, so many users,
+/* As part of a saved state (base/bytes.h): loaded into a fresh archive of the same shape, this many users,
  * whose features and rewards are whole numbers of at most `longest` and `most`. */
 void tacit__archive_fields(tacit__archive *archive, uint64_t users, double longest, double most,
                            tacit__saved *s);

@@ -33,6 +33,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
+#include "curate/user_check.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
 #include "sums/once.h"
@@ -223,13 +224,7 @@ static tacit_status place(tacit__epochs *c, size_t size, const double *vector, d
 
 static tacit_status check_room(const tacit__epochs *c, tacit_error *err)
 {
-    if (c->broken)
-        return tacit__fail(err, TACIT_SYSTEM,
-                           "an earlier charge was refused halfway; the sums are closed");
-    if (c->users == c->o.users)
-        return tacit__fail(err, TACIT_EXHAUSTED, "the epochs were declared for %llu users",
-                           (unsigned long long)c->o.users);
-    return TACIT_OK;
+    return tacit__check_room(c->broken, c->users, c->o.users, err);
 }
 
 tacit_status tacit__epochs_report(tacit__epochs *c, size_t size, const double *vector, double y,
@@ -344,6 +339,7 @@ tacit_status tacit__epochs_release(tacit__epochs *c, size_t size, double *sum, t
 
 void tacit__epochs_fields(tacit__epochs *c, tacit__saved *s)
 {
+    TACIT__REQUIRE(c->users <= c->o.users);
     uint64_t users = c->users;
     const char *outside = s->wrong;
     s->wrong = "the saved epochs contradict themselves";
@@ -353,7 +349,7 @@ void tacit__epochs_fields(tacit__epochs *c, tacit__saved *s)
     if (users > c->o.users)
         tacit__saved_fail(s, TACIT_CORRUPT, "the saved epochs have more users than there are");
     tacit__saved_reals(s, c->total, c->o.dimension, (double)users * largest_report(c));
-    /* raw sums of so many users, each of length 1 */
+    /* raw sums of this many users, each of length 1 */
     tacit__saved_integers(s, c->exact, c->o.dimension,
                           is_private(c) ? (double)users * c->lattice.per_unit : 0);
     if (c->once != NULL)

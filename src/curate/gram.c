@@ -11,6 +11,7 @@
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
 #include "curate/schedule.h"
+#include "curate/user_check.h"
 #include "sums/sum_inside.h"
 #include "sums/sum_steps.h"
 
@@ -83,7 +84,7 @@ tacit_ledger *tacit__gram_ledger(const void *curator)
 
 /* --- What is released ------------------------------------------------------------------------------ */
 
-/* The noise of the noisiest of so many releases, 2^j - 1 or all: where the noise of trees is largest. */
+/* The noise of the noisiest of this many releases, 2^j - 1 or all: where the noise of trees is largest. */
 static double noise_until(const tacit__gram *c, const gram_stream *s, uint64_t until)
 {
     double stddev = 0;
@@ -129,6 +130,7 @@ static tacit_status read_sum(gram_stream *s, tacit_error *err)
 tacit_status tacit__gram_release(tacit__gram *c, tacit__gram_sums out[TACIT__MAX_GRAM_STREAMS],
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(c->o.n_streams <= TACIT__MAX_GRAM_STREAMS);
     for (size_t i = 0; i < c->o.n_streams; i++) {
         gram_stream *s = &c->streams[i];
         tacit_status status = TACIT_OK;
@@ -150,28 +152,12 @@ tacit_status tacit__gram_release(tacit__gram *c, tacit__gram_sums out[TACIT__MAX
 
 tacit_status tacit__gram_check(const tacit__gram *c, const tacit_trajectory *u, tacit_error *err)
 {
-    const tacit__gram_options *o = &c->o;
-    for (size_t h = 0; h <= o->horizon; h++)
-        if (u->states[h] >= o->n_states)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
-                               o->n_states);
-    for (size_t h = 0; h < o->horizon; h++)
-        if (u->actions[h] >= o->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
-                               h, o->n_actions);
-    return TACIT_OK;
+    return tacit__check_trajectory(u, c->o.n_states, c->o.n_actions, c->o.horizon, err);
 }
 
 tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err)
 {
-    if (c->broken)
-        return tacit__fail(err, TACIT_SYSTEM,
-                           "an earlier charge was refused halfway; the sums are closed");
-    if (c->users == c->o.episodes)
-        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
-                           (unsigned long long)c->o.episodes);
-    return TACIT_OK;
+    return tacit__check_room(c->broken, c->users, c->o.episodes, err);
 }
 
 /* The last user's data are never used. */
@@ -204,6 +190,7 @@ static gram_moments move_on(const tacit__gram *c, gram_moments at)
 
 gram_moments tacit__gram_find_moments(const tacit__gram *c, uint64_t users)
 {
+    TACIT__REQUIRE(users < c->o.episodes && c->o.growth > 1);
     gram_moments at = {.due = 1};
     while (at.due <= users)
         at = move_on(c, at);

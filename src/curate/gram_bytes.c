@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "curate/gram_inside.h"
+#include "curate/user_check.h"
 #include "sums/saved.h"
 #include "sums/sum_steps.h"
 
@@ -62,6 +63,7 @@ tacit_status tacit__gram_check_report(const void *curator, const void *bytes, si
                                       tacit_error *err)
 {
     const tacit__gram *c = curator;
+    TACIT__REQUIRE(c->o.guarantee.model == TACIT_MODEL_LOCAL);
     if (size != report_bytes(c))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            report_bytes(c), size);
@@ -94,12 +96,9 @@ tacit_status tacit__gram_absorb(void *curator, const void *bytes, size_t size, t
 
 uint64_t tacit__gram_fields(tacit__gram *c, tacit__saved *s)
 {
+    TACIT__REQUIRE(c->users <= c->o.episodes);
     uint64_t users = c->users, fresh = c->fresh;
-    if (c->broken)
-        tacit__saved_fail(s, TACIT_SYSTEM,
-                          "an earlier charge was refused halfway; the sums are closed");
-    if (s->pass == TACIT__CHECK && c->users > 0)
-        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
+    tacit__saved_check_curator(s, c->broken, c->users == 0);
     s->wrong = "the saved sums contradict themselves";
     tacit__saved_value(s, &users, sizeof users);
     tacit__saved_value(s, &fresh, sizeof fresh);

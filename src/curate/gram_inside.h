@@ -16,7 +16,7 @@ typedef struct gram_stream {
     double *step;    /* [width] scratch */
     tacit_sum *sum;
     int64_t *report;      /* local: scratch of a report */
-    uint64_t level_until; /* the levels below hold for so many users */
+    uint64_t level_until; /* the levels below hold for this many users */
     double gram_level, response_level;
 } gram_stream;
 
@@ -74,7 +74,7 @@ TACIT_MUST_USE tacit_status tacit__gram_check(const tacit__gram *c, const tacit_
                                               tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err);
 
-/* When so many users have come. */
+/* When this many users have come. */
 gram_moments tacit__gram_find_moments(const tacit__gram *c, uint64_t users);
 
 /* The user's contribution into s->placed. */

@@ -197,12 +197,10 @@ tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise, tacit_err
     tacit__batches releases = {.n = c->releases};
     if (!tacit__gram_has_batches(c) || c->o.visits <= 1)
         return open_sums(c, &releases, noise, err);
-    uint64_t *ends = tacit__alloc(c->releases, sizeof *ends);
+    uint64_t *ends =
+        tacit__schedule_ends(c->o.episodes > 1 ? c->o.episodes - 1 : 1, c->o.growth, c->releases);
     if (ends == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    const uint64_t n =
-        tacit__schedule_count(c->o.episodes > 1 ? c->o.episodes - 1 : 1, c->o.growth, ends);
-    TACIT__REQUIRE(n == c->releases);
     releases.ends = ends;
     const tacit_status status = open_sums(c, &releases, noise, err);
     tacit__free(ends);

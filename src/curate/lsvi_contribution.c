@@ -13,6 +13,7 @@
 
 bool tacit__lsvi_place(const tacit__linear_space *sp, const double *phi, double *out)
 {
+    TACIT__REQUIRE(sp->bound > 0 && sp->feature_bits > 0 && sp->feature_bits < 53);
     const size_t d = sp->dimension;
     const double one = ldexp(1, sp->feature_bits), steps = one / sp->bound;
     double square = 0, length = 0, sum = 0, total = 0;
@@ -138,6 +139,7 @@ static const double *chosen(const tacit__lsvi_form *f, const tacit_trajectory *u
 tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *f, const tacit_trajectory *u,
                                          tacit__lsvi_user *out)
 {
+    TACIT__REQUIRE(f->n_active > 0 && f->gram_bits >= 0 && f->gram_bits < 62);
     const tacit__linear_space *sp = &f->space;
     for (size_t h = 0; h < sp->horizon; h++) {
         if (sp->form == TACIT__ONE_HOT) {

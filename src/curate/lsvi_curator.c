@@ -281,6 +281,7 @@ tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *c, const double **gram, tac
 {
     if (!c->ready)
         return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
+    TACIT__REQUIRE(!c->broken && !c->closed);
     double *to = c->active == NULL ? c->gram : c->shown;
     tacit_status status = TACIT_OK;
     if (c->sum != NULL) {

@@ -41,7 +41,7 @@ typedef struct tacit__lsvi_data tacit__lsvi_data;
  * false if it is not what was declared, or not a number. */
 bool tacit__lsvi_place(const tacit__linear_space *space, const double *phi, double *out);
 
-/* The lattice for features of so many users. */
+/* The lattice for features of this many users. */
 int tacit__lsvi_feature_bits(uint64_t episodes);
 
 TACIT_MUST_USE tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options,

@@ -13,8 +13,8 @@ struct tacit__lsvi_data {
     double *range; /* [H] */
     size_t size;   /* coordinates of all Gram matrices */
     size_t packed; /* of one */
-    size_t
-        *active; /* packed index of each coordinate that is not 0 by public knowledge; NULL: all */
+    /* packed index of each coordinate that is not 0 by public knowledge; NULL: all */
+    size_t *active;
     size_t n_active;                         /* of one matrix */
     const uint64_t *leaf_ends, *switch_ends; /* while releases are declared, if people come back */
     int gram_bits, target_bits, response_bits;
@@ -39,8 +39,8 @@ struct tacit__lsvi_data {
         answers; /* elsewhere: users who are asked for a response, and who have given it */
     bool ready;
     bool closed; /* nothing more will be asked, and nothing is kept */
-    bool
-        broken; /* a charge was refused halfway through a switch or a user: nothing more is released */
+    /* a charge was refused halfway through a switch or a user: nothing more is released */
+    bool broken;
 };
 
 static inline bool tacit__lsvi_data_is_private(const tacit__lsvi_data *c)

@@ -235,6 +235,7 @@ static tacit_status open_releases(tacit__lsvi_data *c, tacit_noise *noise, tacit
 tacit_status tacit__lsvi_data_open_releases(tacit__lsvi_data *c, tacit_noise *noise,
                                             tacit_error *err)
 {
+    TACIT__REQUIRE(noise != NULL || !tacit__lsvi_data_is_private(c));
     const tacit__lsvi_scheme *s = &c->o.scheme;
     const bool come_back = c->o.visits > 1;
     uint64_t *leaves = come_back ? tacit__alloc((size_t)s->leaves, sizeof *leaves) : NULL,

@@ -5,6 +5,7 @@
  * The last release and scratch are not kept. The agent's checksum protects it against damage. */
 #include <math.h>
 
+#include "base/error.h"
 #include "curate/lsvi_curator_inside.h"
 #include "sums/saved.h"
 
@@ -70,6 +71,7 @@ static void grams(tacit__lsvi_data *c, const header *h, tacit__saved *s)
 
 void tacit__lsvi_data_fields(tacit__lsvi_data *c, tacit__saved *s)
 {
+    TACIT__REQUIRE(c->users <= c->o.episodes && c->leaves <= c->o.scheme.leaves);
     const size_t sum_size = count(c, sum_fields);
     header h = {.users = c->users,
                 .leaves = c->leaves,

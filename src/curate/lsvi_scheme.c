@@ -553,6 +553,7 @@ static void fill_sensitivities(const search *s, const noise *scales, tacit__lsvi
 tacit_status tacit__lsvi_decide(const tacit__lsvi_scheme_options *w, tacit__lsvi_scheme *out,
                                 tacit_error *err)
 {
+    TACIT__REQUIRE(w->episodes > 0 && w->space.horizon > 0);
     *out = (tacit__lsvi_scheme){.mechanism = w->mechanism};
     if (w->guarantee.model == TACIT_MODEL_NONE) {
         decide_exact(w, out);
@@ -581,6 +582,7 @@ tacit_status tacit__lsvi_decide(const tacit__lsvi_scheme_options *w, tacit__lsvi
     noise scales = split(&s, &c);
     if (w->printed_gram > 0)
         scales = (noise){w->printed_gram, w->printed_response, 0, 0};
+    TACIT__REQUIRE(scales.gram > 0 && scales.response > 0);
     fill_sensitivities(&s, &scales, out);
     double unit = is_laplace(&s) ? M_SQRT2 : 1;
     out->law = is_laplace(&s) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN;

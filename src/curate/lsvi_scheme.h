@@ -38,7 +38,7 @@ typedef struct tacit__lsvi_scheme {
     tacit_law law;                 /* NONE: no noise */
     tacit_sum_mechanism mechanism; /* of Gram matrices */
     bool direct;                   /* Gram matrices by fresh releases instead */
-    uint64_t leaf, leaves; /* Gram matrices can be shown after every `leaf` users, so many times */
+    uint64_t leaf, leaves; /* Gram matrices can be shown after every `leaf` users, `leaves` times */
     double unit, rate;     /* GROWTH: of leaf ends; `leaf` is the largest then. Else rate is 0 */
     uint64_t switches;     /* new policies, at most */
     uint64_t theorem_switches; /* DOUBLING: what the theorem would reserve */
@@ -47,8 +47,8 @@ typedef struct tacit__lsvi_scheme {
     double row;                      /* its noisiest step, in draws */
     double gram_l1, gram_l2;         /* how far one user moves one step's exact Gram matrix */
     double response_l1, response_l2; /* and one normalized response */
-    double
-        ratio; /* largest (switches / response_scale^2) / (column / gram_scale)^2 that response_l2 allows */
+    /* largest (switches / response_scale^2) / (column / gram_scale)^2 that response_l2 allows */
+    double ratio;
     double gram_scale, response_scale;   /* of a draw */
     double gram_stddev, response_stddev; /* of a coordinate, worst step */
     double shift;                        /* to be added to Gram matrices, beside lambda */

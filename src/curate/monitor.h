@@ -1,5 +1,5 @@
 /* The monitor: the users' mean reward, released with a budget of its own, for the people who run
- * the service. Without it nobody outside the curator, or the device, sees a reward.
+ * the service. Without it no reward is seen outside the curator, or the device.
  *
  * Under joint privacy the service adds what it knows (tacit__monitor_add). Under local privacy a
  * device makes a report of its own mean, which is private before it leaves, and the service adds

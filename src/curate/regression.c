@@ -19,7 +19,7 @@
  * Local privacy. Every user's vector passes the door by itself, noise in all blocks: which one was
  * theirs is private too. `growth` then only says how often the sums are looked at.
  *
- * `explore`: one release, after so many users; the others are counted, and nothing of them is used. Who is
+ * `explore`: one release, after this many users; the others are counted, and nothing of them is used. Who is
  * used follows from the place in line, so it moves the sum as before. */
 #include "curate/regression.h"
 
@@ -32,6 +32,7 @@
 #include "base/workspace.h"
 #include "curate/curator.h"
 #include "curate/regression_inside.h"
+#include "curate/user_check.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
 #include "sums/lattice.h"
@@ -272,6 +273,7 @@ void tacit__regression_add_placed(tacit__regression *c, size_t block, const int6
 
 tacit_status tacit__regression_refresh(tacit__regression *c, tacit_error *err)
 {
+    TACIT__REQUIRE(c->sum != NULL && c->o.response_weight > 0);
     const size_t d = c->o.dimension;
     tacit_status status = tacit_sum_release(c->sum, c->shown, err);
     double stddev = 0;
@@ -330,13 +332,7 @@ static void add_exactly(tacit__regression *c, double y)
 
 tacit_status tacit__regression_open(const tacit__regression *c, tacit_error *err)
 {
-    if (c->broken)
-        return tacit__fail(err, TACIT_SYSTEM,
-                           "an earlier charge was refused halfway; the sums are closed");
-    if (c->users >= c->episodes)
-        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
-                           (unsigned long long)c->episodes);
-    return TACIT_OK;
+    return tacit__check_room(c->broken, c->users, c->episodes, err);
 }
 
 /* The last user's data are never used. */

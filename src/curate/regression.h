@@ -15,9 +15,10 @@ typedef struct tacit__regression_options {
     uint64_t visits, apart; /* of one person (0: 1) */
     tacit_guarantee guarantee;
     tacit_sum_mechanism mechanism; /* joint: tree or blt */
-    double growth; /* joint: a release when there are so many times more users; 1: after each */
-    uint64_t
-        explore; /* 0; or one release only, after so many users: data of the others are not used */
+    /* joint: a release when there are this many times as many users; 1: after each */
+    double growth;
+    /* 0; or one release only, after this many users: data of the others are not used */
+    uint64_t explore;
     double response_weight; /* s: the vector is (x x^T, s x y) */
     double published_scale; /* of every coordinate; 0: calibrated to the guarantee */
     bool triangle; /* off-diagonal entries once instead of isometrically: what [ZCHLW20] print */

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "curate/regression_inside.h"
+#include "curate/user_check.h"
 #include "noise/envelope.h"
 #include "sums/saved.h"
 
@@ -17,6 +18,7 @@
 tacit_status tacit__regression_report(tacit__regression *c, const double *x, size_t block, double y,
                                       void *bytes, size_t *size, tacit_error *err)
 {
+    TACIT__REQUIRE(c->o.guarantee.model == TACIT_MODEL_LOCAL && block < c->o.blocks);
     const size_t needed = 8 * c->size;
     if (bytes == NULL) {
         *size = needed;
@@ -44,6 +46,7 @@ tacit_status tacit__regression_check_report(const void *curator, const void *byt
                                             tacit_error *err)
 {
     const tacit__regression *c = curator;
+    TACIT__REQUIRE(c->o.guarantee.model == TACIT_MODEL_LOCAL);
     if (size != 8 * c->size)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            8 * c->size, size);
@@ -103,7 +106,7 @@ static uint64_t used_users(const tacit__regression *c, const header *h)
     return h->users < c->o.users ? h->users : c->o.users;
 }
 
-/* Releases there have been after so many users. */
+/* Releases there have been after this many users. */
 static uint64_t releases_after(const tacit__regression *c, uint64_t users)
 {
     uint64_t n = 0;
@@ -145,6 +148,7 @@ static void arrays(tacit__regression *c, const header *h, tacit__saved *s)
 
 void tacit__regression_fields(tacit__regression *c, tacit__saved *s)
 {
+    TACIT__REQUIRE(c->users <= c->episodes && c->last_block < c->o.blocks);
     uint8_t print[TACIT__KEY_BYTES];
     header h = {.users = c->users,
                 .version = c->version,
@@ -152,11 +156,7 @@ void tacit__regression_fields(tacit__regression *c, tacit__saved *s)
                 .last_block = c->last_block,
                 .gram_stddev = c->gram_stddev,
                 .response_stddev = c->response_stddev};
-    if (c->broken)
-        tacit__saved_fail(s, TACIT_SYSTEM,
-                          "an earlier charge was refused halfway; the sums are closed");
-    if (s->pass == TACIT__CHECK && c->users > 0)
-        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
+    tacit__saved_check_curator(s, c->broken, c->users == 0);
     const char *outside = s->wrong;
     s->wrong = "the saved sums contradict themselves";
     fingerprint(c, print);

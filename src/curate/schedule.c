@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #define MOST_USERS 0x1p62
 
@@ -26,6 +27,14 @@ uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends)
         n++;
     }
     return n;
+}
+
+uint64_t *tacit__schedule_ends(uint64_t users, double growth, uint64_t n)
+{
+    uint64_t *ends = tacit__alloc((size_t)n, sizeof *ends);
+    if (ends != NULL)
+        TACIT__REQUIRE(tacit__schedule_count(users, growth, ends) == n);
+    return ends;
 }
 
 double tacit__schedule_loss(double users, double last, double a)

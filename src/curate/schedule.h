@@ -9,9 +9,11 @@
  * least one more. growth <= 1: after each user. */
 uint64_t tacit__schedule_next(uint64_t users, double growth);
 
-/* Releases of so many users, the first of which comes after one user; how many users there are at each into
+/* Releases of this many users, the first of which comes after one user; how many users there are at each into
  * `ends` (NULL: they are counted only). */
 uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends);
+/* The same into memory that tacit__free frees; there are `n` of them. NULL: no memory. */
+uint64_t *tacit__schedule_ends(uint64_t users, double growth, uint64_t n);
 
 /* What is lost, in users who know nothing, if the last release is at `last` of K users. Users who act by t
  * users' data lose about 1 / (1 + (t / a)^2) of what users lose who know nothing; up to the last release that

@@ -102,6 +102,7 @@ tacit_status tacit__scores_predict(const tacit__scores_options *o, tacit__scores
                                    tacit_error *err)
 {
     const size_t n = schedule(o, NULL);
+    TACIT__REQUIRE(n > 0);
     uint64_t *ends = tacit__alloc(n, sizeof *ends);
     if (ends == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -234,13 +235,7 @@ static tacit_status check_user(const tacit__scores *c, const tacit_trajectory *u
 
 static tacit_status check_room(const tacit__scores *c, tacit_error *err)
 {
-    if (c->broken)
-        return tacit__fail(err, TACIT_SYSTEM,
-                           "an earlier charge was refused halfway; the sums are closed");
-    if (c->users == c->o.episodes)
-        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
-                           (unsigned long long)c->o.episodes);
-    return TACIT_OK;
+    return tacit__check_room(c->broken, c->users, c->o.episodes, err);
 }
 
 /* The sum of the batch that is over is shown, and wiped. */
@@ -276,6 +271,7 @@ static tacit_status count(tacit__scores *c, tacit_error *err)
 
 tacit_status tacit__scores_add(tacit__scores *c, const tacit_trajectory *u, tacit_error *err)
 {
+    TACIT__REQUIRE(c->next <= c->batches);
     tacit_status status = check_room(c, err);
     if (status == TACIT_OK)
         status = check_user(c, u, err);
@@ -352,6 +348,7 @@ tacit_status tacit__scores_check_report(const void *curator, const void *bytes, 
 tacit_status tacit__scores_absorb(void *curator, const void *bytes, size_t size, tacit_error *err)
 {
     tacit__scores *c = curator;
+    TACIT__REQUIRE(is_local(c));
     tacit_status status = tacit__scores_check_report(c, bytes, size, err);
     tacit__reader r = {.at = bytes, .left = size};
     for (size_t i = 0; i < c->dimension && status == TACIT_OK && c->next < c->batches; i++)
@@ -361,7 +358,7 @@ tacit_status tacit__scores_absorb(void *curator, const void *bytes, size_t size,
 
 /* --- Saving: users, sums, the door's own state ----------------------------------------------------- */
 
-/* Batches that are over after so many users. */
+/* Batches that are over after this many users. */
 static size_t batches_over(const tacit__scores *c, uint64_t users)
 {
     size_t n = 0;
@@ -372,13 +369,10 @@ static size_t batches_over(const tacit__scores *c, uint64_t users)
 
 size_t tacit__scores_fields(tacit__scores *c, tacit__saved *s)
 {
+    TACIT__REQUIRE(c->users <= c->o.episodes && c->next <= c->batches);
     uint64_t users = c->users;
     const char *outside = s->wrong;
-    if (c->broken)
-        tacit__saved_fail(s, TACIT_SYSTEM,
-                          "an earlier charge was refused halfway; the sums are closed");
-    if (s->pass == TACIT__CHECK && c->users > 0)
-        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
+    tacit__saved_check_curator(s, c->broken, c->users == 0);
     s->wrong = "the saved scores contradict themselves";
     tacit__saved_value(s, &users, sizeof users);
     tacit__saved_check(s, users <= c->o.episodes);

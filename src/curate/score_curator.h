@@ -38,7 +38,7 @@ typedef struct tacit__scores_options {
     uint64_t visits, apart;    /* of one person (0: 1) */
     uint64_t first;            /* users of the first batch */
     double growth;             /* of the users from batch to batch, above 1; may be infinite */
-    uint64_t last;             /* of users after so many nothing is shown; 0: there is no limit */
+    uint64_t last;             /* after this many users nothing is shown; 0: there is no limit */
     tacit_guarantee guarantee; /* none, or joint or local with delta > 0 */
 } tacit__scores_options;
 

@@ -78,6 +78,7 @@ static tacit__u128 enclose(const int32_t *rows, size_t n, size_t width)
 
 void tacit__score_form_reach(tacit__score_form *f, tacit__u128 moved)
 {
+    TACIT__REQUIRE(f->bits >= 0 && f->bits < 62);
     const double unit = ldexp(1, f->bits), wanted = sqrt((double)moved * START_SHARE);
     f->start = (int64_t)(moved > 0 ? fmin(fmax(1, wanted), MOST_START * unit) : unit);
     const tacit__u128 square = moved + 2 * (tacit__u128)f->start * (tacit__u128)f->start;

@@ -19,6 +19,7 @@ typedef struct tacit__visit {
 tacit__tabular_user *tacit__tabular_user_create(const tacit__tabular_options *o)
 {
     const size_t H = o->space.horizon;
+    TACIT__REQUIRE(H > 0);
     tacit__tabular_user w = {.order = NULL};
     tacit__piece pieces[3 * TACIT__TABULAR_STREAMS + 2];
     size_t n = 0;

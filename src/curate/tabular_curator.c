@@ -15,6 +15,7 @@
 #include "curate/schedule.h"
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
+#include "curate/user_check.h"
 #include "sums/sum_inside.h"
 #include "sums/sum_steps.h"
 
@@ -118,9 +119,7 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
         return status;
     const tacit__tabular sizes = sizes_of(options);
     if (tacit__tabular_is_private(&sizes)) {
-        status = tacit__tabular_check_memory(&sizes, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__tabular_check_memory(&sizes, err));
     }
     tacit__tabular *c = allocate(sizes);
     if (c == NULL)
@@ -315,17 +314,12 @@ static tacit_status pass(tacit__tabular *c, const tacit__input *stream, size_t s
 
 tacit_status tacit__tabular_check_open(const tacit__tabular *c, tacit_error *err)
 {
-    if (c->broken)
-        return tacit__fail(err, TACIT_SYSTEM,
-                           "an earlier charge was refused halfway; the counts are closed");
-    if (c->users == c->o.episodes)
-        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
-                           (unsigned long long)c->o.episodes);
-    return TACIT_OK;
+    return tacit__check_room(c->broken, c->users, c->o.episodes, err);
 }
 
 void tacit__tabular_steps(const tacit__tabular *c, size_t *first, size_t *last)
 {
+    TACIT__REQUIRE(c->o.space.horizon > 0);
     *first = 0;
     *last = c->o.space.horizon;
     if (c->o.one_step) {

@@ -29,14 +29,14 @@ typedef struct tacit__tabular_options {
     bool centered; /* rewards as r - 1/2 */
     bool visits_from_moves; /* private: no stream of visits, which are sums of the noisy moves */
     bool drop_last;         /* tables per step: the moves of the last step are not counted */
-    bool
-        one_step; /* local: each user reports a single step, drawn by public chance; tables per step */
-    uint64_t
-        user_visits; /* pooled, private: of a user's visits of a row, the first so many; 0: all */
-    double
-        user_norm; /* pooled: largest L2 norm of a user's counts, as a share of H; 1: all count */
-    double
-        failure; /* of the error levels, two-sided, all cells and episodes together: failure / 3 */
+    /* local: each user reports a single step, drawn by public chance; tables per step */
+    bool one_step;
+    /* pooled, private: this many of a user's visits of a row count, the first ones; 0: all */
+    uint64_t user_visits;
+    /* pooled: largest L2 norm of a user's counts, as a share of H; 1: all count */
+    double user_norm;
+    /* of the error levels, two-sided, all cells and episodes together: failure / 3 */
+    double failure;
     double published_scale; /* with PUBLISHED: the Laplace scale of every node or report */
     double weight_visits, weight_moves, weight_rewards; /* for the budget split */
 } tacit__tabular_options;

@@ -33,8 +33,8 @@ struct tacit__tabular {
     uint64_t releases; /* of the private sums, in all */
     uint64_t shown;    /* users in the last release; with `growth`, else it is that of `users` */
     uint64_t due;      /* `growth`: users at the next one */
-    uint64_t
-        drawn; /* users whose noise was drawn here: under local privacy reports count, not what was added */
+    /* users whose noise was drawn here: under local privacy reports count, not what was added */
+    uint64_t drawn;
     bool fresh;  /* `counts` is the release of `users` users */
     bool broken; /* a charge was refused halfway through a user: nothing more is released */
     double eta;  /* failure probability of one cell at one episode */
@@ -88,7 +88,7 @@ TACIT_MUST_USE tacit_status tacit__tabular_check_memory(const tacit__tabular *c,
 TACIT_MUST_USE tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise,
                                                      tacit_error *err);
 
-/* Error levels of all streams when so many users have reported; 0 without any. */
+/* Error levels of all streams when this many users have reported; 0 without any. */
 void tacit__tabular_local_levels(const tacit__tabular *c, uint64_t users, double levels[STREAMS]);
 /* Error level of the release of a private stream for the users so far. */
 double tacit__tabular_level(tacit__tabular *c, stream_name which);

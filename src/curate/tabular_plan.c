@@ -24,7 +24,7 @@
  * that is as if N moved by sqrt(2 m H) and R by sqrt(m H/2); per step, where m H is H, by sqrt(2H)
  * and sqrt(H/2).
  *
- * With `visits_from_moves` nobody is told the visits; they are sums of noisy moves, and a row's
+ * With `visits_from_moves` visits are not released; they are sums of noisy moves, and a row's
  * error is one of S times as many draws. Pooled, rewards have the line "alone": users who go 0, 1,
  * 2, 0, ... and 0, 2, 1, 0, ... visit the same cells, never make the same move, and may have
  * rewards of 1 and of 0. Per step they have more than with N and less than alone. At a step where
@@ -180,7 +180,7 @@ static bool is_released(const tacit__tabular_options *o, int which)
     return which != VISITS || !o->visits_from_moves;
 }
 
-/* Error level of a stream whose noise in a cell is so many draws, or of the visits that are made of it. */
+/* Error level of a stream whose noise in a cell is this many draws, or of the visits that are made of it. */
 static double level_of(const tacit__tabular *c, stream_name which, double draws)
 {
     const bool summed = which == VISITS && c->o.visits_from_moves;
@@ -191,7 +191,7 @@ static double level_of(const tacit__tabular *c, stream_name which, double draws)
                                               : tacit__level_gaussian(draws, c->eta));
 }
 
-/* Error level of all releases of a stream: its noisiest prefix is a sum of so many draws. */
+/* Error level of all releases of a stream: its noisiest prefix is a sum of this many draws. */
 static double joint_level(const tacit__tabular *c, stream_name which)
 {
     const count_stream *s = &c->streams[which == VISITS && c->o.visits_from_moves ? MOVES : which];
@@ -312,11 +312,9 @@ tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tac
     tacit__batches releases = {.n = c->releases};
     if (!tacit__tabular_has_batches(c) || c->o.visits <= 1)
         return open_sums(c, &releases, noise, err);
-    uint64_t *ends = tacit__alloc(c->releases, sizeof *ends);
+    uint64_t *ends = tacit__schedule_ends(c->o.episodes - 1, c->o.growth, c->releases);
     if (ends == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    const uint64_t n = tacit__schedule_count(c->o.episodes - 1, c->o.growth, ends);
-    TACIT__REQUIRE(n == c->releases);
     releases.ends = ends;
     const tacit_status status = open_sums(c, &releases, noise, err);
     tacit__free(ends);

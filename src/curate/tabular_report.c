@@ -21,6 +21,7 @@ static size_t numbers(const tacit__tabular *c)
 tacit_status tacit__tabular_report(tacit__tabular *c, const tacit_trajectory *u, void *bytes,
                                    size_t *size, tacit_error *err)
 {
+    TACIT__REQUIRE(c->o.mechanism == TACIT_SUM_LOCAL);
     const size_t needed = 8 * (numbers(c) + 1);
     if (bytes == NULL) {
         *size = needed;
@@ -89,6 +90,7 @@ tacit_status tacit__tabular_check_report(const void *curator, const void *bytes,
 tacit_status tacit__tabular_absorb(void *curator, const void *bytes, size_t size, tacit_error *err)
 {
     tacit__tabular *c = curator;
+    TACIT__REQUIRE(c->o.mechanism == TACIT_SUM_LOCAL);
     uint64_t step;
     bool needed = tacit__tabular_is_needed(c);
     tacit_status status = read_report(c, bytes, size, &step, err);

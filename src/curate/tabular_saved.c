@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "curate/schedule.h"
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
+#include "curate/user_check.h"
 #include "sums/saved.h"
 
 typedef struct position {
@@ -26,7 +28,7 @@ static uint64_t counted(const tacit__tabular *c, const position *p)
     return p->users < c->o.episodes ? p->users : c->o.episodes - 1;
 }
 
-/* Moments of releases up to so many users: how many, the last one, and the one to come. */
+/* Moments of releases up to this many users: how many, the last one, and the one to come. */
 static uint64_t find_moments(const tacit__tabular *c, uint64_t users, uint64_t *last, uint64_t *due)
 {
     uint64_t n = 0;
@@ -89,12 +91,9 @@ static void position_fields(tacit__tabular *c, position *p, tacit__saved *s)
  * that were counted. */
 void tacit__tabular_fields(tacit__tabular *c, tacit__saved *s)
 {
+    TACIT__REQUIRE(c->users <= c->o.episodes);
     position p;
-    if (c->broken)
-        tacit__saved_fail(s, TACIT_SYSTEM,
-                          "an earlier charge was refused halfway; the counts are closed");
-    if (s->pass == TACIT__CHECK && (c->users > 0 || c->drawn > 0))
-        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
+    tacit__saved_check_curator(s, c->broken, c->users == 0 && c->drawn == 0);
     s->wrong = "the saved counts contradict themselves";
     position_fields(c, &p, s);
     const uint64_t users = counted(c, &p);

@@ -1,26 +1,23 @@
-/* Whether a trajectory is one of a numbered space. */
+/* What curators check alike: a user, whether there is room for one, and what a saved state is loaded into. */
 #ifndef TACIT_CURATE_USER_CHECK_H
 #define TACIT_CURATE_USER_CHECK_H
 
 #include <tacit/billboard.h>
 
-#include "base/error.h"
+#include "base/bytes.h"
 
-/* Also of what a learner does not use: users are refused alike, whatever it looks at. */
-static inline tacit_status tacit__check_trajectory(const tacit_trajectory *u, size_t n_states,
-                                                   size_t n_actions, size_t horizon,
-                                                   tacit_error *err)
-{
-    for (size_t h = 0; h <= horizon; h++)
-        if (u->states[h] >= n_states)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
-                               n_states);
-    for (size_t h = 0; h < horizon; h++)
-        if (u->actions[h] >= n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
-                               h, n_actions);
-    return TACIT_OK;
-}
+/* Whether a trajectory is one of a numbered space. Also of what a learner does not use: users are refused
+ * alike, whatever it looks at. */
+TACIT_MUST_USE tacit_status tacit__check_trajectory(const tacit_trajectory *user, size_t n_states,
+                                                    size_t n_actions, size_t horizon,
+                                                    tacit_error *err);
+
+/* Whether a curator that has had `users` of the `most` users that it was declared for has room for another.
+ * `broken`: a charge was refused halfway through a user, and nothing is released ever after. */
+TACIT_MUST_USE tacit_status tacit__check_room(bool broken, uint64_t users, uint64_t most,
+                                              tacit_error *err);
+
+/* Fails if the curator is broken, or if a state is loaded into one that is not `fresh`. */
+void tacit__saved_check_curator(tacit__saved *s, bool broken, bool fresh);
 
 #endif

@@ -12,7 +12,7 @@ typedef struct tacit__share_rule {
     const int64_t *weights; /* [rows]: a visit of a row counts so much at most; none is negative.
                                NULL: every one counts `unit` at most */
     int64_t unit;
-    uint64_t user_visits; /* m: a user's visits of a row after so many do not count; 0: all do */
+    uint64_t user_visits; /* m: a user's visits of a row after this many do not count; 0: all do */
     uint64_t square;      /* B^2 in squared steps, below 2^60: the budget; 0: there is no limit */
 } tacit__share_rule;
 

@@ -149,7 +149,7 @@ static bool is_count(double x, double most)
     return x >= 0 && x <= most && x == floor(x);
 }
 
-/* Whether so many users can have been counted: each is in one row of each step. */
+/* Whether this many users can have been counted: each is in one row of each step. */
 static bool are_visits(const tacit__visits *v, const void *counts, const void *rewards,
                        uint64_t users, double most)
 {

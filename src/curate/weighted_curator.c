@@ -83,6 +83,7 @@ static tacit_status users_wanted(const tacit__weighted_options *o, double *out)
 
 tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *out)
 {
+    TACIT__REQUIRE(o->episodes > 0);
     double wanted = 0;
     tacit_status status = users_wanted(o, &wanted);
     if (status == TACIT_OK)
@@ -93,6 +94,7 @@ tacit_status tacit__weighted_first(const tacit__weighted_options *o, uint64_t *o
 
 tacit_status tacit__weighted_scarcity(const tacit__weighted_options *o, double *out)
 {
+    TACIT__REQUIRE(o->episodes > 0);
     tacit_status status = users_wanted(o, out);
     if (status == TACIT_OK)
         *out /= (double)o->episodes / MOST_FIRST;
@@ -101,6 +103,7 @@ tacit_status tacit__weighted_scarcity(const tacit__weighted_options *o, double *
 
 uint64_t tacit__weighted_moments(const tacit__weighted_options *o, uint64_t *at)
 {
+    TACIT__REQUIRE(o->first > 0);
     uint64_t n = 0;
     for (uint64_t k = o->first; n == 0 || k < o->last;) {
         if (at != NULL)
@@ -162,14 +165,12 @@ tacit_status tacit__weighted_create(const tacit__weighted_options *o, tacit_nois
     TACIT__REQUIRE(o->episodes > 0 && o->space.horizon > 0);
     tacit__weighted_options timed;
     TRY(check_options(o, err));
-    tacit_status status = tacit__weighted_time(o, &timed, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__weighted_time(o, &timed, err));
     tacit__weighted *c = allocate(&timed);
     if (c == NULL)
         return tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu states do not fit into memory",
                            o->space.n_states);
-    status = tacit__weighted_check_memory(c, err);
+    tacit_status status = tacit__weighted_check_memory(c, err);
     if (status == TACIT_OK)
         status = tacit__weighted_open(c, noise, err);
     if (status == TACIT_OK && c->answers != NULL &&
@@ -215,6 +216,7 @@ uint64_t tacit__weighted_users(const tacit__weighted *c)
 
 tacit__user_batch tacit__weighted_batch(const tacit__weighted *c)
 {
+    TACIT__REQUIRE(c->next <= c->releases);
     return (tacit__user_batch){.first = c->next > 0 ? c->at[c->next - 1] : 0,
                                .last = c->next < c->releases && c->at[c->next] < c->o.episodes
                                            ? c->at[c->next]
@@ -252,13 +254,7 @@ void tacit__weighted_set_weights(tacit__weighted *c, const double *weights)
 
 static tacit_status check_open(const tacit__weighted *c, tacit_error *err)
 {
-    if (c->broken)
-        return tacit__fail(err, TACIT_SYSTEM,
-                           "an earlier charge was refused halfway; the counts are closed");
-    if (c->users == c->o.episodes)
-        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
-                           (unsigned long long)c->o.episodes);
-    return TACIT_OK;
+    return tacit__check_room(c->broken, c->users, c->o.episodes, err);
 }
 
 static tacit_status check_user(const tacit__weighted *c, const tacit_trajectory *u,

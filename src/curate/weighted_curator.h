@@ -26,7 +26,7 @@ typedef struct tacit__weighted_options {
         answers_growth; /* the same if users give answers, whose noise does not grow with releases; 0:
                             * they do so under local privacy only */
     uint64_t first; /* users before the first release; 0: by the rule of tacit__weighted_first */
-    uint64_t last;  /* no release from so many users on; 0: by the rule of weighted_time.c */
+    uint64_t last;  /* no release from this many users on; 0: by the rule of weighted_time.c */
     bool
         answers; /* users give answers instead of counts: local, or by the rule of weighted_time.c */
 } tacit__weighted_options;

@@ -33,7 +33,7 @@ struct tacit__weighted {
     tacit__share_rule rule;
     int64_t *weights;  /* [rows]: the rule's */
     int bits;          /* weights are in steps of 2^-bits */
-    uint64_t *at;      /* [releases]: after so many users */
+    uint64_t *at;      /* [releases]: after this many users */
     uint64_t releases; /* in all */
     uint64_t next;     /* made so far */
     uint64_t users;    /* counted so far, the last one's included, whose data are not used */

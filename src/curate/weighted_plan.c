@@ -164,9 +164,7 @@ static tacit_status declare(const tacit__weighted *c, tacit_plan *plan, tacit_er
     for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
         const tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
         tacit_release line;
-        status = tacit__sum_declare_released(&spec, &batches, names[i], &line, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__sum_declare_released(&spec, &batches, names[i], &line, err));
         line.weight = weight_of(c, &line, share_of(i));
         status = tacit_plan_declare(plan, &line, err);
     }
@@ -235,7 +233,7 @@ tacit_status tacit__weighted_check_memory(const tacit__weighted *c, tacit_error 
         tacit__sum_prediction sum = {0};
         if (tacit__weighted_has_sums(c)) {
             tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
-            spec.users = c->releases; /* as large as a sum of so many steps */
+            spec.users = c->releases; /* as large as a sum of this many steps */
             spec.visits = spec.apart = 0;
             TRY(tacit__sum_predict(&spec, &sum, err));
         }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "curate/user_check.h"
 #include "curate/weighted_curator_inside.h"
 #include "sums/saved.h"
 
@@ -53,11 +54,7 @@ static bool are_weights(const void *bytes, size_t n)
 void tacit__weighted_fields(tacit__weighted *c, uint64_t planned, tacit__saved *s)
 {
     position p = {.users = c->users, .next = c->next};
-    if (c->broken)
-        tacit__saved_fail(s, TACIT_SYSTEM,
-                          "an earlier charge was refused halfway; the counts are closed");
-    if (s->pass == TACIT__CHECK && c->users > 0)
-        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
+    tacit__saved_check_curator(s, c->broken, c->users == 0);
     s->wrong = "the saved counts contradict themselves";
     tacit__saved_value(s, &p, sizeof p);
     tacit__saved_check(s, is_position(c, &p, planned));

@@ -68,6 +68,7 @@ static bool prefers_answers(const tacit__weighted_options *o)
 tacit_status tacit__weighted_time(const tacit__weighted_options *o, tacit__weighted_options *out,
                                   tacit_error *err)
 {
+    TACIT__REQUIRE(o->episodes > 0);
     *out = *o;
     out->answers = o->guarantee.model == TACIT_MODEL_LOCAL;
     out->last = o->last > 0 ? o->last : o->episodes;

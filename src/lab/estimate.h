@@ -5,7 +5,7 @@
 #include "lab/play.h"
 #include "lab/results.h"
 
-/* Seconds on so many threads for the jobs that are not done. A lower end, by public numbers and a short
+/* Seconds on this many threads for the jobs that are not done. A lower end, by public numbers and a short
  * trial: the noise that the release plans declare, and the pace of a learner's first users. */
 double tacit__lab_estimate(const tacit__lab_world *lab_worlds, const tacit_results *results,
                            size_t n_threads);

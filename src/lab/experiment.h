@@ -76,7 +76,7 @@ tacit_status tacit__entry_fail_delta(const tacit__yaml *yaml, const tacit__node 
                                      const char *what, double delta, uint64_t users,
                                      tacit_error *err);
 
-/* A request without a kind: the space of a world, for so many users. */
+/* A request without a kind: the space of a world, for this many users. */
 tacit_agent_request tacit__world_request(const tacit_world *place, uint64_t episodes,
                                          const char *file);
 

@@ -134,9 +134,7 @@ tacit_status tacit__experiment_identity(const tacit_experiment *experiment,
     add_number(&c, facts->seed);
     add_number(&c, facts->n_worlds);
     for (size_t i = 0; i < facts->n_worlds; i++) {
-        tacit_status status = add_world(&c, experiment, i, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(add_world(&c, experiment, i, err));
     }
     add_number(&c, facts->n_agents);
     for (size_t i = 0; i < facts->n_agents; i++)

@@ -45,14 +45,11 @@ static tacit_status check_people(const tacit__lab_world *lab_world, const tacit_
 
 static tacit_status set_world(tacit__lab_world *lab_world, tacit_results *results, tacit_error *err)
 {
-    tacit_status status =
-        tacit_experiment_world(lab_world->experiment, lab_world->number, &lab_world->world, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_experiment_world(lab_world->experiment, lab_world->number, &lab_world->world, err));
     const tacit_world_facts *space = tacit_world_describe(lab_world->world);
     lab_world->unit = space->reward_high - space->reward_low;
     lab_world->at = results->at;
-    status = check_people(lab_world, space, err);
+    tacit_status status = check_people(lab_world, space, err);
     if (status == TACIT_OK)
         copy_facts(results, lab_world->number, space);
     return status;

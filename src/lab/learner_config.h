@@ -13,9 +13,9 @@ enum { TACIT__MAX_FEATURES = 4096 }; /* of an action: a stated choice */
 typedef struct tacit__learner_config {
     const char *name;
     const char *kind; /* as it is written */
-    tacit_agent_request
-        request; /* points to what is known, and has the kind that `kind` stands for:
-                                    tacit__space_open */
+    /* points to what is known, and has the kind that `kind` stands for:
+     tacit__space_open */
+    tacit_agent_request request;
     tacit__known known;
     struct {
         const char *name; /* NULL: none */

@@ -51,7 +51,7 @@ static tacit_status load_job(void *context, const tacit__kept_job *kept, tacit_e
     return TACIT_OK;
 }
 
-tacit__kept_estimate tacit__estimate_keep(const tacit_estimate *e, uint64_t job)
+tacit__kept_estimate tacit__kept_estimate_of(const tacit_estimate *e, uint64_t job)
 {
     return (tacit__kept_estimate){.job = job,
                                   .ips = e->ips,
@@ -127,12 +127,10 @@ tacit_status tacit__load_results(tacit__store *store, tacit_results **out, tacit
     tacit__kept_head head;
     tacit_experiment *experiment = NULL;
     tacit_results *results = NULL;
-    tacit_status status = tacit__store_read_head(store, &head, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__store_read_head(store, &head, err));
     const tacit_experiment_changes changes = {.episodes = head.changed_episodes,
                                               .runs = head.changed_runs};
-    status =
+    tacit_status status =
         tacit__experiment_reopen(head.text, head.text_size, head.file, &changes, &experiment, err);
     if (status == TACIT_OK)
         status = tacit__results_create(experiment, &results, err);

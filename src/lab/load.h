@@ -10,7 +10,7 @@ TACIT_MUST_USE tacit_status tacit__load_jobs(tacit__store *store, tacit_results 
                                              tacit_error *err);
 
 /* An estimate as it is kept. */
-tacit__kept_estimate tacit__estimate_keep(const tacit_estimate *estimate, uint64_t job);
+tacit__kept_estimate tacit__kept_estimate_of(const tacit_estimate *estimate, uint64_t job);
 
 /* Everything that the store holds, with its own experiment. */
 TACIT_MUST_USE tacit_status tacit__load_results(tacit__store *store, tacit_results **out,

@@ -148,6 +148,7 @@ void tacit__log_value_survey(tacit__log_value *v, const tacit__log_line *line)
 
 uint32_t tacit__log_value_choose(tacit__log_value *v)
 {
+    TACIT__REQUIRE(v->n_actions > 0);
     v->constant = 0;
     for (uint32_t a = 1; a < v->n_actions; a++)
         v->constant = v->surveyed[a] > v->surveyed[v->constant] ? a : v->constant;
@@ -187,6 +188,7 @@ void tacit__log_value_add(tacit__log_value *v, const tacit__log_line *line, uint
 void tacit__log_value_finish(const tacit__log_value *v, double low, double unit,
                              tacit_estimate *out)
 {
+    TACIT__REQUIRE(unit > 0);
     const double self = v->w > 0 ? v->wr / v->w : (double)NAN;
     /* sum of w^2 (r - self)^2, which rounding must not make negative */
     const double spread = fmax(v->w2r2 - 2 * self * v->w2r + self * self * v->w2, 0);

@@ -23,7 +23,7 @@ typedef struct player {
     const tacit__lab_world *lab_world;
     tacit_agent *agent;
     tacit_walk *walk;
-    tacit__people_order *order; /* of people who come back; NULL: nobody does */
+    tacit__people_order *order; /* of people who come back; NULL: none do */
     uint32_t *states, *actions;
     double *rewards, *scratch;
 } player;
@@ -143,9 +143,7 @@ static tacit_status learn_all(player *p, tacit__worker_slot *slot, double *curve
         status = act(p, &board, k);
         if (status != TACIT_OK)
             return tacit__fail_plain(err, status);
-        status = tacit_agent_learn(p->agent, &user, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit_agent_learn(p->agent, &user, err));
         t.run++;
         if (k + 1 == lab_world->at[point]) {
             curve[point++] = lab_world->unit * regret_total(&t);
@@ -168,9 +166,7 @@ static tacit_status measure(const tacit__lab_world *lab_world, const tacit_entry
 {
     const uint64_t K = lab_world->experiment->facts.episodes;
     double value = 0;
-    tacit_status status = tacit__yardstick_value(entry->kind, lab_world->world, &value, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__yardstick_value(entry->kind, lab_world->world, &value, err));
     double gap = fmax(lab_world->optimal - value, 0);
     size_t point = 0;
     for (; point == 0 || lab_world->at[point - 1] < K; point++)

@@ -27,7 +27,7 @@ typedef struct score {
 typedef struct table {
     const tacit__lab_world *lab_world;
     tacit_rounds *rounds;
-    tacit__people_order *order; /* of people who come back; NULL: nobody does */
+    tacit__people_order *order; /* of people who come back; NULL: none do */
     size_t n_actions;
     uint64_t n_rounds, late;
     double *curve;

@@ -21,7 +21,7 @@ typedef struct sheet {
     const char *header;
     const char *name[PLACES]; /* of the columns before the number, in the order of the table */
     size_t size[PLACES];      /* 0: as many as the file has */
-    size_t n, n_row;          /* columns; the first so many make a row */
+    size_t n, n_row;          /* columns; the first n_row make a row */
     const char *value;
     double low, high;
     tacit__text_file file;

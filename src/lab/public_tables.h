@@ -5,7 +5,7 @@
 #include "lab/learner_config.h"
 
 /* Reads the file that config->files[table] names into config->known, which a failure leaves as it was.
- * Messages have the file's name, the line, what stands there and what was expected. */
+ * Messages name the file, the line, what was found there and what was expected. */
 TACIT_MUST_USE tacit_status tacit__table_load(tacit__learner_config *config,
                                               tacit__table_name table, tacit_error *err);
 

@@ -285,9 +285,7 @@ static tacit_status check_restriction(const tacit_experiment *e, const tacit__no
                                                           : tacit__node_format(list, shown));
     for (const tacit__node *child = list->first; child != NULL; child = child->next) {
         const char *text;
-        tacit_status status = tacit__node_read(e->yaml, child, &a_label, &text, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__node_read(e->yaml, child, &a_label, &text, err));
         size_t world = 0;
         while (world < e->facts.n_worlds && !names_world(e, world, text))
             world++;
@@ -403,9 +401,7 @@ static tacit_status read_agents(tacit_experiment *e, tacit_error *err)
                                 node->kind == TACIT__LIST  ? "an empty list"
                                 : node->kind == TACIT__MAP ? "a map"
                                                            : "not a list");
-    tacit_status status = count_agents(e, node, &n_agents, &n_jobs, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(count_agents(e, node, &n_agents, &n_jobs, err));
     uint64_t places = times(n_agents, e->facts.n_worlds);
     if (places > 10 * TACIT_MAX_JOBS) /* most of them restricted to a few worlds; still too many */
         return fail_jobs(e, places, e->facts.n_worlds, n_agents, err);
@@ -417,7 +413,7 @@ static tacit_status read_agents(tacit_experiment *e, tacit_error *err)
                       TACIT__PIECE(e->pair_of, (size_t)places)) == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     e->facts.agents = e->agents;
-    status = expand_agents(e, node, err);
+    tacit_status status = expand_agents(e, node, err);
     if (status == TACIT_OK)
         status = number_pairs(e, err);
     for (size_t i = 0; i < e->n_pairs && status == TACIT_OK; i++)

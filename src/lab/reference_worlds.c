@@ -103,7 +103,7 @@ static void write_world(const tacit_agent_request *q, size_t i, tacit__text *out
     tacit__text_put(out, "}\n");
 }
 
-/* As many visits of one person as fit into so many users. */
+/* As many visits of one person as fit into this many users. */
 static void write_visits(const tacit_agent_request *q, uint64_t users, tacit__text *out)
 {
     const uint64_t apart = q->apart > 0 ? q->apart : 1;

@@ -102,7 +102,7 @@ static tacit_status grow(tacit__results_writer *writer, tacit_lab_mode mode, tac
 }
 
 /* The directory holds results: do they belong to this experiment and version? */
-static tacit_status take_earlier(tacit__results_writer *writer, tacit_lab_mode mode,
+static tacit_status load_earlier(tacit__results_writer *writer, tacit_lab_mode mode,
                                  tacit_error *err)
 {
     tacit__kept_head head;
@@ -134,7 +134,7 @@ static tacit_status open_earlier(tacit__results_writer *writer, tacit_lab_mode m
         writer->store = NULL;
         return status;
     }
-    return take_earlier(writer, mode, err);
+    return load_earlier(writer, mode, err);
 }
 
 tacit_status tacit__results_writer_open(tacit__workers *workers, const char *directory,
@@ -249,7 +249,7 @@ static tacit_status write_finished(tacit__results_writer *writer, size_t number,
                                   .switches = job->switches};
     TRY(write_points(writer, number, job->n_points, err));
     if (job->estimate.known) {
-        const tacit__kept_estimate estimate = tacit__estimate_keep(&job->estimate, number);
+        const tacit__kept_estimate estimate = tacit__kept_estimate_of(&job->estimate, number);
         TRY(tacit__store_write_estimate(writer->store, &estimate, err));
     }
     return tacit__store_write_job(writer->store, &kept, err);

@@ -42,7 +42,7 @@ static int line_of(const tacit__node *map, const char *key)
     return node != NULL ? node->line : map->line;
 }
 
-/* How many rounds so many users take: the visits of the first person. */
+/* How many rounds this many users take: the visits of the first person. */
 static uint64_t rounds_of(uint64_t users, uint64_t people)
 {
     return users / people + (users % people != 0);

@@ -10,7 +10,7 @@ static size_t size_at(const tacit__envelope *e)
 
 /* --- The checksum --------------------------------------------------------------------------------- */
 
-/* Whether so many bytes are left, of which the checksum is one part. */
+/* Whether this many bytes are left, of which the checksum is one part. */
 static bool has(const char *what, size_t size, tacit__saved *s)
 {
     if (s->status == TACIT_OK && s->end - s->at < size + TACIT__KEY_BYTES)
@@ -37,6 +37,7 @@ size_t tacit__checksum_open(const char *what, tacit__saved *s)
 
 void tacit__checksum_close(size_t start, tacit__saved *s)
 {
+    TACIT__REQUIRE(start <= s->at);
     uint8_t digest[TACIT__KEY_BYTES] = {0};
     tacit__saved_check(s, s->at == s->end);
     if (tacit__saved_is_loading(s) && s->status == TACIT_OK)
@@ -88,6 +89,7 @@ static void load_header(const tacit__envelope *e, const uint8_t *print, size_t s
 size_t tacit__envelope_open(const tacit__envelope *e, const uint8_t *print, size_t size,
                             void *header, tacit__saved *s)
 {
+    TACIT__REQUIRE(e->print_at == 0 || e->print_at + TACIT__KEY_BYTES <= e->header);
     const size_t start = s->at;
     if (tacit__saved_is_loading(s)) {
         load_header(e, print, size, header, s);

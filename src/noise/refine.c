@@ -112,6 +112,7 @@ static int64_t guess(const draw *d)
 int64_t tacit__refine(const tacit__site *site, uint64_t step, uint64_t index, tacit__noise_law law,
                       double scale, uint64_t word)
 {
+    TACIT__REQUIRE(scale > 0);
     draw d = {.law = law, .scale = scale, .word = word};
     tacit__site_extension(site, step, index, d.extension);
     enclose(&d);

@@ -15,7 +15,7 @@ enum { TACIT__SEAL_BYTES = 40 }; /* nonce and authenticator */
 void tacit__seal_start(void);
 
 /* out[size + SEAL_BYTES] is the text under the key, by XSalsa20-Poly1305 with a nonce of its own:
- * nobody without the key can read it, or make another that `unseal` takes. `out` and `text` do not
+ * without the key it cannot be read, and no other can be made that `unseal` accepts. `out` and `text` do not
  * overlap. */
 void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size, void *out);
 /* The same with a nonce that is a hash of the text under another key made from this one: the same
@@ -38,7 +38,7 @@ void tacit__keyed_hash(const uint8_t key[TACIT__KEY_BYTES], const void *data, si
 enum { TACIT__SHORT_KEY = 16 };
 uint64_t tacit__short_hash(const uint8_t key[TACIT__SHORT_KEY], const void *data, size_t n);
 
-/* 128 bits that nobody without the key finds other data for, by SipHash-2-4-128. */
+/* 128 bits, for which other data cannot be found without the key, by SipHash-2-4-128. */
 enum { TACIT__TAG_KEY = 16, TACIT__TAG = 16 };
 void tacit__short_tag(const uint8_t key[TACIT__TAG_KEY], const void *data, size_t n,
                       uint8_t tag[TACIT__TAG]);

@@ -139,6 +139,7 @@ void tacit__tagger_rekey(tacit__tagger *t, const uint8_t key[TACIT__KEY_BYTES])
 tacit_status tacit__tagger_create(const uint8_t key[TACIT__KEY_BYTES], size_t size, double largest,
                                   tacit__tagger **out)
 {
+    TACIT__REQUIRE(size > 0);
     tacit__tagger *t = tacit__alloc(1, sizeof *t);
     if (t == NULL)
         return TACIT_NO_MEMORY;

@@ -31,7 +31,7 @@ static bool explores(const tacit__bold_batches *b, size_t k)
     return b->o.explores && k == 0;
 }
 
-/* Nothing is released of the last batch: who explored there would lose for nobody. */
+/* Nothing is released of the last batch, so exploring there would cost its users and help no one. */
 static bool is_last(const tacit__bold_batches *b, size_t k)
 {
     return k == b->o.batches;

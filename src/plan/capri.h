@@ -24,10 +24,11 @@ typedef struct tacit__capri_options {
     double copies;      /* of the covariance points; 0: exact expectation */
     bool sampled;       /* S is drawn; else all active pairs */
     double tol;
-    size_t rank;      /* largest */
-    bool balanced;    /* schedule whose last epoch is half of all; else doubling from sqrt(T) */
-    uint64_t explore; /* 0; or so many users in all epochs but the last, whatever `balanced` says */
-    bool greedy;      /* in the last epoch; else uniform */
+    size_t rank;   /* largest */
+    bool balanced; /* schedule whose last epoch is half of all; else doubling from sqrt(T) */
+    /* 0; or this many users in all epochs but the last, whatever `balanced` says */
+    uint64_t explore;
+    bool greedy;           /* in the last epoch; else uniform */
     bool by_sigma_max;     /* vectors are divided by sigma_max instead of their largest length */
     bool local;            /* every user has that noise */
     double epsilon, delta; /* of the printed width */
@@ -67,7 +68,7 @@ void tacit__capri_close(tacit__capri *planner, const double *sum);
 /* Lengths of epochs into out (NULL: none); returns how many. */
 size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out);
 
-/* The same with so many users in all epochs but the last: a third of them in one, the others in the next. */
+/* The same with `explore` users in all epochs but the last: a third of them in one, the rest in the next. */
 size_t tacit__capri_explore(uint64_t users, uint64_t explore, uint64_t *out);
 
 /* The same as a planner in epochs; its options are tacit__capri_options. */

@@ -17,8 +17,8 @@ typedef struct tacit__epoch {
     size_t number, n_epochs; /* from 0 */
     uint64_t users;
     uint64_t n_feeding; /* users of all epochs but the last */
-    const uint64_t
-        *ends; /* [n_epochs] users until each is over; public, and fixed from the beginning */
+    /* [n_epochs] users until each is over; public, and fixed from the beginning */
+    const uint64_t *ends;
     bool last;
     const double *mixed; /* [contexts][actions]: how to play */
     size_t p, most;      /* numbers of a vector; of those of any epoch, at most */

@@ -26,8 +26,8 @@ typedef struct tacit__induction {
     tacit__planner_options options;
     size_t pairs;  /* S * A */
     size_t blocks; /* of pairs; the last may have idle ones */
-    size_t
-        kept; /* tables of transitions: all, or one, which `model` fills for each step; 0: see moments */
+    /* tables of transitions: all, or one, which `model` fills for each step; 0: see moments */
+    size_t kept;
     double *transitions;   /* [kept][block][next state][8]: the planner fills it */
     double *fixed, *slope; /* [table][pair]: Q is at least  fixed + (H - h) slope + E V */
     double *q;             /* [H][pair], the last Q of each pair */

@@ -30,24 +30,24 @@ typedef struct tacit__kernel_noise {
     bool local;   /* every user has it */
 } tacit__kernel_noise;
 
-/* Variance of the noise in a sum over so many users, in units of the data (b times unit vectors). */
+/* Variance of the noise in a sum over this many users, in units of the data (b times unit vectors). */
 double tacit__kernel_noise_variance(const tacit__kernel_noise *noise, double users);
 
 /* Water-filling: of directions in which the mean reward has the variances `spectrum` [p], descending, a sum
- * over so many users with this noise variance is to have weights [p], for coordinates whose mean square is
+ * over this many users with this noise variance is to have weights [p], for coordinates whose mean square is
  * the spectrum; what is not worth its noise has weight 0, and comes last. A weighted vector has the mean
  * square 1. Returns how many weights are above 0. */
 size_t tacit__kernel_fill(size_t p, const double *spectrum, double users, double variance,
                           double *weight);
 
-/* What is left of the variance of the mean reward after so many users who play uniformly, as a share of
+/* What is left of the variance of the mean reward after this many users who play uniformly, as a share of
  * what there was; and how many leave half of it; at most `most`. */
 double tacit__kernel_features_left(const tacit__kernel_features *features,
                                    const tacit__kernel_noise *noise, double users);
 uint64_t tacit__kernel_features_users(const tacit__kernel_features *features,
                                       const tacit__kernel_noise *noise, double most);
 
-/* How many of so many users explore, if they play uniformly and all others by what was released of them. */
+/* How many of this many users explore, if they play uniformly and all others by what was released of them. */
 uint64_t tacit__kernel_features_explore(const tacit__kernel_features *features,
                                         const tacit__kernel_noise *noise, double users);
 

@@ -39,7 +39,7 @@ void tacit__kernel_posterior_add(tacit__kernel_posterior *q, const tacit__kernel
 void tacit__kernel_posterior_solve(tacit__kernel_posterior *q);
 
 /* The vectors v [pairs][m] that tell most about the mean reward where people `play` [pairs], in a sum over
- * so many users with this noise variance; none is longer than `length`, and m, which is returned, is at
+ * this many users with this noise variance; none is longer than `length`, and m, which is returned, is at
  * most `most`. */
 size_t tacit__kernel_posterior_design(tacit__kernel_posterior *q, const double *play, double users,
                                       double variance, double length, size_t most, double *v);

@@ -22,7 +22,7 @@ typedef struct tacit__played_batch {
 /* The chances by which users move, and room to follow them. */
 typedef struct tacit__walk {
     size_t n_states, n_actions, horizon;
-    size_t steps, tables;  /* steps that are followed; tables: so many, or 1 if they are alike */
+    size_t steps, tables;  /* steps that are followed; tables: as many, or 1 if they are alike */
     const double *chances; /* [table][state][action][next] */
     const double *start;   /* [state]: chances of the first state */
     double *here, *after;  /* [state] scratch */

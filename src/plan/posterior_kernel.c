@@ -10,7 +10,7 @@
  * A batch has the share quota / users of bold users, at most 1; the others are milder (`rest` in the place
  * of boldness). The first batch plays uniformly, and the last one, of which nothing is released, greedily.
  *
- * How likely contexts are, if nobody declared it: each user adds `cell` in the cell of the context, and the
+ * How likely contexts are, if that is not declared: each user adds `cell` in the cell of the context, and the
  * shares are those that the noisy counts say, drawn towards equal ones by what noise and chance leave open.
  * All batches are then added anew with each release, since the law of the earlier ones is known better. */
 #include "plan/posterior_kernel.h"
@@ -149,7 +149,8 @@ static void set_policy(planner *p)
 {
     const size_t A = p->o.pairs.n_actions, n = p->features->n;
     const double users = (double)users_of(p, p->epoch);
-    const bool greedy = p->o.commits || p->epoch + 1 == p->n_epochs; /* nobody learns of the last */
+    const bool greedy =
+        p->o.commits || p->epoch + 1 == p->n_epochs; /* nothing is learned from the last */
     const double bold = greedy ? 0 : fmin(1, (double)p->quota / users);
     for (size_t w = 0; w < n; w++)
         p->mixed[w] = p->epoch == 0 ? 1 / (double)A : 0;

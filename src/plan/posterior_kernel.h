@@ -14,17 +14,17 @@ typedef struct tacit__posterior_kernel_options {
     tacit__kernel_noise noise; /* as far as it is known before the door is open: it sizes batches */
     uint64_t first;            /* users of the first batch; 0: by a public rule */
     double growth;             /* of the users from batch to batch, above 1 */
-    uint64_t last;         /* of users after so many nothing is released; 0: there is no limit */
-    double boldness, rest; /* standard deviations that the quota and the others hope for, on a
+    uint64_t last;             /* after this many users nothing is released; 0: there is no limit */
+    double boldness, rest;     /* standard deviations that the quota and the others hope for, on a
                                 * half-normal scale */
-    bool commits;          /* one release, and then greedy play */
+    bool commits;              /* one release, and then greedy play */
     double cell; /* what users add for their context; 0: how likely contexts are is known */
 } tacit__posterior_kernel_options;
 
 /* Its options are tacit__posterior_kernel_options. */
 extern const tacit__epoch_planner tacit__posterior_kernel_planner;
 
-/* The batches' ends with so many users in the first one, into `ends` (NULL: they are counted only);
+/* The batches' ends with this many users in the first one, into `ends` (NULL: they are counted only);
  * returns how many batches there are. */
 size_t tacit__posterior_kernel_schedule(const tacit__posterior_kernel_options *options,
                                         uint64_t first, uint64_t *ends);

@@ -370,7 +370,7 @@ typedef struct position {
     uint64_t chance, version, users, shown;
 } position;
 
-/* Of the users after the release of so many. */
+/* Of the users after the release of this many. */
 static uint64_t places_of(const tacit__posterior_tabular *p, uint64_t users)
 {
     return users > 0 ? p->o.plans : 1 + p->space.n_actions;

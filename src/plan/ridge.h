@@ -8,8 +8,8 @@
 
 typedef struct tacit__ridge {
     tacit__frame frame;
-    double
-        *factor; /* [step][block][width][width], lower triangles of L with L L^T = Gram + add I */
+    /* [step][block][width][width], lower triangles of L with L L^T = Gram + add I */
+    double *factor;
     double *weights; /* [step][block][width] */
     double *columns; /* [width][pair] scratch, or [width] */
     double *scratch; /* of the eigenvalue floor */

@@ -11,8 +11,8 @@
 typedef struct tacit__row_model {
     tacit__space space;
     size_t rows;
-    size_t *
-        first; /* [rows + 1]: a row's next states are the entries first[row] .. first[row + 1] - 1, */
+    /* [rows + 1]: a row's next states are the entries first[row] .. first[row + 1] - 1, */
+    size_t *first;
     uint32_t *next;  /* [entries]: ascending, */
     double *chance;  /* [entries]: with these chances, */
     double *rest;    /* [rows]: and what is left of 1 is spread over all states alike */

@@ -98,6 +98,7 @@ size_t tacit__score_planner_fields(tacit__score_planner *p, tacit__saved *s)
 
 void tacit__score_planner_plan(tacit__score_planner *p, double xi, uint32_t *policy)
 {
+    TACIT__REQUIRE(xi >= 0);
     make_plan(p, xi, tacit__bold_batches_chance(p->batches), policy);
 }
 

@@ -28,8 +28,8 @@ typedef struct tacit__report_world {
     double optimal_value;
     bool logged;    /* a log of what others did: nothing is exact */
     bool has_share; /* regret may be given as a share of what the best policy earns */
-    size_t
-        measure; /* the agent that a learner must beat: `constant`, else `uniform`; SIZE_MAX: neither */
+    /* the agent that a learner must beat: `constant`, else `uniform`; SIZE_MAX: neither */
+    size_t measure;
     tacit__report_outcome *outcomes; /* [n_agents] */
 } tacit__report_world;
 

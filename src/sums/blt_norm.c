@@ -295,6 +295,7 @@ static double find_zero(const tacit__blt_coefficients *c, const double *alpha, d
 
 tacit__blt tacit__blt_factors(const tacit__blt_coefficients *c)
 {
+    TACIT__REQUIRE(c->buffers <= TACIT__MAX_BUFFERS);
     tacit__blt out = {.buffers = c->buffers};
     double last = 0;
     for (unsigned j = 0; j < c->buffers; j++) {

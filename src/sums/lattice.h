@@ -25,7 +25,7 @@ typedef struct tacit__lattice {
 TACIT_MUST_USE tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
                                                   tacit__lattice *out, tacit_error *err);
 
-/* The same for so many releases: the integers have room for all users, the rounding of a strategy is that of
+/* The same for this many releases: the integers have room for all users, and a strategy rounds as in
  * `releases` steps. */
 TACIT_MUST_USE tacit_status tacit__lattice_choose_for(const tacit_sum_spec *spec, size_t dimension,
                                                       uint64_t releases, tacit__lattice *out,

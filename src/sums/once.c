@@ -58,6 +58,7 @@ tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
     sums.square = sums.l1;
     if (spec->visits > 1)
         TRY(add_visits(spec, &sums, err));
+    TACIT__REQUIRE(sums.l1 >= 1 && sums.square >= 1);
     *release =
         (tacit_release){.name = name,
                         .reason = spec->reason,

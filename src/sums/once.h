@@ -31,7 +31,7 @@ typedef struct tacit__once_spec {
     /* A place is in one of the releases only, and they compose in parallel; else it is in all later
      * ones. */
     bool disjoint;
-    /* People who come back (0: 1), and how many places there are at each release, or at so many releases
+    /* People who come back (0: 1), and how many places there are at each release, or at this many releases
      * together (NULL: each place is one). */
     uint64_t visits, apart;
     const uint64_t *ends; /* [releases / together] */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "noise/stream.h"
 #include "sums/sum_inside.h"
 
@@ -16,6 +17,7 @@ size_t tacit__sum_regions(const tacit_sum *sum, tacit__region out[TACIT__MAX_REG
     size_t n = sum->strategy->regions(sum->state, out);
     if (sum->batch == NULL)
         return n;
+    TACIT__REQUIRE(n + 3 <= TACIT__MAX_REGIONS);
     tacit_sum *s = (tacit_sum *)(uintptr_t)sum; /* a region is written to by `load` alone */
     out[n++] = (tacit__region){&s->people, sizeof s->people};
     out[n++] = (tacit__region){&s->waiting, sizeof s->waiting};

@@ -138,7 +138,7 @@ static double best_pattern(const tacit__returning *v, uint64_t n, const double *
     return n > 0 ? after[0] * UPWARD : 0;
 }
 
-/* `each` gives a place's value. Three arrays of so many places. */
+/* `each` gives a place's value. Three arrays of this many places. */
 typedef double each_fn(const tacit__returning *v, const tacit__batches *steps, uint64_t place,
                        uint64_t step, const tacit__overlaps *of);
 
@@ -245,7 +245,7 @@ tacit_status tacit__returning_sum(const tacit__returning *v, const tacit__batche
 
 /* --- Fresh releases --------------------------------------------------------------------------------- */
 
-/* Of so many visits: where the last one was (`free` is the first place after which one may follow),
+/* Of this many visits: where the last one was (`free` is the first place after which one may follow),
  * and the sum of squares. Lists are ascending in both. */
 typedef struct option {
     uint64_t free;

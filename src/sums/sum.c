@@ -120,6 +120,7 @@ tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, const tacit
     tacit__columns columns;
     TRY(derive(spec, releases, &lattice, &shape, err));
     TRY(tacit__strategies[spec->mechanism]->columns(&shape, &columns, err));
+    TACIT__REQUIRE(columns.l2 > 0);
     const char *reason = lattice.bound.nonnegative
                              ? "|x-x'|_1 <= 2 max|x|_1; x.x' >= 0, so |x-x'|_2 <= sqrt(2) max|x|_2"
                              : "triangle inequality: |x-x'| <= 2 max|x| in either norm";
@@ -246,23 +247,19 @@ tacit_status tacit__sum_create_released(const tacit_sum_spec *spec, const tacit_
                                         tacit_error *err)
 {
     tacit_release needed;
-    tacit_status status = tacit__sum_declare_released(spec, releases, name, &needed, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__sum_declare_released(spec, releases, name, &needed, err));
     const tacit_plan *plan = tacit_ledger_plan(ledger);
     size_t index = tacit_plan_index(plan, name);
     if (index == tacit_plan_size(plan))
         return tacit__fail(err, TACIT_UNDECLARED, "the plan has no release '%s'", name);
-    status =
-        check_line(tacit_plan_release(plan, index), &needed, spec->law, tacit_plan_law(plan), err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_line(tacit_plan_release(plan, index), &needed, spec->law, tacit_plan_law(plan), err));
 
     tacit_sum w = {.strategy = tacit__strategies[spec->mechanism],
                    .outer_dimension = spec->dimension,
                    .users = spec->users,
                    .releases = releases->n,
                    .scale = tacit_plan_scale(plan, index)};
+    TACIT__REQUIRE(spec->law == TACIT_LAW_NONE || w.scale > 0);
     tacit__shape shape;
     TRY(derive(spec, releases, &w.lattice, &shape, err));
     w.dimension = shape.dimension;
@@ -271,7 +268,7 @@ tacit_status tacit__sum_create_released(const tacit_sum_spec *spec, const tacit_
     tacit_sum *sum = allocate(w, spec->structural_zero);
     if (sum == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    status = sum->strategy->create(&shape, &sum->state, err);
+    tacit_status status = sum->strategy->create(&shape, &sum->state, err);
     if (status == TACIT_OK)
         status = tacit__gate_open(ledger,
                                   &(tacit__gate_spec){.name = name,

@@ -13,8 +13,8 @@ typedef struct tacit__bandit {
     tacit_bandit face;
     size_t n_contexts; /* 0: not numbered */
     size_t n_actions;
-    uint64_t
-        people;    /* 0: no limit. Otherwise `begin` gets the number of a person, not of a round */
+    /* 0: no limit. Otherwise `begin` gets the number of a person, not of a round */
+    uint64_t people;
     bool shuffled; /* people come in an order of their own in each run */
     bool labelled;
     double reward_low, reward_high, optimal; /* optimal: with rewards in [0, 1], or NaN */

@@ -12,8 +12,8 @@ enum { TACIT__MAX_FIELDS = 1024 };
 
 typedef struct tacit__csv {
     const char *name; /* of the file, for messages */
-    const char
-        *header; /* what the first line must be: "state,probability"; NULL: names of columns */
+    /* what the first line must be: "state,probability"; NULL: names of columns */
+    const char *header;
     tacit__span rest;
     size_t line, n_fields; /* as many as the header has */
     tacit__span field[TACIT__MAX_FIELDS];

@@ -8,9 +8,9 @@
 typedef struct tacit__grid_source {
     tacit__span map;
     char separator; /* of rows: '\n' or '/' */
-    const char
-        *file; /* for messages: the map's own file, or the one that contains the inline map */
-    int line;  /* of an inline map */
+    /* for messages: the map's own file, or the one that contains the inline map */
+    const char *file;
+    int line; /* of an inline map */
     size_t horizon;
     double slip;
 } tacit__grid_source;

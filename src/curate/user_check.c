@@ -1,0 +1,40 @@
+/* See curate/user_check.h. */
+#include "curate/user_check.h"
+
+#include "base/error.h"
+
+static const char closed[] = "an earlier charge was refused halfway; the sums are closed";
+
+tacit_status tacit__check_trajectory(const tacit_trajectory *u, size_t n_states, size_t n_actions,
+                                     size_t horizon, tacit_error *err)
+{
+    TACIT__REQUIRE(n_states > 0 && n_actions > 0 && horizon > 0);
+    for (size_t h = 0; h <= horizon; h++)
+        if (u->states[h] >= n_states)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
+                               n_states);
+    for (size_t h = 0; h < horizon; h++)
+        if (u->actions[h] >= n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
+                               h, n_actions);
+    return TACIT_OK;
+}
+
+tacit_status tacit__check_room(bool broken, uint64_t users, uint64_t most, tacit_error *err)
+{
+    if (broken)
+        return tacit__fail(err, TACIT_SYSTEM, "%s", closed);
+    if (users >= most)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
+                           (unsigned long long)most);
+    return TACIT_OK;
+}
+
+void tacit__saved_check_curator(tacit__saved *s, bool broken, bool fresh)
+{
+    if (broken)
+        tacit__saved_fail(s, TACIT_SYSTEM, closed);
+    if (s->pass == TACIT__CHECK && !fresh)
+        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
+}
