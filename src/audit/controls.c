@@ -35,8 +35,8 @@ typedef struct control {
 #define LOCAL_PURE TACIT_MODEL_LOCAL, 1, 0
 /* A sum of this many users' vectors, and dp-ucbvi in a tiny world. */
 #define SUM(law, promise, n, many)                                                                 \
-    .counter.mechanism = TACIT_SUM_##law, .counter.guarantee = {promise}, .counter.dimension = n,  \
-    .counter.users = many
+    .counter.mechanism = TACIT_SUM_##law, .counter.guarantee = {promise},                          \
+    .counter.dimension = (n), .counter.users = (many)
 #define DP_UCBVI(promise)                                                                          \
     .is_agent = true, .request.kind = "dp-ucbvi", .request.guarantee = {promise},                  \
     .request.n_states = 2, .request.n_actions = 2, .request.horizon = 2, .request.episodes = 8
