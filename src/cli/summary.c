@@ -292,7 +292,7 @@ static const char *remark_of(const tacit_results *results, size_t agent)
 
 enum { NAMED = 4 }; /* of a list of agents; a table of many lines needs no second one */
 
-/* A list in parentheses: " (a, b)"; "all learners" if there are many and they are all, or the first of them. */
+/* A list in parentheses: " (a, b)"; "all learners" if they are all, and many; or the first of them. */
 static void print_agents(const tacit_experiment_facts *facts, const size_t *agents, size_t n)
 {
     size_t learners = 0, of_these = 0;

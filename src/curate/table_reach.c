@@ -75,8 +75,8 @@ typedef struct search {
 
 /* --- The distance of two users -------------------------------------------------------------------- */
 
-/* fmax and fmin are calls, because of what they say of NaN; nothing here is one, and this is the inner loop of what creating a
- * learner takes. */
+/* fmax and fmin are calls, because of what they say of NaN. Nothing here is one, and this is the inner loop
+ * when a learner is created. */
 static inline double larger(double a, double b)
 {
     return a > b ? a : b;

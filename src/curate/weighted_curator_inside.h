@@ -16,8 +16,8 @@ typedef enum weighted_stream {
 
 typedef struct counted_stream {
     size_t size; /* cells */
-    int64_t
-        *exact; /* without privacy: all users; else NULL, and the sum or the answers collect them */
+    /* without privacy: all users; else NULL, and the sum or the answers collect them */
+    int64_t *exact;
     double *shown;  /* the last release */
     tacit_sum *sum; /* NULL without joint privacy */
     double stddev;  /* of the last release */

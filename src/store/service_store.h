@@ -67,10 +67,7 @@ void tacit__vault_describe(const char *path, char *out, size_t size);
 /* Makes the tables of a store in a database. */
 TACIT_MUST_USE tacit_status tacit__vault_init(const tacit__vault_place *place, const uint8_t *key,
                                               tacit_error *err);
-/* Several processes may serve from it. */
-bool tacit__vault_is_shared(const tacit__vault *vault);
-/* It was served on a server that may lose what it has acknowledged. */
-bool tacit__vault_is_unsafe(const tacit__vault *vault);
+bool tacit__vault_is_shared(const tacit__vault *vault); /* several processes may serve from it */
 void tacit__vault_close(tacit__vault *vault);
 
 /* Whether the service may learn from the store. In every standing but FINE it decides, and accepts no data
@@ -168,10 +165,8 @@ TACIT_MUST_USE tacit_status tacit__vault_add_learner(tacit__vault *vault, const 
  * belongs to. */
 TACIT_MUST_USE tacit_status tacit__vault_lease(tacit__vault *vault, int64_t learner, bool wanted,
                                                bool *held, tacit_error *err);
-/* The session that leases of this vault belong to. */
-int64_t tacit__vault_session(const tacit__vault *vault);
-/* A new epoch: the process that learned before can write nothing more of this learner. FENCED: the lease is
- * gone. */
+int64_t tacit__vault_session(const tacit__vault *vault); /* that its leases belong to */
+/* A new epoch: the process that learned before can write no more. FENCED: the lease is gone. */
 TACIT_MUST_USE tacit_status tacit__vault_take_over(tacit__vault *vault,
                                                    tacit__vault_learner *learner, tacit_error *err);
 /* FENCED if another process learns: by the lease, or by the epoch. In the transaction that writes. */
@@ -183,8 +178,8 @@ enum { TACIT__NEWS_BYTES = 20 };
 typedef struct tacit__vault_news {
     bool any;    /* they have written */
     bool missed; /* what they told until now may not have come: the store has it */
-    bool
-        replaced; /* the store was adopted, or its key was changed: the next transaction is FENCED */
+    /* the store was adopted, or its key was changed: the next transaction is FENCED */
+    bool replaced;
     /* Called with each of the news that others gave to tacit__vault_tell. */
     void (*told)(void *context, const uint8_t news[TACIT__NEWS_BYTES]);
     void *context;
