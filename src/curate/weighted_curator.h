@@ -22,13 +22,13 @@ typedef struct tacit__weighted_options {
     tacit_guarantee guarantee;
     tacit_sum_mechanism mechanism;
     double growth; /* of the users from release to release, above 1; 0: one release is all */
-    double
-        answers_growth; /* the same if users give answers, whose noise does not grow with releases; 0:
-                            * they do so under local privacy only */
+    /* the same if users give answers, whose noise does not grow with releases; 0:
+     * they do so under local privacy only */
+    double answers_growth;
     uint64_t first; /* users before the first release; 0: by the rule of tacit__weighted_first */
     uint64_t last;  /* no release from this many users on; 0: by the rule of weighted_time.c */
-    bool
-        answers; /* users give answers instead of counts: local, or by the rule of weighted_time.c */
+    /* users give answers instead of counts: local, or by the rule of weighted_time.c */
+    bool answers;
 } tacit__weighted_options;
 
 typedef struct tacit__weighted tacit__weighted;

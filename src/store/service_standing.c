@@ -58,6 +58,11 @@ bool tacit__vault_is_shared(const tacit__vault *vault)
     return vault->backend->shared;
 }
 
+bool tacit__vault_is_unsafe(const tacit__vault *vault)
+{
+    return vault->was_unsafe;
+}
+
 uint64_t tacit__vault_lives(const tacit__vault *vault)
 {
     return vault->lives;

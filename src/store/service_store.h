@@ -68,6 +68,8 @@ void tacit__vault_describe(const char *path, char *out, size_t size);
 TACIT_MUST_USE tacit_status tacit__vault_init(const tacit__vault_place *place, const uint8_t *key,
                                               tacit_error *err);
 bool tacit__vault_is_shared(const tacit__vault *vault); /* several processes may serve from it */
+/* It was served on a server that may lose what it has acknowledged. */
+bool tacit__vault_is_unsafe(const tacit__vault *vault);
 void tacit__vault_close(tacit__vault *vault);
 
 /* Whether the service may learn from the store. In every standing but FINE it decides, and accepts no data
