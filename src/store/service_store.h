@@ -18,8 +18,7 @@
  *     decision  a record of decisions, sealed, if the operator asks for one
  * Counters and ledger are readable without the key; a proof binds them to the state (service_proof.c).
  * All raw data are sealed with keys under the master key, and deleted pages are overwritten. An input
- * stays until a saved state contains it; what a billboard shows is in the ledger before the billboard is
- * published.
+ * stays until a saved state contains it; what a billboard shows is in the ledger before it is published.
  * One process serves from a vault: locks on the file and beside it ensure that, and every transaction
  * checks that the process is still the owner. Meanwhile tools may read the vault and change tokens.
  * Outside the store, STORE.mark records how far the store has come, so a store that went back is detected
