@@ -40,8 +40,18 @@ static void open_all(place *p)
     crowd_start(p->c);
 }
 
+static void await_users(place *p, unsigned long more)
+{
+    const unsigned long wanted = atomic_load(&p->c->acknowledged) + more;
+    wait_until(atomic_load(&p->c->acknowledged) >= wanted || p->c->wrong != NULL);
+    assert_true(atomic_load(&p->c->acknowledged) >= wanted);
+}
+
 static void close_all(place *p)
 {
+    await_users(p, 20); /* by connections that are whole again */
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        wait_until(server_get(&p->ends[i], "/readyz", answer) == 200);
     crowd_stop(p->c);
     for (size_t i = 0; i < FRONT_ENDS; i++)
         assert_all_counted(&p->ends[i], p->c);
@@ -52,13 +62,6 @@ static void close_all(place *p)
         proxy_close(&p->proxies[i]);
     }
     cluster_close(&p->db);
-}
-
-static void await_users(place *p, unsigned long more)
-{
-    const unsigned long wanted = atomic_load(&p->c->acknowledged) + more;
-    wait_until(atomic_load(&p->c->acknowledged) >= wanted || p->c->wrong != NULL);
-    assert_true(atomic_load(&p->c->acknowledged) >= wanted);
 }
 
 static bool learns(const server *s)
@@ -99,8 +102,9 @@ static void assert_answers_without_database(const server *s)
 /* It follows, and shows what the other one has published. */
 static void assert_follows(place *p, size_t was)
 {
-    wait_until(server_get(&p->ends[was], "/readyz", answer) == 200);
-    assert_int_equal(server_get(&p->ends[was], "/readyz", answer), 200);
+    int ready = 0; /* each of its connections notices for itself */
+    wait_until((ready = server_get(&p->ends[was], "/readyz", answer)) == 200);
+    assert_int_equal(ready, 200);
     bool both =
         true; /* it may take itself for the learner until it hears from the database; it cannot write */
     wait_until(!(both = learns(&p->ends[was]) && learns(&p->ends[!was])));
