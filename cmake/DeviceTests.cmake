@@ -30,7 +30,7 @@ foreach(source IN ITEMS
   target_link_libraries(arm_test_${name} PRIVATE tacit_flags tacit_client_static ${TACIT_CLIENT_LIBRARIES}
                                                  PkgConfig::CMOCKA PkgConfig::MPFR ${GMP_LIBRARY})
   add_test(NAME arm.${name} COMMAND arm_test_${name})
-  set_tests_properties(arm.${name} PROPERTIES TIMEOUT 1800)
+  set_tests_properties(arm.${name} PROPERTIES TIMEOUT 3600)
 endforeach()
 
 add_executable(seeded_report "${PROJECT_SOURCE_DIR}/tests/wasm/seeded_report.c")

@@ -49,8 +49,25 @@ async function byKeyboard(page) {
   await key(page, 'Enter', 13);
   await until(page, "document.getElementById('sent').textContent.includes('taken')", 'it is sent');
   assert.equal(await service.users('cafe'), 1);
-  assert.match(await page.ask("document.getElementById('conclusion').textContent"), /^There are 12 possible visits\. .* gives yours \d+\.\d % \(before: 8\.3 %\)\./);
+  const belief = (name) => page.ask(`parseFloat(document.getElementById('belief-${name}').textContent)`);
+  assert.match(await page.ask("document.getElementById('conclusion').textContent"), /^There are 12 possible visits\. /);
+  assert.deepEqual([await belief('before'), await belief('most')], [8.3, 40.2]);
+  const after = await belief('after');
+  assert.ok(after > 1.2 && after <= 40.2, `${after}`); // 1.2: all others are e^2 times as likely
   assert.equal(await page.ask("document.querySelectorAll('#ratios rect').length"), 11);
+}
+
+/* The same visit again and again: nothing leaves, and the observer's guess is right no more often than epsilon allows: 40.2 % of
+ * 1,000 guesses, 15.5 their standard deviation, 480 five of them above. No belief is above the limit. */
+async function repeats(page) {
+  const before = page.requests.length;
+  await page.ask("document.getElementById('repeat').click()");
+  await until(page, "document.querySelector('#spread svg') !== null", 'reports of the same visit');
+  const right = Number(/ right (\d+) times\. Without any report it is right 83 times/.exec(await page.ask("document.getElementById('repeated').textContent"))?.[1]);
+  assert.ok(right > 20 && right < 480, `right ${right} times`);
+  const [, highest, limit] = /between [0-9.]+ % and ([0-9.]+) %; the most that is possible is ([0-9.]+) %/.exec(await page.ask("document.querySelector('#spread desc').textContent"));
+  assert.ok(Number(limit) === 40.2 && Number(highest) <= 40.2, `${highest} ${limit}`);
+  assert.deepEqual(page.requests.slice(before).filter((r) => !r.includes('/v1/billboard')), [], 'nothing leaves');
 }
 
 /* No bar leaves its limits, whatever the noise was. */
@@ -85,6 +102,8 @@ try {
   const page = await visit({ width: 1400, height: 900 });
   await byKeyboard(page);
   await withinLimits(page);
+  await repeats(page);
+  assert.equal(await service.users('cafe'), 1);
   // a reload: the device has reported
   await page.go(`${service.url}/demo?again#token=${service.token}`);
   await until(page, "document.querySelector('#policy table') !== null", 'the page begins again');
@@ -96,9 +115,10 @@ try {
   await until(page, "!document.getElementById('offer').hidden", 'another offer');
   await page.ask("document.getElementById('dislike').click()");
   await until(page, "!document.getElementById('observer').hidden", 'another report');
-  await page.ask(`document.querySelector('button.crowd[data-visitors="${process.env.TACIT_PICTURES ? 10000 : 500}"]').click()`);
+  if (process.env.TACIT_PICTURES) await repeats(page);
+  await page.ask(`document.querySelector('button.crowd[data-visitors="${process.env.TACIT_PICTURES ? 20000 : 500}"]').click()`);
   await until(page, "document.getElementById('stop').disabled === false", 'they come');
-  if (process.env.TACIT_PICTURES) for (let i = 0; i < 400 && !(await page.ask("document.getElementById('stop').disabled")); i++) await rest(500);
+  if (process.env.TACIT_PICTURES) for (let i = 0; i < 600 && !(await page.ask("document.getElementById('stop').disabled")); i++) await rest(500);
   else await until(page, "document.getElementById('stop').disabled", 'they have come');
   assert.ok((await service.users('cafe')) >= 501, 'the service has counted them');
   await canBeRead(page, '1400');
@@ -107,7 +127,14 @@ try {
     const { origin, pathname } = new URL(request);
     assert.ok(origin === service.url && /^\/(demo(\/[a-z-]+\.(js|css|wasm))?|v1\/(billboard|reports|guarantee)|favicon\.ico)$/.test(pathname), `the page asks for ${request}`);
   }
-  if (process.env.TACIT_PICTURES) writeFileSync(`${process.env.TACIT_PICTURES}/demo-1400.png`, await page.picture(true));
+  if (process.env.TACIT_PICTURES) {
+    writeFileSync(`${process.env.TACIT_PICTURES}/demo-1400.png`, await page.picture(true));
+    // docs/images/demo.png: the visitor's part of the page
+    await page.send('Emulation.setDeviceMetricsOverride', { width: 1190, height: 900, deviceScaleFactor: 1, mobile: false });
+    const height = await page.ask("document.getElementById('observer').getBoundingClientRect().bottom + scrollY + 14");
+    const { data } = await page.send('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true, clip: { x: 0, y: 0, width: 1190, height, scale: 1 } });
+    writeFileSync(`${process.env.TACIT_PICTURES}/demo.png`, Buffer.from(data, 'base64'));
+  }
   for (const [width, dark] of [[390, false], [1400, true], [390, true]]) {
     const other = await visit({ width, height: 900, dark }), name = `${width}${dark ? '-dark' : ''}`;
     await other.ask("document.getElementById('again').click(); document.getElementById('act').click()");
@@ -115,6 +142,7 @@ try {
     await other.ask("document.getElementById('like').click()");
     await until(other, "!document.getElementById('observer').hidden", 'a report');
     await withinLimits(other);
+    await repeats(other);
     await canBeRead(other, name);
     assert.deepEqual(other.problems, [], name);
     if (process.env.TACIT_PICTURES) writeFileSync(`${process.env.TACIT_PICTURES}/demo-${name}.png`, await other.picture(true));
