@@ -11,6 +11,7 @@
 #include "serve/lives.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
+#include "store/service_warm.h"
 
 static void put_string(tacit__text *out, const char *text)
 {

@@ -13,6 +13,7 @@
 #include "serve/key.h"
 #include "serve/record.h"
 #include "serve/service_inside.h"
+#include "store/service_warm.h"
 
 enum {
     PORTION = 256,           /* rows in one transaction, */

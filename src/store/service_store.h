@@ -412,23 +412,6 @@ TACIT_MUST_USE tacit_status tacit__vault_delete_verdicts(tacit__vault *vault, in
                                                          uint64_t most, uint64_t *n,
                                                          tacit_error *err);
 
-/* --- A log that a learner is warmed up with: service_warm.c ------------------------------------------ */
-
-/* How far that has come. */
-typedef struct tacit__vault_warm {
-    uint8_t digest[TACIT__KEY_BYTES]; /* of the log, under a key */
-    uint64_t rows;                    /* that it has */
-    uint64_t taken;                   /* of these, from the first */
-    uint64_t learned;                 /* of those taken, users of the learner */
-} tacit__vault_warm;
-
-TACIT_MUST_USE tacit_status tacit__vault_find_warm(tacit__vault *vault, int64_t learner,
-                                                   bool *found, tacit__vault_warm *out,
-                                                   tacit_error *err);
-/* In the transaction that takes the rows. */
-TACIT_MUST_USE tacit_status tacit__vault_save_warm(tacit__vault *vault, int64_t learner,
-                                                   const tacit__vault_warm *warm, tacit_error *err);
-
 /* --- Episodes and inputs -------------------------------------------------------------------------- */
 
 /* Ends episodes that were opened before `opened`, at most `most`; *n is how many. */

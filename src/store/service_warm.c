@@ -1,8 +1,10 @@
-/* How far a learner has been warmed up with a log. See store/service_store.h.
+/* How far a learner has been warmed up with a log. See store/service_warm.h.
  *
  * A row 'warm:ID' of `meta`, under the proof of the whole store: the log's digest, how many rows it has, how
  * many were taken from it, and from how many of these the learner learns. It is written by the transaction
  * that takes the rows, so after a crash both are there or neither. */
+#include "store/service_warm.h"
+
 #include <stdio.h>
 #include <string.h>
 
