@@ -31,7 +31,7 @@ static PyObject *progress_dict(const tacit_lab_progress *p)
 }
 
 /* The exception that is set, as an object of its own. */
-static PyObject *take_exception(void)
+static PyObject *fetch_exception(void)
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -48,13 +48,13 @@ static bool watch(void *context, const tacit_lab_progress *now)
     run_watch *w = context;
     PyEval_RestoreThread(w->thread);
     if (w->stopped == NULL && PyErr_CheckSignals() < 0)
-        w->stopped = take_exception();
+        w->stopped = fetch_exception();
     if (w->stopped == NULL && w->progress != NULL) {
         PyObject *facts = progress_dict(now);
         PyObject *done =
             facts != NULL ? PyObject_CallFunctionObjArgs(w->progress, facts, NULL) : NULL;
         if (done == NULL)
-            w->stopped = take_exception();
+            w->stopped = fetch_exception();
         Py_XDECREF(facts);
         Py_XDECREF(done);
     }

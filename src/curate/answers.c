@@ -212,7 +212,7 @@ tacit_status tacit__answers_check(const tacit__answers *a, const void *bytes, si
     return TACIT_OK;
 }
 
-void tacit__answers_take(tacit__answers *a, const void *bytes)
+void tacit__answers_absorb(tacit__answers *a, const void *bytes)
 {
     const size_t each = a->shape.each;
     tacit__reader hashes = {.at = bytes, .left = tacit__answers_bytes(a)}, answers = hashes;

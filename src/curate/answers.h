@@ -39,7 +39,7 @@ TACIT_MUST_USE tacit_status tacit__answers_give(tacit__answers *answers,
 /* Whether a device can have made it, and adding it, if so. */
 TACIT_MUST_USE tacit_status tacit__answers_check(const tacit__answers *answers, const void *bytes,
                                                  size_t size, tacit_error *err);
-void tacit__answers_take(tacit__answers *answers, const void *bytes);
+void tacit__answers_absorb(tacit__answers *answers, const void *bytes);
 
 /* What the reports of so many users say: visits [rows], moves [rows][states] and rewards [rows], of r - 1/2.
  * The standard deviation of a move's noise. */

@@ -315,7 +315,7 @@ static tacit_status count(tacit__weighted *c, const tacit_trajectory *u, tacit_e
     tacit_status status = TACIT_OK;
     if (c->answers != NULL) {
         TRY(tacit__answers_give(c->answers, u, c->report, err));
-        tacit__answers_take(c->answers, c->report);
+        tacit__answers_absorb(c->answers, c->report);
         return TACIT_OK;
     }
     contribute(c, u);
@@ -427,7 +427,7 @@ static tacit_status absorb(void *curator, const void *bytes, size_t size, tacit_
     TRY(check_report(c, bytes, size, err));
     const bool needed = is_needed(c);
     if (needed)
-        tacit__answers_take(c->answers, bytes);
+        tacit__answers_absorb(c->answers, bytes);
     return count_user(c, needed, err);
 }
 

@@ -21,7 +21,7 @@ struct tacit__bearer_row {
 };
 
 /* A token that was there goes on with what it has asked for. Under the lock. */
-static void keep_allowance(const tacit_service *s, tacit__bearer_row *row)
+static void copy_allowance(const tacit_service *s, tacit__bearer_row *row)
 {
     for (size_t i = 0; i < s->n_guests; i++)
         if (tacit__same_bytes(s->guests[i].token.hash, row->token.hash, sizeof row->token.hash)) {
@@ -50,7 +50,7 @@ tacit_status tacit__access_read(tacit_service *s, tacit_error *err)
                                                      .allowance = (double)s->config.limits.rate};
         pthread_mutex_lock(&s->guest_lock);
         for (size_t i = 0; i < kept; i++)
-            keep_allowance(s, &guests[i]);
+            copy_allowance(s, &guests[i]);
         old = s->guests;
         s->guests = guests;
         s->n_guests = kept;

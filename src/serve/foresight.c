@@ -122,7 +122,8 @@ void tacit__foresight_hear(void *service, const uint8_t news[TACIT__NEWS_BYTES])
 
 /* --- What the database has ------------------------------------------------------------------------ */
 
-static void take_open(tacit_service *s, const tacit__learner_config *c, const tacit__user_fact *k)
+static void remember_open(tacit_service *s, const tacit__learner_config *c,
+                          const tacit__user_fact *k)
 {
     const size_t own = tacit__episode_size(c);
     uint8_t *bytes = tacit__alloc(own, 1);
@@ -135,7 +136,7 @@ static void take_open(tacit_service *s, const tacit__learner_config *c, const ta
     tacit__free_secret(bytes, bytes != NULL ? own : 0);
 }
 
-static void take_known(void *service, const tacit__user_fact *k)
+static void remember_known(void *service, const tacit__user_fact *k)
 {
     tacit_service *s = service;
     const tacit__learner *l = tacit__service_learner_by_id(s, k->learner);
@@ -148,7 +149,7 @@ static void take_known(void *service, const tacit__user_fact *k)
                          {person_name(k->name), k->episode != NULL ? episode_mark(k->episode) : 0,
                           k->is_open ? until(s, k->opened) : 0}});
     else if (c->request.horizon > 1 && k->kind == TACIT__FACT_OPEN)
-        take_open(s, c, k);
+        remember_open(s, c, k);
     else if (c->request.horizon > 1 && until(s, k->opened) >= now(s))
         apply_change(
             s, &(change){TACIT__ROSTER_RAISE, {episode_name(k->name), OVER, until(s, k->opened)}});
@@ -177,7 +178,7 @@ tacit_status tacit__foresight_read(tacit_service *s, tacit__vault *vault, double
     const double end = tacit__now_ms() + ms;
     *more = true;
     while (*more && tacit__now_ms() < end)
-        TRY(tacit__vault_walk_users(vault, &s->foresight->walk, take_known, s, more, err));
+        TRY(tacit__vault_walk_users(vault, &s->foresight->walk, remember_known, s, more, err));
     return TACIT_OK;
 }
 
@@ -274,7 +275,7 @@ static void tell(tacit__request *r, tacit__vault *vault, change c)
 {
     TACIT__REQUIRE(r->n_news < sizeof r->news / sizeof *r->news);
     pack(&c, r->news[r->n_news]);
-    tacit__vault_tell(vault, r->news[r->n_news++]);
+    tacit__vault_announce(vault, r->news[r->n_news++]);
 }
 
 /* Learned from: they take part in this episode, for good when it is over. Not learned from: they take no
@@ -328,5 +329,5 @@ void tacit__foresight_note_logged(const uint8_t person[TACIT__VAULT_KEY],
 {
     const change c = {TACIT__ROSTER_PUT, {person_name(person), episode_mark(key), 0}};
     pack(&c, news);
-    tacit__vault_tell(vault, news);
+    tacit__vault_announce(vault, news);
 }

@@ -4,7 +4,7 @@
  * A store that is a file of this process is asked. A database is not: a front end keeps in memory what it
  * needs (serve/roster.h, serve/replies.h). It reads people and episodes from the database when it begins,
  * and after it was cut off; then it knows what it has written itself, when that is on disk, and is told
- * what others have written, by the transactions that write it (tacit__vault_tell). All of this is advice:
+ * what others have written, by the transactions that write it (tacit__vault_announce). All of this is advice:
  * whether a user is learned from is decided by the transaction that takes the observation. */
 #ifndef TACIT_SERVE_FORESIGHT_H
 #define TACIT_SERVE_FORESIGHT_H

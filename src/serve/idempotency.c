@@ -208,7 +208,7 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-static void keep_in_memory(tacit__request *r)
+static void store_in_memory(tacit__request *r)
 {
     note n = make_note(r);
     const tacit__vault_answer_match memory =
@@ -221,12 +221,12 @@ static void keep_in_memory(tacit__request *r)
     r->answer_again(r);
 }
 
-bool tacit__idempotency_keep(tacit__request *r, void (*answer)(tacit__request *r))
+bool tacit__idempotency_store(tacit__request *r, void (*answer)(tacit__request *r))
 {
     TACIT__REQUIRE(r->keyed && answer != NULL);
     r->answer_again = answer;
     if (r->service->replies != NULL) {
-        keep_in_memory(r);
+        store_in_memory(r);
         return true;
     }
     r->job = (tacit__job){.apply = apply, .done = done};

@@ -26,7 +26,7 @@ void tacit__idempotency_episode(const tacit__request *r, uint8_t episode[TACIT__
 bool tacit__idempotency_recall(tacit__request *r, tacit__ticket *ticket, bool *found);
 /* Keeps what r->ticket answers, and calls `answer` when it is kept, or with what was kept meanwhile by
  * another request with the same key. True: the answer is there; false: it will be. */
-TACIT_MUST_USE bool tacit__idempotency_keep(tacit__request *r, void (*answer)(tacit__request *r));
+TACIT_MUST_USE bool tacit__idempotency_store(tacit__request *r, void (*answer)(tacit__request *r));
 /* In [0, 1): a number that a request with a key decides by, the same for the same request. */
 double tacit__idempotency_chance(const tacit__request *r);
 /* The memory of a front end. */

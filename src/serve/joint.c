@@ -212,7 +212,7 @@ bool tacit__handle_open(tacit__request *r)
         (!found && !predict_learned(r, &r->ticket)))
         return true;
     if (r->keyed && !found)
-        return tacit__idempotency_keep(r, answer_open);
+        return tacit__idempotency_store(r, answer_open);
     answer_open(r);
     return true;
 }
@@ -277,7 +277,7 @@ static bool answer_or_keep(tacit__request *r, bool found)
     if (!found && !decide(r))
         return true;
     if (r->keyed && !found)
-        return tacit__idempotency_keep(r, answer_decision);
+        return tacit__idempotency_store(r, answer_decision);
     answer_decision(r);
     return true;
 }

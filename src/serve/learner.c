@@ -313,7 +313,7 @@ static bool finish(tacit__learner *l, tacit_error *err)
 }
 
 /* One turn of the thread. */
-static tacit_status take_turn(tacit__learner *l, bool *go_on, tacit_error *err)
+static tacit_status run_turn(tacit__learner *l, bool *go_on, tacit_error *err)
 {
     size_t n = 0;
     if (!l->leads)
@@ -338,7 +338,7 @@ static void *learn(void *context)
     tacit_error err = {0};
     tacit__thread_set_background(); /* requests go first: a learner that is behind loses nothing */
     for (bool go_on = true; go_on;) {
-        tacit_status status = take_turn(l, &go_on, &err);
+        tacit_status status = run_turn(l, &go_on, &err);
         if (status != TACIT_OK) { /* e.g. no memory: it decides, but learns no more */
             pthread_mutex_lock(&l->lock);
             l->figures.failed = true;

@@ -114,7 +114,7 @@ static tacit_status prepare(tacit_service *s, tacit__vault *vault, const tacit__
 
 /* NULL: there is no store yet, or none that can be read; what is wrong with it is found when it is opened to
  * serve. */
-static tacit__vault *look_into_store(tacit_service *s, const char *credentials)
+static tacit__vault *open_store(tacit_service *s, const char *credentials)
 {
     tacit__key key;
     tacit__vault *vault = NULL;
@@ -135,7 +135,7 @@ tacit_status tacit__warm_open(tacit_service *s, const char *credentials, tacit_e
     s->warm = tacit__alloc(1, sizeof *s->warm);
     if (s->warm == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit__vault *vault = look_into_store(s, credentials);
+    tacit__vault *vault = open_store(s, credentials);
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++)
         if (s->config.learners[i].warm.file != NULL)
@@ -229,7 +229,7 @@ static void expect(tacit__job *job, tacit__vault *vault)
                                  p->config->request.visits > 1);
 }
 
-static tacit_status take_row(portion *p, size_t i, tacit__vault *vault, tacit_error *err)
+static tacit_status add_row(portion *p, size_t i, tacit__vault *vault, tacit_error *err)
 {
     row *r = &p->rows[i];
     uint8_t *bytes = p->episodes + i * stride(p);
@@ -284,7 +284,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     if (p->closed || p->changed || now.taken != p->first)
         return TACIT_OK;
     for (size_t i = 0; i < p->n; i++)
-        TRY(take_row(p, i, vault, err));
+        TRY(add_row(p, i, vault, err));
     TRY(tacit__vault_get_accepted(vault, p->learner, &p->accepted, err));
     p->after.taken += p->n;
     p->after.learned += p->learned;

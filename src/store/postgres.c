@@ -200,7 +200,7 @@ static void note_failure(tacit__pg_connection *c, const PGresult *r)
                       code != NULL ? code : "?", what != NULL ? what : PQresultErrorMessage(r));
 }
 
-static void keep_result(tacit__pg_connection *c, const tacit__pg_sent *what, PGresult *r)
+static void store_result(tacit__pg_connection *c, const tacit__pg_sent *what, PGresult *r)
 {
     const ExecStatusType code = PQresultStatus(r);
     if (code != PGRES_COMMAND_OK && code != PGRES_TUPLES_OK) {
@@ -228,11 +228,11 @@ static tacit_status receive_one(tacit__pg_connection *c, const tacit__pg_sent *w
         TRY(receive(c, &r, err));
         if (r == NULL)
             return TACIT_OK;
-        keep_result(c, what, r);
+        store_result(c, what, r);
     }
 }
 
-tacit_status tacit__pg_settle(tacit__pg_connection *c, tacit_error *err)
+tacit_status tacit__pg_drain(tacit__pg_connection *c, tacit_error *err)
 {
     if (c->link == NULL)
         return tacit__pg_fail(c, "reach the database", "the connection was lost", err);

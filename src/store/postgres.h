@@ -110,7 +110,7 @@ TACIT_MUST_USE tacit_status tacit__pg_send(tacit__pg_cursor *s, tacit__pg_sent w
 TACIT_MUST_USE tacit_status tacit__pg_send_now(tacit__pg_cursor *s, tacit__pg_sent what,
                                                tacit_error *err);
 /* Waits for the results of all that was sent. */
-TACIT_MUST_USE tacit_status tacit__pg_settle(tacit__pg_connection *c, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__pg_drain(tacit__pg_connection *c, tacit_error *err);
 /* Waits until there is something to read, at most so long; false: nothing came. */
 bool tacit__pg_wait(tacit__pg_connection *c, int ms);
 

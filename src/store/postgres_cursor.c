@@ -116,7 +116,7 @@ static tacit_status run(tacit__connection *base, const char *sql, const char *do
         return TACIT_OK; /* told by what comes next */
     }
     if (status == TACIT_OK)
-        status = tacit__pg_settle(c, err);
+        status = tacit__pg_drain(c, err);
     if (ends) {
         c->in_transaction = false;
         tacit__pg_forget_expected(c);
@@ -151,7 +151,7 @@ static tacit_status changes(tacit__connection *base, uint64_t *n, tacit_error *e
 {
     tacit__pg_connection *c = (tacit__pg_connection *)base;
     TACIT__REQUIRE(!c->grouped); /* a statement of many rows has no count for one of them */
-    tacit_status status = tacit__pg_settle(c, err);
+    tacit_status status = tacit__pg_drain(c, err);
     *n = status == TACIT_OK ? c->changes : 0;
     return status;
 }
@@ -231,7 +231,7 @@ static tacit_status write(tacit__cursor *base, tacit_error *err)
     if (s->connection->grouped)
         return status;
     TRY(tacit__pg_send(s, (tacit__pg_sent){.write = true}, err));
-    return s->connection->in_transaction ? TACIT_OK : tacit__pg_settle(s->connection, err);
+    return s->connection->in_transaction ? TACIT_OK : tacit__pg_drain(s->connection, err);
 }
 
 static void expect(tacit__cursor *base)
@@ -252,7 +252,7 @@ static tacit_status ask(tacit__pg_cursor *s, tacit_error *err)
     tacit__pg_connection *c = s->connection;
     tacit__pg_expected *e = tacit__pg_find_expected(s);
     if (e != NULL && e->result == NULL)
-        TRY(tacit__pg_settle(c, err));
+        TRY(tacit__pg_drain(c, err));
     if (e != NULL && e->result != NULL) {
         s->result = e->result;
         s->borrowed = true;
@@ -261,7 +261,7 @@ static tacit_status ask(tacit__pg_cursor *s, tacit_error *err)
         s->shift = e->grouped;
     } else {
         TRY(tacit__pg_send(s, (tacit__pg_sent){.cursor = s}, err));
-        TRY(tacit__pg_settle(c, err));
+        TRY(tacit__pg_drain(c, err));
         s->first_row = s->shift = 0;
         s->n_rows = PQntuples(s->result);
     }

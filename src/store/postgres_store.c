@@ -163,7 +163,7 @@ static tacit_status find_standing(tacit__vault *vault, tacit__standing *standing
     return status;
 }
 
-static tacit_status take_part(tacit__vault *vault, tacit_error *err)
+static tacit_status join_others(tacit__vault *vault, tacit_error *err)
 {
     const char *why = NULL;
     tacit__standing standing;
@@ -197,7 +197,7 @@ static tacit_status open_database(tacit__vault *vault, const char *path, const u
     if (vault->use != TACIT__VAULT_SERVE)
         return TACIT_OK;
     TRY(check_server(vault, err));
-    return take_part(vault, err);
+    return join_others(vault, err);
 }
 
 static void leave(tacit__vault *vault)

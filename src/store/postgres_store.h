@@ -50,7 +50,7 @@ TACIT_MUST_USE tacit_status tacit__pg_await(tacit__vault *vault, tacit__vault *s
 
 /* --- News (postgres_news.c) ------------------------------------------------------------------------- */
 
-/* Tells the others of this transaction, and what was given to tacit__vault_tell in it. */
+/* Tells the others of this transaction, and what was given to tacit__vault_announce in it. */
 TACIT_MUST_USE tacit_status tacit__pg_notify(tacit__vault *vault, tacit_error *err);
 /* Listens, if this session does not yet; then news->missed. */
 TACIT_MUST_USE tacit_status tacit__pg_listen(tacit__vault *vault, tacit__vault_news *news,

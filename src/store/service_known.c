@@ -9,7 +9,7 @@
 
 /* --- News ----------------------------------------------------------------------------------------- */
 
-void tacit__vault_tell(tacit__vault *vault, const uint8_t news[TACIT__NEWS_BYTES])
+void tacit__vault_announce(tacit__vault *vault, const uint8_t news[TACIT__NEWS_BYTES])
 {
     if (vault->backend->shared)
         tacit__text_add(&vault->told, (const char *)news, TACIT__NEWS_BYTES);

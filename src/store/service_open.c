@@ -134,7 +134,7 @@ static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_
 }
 
 /* Only a server creates the store, decides its standing, and owns it. */
-static tacit_status take_over(tacit__vault *vault, tacit_error *err)
+static tacit_status claim(tacit__vault *vault, tacit_error *err)
 {
     TRY(tacit__vault_check_facts(vault, err));
     TRY(tacit__vault_update_standing(vault, err));
@@ -187,7 +187,7 @@ static tacit_status open_locked(tacit__vault *vault, const uint8_t *key, tacit_e
     if (status == TACIT_OK)
         status = tacit__vault_read_facts(vault, key, err);
     if (status == TACIT_OK && serves)
-        status = take_over(vault, err);
+        status = claim(vault, err);
     return status;
 }
 

@@ -181,7 +181,7 @@ typedef struct tacit__vault_news {
     bool missed; /* what they told until now may not have come: the store has it */
     /* the store was adopted, or its key was changed: the next transaction is FENCED */
     bool replaced;
-    /* Called with each of the news that others gave to tacit__vault_tell. */
+    /* Called with each of the news that others gave to tacit__vault_announce. */
     void (*told)(void *context, const uint8_t news[TACIT__NEWS_BYTES]);
     void *context;
 } tacit__vault_news;
@@ -190,7 +190,7 @@ typedef struct tacit__vault_news {
 TACIT_MUST_USE tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int ms,
                                                tacit__vault_news *news, tacit_error *err);
 /* Tells the other processes, if there are any, when the transaction that is under way is on disk. */
-void tacit__vault_tell(tacit__vault *vault, const uint8_t news[TACIT__NEWS_BYTES]);
+void tacit__vault_announce(tacit__vault *vault, const uint8_t news[TACIT__NEWS_BYTES]);
 
 /* All rows of a table, some thousands at a time, each time in a snapshot of its own unless a transaction
  * is under way. `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and

@@ -57,7 +57,7 @@ const char *EXPORT(tacit_flat_impossible)(void)
     return tacit__last_words;
 }
 
-static tacit_status keep_state(void *context, const void *state, size_t size)
+static tacit_status save_state(void *context, const void *state, size_t size)
 {
     (void)context;
     uint8_t *copy = tacit__alloc_raw(size, 1);
@@ -78,7 +78,7 @@ tacit_client *EXPORT(tacit_flat_open)(const char *billboard, size_t size, double
     const tacit_client_terms terms = {.epsilon = epsilon,
                                       .delta = delta,
                                       .memory = memory,
-                                      .save = keep_state,
+                                      .save = save_state,
                                       .state = state,
                                       .state_size = state_size};
     tacit_client *client = NULL;

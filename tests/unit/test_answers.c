@@ -88,7 +88,7 @@ static void compare(double epsilon, bool pooled)
         }
         assert_ok(tacit__answers_give(a, &t, report, NULL));
         assert_ok(tacit__answers_check(a, report, tacit__answers_bytes(a), NULL));
-        tacit__answers_take(a, report);
+        tacit__answers_absorb(a, report);
     }
     tacit__answers_shape shape;
     assert_true(tacit__answers_find(&o, &shape));
@@ -140,7 +140,7 @@ TEST(every_step_is_as_likely)
         uint8_t report[16 * H];
         for (int k = 0; k < USERS; k++) {
             assert_ok(tacit__answers_give(a, &t, report, NULL));
-            tacit__answers_take(a, report);
+            tacit__answers_absorb(a, report);
         }
         tacit__answers_estimate(a, USERS, visits, moves, rewards);
         const double each = (double)(i + 1), wanted = USERS * each / H;
