@@ -6,7 +6,11 @@
  * its lease without knowing finds another epoch in the learner's row, and its session without the lock, in
  * the transaction in which it writes.
  *
- * Who has many leases waits longer before it takes one more, so learners spread over the processes. */
+ * Learners spread over the processes by a rule. Every process that serves has the lock 0, shared, so each can
+ * count them. The share of one is the number of learners over that of processes, rounded up. Who has its
+ * share leaves a free lease to others for a while. Who has more than its share hands one over, when the
+ * number of processes has not changed for a while, and keeps it if nobody takes it. So leases move until
+ * nobody has more than a share, and then stay where they are. */
 #include "base/error.h"
 #include "base/wait.h"
 #include "store/postgres_store.h"
@@ -14,8 +18,12 @@
 enum {
     STALE_MS =
         2500, /* with beats every half second, and looks as often: taken over within 4 seconds */
-    SPREAD_MS = 150, /* for each lease that a process has */
-    MOST_SPREAD_MS = 1500
+    SPREAD_MS = 150,     /* for each lease that a process has, before it takes one more */
+    LEAVE_MS = 1500,     /* who has its share */
+    SETTLED_MS = 3000,   /* without a process that comes or goes, before one is handed over */
+    HAND_OVER_MS = 1500, /* between two */
+    UNWANTED_MS = 5000,  /* after which who handed it over takes it again, */
+    IN_VAIN_MS = 10 * 60 * 1000 /* and tries no other for so long */
 };
 
 int64_t tacit__vault_session(const tacit__vault *vault)
@@ -49,18 +57,62 @@ static tacit_status ask(tacit__vault *vault, const char *sql, int64_t learner, i
     return status;
 }
 
+#define HOLDERS_SQL                                                                                \
+    "SELECT count(*) FROM pg_locks WHERE locktype='advisory' AND classid=?1::oid AND"              \
+    " objid=?2::oid AND objsubid=2 AND granted AND database="                                      \
+    "(SELECT oid FROM pg_database WHERE datname=current_database())"
+
+tacit_status tacit__pg_join(tacit__vault *vault, tacit_error *err)
+{
+    int64_t unused;
+    return ask(vault, "SELECT 1 FROM (SELECT pg_advisory_lock_shared(?1::int4, ?2::int4)) AS t", 0,
+               &unused, err);
+}
+
+static tacit_status count_processes(tacit__vault *vault, tacit_error *err)
+{
+    struct tacit__pg_line *line = vault->line;
+    int64_t n = 0;
+    TRY(ask(vault, HOLDERS_SQL, 0, &n, err));
+    if (n != line->n_processes)
+        line->hand_over_at = tacit__now_ms() + SETTLED_MS;
+    line->n_processes = n;
+    return TACIT_OK;
+}
+
+static size_t share(const struct tacit__pg_line *line)
+{
+    const size_t n = line->n_processes > 0 ? (size_t)line->n_processes : 1;
+    return (line->n_leases + n - 1) / n;
+}
+
+static tacit_status give_back(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
+{
+    int64_t gone;
+    l->held = false;
+    return ask(vault, "SELECT pg_advisory_unlock(?1::int4, ?2::int4)", l->learner, &gone, err);
+}
+
+/* One that is more than a share. */
+static tacit_status hand_over(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
+{
+    struct tacit__pg_line *line = vault->line;
+    const double now = tacit__now_ms();
+    if (line->n_held <= share(line) || now < line->hand_over_at)
+        return TACIT_OK;
+    line->hand_over_at = now + HAND_OVER_MS;
+    l->left_at = now;
+    return give_back(vault, l, err);
+}
+
 static tacit_status keep(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
 {
     uint64_t n = 0;
-    int64_t gone;
     TRY(tacit__connection_write(vault->db, SQL_PG_BEAT,
                                 "UPDATE lease SET beat=beat+1 WHERE learner=? AND session=?", err,
                                 "ii", l->learner, tacit__vault_session(vault)));
     TRY(tacit__connection_changes(vault->db, &n, err));
-    if (n > 0)
-        return TACIT_OK;
-    l->held = false;
-    return ask(vault, "SELECT pg_advisory_unlock(?1::int4, ?2::int4)", l->learner, &gone, err);
+    return n > 0 ? hand_over(vault, l, err) : give_back(vault, l, err);
 }
 
 static tacit_status take(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
@@ -75,6 +127,9 @@ static tacit_status take(tacit__vault *vault, tacit__pg_lease *l, tacit_error *e
                                 err, "ii", l->learner, tacit__vault_session(vault)));
     l->held = true;
     l->free_since = 0;
+    if (l->left_at > 0) /* nobody wants it */
+        vault->line->hand_over_at = tacit__now_ms() + IN_VAIN_MS;
+    l->left_at = 0;
     return TACIT_OK;
 }
 
@@ -98,41 +153,25 @@ static tacit_status watch(tacit__vault *vault, tacit__pg_lease *l, tacit_error *
                l->learner, &ended, err);
 }
 
-static tacit_status is_free(tacit__vault *vault, int64_t learner, bool *yes, tacit_error *err)
+/* How long a lease must have been free, before this process takes it. */
+static double patience(const struct tacit__pg_line *line, const tacit__pg_lease *l)
 {
-    int64_t locks = 0;
-    tacit_status status =
-        ask(vault,
-            "SELECT count(*) FROM pg_locks WHERE locktype='advisory' AND classid=?1::oid AND"
-            " objid=?2::oid AND objsubid=2 AND granted AND database="
-            "(SELECT oid FROM pg_database WHERE datname=current_database())",
-            learner, &locks, err);
-    *yes = locks == 0;
-    return status;
+    if (l->left_at > 0)
+        return UNWANTED_MS;
+    return line->n_held >= share(line) ? LEAVE_MS : (double)line->n_held * SPREAD_MS;
 }
 
-/* After it was free for as long as this process must wait. */
 static tacit_status try_lease(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
 {
-    bool yes = false;
+    int64_t holders = 0;
     const double now = tacit__now_ms();
-    const double spread = (double)vault->line->n_held * SPREAD_MS;
-    TRY(is_free(vault, l->learner, &yes, err));
-    if (!yes) {
-        l->free_since = 0;
+    TRY(ask(vault, HOLDERS_SQL, l->learner, &holders, err));
+    if (holders != 0) {
+        l->free_since = l->left_at = 0;
         return watch(vault, l, err);
     }
     l->free_since = l->free_since > 0 ? l->free_since : now;
-    if (now < l->free_since + (spread < MOST_SPREAD_MS ? spread : MOST_SPREAD_MS))
-        return TACIT_OK;
-    return take(vault, l, err);
-}
-
-static tacit_status give_back(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
-{
-    int64_t gone;
-    l->held = false;
-    return ask(vault, "SELECT pg_advisory_unlock(?1::int4, ?2::int4)", l->learner, &gone, err);
+    return now < l->free_since + patience(vault->line, l) ? TACIT_OK : take(vault, l, err);
 }
 
 tacit_status tacit__pg_lease_step(tacit__vault *vault, int64_t learner, bool wanted, bool *held,
@@ -148,6 +187,8 @@ tacit_status tacit__pg_lease_step(tacit__vault *vault, int64_t learner, bool wan
         return TACIT_OK; /* until it listens again */
     }
     tacit__pg_lease *l = find(line, learner);
+    if (l == line->leases) /* once in each round */
+        TRY(count_processes(vault, err));
     if (wanted)
         status = l->held ? keep(vault, l, err) : try_lease(vault, l, err);
     else if (l->held)

@@ -48,6 +48,7 @@ tacit_status tacit__pg_listen(tacit__vault *vault, tacit__vault_news *news, taci
     /* what this session writes is beats of leases, which need not survive */
     TRY(tacit__connection_run(vault->db, "LISTEN tacit; SET synchronous_commit = off", "read",
                               err));
+    TRY(tacit__pg_join(vault, err));
     vault->line->session = c->sessions;
     news->missed = true;
     return TACIT_OK;

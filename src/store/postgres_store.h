@@ -16,6 +16,7 @@ typedef struct tacit__pg_lease {
     int64_t beat;      /* of another process, when it was last looked at */
     double beat_since; /* ms */
     double free_since; /* ms; 0: it is not free */
+    double left_at;    /* ms; when this process handed it over, and nobody has taken it yet; or 0 */
 } tacit__pg_lease;
 
 /* How far the database has come, as far as this process knows: the number of a transaction and its proof. */
@@ -27,6 +28,8 @@ struct tacit__pg_line {
     uint64_t sender;  /* a random name of this vault in what it tells */
     tacit__pg_lease leases[TACIT__PG_LEASES];
     size_t n_leases, n_held;
+    int64_t n_processes; /* that serve; 0: not known */
+    double hand_over_at; /* ms: not before */
 };
 
 /* --- The line (postgres_line.c) --------------------------------------------------------------------- */
@@ -60,6 +63,9 @@ TACIT_MUST_USE tacit_status tacit__pg_hear(tacit__vault *vault, const tacit__vau
                                            tacit__vault_news *news, tacit_error *err);
 
 /* --- Leases (postgres_lease.c) ---------------------------------------------------------------------- */
+
+/* From now on this session's process counts as one that serves. */
+TACIT_MUST_USE tacit_status tacit__pg_join(tacit__vault *vault, tacit_error *err);
 
 TACIT_MUST_USE tacit_status tacit__pg_lease_step(tacit__vault *vault, int64_t learner, bool wanted,
                                                  bool *held, tacit_error *err);

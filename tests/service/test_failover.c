@@ -64,6 +64,12 @@ static bool has_status(const server *s, const char *wanted)
            json_field(answer, "status", word, sizeof word) && strcmp(word, wanted) == 0;
 }
 
+static void read_timeline(cluster *c, char out[16])
+{
+    assert_true(
+        cluster_sql(c, "postgres", "SELECT timeline_id FROM pg_control_checkpoint()", out, 16));
+}
+
 TEST(a_synchronous_standby_loses_nothing_and_learning_goes_on)
 {
     place p = {0};
@@ -78,6 +84,8 @@ TEST(a_synchronous_standby_loses_nothing_and_learning_goes_on)
                            state_of, sizeof state_of) &&
                strcmp(state_of, "sync") == 0);
     assert_string_equal(state_of, "sync");
+    char before[16], after[16];
+    read_timeline(&p.primary, before);
     crowd *c = send_crowd(&p);
     await_users(c, 40);
     cluster_stop(&p.primary, SIGQUIT);
@@ -88,6 +96,9 @@ TEST(a_synchronous_standby_loses_nothing_and_learning_goes_on)
         assert_all_counted(&p.ends[i], c);
         assert_true(has_status(&p.ends[i], "ok"));
     }
+    assert_true(cluster_sql(&p.standby, "postgres", "CHECKPOINT", NULL, 0));
+    read_timeline(&p.standby, after);
+    assert_string_not_equal(after, before); /* which says nothing of a loss */
     crowd_free(c);
     close_all(&p);
 }
@@ -142,6 +153,41 @@ TEST(a_standby_that_was_held_back_is_noticed_and_not_learned_from)
         assert_int_equal(bring_one(&p.ends[i]), 200);
     }
     close_all(&p);
+}
+
+/* The same cluster, on the same timeline: only what was remembered tells. */
+TEST(a_snapshot_that_is_put_back_is_noticed)
+{
+    cluster db;
+    server s;
+    char uri[300], command[1200], before[16], after[16];
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    cluster_open(&db, NULL);
+    cluster_database(&db, "tacit");
+    cluster_uri(&db, "tacit", uri, sizeof uri);
+    open_front_end(&s, uri, learners, NULL);
+    assert_true(server_start(&s, NULL));
+    assert_int_equal(bring_one(&s), 200);
+    cluster_stop(&db, SIGINT);
+    (void)snprintf(command, sizeof command, "cp -a '%s' '%s.saved'", db.data, db.data);
+    assert_int_equal(system(command), 0);
+    cluster_start(&db);
+    read_timeline(&db, before);
+    wait_until(bring_one(&s) == 200); /* which the snapshot lacks */
+    server_wait_users(&s, "arms", 2);
+    cluster_stop(&db, SIGINT);
+    (void)snprintf(command, sizeof command, "rm -r '%s' && mv '%s.saved' '%s'", db.data, db.data,
+                   db.data);
+    assert_int_equal(system(command), 0);
+    cluster_start(&db);
+    read_timeline(&db, after);
+    assert_string_equal(after, before);
+    wait_until(has_status(&s, "behind"));
+    assert_true(has_status(&s, "behind"));
+    assert_int_equal(bring_one(&s), 503);
+    server_close(&s);
+    cluster_close(&db);
 }
 
 /* Wherever an operator or a privacy officer looks. */

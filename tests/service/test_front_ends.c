@@ -348,3 +348,99 @@ TEST(a_new_key_ends_front_ends_that_have_the_old_one)
     assert_int_equal(server_tool(&p.ends[1], "store check service.yaml", out, sizeof out), 0);
     close_both(&p);
 }
+
+/* --- Who learns --------------------------------------------------------------------------------------- */
+
+/* How many learners a front end learns, by its own word. */
+static int count_learned(const server *s)
+{
+    int n = 0;
+    if (s->pid <= 0 || server_get(s, "/v1/learners", answer) != 200)
+        return -1;
+    for (const char *at = answer; (at = strstr(at, "\"learns_here\":true")) != NULL; at++)
+        n++;
+    return n;
+}
+
+/* How often learners have changed hands. */
+static unsigned long count_epochs(place *p)
+{
+    char text[32] = "";
+    assert_true(
+        cluster_sql(&p->db, "tacit", "SELECT sum(epoch) FROM tacit.learner", text, sizeof text));
+    return strtoul(text, NULL, 10);
+}
+
+static bool is_spread(server *const all[], size_t n, int most)
+{
+    int sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int own = count_learned(all[i]);
+        if (own < 0 || own > most)
+            return false;
+        sum += own;
+    }
+    return sum == 3;
+}
+
+/* They stay where they are: nothing changes hands in a time in which several could have. */
+static void assert_stays(place *p, server *const all[], size_t n, int most)
+{
+    wait_until(is_spread(all, n, most));
+    assert_true(is_spread(all, n, most));
+    const unsigned long epochs = count_epochs(p);
+    server_nap(8000);
+    assert_true(is_spread(all, n, most));
+    assert_int_equal(count_epochs(p), epochs);
+}
+
+TEST(learners_spread_over_the_front_ends_and_stay)
+{
+    place p;
+    server third;
+    open_both(&p, NULL, learners); /* the first one has all three when the second comes */
+    server *const all[] = {&p.ends[0], &p.ends[1], &third};
+    assert_stays(&p, all, 2, 2);
+    open_front_end(&third, p.uri, learners, &p.ends[0]);
+    assert_true(server_start(&third, NULL));
+    assert_stays(&p, all, 3, 1);
+    /* one dies: the others have its learner, and nothing else moves */
+    assert_int_equal(server_stop(&third, SIGKILL), -SIGKILL);
+    assert_stays(&p, all, 2, 2);
+    server_close(&third);
+    close_both(&p);
+}
+
+/* Seconds from the blow until another front end learns the learner. Five are promised; a machine that does many other things as
+ * well has six times that. */
+static double await_takeover(place *p, const server *leader)
+{
+    const double began = server_seconds();
+    const server *other = leader == &p->ends[0] ? &p->ends[1] : &p->ends[0];
+    wait_until(count_learned(other) == 3);
+    assert_int_equal(count_learned(other), 3);
+    const double lasted = server_seconds() - began;
+    assert_true(lasted < 30);
+    return lasted;
+}
+
+TEST(another_front_end_takes_over_from_one_that_died_or_stopped)
+{
+    place p;
+    server *const all[] = {&p.ends[0], &p.ends[1]};
+    open_both(&p, NULL, learners);
+    wait_until(is_spread(all, 2, 2));
+    server *leader = &p.ends[count_learned(&p.ends[1]) > 0];
+    assert_int_equal(server_stop(leader, SIGKILL), -SIGKILL);
+    const double died = await_takeover(&p, leader);
+    assert_true(server_start(leader, NULL));
+    wait_until(is_spread(all, 2, 2));
+    leader = &p.ends[count_learned(&p.ends[1]) > 0];
+    (void)kill(leader->pid, SIGSTOP);
+    const double stopped = await_takeover(&p, leader);
+    (void)kill(leader->pid, SIGCONT);
+    wait_until(is_spread(all, 2, 2)); /* it follows, and then has its share again */
+    assert_true(is_spread(all, 2, 2));
+    (void)fprintf(stderr, "taken over %.1f s after kill -9, %.1f s after SIGSTOP\n", died, stopped);
+    close_both(&p);
+}
