@@ -19,7 +19,7 @@ struct tacit__foresight {
     bool crowded; /* there were more people than it may keep */
 };
 
-enum { OVER = UINT32_MAX }; /* the mark of an episode that has no further steps */
+#define OVER UINT32_MAX /* the mark of an episode that has no further steps */
 
 tacit_status tacit__foresight_open(tacit_service *s, tacit_error *err)
 {
