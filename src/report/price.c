@@ -91,11 +91,19 @@ static bool holds(const tacit__report_outcome *o)
     return o->promise == NULL || o->promise->verdict != TACIT_VERDICT_FAILS;
 }
 
+/* Families stand a little apart, so that bars of the same epsilon do not cover each other. */
+static double place_x(const view *v, const tacit__figure_frame *f, const tacit__report_agent *p)
+{
+    const double apart =
+        0.22 * v->sheet->font; /* less than a point is wide: it still stands on its tick */
+    return tacit__frame_x(f, p->entry->guarantee.epsilon) + apart * (p->style.color % 3 - 1);
+}
+
 static void draw_point(tacit__text *to, const view *v, const tacit__figure_frame *f,
                        const tacit__report_agent *p, const tacit__report_outcome *o)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER], color[TACIT__COLOR];
-    const double x = tacit__frame_x(f, p->entry->guarantee.epsilon), font = v->sheet->font;
+    const double x = place_x(v, f, p), font = v->sheet->font;
     tacit__style solid = {p->style.color, 0, 0};
     double low, high;
     edges(v, o, &low, &high);
@@ -140,7 +148,7 @@ static void draw_family(tacit__text *to, const view *v, const tacit__figure_fram
         size_t i = family->members[m];
         if (!is_point(v, i))
             continue;
-        double x = tacit__frame_x(f, v->r->agents[i].entry->guarantee.epsilon);
+        double x = place_x(v, f, &v->r->agents[i]);
         tacit__text_print(to, "%c%s %s", begun ? 'L' : 'M', tacit__coordinate(a, x),
                           tacit__coordinate(b, tacit__frame_y(f, v->world->outcomes[i].regret)));
         begun = true;
@@ -213,8 +221,7 @@ static void place_label(const view *v, const tacit__figure_frame *f, tacit__labe
     l->x = f->right;
     if (l->series < v->r->n_families) {
         agent = last_of(v, &v->r->families[l->series], &ignored);
-        l->x =
-            tacit__frame_x(f, v->r->agents[agent].entry->guarantee.epsilon) + 0.32 * v->sheet->font;
+        l->x = place_x(v, f, &v->r->agents[agent]) + 0.32 * v->sheet->font;
     }
     l->y = tacit__frame_y(f, v->world->outcomes[agent].regret);
 }
