@@ -42,10 +42,11 @@ static bool fit(tacit__request *r, const tacit__learner_config *c, const char *k
                 r, 422, "out_of_range", key,
                 "%s must have features that are not negative and sum to 1 for each action", key);
         else
-            tacit__refuse(r, 422, "out_of_range", key,
-                          "%s must have features of norm at most %g for each action; scale them, or "
-                          "let the agent do it (outside: clip)",
-                          key, c->known.bound);
+            tacit__refuse(
+                r, 422, "out_of_range", key,
+                "%s must have features of norm at most %g for each action; scale them, or "
+                "let the agent do it (outside: clip)",
+                key, c->known.bound);
         return false;
     }
     if (c->chosen_only)

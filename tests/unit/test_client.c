@@ -259,6 +259,9 @@ TEST(a_monitor_is_part_of_the_report_and_of_its_price)
     }
 }
 
+/* Sizes of 2^32 - 1 with a table that has others: refused before the table is read where sizes have 32 bits. */
+static const tacit_status uncountable = sizeof(size_t) > 4 ? TACIT_SYNTAX : TACIT_TOO_LARGE;
+
 /* What a server claims about sizes costs the device no more than it agreed to. */
 TEST(a_billboard_takes_no_more_memory_than_agreed)
 {
@@ -279,7 +282,7 @@ TEST(a_billboard_takes_no_more_memory_than_agreed)
         (void)snprintf(text, sizeof text, "%s%s},\"policy\":[[0,2],[1,1]]}", head, sizes[i]);
         tacit_status status = tacit_client_create(text, strlen(text), &any, &client, &err);
         if (i < 2)
-            assert_status(status, TACIT_SYNTAX);
+            assert_status(status, uncountable);
         else
             assert_true(status == TACIT_NO_MEMORY || status == TACIT_TOO_LARGE);
         assert_true(client == NULL && err.message[0] != '\0');
@@ -390,7 +393,9 @@ TEST(tables_that_are_not_what_was_declared_are_refused)
         SCOPED(tacit_client) *client = NULL;
         tacit_error err = {0};
         tacit_status status = tacit_client_create(text, strlen(text), &any, &client, &err);
-        if (status != (cases[i].good ? TACIT_OK : TACIT_SYNTAX))
+        const tacit_status refusal =
+            strstr(cases[i].space, "4294967295") != NULL ? uncountable : TACIT_SYNTAX;
+        if (status != (cases[i].good ? TACIT_OK : refusal))
             fail_msg("case %zu: %s", i, err.message);
     }
 }
