@@ -280,41 +280,42 @@ static void tell(tacit__request *r, tacit__vault *vault, change c)
 
 /* Learned from: they take part in this episode, for good when it is over. Not learned from: they take no
  * part in it; and who has had all visits has had them for good. */
-static void note_person(tacit__request *r, tacit__vault *vault, const tacit__stage *g)
+static void note_person(tacit__request *r, tacit__vault *vault, const tacit__stage *stage)
 {
     const tacit__ticket *t = &r->ticket;
     const uint64_t visits = tacit__learner_config_of(r->chosen)->request.visits;
     const uint64_t name = person_name(t->person);
     const uint32_t mark = episode_mark(t->episode);
     if (visits > 1) {
-        if (r->is_user && g->before + 1 >= visits)
+        if (r->is_user && stage->before + 1 >= visits)
             tell(r, vault, (change){TACIT__ROSTER_PUT, {name, 0, 0}});
     } else if (r->learned) {
         tell(r, vault,
              (change){TACIT__ROSTER_PUT,
-                      {name, mark, g->finished ? 0 : until(r->service, t->opened)}});
-    } else if (g->finished) {
+                      {name, mark, stage->finished ? 0 : until(r->service, t->opened)}});
+    } else if (stage->finished) {
         tell(r, vault, (change){TACIT__ROSTER_REMOVE, {name, mark, 0}});
     }
 }
 
-void tacit__foresight_note(tacit__request *r, tacit__vault *vault, const tacit__stage *g)
+void tacit__foresight_note(tacit__request *r, tacit__vault *vault, const tacit__stage *stage)
 {
     const tacit__ticket *t = &r->ticket;
     r->n_news = 0;
     if (r->service->foresight == NULL)
         return;
     if (t->has_person)
-        note_person(r, vault, g);
+        note_person(r, vault, stage);
     if (tacit__learner_config_of(r->chosen)->request.horizon == 1)
         return; /* nobody asks for its step */
     const uint64_t name = episode_name(t->episode);
     const uint32_t end = until(r->service, t->opened);
-    if (g->finished && !g->remembered)
+    if (stage->finished && !stage->remembered)
         tell(r, vault, (change){TACIT__ROSTER_REMOVE, {name, OVER, end}});
     else
         tell(r, vault,
-             (change){TACIT__ROSTER_RAISE, {name, g->finished ? OVER : (uint32_t)g->steps, end}});
+             (change){TACIT__ROSTER_RAISE,
+                      {name, stage->finished ? OVER : (uint32_t)stage->steps, end}});
 }
 
 void tacit__foresight_done(tacit__request *r)

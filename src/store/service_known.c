@@ -29,8 +29,8 @@ static const struct {
     const char *sql;
 } tables[] = {
     {TACIT__FACT_PERSON,
-     "SELECT p.learner, p.hash, p.key, o.opened FROM person AS p JOIN learner AS l ON"
-     " l.id=p.learner LEFT JOIN open AS o ON o.learner=p.learner AND o.key=p.key WHERE"
+     "SELECT p.learner, p.hash, p.key, (SELECT o.opened FROM open AS o WHERE o.learner=p.learner"
+     " AND o.key=p.key) FROM person AS p JOIN learner AS l ON l.id=p.learner WHERE"
      " (p.learner, p.hash) > (?1, ?2) AND (p.key IS NOT NULL OR p.visits>=l.visits)"
      " ORDER BY p.learner, p.hash LIMIT ?3"},
     {TACIT__FACT_OPEN, "SELECT learner, key, opened, data FROM open WHERE (learner, key) >"
