@@ -19,8 +19,10 @@ static void to_mpfr(mpfr_t out, const tacit__wide *x)
 {
     mpfr_set_ui(out, 0, MPFR_RNDN);
     for (size_t i = x->n; x->sign != 0 && i-- > 0;) {
-        mpfr_mul_2ui(out, out, 64, MPFR_RNDN);
-        mpfr_add_ui(out, out, (unsigned long)x->limb[i], MPFR_RNDN);
+        for (int half = 1; half >= 0; half--) { /* a long may have 32 bits */
+            mpfr_mul_2ui(out, out, 32, MPFR_RNDN);
+            mpfr_add_ui(out, out, (unsigned long)(x->limb[i] >> 32 * half & UINT32_MAX), MPFR_RNDN);
+        }
     }
     mpfr_mul_2si(out, out, (long)x->exponent - 64 * (long)x->n, MPFR_RNDN);
     if (x->sign < 0)
