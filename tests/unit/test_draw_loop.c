@@ -73,13 +73,13 @@ static bool keeps_tolerance(tacit__noise_law law, double scale, double y, double
     mpfr_add_d(z, z, tolerance, MPFR_RNDD);
     survival(law, z, s, MPFR_RNDU);
     mpfr_mul_2ui(s, s, 52, MPFR_RNDU);
-    bool kept = mpfr_cmp_ui(s, v) <= 0;
+    bool kept = mpfr_cmp_d(s, (double)v) <= 0;
     mpfr_set_d(z, y, MPFR_RNDN);
     mpfr_div_d(z, z, scale, MPFR_RNDU);
     mpfr_sub_d(z, z, tolerance, MPFR_RNDU);
     survival(law, z, s, MPFR_RNDD);
     mpfr_mul_2ui(s, s, 52, MPFR_RNDD);
-    kept = kept && mpfr_cmp_ui(s, v + 1) >= 0;
+    kept = kept && mpfr_cmp_d(s, (double)(v + 1)) >= 0;
     mpfr_clears(z, s, (mpfr_ptr)0);
     return kept;
 }
