@@ -344,8 +344,7 @@ void tacit__epochs_fields(tacit__epochs *c, tacit__saved *s)
     const char *outside = s->wrong;
     s->wrong = "the saved epochs contradict themselves";
     tacit__saved_value(s, &users, sizeof users);
-    if (s->pass == TACIT__CHECK && c->users > 0)
-        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
+    tacit__saved_check_curator(s, c->broken, c->users == 0);
     if (users > c->o.users)
         tacit__saved_fail(s, TACIT_CORRUPT, "the saved epochs have more users than there are");
     tacit__saved_reals(s, c->total, c->o.dimension, (double)users * largest_report(c));

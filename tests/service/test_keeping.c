@@ -275,7 +275,7 @@ TEST(another_stores_mark_is_left_alone)
     (void)snprintf(second, sizeof second, "%s/w.db", p.directory);
     (void)snprintf(mark, sizeof mark, "%s.mark", p.path);
     for (int i = 0; i < 2; i++) {
-        assert_status(tacit__vault_open_at(&(tacit__vault_place){second, mark, false},
+        assert_status(tacit__vault_open_at(&(tacit__vault_place){second, mark, false, false},
                                            TACIT__VAULT_SERVE, other, &v, &err),
                       TACIT_BAD_ARGUMENT);
         assert_non_null(strstr(err.message, "v.db.mark: this is the mark of another store"));

@@ -145,8 +145,9 @@ TEST_WITH(plans_come_back_with_their_scales, make_box, clear_box)
     SCOPED(tacit__store) *store = create();
     tacit_error err;
     SCOPED(tacit_plan) *plan = NULL, *back = NULL;
-    const tacit_release lines[] = {{"visits", "why", 3, 9, 2, 1.4, 3, 1.7, 2, "tree", 4, 2, false},
-                                   {"rewards", NULL, 2, 9, 0, 0.5, 0, 1.1, 0, NULL, 0, 0, false}};
+    const tacit_release lines[] = {
+        {"visits", "why", 3, 9, 2, 1.4, 3, 1.7, 2, "tree", 4, 2, false, 0},
+        {"rewards", NULL, 2, 9, 0, 0.5, 0, 1.1, 0, NULL, 0, 0, false, 0}};
     char kind[32], remark[32];
     tacit_composition before, after;
     assert_ok(tacit_plan_create(&plan));
