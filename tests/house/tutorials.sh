@@ -25,8 +25,8 @@ for name; do
     ' "$root/docs/tutorials/$name.md" >"$box/$name.sh"
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     sed -i "s/127\.0\.0\.1:847[0-9]/127.0.0.1:$port/g" "$box/$name.sh"
-    # Whatever was started in the background ends with the shell.
-    if (cd "$box/$name" && timeout 240 bash -euo pipefail -c 'trap "kill \$(jobs -p) 2>/dev/null || true" EXIT
+    # What was started in the background ends with the shell, and before the box is removed.
+    if (cd "$box/$name" && timeout 240 bash -euo pipefail -c 'trap "kill \$(jobs -p) 2>/dev/null || true; wait" EXIT
         source "$1"' - "$box/$name.sh") >"$box/$name.log" 2>&1 </dev/null; then
         echo "$name: $(wc -l <"$box/$name.sh") lines"
     else
