@@ -2,8 +2,12 @@
  * makes no other reports, and what it cannot use is not brought to it. unit.families compares the two. */
 #include "agents/family.h"
 
-const tacit__family *const tacit__families[] = {
-    &tacit__family_tabular,           &tacit__family_posterior,        &tacit__family_mixture,
-    &tacit__family_posterior_mixture, &tacit__family_posterior_linear, &tacit__family_lin_ucb,
-    &tacit__family_capri,             &tacit__family_posterior_kernel};
+const tacit__family *const tacit__families[] = {&tacit__family_tabular,
+                                                &tacit__family_posterior,
+                                                &tacit__family_mixture,
+                                                &tacit__family_posterior_mixture,
+                                                &tacit__family_posterior_linear,
+                                                &tacit__family_lin_ucb,
+                                                &tacit__family_capri,
+                                                &tacit__family_posterior_kernel};
 const size_t tacit__n_families = sizeof tacit__families / sizeof tacit__families[0];
