@@ -89,9 +89,7 @@ static void write_world(const tacit_agent_request *q, size_t i, tacit__text *out
     const size_t before = out->length;
     if (q->bandit != NULL)
         write_bandit(q, i, out);
-    else if (q->mixture != NULL && q->mixture->kernels && q->horizon > 1)
-        write_mixture(q, i, out);
-    else if (q->mixture != NULL && q->rewards != NULL && q->horizon > 1)
+    else if (q->mixture != NULL && (q->mixture->kernels || q->rewards != NULL) && q->horizon > 1)
         write_mixture(q, i, out);
     else if (q->linear != NULL)
         write_linear(q, i, out);

@@ -12,9 +12,9 @@
 
 static const struct {
     tacit__trouble bit;
-    const char *name; /* NULL: that of the store's standing */
-} troubles[] = {{TACIT__TROUBLE_FAILING, "failing"},
-                {TACIT__TROUBLE_STORE, NULL},
+    const char *name;                         /* NULL: that of the store's standing */
+} troubles[] = {{TACIT__TROUBLE_STORE, NULL}, /* first: it lasts, where failing may come and go */
+                {TACIT__TROUBLE_FAILING, "failing"},
                 {TACIT__TROUBLE_LEARNER, "learner"},
                 {TACIT__TROUBLE_WARMING, "warming_up"},
                 {TACIT__TROUBLE_STOPPING, "stopping"}};

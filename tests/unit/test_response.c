@@ -16,7 +16,8 @@ TEST(the_true_answer_is_at_most_as_likely_as_declared)
             tacit__response r;
             assert_true(tacit__response_find(epsilons[i], sizes[j], &r));
             const long double truth = 0x1p64L - (long double)r.answers * (long double)r.share;
-            const long double ratio = 1 + truth / (long double)r.share, allowed = expl(epsilons[i]);
+            const long double ratio = 1 + truth / (long double)r.share,
+                              allowed = expl((long double)epsilons[i]);
             assert_true(truth > 0 && r.share > 0);
             assert_true(ratio <= allowed);
             if (epsilons[i] <= 20) /* margin and rounding of the share */
