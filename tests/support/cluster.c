@@ -66,8 +66,8 @@ static pid_t spawn(const cluster *c, const char *program, const char *const argu
             _exit(126);
         char *copies[16];
         size_t n = 0;
-        for (; arguments[n] != NULL; n++)
-            copies[n] = strdup(arguments[n]);
+        for (; arguments[n] != NULL; n++) /* by its path, beside which it looks for the others */
+            copies[n] = strdup(n > 0 ? arguments[n] : path);
         copies[n] = NULL;
         (void)execv(path, copies);
         _exit(127);
