@@ -10,6 +10,10 @@ root=$(cd "${1:?usage: tutorials.sh ROOT BUILD [NAME…]}" && pwd)
 build=$(cd "${2:?usage: tutorials.sh ROOT BUILD [NAME…]}" && pwd)
 shift 2
 [ $# -gt 0 ] || set -- $(cd "$root/docs/tutorials" && ls ./*.md | sed 's/^\.\///; s/\.md$//')
+command -v curl >/dev/null || { # they say that they need it
+    echo 'SKIPPED: curl is not installed here (scripts/setup installs it)'
+    exit 77
+}
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 failed=0
