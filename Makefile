@@ -8,6 +8,7 @@
 #   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
 #   make deb               Debian packages into build/deb, checked by lintian; make deb-try installs them in a bare system
 #   make image             an OCI image of the command, build/tacit-VERSION.oci.tar
+#   make docs              the reference of the library in C on one page, build/docs/reference/c.md
 #   make site              the documentation as a site with search, into build/site
 #   make fuzz              every fuzz target for FUZZ_SECONDS (60)
 #   make tsan              what has threads, under the thread sanitizer
@@ -31,7 +32,7 @@ THREADED_NAMES := ^($(subst $(empty) $(empty),|,$(strip $(subst .,\.,$(THREADED)
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all everything setup configure demo test bench python install deb deb-try image site fuzz tsan wasm arm mutants format format-check lint coverage symbols clean
+.PHONY: all everything setup configure demo test bench python install deb deb-try image docs site fuzz tsan wasm arm mutants format format-check lint coverage symbols clean
 
 all: configure
 	@cmake --build $(BUILD) --target product
@@ -89,6 +90,10 @@ image: deb
 	@scripts/setup --for image
 	@scripts/image build/deb
 
+docs: configure
+	@cmake --build $(BUILD) --target tacit_docs
+	@echo "the reference: $(BUILD)/docs/reference/c.md"
+
 site:
 	@scripts/setup --for site
 	@scripts/site build/site
@@ -142,7 +147,6 @@ coverage: setup
 symbols: all
 	@tests/house/symbols.sh --update $(BUILD)/libtacit.so
 	@tests/house/symbols.sh --update $(BUILD)/libtacit_client.so
-	@scripts/c-reference
 
 clean:
 	@cmake -E rm -rf build

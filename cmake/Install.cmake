@@ -48,6 +48,9 @@ endforeach()
 foreach(part IN ITEMS docs examples)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${part}" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endforeach()
+if(TACIT_C_REFERENCE)
+  install(FILES "${TACIT_C_REFERENCE}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs/reference")
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

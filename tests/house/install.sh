@@ -21,6 +21,9 @@ for file in include/tacit/status.h share/bash-completion/completions/tacit \
     share/doc/tacit/docs/start.md share/doc/tacit/examples/own_agent.c; do
     [ -f "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
+page=$prefix/share/doc/tacit/docs/reference/c.md
+[ ! -f "$build/docs/reference/c.md" ] || grep -q '^TACIT_API .* tacit_sum_create(' "$page" ||
+    { echo 'docs/reference/c.md is installed without the functions'; exit 1; }
 if [ -x "$build/tacit" ]; then
     "$prefix/bin/tacit" --version
 fi

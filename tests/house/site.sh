@@ -26,7 +26,7 @@ grep -q '"location":"docs/start.html"' "$box/site/search/search_index.json" || {
 
 # In a copy with a broken link.
 mkdir -p "$box/copy/scripts" "$box/copy/packaging"
-cp "$root/scripts/site" "$box/copy/scripts/"
+cp "$root"/scripts/{site,c-reference} "$box/copy/scripts/"
 cp -r "$root/packaging/site" "$box/copy/packaging/"
 cp -r "$root"/{README.md,CONTRIBUTING.md,CHANGELOG.md,CITATION.cff,LICENSE,docs,examples,include} "$box/copy/"
 echo '[nowhere](reference/nowhere.md)' >>"$box/copy/docs/start.md"
