@@ -42,17 +42,14 @@ static tacit_status hire(const tacit_agent_request *request, tacit_agent **out, 
 
 static void run(life *l, const setup *s)
 {
-    const tacit_world_request world = {
-        .kind = s->world, .settings = s->settings, .n_settings = s->n_settings};
+    const tacit_world_request world = {.kind = s->world, SETTINGS_OF(s->settings, s->n_settings)};
     TRY(l, tacit_world_create(&world, &l->world, &err));
     TRY(l, tacit_noise_create_simulated(1, &l->noise));
     TRY(l, tacit_rounds_create(l->world, l->noise, &l->rounds, &err));
     const tacit_world_facts *f = tacit_world_describe(l->world);
     const tacit_agent_request request = {.kind = s->agent,
                                          .guarantee = s->guarantee,
-                                         .n_states = f->n_states,
-                                         .n_actions = f->n_actions,
-                                         .horizon = 1,
+                                         SPACE_OF(f->n_states, f->n_actions, 1),
                                          .episodes = USERS,
                                          .bandit = f->bandit};
     TRY(l, hire(&request, &l->agent, &err));

@@ -38,9 +38,7 @@ typedef struct setup {
 static tacit__gram *start(const setup *s)
 {
     const tacit__gram_options o = {
-        .n_states = STATES,
-        .n_actions = ACTIONS,
-        .horizon = HORIZON,
+        SPACE_OF(STATES, ACTIONS, HORIZON),
         .episodes = USERS,
         .guarantee = s->guarantee,
         .mechanism = s->guarantee.model == TACIT_MODEL_LOCAL ? TACIT_SUM_LOCAL : TACIT_SUM_TREE,

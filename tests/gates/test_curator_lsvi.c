@@ -43,9 +43,7 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
     static const double range[HORIZON] = {3, 2, 1};
     const bool carried = s->form == TACIT__CARRIED;
     tacit__lsvi_scheme_options wish = {.space = {.form = s->form,
-                                                 .n_states = carried ? 0 : STATES,
-                                                 .n_actions = ACTIONS,
-                                                 .horizon = HORIZON,
+                                                 SPACE_OF(carried ? 0 : STATES, ACTIONS, HORIZON),
                                                  .dimension = carried ? D : STATES * ACTIONS,
                                                  .bound = 1,
                                                  .simplex = true,

@@ -33,16 +33,13 @@ static void check(const setup *s)
     SCOPED(tacit_world) *world = world_of(s->world, s->world_settings, s->n_world_settings);
     const tacit_world_facts *f = tacit_world_describe(world);
     c = (crowd){.request = {.kind = s->kind,
-                            .settings = s->settings,
-                            .n_settings = s->n_settings,
+                            SETTINGS_OF(s->settings, s->n_settings),
                             .guarantee = s->guarantee,
                             .calibration = s->calibration,
                             .sums = s->sums,
                             .visits = s->visits,
                             .apart = s->apart,
-                            .n_states = f->n_states,
-                            .n_actions = f->n_actions,
-                            .horizon = 1,
+                            SPACE_OF(f->n_states, f->n_actions, 1),
                             .stationary = true,
                             .episodes = USERS,
                             .bandit = f->bandit},

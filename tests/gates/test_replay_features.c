@@ -50,12 +50,9 @@ static crowd crowd_of(const char *kind, const tacit_linear *linear, tacit_guaran
                       const tacit_setting *settings, size_t n, size_t horizon)
 {
     return (crowd){.request = {.kind = kind,
-                               .settings = settings,
-                               .n_settings = n,
+                               SETTINGS_OF(settings, n),
                                .guarantee = guarantee,
-                               .n_states = STATES,
-                               .n_actions = ACTIONS,
-                               .horizon = horizon,
+                               SPACE_OF(STATES, ACTIONS, horizon),
                                .stationary = horizon % 2 == 0,
                                .episodes = USERS,
                                .linear = linear}};

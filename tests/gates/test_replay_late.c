@@ -60,9 +60,7 @@ TEST(late_users_of_tables_count)
     static crowd c;
     for (size_t i = 0; i < tacit__tabular_rows.n; i++) {
         c = (crowd){.request = {.kind = tacit__tabular_rows.at[i].kind.name,
-                                .n_states = 3,
-                                .n_actions = 2,
-                                .horizon = 4,
+                                SPACE_OF(3, 2, 4),
                                 .stationary = true}};
         check(&c);
     }
@@ -74,9 +72,7 @@ TEST(late_users_of_batches_count)
     static const char *const kinds[] = {"posterior-tabular", "explore-commit-tabular"};
     static crowd c;
     for (size_t i = 0; i < N_OF(kinds); i++) {
-        c = (crowd){
-            .request = {
-                .kind = kinds[i], .n_states = 3, .n_actions = 2, .horizon = 4, .stationary = true}};
+        c = (crowd){.request = {.kind = kinds[i], SPACE_OF(3, 2, 4), .stationary = true}};
         check(&c);
     }
 }
@@ -87,9 +83,7 @@ TEST(late_users_of_mixtures_count)
     static crowd c;
     for (size_t i = 0; i < tacit__mixture_rows.n; i++) {
         c = (crowd){.request = {.kind = tacit__mixture_rows.at[i].kind.name,
-                                .n_states = 3,
-                                .n_actions = 2,
-                                .horizon = 4,
+                                SPACE_OF(3, 2, 4),
                                 .stationary = true,
                                 .rewards = rewards}};
         check(&c);
@@ -102,11 +96,8 @@ TEST(late_users_of_lsvi_count)
     static crowd c;
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
         c = (crowd){.request = {.kind = "lsvi-ucb",
-                                .settings = batched,
-                                .n_settings = 2,
-                                .n_states = LSVI_S,
-                                .n_actions = LSVI_A,
-                                .horizon = 4,
+                                SETTINGS_OF(batched, 2),
+                                SPACE_OF(LSVI_S, LSVI_A, 4),
                                 .linear = lsvi_linear((lsvi_form)form)},
                     .features = form == LSVI_CARRIED ? CROWD_SIMPLEX : CROWD_NUMBERED,
                     .rows = LSVI_A,
@@ -123,9 +114,7 @@ static void check_bandit(const char *kind, const char *name, const tacit_setting
     SCOPED(tacit_world) *world = world_of(name, settings, n);
     const tacit_world_facts *f = tacit_world_describe(world);
     c = (crowd){.request = {.kind = kind,
-                            .n_states = f->n_states,
-                            .n_actions = f->n_actions,
-                            .horizon = 1,
+                            SPACE_OF(f->n_states, f->n_actions, 1),
                             .stationary = true,
                             .bandit = f->bandit},
                 .features = f->bandit->points != NULL ? CROWD_NUMBERED : CROWD_BALL,
@@ -156,9 +145,7 @@ TEST(a_pair_of_which_one_world_refuses_somebody_is_a_violation)
     static crowd c;
     c = (crowd){.request = {.kind = "dp-ucbvi",
                             .guarantee = guarantee_in(TACIT_AGENT_JOINT, 20, 1e-3),
-                            .n_states = 3,
-                            .n_actions = 2,
-                            .horizon = 4,
+                            SPACE_OF(3, 2, 4),
                             .stationary = true,
                             .episodes = USERS}};
     crowd_fill(&c, 1);

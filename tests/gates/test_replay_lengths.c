@@ -32,9 +32,7 @@ static tacit_agent_request request_of(const char *kind, tacit_guarantee g)
 {
     return (tacit_agent_request){.kind = kind,
                                  .guarantee = g,
-                                 .n_states = STATES,
-                                 .n_actions = ACTIONS,
-                                 .horizon = HORIZON,
+                                 SPACE_OF(STATES, ACTIONS, HORIZON),
                                  .stationary = true,
                                  .episodes = USERS,
                                  .rewards = small_rewards};

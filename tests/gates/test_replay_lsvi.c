@@ -41,16 +41,13 @@ static void check(const setup *s, least wanted)
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
         for (size_t i = 0; i < sizeof horizons / sizeof *horizons; i++) {
             c = (crowd){.request = {.kind = "lsvi-ucb",
-                                    .settings = s->settings,
-                                    .n_settings = n,
+                                    SETTINGS_OF(s->settings, n),
                                     .guarantee = s->guarantee,
                                     .calibration = s->calibration,
                                     .sums = s->sums,
                                     .visits = s->visits,
                                     .apart = s->apart,
-                                    .n_states = LSVI_S,
-                                    .n_actions = LSVI_A,
-                                    .horizon = horizons[i],
+                                    SPACE_OF(LSVI_S, LSVI_A, horizons[i]),
                                     .episodes = USERS,
                                     .linear = lsvi_linear((lsvi_form)form)},
                         .features = form == LSVI_CARRIED ? CROWD_SIMPLEX : CROWD_NUMBERED,

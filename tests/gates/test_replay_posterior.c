@@ -17,12 +17,9 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
 static crowd crowd_of(const char *kind, const tacit_setting *settings, size_t n, size_t horizon)
 {
     return (crowd){.request = {.kind = kind,
-                               .settings = settings,
-                               .n_settings = n,
+                               SETTINGS_OF(settings, n),
                                .guarantee = joint,
-                               .n_states = STATES,
-                               .n_actions = ACTIONS,
-                               .horizon = horizon,
+                               SPACE_OF(STATES, ACTIONS, horizon),
                                .stationary = true,
                                .episodes = USERS}};
 }

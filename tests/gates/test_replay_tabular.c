@@ -37,16 +37,13 @@ static void check_at(const setup *s, size_t horizon, bool devices)
     while (n < SETTINGS && s->settings[n].key != NULL)
         n++;
     c = (crowd){.request = {.kind = s->kind,
-                            .settings = s->settings,
-                            .n_settings = n,
+                            SETTINGS_OF(s->settings, n),
                             .guarantee = s->guarantee,
                             .calibration = s->calibration,
                             .sums = s->sums,
                             .visits = s->visits,
                             .apart = s->apart,
-                            .n_states = STATES,
-                            .n_actions = ACTIONS,
-                            .horizon = horizon,
+                            SPACE_OF(STATES, ACTIONS, horizon),
                             .stationary = true,
                             .episodes = USERS},
                 .devices = devices};

@@ -341,9 +341,7 @@ static void open_scene(scene *s, const struct variant *v)
     *s = (scene){.config = {.name = "crash", .plan_every = 1}};
     s->config.request = (tacit_agent_request){.kind = v->kind,
                                               .guarantee = v->guarantee,
-                                              .n_states = v->states,
-                                              .n_actions = ACTIONS,
-                                              .horizon = HORIZON,
+                                              SPACE_OF(v->states, ACTIONS, HORIZON),
                                               .stationary = true,
                                               .episodes = 100};
     if (v->guarantee.model == TACIT_MODEL_JOINT) /* its noise must not be drawn again, either */

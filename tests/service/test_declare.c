@@ -78,8 +78,7 @@ static const struct {
 static void write_points(const server *s, const char *name, const char *kind, const char *d)
 {
     const tacit_setting settings[] = {{"contexts", "4", 0}, {"actions", "3", 0}, {"d", d, 0}};
-    const tacit_world_request request = {
-        .kind = kind, .settings = settings, .n_settings = d != NULL ? 3 : 2};
+    const tacit_world_request request = {.kind = kind, SETTINGS_OF(settings, d != NULL ? 3 : 2)};
     SCOPED(tacit_world) *world = NULL;
     tacit_error err = {0};
     assert_ok(tacit_world_create(&request, &world, &err));
@@ -217,8 +216,7 @@ TEST(features_that_sum_to_one_need_less_noise)
     const tacit_linear linear = {.dimension = 3, .bound = 1, .simplex = true};
     const tacit_setting batched = {"schedule", "batched", 0};
     const tacit_agent_request request = {.kind = "lsvi-ucb",
-                                         .settings = &batched,
-                                         .n_settings = 1,
+                                         SETTINGS_OF(&batched, 1),
                                          .guarantee = {.model = TACIT_MODEL_JOINT, .epsilon = 1},
                                          .n_actions = 2,
                                          .horizon = 2,

@@ -146,7 +146,7 @@ TEST(devices_report_episodes_of_any_length)
 /* The parts: in every order of calls the same episode, and what it says of its length. */
 TEST(an_end_may_be_told_in_any_order)
 {
-    const tacit__learner_config c = {.request = {.n_states = 5, .n_actions = 3, .horizon = 4}};
+    const tacit__learner_config c = {.request = {SPACE_OF(5, 3, 4)}};
     for (int order = 0; order < 2; order++) {
         double bytes[32] = {0};
         const char *field;

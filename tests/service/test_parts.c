@@ -147,8 +147,7 @@ TEST(who_is_not_learned_from_is_only_counted)
 
 TEST(episodes_grow_in_any_order)
 {
-    const tacit__learner_config c = {.request = {.n_states = 5, .n_actions = 3, .horizon = 3},
-                                     .per_user = 0};
+    const tacit__learner_config c = {.request = {SPACE_OF(5, 3, 3)}, .per_user = 0};
     static const int orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}};
     for (size_t o = 0; o < N_OF(orders); o++) {
         double bytes[32] = {0};

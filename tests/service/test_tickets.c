@@ -168,7 +168,7 @@ TEST(a_digest_knows_a_repetition_from_a_contradiction)
 {
     const uint8_t key[TACIT__SHORT_KEY] = {1}, name[TACIT__VAULT_KEY] = {2}, other[16] = {3};
     const tacit__digest_key k = {key, name}, elsewhere = {key, other};
-    const tacit__learner_config c = {.request = {.n_states = 9, .n_actions = 3, .horizon = 2}};
+    const tacit__learner_config c = {.request = {SPACE_OF(9, 3, 2)}};
     double bytes[16] = {0};
     const char *field;
     tacit__episode e = tacit__episode_view(&c, bytes);

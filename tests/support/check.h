@@ -16,6 +16,11 @@
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
+/* Fields that stand together in many requests: {.kind = "ucbvi", SPACE_OF(6, 2, 20), .episodes = 10}. */
+#define SPACE_OF(states, actions, steps)                                                           \
+    .n_states = (states), .n_actions = (actions), .horizon = (steps)
+#define SETTINGS_OF(list, n) .settings = (list), .n_settings = (n)
+
 /* A case, named as a sentence: TEST(name) { ... }. The cases of a program run in the order of the file; main() is in
  * support/main.c, unless the program has one of its own that calls test_run. */
 #define TEST(name) TEST_WITH(name, NULL, NULL)

@@ -73,17 +73,15 @@ static inline const tacit_linear *lsvi_linear(lsvi_form form)
 
 static inline tacit_status lsvi_try(const lsvi_setup *s, tacit_agent **out, tacit_error *err)
 {
-    const tacit_agent_request request = {.kind = "lsvi-ucb",
-                                         .settings = s->settings,
-                                         .n_settings = s->n_settings,
-                                         .guarantee = s->guarantee,
-                                         .calibration = s->calibration,
-                                         .sums = s->sums,
-                                         .n_states = LSVI_S,
-                                         .n_actions = LSVI_A,
-                                         .horizon = s->horizon > 0 ? s->horizon : LSVI_H,
-                                         .episodes = s->users,
-                                         .linear = lsvi_linear(s->form)};
+    const tacit_agent_request request = {
+        .kind = "lsvi-ucb",
+        SETTINGS_OF(s->settings, s->n_settings),
+        .guarantee = s->guarantee,
+        .calibration = s->calibration,
+        .sums = s->sums,
+        SPACE_OF(LSVI_S, LSVI_A, s->horizon > 0 ? s->horizon : LSVI_H),
+        .episodes = s->users,
+        .linear = lsvi_linear(s->form)};
     tacit_noise *noise;
     assert_ok(tacit_noise_create_simulated(s->seed, &noise));
     tacit_status status = tacit_agent_create(&request, noise, out, err);

@@ -10,7 +10,7 @@ static inline tacit_world *world_of(const char *kind, const tacit_setting *setti
 {
     tacit_world *world = NULL;
     tacit_error err = {.message = ""};
-    const tacit_world_request request = {.kind = kind, .settings = settings, .n_settings = n};
+    const tacit_world_request request = {.kind = kind, SETTINGS_OF(settings, n)};
     tacit_status status = tacit_world_create(&request, &world, &err);
     assert_string_equal(err.message, "");
     assert_ok(status);
@@ -24,7 +24,7 @@ static inline void refuse_world(const char *kind, const tacit_setting *settings,
     tacit_world *world = NULL;
     tacit_error err = {.message = ""};
     const tacit_world_request request = {
-        .kind = kind, .settings = settings, .n_settings = n, .file = "lake/test.yaml", .line = 2};
+        .kind = kind, SETTINGS_OF(settings, n), .file = "lake/test.yaml", .line = 2};
     tacit_status status = tacit_world_create(&request, &world, &err);
     assert_string_equal(err.message, message);
     assert_status(status, wanted);

@@ -26,9 +26,7 @@ static tacit_agent *tabular(uint64_t users, tacit_outside outside)
 {
     return agent_of(&(tacit_agent_request){.kind = "dp-ucbvi",
                                            .guarantee = {TACIT_MODEL_JOINT, 1, 1e-6},
-                                           .n_states = 2,
-                                           .n_actions = 2,
-                                           .horizon = STEPS,
+                                           SPACE_OF(2, 2, STEPS),
                                            .episodes = users,
                                            .outside = outside},
                     7);
@@ -241,10 +239,8 @@ TEST(a_ledger_tells_what_has_passed_and_what_it_cost)
     assert_within(all.epsilon.high, 0.99, 1);
     assert_true(tacit_ledger_is_simulated(ledger));
     tacit_agent_destroy(agent);
-    SCOPED(tacit_agent) *open = agent_of(
-        &(tacit_agent_request){
-            .kind = "ucbvi", .n_states = 2, .n_actions = 2, .horizon = 2, .episodes = 3},
-        1);
+    SCOPED(tacit_agent) *open =
+        agent_of(&(tacit_agent_request){.kind = "ucbvi", SPACE_OF(2, 2, 2), .episodes = 3}, 1);
     assert_null(tacit_agent_ledger(open));
 }
 

@@ -217,21 +217,19 @@ TEST(rewards_of_a_range_are_learned_as_their_place_in_it)
         assert_ok(small_agent_create(v, SMALL_STEPS, USERS + 1, &unit, NULL));
         const bool carried = small_carried(v);
         for (int known = 0; known < 3 && ranged == NULL; known++) {
-            const tacit_agent_request request = {.kind = v->kind,
-                                                 .settings = &v->setting,
-                                                 .n_settings = v->setting.key != NULL,
-                                                 .guarantee = v->guarantee,
-                                                 .n_states = carried ? 0 : SMALL_STATES,
-                                                 .n_actions = SMALL_ACTIONS,
-                                                 .horizon = small_horizon(v, SMALL_STEPS),
-                                                 .stationary = true,
-                                                 .episodes = USERS + 1,
-                                                 .bandit = v->bandit,
-                                                 .mixture = known == 1 ? &small_mixture : NULL,
-                                                 .linear = known == 2 ? &small_linear : NULL,
-                                                 .rewards = v->bandit == NULL ? dollars : NULL,
-                                                 .reward_low = low,
-                                                 .reward_high = high};
+            const tacit_agent_request request = {
+                .kind = v->kind,
+                SETTINGS_OF(&v->setting, v->setting.key != NULL),
+                .guarantee = v->guarantee,
+                SPACE_OF(carried ? 0 : SMALL_STATES, SMALL_ACTIONS, small_horizon(v, SMALL_STEPS)),
+                .stationary = true,
+                .episodes = USERS + 1,
+                .bandit = v->bandit,
+                .mixture = known == 1 ? &small_mixture : NULL,
+                .linear = known == 2 ? &small_linear : NULL,
+                .rewards = v->bandit == NULL ? dollars : NULL,
+                .reward_low = low,
+                .reward_high = high};
             tacit_status status = agent_try(&request, 1, &ranged, NULL);
             assert_true(status == TACIT_OK || status == TACIT_UNSUPPORTED);
         }
@@ -317,13 +315,8 @@ TEST(expected_rewards_lie_in_their_range_up_to_rounding)
     double rewards[] = {1 + 1e-12, -1e-12, 0.5, 1};
     tacit_agent *agent = NULL;
     tacit_error err = TACIT_ERROR_INIT;
-    const tacit_agent_request request = {.kind = "ucbvi",
-                                         .n_states = 2,
-                                         .n_actions = 2,
-                                         .horizon = 2,
-                                         .stationary = true,
-                                         .episodes = 5,
-                                         .rewards = rewards};
+    const tacit_agent_request request = {
+        .kind = "ucbvi", SPACE_OF(2, 2, 2), .stationary = true, .episodes = 5, .rewards = rewards};
     assert_ok(agent_try(&request, 1, &agent, NULL));
     tacit_agent_destroy(agent);
     rewards[2] = 1.5;
@@ -338,9 +331,7 @@ TEST(ranges_that_are_none_are_refused)
     for (size_t i = 0; i < N_OF(ranges); i++) {
         tacit_agent *agent = NULL;
         const tacit_agent_request request = {.kind = "ucbvi",
-                                             .n_states = 2,
-                                             .n_actions = 2,
-                                             .horizon = 2,
+                                             SPACE_OF(2, 2, 2),
                                              .episodes = 5,
                                              .reward_low = ranges[i][0],
                                              .reward_high = ranges[i][1]};
@@ -355,12 +346,8 @@ TEST(learners_are_not_drawn_to_an_end_that_they_cannot_explore)
     enum { H = 5, EPISODES = 3000 };
     static const char *const kinds[] = {"ucbvi", "private-ucb-po", "posterior-tabular", "lsvi-ucb"};
     for (size_t k = 0; k < N_OF(kinds); k++) {
-        SCOPED(tacit_agent) *agent = agent_of(&(tacit_agent_request){.kind = kinds[k],
-                                                                     .n_states = 2,
-                                                                     .n_actions = 2,
-                                                                     .horizon = H,
-                                                                     .episodes = EPISODES},
-                                              1);
+        SCOPED(tacit_agent) *agent = agent_of(
+            &(tacit_agent_request){.kind = kinds[k], SPACE_OF(2, 2, H), .episodes = EPISODES}, 1);
         double late = 0;
         uint64_t seed = 5;
         for (int user = 0; user < EPISODES; user++) {

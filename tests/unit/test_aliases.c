@@ -36,9 +36,7 @@ static tacit_agent_request request(const char *kind, tacit_guarantee guarantee)
 {
     return (tacit_agent_request){.kind = kind,
                                  .guarantee = guarantee,
-                                 .n_states = 2,
-                                 .n_actions = 2,
-                                 .horizon = 2,
+                                 SPACE_OF(2, 2, 2),
                                  .stationary = true,
                                  .episodes = USERS};
 }

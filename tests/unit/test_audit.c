@@ -21,9 +21,7 @@ static tacit_agent_request request_of(tacit_guarantee guarantee, tacit_calibrati
     return (tacit_agent_request){.kind = "dp-ucbvi",
                                  .guarantee = guarantee,
                                  .calibration = calibration,
-                                 .n_states = 2,
-                                 .n_actions = 1,
-                                 .horizon = 1,
+                                 SPACE_OF(2, 1, 1),
                                  .episodes = 4};
 }
 
@@ -178,7 +176,7 @@ TEST(progress_can_stop_it)
 TEST(users_are_within_the_domain_until_they_leave_it)
 {
     static const tacit__form forms[] = {
-        {.n_states = 3, .n_actions = 2, .horizon = 5, .vectors = 2},
+        {SPACE_OF(3, 2, 5), .vectors = 2},
         {.n_actions = 3, .horizon = 2, .features = 4, .vectors = 3, .bound = 2.5},
         {.n_actions = 2, .horizon = 1, .features = 3, .vectors = 1, .bound = 1, .simplex = true}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -229,9 +227,7 @@ static tacit_agent_request mixture_request(const char *kind, tacit_guarantee gua
 {
     return (tacit_agent_request){.kind = kind,
                                  .guarantee = guarantee,
-                                 .n_states = 3,
-                                 .n_actions = 2,
-                                 .horizon = 3,
+                                 SPACE_OF(3, 2, 3),
                                  .stationary = true,
                                  .episodes = 8,
                                  .mixture = &kernels,
@@ -284,9 +280,7 @@ TEST(features_are_attacked_and_keep_their_promise)
         const tacit_agent_request q = {
             .kind = kinds[i / 2],
             .guarantee = {i % 2 == 0 ? TACIT_MODEL_JOINT : TACIT_MODEL_LOCAL, 1, 1e-5},
-            .n_states = 3,
-            .n_actions = 2,
-            .horizon = 3,
+            SPACE_OF(3, 2, 3),
             .episodes = 16,
             .linear = &linear};
         SCOPED(tacit_audit) *a = audit(&q, 8000, 0);
@@ -299,12 +293,9 @@ TEST(unlikely_releases_make_lsvi_switch)
 {
     static const tacit_setting doubling = {.key = "schedule", .value = "doubling"};
     tacit_agent_request q = {.kind = "lsvi-ucb",
-                             .settings = &doubling,
-                             .n_settings = 1,
+                             SETTINGS_OF(&doubling, 1),
                              .guarantee = joint,
-                             .n_states = 3,
-                             .n_actions = 2,
-                             .horizon = 2,
+                             SPACE_OF(3, 2, 2),
                              .stationary = true,
                              .episodes = 16};
     SCOPED(tacit_audit) *a = audit(&q, 64, 0);
@@ -324,9 +315,7 @@ static tacit_audit *audit_kernel(const char *kind, tacit_guarantee guarantee, ui
         .dimension = 2, .context_dimension = 1, .bound = 2, .points = points, .kernel = "se(0.3)"};
     const tacit_agent_request q = {.kind = kind,
                                    .guarantee = guarantee,
-                                   .n_states = 4,
-                                   .n_actions = 3,
-                                   .horizon = 1,
+                                   SPACE_OF(4, 3, 1),
                                    .episodes = users,
                                    .bandit = &bandit};
     tacit_audit *a = audit(&q, trials, 0);

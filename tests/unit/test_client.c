@@ -71,12 +71,9 @@ static tacit_agent *open_server(void)
 {
     const tacit_setting settings[] = {{.key = "pooled", .value = "yes"}};
     const tacit_agent_request request = {.kind = "dp-ucbvi",
-                                         .settings = settings,
-                                         .n_settings = 1,
+                                         SETTINGS_OF(settings, 1),
                                          .guarantee = {TACIT_MODEL_LOCAL, 1, 0},
-                                         .n_states = 2,
-                                         .n_actions = 3,
-                                         .horizon = 2,
+                                         SPACE_OF(2, 3, 2),
                                          .stationary = true,
                                          .episodes = 50};
     tacit_agent *agent;

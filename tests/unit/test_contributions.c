@@ -142,15 +142,11 @@ static tacit__gram *open_gram(tacit_guarantee g)
                                       .centered = true,
                                       .parameter_norm = 1,
                                       .share = 0.3};
-    const tacit__gram_options o = {.n_states = S,
-                                   .n_actions = A,
-                                   .horizon = H,
-                                   .episodes = USERS + 1,
-                                   .guarantee = g,
-                                   .mechanism = tacit_sum_default_mechanism(g),
-                                   .failure = 1e-6,
-                                   .n_streams = 2,
-                                   .streams = {one, other}};
+    const tacit__gram_options o = {
+        SPACE_OF(S, A, H),      .episodes = USERS + 1,
+        .guarantee = g,         .mechanism = tacit_sum_default_mechanism(g),
+        .failure = 1e-6,        .n_streams = 2,
+        .streams = {one, other}};
     SCOPED(tacit_noise) *noise = noise_of_test();
     tacit__gram *c;
     assert_ok(tacit__gram_create(&o, noise, &c, NULL));

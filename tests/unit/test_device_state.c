@@ -241,9 +241,7 @@ static tacit_agent *open_agent(double delta, uint64_t visits)
 {
     const tacit_agent_request request = {.kind = "dp-ucbvi",
                                          .guarantee = {TACIT_MODEL_LOCAL, 1, delta},
-                                         .n_states = 2,
-                                         .n_actions = 3,
-                                         .horizon = 2,
+                                         SPACE_OF(2, 3, 2),
                                          .stationary = true,
                                          .episodes = 50,
                                          .visits = visits,

@@ -20,8 +20,7 @@ static tacit_agent *hire(tacit_guarantee g, uint64_t users, const char *explore,
     static const tacit_bandit bandit = {.dimension = D, .bound = 1};
     const tacit_setting setting = {.key = "explore", .value = explore};
     tacit_agent_request request = {.kind = "explore-commit-features",
-                                   .settings = &setting,
-                                   .n_settings = 1,
+                                   SETTINGS_OF(&setting, 1),
                                    .guarantee = g,
                                    .n_actions = ACTIONS,
                                    .horizon = 1,

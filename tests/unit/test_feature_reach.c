@@ -24,12 +24,8 @@ static int32_t table[PAIRS * D];
 
 static tacit__feature_scores scores_of(size_t horizon)
 {
-    return (tacit__feature_scores){.n_states = STATES,
-                                   .n_actions = ACTIONS,
-                                   .horizon = horizon,
-                                   .dimension = D,
-                                   .feature_bits = FEATURE_BITS,
-                                   .reward_bits = REWARD_BITS,
+    return (tacit__feature_scores){SPACE_OF(STATES, ACTIONS, horizon), .dimension = D,
+                                   .feature_bits = FEATURE_BITS, .reward_bits = REWARD_BITS,
                                    .features = table};
 }
 
@@ -202,13 +198,8 @@ TEST(large_tables_are_enclosed)
 {
     enum { S = 700, A = 6, N = S * A };
     SCOPED_FREE int32_t *rows = calloc((size_t)N * 2, sizeof *rows);
-    tacit__feature_scores f = {.n_states = S,
-                               .n_actions = A,
-                               .horizon = 3,
-                               .dimension = 2,
-                               .feature_bits = FEATURE_BITS,
-                               .reward_bits = REWARD_BITS,
-                               .features = rows};
+    tacit__feature_scores f = {SPACE_OF(S, A, 3), .dimension = 2, .feature_bits = FEATURE_BITS,
+                               .reward_bits = REWARD_BITS, .features = rows};
     for (size_t i = 0; i < N; i++)
         rows[2 * i + i % 2] = 1 << (FEATURE_BITS - 1);
     for (int negative = 0; negative < 2; negative++) {

@@ -29,9 +29,7 @@ static tacit_agent_request request(const char *kind, double epsilon, uint64_t us
 {
     return (tacit_agent_request){.kind = kind,
                                  .guarantee = {TACIT_MODEL_JOINT, epsilon, 1e-5},
-                                 .n_states = 4,
-                                 .n_actions = 3,
-                                 .horizon = 6,
+                                 SPACE_OF(4, 3, 6),
                                  .stationary = true,
                                  .episodes = users};
 }

@@ -41,9 +41,7 @@ static void fill_table(void)
 static tacit__gram *start_rare(uint64_t episodes, tacit_guarantee g, const double *parts,
                                bool centered, double growth)
 {
-    tacit__gram_options o = {.n_states = STATES,
-                             .n_actions = ACTIONS,
-                             .horizon = HORIZON,
+    tacit__gram_options o = {SPACE_OF(STATES, ACTIONS, HORIZON),
                              .episodes = episodes,
                              .guarantee = g,
                              .mechanism = tacit_sum_default_mechanism(g),

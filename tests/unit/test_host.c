@@ -30,9 +30,7 @@ static tacit_status create(const char *kind, tacit_model model, size_t n_states)
 {
     const tacit_agent_request request = {.kind = kind,
                                          .guarantee = {model, 1, 0.001},
-                                         .n_states = n_states,
-                                         .n_actions = 2,
-                                         .horizon = 3,
+                                         SPACE_OF(n_states, 2, 3),
                                          .stationary = true,
                                          .episodes = 50};
     SCOPED(tacit_agent) *agent = NULL;

@@ -91,9 +91,7 @@ static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
                                .guarantee = {TACIT_MODEL_LOCAL,
                                              epsilons[random_below(seed, N_OF(epsilons))],
                                              l->pure ? 0 : 1e-4},
-                               .n_states = l->steps || l->numbered ? S : 0,
-                               .n_actions = A,
-                               .horizon = l->steps ? H : 1,
+                               SPACE_OF(l->steps || l->numbered ? S : 0, A, l->steps ? H : 1),
                                .stationary = random_below(seed, 2) == 0,
                                .episodes = users[random_below(seed, N_OF(users))]};
     static tacit_setting setting;

@@ -142,11 +142,8 @@ TEST(what_does_not_fit_is_refused)
         for (int k = 0; k < 2; k++) {
             const tacit_world_facts *f = tacit_world_describe(worlds[w]);
             const tacit_agent_request request = {.kind = "lin-ucb",
-                                                 .settings = k ? &opposite : &shared,
-                                                 .n_settings = 1,
-                                                 .n_states = f->n_states,
-                                                 .n_actions = f->n_actions,
-                                                 .horizon = 1,
+                                                 SETTINGS_OF(k ? &opposite : &shared, 1),
+                                                 SPACE_OF(f->n_states, f->n_actions, 1),
                                                  .episodes = 10,
                                                  .bandit = f->bandit};
             SCOPED(tacit_agent) *agent = NULL;
@@ -154,8 +151,7 @@ TEST(what_does_not_fit_is_refused)
             assert_status(tacit_agent_create(&request, NULL, &agent, &err),
                           fits ? TACIT_OK : TACIT_UNSUPPORTED);
         }
-    const tacit_agent_request tabular = {
-        .kind = "lin-ucb", .n_states = 3, .n_actions = 2, .horizon = 1, .episodes = 10};
+    const tacit_agent_request tabular = {.kind = "lin-ucb", SPACE_OF(3, 2, 1), .episodes = 10};
     SCOPED(tacit_agent) *agent = NULL;
     assert_status(tacit_agent_create(&tabular, NULL, &agent, &err), TACIT_UNSUPPORTED);
     agent = hire(worlds[0], none, TACIT_CALIBRATION_TIGHT, NULL, 0, 10);

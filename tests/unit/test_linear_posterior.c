@@ -149,13 +149,8 @@ typedef struct plain {
 
 static tacit__walk walk_of(const plain *x)
 {
-    return (tacit__walk){.n_states = STATES,
-                         .n_actions = ACTIONS,
-                         .horizon = HORIZON,
-                         .steps = HORIZON,
-                         .tables = x->tables,
-                         .chances = &x->chances[0][0][0],
-                         .start = x->start};
+    return (tacit__walk){SPACE_OF(STATES, ACTIONS, HORIZON), .steps = HORIZON, .tables = x->tables,
+                         .chances = &x->chances[0][0][0], .start = x->start};
 }
 
 /* Precision and targets of one table: J R^-1 J and J R^-1 x for the columns x. */

@@ -88,11 +88,8 @@ TEST(every_episode_agrees_with_a_plain_reference)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const tacit_setting settings[] = {
             {"schedule", "every", 1}, {"bonus_scale", "0.02", 1}, {"center", cases[c].center, 1}};
-        const lsvi_setup s = {.form = cases[c].form,
-                              .guarantee = none,
-                              .users = 200,
-                              .settings = settings,
-                              .n_settings = 3};
+        const lsvi_setup s = {
+            .form = cases[c].form, .guarantee = none, .users = 200, SETTINGS_OF(settings, 3)};
         SCOPED(tacit_agent) *agent = lsvi_start(&s);
         r = (reference){.form = cases[c].form,
                         .d = cases[c].form == LSVI_ONE_HOT ? REF_D : LSVI_D,
@@ -148,8 +145,7 @@ TEST(an_archive_of_features_equals_counts_of_states)
         lsvi_setup counts = {.form = LSVI_SIMPLEX,
                              .guarantee = none,
                              .users = LONG,
-                             .settings = i == 0 ? doubling : batched,
-                             .n_settings = i == 0 ? 1 : 2};
+                             SETTINGS_OF(i == 0 ? doubling : batched, i == 0 ? 1 : 2)};
         lsvi_setup archive = counts;
         archive.form = LSVI_CARRIED;
         play_both(&counts, &archive);
@@ -163,8 +159,7 @@ TEST(float32_and_float64_give_the_same_policies)
     lsvi_setup a = {.form = LSVI_CARRIED,
                     .guarantee = {TACIT_MODEL_JOINT, 5, 1e-6},
                     .users = LONG,
-                    .settings = narrow,
-                    .n_settings = 1,
+                    SETTINGS_OF(narrow, 1),
                     .seed = 4};
     lsvi_setup b = a;
     b.settings = wide;
@@ -250,8 +245,7 @@ TEST(an_infinite_epsilon_is_the_learner_without_privacy)
             lsvi_setup a = {.form = (lsvi_form)form,
                             .guarantee = none,
                             .users = 300,
-                            .settings = schedules[i],
-                            .n_settings = n_settings[i]};
+                            SETTINGS_OF(schedules[i], n_settings[i])};
             lsvi_setup b = a;
             b.guarantee = (tacit_guarantee){TACIT_MODEL_JOINT, 1e10, 1e-6};
             SCOPED(tacit_agent) *x = lsvi_start(&a), *y = lsvi_start(&b);
@@ -297,8 +291,7 @@ TEST(batches_switch_exactly_at_their_boundaries)
         const lsvi_setup s = {.form = LSVI_SIMPLEX,
                               .guarantee = joint,
                               .users = cases[c].users,
-                              .settings = settings,
-                              .n_settings = 2,
+                              SETTINGS_OF(settings, 2),
                               .seed = 1};
         SCOPED(tacit_agent) *agent = lsvi_start(&s);
         uint64_t switches = 0;
@@ -325,8 +318,7 @@ TEST(the_cap_on_switches_is_never_exceeded)
         const lsvi_setup s = {.form = (lsvi_form)(seed % 4),
                               .guarantee = joint,
                               .users = 400,
-                              .settings = settings,
-                              .n_settings = 4,
+                              SETTINGS_OF(settings, 4),
                               .seed = seed};
         SCOPED(tacit_agent) *agent = lsvi_start(&s);
         lsvi_fill(users, 400, seed);
@@ -410,9 +402,7 @@ TEST(references_are_the_largest_determinants_so_far)
     const double one = 1, heights[] = {0, 1.5, 0.2, 1.9, 4.1, 3.9, 8.9, 9.3};
     const bool due[] = {false, true, false, false, true, false, false, true};
     tacit__lsvi_options o = {.space = {.form = TACIT__ONE_HOT,
-                                       .n_states = 1,
-                                       .n_actions = 1,
-                                       .horizon = 1,
+                                       SPACE_OF(1, 1, 1),
                                        .dimension = 1,
                                        .bound = 1,
                                        .feature_bits = 18},
@@ -447,8 +437,7 @@ static double real_epsilon(const char *schedule, size_t horizon, uint64_t K)
                           .guarantee = {TACIT_MODEL_JOINT, 1, 1e-5},
                           .calibration = TACIT_CALIBRATION_PUBLISHED,
                           .users = K,
-                          .settings = settings,
-                          .n_settings = 1,
+                          SETTINGS_OF(settings, 1),
                           .horizon = horizon};
     SCOPED(tacit_agent) *agent = lsvi_start(&s);
     tacit_composition real;

@@ -28,8 +28,7 @@ TEST(a_saved_learner_goes_on_as_if_nothing_had_happened)
                 const lsvi_setup s = {.form = (lsvi_form)form,
                                       .guarantee = private ? joint : none,
                                       .users = N,
-                                      .settings = schedules[i],
-                                      .n_settings = n_settings[i],
+                                      SETTINGS_OF(schedules[i], n_settings[i]),
                                       .seed = 6};
                 lsvi_setup other = s;
                 other.users = N + 1;
@@ -100,8 +99,7 @@ TEST(a_closed_learner_keeps_nothing_of_its_users)
                 const lsvi_setup s = {.form = (lsvi_form)form,
                                       .guarantee = private ? joint : none,
                                       .users = N,
-                                      .settings = settings[i],
-                                      .n_settings = i == 0 ? 1 : 2,
+                                      SETTINGS_OF(settings[i], i == 0 ? 1 : 2),
                                       .seed = 6};
                 double row[LSVI_D], count = MARKED;
                 lsvi_simplex_row(NULL, 3, 1, row);
@@ -161,58 +159,46 @@ TEST(what_does_not_exist_is_refused_with_a_reason)
     refuse(&(lsvi_setup){.guarantee = local, .users = 10}, TACIT_UNSUPPORTED,
            "leave local privacy");
     refuse(&(lsvi_setup){.guarantee = local_pure, .users = 10}, TACIT_UNSUPPORTED, "open");
-    refuse(&(lsvi_setup){.guarantee = pure, .users = 10, .settings = doubling, .n_settings = 1},
+    refuse(&(lsvi_setup){.guarantee = pure, .users = 10, SETTINGS_OF(doubling, 1)},
            TACIT_UNSUPPORTED, "delta > 0");
-    refuse(&(lsvi_setup){.guarantee = none,
-                         .form = LSVI_SIGNED,
-                         .users = 10,
-                         .settings = center,
-                         .n_settings = 1},
-           TACIT_UNSUPPORTED, "sum to 1");
+    refuse(
+        &(lsvi_setup){.guarantee = none, .form = LSVI_SIGNED, .users = 10, SETTINGS_OF(center, 1)},
+        TACIT_UNSUPPORTED, "sum to 1");
     refuse(&(lsvi_setup){.guarantee = joint,
                          .calibration = TACIT_CALIBRATION_PUBLISHED,
                          .users = 10,
-                         .settings = center,
-                         .n_settings = 1},
+                         SETTINGS_OF(center, 1)},
            TACIT_UNSUPPORTED, "do not center");
-    refuse(&(lsvi_setup){.guarantee = none, .users = 10, .settings = factor, .n_settings = 1},
+    refuse(&(lsvi_setup){.guarantee = none, .users = 10, SETTINGS_OF(factor, 1)},
            TACIT_BAD_ARGUMENT, "more than 1");
-    refuse(&(lsvi_setup){.guarantee = none, .users = 10, .settings = word, .n_settings = 1},
-           TACIT_BAD_ARGUMENT, "every, batched, doubling");
-    refuse(&(lsvi_setup){.guarantee = joint, .users = 10, .settings = direct, .n_settings = 2},
+    refuse(&(lsvi_setup){.guarantee = none, .users = 10, SETTINGS_OF(word, 1)}, TACIT_BAD_ARGUMENT,
+           "every, batched, doubling");
+    refuse(&(lsvi_setup){.guarantee = joint, .users = 10, SETTINGS_OF(direct, 2)},
            TACIT_UNSUPPORTED, "all the time");
     refuse(&(lsvi_setup){.guarantee = joint,
                          .calibration = TACIT_CALIBRATION_PUBLISHED,
                          .users = 10,
-                         .settings = growth,
-                         .n_settings = 1},
+                         SETTINGS_OF(growth, 1)},
            TACIT_UNSUPPORTED, "schedule growth needs calibration tight");
     refuse(&(lsvi_setup){.guarantee = joint,
                          .calibration = TACIT_CALIBRATION_PUBLISHED,
                          .users = 10,
-                         .settings = span,
-                         .n_settings = 1},
+                         SETTINGS_OF(span, 1)},
            TACIT_UNSUPPORTED, "use the whole range");
-    refuse(&(lsvi_setup){.guarantee = none,
-                         .form = LSVI_CARRIED,
-                         .users = 10,
-                         .settings = span,
-                         .n_settings = 1},
-           TACIT_UNSUPPORTED, "numbered states");
+    refuse(
+        &(lsvi_setup){.guarantee = none, .form = LSVI_CARRIED, .users = 10, SETTINGS_OF(span, 1)},
+        TACIT_UNSUPPORTED, "numbered states");
     refuse(&(lsvi_setup){.guarantee = pure,
                          .calibration = TACIT_CALIBRATION_PUBLISHED,
                          .users = 10,
-                         .settings = batched,
-                         .n_settings = 1},
+                         SETTINGS_OF(batched, 1)},
            TACIT_UNSUPPORTED, "print no constants");
     refuse(&(lsvi_setup){.guarantee = joint, .calibration = TACIT_CALIBRATION_FIGURE, .users = 10},
            TACIT_UNSUPPORTED, "tight and published");
-    refuse(&(lsvi_setup){.guarantee = none,
-                         .form = LSVI_CARRIED,
-                         .users = 100000,
-                         .settings = small,
-                         .n_settings = 1},
-           TACIT_TOO_LARGE, "archive_mb allows 1");
+    refuse(
+        &(lsvi_setup){
+            .guarantee = none, .form = LSVI_CARRIED, .users = 100000, SETTINGS_OF(small, 1)},
+        TACIT_TOO_LARGE, "archive_mb allows 1");
 }
 
 TEST(users_that_do_not_fit_are_refused_and_change_nothing)
@@ -287,8 +273,7 @@ TEST(every_failed_allocation_is_told_and_nothing_leaks)
             const lsvi_setup s = {.form = (lsvi_form)form,
                                   .guarantee = joint,
                                   .users = 8,
-                                  .settings = schedules[i],
-                                  .n_settings = n_settings[i],
+                                  SETTINGS_OF(schedules[i], n_settings[i]),
                                   .seed = 2};
             bool failed = true;
             for (uint64_t n = 2; failed; n++) { /* the first is the source of noise */

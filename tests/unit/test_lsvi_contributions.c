@@ -18,9 +18,7 @@ static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, 
 {
     const size_t d = form == TACIT__ONE_HOT ? S * A : 3;
     tacit__lsvi_scheme_options wish = {.space = {.form = form,
-                                                 .n_states = form == TACIT__CARRIED ? 0 : S,
-                                                 .n_actions = A,
-                                                 .horizon = H,
+                                                 SPACE_OF(form == TACIT__CARRIED ? 0 : S, A, H),
                                                  .dimension = d,
                                                  .bound = 1,
                                                  .simplex = form == TACIT__ONE_HOT,

@@ -12,14 +12,11 @@ static tacit_agent_request request_of(const tacit_setting *settings, size_t n, u
                                       uint64_t visits, uint64_t apart)
 {
     return (tacit_agent_request){.kind = "lsvi-ucb",
-                                 .settings = settings,
-                                 .n_settings = n,
+                                 SETTINGS_OF(settings, n),
                                  .guarantee = joint,
                                  .visits = visits,
                                  .apart = apart,
-                                 .n_states = LSVI_S,
-                                 .n_actions = LSVI_A,
-                                 .horizon = LSVI_H,
+                                 SPACE_OF(LSVI_S, LSVI_A, LSVI_H),
                                  .episodes = users,
                                  .linear = lsvi_linear(LSVI_SIMPLEX)};
 }

@@ -101,9 +101,7 @@ TEST(a_table_is_searched_pair_by_pair)
     double table[ROWS * D], one = ldexp(1, BITS);
     draw w = {.seed = 5};
     tacit__linear_space sp = {.form = TACIT__TABLE,
-                              .n_states = ROWS / 2,
-                              .n_actions = 2,
-                              .horizon = 3,
+                              SPACE_OF(ROWS / 2, 2, 3),
                               .dimension = D,
                               .bound = 1,
                               .feature_bits = BITS,

@@ -244,13 +244,8 @@ static mixed mix_plainly(const plain *x)
 
 static tacit__walk walk_of(const plain *x, const double *chances)
 {
-    return (tacit__walk){.n_states = STATES,
-                         .n_actions = ACTIONS,
-                         .horizon = HORIZON,
-                         .steps = STEPS,
-                         .tables = x->tables,
-                         .chances = chances,
-                         .start = x->start};
+    return (tacit__walk){SPACE_OF(STATES, ACTIONS, HORIZON), .steps = STEPS, .tables = x->tables,
+                         .chances = chances, .start = x->start};
 }
 
 /* What step h of a batch says: J B, the sum without J 1/d, and R. */

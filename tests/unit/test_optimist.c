@@ -39,9 +39,7 @@ static bench open_bench(const char *world, tacit__optimist_form form, bool soft,
     tacit_error err;
     assert_ok(tacit_noise_create_simulated(7, &noise));
     assert_ok(tacit_walk_create(b.world, noise, &b.walk, &err));
-    tacit__optimist_options o = {.n_states = f->n_states,
-                                 .n_actions = f->n_actions,
-                                 .horizon = f->horizon,
+    tacit__optimist_options o = {SPACE_OF(f->n_states, f->n_actions, f->horizon),
                                  .form = form,
                                  .mixture = f->mixture,
                                  .rewards = f->rewards,
@@ -57,9 +55,7 @@ static bench open_bench(const char *world, tacit__optimist_form form, bool soft,
                                        .failure = 0.05,
                                        .bonus_scale = 1,
                                        .shift_scale = 1};
-    tacit__gram_options c = {.n_states = f->n_states,
-                             .n_actions = f->n_actions,
-                             .horizon = f->horizon,
+    tacit__gram_options c = {SPACE_OF(f->n_states, f->n_actions, f->horizon),
                              .episodes = episodes,
                              .guarantee = g,
                              .mechanism = tacit_sum_default_mechanism(g),
@@ -269,14 +265,9 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
         for (int centered = 0; centered < 2; centered++) {
             tacit__optimist *dense, *blocks;
             tacit_error err;
-            tacit__optimist_options o = {.n_states = S,
-                                         .n_actions = A,
-                                         .horizon = H,
-                                         .form = (tacit__optimist_form)form,
-                                         .mixture = &mixture,
-                                         .rewards = rewards,
-                                         .stationary = true,
-                                         .centered = centered};
+            tacit__optimist_options o = {SPACE_OF(S, A, H),   .form = (tacit__optimist_form)form,
+                                         .mixture = &mixture, .rewards = rewards,
+                                         .stationary = true,  .centered = centered};
             assert_ok(tacit__optimist_create(&o, &dense, &err));
             o.mixture = NULL;
             assert_ok(tacit__optimist_create(&o, &blocks, &err));
@@ -284,12 +275,8 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
             tacit__gram *curators[2];
             for (int i = 0; i < 2; i++) {
                 size_t n = tacit__optimist_streams(planners[i]);
-                tacit__gram_options c = {.n_states = S,
-                                         .n_actions = A,
-                                         .horizon = H,
-                                         .episodes = 300,
-                                         .mechanism = TACIT_SUM_EXACT,
-                                         .n_streams = n};
+                tacit__gram_options c = {SPACE_OF(S, A, H), .episodes = 300,
+                                         .mechanism = TACIT_SUM_EXACT, .n_streams = n};
                 for (size_t j = 0; j < n; j++)
                     c.streams[j] =
                         (tacit__gram_stream){.name = j == 0 ? "first" : "second",

@@ -45,9 +45,7 @@ static tacit_status make(const tacit_value *values, tacit_process *out, tacit_er
     corridor_world *c = malloc(sizeof *c);
     assert_non_null(c);
     *c = (corridor_world){(uint32_t)values[0].integer, values[1].flag};
-    *out = (tacit_process){.n_states = c->length,
-                           .n_actions = 2,
-                           .horizon = 4,
+    *out = (tacit_process){SPACE_OF(c->length, 2, 4),
                            .stationary = true,
                            .reward_low = -1,
                            .reward_high = 2,
@@ -63,7 +61,7 @@ static tacit_status create_world(const char *length, const char *broken, tacit_w
 {
     const tacit_setting settings[] = {{"length", length, 4}, {"broken", broken, 5}};
     const tacit_world_request request = {
-        .kind = "corridor", .settings = settings, .n_settings = 2, .file = "f", .line = 3};
+        .kind = "corridor", SETTINGS_OF(settings, 2), .file = "f", .line = 3};
     return tacit_world_create(&request, out, err);
 }
 

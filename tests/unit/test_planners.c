@@ -146,13 +146,8 @@ static tacit__optimist *make_optimist(const mixture_parts *parts, tacit__radius_
     static double rewards[ROWS];
     for (size_t i = 0; i < ROWS; i++)
         rewards[i] = (double)(i % 5) / 5;
-    const tacit__optimist_options o = {.n_states = S,
-                                       .n_actions = A,
-                                       .horizon = H,
-                                       .form = parts->form,
-                                       .rewards = rewards,
-                                       .soft = parts->soft,
-                                       .step_size = 0.5};
+    const tacit__optimist_options o = {SPACE_OF(S, A, H), .form = parts->form, .rewards = rewards,
+                                       .soft = parts->soft, .step_size = 0.5};
     tacit__optimist *planner;
     assert_ok(tacit__optimist_create(&o, &planner, NULL));
     *radius = (tacit__radius_options){
@@ -226,9 +221,7 @@ TEST(lsvi_plans_from_gram_matrices_and_responses_made_by_hand)
 {
     static const double range[H] = {3, 2, 1};
     const tacit__lsvi_options o = {.space = {.form = TACIT__ONE_HOT,
-                                             .n_states = S,
-                                             .n_actions = A,
-                                             .horizon = H,
+                                             SPACE_OF(S, A, H),
                                              .dimension = PAIRS,
                                              .bound = 1,
                                              .feature_bits = 18},

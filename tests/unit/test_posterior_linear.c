@@ -131,8 +131,7 @@ static size_t arrive(tacit_guarantee guarantee, const tacit_setting *setting, ui
     static const tacit_linear linear = {
         .dimension = 7, .bound = 1, .simplex = true, .row = chain_row};
     const tacit_agent_request q = {.kind = "posterior-linear",
-                                   .settings = setting,
-                                   .n_settings = setting != NULL,
+                                   SETTINGS_OF(setting, setting != NULL),
                                    .guarantee = guarantee,
                                    .linear = &linear};
     return chain_arrivals(&chain, q, seed);
@@ -194,9 +193,7 @@ TEST(sizes_that_fit_into_no_memory_are_refused_at_once)
     const tacit_linear linear = {.dimension = 2, .bound = 1, .simplex = true, .row = plain_row};
     const tacit_agent_request q = {.kind = "posterior-linear",
                                    .guarantee = joint,
-                                   .n_states = 2000000,
-                                   .n_actions = 2,
-                                   .horizon = 3,
+                                   SPACE_OF(2000000, 2, 3),
                                    .episodes = 100,
                                    .linear = &linear};
     tacit_agent *agent = NULL;
@@ -211,9 +208,7 @@ TEST(one_step_is_enough)
     const tacit_linear linear = {.dimension = 2, .bound = 1, .simplex = true, .row = plain_row};
     const tacit_agent_request q = {.kind = "posterior-linear",
                                    .guarantee = joint,
-                                   .n_states = 3,
-                                   .n_actions = 2,
-                                   .horizon = 1,
+                                   SPACE_OF(3, 2, 1),
                                    .episodes = 3000,
                                    .linear = &linear};
     SCOPED(tacit_agent) *agent = agent_of(&q, 2);

@@ -240,8 +240,7 @@ static size_t arrive(tacit_guarantee guarantee, const char *boldness, uint64_t s
     static double rewards[CHAIN_STEPS][PLACES][CHAIN_ACTIONS];
     const tacit_setting setting = {.key = "boldness", .value = boldness};
     const tacit_agent_request q = {.kind = "posterior-mixture",
-                                   .settings = &setting,
-                                   .n_settings = 1,
+                                   SETTINGS_OF(&setting, 1),
                                    .guarantee = guarantee,
                                    .mixture = &chain_mixture,
                                    .rewards = &rewards[0][0][0]};

@@ -84,8 +84,7 @@ TEST(where_there_is_no_room_there_are_contexts)
 TEST(unknown_families_are_refused)
 {
     static const tacit_setting setting = {.key = "family", .value = "river"};
-    const tacit_world_request request = {
-        .kind = "reference", .settings = &setting, .n_settings = 1};
+    const tacit_world_request request = {.kind = "reference", SETTINGS_OF(&setting, 1)};
     tacit_world *world = NULL;
     tacit_error err = {0};
     assert_status(tacit_world_create(&request, &world, &err), TACIT_BAD_ARGUMENT);

@@ -205,12 +205,7 @@ static tacit_status make(const tacit_value *values, tacit_process *out, tacit_er
 {
     (void)values;
     (void)err;
-    *out = (tacit_process){.n_states = 1,
-                           .n_actions = 2,
-                           .horizon = 3,
-                           .stationary = true,
-                           .reward_high = 1,
-                           .row_max = 1,
+    *out = (tacit_process){SPACE_OF(1, 2, 3), .stationary = true, .reward_high = 1, .row_max = 1,
                            .row = row};
     return TACIT_OK;
 }

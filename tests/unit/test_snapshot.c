@@ -97,8 +97,7 @@ TEST(a_snapshot_stays_as_the_agent_was)
 
 TEST(a_family_without_one_says_so)
 {
-    const tacit_agent_request request = {
-        .kind = "ucbvi", .n_states = 2, .n_actions = 2, .horizon = 2, .episodes = 10};
+    const tacit_agent_request request = {.kind = "ucbvi", SPACE_OF(2, 2, 2), .episodes = 10};
     tacit_agent *agent, *snapshot = NULL;
     assert_ok(tacit_agent_create(&request, NULL, &agent, NULL));
     assert_status(tacit__agent_snapshot(agent, &snapshot, NULL), TACIT_UNSUPPORTED);

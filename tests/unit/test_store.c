@@ -91,14 +91,8 @@ TEST_WITH(what_was_committed_is_found_again_bit_for_bit, make_box, clear_box)
                                  .late_regret = 5e-324,
                                  .seconds = 1e300,
                                  .switches = 7};
-    const tacit_world_facts facts = {.n_states = 4,
-                                     .n_actions = 2,
-                                     .horizon = 6,
-                                     .stationary = true,
-                                     .reward_low = -1,
-                                     .reward_high = 1.0 / 3,
-                                     .optimal_value = 0.7,
-                                     .people = 11,
+    const tacit_world_facts facts = {SPACE_OF(4, 2, 6),      .stationary = true,   .reward_low = -1,
+                                     .reward_high = 1.0 / 3, .optimal_value = 0.7, .people = 11,
                                      .remark = "mind this"};
     assert_ok(tacit__store_begin(store, &err));
     assert_ok(tacit__store_write_points(store, 3, 2, at, regrets, &err));

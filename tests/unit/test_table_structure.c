@@ -32,7 +32,7 @@ static tacit_status make(const char *kind, const tacit_setting *settings, size_t
                          tacit_world **out, tacit_error *err)
 {
     const tacit_world_request request = {
-        .kind = kind, .settings = settings, .n_settings = n, .file = "f.yaml", .line = 1};
+        .kind = kind, SETTINGS_OF(settings, n), .file = "f.yaml", .line = 1};
     return tacit_world_create(&request, out, err);
 }
 

@@ -283,12 +283,8 @@ TEST(large_spaces_are_counted_sparsely)
     tacit_agent *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
     assert_true(regret(&a, agent, EPISODES, &first, &last) > 0);
     tacit_agent_destroy(agent);
-    tacit_agent_request request = {.kind = "private-ucb-po",
-                                   .n_states = 1500,
-                                   .n_actions = 2,
-                                   .horizon = 5,
-                                   .stationary = true,
-                                   .episodes = 10};
+    tacit_agent_request request = {
+        .kind = "private-ucb-po", SPACE_OF(1500, 2, 5), .stationary = true, .episodes = 10};
     tacit_error err;
     assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_TOO_LARGE);
 }
@@ -313,9 +309,7 @@ TEST(what_a_kind_does_not_have_is_refused)
 {
     tacit_agent_request request = {.kind = "ucbvi",
                                    .guarantee = {TACIT_MODEL_JOINT, 1, 0},
-                                   .n_states = 6,
-                                   .n_actions = 2,
-                                   .horizon = 20,
+                                   SPACE_OF(6, 2, 20),
                                    .stationary = true,
                                    .episodes = 10};
     tacit_agent *agent = NULL;
@@ -418,13 +412,10 @@ TEST(what_can_be_left_out_is_left_out_where_that_is_sound)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tacit_setting setting = {.key = cases[i].key, .value = cases[i].value, .line = 5};
         tacit_agent_request request = {.kind = cases[i].kind,
-                                       .settings = &setting,
-                                       .n_settings = cases[i].key != NULL,
+                                       SETTINGS_OF(&setting, cases[i].key != NULL),
                                        .guarantee = {TACIT_MODEL_LOCAL, 1, 0},
                                        .calibration = cases[i].calibration,
-                                       .n_states = 6,
-                                       .n_actions = 2,
-                                       .horizon = 20,
+                                       SPACE_OF(6, 2, 20),
                                        .stationary = cases[i].stationary,
                                        .episodes = 100,
                                        .file = "some.yaml"};
@@ -470,9 +461,7 @@ TEST(published_constants_give_what_the_errata_say)
         tacit_agent_request request = {.kind = cases[i].kind,
                                        .guarantee = {cases[i].model, 1, 0},
                                        .calibration = cases[i].calibration,
-                                       .n_states = 6,
-                                       .n_actions = 2,
-                                       .horizon = 20,
+                                       SPACE_OF(6, 2, 20),
                                        .stationary = pooled,
                                        .episodes = 50000};
         SCOPED(tacit_agent) *agent = agent_of(&request, 1);

@@ -69,16 +69,10 @@ static tacit__mdp *build(dense *d)
 {
     tacit__mdp *mdp = NULL;
     tacit_error err = {.message = ""};
-    const tacit__mdp_spec spec = {.n_states = d->S,
-                                  .n_actions = d->A,
-                                  .horizon = d->H,
-                                  .stationary = d->layers == 1,
-                                  .reward_high = 1,
-                                  .row_max = d->S,
-                                  .row = dense_row,
-                                  .context = d,
-                                  .initial = d->initial,
-                                  .n_initial = d->S};
+    const tacit__mdp_spec spec = {SPACE_OF(d->S, d->A, d->H), .stationary = d->layers == 1,
+                                  .reward_high = 1,           .row_max = d->S,
+                                  .row = dense_row,           .context = d,
+                                  .initial = d->initial,      .n_initial = d->S};
     tacit_status status = tacit__mdp_create(&spec, &mdp, &err);
     assert_string_equal(err.message, "");
     assert_ok(status);
@@ -198,14 +192,8 @@ static size_t give_row(void *context, size_t layer, uint32_t s, uint32_t a, taci
 
 static tacit_status try_row(one_row *r, double low, double high, tacit__mdp **out, tacit_error *err)
 {
-    const tacit__mdp_spec spec = {.n_states = 2,
-                                  .n_actions = 1,
-                                  .horizon = 3,
-                                  .stationary = true,
-                                  .reward_low = low,
-                                  .reward_high = high,
-                                  .row_max = 4,
-                                  .row = give_row,
+    const tacit__mdp_spec spec = {SPACE_OF(2, 1, 3),   .stationary = true, .reward_low = low,
+                                  .reward_high = high, .row_max = 4,       .row = give_row,
                                   .context = r};
     return tacit__mdp_create(&spec, out, err);
 }
@@ -277,13 +265,8 @@ static size_t chain_row(void *context, size_t layer, uint32_t s, uint32_t a, tac
 TEST(states_beyond_the_horizon_are_reported_unreachable)
 {
     for (int stationary = 0; stationary < 2; stationary++) {
-        const tacit__mdp_spec spec = {.n_states = 10,
-                                      .n_actions = 1,
-                                      .horizon = 4,
-                                      .stationary = stationary != 0,
-                                      .reward_high = 1,
-                                      .row_max = 1,
-                                      .row = chain_row};
+        const tacit__mdp_spec spec = {SPACE_OF(10, 1, 4), .stationary = stationary != 0,
+                                      .reward_high = 1, .row_max = 1, .row = chain_row};
         SCOPED(tacit__mdp) *mdp = NULL;
         assert_ok(tacit__mdp_create(&spec, &mdp, NULL));
         assert_int_equal(mdp->n_unreachable, 5); /* 0 .. 4 are met, 4 after the last step */
@@ -295,11 +278,7 @@ TEST(worlds_that_no_memory_holds_are_refused_before_asking_for_it)
 {
     tacit_error err;
     tacit__mdp *mdp = NULL;
-    tacit__mdp_spec spec = {.n_states = 1000000,
-                            .n_actions = 1000,
-                            .horizon = 10,
-                            .reward_high = 1,
-                            .row_max = 1,
+    tacit__mdp_spec spec = {SPACE_OF(1000000, 1000, 10), .reward_high = 1, .row_max = 1,
                             .row = chain_row};
     assert_status(tacit__mdp_create(&spec, &mdp, &err), TACIT_TOO_LARGE);
     spec.n_states = SIZE_MAX;
@@ -315,14 +294,8 @@ TEST(every_failed_allocation_leaves_nothing_behind)
     uint64_t n = 0;
     for (bool failed = true; failed;) {
         SCOPED(tacit__mdp) *mdp = NULL;
-        const tacit__mdp_spec spec = {.n_states = d.S,
-                                      .n_actions = d.A,
-                                      .horizon = d.H,
-                                      .stationary = true,
-                                      .reward_high = 1,
-                                      .row_max = d.S,
-                                      .row = dense_row,
-                                      .context = &d};
+        const tacit__mdp_spec spec = {SPACE_OF(d.S, d.A, d.H), .stationary = true, .reward_high = 1,
+                                      .row_max = d.S,          .row = dense_row,   .context = &d};
         tacit__alloc_fail_at(++n);
         tacit_status status = tacit__mdp_create(&spec, &mdp, NULL);
         failed = tacit__alloc_has_failed();
