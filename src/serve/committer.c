@@ -91,6 +91,9 @@ static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, 
     status = tacit__vault_finish_transaction(c->vault, status, err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &c->commits : &c->failures, 1,
                               memory_order_release);
+    c->unsettled = true;
+    if (status == TACIT_FENCED) /* the store is well, and somebody else may write */
+        return status;
     bool failing = status != TACIT_OK;
     if (!failing)
         atomic_store_explicit(&c->committed, (int64_t)tacit__now_seconds(), memory_order_relaxed);
@@ -98,7 +101,6 @@ static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, 
     if (failing != failed &&
         c->calls.log != NULL) /* the store's own words, which know nothing of users */
         c->calls.log(c->calls.context, failing ? err->message : "the store can be written again");
-    c->unsettled = true;
     return status;
 }
 

@@ -75,12 +75,14 @@ static void count_all(tacit_service *s)
         atomic_store(&s->has_answers, true);
 }
 
-/* Tries to get or to keep the leases; without the database there are none. */
+/* Tries to get or to keep the leases; without the database there are none. A learner that failed here leaves
+ * its lease to others. */
 static void step_leases(tacit_service *s, bool reachable)
 {
     struct tacit__keeper *k = s->keeper;
-    const bool wanted = reachable && tacit__vault_standing(s->vault) == TACIT__STANDING_FINE;
+    const bool fine = reachable && tacit__vault_standing(s->vault) == TACIT__STANDING_FINE;
     for (size_t i = 0; i < s->config.n_learners; i++) {
+        const bool wanted = fine && !tacit__learner_figures_of(s->learners[i]).failed;
         bool held = false;
         tacit_status status = reachable
                                   ? tacit__vault_lease(k->vault, tacit__learner_id(s->learners[i]),

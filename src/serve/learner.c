@@ -123,6 +123,26 @@ tacit_status tacit__learner_next(tacit__learner *l, bool *found, tacit_error *er
                                                      : TACIT_OK;
 }
 
+typedef struct checking {
+    tacit__job job;
+    const tacit__learner *learner;
+} checking;
+
+static tacit_status apply_checking(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    return tacit__vault_check_lease(vault, &((const checking *)job)->learner->row, err);
+}
+
+/* Another process may have the lease by now, and have removed the users that it took, before this one hears of it.
+ * Otherwise the store is damaged. */
+static tacit_status explain_gap(const tacit__learner *l, tacit_error *err)
+{
+    checking c = {.job = {.apply = apply_checking}, .learner = l};
+    tacit_status status = tacit__committer_wait(l->committer, &c.job);
+    return status == TACIT_OK ? tacit__fail(err, TACIT_CORRUPT, "a user is missing from the store")
+                              : tacit__fail(err, status, "the lease could not be confirmed");
+}
+
 /* Takes some inputs; *n is how many. */
 static tacit_status learn_batch(tacit__learner *l, size_t *n, tacit_error *err)
 {
@@ -134,7 +154,7 @@ static tacit_status learn_batch(tacit__learner *l, size_t *n, tacit_error *err)
         bool found = false;
         status = tacit__learner_next(l, &found, err);
         if (status == TACIT_OK && l->has_gap)
-            status = tacit__fail(err, TACIT_CORRUPT, "a user is missing from the store");
+            status = explain_gap(l, err);
         if (status != TACIT_OK || !found)
             break;
         l->news = true;
@@ -342,6 +362,7 @@ static void *learn(void *context)
         if (status != TACIT_OK) { /* e.g. no memory: it decides, but learns no more */
             pthread_mutex_lock(&l->lock);
             l->figures.failed = true;
+            l->figures.leads = false;
             pthread_mutex_unlock(&l->lock);
             log_failed(l, status);
             return NULL;

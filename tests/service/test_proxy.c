@@ -126,8 +126,8 @@ TEST(a_commit_that_is_cut_is_done_once_or_not_at_all)
         assert_true(atomic_load(&one->sprung) > before);
         await_users(&p, 3);
         if (i % 4 == 3) {
-            proxy_reset(&p.proxies[0]);
-            proxy_reset(&p.proxies[1]);
+            proxy_reset(&p.proxies[0], PROXY_EVERYBODY);
+            proxy_reset(&p.proxies[1], PROXY_EVERYBODY);
         }
     }
     close_all(&p);
@@ -163,7 +163,7 @@ TEST(half_open_connections_are_noticed)
     await_users(&p, 20);
     /* the server's side is gone, and nobody says so */
     size_t leader = await_leader(&p);
-    proxy_leave_half_open(&p.proxies[leader]);
+    proxy_leave_half_open(&p.proxies[leader], PROXY_EVERYBODY);
     await_takeover(&p, leader, "half open");
     assert_follows(&p, leader);
     /* the database did what it was told, and the answer never comes */
@@ -180,5 +180,25 @@ TEST(half_open_connections_are_noticed)
     assert_answers_without_database(&p.ends[leader]);
     atomic_store(&p.proxies[leader].mute_after, false);
     assert_follows(&p, leader);
+    close_all(&p);
+}
+
+/* The session that has the lease is gone, and nobody says so. Until the deposed learner hears of it, it reads on;
+ * its successor has removed the users whom it looks for. */
+TEST(a_deposed_learner_does_not_take_the_store_for_damaged)
+{
+    place p;
+    open_all(&p);
+    await_users(&p, 20);
+    for (size_t round = 0; round < 3; round++) {
+        const size_t leader = await_leader(&p);
+        proxy_leave_half_open(&p.proxies[leader], PROXY_READER);
+        proxy_leave_half_open(&p.proxies[leader], PROXY_LISTENER);
+        await_takeover(&p, leader, "listener half open");
+        await_users(&p, 50);
+        proxy_reset(&p.proxies[leader], PROXY_READER);
+        await_users(&p, 50);
+        assert_follows(&p, leader);
+    }
     close_all(&p);
 }

@@ -26,6 +26,7 @@ typedef struct proxy_link {
     bool swallow; /* the answer to a commit is not passed on; then `after` */
     proxy_trap after;
     bool logged_in;
+    atomic_bool is[PROXY_EVERYBODY];
     pthread_t thread;
     struct proxy_link *next;
 } proxy_link;
@@ -115,6 +116,16 @@ static bool lose(proxy_link *l)
     return true;
 }
 
+/* By the statements that it sends. */
+static void recognize(proxy_link *l, const char *bytes, size_t size)
+{
+    static const char *const words[] = {
+        [PROXY_LISTENER] = "LISTEN tacit", [PROXY_READER] = "SELECT number, data FROM input"};
+    for (size_t i = 0; i < PROXY_EVERYBODY; i++)
+        if (memmem(bytes, size, words[i], strlen(words[i])) != NULL)
+            atomic_store(&l->is[i], true);
+}
+
 /* Some bytes of one side to the other. False: the end. */
 static bool move(proxy_link *l, bool to_server, char *room)
 {
@@ -123,8 +134,10 @@ static bool move(proxy_link *l, bool to_server, char *room)
         return false;
     if (!await_thaw(l))
         return false;
-    if (to_server)
+    if (to_server) {
+        recognize(l, room, (size_t)n);
         return spring(l, room, (size_t)n) || pass_on(l->server, room, (size_t)n);
+    }
     /* the server is ready for queries: the last bytes are Z, a length of 5, and the state */
     l->logged_in = l->logged_in || (n >= 6 && room[n - 6] == 'Z' && room[n - 1] == 'I');
     return lose(l) || pass_on(l->client, room, (size_t)n);
@@ -244,21 +257,22 @@ void proxy_uri(const proxy *p, const char *database, char *out, size_t size)
                    database);
 }
 
-static void give_order(proxy *p, order what)
+static void give_order(proxy *p, proxy_who who, order what)
 {
     pthread_mutex_lock(&p->lock);
     for (proxy_link *l = p->links; l != NULL; l = l->next)
-        atomic_store(&l->order, what);
+        if (who == PROXY_EVERYBODY || atomic_load(&l->is[who]))
+            atomic_store(&l->order, what);
     pthread_mutex_unlock(&p->lock);
 }
 
-void proxy_reset(proxy *p)
+void proxy_reset(proxy *p, proxy_who who)
 {
-    give_order(p, RESET);
+    give_order(p, who, RESET);
 }
 
-void proxy_leave_half_open(proxy *p)
+void proxy_leave_half_open(proxy *p, proxy_who who)
 {
-    give_order(p, HALF_OPEN);
+    give_order(p, who, HALF_OPEN);
 }
 #endif

@@ -19,6 +19,9 @@ typedef enum proxy_trap {
     PROXY_LATE          /* it is held back, and delivered when the proxy thaws */
 } proxy_trap;
 
+/* Whose connections: those that listen for notifications, those by which learners read users, or all that there are. */
+typedef enum proxy_who { PROXY_LISTENER, PROXY_READER, PROXY_EVERYBODY } proxy_who;
+
 typedef struct proxy {
     unsigned port;
     int listener;
@@ -38,9 +41,9 @@ void proxy_open(proxy *p, const cluster *c);
 void proxy_close(proxy *p);
 /* The URI of a database through it, as the role tacit. */
 void proxy_uri(const proxy *p, const char *database, char *out, size_t size);
-/* Resets all connections that there are. */
-void proxy_reset(proxy *p);
-/* The server's side of all connections ends, and clients hear nothing of it. */
-void proxy_leave_half_open(proxy *p);
+/* Resets connections. */
+void proxy_reset(proxy *p, proxy_who who);
+/* The server's side of connections ends, and clients hear nothing of it. */
+void proxy_leave_half_open(proxy *p, proxy_who who);
 
 #endif
