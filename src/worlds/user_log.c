@@ -156,11 +156,12 @@ static tacit_status read_user(const tacit__user_log *log, tacit__span *id, tacit
     if (s->columns.user == NULL)
         return TACIT_OK;
     *id = log->csv.field[log->user];
+    /* a quotation mark within quotes is written twice, and stays so: it would be another person's id */
     if (is_missing(log, *id) || id->size > TACIT__MAX_LOGGED_ID ||
-        memchr(id->text, '\0', id->size) != NULL)
+        memchr(id->text, '\0', id->size) != NULL || memchr(id->text, '"', id->size) != NULL)
         return tacit__fail_at(err, TACIT_OUT_OF_BOUND, s->name, log->csv.line,
-                              "%s must be an id of 1 to %d bytes", s->columns.user,
-                              (int)TACIT__MAX_LOGGED_ID);
+                              "%s must be an id of 1 to %d bytes without quotation marks",
+                              s->columns.user, (int)TACIT__MAX_LOGGED_ID);
     return TACIT_OK;
 }
 
