@@ -172,7 +172,8 @@ static void narrow(const tacit__lsvi_form *f, const double *table, tacit__target
         least = fmin(least, v);
         largest = fmax(largest, v);
     }
-    const double range = floor(t->per_value) + largest - least;
+    /* one step at least: a reward may be less than that, and values may be all the same */
+    const double range = fmax(1, floor(t->per_value) + largest - least);
     t->stretch = ldexp(1, f->target_bits) / range;
     t->center = t->times * least + (f->centered ? range : 0);
 }

@@ -201,6 +201,26 @@ TEST(units_of_lsvi_hold_every_target)
     }
 }
 
+/* So many users that a reward is less than a step of the lattice, and values that are all the same: a span of nothing. */
+TEST(a_span_of_nothing_is_a_unit)
+{
+    static const double wide[2] = {5000, 4999}, same[S] = {4999, 4999, 4999};
+    const tacit__lsvi_form form = {.space = {.form = TACIT__ONE_HOT,
+                                             .n_states = S,
+                                             .n_actions = A,
+                                             .horizon = 2,
+                                             .simplex = true},
+                                   .range = wide,
+                                   .target_bits = 11,
+                                   .centered = true,
+                                   .spans = true};
+    const tacit__target t = tacit__lsvi_target(&form, 0, same);
+    assert_true(floor(t.per_value) == 0 && isfinite(t.stretch));
+    const double y = t.stretch * (t.times * tacit__target_place(&t, same[0]) - t.center);
+    assert_within(y, -ldexp(1, form.target_bits), ldexp(1, form.target_bits));
+    assert_true(tacit__lsvi_unit(&form, &t).range > 0);
+}
+
 /* With noise: what goes into the running sum of Gram matrices is what users' integers add up to. */
 TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
 {
