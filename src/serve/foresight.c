@@ -16,7 +16,7 @@ struct tacit__foresight {
     tacit__roster *roster;
     tacit__user_walk walk;
     uint32_t expired_at;
-    bool crowded; /* there were more people than it may keep */
+    atomic_bool crowded; /* there were more people than it may keep */
 };
 
 #define OVER UINT32_MAX /* the mark of an episode that has no further steps */
@@ -86,9 +86,8 @@ typedef struct change {
 static void apply_change(tacit_service *s, const change *c)
 {
     if (tacit__roster_change(s->foresight->roster, (tacit__roster_how)c->how, &c->entry) ||
-        s->foresight->crowded)
+        atomic_exchange(&s->foresight->crowded, true))
         return;
-    s->foresight->crowded = true;
     tacit__service_log(s, TACIT__WARNING, "memory",
                        "more people are known than limits.people, %llu, or than there is memory "
                        "for: who comes after them is not told beforehand that they have taken part",
