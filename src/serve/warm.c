@@ -421,8 +421,8 @@ static bool feed(tacit_service *s, size_t i)
     return fed;
 }
 
-/* Users that the store has now; 0: it cannot be asked. */
-static uint64_t count_accepted(tacit_service *s, size_t i)
+/* Users that the store has now. False: it cannot be asked. */
+static bool count_accepted(tacit_service *s, size_t i, uint64_t *out)
 {
     tacit__vault_learner found;
     bool is_there = false;
@@ -430,13 +430,16 @@ static uint64_t count_accepted(tacit_service *s, size_t i)
     tacit_status status = tacit__vault_find_learner(s->reader, s->config.learners[i].name,
                                                     &is_there, &found, NULL, NULL, NULL);
     pthread_mutex_unlock(&s->reader_lock);
-    return status == TACIT_OK && is_there ? found.accepted - found.refused : 0;
+    *out = status == TACIT_OK && is_there ? found.accepted - found.refused : 0;
+    return status == TACIT_OK;
 }
 
 /* Until the learner has learned from everybody who is there now, or has failed. */
 static void await_learned(tacit_service *s, size_t i)
 {
-    const uint64_t wanted = count_accepted(s, i);
+    uint64_t wanted = 0;
+    while (!count_accepted(s, i, &wanted) && pause_ms(s, RETRY_MS))
+        ;
     for (bool go_on = true; go_on;) {
         const tacit__learner_figures f = tacit__learner_figures_of(s->learners[i]);
         go_on =
@@ -447,10 +450,13 @@ static void await_learned(tacit_service *s, size_t i)
 static void *warm_up(void *context)
 {
     tacit_service *s = context;
+    bool fed = true; /* else there are users to come, at the next start */
     for (size_t i = 0; i < s->config.n_learners; i++)
-        if (s->warm->learners[i].wanted && feed(s, i))
+        if (s->warm->learners[i].wanted) {
+            fed = feed(s, i) && fed;
             await_learned(s, i);
-    if (!atomic_load(&s->warm->stop))
+        }
+    if (fed && !atomic_load(&s->warm->stop))
         atomic_store(&s->warm->going_on, false);
     return NULL;
 }
