@@ -8,6 +8,7 @@
 
 #include "agents/mixture_agents.h"
 #include "agents/tabular_agents.h"
+#include "support/arena.h"
 #include "support/kinds.h"
 #include "support/lsvi.h"
 #include "support/neighbors.h"
@@ -74,6 +75,45 @@ TEST(late_users_of_batches_count)
     for (size_t i = 0; i < N_OF(kinds); i++) {
         c = (crowd){.request = {.kind = kinds[i], SPACE_OF(3, 2, 4), .stationary = true}};
         check(&c);
+    }
+}
+
+/* Randomized response: one answer of a hash, one of all cells, several; from devices, and at the door of a curator; some episodes
+ * end early, and people come back. What a user answers is one answer or another whoever looked at which billboard, so the worst
+ * pair attains what is declared. */
+TEST(late_users_who_answer_count)
+{
+    static const struct {
+        tacit_guarantee guarantee;
+        uint64_t visits;
+        bool devices, ends;
+    } cases[] = {{{TACIT_MODEL_LOCAL, 1, 0}, 1, true, false},
+                 {{TACIT_MODEL_LOCAL, 1, 1e-6}, 1, false, true},
+                 {{TACIT_MODEL_LOCAL, 10, 0}, 1, true, true},
+                 {{TACIT_MODEL_LOCAL, 40, 0}, 1, true, true},
+                 {{TACIT_MODEL_LOCAL, 40, 1e-6}, 2, true, false},
+                 {{TACIT_MODEL_JOINT, 1, 0}, 1, false, true},
+                 {{TACIT_MODEL_JOINT, 40, 0}, 1, false, false}};
+    static crowd c;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        c = (crowd){.request = {.kind = "posterior-tabular",
+                                .guarantee = cases[i].guarantee,
+                                .n_states = 3,
+                                .n_actions = 2,
+                                .horizon = 4,
+                                .stationary = true,
+                                .episodes = USERS,
+                                .visits = cases[i].visits,
+                                .apart = 1},
+                    .devices = cases[i].devices,
+                    .ends = cases[i].ends};
+        crowd_fill(&c, 1);
+        delay(&c);
+        SCOPED(tacit_agent) *agent = agent_of(&c.request, 1);
+        assert_int_equal(tacit_plan_law(tacit_agent_release_plan(agent)), TACIT_LAW_RESPONSE);
+        neighbors_assert(
+            &c, &(neighbors_wish){
+                    .note = "late answers", .restarts = 2, .moves = 25, .least_whole = 1 - 1e-9});
     }
 }
 

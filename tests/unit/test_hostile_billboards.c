@@ -44,6 +44,9 @@ static const learner learners[] = {
     {.kind = "posterior-kernel", .features = D, .numbered = true},
     {.kind = "explore-commit-kernel", .features = D, .numbered = true},
     {.kind = "explore-commit-features", .features = D},
+    {.kind = "posterior-tabular", .steps = true},
+    {.kind = "posterior-tabular", .steps = true, .pure = true},
+    {.kind = "explore-commit-tabular", .steps = true, .pure = true},
 };
 
 static const double wild[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, DBL_MAX, -DBL_MAX,  1e200,
