@@ -133,8 +133,8 @@ static tacit_status apply_checking(tacit__job *job, tacit__vault *vault, tacit_e
     return tacit__vault_check_lease(vault, &((const checking *)job)->learner->row, err);
 }
 
-/* Another process may have the lease by now, and have removed the users that it took, before this one hears of it.
- * Otherwise the store is damaged. */
+/* Another process may have the lease by now, and have removed the users that it took, before this one hears
+ * of it. Otherwise the store is damaged. */
 static tacit_status explain_gap(const tacit__learner *l, tacit_error *err)
 {
     checking c = {.job = {.apply = apply_checking}, .learner = l};
