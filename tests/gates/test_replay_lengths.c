@@ -47,6 +47,8 @@ TEST(tabular_learners_move_by_what_they_declare)
     }
     check(request_of("private-ucb-po", guarantee_in(TACIT_AGENT_JOINT, 1, 1e-6)), 0.5, false);
     check(request_of("posterior-tabular", guarantee_in(TACIT_AGENT_JOINT, 1, 1e-6)), 0.2, false);
+    for (unsigned model = TACIT_AGENT_LOCAL_PURE; model <= TACIT_AGENT_LOCAL; model *= 2)
+        check(request_of("posterior-tabular", guarantee_in(model, 30, 1e-6)), 0.9, true);
 }
 
 TEST(mixture_and_linear_learners_move_by_what_they_declare)
@@ -56,6 +58,10 @@ TEST(mixture_and_linear_learners_move_by_what_they_declare)
     request.kind = "posterior-mixture";
     request.mixture = &small_mixture;
     check(request, 0.2, false);
+    request.rewards = NULL; /* they are learned */
+    check(request, 0.2, false);
+    request.guarantee = guarantee_in(TACIT_AGENT_LOCAL, 1, 1e-6);
+    check(request, 0.2, true);
     request = request_of("posterior-linear", guarantee_in(TACIT_AGENT_JOINT, 1, 1e-6));
     request.linear = &small_linear;
     check(request, 0.2, false);
