@@ -392,8 +392,9 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     tacit__condition_create(&l->news_came);
     uint64_t people = 0;
     tacit_status status = tacit__learner_restore(l, vault, err);
+    l->id = l->row.id;
     if (status == TACIT_OK && l->row.visits > 1)
-        status = tacit__vault_count_people(vault, l->row.id, &people, err);
+        status = tacit__vault_count_people(vault, l->id, &people, err);
     if (status == TACIT_OK)
         status =
             tacit__vault_open(setting->store, TACIT__VAULT_READ, setting->key, &l->reader, err);
@@ -513,7 +514,7 @@ tacit__board *tacit__learner_board(tacit__learner *l)
 
 int64_t tacit__learner_id(const tacit__learner *l)
 {
-    return l->row.id;
+    return l->id;
 }
 
 const tacit__learner_config *tacit__learner_config_of(const tacit__learner *l)

@@ -23,6 +23,7 @@ struct tacit__learner {
     tacit_agent *agent;
     tacit__monitor *monitor;  /* or NULL */
     tacit__vault_learner row; /* the thread's: users and taken are ahead of the disk */
+    int64_t id;               /* of the row, for all threads: it stays */
     bool leads;               /* this process learns; else it follows another that does */
     bool shared;              /* the store is others', too */
     bool ahead;               /* the agent has users that were never shown */

@@ -260,7 +260,10 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
         return status;
     }
     warn_of_listeners(s);
-    if (s->n_guests == 0)
+    pthread_mutex_lock(&s->guest_lock);
+    const bool has_guests = s->n_guests > 0;
+    pthread_mutex_unlock(&s->guest_lock);
+    if (!has_guests)
         tacit__service_log(s, TACIT__WARNING, "token",
                            "there is no token yet: tacit token create makes one");
     note_start(s);
