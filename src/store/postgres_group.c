@@ -9,8 +9,15 @@
  * and expected reads wait, and become one statement of arrays:
  *
  *     INSERT INTO t SELECT u.p1,u.p2 FROM unnest($1::int8[],$2::bytea[]) AS u(p1,p2) ON CONFLICT DO NOTHING
- *     DELETE FROM t USING unnest(...) AS u(p1,p2) WHERE a=u.p1 AND b=u.p2
- *     SELECT u.n, q.* FROM unnest(...) WITH ORDINALITY AS u(p1,p2,n), LATERAL (the question) AS q ORDER BY u.n
+ *     DELETE FROM t WHERE ctid = ANY(ARRAY(SELECT q.at FROM unnest(...) AS u(p1,p2),
+ *         LATERAL (SELECT ctid AS at FROM t WHERE a=u.p1 AND b=u.p2 OFFSET 0) AS q))
+ *     SELECT u.n, q.* FROM unnest(...) WITH ORDINALITY AS u(p1,p2,n), LATERAL (the question OFFSET 0) AS q
+ *         ORDER BY u.n
+ *
+ * OFFSET 0 keeps the question a question: the server answers it for each row, by the table's index. Without
+ * it the question becomes a join, whose plan, made while the table is small, reads all of it ever after: it
+ * is kept until somebody analyzes the table. (A session that serves has enable_seqscan off for the same
+ * reason.) Rows stay where they are while a statement runs, because all that write take turns.
  *
  * They are sent before any other statement, before results are waited for, and before a second form writes
  * to the same table; so whatever is sent later sees them, and nothing that came before them does. Forms that
@@ -26,7 +33,7 @@
 #include "store/postgres.h"
 
 enum {
-    MOST_ROWS = 2048,
+    MOST_ROWS = 256, /* then they are sent: the server works on them while more come */
     MOST_BYTES = 1 << 20,
     ARRAY_HEAD = 20 /* dimensions, NULLs, type, length, first index */
 };
@@ -79,7 +86,7 @@ static bool write_words(const tacit__pg_cursor *s, bool read, tacit__text *out)
         put_source(out, s, true);
         tacit__text_put(out, ", LATERAL (");
         put_words(out, sql, strlen(sql));
-        tacit__text_put(out, ") AS q ORDER BY u.n");
+        tacit__text_put(out, " OFFSET 0) AS q ORDER BY u.n");
         return true;
     }
     if (strncmp(sql, "INSERT INTO ", 12) == 0 && list != NULL) {
@@ -98,9 +105,11 @@ static bool write_words(const tacit__pg_cursor *s, bool read, tacit__text *out)
     if (strncmp(sql, "DELETE FROM ", 12) == 0 && condition != NULL && strchr(sql, '(') == NULL &&
         s->n_parameters > 1) {
         tacit__text_add(out, sql, (size_t)(condition - sql));
-        tacit__text_put(out, " USING ");
+        tacit__text_print(out, " WHERE ctid = ANY(ARRAY(SELECT q.at FROM ");
         put_source(out, s, false);
+        tacit__text_print(out, ", LATERAL (SELECT ctid AS at FROM %s", s->table);
         put_words(out, condition, strlen(condition));
+        tacit__text_put(out, " OFFSET 0) AS q))");
         return true;
     }
     return false;
@@ -257,6 +266,8 @@ bool tacit__pg_wait_in_group(tacit__pg_cursor *s, tacit__pg_expected *e, tacit_s
     const bool full = g->n_rows >= MOST_ROWS || g->bytes >= MOST_BYTES;
     if (full || has_rival(c, g) || c->n_waiting == TACIT__DB_STATEMENTS)
         *status = tacit__pg_send_groups(c, err);
+    if (full && *status == TACIT_OK)
+        (void)PQflush(c->link); /* what the system does not take now goes with the rest */
     if (*status != TACIT_OK)
         return true;
     if (g->n_rows == 0)

@@ -186,6 +186,14 @@ static tacit_status join_others(tacit__vault *vault, tacit_error *err)
     return tacit__vault_finish_transaction(vault, note_unsafe(vault, err), err);
 }
 
+/* All that is asked while serving has an index. A plan that was made while a table was small, or empty, must
+ * not read the whole of it when it has grown; what is checked above does read whole tables. */
+static tacit_status plan_for_growth(tacit__vault *vault, tacit_error *err)
+{
+    tacit__pg_of(vault->db)->setup = "SET enable_seqscan = off";
+    return tacit__connection_run(vault->db, tacit__pg_of(vault->db)->setup, "begin", err);
+}
+
 static tacit_status open_database(tacit__vault *vault, const char *path, const uint8_t *key,
                                   tacit_error *err)
 {
@@ -197,7 +205,8 @@ static tacit_status open_database(tacit__vault *vault, const char *path, const u
     if (vault->use != TACIT__VAULT_SERVE)
         return TACIT_OK;
     TRY(check_server(vault, err));
-    return join_others(vault, err);
+    TRY(join_others(vault, err));
+    return plan_for_growth(vault, err);
 }
 
 static void leave(tacit__vault *vault)

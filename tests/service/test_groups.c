@@ -8,7 +8,7 @@
 #include "support/check.h"
 #include "support/cluster.h"
 
-enum { INSERT, CLAIM, DELETE, READ, COUNT, UPDATE, N = 3000 };
+enum { INSERT, CLAIM, DELETE, READ, COUNT, UPDATE, CHANGE, N = 3000 };
 
 static cluster db;
 
@@ -199,6 +199,75 @@ TEST(a_read_that_was_expected_before_a_write_sees_the_write)
     assert_data(&p, 2, "-");
     run(&p, "ROLLBACK");
     assert_count(&p, 0);
+    close_place(&p);
+}
+
+TEST(a_write_that_names_no_row_is_seen_by_all_questions_about_its_table)
+{
+    place p;
+    open_place(&p);
+    run(&p, "BEGIN");
+    for (int64_t i = 1; i <= 3; i++)
+        assert_ok(insert(&p, i, "old"));
+    for (int64_t i = 1; i <= 4; i++)
+        expect(&p, i);
+    assert_data(&p, 1, "old");
+    assert_ok(tacit__connection_write(p.c, CHANGE, "UPDATE item SET data=? WHERE id<?", &p.err,
+                                      "bi", "new", (size_t)3, (int64_t)3));
+    for (int64_t i = 1; i <= 4; i++)
+        assert_data(&p, i, i < 3 ? "new" : i == 3 ? "old" : "-");
+    run(&p, "COMMIT");
+    close_place(&p);
+}
+
+/* How often this session has looked into the index of the table, in this transaction and shortly before. */
+static int64_t count_lookups(place *p)
+{
+    tacit__cursor *s;
+    bool found;
+    assert_ok(tacit__connection_prepare(
+        p->c, TACIT__ONCE,
+        "SELECT idx_scan FROM pg_stat_xact_user_tables WHERE relname='item' AND"
+        " schemaname='tacit'",
+        &s, &p->err));
+    assert_ok(tacit__cursor_next(s, &found, &p->err));
+    const int64_t n = found ? tacit__cursor_int(s, 0) : 0;
+    tacit__cursor_close(s);
+    return n;
+}
+
+/* The server keeps plans, and made these when there was nothing. */
+TEST(each_row_of_a_group_is_found_by_the_index_after_the_table_has_grown)
+{
+    enum { ASKED = 200, BEFORE = 8 };
+    place p;
+    open_place(&p);
+    run(&p, "SET enable_seqscan = off");
+    for (int i = 0; i < BEFORE; i++) {
+        run(&p, "BEGIN");
+        expect(&p, 1);
+        assert_data(&p, 1, "-");
+        drop(&p, 1);
+        run(&p, "COMMIT");
+    }
+    run(&p, "BEGIN");
+    for (int64_t i = 1; i <= N; i++)
+        assert_ok(insert(&p, i, "data"));
+    run(&p, "COMMIT");
+    run(&p, "BEGIN");
+    const int64_t before = count_lookups(&p);
+    for (int64_t i = 1; i <= ASKED; i++)
+        expect(&p, i);
+    for (int64_t i = 1; i <= ASKED; i++)
+        assert_data(&p, i, "data");
+    const int64_t asked = count_lookups(&p);
+    assert_int_equal(asked - before, ASKED);
+    for (int64_t i = 1; i <= ASKED; i++)
+        drop(&p, i);
+    assert_data(&p, ASKED + 1, "data");
+    assert_int_equal(count_lookups(&p) - asked, ASKED + 1);
+    assert_count(&p, N - ASKED);
+    run(&p, "COMMIT");
     close_place(&p);
 }
 
