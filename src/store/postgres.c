@@ -43,6 +43,7 @@ void tacit__pg_drop(tacit__pg_connection *c)
     PQfinish(c->link);
     c->link = NULL;
     c->n_sent = c->first_sent = 0;
+    c->cluster[0] = '\0';
     c->failure = (tacit_error){0};
     tacit__pg_drop_groups(c);
     tacit__pg_forget_expected(c);

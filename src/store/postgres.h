@@ -40,9 +40,10 @@ struct tacit__pg_cursor {
     tacit__pg_connection *connection;
     int number;
     bool once, prepared, grouped;
-    tacit__pg_group *group;      /* its form for many rows, or NULL */
-    char *sql;                   /* with $1 for parameters */
-    char table[TACIT__PG_TABLE]; /* the first that it names */
+    tacit__pg_group *group;             /* its form for many rows, or NULL */
+    tacit__pg_expected *first_expected; /* of its questions, the last one first */
+    char *sql;                          /* with $1 for parameters */
+    char table[TACIT__PG_TABLE];        /* the first that it names */
     int n_parameters;
     Oid types[TACIT__PG_PARAMETERS];
     const char *values[TACIT__PG_PARAMETERS];
@@ -78,6 +79,7 @@ struct tacit__pg_connection {
     int patience_ms;   /* without a sign of the server, after which it is taken for gone */
     double failed_at;  /* ms: when a connection was last tried in vain */
     uint64_t sessions; /* how many there were */
+    char cluster[48];  /* and the database, of this one; empty: not asked yet */
     tacit__pg_sent *sent;
     size_t n_sent, capacity, first_sent;
     uint64_t changes;
@@ -129,7 +131,7 @@ struct tacit__pg_expected {
     bool grouped;     /* its rows follow, and the first column is not its own */
     int first_row, n_rows;
     bool valid;
-    tacit__pg_expected *next_in_bucket, *next, *next_in_group;
+    tacit__pg_expected *next_in_bucket, *next, *next_in_group, *next_of_cursor;
 };
 /* NULL: no memory, or there is one. */
 tacit__pg_expected *tacit__pg_expect(tacit__pg_cursor *s);

@@ -90,6 +90,8 @@ tacit__pg_expected *tacit__pg_expect(tacit__pg_cursor *s)
     tacit__pg_expected **bucket = &c->expected[bucket_of(s->table, name)];
     e->next_in_bucket = *bucket;
     *bucket = e;
+    e->next_of_cursor = s->first_expected;
+    s->first_expected = e;
     c->all_expected = e;
     return e;
 }
@@ -101,6 +103,17 @@ static void void_bucket(tacit__pg_connection *c, const char *table, const char *
         if (strcmp(e->table, table) == 0 && e->named == (name != NULL) &&
             (name == NULL || memcmp(e->name, name, TACIT__ROW_NAME) == 0))
             e->valid = false;
+}
+
+/* There are few statements and many questions: a row of a table that is not asked about must not cost a look
+ * at each of them. */
+static void void_table(tacit__pg_connection *c, const char *table)
+{
+    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
+        if (c->cursors[i].first_expected != NULL && strcmp(c->cursors[i].table, table) == 0)
+            for (tacit__pg_expected *e = c->cursors[i].first_expected; e != NULL;
+                 e = e->next_of_cursor)
+                e->valid = false;
 }
 
 void tacit__pg_void_expected(tacit__pg_cursor *s)
@@ -115,15 +128,15 @@ void tacit__pg_void_expected(tacit__pg_cursor *s)
             named = true;
         }
     void_bucket(c, s->table, NULL);
-    for (tacit__pg_expected *e = c->all_expected; e != NULL && !named; e = e->next)
-        if (strcmp(e->table, s->table) == 0)
-            e->valid = false;
+    if (!named)
+        void_table(c, s->table);
 }
 
 void tacit__pg_forget_expected(tacit__pg_connection *c)
 {
     for (size_t i = 0; i < TACIT__DB_STATEMENTS && c->all_expected != NULL; i++) {
         tacit__pg_cursor *s = &c->cursors[i];
+        s->first_expected = NULL;
         s->result = s->borrowed ? NULL : s->result;
         s->asked = s->asked && !s->borrowed;
         s->borrowed = false;

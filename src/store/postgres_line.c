@@ -57,19 +57,37 @@ void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint
     pthread_mutex_unlock(&vault->line->lock);
 }
 
-#define PLACE_SQL                                                                                  \
-    "SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||"                   \
-    " (SELECT oid FROM pg_database WHERE datname=current_database())::text || '/' ||"              \
-    " to_regclass('tacit.meta')::oid::text"
+#define PLACE_SQL "SELECT to_regclass('tacit.meta')::oid::text"
+
+/* A session stays with its cluster and its database, which are asked for once: to tell them, the server reads
+ * a file. */
+static tacit_status read_cluster(tacit__vault *vault, tacit_error *err)
+{
+    tacit__pg_connection *c = tacit__pg_of(vault->db);
+    tacit__cursor *s;
+    bool found;
+    TRY(tacit__connection_prepare(
+        vault->db, SQL_PG_CLUSTER,
+        "SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||"
+        " (SELECT oid FROM pg_database WHERE datname=current_database())::text",
+        &s, err));
+    TRY(tacit__cursor_next(s, &found, err));
+    const char *text = found ? tacit__cursor_text(s, 0) : NULL;
+    (void)snprintf(c->cluster, sizeof c->cluster, "%s", text != NULL ? text : "");
+    tacit__cursor_reset(s);
+    return TACIT_OK;
+}
 
 tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64], tacit_error *err)
 {
     tacit__cursor *s;
     bool found;
     TRY(tacit__connection_prepare(vault->db, SQL_PG_PLACE, PLACE_SQL, &s, err));
+    if (tacit__pg_of(vault->db)->cluster[0] == '\0')
+        TRY(read_cluster(vault, err));
     TRY(tacit__cursor_next(s, &found, err));
     const char *text = found ? tacit__cursor_text(s, 0) : NULL;
-    (void)snprintf(place, 64, "%s", text != NULL ? text : "");
+    (void)snprintf(place, 64, "%s/%s", tacit__pg_of(vault->db)->cluster, text != NULL ? text : "");
     tacit__cursor_reset(s);
     return TACIT_OK;
 }

@@ -146,6 +146,7 @@ enum {
     SQL_EPOCH,
     SQL_SET_EPOCH,
     SQL_PG_LOCK,
+    SQL_PG_CLUSTER,
     SQL_PG_PLACE,
     SQL_PG_TRAIL,
     SQL_PG_LEAVE_TRAIL,
@@ -155,7 +156,9 @@ enum {
     SQL_PG_TRY_LOCK,
     SQL_PG_SESSION,
     SQL_PG_BEAT,
+    N_SQL
 };
+_Static_assert((int)N_SQL <= (int)TACIT__DB_STATEMENTS, "each statement has its place");
 
 /* What is kept of an episode in seen.content. To be freed. */
 TACIT_MUST_USE tacit_status tacit__vault_make_content(const tacit__vault_told *told, uint8_t **out,
