@@ -287,6 +287,7 @@ static tacit_status lead(tacit__learner *l, tacit_error *err)
     if (l->row.epoch != t.row.epoch)
         return tacit__fail(err, TACIT_FENCED, "another process learns now");
     l->has_leftover = true;
+    l->row.dropped = l->kept_input = 0;
     l->news = false;
     l->n_points = 0;
     l->next_point = tacit__learner_point_after(l->row.shown);

@@ -116,8 +116,10 @@ tacit_status tacit__learner_save_and_publish(tacit__learner *l, tacit_error *err
         tacit__board_release(board);
         return tacit__fail(err, status, "the store could not be written");
     }
-    if (k.keep)
+    if (k.keep) {
         l->kept = l->row.users;
+        l->row.dropped = l->row.taken;
+    }
     l->n_points = 0;
     l->news = false;
     tacit__learner_publish(l, board);
@@ -168,6 +170,7 @@ tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
     if (status != TACIT_OK)
         return tacit__fail(err, status, "the store could not be written");
     l->kept = l->row.users;
+    l->kept_input = l->row.taken;
     l->has_leftover = true;
     l->kept_at = tacit__now_ms();
     l->keep_cost = l->kept_at - start;
@@ -186,7 +189,7 @@ static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_e
     const tacit__vault_learner *row = &d->learner->row;
     TRY(tacit__vault_check_lease(vault, row, err));
     const size_t most = DROPPED / (d->learner->input_size + 1) + 1;
-    return tacit__vault_delete_inputs(vault, row->id, most, &d->more, err);
+    return tacit__vault_delete_inputs(vault, row->id, row->dropped, most, &d->more, err);
 }
 
 tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)
@@ -200,6 +203,7 @@ tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)
     if (status != TACIT_OK)
         return tacit__fail(err, status, "the store could not be written");
     l->has_leftover = false;
+    l->row.dropped = l->kept_input;
     l->kept_at = tacit__now_ms();
     l->keep_cost += l->kept_at - start; /* a part of the checkpoint's */
     return TACIT_OK;

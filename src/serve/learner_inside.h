@@ -30,6 +30,7 @@ struct tacit__learner {
     bool has_gap;             /* the next input that is there is not the next one */
     bool news;                /* something was taken that is not shown */
     uint64_t kept;            /* users in the state on disk */
+    int64_t kept_input;       /* the last input in it, if this process wrote it in parts; else 0 */
     bool has_leftover;        /* inputs may be on disk that the state there has */
     size_t input_size;        /* bytes of the last one */
     double unkept_since;      /* ms: when the first one was taken who is not in that state */

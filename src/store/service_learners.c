@@ -50,17 +50,18 @@ tacit_status tacit__vault_checkpoint(tacit__vault *vault, const tacit__vault_lea
     return tacit__vault_prove(vault, learner->id, err);
 }
 
-/* The row says which inputs are in the state, so no caller can remove more. */
-tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner, uint64_t most,
-                                        bool *more, tacit_error *err)
+/* The row says which inputs are in the state, so no caller can remove more. Without `after`, PostgreSQL would
+ * walk over all that was removed since its last VACUUM. */
+tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner, int64_t after,
+                                        uint64_t most, bool *more, tacit_error *err)
 {
-    TACIT__REQUIRE(most > 0);
+    TACIT__REQUIRE(after >= 0 && most > 0);
     tacit_status status = tacit__connection_write(
         vault->db, SQL_DELETE_INPUTS,
-        "DELETE FROM input WHERE learner=?1 AND number IN (SELECT number FROM"
-        " input WHERE learner=?1 AND number<=(SELECT taken FROM learner WHERE id=?1)"
-        " ORDER BY number LIMIT ?2)",
-        err, "ii", learner, (int64_t)most);
+        "DELETE FROM input WHERE learner=?1 AND number>?2 AND number<=(SELECT max(number) FROM"
+        " (SELECT number FROM input WHERE learner=?1 AND number>?2 AND number<=(SELECT taken FROM"
+        " learner WHERE id=?1) ORDER BY number LIMIT ?3) AS first)",
+        err, "iii", learner, after, (int64_t)most);
     uint64_t n = 0;
     if (status == TACIT_OK)
         status = tacit__connection_changes(vault->db, &n, err);
@@ -79,5 +80,5 @@ tacit_status tacit__vault_save_learner(tacit__vault *vault, const tacit__vault_l
     TRY(write_shown(vault, &shown, lines, n_lines, err));
     TRY(write_counters(vault, learner, err));
     TRY(tacit__vault_write_state(vault, learner->id, state, state_size, err));
-    return tacit__vault_delete_inputs(vault, learner->id, INT64_MAX, &more, err);
+    return tacit__vault_delete_inputs(vault, learner->id, learner->dropped, INT64_MAX, &more, err);
 }

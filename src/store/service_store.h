@@ -134,8 +134,10 @@ typedef struct tacit__vault_learner {
     uint64_t refused;
     uint64_t version; /* of the billboard that was put up last */
     int64_t taken;    /* the last input in the state */
-    uint64_t shown;   /* users behind that billboard: those in the state, and the first inputs */
-    uint64_t visits;  /* of one person, at most (0: 1), and how many users apart, at least (0: 1) */
+    int64_t
+        dropped;    /* no input up to this number is there any more; 0: not known. Not in the row */
+    uint64_t shown; /* users behind that billboard: those in the state, and the first inputs */
+    uint64_t visits; /* of one person, at most (0: 1), and how many users apart, at least (0: 1) */
     uint64_t apart;
     bool named; /* all of its users have an id, so that the visits of all people are its users */
     uint64_t epoch;  /* how often the process that learns has changed */
@@ -269,9 +271,10 @@ TACIT_MUST_USE tacit_status tacit__vault_write_part(tacit__vault *vault, int64_t
 TACIT_MUST_USE tacit_status tacit__vault_checkpoint(tacit__vault *vault,
                                                     const tacit__vault_learner *learner,
                                                     const tacit__edition *e, tacit_error *err);
-/* Removes inputs that are in the state, `most` at a time: *more of them may be there. */
+/* Removes inputs after number `after` that are in the state, `most` at a time: *more of them may be there. */
 TACIT_MUST_USE tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner,
-                                                       uint64_t most, bool *more, tacit_error *err);
+                                                       int64_t after, uint64_t most, bool *more,
+                                                       tacit_error *err);
 
 /* All of it in one transaction, for small states: the state with all inputs up to learner->taken in it,
  * which is shown. */

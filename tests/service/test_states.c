@@ -173,12 +173,15 @@ TEST(inputs_go_a_few_at_a_time_and_none_too_many)
     for (int i = 0; i < LEARNED; i++)
         learn(&p);
     show(&p, LEARNED);
-    assert_ok(tacit__vault_delete_inputs(p.v, p.l.id, 3, &more, &err));
+    assert_ok(tacit__vault_delete_inputs(p.v, p.l.id, 0, 3, &more, &err));
     assert_sound(&p, USERS); /* none of them is in the state */
     checkpoint(&p, SIZE, 0);
     assert_sound(&p, USERS);
+    assert_ok(tacit__vault_delete_inputs(p.v, p.l.id, LEARNED, 3, &more, &err));
+    assert_sound(&p, USERS); /* none after it is in the state */
+    assert_false(more);
     for (uint64_t left = USERS; left > USERS - LEARNED;) {
-        assert_ok(tacit__vault_delete_inputs(p.v, p.l.id, 3, &more, &err));
+        assert_ok(tacit__vault_delete_inputs(p.v, p.l.id, 0, 3, &more, &err));
         left = left - 3 > USERS - LEARNED ? left - 3 : USERS - LEARNED;
         assert_sound(&p, left);
     }
