@@ -23,36 +23,45 @@ static tacit_status exists(tacit__vault *vault, int number, const char *sql, int
     return status;
 }
 
-tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
-                                     const uint8_t person[TACIT__VAULT_KEY],
-                                     const uint8_t key[TACIT__VAULT_KEY], bool *has,
-                                     tacit_error *err)
+/* *has: the person belongs to another episode; *claimed: to one. */
+static tacit_status find_claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                               const uint8_t *key, bool *has, bool *claimed, tacit_error *err)
 {
     tacit__cursor *row;
-    bool found;
     tacit_status status =
-        exists(vault, SQL_CLAIMED, TACIT__SQL_CLAIMED, learner, person, &found, &row, err);
+        exists(vault, SQL_CLAIMED, TACIT__SQL_CLAIMED, learner, person, claimed, &row, err);
     size_t size = 0;
-    const void *theirs = status == TACIT_OK && found ? tacit__cursor_bytes(row, 0, &size) : NULL;
-    *has = found && !(size == TACIT__VAULT_KEY && key != NULL && memcmp(theirs, key, size) == 0);
+    const void *theirs = status == TACIT_OK && *claimed ? tacit__cursor_bytes(row, 0, &size) : NULL;
+    *has = *claimed && !(size == TACIT__VAULT_KEY && key != NULL && memcmp(theirs, key, size) == 0);
     if (status == TACIT_OK)
         tacit__cursor_reset(row);
     return status;
 }
 
+tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
+                                     const uint8_t person[TACIT__VAULT_KEY],
+                                     const uint8_t key[TACIT__VAULT_KEY], bool *has,
+                                     tacit_error *err)
+{
+    bool claimed;
+    return find_claim(vault, learner, person, key, has, &claimed, err);
+}
+
 /* *answer becomes PERSON if the person belongs to another episode, USED or SOON if they may come back and
- * this visit does not count, and FULL if the vault accepts no users. */
+ * this visit does not count, and FULL if the vault accepts no users. *claimed: the person belongs to this
+ * episode already. */
 static tacit_status check_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                  const uint8_t *key, bool returns, tacit__vault_answer *answer,
-                                 tacit_error *err)
+                                 bool *claimed, tacit_error *err)
 {
     bool has = false;
+    *claimed = false;
     uint64_t before;
     tacit_status status = TACIT_OK;
     if (person != NULL && returns)
         status = tacit__vault_judge(vault, learner, person, answer, &before, err);
     else if (person != NULL)
-        status = tacit__vault_has_person(vault, learner, person, key, &has, err);
+        status = find_claim(vault, learner, person, key, &has, claimed, err);
     if (has)
         *answer = TACIT__VAULT_PERSON;
     else if (tacit__vault_standing(vault) != TACIT__STANDING_FINE)
@@ -60,17 +69,16 @@ static tacit_status check_person(tacit__vault *vault, int64_t learner, const uin
     return status;
 }
 
-/* The person belongs to this episode from now on. */
+/* The person belongs to this episode from now on. Whether they do already was asked in this transaction, and
+ * writers take turns: a row that is there all the same undoes the transaction. */
 static tacit_status claim_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
-                                 const uint8_t *key, tacit_error *err)
+                                 const uint8_t *key, bool claimed, tacit_error *err)
 {
-    if (person == NULL)
+    if (person == NULL || claimed)
         return TACIT_OK;
-    return tacit__connection_write(vault->db, SQL_CLAIM,
-                                   "INSERT INTO person(learner, hash, key)"
-                                   " VALUES(?,?,?) ON CONFLICT DO NOTHING",
-                                   err, "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key,
-                                   (size_t)TACIT__VAULT_KEY);
+    return tacit__connection_write(
+        vault->db, SQL_CLAIM, "INSERT INTO person(learner, hash, key) VALUES(?,?,?)", err, "ibb",
+        learner, person, (size_t)TACIT__VAULT_KEY, key, (size_t)TACIT__VAULT_KEY);
 }
 
 /* *same, if wanted: what was seen is not known to be something else than `content`. */
@@ -156,7 +164,7 @@ static tacit_status add_user(tacit__vault *vault, int64_t learner,
                              size_t size, tacit__vault_answer *answer, tacit_error *err)
 {
     TACIT__REQUIRE(vault->keyed && data != NULL);
-    bool seen = false, same = true, returns = false;
+    bool seen = false, same = true, returns = false, claimed = false;
     *answer = TACIT__VAULT_TAKEN;
     TRY(tacit__vault_is_seen(vault, learner, key, &seen, content, &same, err));
     if (seen) {
@@ -164,7 +172,7 @@ static tacit_status add_user(tacit__vault *vault, int64_t learner,
         return TACIT_OK;
     }
     TRY(tacit__vault_may_return(vault, learner, person, &returns, err));
-    TRY(check_person(vault, learner, person, key, returns, answer, err));
+    TRY(check_person(vault, learner, person, key, returns, answer, &claimed, err));
     if (*answer == TACIT__VAULT_USED || *answer == TACIT__VAULT_SOON)
         return tacit__vault_end_episode(vault, learner, key, NULL, err);
     if (*answer == TACIT__VAULT_PERSON || tacit__vault_standing(vault) != TACIT__STANDING_FINE)
@@ -190,7 +198,7 @@ static tacit_status add_user(tacit__vault *vault, int64_t learner,
     if (returns && person != NULL)
         TRY(tacit__vault_count_visit(vault, learner, person, err));
     else
-        TRY(claim_person(vault, learner, person, key, err));
+        TRY(claim_person(vault, learner, person, key, claimed, err));
     TRY(tacit__connection_write(vault->db, SQL_ADD_SEEN, "INSERT INTO seen VALUES(?,?,?)", err,
                                 "ibb", learner, key, (size_t)TACIT__VAULT_KEY, kept.data,
                                 kept.size));
@@ -226,14 +234,14 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
                                tacit__vault_answer *answer, tacit_error *err)
 {
     TACIT__REQUIRE(vault->keyed && data != NULL && size > 0);
-    bool seen = false;
+    bool seen = false, claimed = false;
     TRY(tacit__vault_is_seen(vault, learner, key, &seen, NULL, NULL, err));
     *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
     if (!seen)
-        TRY(check_person(vault, learner, person, key, false, answer, err));
+        TRY(check_person(vault, learner, person, key, false, answer, &claimed, err));
     if (*answer != TACIT__VAULT_TAKEN)
         return TACIT_OK;
-    TRY(claim_person(vault, learner, person, key, err));
+    TRY(claim_person(vault, learner, person, key, claimed, err));
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
