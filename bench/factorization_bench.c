@@ -8,7 +8,6 @@
  * gives the bound of docs/why/sums.md; the best u and v satisfy u_i^2 ~ sum_k s_k U_ik^2 with the singular vectors U, which is
  * iterated. Turned around, A is its own transpose, so v is u turned around. Any u is a valid bound. */
 #include <math.h>
-#include <string.h>
 
 #include "harness.h"
 #include "linalg/blas.h"

@@ -4,8 +4,6 @@
  *     store_bench [USERS]     1,000,000 unless told; in a directory of its own, below the present one */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "harness.h"
 #include "store/service_store_inside.h"

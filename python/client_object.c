@@ -3,7 +3,6 @@
 #include "extension.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <tacit/client.h>
 

@@ -6,7 +6,6 @@
 #include "extension.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct world_object {
     PyObject_HEAD busy busy;

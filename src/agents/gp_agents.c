@@ -3,13 +3,11 @@
  * Rewards are centered at 1/2, the regularizer is R^2 with R = 1/2, as bounded rewards allow. There
  * is nothing to protect, so the planner's exact posterior is all the state. */
 #include <math.h>
-#include <string.h>
 
 #include "agents/curated.h"
 #include "agents/pairs.h"
 #include "agents/reading.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "noise/envelope.h"
 #include "plan/capri.h"
 #include "plan/gp_ucb.h"

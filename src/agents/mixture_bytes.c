@@ -5,7 +5,6 @@
  * the world makes the same plan of it, bit for bit, and needs nothing else to act and to report. Reports are
  * in curate/gram_bytes.c. A saved state says how many users the last plan was made from; the model and the
  * curator follow. */
-#include <string.h>
 
 #include "agents/mixture_agents.h"
 #include "base/bytes.h"

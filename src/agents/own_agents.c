@@ -1,6 +1,5 @@
 /* The program's own agents: a family whose kinds are added while it runs, and which passes on what
  * it is asked. */
-#include <string.h>
 
 #include "agents/family.h"
 #include "base/error.h"

@@ -5,7 +5,6 @@
 #include "audit/counter.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/workspace.h"

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "audit/bounds.h"
 #include "base/error.h"
 
 static const char *const words[TACIT__RESIDUAL_TESTS] = {

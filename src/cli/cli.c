@@ -1,7 +1,6 @@
 /* What the commands share. */
 #include "cli/cli.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/cli.h"
 #include "cli/experiment_text.h"
 #include "cli/log_summary.h"
 

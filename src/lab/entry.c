@@ -1,7 +1,6 @@
 /* One entry of `agents`: label, kind, privacy, outside, and the kind's own parameters. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/nearest.h"

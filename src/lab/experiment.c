@@ -2,7 +2,6 @@
 #include "lab/experiment.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -1,6 +1,5 @@
 /* Worlds and agents from the text of their entries: see include/tacit/lab.h. The readers are those of
  * experiments (read.c, entry.c) and of the `space` of a service's learner (config_space.c). */
-#include <string.h>
 
 #include "agents/agent_inside.h"
 #include "base/error.h"

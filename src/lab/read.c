@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "base/workspace.h"
 #include "lab/experiment.h"
 #include "lab/visitors.h"

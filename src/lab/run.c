@@ -2,7 +2,6 @@
  * calling thread is the watcher: it reports progress, stops the workers on request, and exchanges messages
  * with other processes if there are any. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/thread.h"
 #include "lab/estimate.h"
 #include "lab/experiment.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/workspace.h"
 #include "lab/grow.h"
 #include "report/compare.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 
 /* A value that is longer is none of the categories, which are at most this long. */
 enum { MAX_VALUE = 256, MAX_FIELD = 96 };

@@ -5,7 +5,6 @@
 #include <tacit/service.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "serve/config.h"
 #include "serve/key.h"
 #include "serve/record.h"

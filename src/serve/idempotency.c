@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/replies.h"
 #include "serve/routes.h"

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
-#include "base/memory.h"
 #include "base/settings.h"
 #include "noise/seal.h"
 #include "serve/batch.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "noise/seal.h"
 
 enum { MAX_PATH = TACIT__KEY_PATH, HEX = 2 * TACIT__KEY_BYTES };

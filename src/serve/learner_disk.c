@@ -13,7 +13,6 @@
 
 #include "agents/agent_inside.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "serve/learner_inside.h"
 
 enum {

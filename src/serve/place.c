@@ -1,8 +1,6 @@
 /* See serve/place.h. */
 #include "serve/place.h"
 
-#include <string.h>
-
 #include "agents/outside.h"
 #include "base/bytes.h"
 #include "base/error.h"

@@ -1,11 +1,9 @@
 /* Care of a store on which no service runs: adoption, formats, keys. */
 #include <stdio.h>
-#include <string.h>
 
 #include <tacit/service.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/config.h"
 #include "serve/key.h"

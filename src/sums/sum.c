@@ -3,7 +3,6 @@
 #include <tacit/sum.h>
 
 #include <math.h>
-#include <string.h>
 
 #include "account/door.h"
 #include "base/error.h"

@@ -6,7 +6,6 @@
  * see no more than in any bandit: the context, and the reward of the action that was taken. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"

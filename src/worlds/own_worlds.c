@@ -2,7 +2,6 @@
 #include "worlds/own_worlds.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "base/error.h"
 

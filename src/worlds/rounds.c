@@ -5,7 +5,6 @@
  * Where users are people of a file, each comes once: their order is a permutation that belongs to the run
  * (Fisher and Yates). People who come back have the words of their number of "rounds: people" instead, but
  * for the reward. */
-#include <string.h>
 
 #include "base/error.h"
 #include "base/workspace.h"

@@ -3,8 +3,6 @@
 #include "support/again.h"
 #include "support/check.h"
 
-#include <string.h>
-
 #include <tacit/agent.h>
 #include <tacit/world.h>
 

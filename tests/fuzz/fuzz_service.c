@@ -11,7 +11,6 @@
 #include <tacit/service.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "fuzz/fuzz.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"

@@ -2,7 +2,6 @@
  * a model that a server wrote: however long they are, what reaches the door is at most 1 long, and opposite users are as far apart as
  * is declared, and no farther. */
 #include <math.h>
-#include <string.h>
 
 #include "account/door.h"
 #include "curate/epochs.h"

@@ -1,7 +1,6 @@
 /* The curator of weighted counts: whatever weights a planner asks for, what reaches the door keeps a user's budget; without privacy counts
  * are counts; releases come when the schedule says, whoever comes; and what does not fit is refused and changes nothing. */
 #include <math.h>
-#include <string.h>
 
 #include "account/door.h"
 #include "base/memory.h"

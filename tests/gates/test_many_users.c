@@ -2,7 +2,6 @@
  * for as many as files may declare, and makes its first plan. A walk through the users would not end before the test's time
  * is over. A learner that keeps all its users may be refused for memory; one that it says takes so many must take them. */
 #include <stdlib.h>
-#include <string.h>
 
 #include <tacit/agent.h>
 #include <tacit/lab.h>

@@ -3,7 +3,6 @@
  * One user is replaced, by another context, another action, another reward, with the releases frozen. Then everything that
  * others see is the same, and the loss of all passages together is at most what the plan declares; the worst replacement is
  * found by hill climbing. */
-#include <string.h>
 
 #include <tacit/world.h>
 

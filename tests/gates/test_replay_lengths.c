@@ -3,7 +3,6 @@
  * moves more than what is declared. gates.counting does this for every learner; here the worst pair is
  * searched for, for one learner of each curator with episodes. What is declared is for full episodes, so the
  * search must come as near to it as there. */
-#include <string.h>
 
 #include "support/check.h"
 #include "support/kinds.h"

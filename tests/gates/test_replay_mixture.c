@@ -6,7 +6,6 @@
  * in the unit ball; how near a public table comes is said beside each case, and test_curator_gram.c, which has no table, reaches
  * all of it. */
 #include <math.h>
-#include <string.h>
 
 #include "support/check.h"
 #include "support/neighbors.h"

@@ -2,7 +2,6 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "serve/committer.h"
 #include "support/check.h"

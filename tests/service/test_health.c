@@ -1,6 +1,5 @@
 /* Alive, ready, and what is told about it: to probes, on a listener of its own, in figures, in the log and in the audit log. */
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>

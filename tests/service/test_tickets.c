@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/episode.h"
 #include "serve/feature_grid.h"

@@ -1,7 +1,6 @@
 /* Many users in one call: the same as one by one; what a failure leaves; features of plain vectors; what has passed. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <tacit/lab.h>
 #include <tacit/sum.h>

@@ -1,6 +1,5 @@
 /* Local answers about tables: the public rule, what a report is made of, and that estimates are right on average. */
 #include <math.h>
-#include <string.h>
 
 #include "curate/answers.h"
 #include "support/check.h"

@@ -2,7 +2,6 @@
  * under other names. */
 #include "linalg/blas.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "support/check.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "curate/epochs.h"
 #include "curate/gram_inside.h"

@@ -1,7 +1,6 @@
 /* Numbers of JSON against the system's strtod, which rounds correctly in the C locale. */
 #include "base/decimal.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

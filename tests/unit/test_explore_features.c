@@ -2,7 +2,6 @@
  * data of users who come later leave no trace. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "agents/agent_inside.h"
 #include "agents/lin_ucb_agent.h"

@@ -4,7 +4,6 @@
  * digits (tests/oracle), one Gaussian and equal responses through their closed forms. */
 #include "support/check.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "account/dots.h"

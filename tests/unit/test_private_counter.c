@@ -1,6 +1,5 @@
 /* Counters: the sum that they are made of, in three calls. */
 #include <math.h>
-#include <string.h>
 
 #include <tacit/sum.h>
 

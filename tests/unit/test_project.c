@@ -2,7 +2,6 @@
 #include <glpk.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cpu.h"
 #include "plan/project.h"

@@ -1,7 +1,6 @@
 /* Worlds from tables: what is read, what is refused and in which words, and a real one. */
 #include "support/world.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #include "linalg/zonotope.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "support/check.h"
 #include "support/random.h"
