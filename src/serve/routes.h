@@ -4,9 +4,8 @@
  *
  * A new route is a row in serve/routes.c:
  *
- *     {.method = "POST", .path = "/v1/things/{id}", .scope = TACIT__SCOPE_READ,
- *      .handle = tacit__handle_thing,
- *      .name = "makeThing", .summary = "Makes a thing.",
+ *     {ROUTE("POST", "/v1/things/{id}", TACIT__SCOPE_READ, tacit__handle_thing, "makeThing"),
+ *      .summary = "Makes a thing.",
  *      .parameters = FIELDS(ID, {"color", "'red' | 'blue'", TACIT__IN_QUERY | OPTIONAL, "of the thing"}),
  *      .asks = ASKS({.shape = &tacit__shape_new_thing}),
  *      .answers = ANSWERS({.status = 201, .type = "Thing", .help = "it is made"}),
