@@ -9,8 +9,8 @@
 
 static tacit_status audit(tacit_guarantee guarantee, tacit_audit **out, tacit_error *err)
 {
-    const tacit_agent_request request = {
-        .kind = "dp-ucbvi", .guarantee = guarantee, SPACE_OF(2, 1, 1), .episodes = 2000};
+    const tacit_agent_request request = {SPACE_OF(2, 1, 1), .kind = "dp-ucbvi",
+                                         .guarantee = guarantee, .episodes = 2000};
     const tacit_audit_options options = {.trials = 32, .n_threads = 2, .seed = 1};
     return tacit_audit_agent(&request, &options, out, err);
 }

@@ -45,10 +45,8 @@ static void run(life *l, const setup *s)
     TRY(l, tacit_noise_create_simulated(1, &l->noise));
     TRY(l, tacit_rounds_create(l->world, l->noise, &l->rounds, &err));
     const tacit_world_facts *f = tacit_world_describe(l->world);
-    const tacit_agent_request request = {.kind = s->agent,
-                                         .guarantee = s->guarantee,
-                                         SPACE_OF(f->n_states, f->n_actions, 1),
-                                         .episodes = USERS,
+    const tacit_agent_request request = {SPACE_OF(f->n_states, f->n_actions, 1), .kind = s->agent,
+                                         .guarantee = s->guarantee, .episodes = USERS,
                                          .bandit = f->bandit};
     TRY(l, hire(&request, &l->agent, &err));
     for (uint64_t t = 0; t < USERS && (f->people == 0 || t < f->people); t++) {

@@ -24,10 +24,8 @@ static void write_board(const family *f, char *text, size_t room)
 {
     const tacit_bandit bandit = {.dimension = D, .bound = 1};
     const tacit_agent_request request = {
-        .kind = f->kind,
-        .guarantee = {TACIT_MODEL_LOCAL, 1, f->delta},
-        SPACE_OF(f->bandit ? 0 : STATES, ACTIONS, f->bandit ? 1 : HORIZON),
-        .episodes = USERS,
+        SPACE_OF(f->bandit ? 0 : STATES, ACTIONS, f->bandit ? 1 : HORIZON), .kind = f->kind,
+        .guarantee = {TACIT_MODEL_LOCAL, 1, f->delta}, .episodes = USERS,
         .bandit = f->bandit ? &bandit : NULL};
     tacit_noise *noise;
     SCOPED(tacit_agent) *agent = NULL;

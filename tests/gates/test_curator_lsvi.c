@@ -42,21 +42,19 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
 {
     static const double range[HORIZON] = {3, 2, 1};
     const bool carried = s->form == TACIT__CARRIED;
-    tacit__lsvi_scheme_options wish = {.space = {.form = s->form,
-                                                 SPACE_OF(carried ? 0 : STATES, ACTIONS, HORIZON),
-                                                 .dimension = carried ? D : STATES * ACTIONS,
-                                                 .bound = 1,
-                                                 .simplex = true,
-                                                 .feature_bits = tacit__lsvi_feature_bits(USERS)},
-                                       .schedule = TACIT__EVERY,
-                                       .episodes = USERS,
-                                       .guarantee = s->guarantee,
-                                       .mechanism = s->move > 0 ? TACIT_SUM_BLT : TACIT_SUM_TREE,
-                                       .gram = s->move > 0 ? TACIT__GRAM_SUMS : TACIT__GRAM_AUTO,
-                                       .centered = s->centered,
-                                       .lambda = 1,
-                                       .shift = 1,
-                                       .failure = 0.1};
+    tacit__lsvi_scheme_options wish = {
+        .space = {SPACE_OF(carried ? 0 : STATES, ACTIONS, HORIZON), .form = s->form,
+                  .dimension = carried ? D : STATES * ACTIONS, .bound = 1, .simplex = true,
+                  .feature_bits = tacit__lsvi_feature_bits(USERS)},
+        .schedule = TACIT__EVERY,
+        .episodes = USERS,
+        .guarantee = s->guarantee,
+        .mechanism = s->move > 0 ? TACIT_SUM_BLT : TACIT_SUM_TREE,
+        .gram = s->move > 0 ? TACIT__GRAM_SUMS : TACIT__GRAM_AUTO,
+        .centered = s->centered,
+        .lambda = 1,
+        .shift = 1,
+        .failure = 0.1};
     tacit__lsvi_data_options o = {.space = wish.space,
                                   .episodes = USERS,
                                   .guarantee = s->guarantee,

@@ -31,17 +31,11 @@ static void check(const setup *s)
     static crowd c;
     SCOPED(tacit_world) *world = world_of(s->world, s->world_settings, s->n_world_settings);
     const tacit_world_facts *f = tacit_world_describe(world);
-    c = (crowd){.request = {.kind = s->kind,
-                            SETTINGS_OF(s->settings, s->n_settings),
-                            .guarantee = s->guarantee,
-                            .calibration = s->calibration,
-                            .sums = s->sums,
-                            .visits = s->visits,
-                            .apart = s->apart,
-                            SPACE_OF(f->n_states, f->n_actions, 1),
-                            .stationary = true,
-                            .episodes = USERS,
-                            .bandit = f->bandit},
+    c = (crowd){.request = {SPACE_OF(f->n_states, f->n_actions, 1),
+                            SETTINGS_OF(s->settings, s->n_settings), .kind = s->kind,
+                            .guarantee = s->guarantee, .calibration = s->calibration,
+                            .sums = s->sums, .visits = s->visits, .apart = s->apart,
+                            .stationary = true, .episodes = USERS, .bandit = f->bandit},
                 .features = f->bandit->points != NULL ? CROWD_NUMBERED : CROWD_BALL,
                 .rows = f->bandit->disjoint ? 1 : f->n_actions,
                 .dimension = f->bandit->dimension,

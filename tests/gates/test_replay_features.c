@@ -49,13 +49,9 @@ static const tacit_linear tables[] = {
 static crowd crowd_of(const char *kind, const tacit_linear *linear, tacit_guarantee guarantee,
                       const tacit_setting *settings, size_t n, size_t horizon)
 {
-    return (crowd){.request = {.kind = kind,
-                               SETTINGS_OF(settings, n),
-                               .guarantee = guarantee,
-                               SPACE_OF(STATES, ACTIONS, horizon),
-                               .stationary = horizon % 2 == 0,
-                               .episodes = USERS,
-                               .linear = linear}};
+    return (crowd){.request = {SPACE_OF(STATES, ACTIONS, horizon), SETTINGS_OF(settings, n),
+                               .kind = kind, .guarantee = guarantee, .stationary = horizon % 2 == 0,
+                               .episodes = USERS, .linear = linear}};
 }
 
 /* What the search must reach: opposite features climb from the second best, same features and other states; and where features depend

@@ -60,8 +60,7 @@ TEST(late_users_of_tables_count)
 {
     static crowd c;
     for (size_t i = 0; i < tacit__tabular_rows.n; i++) {
-        c = (crowd){.request = {.kind = tacit__tabular_rows.at[i].kind.name,
-                                SPACE_OF(3, 2, 4),
+        c = (crowd){.request = {SPACE_OF(3, 2, 4), .kind = tacit__tabular_rows.at[i].kind.name,
                                 .stationary = true}};
         check(&c);
     }
@@ -122,10 +121,8 @@ TEST(late_users_of_mixtures_count)
     static const double rewards[] = {1, 1, 0.5, 0.5, 0, 0};
     static crowd c;
     for (size_t i = 0; i < tacit__mixture_rows.n; i++) {
-        c = (crowd){.request = {.kind = tacit__mixture_rows.at[i].kind.name,
-                                SPACE_OF(3, 2, 4),
-                                .stationary = true,
-                                .rewards = rewards}};
+        c = (crowd){.request = {SPACE_OF(3, 2, 4), .kind = tacit__mixture_rows.at[i].kind.name,
+                                .stationary = true, .rewards = rewards}};
         check(&c);
     }
 }
@@ -135,10 +132,8 @@ TEST(late_users_of_lsvi_count)
     static const tacit_setting batched[] = {{"schedule", "batched", 1}, {"batches", "5", 1}};
     static crowd c;
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
-        c = (crowd){.request = {.kind = "lsvi-ucb",
-                                SETTINGS_OF(batched, 2),
-                                SPACE_OF(LSVI_S, LSVI_A, 4),
-                                .linear = lsvi_linear((lsvi_form)form)},
+        c = (crowd){.request = {SPACE_OF(LSVI_S, LSVI_A, 4), SETTINGS_OF(batched, 2),
+                                .kind = "lsvi-ucb", .linear = lsvi_linear((lsvi_form)form)},
                     .features = form == LSVI_CARRIED ? CROWD_SIMPLEX : CROWD_NUMBERED,
                     .rows = LSVI_A,
                     .dimension = LSVI_D,
@@ -153,10 +148,8 @@ static void check_bandit(const char *kind, const char *name, const tacit_setting
     static crowd c;
     SCOPED(tacit_world) *world = world_of(name, settings, n);
     const tacit_world_facts *f = tacit_world_describe(world);
-    c = (crowd){.request = {.kind = kind,
-                            SPACE_OF(f->n_states, f->n_actions, 1),
-                            .stationary = true,
-                            .bandit = f->bandit},
+    c = (crowd){.request = {SPACE_OF(f->n_states, f->n_actions, 1), .kind = kind,
+                            .stationary = true, .bandit = f->bandit},
                 .features = f->bandit->points != NULL ? CROWD_NUMBERED : CROWD_BALL,
                 .rows = f->bandit->disjoint ? 1 : f->n_actions,
                 .dimension = f->bandit->dimension,
@@ -183,11 +176,9 @@ TEST(late_users_of_bandits_count)
 TEST(a_pair_of_which_one_world_refuses_somebody_is_a_violation)
 {
     static crowd c;
-    c = (crowd){.request = {.kind = "dp-ucbvi",
+    c = (crowd){.request = {SPACE_OF(3, 2, 4), .kind = "dp-ucbvi",
                             .guarantee = guarantee_in(TACIT_AGENT_JOINT, 20, 1e-3),
-                            SPACE_OF(3, 2, 4),
-                            .stationary = true,
-                            .episodes = USERS}};
+                            .stationary = true, .episodes = USERS}};
     crowd_fill(&c, 1);
     person other = c.people[0];
     assert_null(neighbors_compare(&c, 0, &other).violation);

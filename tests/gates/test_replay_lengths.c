@@ -29,9 +29,9 @@ static void check(tacit_agent_request request, double least, bool devices)
 
 static tacit_agent_request request_of(const char *kind, tacit_guarantee g)
 {
-    return (tacit_agent_request){.kind = kind,
+    return (tacit_agent_request){SPACE_OF(STATES, ACTIONS, HORIZON),
+                                 .kind = kind,
                                  .guarantee = g,
-                                 SPACE_OF(STATES, ACTIONS, HORIZON),
                                  .stationary = true,
                                  .episodes = USERS,
                                  .rewards = small_rewards};

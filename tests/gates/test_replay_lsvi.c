@@ -40,16 +40,11 @@ static void check(const setup *s, least wanted)
         n++;
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
         for (size_t i = 0; i < sizeof horizons / sizeof *horizons; i++) {
-            c = (crowd){.request = {.kind = "lsvi-ucb",
-                                    SETTINGS_OF(s->settings, n),
-                                    .guarantee = s->guarantee,
-                                    .calibration = s->calibration,
-                                    .sums = s->sums,
-                                    .visits = s->visits,
-                                    .apart = s->apart,
-                                    SPACE_OF(LSVI_S, LSVI_A, horizons[i]),
-                                    .episodes = USERS,
-                                    .linear = lsvi_linear((lsvi_form)form)},
+            c = (crowd){.request = {SPACE_OF(LSVI_S, LSVI_A, horizons[i]),
+                                    SETTINGS_OF(s->settings, n), .kind = "lsvi-ucb",
+                                    .guarantee = s->guarantee, .calibration = s->calibration,
+                                    .sums = s->sums, .visits = s->visits, .apart = s->apart,
+                                    .episodes = USERS, .linear = lsvi_linear((lsvi_form)form)},
                         .features = form == LSVI_CARRIED ? CROWD_SIMPLEX : CROWD_NUMBERED,
                         .rows = LSVI_A,
                         .dimension = LSVI_D,

@@ -16,11 +16,8 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
 
 static crowd crowd_of(const char *kind, const tacit_setting *settings, size_t n, size_t horizon)
 {
-    return (crowd){.request = {.kind = kind,
-                               SETTINGS_OF(settings, n),
-                               .guarantee = joint,
-                               SPACE_OF(STATES, ACTIONS, horizon),
-                               .stationary = true,
+    return (crowd){.request = {SPACE_OF(STATES, ACTIONS, horizon), SETTINGS_OF(settings, n),
+                               .kind = kind, .guarantee = joint, .stationary = true,
                                .episodes = USERS}};
 }
 

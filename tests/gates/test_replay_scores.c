@@ -33,13 +33,9 @@ static const double rewards[STATES * ACTIONS] = {1, 0, 0.5};
 static crowd crowd_of(tacit_guarantee guarantee, const tacit_setting *settings, size_t n,
                       size_t horizon)
 {
-    return (crowd){.request = {.kind = "posterior-mixture",
-                               SETTINGS_OF(settings, n),
-                               .guarantee = guarantee,
-                               SPACE_OF(STATES, ACTIONS, horizon),
-                               .stationary = true,
-                               .episodes = USERS,
-                               .mixture = &mixture,
+    return (crowd){.request = {SPACE_OF(STATES, ACTIONS, horizon), SETTINGS_OF(settings, n),
+                               .kind = "posterior-mixture", .guarantee = guarantee,
+                               .stationary = true, .episodes = USERS, .mixture = &mixture,
                                .rewards = rewards}};
 }
 

@@ -36,16 +36,10 @@ static void check_at(const setup *s, size_t horizon, bool devices)
     size_t n = 0;
     while (n < SETTINGS && s->settings[n].key != NULL)
         n++;
-    c = (crowd){.request = {.kind = s->kind,
-                            SETTINGS_OF(s->settings, n),
-                            .guarantee = s->guarantee,
-                            .calibration = s->calibration,
-                            .sums = s->sums,
-                            .visits = s->visits,
-                            .apart = s->apart,
-                            SPACE_OF(STATES, ACTIONS, horizon),
-                            .stationary = true,
-                            .episodes = USERS},
+    c = (crowd){.request = {SPACE_OF(STATES, ACTIONS, horizon), SETTINGS_OF(s->settings, n),
+                            .kind = s->kind, .guarantee = s->guarantee,
+                            .calibration = s->calibration, .sums = s->sums, .visits = s->visits,
+                            .apart = s->apart, .stationary = true, .episodes = USERS},
                 .devices = devices};
     crowd_fill(&c, 1);
     neighbors_wish wish = {

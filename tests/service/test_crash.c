@@ -339,11 +339,9 @@ static uint8_t *make_user(const scene *s, tacit_agent *device, uint64_t seed)
 static void open_scene(scene *s, const struct variant *v)
 {
     *s = (scene){.config = {.name = "crash", .plan_every = 1}};
-    s->config.request = (tacit_agent_request){.kind = v->kind,
-                                              .guarantee = v->guarantee,
-                                              SPACE_OF(v->states, ACTIONS, HORIZON),
-                                              .stationary = true,
-                                              .episodes = 100};
+    s->config.request =
+        (tacit_agent_request){SPACE_OF(v->states, ACTIONS, HORIZON), .kind = v->kind,
+                              .guarantee = v->guarantee, .stationary = true, .episodes = 100};
     if (v->guarantee.model == TACIT_MODEL_JOINT) /* its noise must not be drawn again, either */
         s->config.monitor =
             (tacit_guarantee){.model = TACIT_MODEL_JOINT, .epsilon = 0.5, .delta = 1e-6};

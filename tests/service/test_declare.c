@@ -215,8 +215,8 @@ TEST(features_that_sum_to_one_need_less_noise)
     SERVER(s, yaml);
     const tacit_linear linear = {.dimension = 3, .bound = 1, .simplex = true};
     const tacit_setting batched = {"schedule", "batched", 0};
-    const tacit_agent_request request = {.kind = "lsvi-ucb",
-                                         SETTINGS_OF(&batched, 1),
+    const tacit_agent_request request = {SETTINGS_OF(&batched, 1),
+                                         .kind = "lsvi-ucb",
                                          .guarantee = {.model = TACIT_MODEL_JOINT, .epsilon = 1},
                                          .n_actions = 2,
                                          .horizon = 2,

@@ -287,8 +287,8 @@ TEST(the_encoding_is_that_of_logged_bandit)
                                           {"answer", "dose {low | medium | high}", 0},
                                           {"order", "file", 0},
                                           {"unit", unit == 1 ? "yes" : "no", 0}};
-        const tacit_world_request request = {.kind = "logged-bandit",
-                                             SETTINGS_OF(settings, N_OF(settings))};
+        const tacit_world_request request = {SETTINGS_OF(settings, N_OF(settings)),
+                                             .kind = "logged-bandit"};
         SCOPED_BY(tacit__service_config_free) tacit__service_config c;
         SCOPED(tacit_world) *world = NULL;
         SCOPED(tacit_rounds) *rounds = NULL;

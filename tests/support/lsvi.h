@@ -74,12 +74,12 @@ static inline const tacit_linear *lsvi_linear(lsvi_form form)
 static inline tacit_status lsvi_try(const lsvi_setup *s, tacit_agent **out, tacit_error *err)
 {
     const tacit_agent_request request = {
-        .kind = "lsvi-ucb",
+        SPACE_OF(LSVI_S, LSVI_A, s->horizon > 0 ? s->horizon : LSVI_H),
         SETTINGS_OF(s->settings, s->n_settings),
+        .kind = "lsvi-ucb",
         .guarantee = s->guarantee,
         .calibration = s->calibration,
         .sums = s->sums,
-        SPACE_OF(LSVI_S, LSVI_A, s->horizon > 0 ? s->horizon : LSVI_H),
         .episodes = s->users,
         .linear = lsvi_linear(s->form)};
     tacit_noise *noise;

@@ -23,8 +23,8 @@ static inline void refuse_world(const char *kind, const tacit_setting *settings,
 {
     tacit_world *world = NULL;
     tacit_error err = {.message = ""};
-    const tacit_world_request request = {
-        .kind = kind, SETTINGS_OF(settings, n), .file = "lake/test.yaml", .line = 2};
+    const tacit_world_request request = {SETTINGS_OF(settings, n), .kind = kind,
+                                         .file = "lake/test.yaml", .line = 2};
     tacit_status status = tacit_world_create(&request, &world, &err);
     assert_string_equal(err.message, message);
     assert_status(status, wanted);

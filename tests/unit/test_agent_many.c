@@ -23,11 +23,9 @@ static void assert_same_state(const tacit_agent *a, const tacit_agent *b)
 
 static tacit_agent *tabular(uint64_t users, tacit_outside outside)
 {
-    return agent_of(&(tacit_agent_request){.kind = "dp-ucbvi",
+    return agent_of(&(tacit_agent_request){SPACE_OF(2, 2, STEPS), .kind = "dp-ucbvi",
                                            .guarantee = {TACIT_MODEL_JOINT, 1, 1e-6},
-                                           SPACE_OF(2, 2, STEPS),
-                                           .episodes = users,
-                                           .outside = outside},
+                                           .episodes = users, .outside = outside},
                     7);
 }
 

@@ -218,10 +218,10 @@ TEST(rewards_of_a_range_are_learned_as_their_place_in_it)
         const bool carried = small_carried(v);
         for (int known = 0; known < 3 && ranged == NULL; known++) {
             const tacit_agent_request request = {
-                .kind = v->kind,
-                SETTINGS_OF(&v->setting, v->setting.key != NULL),
-                .guarantee = v->guarantee,
                 SPACE_OF(carried ? 0 : SMALL_STATES, SMALL_ACTIONS, small_horizon(v, SMALL_STEPS)),
+                SETTINGS_OF(&v->setting, v->setting.key != NULL),
+                .kind = v->kind,
+                .guarantee = v->guarantee,
                 .stationary = true,
                 .episodes = USERS + 1,
                 .bandit = v->bandit,
@@ -315,8 +315,8 @@ TEST(expected_rewards_lie_in_their_range_up_to_rounding)
     double rewards[] = {1 + 1e-12, -1e-12, 0.5, 1};
     tacit_agent *agent = NULL;
     tacit_error err = TACIT_ERROR_INIT;
-    const tacit_agent_request request = {
-        .kind = "ucbvi", SPACE_OF(2, 2, 2), .stationary = true, .episodes = 5, .rewards = rewards};
+    const tacit_agent_request request = {SPACE_OF(2, 2, 2), .kind = "ucbvi", .stationary = true,
+                                         .episodes = 5, .rewards = rewards};
     assert_ok(agent_try(&request, 1, &agent, NULL));
     tacit_agent_destroy(agent);
     rewards[2] = 1.5;
@@ -330,9 +330,7 @@ TEST(ranges_that_are_none_are_refused)
         {1, 1}, {2, 1}, {0, -1}, {-1e308, 1e308}, {0, (double)INFINITY}, {(double)NAN, 1}};
     for (size_t i = 0; i < N_OF(ranges); i++) {
         tacit_agent *agent = NULL;
-        const tacit_agent_request request = {.kind = "ucbvi",
-                                             SPACE_OF(2, 2, 2),
-                                             .episodes = 5,
+        const tacit_agent_request request = {SPACE_OF(2, 2, 2), .kind = "ucbvi", .episodes = 5,
                                              .reward_low = ranges[i][0],
                                              .reward_high = ranges[i][1]};
         assert_status(agent_try(&request, 1, &agent, NULL), TACIT_OUT_OF_BOUND);

@@ -34,11 +34,8 @@ static const double rewards[8] = {0};
 
 static tacit_agent_request request(const char *kind, tacit_guarantee guarantee)
 {
-    return (tacit_agent_request){.kind = kind,
-                                 .guarantee = guarantee,
-                                 SPACE_OF(2, 2, 2),
-                                 .stationary = true,
-                                 .episodes = USERS};
+    return (tacit_agent_request){SPACE_OF(2, 2, 2), .kind = kind, .guarantee = guarantee,
+                                 .stationary = true, .episodes = USERS};
 }
 
 /* The first of these kinds that the library has: preferences may name kinds that it lacks. */

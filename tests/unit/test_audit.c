@@ -18,11 +18,8 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-5},
 
 static tacit_agent_request request_of(tacit_guarantee guarantee, tacit_calibration calibration)
 {
-    return (tacit_agent_request){.kind = "dp-ucbvi",
-                                 .guarantee = guarantee,
-                                 .calibration = calibration,
-                                 SPACE_OF(2, 1, 1),
-                                 .episodes = 4};
+    return (tacit_agent_request){SPACE_OF(2, 1, 1), .kind = "dp-ucbvi", .guarantee = guarantee,
+                                 .calibration = calibration, .episodes = 4};
 }
 
 static tacit_audit *audit(const tacit_agent_request *q, uint64_t trials, unsigned threads)
@@ -225,12 +222,8 @@ static const double middling[6] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5};
 
 static tacit_agent_request mixture_request(const char *kind, tacit_guarantee guarantee)
 {
-    return (tacit_agent_request){.kind = kind,
-                                 .guarantee = guarantee,
-                                 SPACE_OF(3, 2, 3),
-                                 .stationary = true,
-                                 .episodes = 8,
-                                 .mixture = &kernels,
+    return (tacit_agent_request){SPACE_OF(3, 2, 3),  .kind = kind,  .guarantee = guarantee,
+                                 .stationary = true, .episodes = 8, .mixture = &kernels,
                                  .rewards = middling};
 }
 
@@ -278,11 +271,9 @@ TEST(features_are_attacked_and_keep_their_promise)
     static const char *const kinds[] = {"posterior-linear", "explore-commit-linear"};
     for (size_t i = 0; i < 2 * N_OF(kinds); i++) {
         const tacit_agent_request q = {
-            .kind = kinds[i / 2],
+            SPACE_OF(3, 2, 3), .kind = kinds[i / 2],
             .guarantee = {i % 2 == 0 ? TACIT_MODEL_JOINT : TACIT_MODEL_LOCAL, 1, 1e-5},
-            SPACE_OF(3, 2, 3),
-            .episodes = 16,
-            .linear = &linear};
+            .episodes = 16, .linear = &linear};
         SCOPED(tacit_audit) *a = audit(&q, 8000, 0);
         assert_passed(a, 0.95, 0.4, 0.2);
     }
@@ -292,12 +283,8 @@ TEST(features_are_attacked_and_keep_their_promise)
 TEST(unlikely_releases_make_lsvi_switch)
 {
     static const tacit_setting doubling = {.key = "schedule", .value = "doubling"};
-    tacit_agent_request q = {.kind = "lsvi-ucb",
-                             SETTINGS_OF(&doubling, 1),
-                             .guarantee = joint,
-                             SPACE_OF(3, 2, 2),
-                             .stationary = true,
-                             .episodes = 16};
+    tacit_agent_request q = {SPACE_OF(3, 2, 2),  SETTINGS_OF(&doubling, 1), .kind = "lsvi-ucb",
+                             .guarantee = joint, .stationary = true,        .episodes = 16};
     SCOPED(tacit_audit) *a = audit(&q, 64, 0);
     assert_within(a->share, 0.8, 1 + 1e-9);
 }
@@ -313,11 +300,8 @@ static tacit_audit *audit_kernel(const char *kind, tacit_guarantee guarantee, ui
     }
     const tacit_bandit bandit = {
         .dimension = 2, .context_dimension = 1, .bound = 2, .points = points, .kernel = "se(0.3)"};
-    const tacit_agent_request q = {.kind = kind,
-                                   .guarantee = guarantee,
-                                   SPACE_OF(4, 3, 1),
-                                   .episodes = users,
-                                   .bandit = &bandit};
+    const tacit_agent_request q = {SPACE_OF(4, 3, 1), .kind = kind, .guarantee = guarantee,
+                                   .episodes = users, .bandit = &bandit};
     tacit_audit *a = audit(&q, trials, 0);
     assert_within(a->share, 0.9, 1 + 1e-9);
     assert_true(a->same_taken);

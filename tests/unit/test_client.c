@@ -70,12 +70,9 @@ TEST(a_client_acts_by_the_billboard)
 static tacit_agent *open_server(void)
 {
     const tacit_setting settings[] = {{.key = "pooled", .value = "yes"}};
-    const tacit_agent_request request = {.kind = "dp-ucbvi",
-                                         SETTINGS_OF(settings, 1),
-                                         .guarantee = {TACIT_MODEL_LOCAL, 1, 0},
-                                         SPACE_OF(2, 3, 2),
-                                         .stationary = true,
-                                         .episodes = 50};
+    const tacit_agent_request request = {SPACE_OF(2, 3, 2),  SETTINGS_OF(settings, 1),
+                                         .kind = "dp-ucbvi", .guarantee = {TACIT_MODEL_LOCAL, 1, 0},
+                                         .stationary = true, .episodes = 50};
     tacit_agent *agent;
     SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_ok(tacit_agent_create(&request, noise, &agent, NULL));

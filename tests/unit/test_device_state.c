@@ -239,13 +239,10 @@ TEST(billboards_with_impossible_visits_are_refused)
 
 static tacit_agent *open_agent(double delta, uint64_t visits)
 {
-    const tacit_agent_request request = {.kind = "dp-ucbvi",
-                                         .guarantee = {TACIT_MODEL_LOCAL, 1, delta},
-                                         SPACE_OF(2, 3, 2),
-                                         .stationary = true,
-                                         .episodes = 50,
-                                         .visits = visits,
-                                         .apart = visits > 1 ? 2 : 0};
+    const tacit_agent_request request = {
+        SPACE_OF(2, 3, 2),          .kind = "dp-ucbvi", .guarantee = {TACIT_MODEL_LOCAL, 1, delta},
+        .stationary = true,         .episodes = 50,     .visits = visits,
+        .apart = visits > 1 ? 2 : 0};
     SCOPED(tacit_noise) *noise = NULL;
     tacit_agent *agent = NULL;
     tacit_error err = {0};

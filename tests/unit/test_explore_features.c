@@ -18,8 +18,8 @@ static tacit_agent *hire(tacit_guarantee g, uint64_t users, const char *explore,
 {
     static const tacit_bandit bandit = {.dimension = D, .bound = 1};
     const tacit_setting setting = {.key = "explore", .value = explore};
-    tacit_agent_request request = {.kind = "explore-commit-features",
-                                   SETTINGS_OF(&setting, 1),
+    tacit_agent_request request = {SETTINGS_OF(&setting, 1),
+                                   .kind = "explore-commit-features",
                                    .guarantee = g,
                                    .n_actions = ACTIONS,
                                    .horizon = 1,

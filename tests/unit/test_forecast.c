@@ -27,11 +27,9 @@ static const double rewards[24] = {0};
 
 static tacit_agent_request request(const char *kind, double epsilon, uint64_t users)
 {
-    return (tacit_agent_request){.kind = kind,
+    return (tacit_agent_request){SPACE_OF(4, 3, 6), .kind = kind,
                                  .guarantee = {TACIT_MODEL_JOINT, epsilon, 1e-5},
-                                 SPACE_OF(4, 3, 6),
-                                 .stationary = true,
-                                 .episodes = users};
+                                 .stationary = true, .episodes = users};
 }
 
 static void assert_played(tacit_agent_request q, const char *const *expected)

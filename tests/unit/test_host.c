@@ -28,10 +28,8 @@ TEST(memory_that_the_system_does_not_tell_is_not_none)
 /* A table whose private counts need some 80 GB is refused on a machine with 4 GiB, and a small one is not. */
 static tacit_status create(const char *kind, tacit_model model, size_t n_states)
 {
-    const tacit_agent_request request = {.kind = kind,
-                                         .guarantee = {model, 1, 0.001},
-                                         SPACE_OF(n_states, 2, 3),
-                                         .stationary = true,
+    const tacit_agent_request request = {SPACE_OF(n_states, 2, 3), .kind = kind,
+                                         .guarantee = {model, 1, 0.001}, .stationary = true,
                                          .episodes = 50};
     SCOPED(tacit_agent) *agent = NULL;
     SCOPED(tacit_noise) *noise = simulated_noise(1);

@@ -90,13 +90,12 @@ static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
     tacit_agent_request *q = &c->request;
     tacit__known *k = &c->known;
     *c = (tacit__learner_config){.name = "hostile", .plan_every = 1};
-    *q = (tacit_agent_request){.kind = l->kind,
-                               .guarantee = {TACIT_MODEL_LOCAL,
-                                             epsilons[random_below(seed, N_OF(epsilons))],
-                                             l->pure ? 0 : 1e-4},
-                               SPACE_OF(l->steps || l->numbered ? S : 0, A, l->steps ? H : 1),
-                               .stationary = random_below(seed, 2) == 0,
-                               .episodes = users[random_below(seed, N_OF(users))]};
+    *q = (tacit_agent_request){
+        SPACE_OF(l->steps || l->numbered ? S : 0, A, l->steps ? H : 1), .kind = l->kind,
+        .guarantee = {TACIT_MODEL_LOCAL, epsilons[random_below(seed, N_OF(epsilons))],
+                      l->pure ? 0 : 1e-4},
+        .stationary = random_below(seed, 2) == 0,
+        .episodes = users[random_below(seed, N_OF(users))]};
     static tacit_setting setting;
     if (random_below(seed, 2) == 0 && set_parameter(l->kind, seed, &setting)) {
         q->settings = &setting;

@@ -141,11 +141,9 @@ TEST(what_does_not_fit_is_refused)
     for (size_t w = 0; w < 2; w++)
         for (int k = 0; k < 2; k++) {
             const tacit_world_facts *f = tacit_world_describe(worlds[w]);
-            const tacit_agent_request request = {.kind = "lin-ucb",
-                                                 SETTINGS_OF(k ? &opposite : &shared, 1),
-                                                 SPACE_OF(f->n_states, f->n_actions, 1),
-                                                 .episodes = 10,
-                                                 .bandit = f->bandit};
+            const tacit_agent_request request = {
+                SPACE_OF(f->n_states, f->n_actions, 1), SETTINGS_OF(k ? &opposite : &shared, 1),
+                .kind = "lin-ucb", .episodes = 10, .bandit = f->bandit};
             SCOPED(tacit_agent) *agent = NULL;
             bool fits = w == 0 && k == 0;
             assert_status(tacit_agent_create(&request, NULL, &agent, &err),

@@ -88,8 +88,8 @@ TEST(every_episode_agrees_with_a_plain_reference)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const tacit_setting settings[] = {
             {"schedule", "every", 1}, {"bonus_scale", "0.02", 1}, {"center", cases[c].center, 1}};
-        const lsvi_setup s = {
-            .form = cases[c].form, .guarantee = none, .users = 200, SETTINGS_OF(settings, 3)};
+        const lsvi_setup s = {SETTINGS_OF(settings, 3), .form = cases[c].form, .guarantee = none,
+                              .users = 200};
         SCOPED(tacit_agent) *agent = lsvi_start(&s);
         r = (reference){.form = cases[c].form,
                         .d = cases[c].form == LSVI_ONE_HOT ? REF_D : LSVI_D,
@@ -142,10 +142,8 @@ TEST(an_archive_of_features_equals_counts_of_states)
     static const tacit_setting doubling[] = {{"schedule", "doubling", 1}},
                                batched[] = {{"schedule", "batched", 1}, {"batches", "40", 1}};
     for (int i = 0; i < 2; i++) {
-        lsvi_setup counts = {.form = LSVI_SIMPLEX,
-                             .guarantee = none,
-                             .users = LONG,
-                             SETTINGS_OF(i == 0 ? doubling : batched, i == 0 ? 1 : 2)};
+        lsvi_setup counts = {SETTINGS_OF(i == 0 ? doubling : batched, i == 0 ? 1 : 2),
+                             .form = LSVI_SIMPLEX, .guarantee = none, .users = LONG};
         lsvi_setup archive = counts;
         archive.form = LSVI_CARRIED;
         play_both(&counts, &archive);
@@ -156,11 +154,8 @@ TEST(float32_and_float64_give_the_same_policies)
 {
     static const tacit_setting narrow[] = {{"switches", "20", 1}},
                                wide[] = {{"switches", "20", 1}, {"storage", "float64", 1}};
-    lsvi_setup a = {.form = LSVI_CARRIED,
-                    .guarantee = {TACIT_MODEL_JOINT, 5, 1e-6},
-                    .users = LONG,
-                    SETTINGS_OF(narrow, 1),
-                    .seed = 4};
+    lsvi_setup a = {SETTINGS_OF(narrow, 1), .form = LSVI_CARRIED,
+                    .guarantee = {TACIT_MODEL_JOINT, 5, 1e-6}, .users = LONG, .seed = 4};
     lsvi_setup b = a;
     b.settings = wide;
     b.n_settings = 2;
@@ -242,10 +237,8 @@ TEST(an_infinite_epsilon_is_the_learner_without_privacy)
     lsvi_fill(users, 300, 31);
     for (int i = 0; i < 3; i++)
         for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
-            lsvi_setup a = {.form = (lsvi_form)form,
-                            .guarantee = none,
-                            .users = 300,
-                            SETTINGS_OF(schedules[i], n_settings[i])};
+            lsvi_setup a = {SETTINGS_OF(schedules[i], n_settings[i]), .form = (lsvi_form)form,
+                            .guarantee = none, .users = 300};
             lsvi_setup b = a;
             b.guarantee = (tacit_guarantee){TACIT_MODEL_JOINT, 1e10, 1e-6};
             SCOPED(tacit_agent) *x = lsvi_start(&a), *y = lsvi_start(&b);
@@ -288,11 +281,8 @@ TEST(batches_switch_exactly_at_their_boundaries)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const tacit_setting settings[] = {{"schedule", "batched", 1},
                                           {"batches", cases[c].batches, 1}};
-        const lsvi_setup s = {.form = LSVI_SIMPLEX,
-                              .guarantee = joint,
-                              .users = cases[c].users,
-                              SETTINGS_OF(settings, 2),
-                              .seed = 1};
+        const lsvi_setup s = {SETTINGS_OF(settings, 2), .form = LSVI_SIMPLEX, .guarantee = joint,
+                              .users = cases[c].users, .seed = 1};
         SCOPED(tacit_agent) *agent = lsvi_start(&s);
         uint64_t switches = 0;
         for (uint64_t k = 0; k < s.users; k++) {
@@ -315,11 +305,8 @@ TEST(the_cap_on_switches_is_never_exceeded)
                                           {"switch_factor", "1.0001", 1},
                                           {"test_every", "1", 1},
                                           {"shift", "0.5", 1}};
-        const lsvi_setup s = {.form = (lsvi_form)(seed % 4),
-                              .guarantee = joint,
-                              .users = 400,
-                              SETTINGS_OF(settings, 4),
-                              .seed = seed};
+        const lsvi_setup s = {SETTINGS_OF(settings, 4), .form = (lsvi_form)(seed % 4),
+                              .guarantee = joint, .users = 400, .seed = seed};
         SCOPED(tacit_agent) *agent = lsvi_start(&s);
         lsvi_fill(users, 400, seed);
         for (size_t k = 0; k < 400; k++) {
@@ -401,11 +388,8 @@ TEST(references_are_the_largest_determinants_so_far)
 {
     const double one = 1, heights[] = {0, 1.5, 0.2, 1.9, 4.1, 3.9, 8.9, 9.3};
     const bool due[] = {false, true, false, false, true, false, false, true};
-    tacit__lsvi_options o = {.space = {.form = TACIT__ONE_HOT,
-                                       SPACE_OF(1, 1, 1),
-                                       .dimension = 1,
-                                       .bound = 1,
-                                       .feature_bits = 18},
+    tacit__lsvi_options o = {.space = {SPACE_OF(1, 1, 1), .form = TACIT__ONE_HOT, .dimension = 1,
+                                       .bound = 1, .feature_bits = 18},
                              .schedule = TACIT__DOUBLING,
                              .switches = 3,
                              .switch_factor = 2,
@@ -433,11 +417,11 @@ TEST(references_are_the_largest_determinants_so_far)
 static double real_epsilon(const char *schedule, size_t horizon, uint64_t K)
 {
     const tacit_setting settings[] = {{"schedule", schedule, 1}};
-    const lsvi_setup s = {.form = LSVI_SIGNED,
+    const lsvi_setup s = {SETTINGS_OF(settings, 1),
+                          .form = LSVI_SIGNED,
                           .guarantee = {TACIT_MODEL_JOINT, 1, 1e-5},
                           .calibration = TACIT_CALIBRATION_PUBLISHED,
                           .users = K,
-                          SETTINGS_OF(settings, 1),
                           .horizon = horizon};
     SCOPED(tacit_agent) *agent = lsvi_start(&s);
     tacit_composition real;

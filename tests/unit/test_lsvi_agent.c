@@ -25,11 +25,9 @@ TEST(a_saved_learner_goes_on_as_if_nothing_had_happened)
     for (int i = 0; i < 5; i++)
         for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
             for (int private = 0; private < 2; private ++) {
-                const lsvi_setup s = {.form = (lsvi_form)form,
-                                      .guarantee = private ? joint : none,
-                                      .users = N,
-                                      SETTINGS_OF(schedules[i], n_settings[i]),
-                                      .seed = 6};
+                const lsvi_setup s = {SETTINGS_OF(schedules[i], n_settings[i]),
+                                      .form = (lsvi_form)form, .guarantee = private ? joint : none,
+                                      .users = N, .seed = 6};
                 lsvi_setup other = s;
                 other.users = N + 1;
                 SCOPED(tacit_agent) *a = lsvi_start(&s), *b = lsvi_start(&s),
@@ -96,11 +94,9 @@ TEST(a_closed_learner_keeps_nothing_of_its_users)
     for (int i = 0; i < 3; i++)
         for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
             for (int private = 0; private < 2; private ++) {
-                const lsvi_setup s = {.form = (lsvi_form)form,
-                                      .guarantee = private ? joint : none,
-                                      .users = N,
-                                      SETTINGS_OF(settings[i], i == 0 ? 1 : 2),
-                                      .seed = 6};
+                const lsvi_setup s = {SETTINGS_OF(settings[i], i == 0 ? 1 : 2),
+                                      .form = (lsvi_form)form, .guarantee = private ? joint : none,
+                                      .users = N, .seed = 6};
                 double row[LSVI_D], count = MARKED;
                 lsvi_simplex_row(NULL, 3, 1, row);
                 float feature = (float)trunc(ldexp(row[0], tacit__lsvi_feature_bits(N)));
@@ -164,10 +160,8 @@ TEST(what_does_not_exist_is_refused_with_a_reason)
     refuse(
         &(lsvi_setup){.guarantee = none, .form = LSVI_SIGNED, .users = 10, SETTINGS_OF(center, 1)},
         TACIT_UNSUPPORTED, "sum to 1");
-    refuse(&(lsvi_setup){.guarantee = joint,
-                         .calibration = TACIT_CALIBRATION_PUBLISHED,
-                         .users = 10,
-                         SETTINGS_OF(center, 1)},
+    refuse(&(lsvi_setup){SETTINGS_OF(center, 1), .guarantee = joint,
+                         .calibration = TACIT_CALIBRATION_PUBLISHED, .users = 10},
            TACIT_UNSUPPORTED, "do not center");
     refuse(&(lsvi_setup){.guarantee = none, .users = 10, SETTINGS_OF(factor, 1)},
            TACIT_BAD_ARGUMENT, "more than 1");
@@ -175,30 +169,23 @@ TEST(what_does_not_exist_is_refused_with_a_reason)
            "every, batched, doubling");
     refuse(&(lsvi_setup){.guarantee = joint, .users = 10, SETTINGS_OF(direct, 2)},
            TACIT_UNSUPPORTED, "all the time");
-    refuse(&(lsvi_setup){.guarantee = joint,
-                         .calibration = TACIT_CALIBRATION_PUBLISHED,
-                         .users = 10,
-                         SETTINGS_OF(growth, 1)},
+    refuse(&(lsvi_setup){SETTINGS_OF(growth, 1), .guarantee = joint,
+                         .calibration = TACIT_CALIBRATION_PUBLISHED, .users = 10},
            TACIT_UNSUPPORTED, "schedule growth needs calibration tight");
-    refuse(&(lsvi_setup){.guarantee = joint,
-                         .calibration = TACIT_CALIBRATION_PUBLISHED,
-                         .users = 10,
-                         SETTINGS_OF(span, 1)},
+    refuse(&(lsvi_setup){SETTINGS_OF(span, 1), .guarantee = joint,
+                         .calibration = TACIT_CALIBRATION_PUBLISHED, .users = 10},
            TACIT_UNSUPPORTED, "use the whole range");
     refuse(
         &(lsvi_setup){.guarantee = none, .form = LSVI_CARRIED, .users = 10, SETTINGS_OF(span, 1)},
         TACIT_UNSUPPORTED, "numbered states");
-    refuse(&(lsvi_setup){.guarantee = pure,
-                         .calibration = TACIT_CALIBRATION_PUBLISHED,
-                         .users = 10,
-                         SETTINGS_OF(batched, 1)},
+    refuse(&(lsvi_setup){SETTINGS_OF(batched, 1), .guarantee = pure,
+                         .calibration = TACIT_CALIBRATION_PUBLISHED, .users = 10},
            TACIT_UNSUPPORTED, "print no constants");
     refuse(&(lsvi_setup){.guarantee = joint, .calibration = TACIT_CALIBRATION_FIGURE, .users = 10},
            TACIT_UNSUPPORTED, "tight and published");
-    refuse(
-        &(lsvi_setup){
-            .guarantee = none, .form = LSVI_CARRIED, .users = 100000, SETTINGS_OF(small, 1)},
-        TACIT_TOO_LARGE, "archive_mb allows 1");
+    refuse(&(lsvi_setup){SETTINGS_OF(small, 1), .guarantee = none, .form = LSVI_CARRIED,
+                         .users = 100000},
+           TACIT_TOO_LARGE, "archive_mb allows 1");
 }
 
 TEST(users_that_do_not_fit_are_refused_and_change_nothing)
@@ -270,11 +257,8 @@ TEST(every_failed_allocation_is_told_and_nothing_leaks)
     lsvi_fill(users, 8, 2);
     for (int i = 0; i < 3; i++)
         for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
-            const lsvi_setup s = {.form = (lsvi_form)form,
-                                  .guarantee = joint,
-                                  .users = 8,
-                                  SETTINGS_OF(schedules[i], n_settings[i]),
-                                  .seed = 2};
+            const lsvi_setup s = {SETTINGS_OF(schedules[i], n_settings[i]), .form = (lsvi_form)form,
+                                  .guarantee = joint, .users = 8, .seed = 2};
             bool failed = true;
             for (uint64_t n = 2; failed; n++) { /* the first is the source of noise */
                 SCOPED(tacit_agent) *agent = NULL;

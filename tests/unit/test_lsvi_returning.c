@@ -11,12 +11,12 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
 static tacit_agent_request request_of(const tacit_setting *settings, size_t n, uint64_t users,
                                       uint64_t visits, uint64_t apart)
 {
-    return (tacit_agent_request){.kind = "lsvi-ucb",
+    return (tacit_agent_request){SPACE_OF(LSVI_S, LSVI_A, LSVI_H),
                                  SETTINGS_OF(settings, n),
+                                 .kind = "lsvi-ucb",
                                  .guarantee = joint,
                                  .visits = visits,
                                  .apart = apart,
-                                 SPACE_OF(LSVI_S, LSVI_A, LSVI_H),
                                  .episodes = users,
                                  .linear = lsvi_linear(LSVI_SIMPLEX)};
 }

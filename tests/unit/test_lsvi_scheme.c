@@ -100,12 +100,9 @@ TEST(a_table_is_searched_pair_by_pair)
     enum { ROWS = 12 };
     double table[ROWS * D], one = ldexp(1, BITS);
     draw w = {.seed = 5};
-    tacit__linear_space sp = {.form = TACIT__TABLE,
-                              SPACE_OF(ROWS / 2, 2, 3),
-                              .dimension = D,
-                              .bound = 1,
-                              .feature_bits = BITS,
-                              .table = table};
+    tacit__linear_space sp = {SPACE_OF(ROWS / 2, 2, 3), .form = TACIT__TABLE,
+                              .dimension = D,           .bound = 1,
+                              .feature_bits = BITS,     .table = table};
     for (size_t i = 0; i < ROWS; i++) {
         double phi[D];
         draw_feature(&w, phi);

@@ -123,9 +123,9 @@ TEST(what_should_be_a_distribution_becomes_one)
 static tacit_agent *hire(tacit_outside outside, const tacit_bandit *bandit)
 {
     const tacit_agent_request request = {
+        SPACE_OF(bandit != NULL ? 0 : 3, 2, bandit != NULL ? 1 : 2),
         .kind = bandit != NULL ? "lin-ucb" : "dp-ucbvi",
         .guarantee = {TACIT_MODEL_JOINT, 1, 1e-3},
-        SPACE_OF(bandit != NULL ? 0 : 3, 2, bandit != NULL ? 1 : 2),
         .episodes = 10,
         .bandit = bandit,
         .outside = outside};
@@ -233,8 +233,8 @@ TEST(impossible_declarations_are_refused)
     const double points[] = {0.5, 0.5, 0,
                              1 + 9e-10}; /* contexts that users could only be refused in */
     const tacit_bandit bandit = {.dimension = 2, .bound = 1, .disjoint = true, .points = points};
-    const tacit_agent_request request = {
-        .kind = "lin-ucb", SPACE_OF(2, 2, 1), .episodes = 10, .bandit = &bandit};
+    const tacit_agent_request request = {SPACE_OF(2, 2, 1), .kind = "lin-ucb", .episodes = 10,
+                                         .bandit = &bandit};
     tacit_agent *agent = NULL;
     assert_status(tacit_agent_create(&request, NULL, &agent, NULL), TACIT_OUT_OF_BOUND);
 }

@@ -60,8 +60,8 @@ static tacit_status create_world(const char *length, const char *broken, tacit_w
                                  tacit_error *err)
 {
     const tacit_setting settings[] = {{"length", length, 4}, {"broken", broken, 5}};
-    const tacit_world_request request = {
-        .kind = "corridor", SETTINGS_OF(settings, 2), .file = "f", .line = 3};
+    const tacit_world_request request = {SETTINGS_OF(settings, 2), .kind = "corridor", .file = "f",
+                                         .line = 3};
     return tacit_world_create(&request, out, err);
 }
 

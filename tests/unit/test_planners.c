@@ -220,11 +220,8 @@ TEST(every_planner_by_regression_plans_from_sums_made_by_hand)
 TEST(lsvi_plans_from_gram_matrices_and_responses_made_by_hand)
 {
     static const double range[H] = {3, 2, 1};
-    const tacit__lsvi_options o = {.space = {.form = TACIT__ONE_HOT,
-                                             SPACE_OF(S, A, H),
-                                             .dimension = PAIRS,
-                                             .bound = 1,
-                                             .feature_bits = 18},
+    const tacit__lsvi_options o = {.space = {SPACE_OF(S, A, H), .form = TACIT__ONE_HOT,
+                                             .dimension = PAIRS, .bound = 1, .feature_bits = 18},
                                    .schedule = TACIT__EVERY,
                                    .switches = PLANS,
                                    .ridge = 1,

@@ -130,9 +130,8 @@ static size_t arrive(tacit_guarantee guarantee, const tacit_setting *setting, ui
 {
     static const tacit_linear linear = {
         .dimension = 7, .bound = 1, .simplex = true, .row = chain_row};
-    const tacit_agent_request q = {.kind = "posterior-linear",
-                                   SETTINGS_OF(setting, setting != NULL),
-                                   .guarantee = guarantee,
+    const tacit_agent_request q = {SETTINGS_OF(setting, setting != NULL),
+                                   .kind = "posterior-linear", .guarantee = guarantee,
                                    .linear = &linear};
     return chain_arrivals(&chain, q, seed);
 }
@@ -191,11 +190,8 @@ static void plain_row(void *context, uint32_t state, uint32_t action, double *ou
 TEST(sizes_that_fit_into_no_memory_are_refused_at_once)
 {
     const tacit_linear linear = {.dimension = 2, .bound = 1, .simplex = true, .row = plain_row};
-    const tacit_agent_request q = {.kind = "posterior-linear",
-                                   .guarantee = joint,
-                                   SPACE_OF(2000000, 2, 3),
-                                   .episodes = 100,
-                                   .linear = &linear};
+    const tacit_agent_request q = {SPACE_OF(2000000, 2, 3), .kind = "posterior-linear",
+                                   .guarantee = joint, .episodes = 100, .linear = &linear};
     tacit_agent *agent = NULL;
     tacit_error err = {.message = ""};
     assert_status(agent_try(&q, 1, &agent, &err), TACIT_TOO_LARGE);
@@ -206,11 +202,8 @@ TEST(sizes_that_fit_into_no_memory_are_refused_at_once)
 TEST(one_step_is_enough)
 {
     const tacit_linear linear = {.dimension = 2, .bound = 1, .simplex = true, .row = plain_row};
-    const tacit_agent_request q = {.kind = "posterior-linear",
-                                   .guarantee = joint,
-                                   SPACE_OF(3, 2, 1),
-                                   .episodes = 3000,
-                                   .linear = &linear};
+    const tacit_agent_request q = {SPACE_OF(3, 2, 1), .kind = "posterior-linear",
+                                   .guarantee = joint, .episodes = 3000, .linear = &linear};
     SCOPED(tacit_agent) *agent = agent_of(&q, 2);
     size_t right = 0;
     for (uint32_t k = 0; k < 3000; k++) {

@@ -239,10 +239,8 @@ static size_t arrive(tacit_guarantee guarantee, const char *boldness, uint64_t s
 {
     static double rewards[CHAIN_STEPS][PLACES][CHAIN_ACTIONS];
     const tacit_setting setting = {.key = "boldness", .value = boldness};
-    const tacit_agent_request q = {.kind = "posterior-mixture",
-                                   SETTINGS_OF(&setting, 1),
-                                   .guarantee = guarantee,
-                                   .mixture = &chain_mixture,
+    const tacit_agent_request q = {SETTINGS_OF(&setting, 1), .kind = "posterior-mixture",
+                                   .guarantee = guarantee, .mixture = &chain_mixture,
                                    .rewards = &rewards[0][0][0]};
     for (size_t i = 0; i < CHAIN_STEPS * PLACES * CHAIN_ACTIONS; i++)
         (&rewards[0][0][0])[i] = chain_reward(&chain, (uint32_t)(i / CHAIN_ACTIONS % PLACES),

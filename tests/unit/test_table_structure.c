@@ -31,8 +31,8 @@ static const char *put(const char *name, const char *text)
 static tacit_status make(const char *kind, const tacit_setting *settings, size_t n,
                          tacit_world **out, tacit_error *err)
 {
-    const tacit_world_request request = {
-        .kind = kind, SETTINGS_OF(settings, n), .file = "f.yaml", .line = 1};
+    const tacit_world_request request = {SETTINGS_OF(settings, n), .kind = kind, .file = "f.yaml",
+                                         .line = 1};
     return tacit_world_create(&request, out, err);
 }
 

@@ -283,8 +283,8 @@ TEST(large_spaces_are_counted_sparsely)
     tacit_agent *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
     assert_true(regret(&a, agent, EPISODES, &first, &last) > 0);
     tacit_agent_destroy(agent);
-    tacit_agent_request request = {
-        .kind = "private-ucb-po", SPACE_OF(1500, 2, 5), .stationary = true, .episodes = 10};
+    tacit_agent_request request = {SPACE_OF(1500, 2, 5), .kind = "private-ucb-po",
+                                   .stationary = true, .episodes = 10};
     tacit_error err;
     assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_TOO_LARGE);
 }
@@ -307,10 +307,8 @@ TEST(a_private_learner_converges_on_riverswim_either_way_round)
 
 TEST(what_a_kind_does_not_have_is_refused)
 {
-    tacit_agent_request request = {.kind = "ucbvi",
-                                   .guarantee = {TACIT_MODEL_JOINT, 1, 0},
-                                   SPACE_OF(6, 2, 20),
-                                   .stationary = true,
+    tacit_agent_request request = {SPACE_OF(6, 2, 20), .kind = "ucbvi",
+                                   .guarantee = {TACIT_MODEL_JOINT, 1, 0}, .stationary = true,
                                    .episodes = 10};
     tacit_agent *agent = NULL;
     tacit_error err;
@@ -411,11 +409,11 @@ TEST(what_can_be_left_out_is_left_out_where_that_is_sound)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tacit_setting setting = {.key = cases[i].key, .value = cases[i].value, .line = 5};
-        tacit_agent_request request = {.kind = cases[i].kind,
+        tacit_agent_request request = {SPACE_OF(6, 2, 20),
                                        SETTINGS_OF(&setting, cases[i].key != NULL),
+                                       .kind = cases[i].kind,
                                        .guarantee = {TACIT_MODEL_LOCAL, 1, 0},
                                        .calibration = cases[i].calibration,
-                                       SPACE_OF(6, 2, 20),
                                        .stationary = cases[i].stationary,
                                        .episodes = 100,
                                        .file = "some.yaml"};
@@ -458,10 +456,10 @@ TEST(published_constants_give_what_the_errata_say)
                  {"ldp-obi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const bool pooled = strcmp(cases[i].kind, "ldp-obi") == 0; /* it has nothing else */
-        tacit_agent_request request = {.kind = cases[i].kind,
+        tacit_agent_request request = {SPACE_OF(6, 2, 20),
+                                       .kind = cases[i].kind,
                                        .guarantee = {cases[i].model, 1, 0},
                                        .calibration = cases[i].calibration,
-                                       SPACE_OF(6, 2, 20),
                                        .stationary = pooled,
                                        .episodes = 50000};
         SCOPED(tacit_agent) *agent = agent_of(&request, 1);

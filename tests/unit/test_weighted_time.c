@@ -76,14 +76,10 @@ TEST(given_moments_are_kept)
 TEST(only_visits_before_the_last_release_are_paid_for)
 {
     const tacit_setting none[1] = {{.key = NULL}};
-    const tacit_agent_request q = {.kind = "posterior-tabular",
-                                   .settings = none,
-                                   .guarantee = {TACIT_MODEL_JOINT, 1, 2e-6},
-                                   SPACE_OF(6, 2, 20),
-                                   .stationary = true,
-                                   .episodes = 50000,
-                                   .visits = 5,
-                                   .apart = 10000};
+    const tacit_agent_request q = {SPACE_OF(6, 2, 20), .kind = "posterior-tabular",
+                                   .settings = none,   .guarantee = {TACIT_MODEL_JOINT, 1, 2e-6},
+                                   .stationary = true, .episodes = 50000,
+                                   .visits = 5,        .apart = 10000};
     SCOPED(tacit_agent) *agent = NULL;
     SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_ok(tacit_agent_create(&q, noise, &agent, NULL));

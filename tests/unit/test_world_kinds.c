@@ -537,8 +537,8 @@ TEST(every_failed_allocation_is_told_and_nothing_leaks)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         const char *kind = kinds[k];
         bool deep = strcmp(kind, "deep-sea") == 0;
-        const tacit_world_request request = {.kind = kind,
-                                             SETTINGS_OF(deep ? shuffled : NULL, deep)};
+        const tacit_world_request request = {SETTINGS_OF(deep ? shuffled : NULL, deep),
+                                             .kind = kind};
         SCOPED(tacit_world) *world = NULL;
         assert_survives_no_memory(tacit_world_create(&request, &world, NULL), assert_null(world));
     }
@@ -587,8 +587,8 @@ TEST(sizes_are_refused_before_anything_is_built)
         size_t n = 0;
         while (n < 4 && cases[i].settings[n].key != NULL)
             n++;
-        const tacit_world_request request = {.kind = cases[i].kind,
-                                             SETTINGS_OF(cases[i].settings, n)};
+        const tacit_world_request request = {SETTINGS_OF(cases[i].settings, n),
+                                             .kind = cases[i].kind};
         tacit_world *world = NULL;
         tacit_error err = {0};
         assert_status(tacit_world_create(&request, &world, &err), TACIT_TOO_LARGE);

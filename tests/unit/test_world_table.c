@@ -171,8 +171,8 @@ TEST(files_are_found_beside_the_experiment)
                                 {"horizon", "3", 5},
                                 {"reward_low", "-1", 6},
                                 {"reward_high", "1", 7}};
-    const tacit_world_request request = {
-        .kind = "table", SETTINGS_OF(settings, N_OF(settings)), .file = experiment, .line = 2};
+    const tacit_world_request request = {SETTINGS_OF(settings, N_OF(settings)), .kind = "table",
+                                         .file = experiment, .line = 2};
     tacit_error err = {.message = ""};
     tacit_world *world = NULL;
     assert_ok(tacit_world_create(&request, &world, &err));
