@@ -179,9 +179,7 @@ static inline char *make_report(const server *s)
 /* Some file of the directory has this text. */
 static inline bool file_has(const char *directory, const char *what)
 {
-    char command[512];
-    (void)snprintf(command, sizeof command, "grep -rqaF -- '%s' '%s'", what, directory);
-    return system(command) == 0;
+    return shell("grep -rqaF -- '%s' '%s'", what, directory) == 0;
 }
 
 #endif

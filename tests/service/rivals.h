@@ -35,7 +35,7 @@ static inline unsigned pick_port(void)
 static inline void open_front_end(server *s, const char *target, const char *learners,
                                   const server *first)
 {
-    char yaml[4096], command[800];
+    char yaml[4096];
     const unsigned port = pick_port();
     (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:%u\nstore: '%s'\n%s", port, target,
                    learners);
@@ -52,8 +52,7 @@ static inline void open_front_end(server *s, const char *target, const char *lea
         server_token(s, "all", "admin", s->token);
         return;
     }
-    (void)snprintf(command, sizeof command, "cp -p '%s' '%s'", first->key, s->key);
-    assert_int_equal(system(command), 0);
+    assert_shell("cp -p '%s' '%s'", first->key, s->key);
     (void)snprintf(s->token, sizeof s->token, "%s", first->token);
 }
 

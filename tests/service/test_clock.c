@@ -172,9 +172,7 @@ TEST(the_kept_clock_never_goes_back)
     assert_ok(tacit__vault_clock(vault, 0, &now, &err));
     assert_true(now == 1060);
     tacit__vault_close(vault);
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -r '%s'", directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("rm -r '%s'", directory);
 }
 
 TEST(a_clock_goes_on_from_where_it_was_started)

@@ -28,11 +28,9 @@ static void open_place(place *p)
 
 static void close_place(place *p)
 {
-    char command[100];
     tacit__committer_destroy(p->committer);
     tacit__vault_close(p->vault);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", p->directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("rm -rf '%s'", p->directory);
 }
 
 /* A job that holds the committer up until it may go on. */

@@ -160,7 +160,7 @@ TEST(a_snapshot_that_is_put_back_is_noticed)
 {
     cluster db;
     server s;
-    char uri[300], command[1200], before[16], after[16];
+    char uri[300], before[16], after[16];
     if (!cluster_is_there())
         exit(CLUSTER_SKIP);
     cluster_open(&db, NULL);
@@ -170,16 +170,13 @@ TEST(a_snapshot_that_is_put_back_is_noticed)
     assert_true(server_start(&s, NULL));
     assert_int_equal(bring_one(&s), 200);
     cluster_stop(&db, SIGINT);
-    (void)snprintf(command, sizeof command, "cp -a '%s' '%s.saved'", db.data, db.data);
-    assert_int_equal(system(command), 0);
+    assert_shell("cp -a '%s' '%s.saved'", db.data, db.data);
     cluster_start(&db);
     read_timeline(&db, before);
     wait_until(bring_one(&s) == 200); /* which the snapshot lacks */
     server_wait_users(&s, "arms", 2);
     cluster_stop(&db, SIGINT);
-    (void)snprintf(command, sizeof command, "rm -r '%s' && mv '%s.saved' '%s'", db.data, db.data,
-                   db.data);
-    assert_int_equal(system(command), 0);
+    assert_shell("rm -r '%s' && mv '%s.saved' '%s'", db.data, db.data, db.data);
     cluster_start(&db);
     read_timeline(&db, after);
     assert_string_equal(after, before);

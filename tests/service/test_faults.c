@@ -28,7 +28,7 @@ TEST(a_second_server_on_the_store_refuses)
 TEST(a_store_of_another_key_or_with_damage_is_refused)
 {
     SCOPED_BY(end) server s;
-    char path[300], kept[300], command[800], out[512];
+    char path[300], kept[300], out[512];
     int code = 0;
     begin(&s, plain);
     char decision[1024];
@@ -41,29 +41,23 @@ TEST(a_store_of_another_key_or_with_damage_is_refused)
     assert_int_equal(rename(path, kept), 0);
     assert_false(server_start(&s, &code)); /* a store without its key */
     assert_int_equal(code, 2);
-    (void)snprintf(command, sizeof command, "umask 077; head -c 32 /dev/zero > '%s'", path);
-    assert_int_equal(system(command), 0);
+    assert_shell("umask 077; head -c 32 /dev/zero > '%s'", path);
     assert_false(server_start(&s, &code)); /* with another */
     assert_int_equal(code, 2);
     assert_int_equal(rename(kept, path), 0);
-    (void)snprintf(command, sizeof command, "chmod 644 '%s'", path);
-    assert_int_equal(system(command), 0);
+    assert_shell("chmod 644 '%s'", path);
     assert_false(server_start(&s, &code)); /* with one that others may read */
     assert_int_equal(code, 2);
-    (void)snprintf(command, sizeof command, "chmod 600 '%s'", path);
-    assert_int_equal(system(command), 0);
+    assert_shell("chmod 600 '%s'", path);
     /* damaged pages, of a kind that there is not */
-    (void)snprintf(command, sizeof command,
-                   "head -c 32768 /dev/zero | tr '\\0' '\\245' | "
-                   "dd of='%s' bs=4096 seek=1 conv=notrunc 2>/dev/null",
-                   s.store);
-    assert_int_equal(system(command), 0);
+    assert_shell("head -c 32768 /dev/zero | tr '\\0' '\\245' | "
+                 "dd of='%s' bs=4096 seek=1 conv=notrunc 2>/dev/null",
+                 s.store);
     assert_int_equal(server_tool(&s, "store check service.yaml", out, sizeof out), 1);
     assert_false(server_start(&s, &code));
     assert_true(code == 2 || code == 3);
     /* not a database */
-    (void)snprintf(command, sizeof command, "echo nonsense > '%s'", s.store);
-    assert_int_equal(system(command), 0);
+    assert_shell("echo nonsense > '%s'", s.store);
     assert_false(server_start(&s, &code));
     assert_true(code == 2 || code == 3);
 }
@@ -76,7 +70,7 @@ TEST(a_damaged_schema_is_not_quoted)
     static const char *const tools[] = {"store check", "store export", "token list"};
     SCOPED_BY(end) server s;
     sqlite3 *db;
-    char out[512], arguments[64], command[600];
+    char out[512], arguments[64];
     int code = 0;
     begin(&s, plain);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
@@ -89,12 +83,10 @@ TEST(a_damaged_schema_is_not_quoted)
         (void)snprintf(arguments, sizeof arguments, "%s service.yaml", tools[i]);
         assert_int_not_equal(server_tool(&s, arguments, out, sizeof out), 0);
     }
-    (void)snprintf(command, sizeof command, "grep -q damaged '%s/err'", s.directory);
-    assert_int_equal(system(command), 0);
-    (void)snprintf(command, sizeof command,
-                   "LC_ALL=C grep -q 'SECRET\\|[^[:print:]]' '%s/err' '%s/tool.err'", s.directory,
-                   s.directory);
-    assert_int_not_equal(system(command), 0);
+    assert_shell("grep -q damaged '%s/err'", s.directory);
+    assert_int_not_equal(shell("LC_ALL=C grep -q 'SECRET\\|[^[:print:]]' '%s/err' '%s/tool.err'",
+                               s.directory, s.directory),
+                         0);
 }
 
 TEST(changed_settings_need_another_name)
@@ -146,17 +138,14 @@ TEST(a_read_only_store_is_refused)
 {
     server s;
     int code = 0;
-    char command[1000];
     begin(&s, plain);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     if (geteuid() == 0) /* nothing is read-only for root */
         s.user = 65534;
-    (void)snprintf(command, sizeof command, "chown -R %d '%s'; chmod 400 '%s'; chmod 500 '%s'",
-                   geteuid() == 0 ? 65534 : (int)geteuid(), s.directory, s.store, s.directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("chown -R %d '%s'; chmod 400 '%s'; chmod 500 '%s'",
+                 geteuid() == 0 ? 65534 : (int)geteuid(), s.directory, s.store, s.directory);
     assert_false(server_start(&s, &code));
-    (void)snprintf(command, sizeof command, "chmod 700 '%s'", s.directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("chmod 700 '%s'", s.directory);
     end(&s);
     if (code == 127 && geteuid() == 0)
         skip(); /* the program lies in a directory that only root may enter */

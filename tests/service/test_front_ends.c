@@ -306,7 +306,7 @@ static int await_end(server *s)
 TEST(a_new_key_ends_front_ends_that_have_the_old_one)
 {
     place p;
-    char halfway[700], over[700], out[512], text[2048], before[64], after[64], command[700];
+    char halfway[700], over[700], out[512], text[2048], before[64], after[64];
     unsigned n = 0;
     int code = 0;
     open_both(&p, NULL, learners);
@@ -334,8 +334,7 @@ TEST(a_new_key_ends_front_ends_that_have_the_old_one)
     assert_false(server_start(&p.ends[1], &code)); /* it has the old key */
     server_read(&p.ends[1], "err", text, sizeof text);
     assert_non_null(strstr(text, "key"));
-    (void)snprintf(command, sizeof command, "cp -p '%s' '%s'", p.ends[0].key, p.ends[1].key);
-    assert_int_equal(system(command), 0);
+    assert_shell("cp -p '%s' '%s'", p.ends[0].key, p.ends[1].key);
     for (size_t i = 0; i < FRONT_ENDS; i++)
         assert_true(server_start(&p.ends[i], NULL));
     for (unsigned i = 0; i < FRONT_ENDS;

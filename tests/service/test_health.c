@@ -315,20 +315,16 @@ TEST(a_thread_that_is_not_to_be_had_says_what_it_needs)
     skip(); /* which takes terabytes of address space */
 #endif
     SCOPED_BY(end) server s;
-    char command[800];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
     /* from too little for the program itself to enough: on the way some thread is the one that is missing */
     bool said = false, served = false;
     for (int mib = 40; !said && !served; mib += 10) {
-        (void)snprintf(command, sizeof command,
-                       "cd '%s' && (ulimit -v %d && OPENBLAS_NUM_THREADS=1 timeout 20 '%s' serve "
-                       "service.yaml >served 2>said); grep -q 'a thread needs [0-9]* MiB of "
-                       "address space, of which [0-9]* MiB are taken and %d MiB allowed' said",
-                       s.directory, mib * 1024, s.command, mib);
-        said = system(command) == 0;
-        (void)snprintf(command, sizeof command, "test -s '%s/served'", s.directory);
-        served = system(command) == 0;
+        said = shell("cd '%s' && (ulimit -v %d && OPENBLAS_NUM_THREADS=1 timeout 20 '%s' serve "
+                     "service.yaml >served 2>said); grep -q 'a thread needs [0-9]* MiB of "
+                     "address space, of which [0-9]* MiB are taken and %d MiB allowed' said",
+                     s.directory, mib * 1024, s.command, mib) == 0;
+        served = shell("test -s '%s/served'", s.directory) == 0;
     }
     assert_true(said);
 }

@@ -82,12 +82,10 @@ static void assert_promise(const server *s, int learned)
         "6"};
     char command[1200], path[600];
     sqlite3 *db;
-    (void)snprintf(command, sizeof command,
-                   "cd '%s' && mkdir -p seen && rm -f seen/now* && for e in '' -wal; do"
-                   " [ ! -e service.db$e ] || cp service.db$e seen/now$e; done;"
-                   " [ -e seen/old ] || cp seen/now seen/old",
-                   s->directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("cd '%s' && mkdir -p seen && rm -f seen/now* && for e in '' -wal; do"
+                 " [ ! -e service.db$e ] || cp service.db$e seen/now$e; done;"
+                 " [ -e seen/old ] || cp seen/now seen/old",
+                 s->directory);
     (void)snprintf(path, sizeof path, "%s/seen/now", s->directory);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     (void)snprintf(command, sizeof command, "ATTACH '%s/seen/old' AS old", s->directory);
@@ -97,9 +95,7 @@ static void assert_promise(const server *s, int learned)
             fail_msg("the store contradicts the promise: %s", wrong[i]);
     assert_true(number(db, "SELECT accepted FROM learner WHERE name='regulars'") >= learned);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    (void)snprintf(command, sizeof command, "cd '%s/seen' && mv now old && rm -f now* old-*",
-                   s->directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("cd '%s/seen' && mv now old && rm -f now* old-*", s->directory);
 }
 
 static void *kill_often(void *context)
@@ -253,10 +249,7 @@ static void open_victim(victim *v, int port)
 
 static void copy_store(const server *from, const server *to)
 {
-    char command[1200];
-    (void)snprintf(command, sizeof command, "for e in '' .key .mark; do cp '%s'$e '%s'$e; done",
-                   from->store, to->store);
-    assert_int_equal(system(command), 0);
+    assert_shell("for e in '' .key .mark; do cp '%s'$e '%s'$e; done", from->store, to->store);
 }
 
 static int count(guest *guests)

@@ -131,7 +131,7 @@ static void go_on(const server *const to[], size_t n, const char *halfway)
 /* A file with everything in it, stopped; waiting users, too, since the last ones came while nobody learned. */
 static void open_old(place *p, char halfway[700])
 {
-    char yaml[2048], command[900];
+    char yaml[2048];
     if (!cluster_is_there())
         exit(CLUSTER_SKIP);
     *p = (place){0};
@@ -146,9 +146,7 @@ static void open_old(place *p, char halfway[700])
     assert_int_equal(server_stop(&p->old, SIGKILL), -SIGKILL);
     /* the twin has the same bytes, at the same place: it is the service that stayed */
     server_open(&p->twin, TACIT_COMMAND, yaml);
-    (void)snprintf(command, sizeof command, "cp -a '%s'/service.db* '%s'/", p->old.directory,
-                   p->twin.directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("cp -a '%s'/service.db* '%s'/", p->old.directory, p->twin.directory);
     (void)snprintf(p->twin.token, sizeof p->twin.token, "%s", p->old.token);
 }
 

@@ -258,7 +258,7 @@ static const uint8_t master[TACIT__KEY_BYTES] = "a test's";
 
 TEST(a_vault_counts_everybody_once)
 {
-    char directory[] = P_tmpdir "/tacit-vault-XXXXXX", path[128], command[160];
+    char directory[] = P_tmpdir "/tacit-vault-XXXXXX", path[128];
     assert_non_null(mkdtemp(directory));
     (void)snprintf(path, sizeof path, "%s/v.db", directory);
     tacit__vault *v, *second;
@@ -341,8 +341,7 @@ TEST(a_vault_counts_everybody_once)
     assert_ok(tacit__vault_has_person(v, l.id, bob, NULL, &has, &err));
     assert_false(has);
     tacit__vault_close(v);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("rm -rf '%s'", directory);
 }
 
 /* --- Keys --------------------------------------------------------------------------------------- */
@@ -359,7 +358,7 @@ static void write_key(const char *path, const char *text, size_t size, mode_t mo
 TEST(keys_are_read_from_where_they_belong_and_made_once)
 {
     char directory[] = P_tmpdir "/tacit-parts-XXXXXX", store[80], beside[90], other[90],
-         credential[90], command[120];
+         credential[90];
     assert_non_null(mkdtemp(directory));
     (void)snprintf(store, sizeof store, "%s/a.db", directory);
     (void)snprintf(beside, sizeof beside, "%s.key", store);
@@ -413,8 +412,7 @@ TEST(keys_are_read_from_where_they_belong_and_made_once)
     assert_non_null(strstr(err.message, "the store exists, but its key does not"));
     (void)snprintf(store, sizeof store, "%s/nowhere/a.db", directory);
     assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_SYSTEM);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("rm -rf '%s'", directory);
 }
 
 /* --- Routes ------------------------------------------------------------------------------------- */

@@ -37,9 +37,7 @@ static void open_place(place *p, uint64_t limit, uint64_t visits, uint64_t apart
 
 static void shell_in(const place *p, const char *command)
 {
-    char text[600];
-    (void)snprintf(text, sizeof text, "cd '%s' && { %s; }", p->directory, command);
-    assert_int_equal(system(text), 0);
+    assert_shell("cd '%s' && { %s; }", p->directory, command);
 }
 
 static void close_place(place *p)

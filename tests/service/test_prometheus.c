@@ -29,9 +29,7 @@ enum { CHECKERS = sizeof checkers / sizeof *checkers };
 
 static bool is_there(size_t i)
 {
-    char command[200];
-    (void)snprintf(command, sizeof command, "%s >/dev/null 2>&1", checkers[i].test);
-    return system(command) == 0;
+    return shell("%s >/dev/null 2>&1", checkers[i].test) == 0;
 }
 
 TEST(prometheus_finds_nothing_wrong)
@@ -50,14 +48,12 @@ TEST(prometheus_finds_nothing_wrong)
     for (size_t i = 0; i < CHECKERS; i++) {
         if (!is_there(i))
             continue;
-        (void)snprintf(command, sizeof command, "%s <'%s/metrics' >&2", checkers[i].command,
-                       s.directory);
-        assert_int_equal(system(command), 0);
+        assert_shell("%s <'%s/metrics' >&2", checkers[i].command, s.directory);
         /* and a line that is none is noticed */
-        (void)snprintf(command, sizeof command,
-                       "{ cat '%s/metrics'; echo 'tacit_nothing{x=1 2'; } | %s >/dev/null 2>&1",
-                       s.directory, checkers[i].command);
-        assert_int_not_equal(system(command), 0);
+        assert_int_not_equal(
+            shell("{ cat '%s/metrics'; echo 'tacit_nothing{x=1 2'; } | %s >/dev/null 2>&1",
+                  s.directory, checkers[i].command),
+            0);
     }
 }
 

@@ -98,8 +98,7 @@ static void open_all(place *p)
     assert_int_equal(server_tool(&p->ends[0], command, out, sizeof out), 0);
     run_block(&p->db, "tacit", "tacit_owner", p->grants, NULL);
     server_token(&p->ends[0], "all", "admin", p->ends[0].token);
-    (void)snprintf(command, sizeof command, "cp -p '%s' '%s'", p->ends[0].key, p->ends[1].key);
-    assert_int_equal(system(command), 0);
+    assert_shell("cp -p '%s' '%s'", p->ends[0].key, p->ends[1].key);
     (void)snprintf(p->ends[1].token, sizeof p->ends[1].token, "%s", p->ends[0].token);
     free(roles);
 }
@@ -308,7 +307,7 @@ static bool has_status(const server *s, const char *wanted)
 TEST(a_restored_dump_is_a_copy_until_it_is_adopted)
 {
     place p;
-    char command[1024], uri[300], owner[300], yaml[2048], out[1024];
+    char uri[300], owner[300], yaml[2048], out[1024];
     open_all(&p);
     server *s = &p.ends[0];
     assert_true(server_start(s, NULL));
@@ -318,12 +317,9 @@ TEST(a_restored_dump_is_a_copy_until_it_is_adopted)
     write_uri(&p.db, "tacit_owner", "tacit", owner);
     assert_true(
         cluster_sql(&p.db, "postgres", "CREATE DATABASE restored OWNER tacit_owner", NULL, 0));
-    (void)snprintf(
-        command, sizeof command,
-        "'%s/pg_dump' --schema=tacit '%s' | '%s/psql' -q -v ON_ERROR_STOP=1 -h '%s' -p %u"
-        " -U tacit_owner restored >/dev/null",
-        TACIT_POSTGRES_BIN, owner, TACIT_POSTGRES_BIN, p.db.directory, p.db.port);
-    assert_int_equal(system(command), 0);
+    assert_shell("'%s/pg_dump' --schema=tacit '%s' | '%s/psql' -q -v ON_ERROR_STOP=1 -h '%s' -p %u"
+                 " -U tacit_owner restored >/dev/null",
+                 TACIT_POSTGRES_BIN, owner, TACIT_POSTGRES_BIN, p.db.directory, p.db.port);
     write_uri(&p.db, "tacit_service", "restored", uri);
     (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:%u\nstore: '%s'\n%s", s->port, uri,
                    learners);

@@ -46,11 +46,9 @@ static void open_place(place *p)
 
 static void close_place(place *p)
 {
-    char command[100];
     tacit__vault_close(p->v);
     free(p->state);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", p->directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("rm -rf '%s'", p->directory);
 }
 
 /* What the store has as the state is this, with so many users. */
@@ -251,14 +249,11 @@ TEST(a_state_is_written_once)
 TEST(a_commit_to_a_file_that_was_replaced_is_none)
 {
     SCOPED_BY(close_place) place p;
-    char command[400];
     tacit_error err = {0};
     open_place(&p);
     assert_ok(tacit__vault_begin(p.v, &err));
     take(&p, 1);
-    (void)snprintf(command, sizeof command, "cp '%s' '%s.other' && mv '%s.other' '%s'", p.path,
-                   p.path, p.path, p.path);
-    assert_int_equal(system(command), 0);
+    assert_shell("cp '%s' '%s.other' && mv '%s.other' '%s'", p.path, p.path, p.path, p.path);
     assert_int_equal(tacit__vault_commit(p.v, &err), TACIT_FENCED);
     assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FENCED);
 }
@@ -274,11 +269,8 @@ TEST(the_log_of_a_file_that_was_replaced_is_left_alone)
 {
     for (int settles = 0; settles < 2; settles++) {
         SCOPED_BY(close_place) place p;
-        char command[400];
         open_place(&p);
-        (void)snprintf(command, sizeof command, "cp '%s' '%s.other' && mv '%s.other' '%s'", p.path,
-                       p.path, p.path, p.path);
-        assert_int_equal(system(command), 0);
+        assert_shell("cp '%s' '%s.other' && mv '%s.other' '%s'", p.path, p.path, p.path, p.path);
         const off_t size = size_of(p.log);
         assert_true(size > 0);
         if (settles == 1) {

@@ -88,8 +88,7 @@ TEST(the_credential_opens_the_store_and_no_other_key_is_made)
     count(&s, 1);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
-    (void)snprintf(body, sizeof body, "chmod -R u+rwX '%s'", s.directory);
-    assert_int_equal(system(body), 0);
+    assert_shell("chmod -R u+rwX '%s'", s.directory);
 }
 
 /* --- What the manager hears --------------------------------------------------------------------- */

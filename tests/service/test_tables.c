@@ -211,9 +211,7 @@ static int open_directory(void **state)
 static int remove_directory(void **state)
 {
     (void)state;
-    char text[256];
-    (void)snprintf(text, sizeof text, "rm -rf '%s'", directory);
-    return system(text);
+    return shell("rm -rf '%s'", directory);
 }
 
 int main(void)

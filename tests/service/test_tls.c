@@ -12,12 +12,9 @@
 
 static void make_certificate(const server *s, const char *name)
 {
-    char command[800];
-    (void)snprintf(command, sizeof command,
-                   "cd '%s' && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=%s "
-                   "-keyout key.pem -out cert.pem 2>/dev/null",
-                   s->directory, name);
-    assert_int_equal(system(command), 0);
+    assert_shell("cd '%s' && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=%s "
+                 "-keyout key.pem -out cert.pem 2>/dev/null",
+                 s->directory, name);
 }
 
 /* The name on the certificate that the server shows, and what /healthz answers over TLS. */
@@ -78,9 +75,7 @@ TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)
     assert_string_equal(name, "second");
     assert_string_equal(health, "HTTP/1.1 200");
     /* one that does not work is not taken */
-    char command[400];
-    (void)snprintf(command, sizeof command, "cd '%s' && echo nonsense >cert.pem", s.directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("cd '%s' && echo nonsense >cert.pem", s.directory);
     assert_int_equal(kill(s.pid, SIGHUP), 0);
     wait_for(&s, "not a certificate in PEM format");
     look_at(&s, name, sizeof name, health, sizeof health);
@@ -88,9 +83,7 @@ TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)
     assert_string_equal(health, "HTTP/1.1 200");
     /* neither is the key of another */
     make_certificate(&s, "third");
-    (void)snprintf(command, sizeof command,
-                   "cd '%s' && openssl genrsa -out key.pem 2048 2>/dev/null", s.directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("cd '%s' && openssl genrsa -out key.pem 2048 2>/dev/null", s.directory);
     assert_int_equal(kill(s.pid, SIGHUP), 0);
     wait_for(&s, "do not match");
     look_at(&s, name, sizeof name, health, sizeof health);
@@ -129,19 +122,18 @@ TEST(a_new_certificate_closes_no_connection)
         "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100, agent: "
         "{kind: ucbvi, privacy: {model: none}}}]\n";
     SCOPED_BY(end) server s;
-    char command[1400], name[64] = "", health[32];
+    char name[64] = "", health[32];
     server_open(&s, TACIT_COMMAND, yaml);
     make_certificate(&s, "first");
     assert_true(server_start(&s, NULL));
     /* one connection: a request, then another when we say so */
-    (void)snprintf(
-        command, sizeof command,
-        "cd '%s' && exec 2>/dev/null && { printf 'GET /healthz HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'; "
+    assert_shell(
+        "cd '%s' && exec 2>/dev/null && { printf 'GET /healthz HTTP/1.1\\r\\nHost: "
+        "x\\r\\n\\r\\n'; "
         "while [ -e service.yaml ] && kill -0 %d && [ ! -e go ]; do sleep 0.05; done; "
         "printf 'GET /healthz HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n'; } | "
         "timeout 600 openssl s_client -ign_eof -connect 127.0.0.1:%u >talk 2>&1 &",
         s.directory, (int)s.pid, s.port);
-    assert_int_equal(system(command), 0);
     wait_until(heard(&s, "HTTP/1.1 200") >= 1);
     assert_int_equal(heard(&s, "HTTP/1.1 200"), 1);
     assert_true(heard(&s, "CN = first") > 0);
@@ -154,8 +146,7 @@ TEST(a_new_certificate_closes_no_connection)
         assert_string_equal(name, wanted);
         assert_string_equal(health, "HTTP/1.1 200");
     }
-    (void)snprintf(command, sizeof command, "touch '%s/go'", s.directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("touch '%s/go'", s.directory);
     wait_until(heard(&s, "HTTP/1.1 200") >= 2);
     assert_int_equal(heard(&s, "HTTP/1.1 200"), 2); /* on the connection of the first certificate */
     assert_int_equal(heard(&s, "CN = new"), 0);
@@ -164,12 +155,9 @@ TEST(a_new_certificate_closes_no_connection)
 /* What openssl says of a handshake with this version, which it is made to offer whatever its own policy is. */
 static bool shakes_hands(const server *s, const char *version)
 {
-    char command[400];
-    (void)snprintf(command, sizeof command,
-                   "timeout 60 openssl s_client -connect 127.0.0.1:%u %s -cipher "
-                   "'ALL:@SECLEVEL=0' </dev/null 2>/dev/null | grep -q 'Cipher is [^(]'",
-                   s->port, version);
-    return system(command) == 0;
+    return shell("timeout 60 openssl s_client -connect 127.0.0.1:%u %s -cipher "
+                 "'ALL:@SECLEVEL=0' </dev/null 2>/dev/null | grep -q 'Cipher is [^(]'",
+                 s->port, version) == 0;
 }
 
 TEST(old_versions_are_not_spoken)

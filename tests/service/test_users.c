@@ -357,17 +357,13 @@ TEST(an_interrupted_play_is_told)
     SCOPED_BY(end) server s;
     char command[900], path[300], last[4] = "";
     begin(&s, yaml);
-    (void)snprintf(command, sizeof command,
-                   "cd '%s' && { '%s' simulate-users %s --token-file token --set horizon=2 --users "
-                   "4000000 --json >sim.out 2>sim.err & echo $! >sim.pid; wait $!; echo $? "
-                   ">sim.rc; } >/dev/null 2>&1 &",
-                   s.directory, TACIT_COMMAND, s.url);
-    assert_int_equal(system(command), 0);
+    assert_shell("cd '%s' && { '%s' simulate-users %s --token-file token --set horizon=2 --users "
+                 "4000000 --json >sim.out 2>sim.err & echo $! >sim.pid; wait $!; echo $? "
+                 ">sim.rc; } >/dev/null 2>&1 &",
+                 s.directory, TACIT_COMMAND, s.url);
     server_wait_users(&s, "arms", 20);
-    (void)snprintf(command, sizeof command,
-                   "cd '%s' && until [ -s sim.pid ]; do sleep 0.02; done; kill -INT $(cat sim.pid)",
-                   s.directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("cd '%s' && until [ -s sim.pid ]; do sleep 0.02; done; kill -INT $(cat sim.pid)",
+                 s.directory);
     (void)snprintf(path, sizeof path, "%s/sim.rc", s.directory);
     wait_until(read_line(path, last, sizeof last));
     assert_string_equal(last, "130");

@@ -37,10 +37,8 @@ static void open_place(place *p, uint64_t limit)
 
 static void close_place(place *p)
 {
-    char command[100];
     tacit__vault_close(p->v);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", p->directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("rm -rf '%s'", p->directory);
 }
 
 static tacit__vault_answer take(place *p, uint8_t name, const uint8_t *person)

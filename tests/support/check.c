@@ -25,6 +25,17 @@ int test_run(CMFixtureFunction setup, CMFixtureFunction teardown)
     return _cmocka_run_group_tests(program_invocation_short_name, tests, n_tests, setup, teardown);
 }
 
+int shell(const char *format, ...)
+{
+    char command[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    const int n = vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    assert_in_range(n, 1, sizeof command - 1);
+    return system(command); // NOLINT(cert-env33-c): the test's own command
+}
+
 tacit_noise *simulated_noise(uint64_t seed)
 {
     tacit_noise *noise = NULL;

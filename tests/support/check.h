@@ -76,6 +76,10 @@ int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
         }                                                                                          \
     } while (0)
 
+/* Runs a shell command; what system() returns. */
+__attribute__((format(printf, 1, 2))) int shell(const char *format, ...);
+#define assert_shell(...) assert_int_equal(shell(__VA_ARGS__), 0)
+
 /* A root of noise that is the same for every run. */
 tacit_noise *simulated_noise(uint64_t seed);
 

@@ -168,10 +168,8 @@ void cluster_promote(cluster *c)
 
 void cluster_close(cluster *c)
 {
-    char command[400];
     cluster_stop(c, SIGQUIT);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", c->directory);
-    assert_int_equal(system(command), 0);
+    assert_shell("rm -rf '%s'", c->directory);
 }
 
 void cluster_uri(const cluster *c, const char *database, char *out, size_t size)

@@ -92,9 +92,7 @@ static bool has_ended(server *s, int *code)
 
 void server_shell(const server *s, const char *command)
 {
-    char text[1600];
-    (void)snprintf(text, sizeof text, "cd '%s' && { %s; }", s->directory, command);
-    assert_int_equal(system(text), 0);
+    assert_shell("cd '%s' && { %s; }", s->directory, command);
 }
 
 static FILE *open_file(const server *s, const char *name, const char *mode)
@@ -170,11 +168,9 @@ void server_open(server *s, const char *command, const char *yaml)
 
 void server_close(server *s)
 {
-    char text[512];
     if (s->pid > 0)
         (void)server_stop(s, SIGKILL);
-    (void)snprintf(text, sizeof text, "rm -rf '%s'", s->directory);
-    assert_int_equal(system(text), 0);
+    assert_shell("rm -rf '%s'", s->directory);
 }
 
 static void become(const server *s, const char *out, char *const arguments[])
