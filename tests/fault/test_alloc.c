@@ -28,10 +28,8 @@ typedef struct life {
 static void declare_lines(life *l, const tacit_sum_spec *spec)
 {
     for (int i = 0; i < LINES; i++) { /* more than a plan has room for at first */
-        char name[32];
         tacit_release line;
-        (void)snprintf(name, sizeof name, "line %d", i);
-        TRY(l, tacit_sum_declare(spec, name, &line, &err));
+        TRY(l, tacit_sum_declare(spec, fmt("line %d", i), &line, &err));
         TRY(l, tacit_plan_declare(l->plan, &line, &err));
         assert_int_equal(tacit_plan_size(l->plan), i + 1);
     }

@@ -72,9 +72,9 @@ static inline int number_in_store(const server *s, const char *sql)
 {
     cluster *c = cluster_of_tests();
     if (c != NULL) {
-        char text[300], number[32] = "";
-        (void)snprintf(text, sizeof text, "SET search_path=tacit; %s", sql);
-        assert_true(cluster_sql(c, strrchr(s->directory, '-') + 1, text, number, sizeof number));
+        char number[32] = "";
+        assert_true(cluster_sql(c, strrchr(s->directory, '-') + 1,
+                                fmt("SET search_path=tacit; %s", sql), number, sizeof number));
         return atoi(number);
     }
     sqlite3 *db;
@@ -93,10 +93,9 @@ static inline void run_in_store(const server *s, const char *sql)
 {
     sqlite3 *db;
     cluster *c = cluster_of_tests();
-    char text[600];
     if (c != NULL) {
-        (void)snprintf(text, sizeof text, "SET search_path=tacit; %s", sql);
-        assert_true(cluster_sql(c, strrchr(s->directory, '-') + 1, text, NULL, 0));
+        assert_true(cluster_sql(c, strrchr(s->directory, '-') + 1,
+                                fmt("SET search_path=tacit; %s", sql), NULL, 0));
         return;
     }
     assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
@@ -127,9 +126,8 @@ static inline void decide(const server *s, const char *path, const char *body, c
 
 static inline int observe(const server *s, const char *decision, const char *rest)
 {
-    char body[2048];
-    (void)snprintf(body, sizeof body, "{\"decision\":\"%.1023s\"%s}", decision, rest);
-    return server_post(s, "/v1/observe", body, answer);
+    return server_post(s, "/v1/observe", fmt("{\"decision\":\"%.1023s\"%s}", decision, rest),
+                       answer);
 }
 
 /* The word that an observation was answered with. */
@@ -152,9 +150,7 @@ static inline void open_episode(const server *s, const char *body, char episode[
 
 static inline double ledger(const server *s, const char *learner, const char *key)
 {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
-    assert_int_equal(server_get(s, path, answer), 200);
+    assert_int_equal(server_get(s, fmt("/v1/ledger?learner=%s", learner), answer), 200);
     return json_number(answer, key);
 }
 

@@ -35,11 +35,9 @@ static inline unsigned pick_port(void)
 static inline void open_front_end(server *s, const char *target, const char *learners,
                                   const server *first)
 {
-    char yaml[4096];
     const unsigned port = pick_port();
-    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:%u\nstore: '%s'\n%s", port, target,
-                   learners);
-    server_open(s, TACIT_COMMAND, yaml);
+    server_open(s, TACIT_COMMAND,
+                fmt("listen: 127.0.0.1:%u\nstore: '%s'\n%s", port, target, learners));
     (void)snprintf(s->key, sizeof s->key, "%s/tacit.key", s->directory);
     (void)snprintf(s->url, sizeof s->url, "http://127.0.0.1:%u", port);
     s->port = port;
@@ -199,9 +197,9 @@ static inline void crowd_free(crowd *c)
 static inline void assert_all_counted(server *s, const crowd *c)
 {
     static char answer[SERVER_ANSWER];
-    char path[128], out[512];
+    char out[512];
     const unsigned long n = atomic_load(&c->acknowledged);
-    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", c->learner);
+    const char *path = fmt("/v1/ledger?learner=%s", c->learner);
     server_wait_users(s, c->learner, n);
     assert_int_equal(server_get(s, path, answer), 200);
     if (json_number(answer, "accepted") != (double)n || json_number(answer, "users") != (double)n)

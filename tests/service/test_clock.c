@@ -28,19 +28,16 @@ typedef struct begun {
 
 static void decide_under_key(const server *s, const begun *b, char decision[1024])
 {
-    char path[600];
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", b->episode);
-    assert_int_equal(server_ask(s, s->token, "POST", path, key, "{\"state\":1,\"step\":1}", answer),
+    assert_int_equal(server_ask(s, s->token, "POST", fmt("/v1/episodes/%s/decide", b->episode), key,
+                                "{\"state\":1,\"step\":1}", answer),
                      200);
     assert_true(json_field(answer, "decision", decision, 1024));
 }
 
 static void begin_episode(const server *s, begun *b)
 {
-    char path[600];
     open_episode(s, "{}", b->episode);
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", b->episode);
-    decide(s, path, "{\"state\":0,\"step\":0}", b->first);
+    decide(s, fmt("/v1/episodes/%s/decide", b->episode), "{\"state\":0,\"step\":0}", b->first);
     assert_observed(s, b->first, ",\"reward\":0.5,\"next_state\":1", "open");
     decide_under_key(s, b, b->second);
 }
@@ -48,14 +45,13 @@ static void begin_episode(const server *s, begun *b)
 /* Nothing of it was lost: the key still has its answer, and two more steps finish it. */
 static void finish_episode(const server *s, const begun *b)
 {
-    char again[1024], last[1024], path[600];
+    char again[1024], last[1024];
     assert_true(figure(s, "tacit_episodes_expired_total") == 0);
     assert_true(figure(s, "tacit_episodes_open") == 1);
     decide_under_key(s, b, again);
     assert_string_equal(again, b->second);
     assert_observed(s, b->second, ",\"reward\":0.5,\"next_state\":2", "open");
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", b->episode);
-    decide(s, path, "{\"state\":2,\"step\":2}", last);
+    decide(s, fmt("/v1/episodes/%s/decide", b->episode), "{\"state\":2,\"step\":2}", last);
     assert_observed(s, last, ",\"reward\":0.5,\"next_state\":3", "finished");
 }
 
@@ -154,14 +150,14 @@ TEST(what_expires_is_told_in_time_on_the_wall)
 
 TEST(the_kept_clock_never_goes_back)
 {
-    char directory[] = "/tmp/tacit-clock-XXXXXX", path[64];
+    char directory[] = "/tmp/tacit-clock-XXXXXX";
     const uint8_t secret[TACIT__KEY_BYTES] = {1};
     tacit__vault *vault = NULL;
     tacit_error err = {0};
     int64_t now = 0;
     assert_non_null(mkdtemp(directory));
-    (void)snprintf(path, sizeof path, "%s/store.db", directory);
-    assert_ok(tacit__vault_open(path, TACIT__VAULT_SERVE, secret, &vault, &err));
+    assert_ok(
+        tacit__vault_open(fmt("%s/store.db", directory), TACIT__VAULT_SERVE, secret, &vault, &err));
     assert_ok(tacit__vault_clock(vault, 1000, &now, &err));
     assert_true(now == 1000); /* nothing was opened: the time on the wall */
     assert_ok(tacit__vault_save_clock(vault, 1000, &err));

@@ -86,10 +86,10 @@ TEST(episodes_of_several_steps_are_cut_at_every_step)
         {"\"context\":[3,1,-1,-1]", "context\":[1,0,0.5,0.6]", "context\":[0,0,1e300,0]"}};
     SERVER(s, yaml);
     for (size_t i = 0; i < 2; i++) {
-        char body[600], path[700], episode[512], decision[1024];
+        char body[600], episode[512], decision[1024];
         (void)snprintf(body, sizeof body, "{\"learner\":\"%s\"}", learners[i]);
         open_episode(&s, body, episode);
-        (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+        const char *path = fmt("/v1/episodes/%s/decide", episode);
         (void)snprintf(body, sizeof body, "{%s}", places[i][0]);
         for (size_t h = 0; h < 2; h++) {
             decide(&s, path, body, decision);
@@ -164,13 +164,10 @@ TEST(whose_action_is_gone_counts_all_the_same)
         "points.csv, kernel: se(0.1)}, agent: {kind: capri, privacy: {model: joint, epsilon: 200, "
         "delta: 0.001}}, monitor: {epsilon: 50}}\n";
     static char early[EARLY][1024], decision[1024];
-    char path[300], text[64];
+    char text[64];
     SCOPED_BY(end) server s;
     server_open(&s, TACIT_COMMAND, capri);
-    (void)snprintf(path, sizeof path, "%s/points.csv", s.directory);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(points, file) >= 0 && fclose(file) == 0);
+    server_write(&s, "points.csv", points);
     server_token(&s, "all", "admin", s.token);
     assert_true(server_start(&s, NULL));
     int actions[EARLY], gone = 0;

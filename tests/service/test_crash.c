@@ -244,10 +244,8 @@ static void copy_file(const char *from, const char *to)
 static void remove_store(const scene *s)
 {
     static const char *const endings[] = {"", "-wal", "-shm", ".lock", ".mark"};
-    char path[400];
     for (int i = 0; i < 5; i++) {
-        (void)snprintf(path, sizeof path, "%s%s", s->store, endings[i]);
-        (void)unlink(path);
+        (void)unlink(fmt("%s%s", s->store, endings[i]));
     }
     (void)unlink(s->log);
 }
@@ -368,11 +366,8 @@ static void open_scene(scene *s, const struct variant *v)
 
 static void close_scene(scene *s)
 {
-    char base[400];
-    (void)snprintf(base, sizeof base, "%s/base", s->directory);
-    (void)unlink(base);
-    (void)snprintf(base, sizeof base, "%s/base.mark", s->directory);
-    (void)unlink(base);
+    (void)unlink(fmt("%s/base", s->directory));
+    (void)unlink(fmt("%s/base.mark", s->directory));
     remove_store(s);
     (void)rmdir(s->directory);
     for (size_t i = 0; i < USERS; i++)

@@ -18,9 +18,7 @@ enum { USERS = 2000 };
 
 static FILE *open_file(const server *s, const char *name)
 {
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(fmt("%s/%s", s->directory, name), "w");
     assert_non_null(file);
     return file;
 }
@@ -28,12 +26,7 @@ static FILE *open_file(const server *s, const char *name)
 static const char *read_text(const server *s, const char *name)
 {
     static char text[4096];
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    (void)fclose(file);
+    server_read(s, name, text, sizeof text);
     return text;
 }
 
@@ -121,9 +114,8 @@ static void assert_same_plan(const tacit_plan *plan, const char *guarantee)
     assert_true(tacit_plan_size(plan) > 0);
     for (size_t i = 0; i < tacit_plan_size(plan); i++) {
         const tacit_release *line = tacit_plan_release(plan, i);
-        char start[200];
-        (void)snprintf(start, sizeof start, "{\"name\":\"%s\",\"dimension\":%zu,\"steps\":%llu,",
-                       line->name, line->dimension, (unsigned long long)line->steps);
+        const char *start = fmt("{\"name\":\"%s\",\"dimension\":%zu,\"steps\":%llu,", line->name,
+                                line->dimension, (unsigned long long)line->steps);
         const char *there = strstr(guarantee, start);
         if (there == NULL)
             fail_msg("%s is not in %s", start, guarantee);
@@ -154,7 +146,7 @@ TEST(an_experiment_and_its_service_promise_the_same)
     if (!server_start(&s, NULL))
         fail_msg("%s", read_text(&s, "err"));
     for (size_t i = 0; i < N_OF(cases); i++) {
-        char text[1024], name[300], path[128];
+        char text[1024], path[128];
         uint8_t lab[TACIT__KEY_BYTES], service[TACIT__KEY_BYTES], other[TACIT__KEY_BYTES];
         SCOPED(tacit_experiment) *experiment = NULL;
         SCOPED(tacit_world) *world = NULL;
@@ -164,7 +156,7 @@ TEST(an_experiment_and_its_service_promise_the_same)
                          "world: {kind: %s}\nepisodes: %d\nruns: 1\nseed: 1\nagents:\n  - "
                          "{kind: %s}\n",
                          cases[i].world, USERS, cases[i].agent);
-        (void)snprintf(name, sizeof name, "%s/experiment.yaml", s.directory);
+        const char *name = fmt("%s/experiment.yaml", s.directory);
         if (tacit_experiment_parse(text, (size_t)n, name, NULL, &experiment, &err) != TACIT_OK ||
             tacit_experiment_world(experiment, 0, &world, &err) != TACIT_OK ||
             tacit_experiment_request(experiment, world, 0, &request, &err) != TACIT_OK ||
@@ -195,9 +187,7 @@ TEST(an_experiment_and_its_service_promise_the_same)
     }
     assert_int_equal(server_tool(&s, "explain service.yaml --json", answer, sizeof answer), 0);
     for (size_t i = 0; i < N_OF(told); i++) {
-        char key[64];
-        (void)snprintf(key, sizeof key, "%.*s", (int)strcspn(told[i][1], ":"), told[i][1]);
-        assert_non_null(strstr(answer, key));
+        assert_non_null(strstr(answer, fmt("%.*s", (int)strcspn(told[i][1], ":"), told[i][1])));
     }
 }
 
@@ -254,10 +244,9 @@ TEST(what_was_declared_stays)
                                          "even.csv", ", simplex: yes"};
     static const char *const changed[4] = {"", ", parameter_norm: 0.75", "uneven.csv", ""};
     static const char *const learners[4] = {"two", "two", "rooms", "steps"};
-    char yaml[1200], decision[1024];
+    char decision[1024];
     SCOPED_BY(end) server s;
-    (void)snprintf(yaml, sizeof yaml, form, parts[0], parts[1], parts[2], parts[3]);
-    server_open(&s, TACIT_COMMAND, yaml);
+    server_open(&s, TACIT_COMMAND, fmt(form, parts[0], parts[1], parts[2], parts[3]));
     write_tables(&s);
     server_token(&s, "all", "admin", s.token);
     if (!server_start(&s, NULL))
@@ -279,23 +268,20 @@ TEST(what_was_declared_stays)
     for (size_t i = 0; i < 4; i++) {
         const char *now[4], *said;
         int code = 0;
-        char wanted[200];
         memcpy(now, parts, sizeof now);
         now[i] = changed[i];
-        (void)snprintf(yaml, sizeof yaml, form, now[0], now[1], now[2], now[3]);
-        server_rewrite(&s, yaml);
+        server_rewrite(&s, fmt(form, now[0], now[1], now[2], now[3]));
         assert_false(server_start(&s, &code));
         assert_int_equal(code, 2);
         said = read_text(&s, "err");
-        (void)snprintf(wanted, sizeof wanted,
-                       "the store has a learner '%s' with other settings; what it promised its "
-                       "users stays: give a changed learner another name",
-                       learners[i]);
+        const char *wanted =
+            fmt("the store has a learner '%s' with other settings; what it promised its "
+                "users stays: give a changed learner another name",
+                learners[i]);
         if (strstr(said, wanted) == NULL)
             fail_msg("%s", said);
     }
-    (void)snprintf(yaml, sizeof yaml, form, parts[0], parts[1], parts[2], parts[3]);
-    server_rewrite(&s, yaml);
+    server_rewrite(&s, fmt(form, parts[0], parts[1], parts[2], parts[3]));
     assert_true(server_start(&s, NULL));
     assert_true(ledger(&s, "two", "users") == 6);
 }
@@ -314,19 +300,19 @@ TEST(every_input_is_held_to_it)
     static const char *const wrong[] = {
         "[0.5,0.4, 1,0]",      "[0.5,0.5, 0.7,0.7]", "[1.5,-0.5, 1,0]",       "[0.5,0.5, 0,0]",
         "[0.5,0.500001, 1,0]", "[1,0, 0.2,0.2]",     "[1e300,1e300, 0.5,0.5]"};
-    char episode[512], path[700], body[256], decision[1024];
+    char episode[512], decision[1024];
     SERVER(s, yaml);
     open_episode(&s, "{\"learner\":\"steps\"}", episode);
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    const char *path = fmt("/v1/episodes/%s/decide", episode);
     for (size_t i = 0; i < N_OF(wrong); i++) {
-        (void)snprintf(body, sizeof body, "{\"context\":%s}", wrong[i]);
-        assert_error(server_post(&s, path, body, answer), 422, "out_of_range", "context");
+        assert_error(server_post(&s, path, fmt("{\"context\":%s}", wrong[i]), answer), 422,
+                     "out_of_range", "context");
         assert_non_null(strstr(answer, "not negative and sum to 1"));
     }
     decide(&s, path, "{\"context\":[0.25,0.75, 1,0]}", decision);
     for (size_t i = 0; i < N_OF(wrong); i++) {
-        (void)snprintf(body, sizeof body, ",\"reward\":1,\"next_context\":%s", wrong[i]);
-        assert_error(observe(&s, decision, body), 422, "out_of_range", "next_context");
+        assert_error(observe(&s, decision, fmt(",\"reward\":1,\"next_context\":%s", wrong[i])), 422,
+                     "out_of_range", "next_context");
     }
     assert_observed(&s, decision, ",\"reward\":1,\"next_context\":[0.1,0.9, 0.3,0.7]", "open");
     decide(&s, path, "{\"context\":[0.1,0.9, 0.3,0.7]}", decision);
@@ -380,7 +366,7 @@ TEST(devices_get_it_and_check_it)
     assert_true(server_start(&s, NULL));
     static const char *const names[] = {"two-local", "rooms-local"};
     for (size_t i = 0; i < N_OF(names); i++) {
-        char path[128], key[TACIT_CLIENT_KEY_SIZE], extra[128], *body = NULL;
+        char key[TACIT_CLIENT_KEY_SIZE], *body = NULL;
         tacit_client *client;
         tacit_error err = {0};
         const double features[4] = {0.6, -0.5}; /* two situations of the same */
@@ -388,8 +374,7 @@ TEST(devices_get_it_and_check_it)
         const tacit_situation here = {.state = 3, .features = i == 0 ? features : NULL};
         uint32_t action;
         double probability, reward = 1;
-        (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", names[i]);
-        assert_int_equal(server_get(&s, path, got), 200);
+        assert_int_equal(server_get(&s, fmt("/v1/billboard?learner=%s", names[i]), got), 200);
         const char *board = strstr(got, "\r\n\r\n") + 4;
         if (read_board(board, &client, &err) != TACIT_OK)
             fail_msg("%s: %s", names[i], err.message);
@@ -399,8 +384,8 @@ TEST(devices_get_it_and_check_it)
                                           .rewards = &reward,
                                           .features = i == 0 ? features : NULL};
         assert_ok(tacit_client_report(client, &episode, &body, key, &err));
-        (void)snprintf(extra, sizeof extra, "Idempotency-Key: %s\r\n", key);
-        int status = server_ask(&s, s.token, "POST", "/v1/reports", extra, body, answer);
+        int status = server_ask(&s, s.token, "POST", "/v1/reports",
+                                fmt("Idempotency-Key: %s\r\n", key), body, answer);
         if (status != 202)
             fail_msg("%s: %d %s", names[i], status, answer);
         server_wait_users(&s, names[i], 1);
@@ -429,11 +414,10 @@ TEST(devices_get_it_and_check_it)
 
 static int simulate(server *s, const char *learner, const char *more)
 {
-    char arguments[600];
-    (void)snprintf(arguments, sizeof arguments,
-                   "simulate-users %s --token-file token --learner %s --users 40 --json %s", s->url,
-                   learner, more);
-    return server_tool(s, arguments, answer, sizeof answer);
+    return server_tool(s,
+                       fmt("simulate-users %s --token-file token --learner %s --users 40 --json %s",
+                           s->url, learner, more),
+                       answer, sizeof answer);
 }
 
 TEST(users_of_worlds_that_keep_it_may_come)

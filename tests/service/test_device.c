@@ -84,9 +84,9 @@ static void end(server *s)
  * exit status. */
 static int run_device(const server *s, const char *learner, const char *state)
 {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", learner);
-    assert_int_equal(server_ask(s, "", "GET", path, NULL, NULL, answer), 200);
+    assert_int_equal(
+        server_ask(s, "", "GET", fmt("/v1/billboard?learner=%s", learner), NULL, NULL, answer),
+        200);
     const char *body = strchr(answer, '{');
     assert_non_null(body);
     server_write(s, "billboard.json", body);
@@ -97,19 +97,17 @@ static int run_device(const server *s, const char *learner, const char *state)
 static int send_report(const server *s)
 {
     static char report[SERVER_ANSWER];
-    char key[128], header[256];
+    char key[128];
     server_read(s, "report.json", report, sizeof report);
     server_read(s, "key", key, sizeof key);
-    (void)snprintf(header, sizeof header, "Idempotency-Key: %.*s\r\n", (int)strcspn(key, "\n"),
-                   key);
-    return server_ask(s, s->token, "POST", "/v1/reports", header, report, answer);
+    return server_ask(s, s->token, "POST", "/v1/reports",
+                      fmt("Idempotency-Key: %.*s\r\n", (int)strcspn(key, "\n"), key), report,
+                      answer);
 }
 
 static double ledger(const server *s, const char *learner, const char *field)
 {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
-    assert_int_equal(server_get(s, path, answer), 200);
+    assert_int_equal(server_get(s, fmt("/v1/ledger?learner=%s", learner), answer), 200);
     return json_number(answer, field);
 }
 

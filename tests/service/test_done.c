@@ -132,8 +132,7 @@ TEST(devices_report_episodes_of_any_length)
         assert_ok(tacit_client_report(client, &t, &body, key, NULL));
         assert_false(tacit_client_was_cut(client));
         tacit_client_destroy(client);
-        char extra[80];
-        (void)snprintf(extra, sizeof extra, "Idempotency-Key: %s\r\n", key);
+        const char *extra = fmt("Idempotency-Key: %s\r\n", key);
         if (server_ask(&s, s.token, "POST", "/v1/reports", extra, body, answer) != 202)
             fail_msg("%s", answer);
         assert_true(size == 0 || size == strlen(body));

@@ -182,13 +182,11 @@ TEST(a_log_that_is_cut_or_flipped_at_any_page_is_noticed)
 {
     SCOPED_BY(server_close) server s;
     struct stat entry;
-    char path[300], command[300];
     open_drill(&s);
     bring(&s, USERS);
     assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
     server_shell(&s, "cp -a disk kept-disk && cp -a other kept-other");
-    (void)snprintf(path, sizeof path, "%s/disk/service.db-wal", s.directory);
-    assert_int_equal(stat(path, &entry), 0);
+    assert_int_equal(stat(fmt("%s/disk/service.db-wal", s.directory), &entry), 0);
     const long pages = ((long)entry.st_size - HEADER) / FRAME;
     assert_true(pages > 0);
     for (long i = 0; i <= pages; i++)
@@ -197,12 +195,11 @@ TEST(a_log_that_is_cut_or_flipped_at_any_page_is_noticed)
                 continue;
             server_shell(&s, "rm -r disk other && cp -a kept-disk disk && cp -a kept-other other &&"
                              " rm -f disk/service.db-shm");
-            (void)snprintf(command, sizeof command,
-                           flip ? "printf '\\377\\001' | dd of=disk/service.db-wal bs=1 seek=%ld"
-                                  " conv=notrunc 2>/dev/null"
-                                : "truncate -s %ld disk/service.db-wal",
-                           HEADER + i * FRAME + (flip ? 1000 : 0));
-            server_shell(&s, command);
+            server_shell(&s,
+                         fmt(flip ? "printf '\\377\\001' | dd of=disk/service.db-wal bs=1 seek=%ld"
+                                    " conv=notrunc 2>/dev/null"
+                                  : "truncate -s %ld disk/service.db-wal",
+                             HEADER + i * FRAME + (flip ? 1000 : 0)));
             assert_noticed(&s);
         }
 }

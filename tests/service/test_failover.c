@@ -17,14 +17,12 @@ typedef struct place {
 /* A primary, a standby, and front ends that know both and use the one that takes writes. */
 static void open_all(place *p)
 {
-    char target[900];
     cluster_open(&p->primary, NULL);
     cluster_database(&p->primary, "tacit");
     cluster_follow(&p->standby, &p->primary, NULL);
-    (void)snprintf(
-        target, sizeof target,
-        "postgresql://tacit@/tacit?host=%s,%s&port=%u,%u&target_session_attrs=read-write",
-        p->primary.directory, p->standby.directory, p->primary.port, p->standby.port);
+    const char *target =
+        fmt("postgresql://tacit@/tacit?host=%s,%s&port=%u,%u&target_session_attrs=read-write",
+            p->primary.directory, p->standby.directory, p->primary.port, p->standby.port);
     for (size_t i = 0; i < FRONT_ENDS; i++) {
         open_front_end(&p->ends[i], target, learners, i > 0 ? &p->ends[0] : NULL);
         assert_true(server_start(&p->ends[i], NULL));
@@ -106,12 +104,12 @@ TEST(a_synchronous_standby_loses_nothing_and_learning_goes_on)
 /* Brings one user; the status of the observation. */
 static int bring_one(const server *s)
 {
-    char decision[1024], body[2048];
+    char decision[1024];
     assert_int_equal(server_post(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":1}", answer),
                      200);
     assert_true(json_field(answer, "decision", decision, sizeof decision));
-    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision);
-    return server_post(s, "/v1/observe", body, answer);
+    return server_post(s, "/v1/observe", fmt("{\"decision\":\"%s\",\"reward\":1}", decision),
+                       answer);
 }
 
 TEST(a_standby_that_was_held_back_is_noticed_and_not_learned_from)
@@ -208,7 +206,7 @@ TEST(a_server_without_fsync_is_refused_unless_that_is_said)
 {
     cluster db;
     server s;
-    char uri[300], yaml[1024], text[2048];
+    char uri[300], text[2048];
     int code = 0;
     if (!cluster_is_there())
         exit(CLUSTER_SKIP);
@@ -219,9 +217,7 @@ TEST(a_server_without_fsync_is_refused_unless_that_is_said)
     assert_false(server_start(&s, &code));
     server_read(&s, "err", text, sizeof text);
     assert_non_null(strstr(text, "fsync"));
-    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nunsafe: yes\nstore: '%s'\n%s", uri,
-                   learners);
-    server_rewrite(&s, yaml);
+    server_rewrite(&s, fmt("listen: 127.0.0.1:0\nunsafe: yes\nstore: '%s'\n%s", uri, learners));
     assert_true(server_start(&s, NULL));
     assert_int_equal(server_tool(&s, "store events service.yaml", text, sizeof text), 0);
     assert_non_null(strstr(text, "without fsync"));
@@ -231,8 +227,7 @@ TEST(a_server_without_fsync_is_refused_unless_that_is_said)
     assert_true(cluster_sql(&db, "postgres", "ALTER SYSTEM SET fsync = on", NULL, 0));
     cluster_stop(&db, SIGINT);
     cluster_start(&db);
-    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nstore: '%s'\n%s", uri, learners);
-    server_rewrite(&s, yaml);
+    server_rewrite(&s, fmt("listen: 127.0.0.1:0\nstore: '%s'\n%s", uri, learners));
     assert_true(server_start(&s, NULL));
     assert_shown(&s);
     server_close(&s);

@@ -28,7 +28,7 @@ TEST(a_second_server_on_the_store_refuses)
 TEST(a_store_of_another_key_or_with_damage_is_refused)
 {
     SCOPED_BY(end) server s;
-    char path[300], kept[300], out[512];
+    char out[512];
     int code = 0;
     begin(&s, plain);
     char decision[1024];
@@ -36,8 +36,8 @@ TEST(a_store_of_another_key_or_with_damage_is_refused)
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     assert_int_equal(server_tool(&s, "store check service.yaml", out, sizeof out), 0);
-    (void)snprintf(path, sizeof path, "%s/service.db.key", s.directory);
-    (void)snprintf(kept, sizeof kept, "%s/kept", s.directory);
+    const char *path = fmt("%s/service.db.key", s.directory);
+    const char *kept = fmt("%s/kept", s.directory);
     assert_int_equal(rename(path, kept), 0);
     assert_false(server_start(&s, &code)); /* a store without its key */
     assert_int_equal(code, 2);
@@ -70,7 +70,7 @@ TEST(a_damaged_schema_is_not_quoted)
     static const char *const tools[] = {"store check", "store export", "token list"};
     SCOPED_BY(end) server s;
     sqlite3 *db;
-    char out[512], arguments[64];
+    char out[512];
     int code = 0;
     begin(&s, plain);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
@@ -80,8 +80,7 @@ TEST(a_damaged_schema_is_not_quoted)
     assert_false(server_start(&s, &code));
     assert_true(code == 2 || code == 3);
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
-        (void)snprintf(arguments, sizeof arguments, "%s service.yaml", tools[i]);
-        assert_int_not_equal(server_tool(&s, arguments, out, sizeof out), 0);
+        assert_int_not_equal(server_tool(&s, fmt("%s service.yaml", tools[i]), out, sizeof out), 0);
     }
     assert_shell("grep -q damaged '%s/err'", s.directory);
     assert_int_not_equal(shell("LC_ALL=C grep -q 'SECRET\\|[^[:print:]]' '%s/err' '%s/tool.err'",
@@ -93,10 +92,9 @@ TEST(changed_settings_need_another_name)
 {
     SCOPED_BY(end) server s;
     int code = 0;
-    char yaml[2048];
     begin(&s, plain);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    (void)snprintf(yaml, sizeof yaml, "%s", plain);
+    const char *yaml = fmt("%s", plain);
     char *at = strstr(yaml, "epsilon: 1");
     at[9] = '9';
     server_rewrite(&s, yaml);
@@ -155,24 +153,21 @@ TEST(a_read_only_store_is_refused)
 TEST(a_copy_decides_but_does_not_learn)
 {
     SCOPED_BY(end) server s;
-    char decision[1024], out[512], path[300], body[64];
+    char decision[1024], out[512];
     begin(&s, plain);
     for (int i = 0; i < 5; i++) {
-        (void)snprintf(body, sizeof body, "{\"learner\":\"arms\",\"state\":%d}", i % 3);
-        decide(&s, "/v1/decide", body, decision);
+        decide(&s, "/v1/decide", fmt("{\"learner\":\"arms\",\"state\":%d}", i % 3), decision);
         assert_observed(&s, decision, ",\"reward\":1", "finished");
     }
     server_wait_users(&s, "arms", 5);
     assert_int_equal(server_tool(&s, "store backup service.yaml copy.db", out, sizeof out), 0);
     struct stat copied;
-    (void)snprintf(path, sizeof path, "%s/copy.db", s.directory);
-    assert_int_equal(stat(path, &copied), 0);
+    assert_int_equal(stat(fmt("%s/copy.db", s.directory), &copied), 0);
     assert_int_equal(copied.st_mode & 0777, 0600);
     assert_int_equal(server_tool(&s, "store backup service.yaml copy.db", out, sizeof out), 2);
     assert_int_equal(server_tool(&s, "store export service.yaml", out, sizeof out), 0);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    (void)snprintf(path, sizeof path, "%s/copy.db", s.directory);
-    assert_int_equal(rename(path, s.store), 0);
+    assert_int_equal(rename(fmt("%s/copy.db", s.directory), s.store), 0);
     assert_true(server_start(&s, NULL));
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     assert_non_null(strstr(answer, "\"learned\":false"));

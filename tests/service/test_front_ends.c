@@ -46,8 +46,7 @@ static void close_both(place *p)
 static const char *post(const server *s, const char *path, const char *key, const char *body,
                         int wanted)
 {
-    char header[100];
-    (void)snprintf(header, sizeof header, "Idempotency-Key: %s\r\n", key != NULL ? key : "");
+    const char *header = fmt("Idempotency-Key: %s\r\n", key != NULL ? key : "");
     const int status =
         server_ask(s, s->token, "POST", path, key != NULL ? header : NULL, body, answer);
     if (status != wanted)
@@ -64,27 +63,24 @@ static bool is_told(const char *body, const char *reason)
 /* One step of an episode, or a whole one where it has one step; the body has the decision. */
 static void observe(const server *s, const char *body)
 {
-    char decision[1024], told[2048];
+    char decision[1024];
     assert_true(json_field(body, "decision", decision, sizeof decision));
-    (void)snprintf(told, sizeof told, "{\"decision\":\"%s\",\"reward\":1,\"next_state\":1}",
-                   decision);
-    (void)post(s, "/v1/observe", NULL, told, 200);
+    (void)post(s, "/v1/observe", NULL,
+               fmt("{\"decision\":\"%s\",\"reward\":1,\"next_state\":1}", decision), 200);
 }
 
 static void come(const server *s, const char *learner, const char *user)
 {
-    char body[200];
-    (void)snprintf(body, sizeof body, "{\"learner\":\"%s\",\"state\":1,\"user\":\"%s\"}", learner,
-                   user);
-    observe(s, post(s, "/v1/decide", NULL, body, 200));
+    observe(s, post(s, "/v1/decide", NULL,
+                    fmt("{\"learner\":\"%s\",\"state\":1,\"user\":\"%s\"}", learner, user), 200));
 }
 
 static void open_episode(const server *s, const char *user, char path[700])
 {
-    char body[200], episode[512];
-    (void)snprintf(body, sizeof body, "{\"learner\":\"walk\",\"user\":\"%s\"}", user);
-    assert_true(
-        json_field(post(s, "/v1/episodes", NULL, body, 201), "episode", episode, sizeof episode));
+    char episode[512];
+    assert_true(json_field(
+        post(s, "/v1/episodes", NULL, fmt("{\"learner\":\"walk\",\"user\":\"%s\"}", user), 201),
+        "episode", episode, sizeof episode));
     (void)snprintf(path, 700, "/v1/episodes/%s/decide", episode);
 }
 
@@ -119,8 +115,8 @@ static void bring_people(const server *s, char halfway[700], char over[700])
 static void decide_in_every_form(const server *s, const char *halfway, const char *over,
                                  unsigned round, unsigned *n)
 {
-    char key[40], first[4096], body[200], path[700];
-    (void)snprintf(key, sizeof key, "key-0123456789-%u", round);
+    char first[4096], body[200], path[700];
+    const char *key = fmt("key-0123456789-%u", round);
     assert_true(is_told(post(s, "/v1/decide", NULL, ann, 200), "taken_part"));
     assert_null(strstr(post(s, "/v1/decide", NULL, new_one, 200), "learned"));
     assert_true(is_told(post(s, "/v1/decide", NULL, twice, 200), "visits_used"));
@@ -144,10 +140,9 @@ static void decide_in_every_form(const server *s, const char *halfway, const cha
 
 static unsigned long count_statements(const cluster *db)
 {
-    char path[300], line[4096];
+    char line[4096];
     unsigned long n = 0;
-    (void)snprintf(path, sizeof path, "%s/log", db->directory);
-    FILE *log = fopen(path, "r");
+    FILE *log = fopen(fmt("%s/log", db->directory), "r");
     assert_non_null(log);
     while (fgets(line, sizeof line, log) != NULL)
         n += strstr(line, " execute ") != NULL || strstr(line, " statement: ") != NULL;
@@ -226,10 +221,10 @@ TEST(front_ends_know_of_each_others_people)
                             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
                             " usename='tacit'",
                             NULL, 0));
-    char decision[1024], told[2048];
+    char decision[1024];
     assert_true(json_field(post(&p.ends[1], "/v1/decide", NULL, new_one, 200), "decision", decision,
                            sizeof decision));
-    (void)snprintf(told, sizeof told, "{\"decision\":\"%s\",\"reward\":1}", decision);
+    const char *told = fmt("{\"decision\":\"%s\",\"reward\":1}", decision);
     int status = 0;
     wait_until((status = server_post(&p.ends[1], "/v1/observe", told, answer)) == 200);
     assert_int_equal(status, 200);
@@ -242,10 +237,9 @@ TEST(front_ends_know_of_each_others_people)
 TEST(two_front_ends_that_foretell_the_same_take_a_person_once)
 {
     place p;
-    char first[4096], second[4096];
     open_both(&p, NULL, learners);
-    (void)snprintf(first, sizeof first, "%s", post(&p.ends[0], "/v1/decide", NULL, ann, 200));
-    (void)snprintf(second, sizeof second, "%s", post(&p.ends[1], "/v1/decide", NULL, ann, 200));
+    const char *first = fmt("%s", post(&p.ends[0], "/v1/decide", NULL, ann, 200));
+    const char *second = fmt("%s", post(&p.ends[1], "/v1/decide", NULL, ann, 200));
     assert_true(strstr(first, "learned") == NULL && strstr(second, "learned") == NULL);
     observe(&p.ends[1], second);
     assert_non_null(strstr(answer, "\"learned\":true"));
@@ -276,14 +270,14 @@ static double await_status(place *p, const char *token, int wanted)
 TEST(tokens_and_revocations_reach_all_front_ends)
 {
     place p;
-    char token[128], out[256], name[20], command[100];
+    char token[128], out[256], name[20];
     double created = 0, revoked = 0;
     open_both(&p, NULL, learners);
     for (int i = 0; i < 5; i++) {
         (void)snprintf(name, sizeof name, "reader-%d", i);
         server_token(&p.ends[i % FRONT_ENDS], name, "read", token);
         created = fmax(created, await_status(&p, token, 200));
-        (void)snprintf(command, sizeof command, "token revoke service.yaml --name %s", name);
+        const char *command = fmt("token revoke service.yaml --name %s", name);
         assert_int_equal(server_tool(&p.ends[1 - i % FRONT_ENDS], command, out, sizeof out), 0);
         revoked = fmax(revoked, await_status(&p, token, 401));
     }

@@ -17,12 +17,10 @@
 static void begin_with(server *s, const char *limit)
 {
     static const char mark[] = "header: 8192";
-    char yaml[2048];
     const char *at = strstr(plain, mark);
     assert_non_null(at);
     at += sizeof mark - 1;
-    (void)snprintf(yaml, sizeof yaml, "%.*s, %s%s", (int)(at - plain), plain, limit, at);
-    begin(s, yaml);
+    begin(s, fmt("%.*s, %s%s", (int)(at - plain), plain, limit, at));
 }
 
 enum { SLOW = 20 };
@@ -109,18 +107,18 @@ static int ask_and_hang_up(const server *s, const char *path, const char *extra,
 TEST(who_hangs_up_on_one_side_hears_what_was_written)
 {
     SCOPED_BY(end) server s;
-    char yaml[2048], decision[1024], body[2048], extra[64];
-    (void)snprintf(yaml, sizeof yaml, "threads: 1\n%s", plain);
-    begin(&s, yaml);
+    char decision[1024], body[2048];
+    begin(&s, fmt("threads: 1\n%s", plain));
     for (int i = 0; i < 10; i++) {
         decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
         (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision);
         int older = server_connect(&s); /* and idle: the thread has more than one to look after */
         assert_int_equal(ask_and_hang_up(&s, "/v1/observe", "", body), 200);
         assert_non_null(strstr(answer, "\"finished\""));
-        (void)snprintf(extra, sizeof extra, "Idempotency-Key: 0123456789abcde%d\r\n", i);
-        assert_int_equal(
-            ask_and_hang_up(&s, "/v1/decide", extra, "{\"learner\":\"arms\",\"state\":0}"), 200);
+        assert_int_equal(ask_and_hang_up(&s, "/v1/decide",
+                                         fmt("Idempotency-Key: 0123456789abcde%d\r\n", i),
+                                         "{\"learner\":\"arms\",\"state\":0}"),
+                         200);
         (void)close(older);
     }
     assert_true(ledger(&s, "arms", "accepted") == 10);
@@ -129,10 +127,9 @@ TEST(who_hangs_up_on_one_side_hears_what_was_written)
 /* The sockets that the server has open. */
 static int count_sockets(const server *s)
 {
-    char path[64], target[64];
+    char target[64];
     int n = 0;
-    (void)snprintf(path, sizeof path, "/proc/%ld/fd", (long)s->pid);
-    DIR *directory = opendir(path);
+    DIR *directory = opendir(fmt("/proc/%ld/fd", (long)s->pid));
     if (directory == NULL && errno == EACCES)
         skip(); /* the process cannot be dumped, so only root may look */
     assert_non_null(directory);
@@ -160,12 +157,11 @@ TEST(wherever_a_connection_is_broken_off_its_place_comes_back)
     enum { POINTS = 10 };
     enum way { SILENT, HALF_CLOSED, CLOSED, RESET, WAYS };
     SCOPED_BY(end) server s;
-    char head[512], text[8192], decision[1024], body[2048];
+    char text[8192], decision[1024], body[2048];
     int fd[POINTS][WAYS];
     begin_with(&s, "timeout: 5");
     assert_true(wait_for_sockets(&s, 1)); /* the one that listens */
-    (void)snprintf(head, sizeof head, "HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n",
-                   s.token);
+    const char *head = fmt("HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n", s.token);
     for (int way = 0; way < WAYS; way++) {
         decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
         (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision);
@@ -212,9 +208,10 @@ TEST(tokens_open_what_their_scopes_say)
     assert_int_equal(kill(s.pid, SIGHUP), 0);
     wait_until(server_ask(&s, reader, "GET", "/v1/learners", NULL, NULL, answer) == 200);
     assert_int_equal(server_ask(&s, decider, "POST", "/v1/decide", NULL, body, answer), 200);
-    char header[200]; /* schemes have no case */
-    (void)snprintf(header, sizeof header, "Authorization: bearer %s\r\n", decider);
-    assert_int_equal(server_ask(&s, "", "POST", "/v1/decide", header, body, answer), 200);
+    /* schemes have no case */
+    assert_int_equal(server_ask(&s, "", "POST", "/v1/decide",
+                                fmt("Authorization: bearer %s\r\n", decider), body, answer),
+                     200);
     assert_error(server_ask(&s, observer, "POST", "/v1/decide", NULL, body, answer), 403, "scope",
                  "");
     assert_error(server_ask(&s, decider, "POST", "/v1/observe", NULL, "{}", answer), 403, "scope",
@@ -311,8 +308,8 @@ TEST(every_route_asks_for_its_scope)
     assert_true(server_start(&s, NULL));
     size_t asked = 0;
     for (const char *at = all; *at != '\0'; at += strcspn(at, ";") + 1, asked++) {
-        char route[128], method[8], path[64];
-        (void)snprintf(route, sizeof route, "%.*s;", (int)strcspn(at, ";"), at);
+        char method[8], path[64];
+        const char *route = fmt("%.*s;", (int)strcspn(at, ";"), at);
         assert_int_equal(sscanf(route, "%7s %63[^;]", method, path), 2);
         bool is_open = strstr(open, route) != NULL;
         const char *body = method[0] == 'P' ? "{}" : NULL;
@@ -349,8 +346,7 @@ TEST(what_is_answered_is_written_down)
         const tacit__route *route = tacit__route_find("GET", paths[i], &id, &length, &allowed);
         const char *type = route->answers->type;
         for (int j = 0; j < 2; j++) {
-            char path[64];
-            (void)snprintf(path, sizeof path, "%s?learner=%s", paths[i], j == 0 ? "few" : "ours");
+            const char *path = fmt("%s?learner=%s", paths[i], j == 0 ? "few" : "ours");
             assert_int_equal(server_get(&s, path, answer), 200);
             int depth = 0;
             for (const char *at = strchr(answer, '{'); *at != '\0'; at++) {
@@ -402,12 +398,11 @@ TEST(a_token_that_asks_too_often_is_told_to_wait)
 
 TEST(planted_values_are_found_nowhere)
 {
-    char decision[1024], episode[512], path[700];
+    char decision[1024], episode[512];
     SERVER(s, plain);
     static const char *const planted[] = {"zanzibar-person-4711", "0.123456789", "zanzibar-field"};
     open_episode(&s, "{\"learner\":\"walk\",\"user\":\"zanzibar-person-4711\"}", episode);
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
-    decide(&s, path, "{\"state\":2}", decision);
+    decide(&s, fmt("/v1/episodes/%s/decide", episode), "{\"state\":2}", decision);
     assert_observed(&s, decision, ",\"reward\":0.123456789,\"next_state\":1", "open");
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":2,\"user\":\"zanzibar-person-4711\"}",
            decision);
@@ -437,8 +432,7 @@ TEST(planted_values_are_found_nowhere)
     assert_int_equal(stat(s.store, &entry), 0);
     assert_int_equal(entry.st_mode & 077, 0);
     /* nor stays it, sealed, in the log of a service that has nothing to do */
-    char log[300];
-    (void)snprintf(log, sizeof log, "%s-wal", s.store);
+    const char *log = fmt("%s-wal", s.store);
     for (int i = 0; i < 3000 && stat(log, &entry) == 0 && entry.st_size > 0; i++)
         server_nap(10);
     assert_true(stat(log, &entry) != 0 || entry.st_size == 0);

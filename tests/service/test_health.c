@@ -16,10 +16,9 @@
 
 static void assert_reasons(const server *s, const char *reasons)
 {
-    char wanted[200];
     int status = server_ask(s, "", "GET", "/readyz", NULL, NULL, answer);
-    (void)snprintf(wanted, sizeof wanted, "{\"ready\":%s,\"reasons\":[%s]}",
-                   reasons[0] == '\0' ? "true" : "false", reasons);
+    const char *wanted =
+        fmt("{\"ready\":%s,\"reasons\":[%s]}", reasons[0] == '\0' ? "true" : "false", reasons);
     assert_string_equal(strchr(answer, '{'), wanted);
     assert_int_equal(status, reasons[0] == '\0' ? 200 : 503);
 }
@@ -62,25 +61,23 @@ TEST(readiness_comes_back_by_itself)
 TEST(a_copy_is_alive_and_not_ready)
 {
     SCOPED_BY(end) server s;
-    char out[64], yaml[2048];
+    char out[64];
     begin(&s, plain);
     assert_int_equal(server_tool(&s, "store backup service.yaml copy.db", out, sizeof out), 0);
     assert_int_equal(server_tool(&s, "store check service.yaml", out, sizeof out), 0);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    (void)snprintf(yaml, sizeof yaml, "key: service.db.key\n%.*scopy.db%s",
-                   (int)(strstr(plain, "service.db") - plain), plain,
-                   strstr(plain, "service.db") + 10);
-    server_rewrite(&s, yaml);
+    server_rewrite(&s, fmt("key: service.db.key\n%.*scopy.db%s",
+                           (int)(strstr(plain, "service.db") - plain), plain,
+                           strstr(plain, "service.db") + 10));
     assert_true(server_start(&s, NULL));
     assert_reasons(&s, "\"copy\"");
     assert_alive(&s, "copy");
     /* observations are refused, alone and as a batch: a client that looks at the status alone must not take them for kept */
-    char decision[1024], body[4096];
+    char decision[1024];
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     assert_error(observe(&s, decision, ",\"reward\":1"), 503, "copy", "");
-    (void)snprintf(body, sizeof body,
-                   "[{\"decision\":\"%.1023s\",\"reward\":1},{\"decision\":\"x\",\"reward\":1}]",
-                   decision);
+    const char *body = fmt(
+        "[{\"decision\":\"%.1023s\",\"reward\":1},{\"decision\":\"x\",\"reward\":1}]", decision);
     assert_error(server_post(&s, "/v1/observe", body, answer), 503, "copy", "");
     assert_non_null(strstr(answer, "\r\nRetry-After: "));
 }
@@ -91,10 +88,9 @@ TEST(a_copy_is_alive_and_not_ready)
 static server admin_of(const server *s)
 {
     server a = *s;
-    char path[300], line[300] = "";
+    char line[300] = "";
     unsigned port = 0;
-    (void)snprintf(path, sizeof path, "%s/err", s->directory);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(fmt("%s/err", s->directory), "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL)
         if (strstr(line, "health and figures on ") != NULL)
@@ -225,16 +221,14 @@ TEST(users_left_do_not_wrap)
 TEST(the_log_is_json_where_the_file_says_so)
 {
     SCOPED_BY(end) server s;
-    char yaml[2048], path[300], line[2000];
+    char line[2000];
     int lines = 0;
     bool started = false, stopped = false, reloaded = false;
-    (void)snprintf(yaml, sizeof yaml, "log: json\n%s", plain);
-    begin(&s, yaml);
+    begin(&s, fmt("log: json\n%s", plain));
     assert_int_equal(kill(s.pid, SIGHUP), 0);
     wait_until(file_has(s.directory, "\"event\":\"reload\""));
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    (void)snprintf(path, sizeof path, "%s/err", s.directory);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(fmt("%s/err", s.directory), "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL) {
         char text[200];
@@ -288,14 +282,13 @@ TEST(the_audit_log_has_tokens_starts_and_stops)
 TEST(the_process_leaves_no_core_and_ignores_what_means_nothing)
 {
     SCOPED_BY(end) server s;
-    char path[64], line[200];
+    char line[200];
     bool found = false;
     begin(&s, plain);
     assert_int_equal(kill(s.pid, SIGUSR1), 0);
     assert_int_equal(kill(s.pid, SIGUSR2), 0);
     assert_int_equal(server_get(&s, "/healthz", answer), 200);
-    (void)snprintf(path, sizeof path, "/proc/%ld/limits", (long)s.pid);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(fmt("/proc/%ld/limits", (long)s.pid), "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL)
         found =
@@ -304,8 +297,7 @@ TEST(the_process_leaves_no_core_and_ignores_what_means_nothing)
     assert_true(found);
     /* files of a process that cannot be dumped are root's */
     struct stat entry;
-    (void)snprintf(path, sizeof path, "/proc/%ld/environ", (long)s.pid);
-    assert_int_equal(stat(path, &entry), 0);
+    assert_int_equal(stat(fmt("/proc/%ld/environ", (long)s.pid), &entry), 0);
     assert_int_equal(entry.st_uid, 0);
 }
 

@@ -7,7 +7,7 @@
 
 TEST(episodes_are_opened_decided_observed_and_learned)
 {
-    char episode[512], decision[3][1024], path[700], body[2048];
+    char episode[512], decision[3][1024], path[700];
     SERVER(s, plain);
     open_episode(&s, "{\"learner\":\"walk\"}", episode);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
@@ -15,8 +15,9 @@ TEST(episodes_are_opened_decided_observed_and_learned)
     assert_true(json_number(answer, "step") == 0 && json_number(answer, "probability") == 1);
     assert_true(json_number(answer, "action") < 2 && json_number(answer, "version") >= 1);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/observe", episode);
-    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"next_state\":3}", decision[0]);
-    assert_int_equal(server_post(&s, path, body, answer), 200); /* the reward comes later */
+    assert_int_equal(
+        server_post(&s, path, fmt("{\"decision\":\"%s\",\"next_state\":3}", decision[0]), answer),
+        200); /* the reward comes later */
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
     decide(&s, path, "{\"state\":3}", decision[1]);
     assert_true(json_number(answer, "step") == 1);
@@ -53,11 +54,11 @@ TEST(contradictions_are_refused_and_repetitions_are_not)
     decide(&s, path, "{\"state\":3,\"step\":1}", second);
     assert_observed(&s, second, ",\"reward\":0.5", "open");
     /* a decision belongs to its episode */
-    char other[512], body[2048];
+    char other[512];
     open_episode(&s, "{\"learner\":\"walk\"}", other);
     (void)snprintf(path, sizeof path, "/v1/episodes/%s/observe", other);
-    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":0.5}", second);
-    assert_error(server_post(&s, path, body, answer), 422, "out_of_range", "decision");
+    assert_error(server_post(&s, path, fmt("{\"decision\":\"%s\",\"reward\":0.5}", second), answer),
+                 422, "out_of_range", "decision");
 }
 
 TEST(a_user_takes_part_once)
@@ -115,20 +116,20 @@ TEST(after_the_last_user_it_decides_and_learns_no_more)
 TEST(after_the_last_user_nothing_raw_is_held)
 {
     SCOPED_BY(end) server s;
-    char late[2][1024], path[700], episode[512], decision[1024];
+    char late[2][1024], episode[512], decision[1024];
     begin(&s, "listen: 127.0.0.1:0\n"
               "store: service.db\n"
               "learners:\n"
               "  - {name: one, space: {states: 3, actions: 2, horizon: 2}, users: 1, agent: " JOINT
               "}\n");
     open_episode(&s, "{\"user\":\"late\"}", episode);
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    const char *path = fmt("/v1/episodes/%s/decide", episode);
     decide(&s, path, "{\"state\":1}", late[0]);
     assert_observed(&s, late[0], ",\"reward\":0.5,\"next_state\":2", "open");
     assert_error(observe(&s, late[0], ",\"reward\":0.75"), 409, "contradiction", "reward");
-    char other[512], other_path[700]; /* is the first and the last */
+    char other[512]; /* is the first and the last */
     open_episode(&s, "{}", other);
-    (void)snprintf(other_path, sizeof other_path, "/v1/episodes/%s/decide", other);
+    const char *other_path = fmt("/v1/episodes/%s/decide", other);
     for (int h = 0; h < 2; h++) {
         decide(&s, other_path, "{\"state\":0}", decision);
         assert_observed(&s, decision, ",\"reward\":1,\"next_state\":0",
@@ -144,10 +145,10 @@ TEST(after_the_last_user_nothing_raw_is_held)
 
 TEST(episodes_that_never_finish_expire_without_harm)
 {
-    char yaml[2048], decision[1024], episode[512], path[700];
+    char decision[1024], episode[512];
     SERVER(s, plain); /* where she has a week */
     open_episode(&s, "{\"learner\":\"walk\",\"user\":\"eve\"}", episode);
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    const char *path = fmt("/v1/episodes/%s/decide", episode);
     decide(&s, path, "{\"state\":0}", decision);
     assert_observed(&s, decision, ",\"reward\":0.5,\"next_state\":1", "open");
     assert_int_equal(
@@ -156,8 +157,7 @@ TEST(episodes_that_never_finish_expire_without_harm)
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "tacit_episodes_open 1\n"));
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    (void)snprintf(yaml, sizeof yaml, "expire: 1\n%s", plain);
-    server_rewrite(&s, yaml);
+    server_rewrite(&s, fmt("expire: 1\n%s", plain));
     assert_true(server_start(&s, NULL));
     wait_until(server_get(&s, "/metrics", answer) != 200 ||
                strstr(answer, "tacit_episodes_expired_total 1\n") != NULL);
@@ -178,10 +178,10 @@ TEST(local_reports_are_counted_once)
     SERVER(s, plain);
     assert_int_equal(server_ask(&s, "", "GET", "/v1/billboard?learner=ours", NULL, NULL, answer),
                      200); /* public */
-    char etag[80], extra[200], out[1024], arguments[512];
+    char out[1024];
     const char *at = strstr(answer, "ETag: ");
     assert_non_null(at);
-    (void)snprintf(etag, sizeof etag, "%.*s", (int)strcspn(at + 6, "\r"), at + 6);
+    const char *etag = fmt("%.*s", (int)strcspn(at + 6, "\r"), at + 6);
     static const struct {
         const char *before, *after;
         int status;
@@ -196,11 +196,11 @@ TEST(local_reports_are_counted_once)
                    {",,", ",", 304}};
     for (size_t i = 0; i < sizeof matches / sizeof *matches; i++) {
         bool has = matches[i].after != NULL;
-        (void)snprintf(extra, sizeof extra, "If-None-Match: %s%s%s\r\n", matches[i].before,
-                       has ? etag : "", has ? matches[i].after : "");
-        assert_int_equal(
-            server_ask(&s, "", "GET", "/v1/billboard?learner=ours", extra, NULL, answer),
-            matches[i].status);
+        assert_int_equal(server_ask(&s, "", "GET", "/v1/billboard?learner=ours",
+                                    fmt("If-None-Match: %s%s%s\r\n", matches[i].before,
+                                        has ? etag : "", has ? matches[i].after : ""),
+                                    NULL, answer),
+                         matches[i].status);
         assert_non_null(strstr(answer, etag));
         assert_non_null(strstr(answer, "Cache-Control: public, max-age=5\r\n"));
     }
@@ -232,15 +232,11 @@ TEST(local_reports_are_counted_once)
     assert_error(server_post(&s, "/v1/episodes", "{\"learner\":\"ours\"}", answer), 409, "local",
                  "learner");
     /* real reports, by the client's library */
-    (void)snprintf(arguments, sizeof arguments,
-                   "simulate-users %s --token-file token --learner ours --world riverswim "
-                   "--set states=3 --set horizon=2 --users 40 --json",
-                   s.url);
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/token", s.directory);
-    FILE *file = fopen(path, "w");
-    (void)fprintf(file, "%s\n", s.token);
-    (void)fclose(file);
+    const char *arguments =
+        fmt("simulate-users %s --token-file token --learner ours --world riverswim "
+            "--set states=3 --set horizon=2 --users 40 --json",
+            s.url);
+    server_write(&s, "token", fmt("%s\n", s.token));
     assert_int_equal(server_tool(&s, arguments, out, sizeof out), 0);
     assert_true(json_number(out, "users") == 40 && json_number(out, "failures") == 0);
     server_wait_users(&s, "ours", 40);
@@ -265,18 +261,14 @@ TEST(agents_of_all_families_are_served)
                                    "     privacy: {model: joint, epsilon: 1}}}\n"
                                    "  - {name: own, space: {features: 2, actions: 3, shared: no}, "
                                    "users: 100, agent: {kind: lin-ucb, privacy: {model: none}}}\n";
-    char path[300], arguments[512], out[1024], decision[1024];
+    char out[1024], decision[1024];
     SERVER(s, families);
-    (void)snprintf(path, sizeof path, "%s/token", s.directory);
-    FILE *file = fopen(path, "w");
-    (void)fprintf(file, "%s\n", s.token);
-    (void)fclose(file);
+    server_write(&s, "token", fmt("%s\n", s.token));
     static const char *const simulated[] = {"mixed", "linear"};
     for (int i = 0; i < 2; i++) {
-        (void)snprintf(arguments, sizeof arguments,
-                       "simulate-users %s --token-file token --learner %s --set states=4 --set "
-                       "horizon=3 --users 30 --json",
-                       s.url, simulated[i]);
+        const char *arguments = fmt("simulate-users %s --token-file token --learner %s --set "
+                                    "states=4 --set horizon=3 --users 30 --json",
+                                    s.url, simulated[i]);
         assert_int_equal(server_tool(&s, arguments, out, sizeof out), 0);
         server_wait_users(&s, simulated[i], 30);
         assert_true(ledger(&s, simulated[i], "refused") == 0);

@@ -31,8 +31,7 @@ static void crash(server *s)
 static const char *post(const server *s, const char *path, const char *key, const char *body,
                         int wanted)
 {
-    char header[200];
-    (void)snprintf(header, sizeof header, "Idempotency-Key: %s\r\n", key != NULL ? key : "");
+    const char *header = fmt("Idempotency-Key: %s\r\n", key != NULL ? key : "");
     int status = server_ask(s, s->token, "POST", path, key != NULL ? header : NULL, body, answer);
     if (status != wanted)
         fail_msg("status %d, expected %d: %s", status, wanted, answer);
@@ -68,17 +67,13 @@ static void keep(const char *text, char out[4096])
 static double figure(const server *s, const char *learner, const char *key)
 {
     static char text[SERVER_ANSWER];
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
-    assert_int_equal(server_get(s, path, text), 200);
+    assert_int_equal(server_get(s, fmt("/v1/ledger?learner=%s", learner), text), 200);
     return json_number(text, key);
 }
 
 static void observe_as(const server *s, const char *decision, const char *key, const char *rest)
 {
-    char body[2048];
-    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\"%s}", decision, rest);
-    (void)post(s, "/v1/observe", key, body, 200);
+    (void)post(s, "/v1/observe", key, fmt("{\"decision\":\"%s\"%s}", decision, rest), 200);
 }
 
 static const char k1[] = "key-0123456789-a", k2[] = "key-0123456789-b", k3[] = "key-0123456789-c";
@@ -89,7 +84,7 @@ TEST(an_episode_is_opened_once)
 {
     static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}",
                       bob[] = "{\"learner\":\"walk\",\"user\":\"bob\"}";
-    char first[4096], episode[512], path[700], decision[1024];
+    char first[4096], episode[512], decision[1024];
     SERVER(s, keyed);
     keep(post(&s, "/v1/episodes", k1, ann, 201), first);
     assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
@@ -102,7 +97,7 @@ TEST(an_episode_is_opened_once)
     assert_true(strcmp(post(&s, "/v1/episodes", NULL, ann, 201), first) != 0);
     /* she takes part in it; the same request is still answered the same, another is not */
     assert_true(json_field(first, "episode", episode, sizeof episode));
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    const char *path = fmt("/v1/episodes/%s/decide", episode);
     for (int h = 0; h < 3; h++) {
         (void)post(&s, path, NULL, "{\"state\":2}", 200);
         assert_true(json_field(answer, "decision", decision, sizeof decision));
@@ -138,7 +133,7 @@ TEST(an_episode_is_opened_once)
 
 TEST(a_decision_is_made_once)
 {
-    char first[4096], second[4096], decision[1024], other[1024], episode[512], path[700];
+    char first[4096], second[4096], decision[1024], other[1024], episode[512];
     SERVER(s, keyed);
     static const char carl[] = "{\"learner\":\"arms\",\"state\":1,\"user\":\"carl\"}";
     keep(post(&s, "/v1/decide", k1, carl, 200), first);
@@ -177,7 +172,7 @@ TEST(a_decision_is_made_once)
     /* in an episode: the step is remembered, too */
     (void)post(&s, "/v1/episodes", NULL, "{\"learner\":\"walk\"}", 201);
     assert_true(json_field(answer, "episode", episode, sizeof episode));
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    const char *path = fmt("/v1/episodes/%s/decide", episode);
     for (int h = 0; h < 3; h++) {
         const char *key = h == 0 ? k1 : h == 1 ? k2 : k3;
         keep(post(&s, path, key, "{\"state\":2}", 200), first);
@@ -267,24 +262,23 @@ TEST(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first)
 {
     static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}";
     SCOPED_BY(end) server s;
-    char yaml[2048], first[4096], key[40];
-    (void)snprintf(yaml, sizeof yaml, "limits: {keys: 3}\n%s", keyed);
-    begin(&s, yaml);
+    char first[4096];
+    begin(&s, fmt("limits: {keys: 3}\n%s", keyed));
     keep(post(&s, "/v1/episodes", k1, ann, 201), first);
     for (int i = 0; i < 5; i++) {
         server_nap(i == 0 ? 1100 : 0); /* the first is the oldest */
-        (void)snprintf(key, sizeof key, "key-0123456789-%d", i);
-        (void)post(&s, "/v1/decide", key, "{\"learner\":\"arms\",\"state\":0}", 200);
+        (void)post(&s, "/v1/decide", fmt("key-0123456789-%d", i),
+                   "{\"learner\":\"arms\",\"state\":0}", 200);
         assert_true(keeps(&s, i + 2 < 3 ? i + 2 : 3));
     }
     /* forgotten: opened again, later, but it is the same episode, so that she takes part once */
     assert_true(strcmp(post(&s, "/v1/episodes", k1, ann, 201), first) != 0);
-    char episode[2][512], path[1200], decision[1024];
+    char episode[2][512], decision[1024];
     assert_true(json_field(first, "episode", episode[0], 512) &&
                 json_field(answer, "episode", episode[1], 512));
     for (int i = 0; i < 2; i++) {
-        (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode[i]);
-        (void)post(&s, path, NULL, "{\"state\":2,\"step\":0}", 200);
+        (void)post(&s, fmt("/v1/episodes/%s/decide", episode[i]), NULL, "{\"state\":2,\"step\":0}",
+                   200);
         assert_true(json_field(answer, "decision", decision, sizeof decision));
         observe_as(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
     }
@@ -296,8 +290,7 @@ TEST(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first)
     (void)post(&s, "/v1/decide", k1, "{\"learner\":\"arms\",\"state\":0}", 200);
     assert_true(keeps(&s, 2));
     assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
-    (void)snprintf(yaml, sizeof yaml, "expire: 1\n%s", keyed);
-    server_rewrite(&s, yaml);
+    server_rewrite(&s, fmt("expire: 1\n%s", keyed));
     assert_true(server_start(&s, NULL));
     wait_until(keeps(&s, 0));
     assert_true(keeps(&s, 0));

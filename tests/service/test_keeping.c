@@ -174,7 +174,6 @@ TEST(a_store_of_the_format_before_is_brought_over)
     tacit_error err = {0};
     SCOPED(tacit__vault) *v = NULL;
     struct stat entry;
-    char beside[100];
     uint8_t key[TACIT__KEY_BYTES];
     open_place(&p);
     make_format_4(&p);
@@ -190,8 +189,7 @@ TEST(a_store_of_the_format_before_is_brought_over)
     tacit__key_derive(master, "tacit service: people", key);
     assert_memory_equal(tacit__vault_key(v, TACIT__VAULT_PEOPLE), key, sizeof key);
     tacit__vault_close(v);
-    (void)snprintf(beside, sizeof beside, "%s.format4", p.path);
-    assert_int_equal(stat(beside, &entry), 0);
+    assert_int_equal(stat(fmt("%s.format4", p.path), &entry), 0);
     assert_int_equal(entry.st_mode & 0777, 0600);
     /* the copy is a good store of format 4, which knows that it is a copy */
     shell_in(&p, "rm -f v.db v.db-* v.db.mark v.db.lock; mv v.db.format4 v.db");
@@ -266,12 +264,11 @@ TEST(another_stores_mark_is_left_alone)
     SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     SCOPED(tacit__vault) *v = NULL;
-    char second[100], mark[100];
     open_place(&p);
     make_format_4(&p);
     assert_opens(&p, TACIT__STANDING_FINE);
-    (void)snprintf(second, sizeof second, "%s/w.db", p.directory);
-    (void)snprintf(mark, sizeof mark, "%s.mark", p.path);
+    const char *second = fmt("%s/w.db", p.directory);
+    const char *mark = fmt("%s.mark", p.path);
     for (int i = 0; i < 2; i++) {
         assert_status(tacit__vault_open_at(&(tacit__vault_place){second, mark, false, false},
                                            TACIT__VAULT_SERVE, other, &v, &err),

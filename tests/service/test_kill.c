@@ -80,16 +80,15 @@ static void assert_promise(const server *s, int learned)
         " n.hash=o.hash WHERE n.hash IS NULL OR n.visits < o.visits OR (n.visits = o.visits AND"
         " n.last_place != o.last_place) OR n.last_place < o.last_place + (n.visits - o.visits) * "
         "6"};
-    char command[1200], path[600];
     sqlite3 *db;
     assert_shell("cd '%s' && mkdir -p seen && rm -f seen/now* && for e in '' -wal; do"
                  " [ ! -e service.db$e ] || cp service.db$e seen/now$e; done;"
                  " [ -e seen/old ] || cp seen/now seen/old",
                  s->directory);
-    (void)snprintf(path, sizeof path, "%s/seen/now", s->directory);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    (void)snprintf(command, sizeof command, "ATTACH '%s/seen/old' AS old", s->directory);
-    assert_int_equal(sqlite3_exec(db, command, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_open(fmt("%s/seen/now", s->directory), &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, fmt("ATTACH '%s/seen/old' AS old", s->directory), NULL, NULL, NULL),
+        SQLITE_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         if (number(db, wrong[i]) != 0)
             fail_msg("the store contradicts the promise: %s", wrong[i]);
@@ -141,15 +140,16 @@ enum { STEADY = 2 };
  * service is, since noise depends on it. */
 static void come(const victim *v, const char *learner, int i, char *answer)
 {
-    char body[2048], decision[1024], name[64], ledger[64];
-    (void)snprintf(name, sizeof name, "Idempotency-Key: user-of-the-%s-%06d\r\n", learner, i);
-    (void)snprintf(ledger, sizeof ledger, "/v1/ledger?learner=%s", learner);
-    (void)snprintf(body, sizeof body, "{\"learner\":\"%s\",\"state\":%d}", learner, i % 3);
-    assert_int_equal(ask_named(v, "POST", "/v1/decide", name, body, answer), 200);
+    char decision[1024];
+    const char *name = fmt("Idempotency-Key: user-of-the-%s-%06d\r\n", learner, i);
+    const char *ledger = fmt("/v1/ledger?learner=%s", learner);
+    assert_int_equal(ask_named(v, "POST", "/v1/decide", name,
+                               fmt("{\"learner\":\"%s\",\"state\":%d}", learner, i % 3), answer),
+                     200);
     assert_true(json_field(answer, "decision", decision, sizeof decision));
     int action = (int)json_number(answer, "action");
-    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":%.2f}", decision,
-                   0.01 * ((i * 37 + action * 50) % 100));
+    const char *body = fmt("{\"decision\":\"%s\",\"reward\":%.2f}", decision,
+                           0.01 * ((i * 37 + action * 50) % 100));
     assert_int_equal(ask(v, "POST", "/v1/observe", body, answer), 200);
     wait_until(ask(v, "GET", ledger, NULL, answer) != 200 || json_number(answer, "users") > i);
     assert_true(json_number(answer, "users") == i + 1); /* never twice */
@@ -237,14 +237,12 @@ static void *come_back(void *context)
  * connects to it can get it as its own. */
 static void open_victim(victim *v, int port)
 {
-    char text[2048], address[32];
     unsigned pid = (unsigned)getpid();
     *v = (victim){.chance = 42};
     (void)pthread_mutex_init(&v->lock, NULL);
-    (void)snprintf(address, sizeof address, "127.%u.%u.%u", 64 + (pid >> 16 & 63), pid >> 8 & 255,
-                   pid & 255);
-    (void)snprintf(text, sizeof text, yaml, address, port);
-    server_open(&v->s, TACIT_COMMAND, text);
+    server_open(
+        &v->s, TACIT_COMMAND,
+        fmt(yaml, fmt("127.%u.%u.%u", 64 + (pid >> 16 & 63), pid >> 8 & 255, pid & 255), port));
 }
 
 static void copy_store(const server *from, const server *to)
@@ -326,9 +324,7 @@ TEST(killed_often_it_ends_where_it_would_have_ended)
     assert_true(users >= FEWEST && acknowledged > 0);
     for (int l = 0; l < STEADY; l++)
         for (int i = 0; i < 2; i++) {
-            char path[64];
-            (void)snprintf(path, sizeof path, "/v1/%s?learner=%s", i == 0 ? "ledger" : "billboard",
-                           steady[l]);
+            const char *path = fmt("/v1/%s?learner=%s", i == 0 ? "ledger" : "billboard", steady[l]);
             assert_int_equal(ask(&hunted, "GET", path, NULL, there), 200);
             assert_int_equal(ask(&calm, "GET", path, NULL, here), 200);
             assert_string_equal(strstr(here, "{\"learner\""), strstr(there, "{\"learner\""));

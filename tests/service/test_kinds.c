@@ -44,9 +44,7 @@ static const space spaces[] = {
 
 static FILE *open_file(const char *directory, const char *name)
 {
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(fmt("%s/%s", directory, name), "w");
     assert_non_null(file);
     return file;
 }
@@ -142,9 +140,8 @@ static const char head[] = "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
 /* Whether the library has an agent of this kind for the space; `why` if not. */
 static bool accepts(const server *s, const learner *l, tacit_error *why)
 {
-    char path[300];
     SCOPED_BY(tacit__service_config_free) tacit__service_config config;
-    (void)snprintf(path, sizeof path, "%s/try.yaml", s->directory);
+    const char *path = fmt("%s/try.yaml", s->directory);
     FILE *file = open_file(s->directory, "try.yaml");
     (void)fprintf(file, "%s%s", head, l->entry);
     assert_int_equal(fclose(file), 0);
@@ -282,26 +279,26 @@ static bool open_episode(visit *v)
 
 static bool decide(visit *v, size_t h)
 {
-    char path[600], place[600];
+    char place[600];
     bool once = v->learner->space->horizon == 1;
     put_place(v, h, "", place, sizeof place);
     (void)snprintf(v->body, sizeof v->body, "{%s%s%s%s}", once ? "\"learner\":\"" : "",
                    once ? v->learner->name : "", once ? "\"," : "", place);
-    (void)snprintf(path, sizeof path, once ? "/v1/decide" : "/v1/episodes/%s/decide", v->episode);
-    return (post(v, path, NULL, 200) && check_decision(v, &v->actions[h]) && check_told(v) &&
+    return (post(v, fmt(once ? "/v1/decide" : "/v1/episodes/%s/decide", v->episode), NULL, 200) &&
+            check_decision(v, &v->actions[h]) && check_told(v) &&
             json_field(v->answer, "decision", v->decision, sizeof v->decision)) ||
            trouble(v, "no decision");
 }
 
 static bool observe(visit *v, size_t h)
 {
-    char path[600], place[600];
+    char place[600];
     bool once = v->learner->space->horizon == 1;
     put_place(v, h + 1, "next_", place, sizeof place);
     (void)snprintf(v->body, sizeof v->body, "{\"decision\":\"%s\",\"reward\":%g%s%s}", v->decision,
                    v->rewards[h], once ? "" : ",", once ? "" : place);
-    (void)snprintf(path, sizeof path, once ? "/v1/observe" : "/v1/episodes/%s/observe", v->episode);
-    return post(v, path, NULL, 200) && check_told(v);
+    return post(v, fmt(once ? "/v1/observe" : "/v1/episodes/%s/observe", v->episode), NULL, 200) &&
+           check_told(v);
 }
 
 static bool visit_joint(visit *v)
@@ -335,12 +332,13 @@ static bool end_late(learner *l)
 static bool make_report(visit *v, char header[128])
 {
     const space *s = v->learner->space;
-    char path[128], key[TACIT_CLIENT_KEY_SIZE], *report = NULL;
+    char key[TACIT_CLIENT_KEY_SIZE], *report = NULL;
     SCOPED(tacit_client) *client = NULL;
     tacit_error err = {0};
     const tacit_client_terms terms = {.epsilon = 2, .delta = 0.01};
-    (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", v->learner->name);
-    int status = server_ask(v->server, v->server->token, "GET", path, NULL, NULL, v->answer);
+    int status =
+        server_ask(v->server, v->server->token, "GET",
+                   fmt("/v1/billboard?learner=%s", v->learner->name), NULL, NULL, v->answer);
     const char *board = strstr(v->answer, "\r\n\r\n");
     if (status != 200 || board == NULL)
         return trouble(v, "no billboard");
@@ -380,8 +378,7 @@ static bool visit_local(visit *v)
 /* Waits until so many were learned from. */
 static bool wait_users(visit *v, unsigned long users)
 {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", v->learner->name);
+    const char *path = fmt("/v1/ledger?learner=%s", v->learner->name);
     for (int i = 0; i < 20000; i++) {
         int status = server_ask(v->server, v->server->token, "GET", path, NULL, NULL, v->answer);
         if (status != 200 || number_of(v, "refused") != 0)
@@ -442,9 +439,7 @@ static void let_them_come(const server *s, size_t n, uint64_t from, uint64_t to)
 /* What everybody can see of it, without the time of day. */
 static void look(const server *s, const learner *l, char board[SERVER_ANSWER])
 {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", l->name);
-    assert_int_equal(server_get(s, path, board), 200);
+    assert_int_equal(server_get(s, fmt("/v1/billboard?learner=%s", l->name), board), 200);
     const char *body = strstr(board, "\r\n\r\n");
     assert_non_null(body);
     memmove(board, body, strlen(body) + 1);
@@ -487,11 +482,10 @@ TEST(a_changed_table_needs_another_name)
     static const char agent[] =
         "users: 40, space: {states: 4, actions: 2, horizon: 3, rewards: rewards.csv, mixture: "
         "mixture.csv}, agent: {kind: ucrl-vtr, privacy: {model: joint, epsilon: 1}}}\n";
-    char yaml[600], text[2000], path[300];
+    char text[2000];
     SCOPED_BY(server_close) server s;
     int code = 0;
-    (void)snprintf(yaml, sizeof yaml, "%s  - {name: a, %s", head, agent);
-    server_open(&s, TACIT_COMMAND, yaml);
+    server_open(&s, TACIT_COMMAND, fmt("%s  - {name: a, %s", head, agent));
     write_tables(s.directory, 0.5);
     server_token(&s, "all", "admin", s.token);
     assert_true(server_start(&s, NULL));
@@ -499,14 +493,9 @@ TEST(a_changed_table_needs_another_name)
     write_tables(s.directory, 0.25);
     assert_false(server_start(&s, &code));
     assert_int_equal(code, 2);
-    (void)snprintf(path, sizeof path, "%s/err", s.directory);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    (void)fclose(file);
+    server_read(&s, "err", text, sizeof text);
     assert_non_null(strstr(text, "the store has a learner 'a' with other settings"));
-    (void)snprintf(yaml, sizeof yaml, "%s  - {name: b, %s", head, agent);
-    server_rewrite(&s, yaml);
+    server_rewrite(&s, fmt("%s  - {name: b, %s", head, agent));
     assert_true(server_start(&s, NULL));
     assert_int_equal(server_stop(&s, SIGTERM), 0);
 }
@@ -516,13 +505,12 @@ TEST(a_changed_table_needs_another_name)
 TEST(a_report_that_comes_after_its_epoch_is_late)
 {
     static visit early, v;
-    char yaml[1000], header[128], word[32];
+    char header[128], word[32];
     SCOPED_BY(server_close) server s;
     learner *l = &learners[0];
     *l = (learner){0};
     write_entry(l, tacit_agent_kind_find("capri"), TACIT_AGENT_LOCAL, &spaces[1]);
-    (void)snprintf(yaml, sizeof yaml, "%s%s", head, l->entry);
-    server_open(&s, TACIT_COMMAND, yaml);
+    server_open(&s, TACIT_COMMAND, fmt("%s%s", head, l->entry));
     write_tables(s.directory, 0.5);
     server_token(&s, "all", "admin", s.token);
     assert_true(server_start(&s, NULL));

@@ -29,8 +29,8 @@ typedef struct life {
 
 static void bring(const server *s, int n, int reward)
 {
-    char decision[1024], rest[32];
-    (void)snprintf(rest, sizeof rest, ",\"reward\":%d", reward);
+    char decision[1024];
+    const char *rest = fmt(",\"reward\":%d", reward);
     for (int i = 0; i < n; i++) {
         decide(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
         assert_observed(s, decision, rest, "finished");
@@ -149,9 +149,7 @@ static void adopt(server *s, int lives)
     assert_int_equal(server_get(s, "/v1/guarantee?learner=arms", answer), 200);
     assert_true(json_number(answer, "lives") == lives);
     const char *all = strstr(answer, "\"in_all_lives\":"), *once = strstr(answer, "\"together\":");
-    char line[64];
-    (void)snprintf(line, sizeof line, "\"users\":8,\"lives\":%d}", lives);
-    assert_non_null(strstr(answer, line));
+    assert_non_null(strstr(answer, fmt("\"users\":8,\"lives\":%d}", lives)));
     assert_true(json_number(all, "epsilon") > json_number(once, "epsilon"));
     assert_true(json_number(all, "epsilon") <= lives * json_number(once, "epsilon") * (1 + 1e-9));
     assert_true(ledger(s, "arms", "lives") == lives);
@@ -228,11 +226,9 @@ TEST(a_bit_of_the_log_is_flipped)
 /* A second server in a directory of its own, on what `command` makes of the first one's store. */
 static void open_second(const server *first, server *second, const char *command)
 {
-    char text[1200];
     server_open(second, TACIT_COMMAND, yaml);
-    (void)snprintf(text, sizeof text, "first='%s'; cp \"$first\"/service.db.key . && %s",
-                   first->directory, command);
-    server_shell(second, text);
+    server_shell(
+        second, fmt("first='%s'; cp \"$first\"/service.db.key . && %s", first->directory, command));
     (void)snprintf(second->token, sizeof second->token, "%s", first->token);
 }
 
@@ -266,9 +262,7 @@ TEST(a_backup_loses_its_mark)
     bring(&s, BEFORE, 1);
     server_wait_users(&s, "arms", BEFORE);
     assert_int_equal(server_tool(&s, "store backup service.yaml backup.db", out, sizeof out), 0);
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/backup.db", s.directory);
-    execute(path, "DELETE FROM meta WHERE name='copy'");
+    execute(fmt("%s/backup.db", s.directory), "DELETE FROM meta WHERE name='copy'");
     open_second(&s, &copy, "cp \"$first\"/backup.db service.db");
     assert_false(server_start(&copy, &code));
     assert_int_equal(code, 2);

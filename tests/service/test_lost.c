@@ -114,10 +114,9 @@ TEST(a_store_without_one_of_its_tables_is_refused)
     server_open(&s, TACIT_COMMAND, plain);
     serve_somebody(&s);
     for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
-        char sql[64], why[64];
         sqlite3 *db = NULL;
-        (void)snprintf(sql, sizeof sql, "DROP %s", things[i]);
-        (void)snprintf(why, sizeof why, "damaged: %s is missing", strchr(things[i], ' ') + 1);
+        const char *sql = fmt("DROP %s", things[i]);
+        const char *why = fmt("damaged: %s is missing", strchr(things[i], ' ') + 1);
         assert_int_equal(sqlite3_open(s.store, &db), SQLITE_OK);
         assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
         assert_int_equal(sqlite3_close(db), SQLITE_OK);

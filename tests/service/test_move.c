@@ -31,10 +31,10 @@ typedef struct place {
 /* The decision of the last answer, observed by one or by several services. */
 static void observe(const server *const to[], size_t n, int reward)
 {
-    char decision[1024], told[2048];
+    char decision[1024];
     assert_true(json_field(answer, "decision", decision, sizeof decision));
-    (void)snprintf(told, sizeof told, "{\"decision\":\"%s\",\"reward\":%d,\"next_state\":1}",
-                   decision, reward);
+    const char *told =
+        fmt("{\"decision\":\"%s\",\"reward\":%d,\"next_state\":1}", decision, reward);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(server_post(to[i], "/v1/observe", told, answer), 200);
 }
@@ -43,18 +43,20 @@ static void observe(const server *const to[], size_t n, int reward)
 static void come(const server *const to[], size_t n, const char *learner, const char *user,
                  int state)
 {
-    char body[200];
-    (void)snprintf(body, sizeof body, "{\"learner\":\"%s\",\"state\":%d,\"user\":\"%s\"}", learner,
-                   state, user);
-    assert_int_equal(server_post(to[n - 1], "/v1/decide", body, answer), 200);
+    assert_int_equal(
+        server_post(to[n - 1], "/v1/decide",
+                    fmt("{\"learner\":\"%s\",\"state\":%d,\"user\":\"%s\"}", learner, state, user),
+                    answer),
+        200);
     observe(to, n, state % 2);
 }
 
 static void open_episode(const server *s, const char *user, char path[700])
 {
-    char body[200], episode[512];
-    (void)snprintf(body, sizeof body, "{\"learner\":\"walk\",\"user\":\"%s\"}", user);
-    assert_int_equal(server_post(s, "/v1/episodes", body, answer), 201);
+    char episode[512];
+    assert_int_equal(
+        server_post(s, "/v1/episodes", fmt("{\"learner\":\"walk\",\"user\":\"%s\"}", user), answer),
+        201);
     assert_true(json_field(answer, "episode", episode, sizeof episode));
     (void)snprintf(path, 700, "/v1/episodes/%s/decide", episode);
 }
@@ -99,9 +101,7 @@ static void bring_people(const server *s, char halfway[700])
 static void assert_returns(const server *const to[], size_t n, const char *learner,
                            const char *user, const char *reason)
 {
-    char body[200];
-    (void)snprintf(body, sizeof body, "{\"learner\":\"%s\",\"state\":1,\"user\":\"%s\"}", learner,
-                   user);
+    const char *body = fmt("{\"learner\":\"%s\",\"state\":1,\"user\":\"%s\"}", learner, user);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(server_post(to[i], "/v1/decide", body, answer), 200);
         assert_true(is_told(reason));
@@ -114,14 +114,12 @@ static void assert_returns(const server *const to[], size_t n, const char *learn
  * episodes, so one decides and all are told. */
 static void go_on(const server *const to[], size_t n, const char *halfway)
 {
-    char user[20];
     assert_returns(to, n, "arms", "p7", "taken_part");
     assert_returns(to, n, "back", "p6", "visits_used");
     come(to, n, "back", "p3", 1); /* the third visit */
     assert_non_null(strstr(answer, "\"learned\":true"));
     for (int i = 0; i < 10; i++) {
-        (void)snprintf(user, sizeof user, "n%d", i);
-        come(to, n, "arms", user, i % 3);
+        come(to, n, "arms", fmt("n%d", i), i % 3);
         assert_non_null(strstr(answer, "\"learned\":true"));
     }
     take_steps(to, n, halfway, 2);
@@ -131,14 +129,13 @@ static void go_on(const server *const to[], size_t n, const char *halfway)
 /* A file with everything in it, stopped; waiting users, too, since the last ones came while nobody learned. */
 static void open_old(place *p, char halfway[700])
 {
-    char yaml[2048];
     if (!cluster_is_there())
         exit(CLUSTER_SKIP);
     *p = (place){0};
     cluster_open(&p->db, NULL);
     cluster_database(&p->db, "tacit");
     cluster_uri(&p->db, "tacit", p->uri, sizeof p->uri);
-    (void)snprintf(yaml, sizeof yaml, "%s%s", head, learners);
+    const char *yaml = fmt("%s%s", head, learners);
     server_open(&p->old, TACIT_COMMAND, yaml);
     server_token(&p->old, "all", "admin", p->old.token);
     assert_true(server_start(&p->old, NULL));
@@ -152,9 +149,9 @@ static void open_old(place *p, char halfway[700])
 
 static void open_next(place *p)
 {
-    char yaml[2048], out[512];
-    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nstore: '%s'\n%s", p->uri, learners);
-    server_open(&p->next, TACIT_COMMAND, yaml);
+    char out[512];
+    server_open(&p->next, TACIT_COMMAND,
+                fmt("listen: 127.0.0.1:0\nstore: '%s'\n%s", p->uri, learners));
     (void)snprintf(p->next.key, sizeof p->next.key, "%s/tacit.key", p->next.directory);
     assert_int_equal(server_tool(&p->next, "store init service.yaml", out, sizeof out), 0);
     (void)snprintf(p->next.token, sizeof p->next.token, "%s", p->old.token);
@@ -171,10 +168,11 @@ static void close_all(place *p)
 /* The exit status of a move; what it said is in `text`. */
 static int move(place *p, char text[2048])
 {
-    char command[800], out[512];
-    (void)snprintf(command, sizeof command, "store move service.yaml '%s/service.yaml' --as '%s'",
-                   p->old.directory, p->uri);
-    const int status = server_tool(&p->next, command, out, sizeof out);
+    char out[512];
+    const int status = server_tool(
+        &p->next,
+        fmt("store move service.yaml '%s/service.yaml' --as '%s'", p->old.directory, p->uri), out,
+        sizeof out);
     server_read(&p->next, "tool.err", text, 2048);
     return status;
 }
@@ -210,10 +208,8 @@ static void assert_same_learned(const place *p)
 {
     for (size_t i = 0; i < LEARNERS; i++) {
         learned a = {0}, b = {0};
-        char store[300], key[300];
-        (void)snprintf(store, sizeof store, "%s/service.db", p->twin.directory);
-        (void)snprintf(key, sizeof key, "%s/service.db.key", p->twin.directory);
-        read_learned(store, key, names[i], &a);
+        read_learned(fmt("%s/service.db", p->twin.directory),
+                     fmt("%s/service.db.key", p->twin.directory), names[i], &a);
         read_learned(p->uri, p->next.key, names[i], &b);
         assert_int_equal(a.row.accepted, b.row.accepted);
         assert_int_equal(a.row.users, b.row.users);
@@ -229,10 +225,8 @@ static void assert_same_learned(const place *p)
 /* Waits until everybody who was accepted is learned from. */
 static void await_learned(const server *s)
 {
-    char path[64];
     for (size_t i = 0; i < LEARNERS; i++) {
-        (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", names[i]);
-        assert_int_equal(server_get(s, path, answer), 200);
+        assert_int_equal(server_get(s, fmt("/v1/ledger?learner=%s", names[i]), answer), 200);
         server_wait_users(s, names[i], (unsigned long)json_number(answer, "accepted"));
     }
 }
@@ -328,10 +322,10 @@ TEST(what_must_not_be_moved_is_not)
     assert_serves(&p);
     /* the wrong way round */
     server_shell(&p.next, "cp service.yaml database.yaml");
-    char command[500];
-    (void)snprintf(command, sizeof command, "store move '%s/service.yaml' database.yaml",
-                   p.old.directory);
-    assert_int_equal(server_tool(&p.next, command, out, sizeof out), 2);
+    assert_int_equal(server_tool(&p.next,
+                                 fmt("store move '%s/service.yaml' database.yaml", p.old.directory),
+                                 out, sizeof out),
+                     2);
     server_read(&p.next, "tool.err", text, sizeof text);
     assert_non_null(strstr(text, "from a file into a database"));
     assert_serves(&p);

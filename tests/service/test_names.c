@@ -101,11 +101,9 @@ TEST(a_digest_tells_meanings_apart)
     };
     uint8_t digests[N_OF(spaces)][TACIT__KEY_BYTES];
     for (size_t i = 0; i < N_OF(spaces); i++) {
-        char text[400];
         tacit__service_config c;
-        (void)snprintf(text, sizeof text,
-                       BEGIN "  - {name: a, users: 9, space: {%s}, agent: " LIN "}\n", spaces[i]);
-        read_config(text, &c);
+        read_config(fmt(BEGIN "  - {name: a, users: 9, space: {%s}, agent: " LIN "}\n", spaces[i]),
+                    &c);
         assert_int_equal(tacit__names_digest(&c.learners[0], digests[i]), TACIT__KEY_BYTES);
         tacit__service_config_free(&c);
         for (size_t j = 0; j < i; j++)
@@ -121,12 +119,7 @@ TEST(a_digest_tells_meanings_apart)
 static const char *log_of(const server *s)
 {
     static char text[8192];
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/err", s->directory);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    (void)fclose(file);
+    server_read(s, "err", text, sizeof text);
     return text;
 }
 
@@ -135,9 +128,8 @@ static const char *log_of(const server *s)
 /* Decides for a context, and returns the action's number; the answer is in `answer`. */
 static int decide_for(const server *s, const char *learner, const char *context)
 {
-    char body[1200];
-    (void)snprintf(body, sizeof body, "{\"learner\":\"%s\",\"context\":%s}", learner, context);
-    return server_post(s, "/v1/decide", body, answer);
+    return server_post(s, "/v1/decide",
+                       fmt("{\"learner\":\"%s\",\"context\":%s}", learner, context), answer);
 }
 
 TEST(a_request_has_names_and_so_has_its_answer)
@@ -210,9 +202,7 @@ TEST(names_may_be_odd)
         assert_int_equal(status, 200);
         size_t found = 0;
         for (size_t j = 0; j < N_OF(actions); j++) {
-            char wanted[64];
-            (void)snprintf(wanted, sizeof wanted, "{\"action\":\"%s\",", actions[j]);
-            found += strstr(answer, wanted) != NULL;
+            found += strstr(answer, fmt("{\"action\":\"%s\",", actions[j])) != NULL;
         }
         assert_int_equal(found, 1);
     }
@@ -270,11 +260,10 @@ TEST(the_encoding_is_that_of_logged_bandit)
          "{\"age\":12,\"gain\":2000,\"height\":200.5,\"country\":\"DE\"}"}};
     const tacit__route *route = tacit__route_find("POST", "/v1/decide", &(const char *){NULL},
                                                   &(size_t){0}, &(const char *){NULL});
-    char path[300], columns[sizeof COLUMNS];
     SCOPED_BY(end) server s;
     server_open(&s, TACIT_COMMAND, people);
-    (void)snprintf(path, sizeof path, "%s/people.csv", s.directory);
-    (void)snprintf(columns, sizeof columns, "%.*s", (int)sizeof COLUMNS - 3, &COLUMNS[1]);
+    const char *path = fmt("%s/people.csv", s.directory);
+    const char *columns = fmt("%.*s", (int)sizeof COLUMNS - 3, &COLUMNS[1]);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     (void)fputs("age,gain,height,country,city,dose\n", file);
@@ -326,9 +315,7 @@ TEST(names_are_told_to_whoever_asks)
     static const char *const routes[] = {"guarantee", "billboard", "ledger"};
     SERVER(s, people);
     for (size_t i = 0; i < N_OF(routes); i++) {
-        char path[128];
-        (void)snprintf(path, sizeof path, "/v1/%s?learner=dose", routes[i]);
-        assert_int_equal(server_get(&s, path, answer), 200);
+        assert_int_equal(server_get(&s, fmt("/v1/%s?learner=dose", routes[i]), answer), 200);
         assert_non_null(strstr(answer, "\"actions\":3,"));
         assert_non_null(strstr(answer, "\"action_names\":[\"low\",\"medium\",\"high\"]"));
         assert_non_null(strstr(
@@ -338,8 +325,7 @@ TEST(names_are_told_to_whoever_asks)
             "\"missing\":true},{\"name\":\"country\",\"categories\":[\"DE\",\"FR\",\"IT\"]},"
             "{\"name\":\"city\",\"categories\":[\"Bonn\"],\"others\":true}],\"intercept\":true,"
             "\"unit\":true"));
-        (void)snprintf(path, sizeof path, "/v1/%s?learner=walk", routes[i]);
-        assert_int_equal(server_get(&s, path, answer), 200);
+        assert_int_equal(server_get(&s, fmt("/v1/%s?learner=walk", routes[i]), answer), 200);
         assert_non_null(strstr(answer, "\"action_names\":[\"stay\",\"go \\\"on\\\"\"]"));
         assert_non_null(strstr(answer, "\"user\":\"required\""));
     }
@@ -372,19 +358,15 @@ TEST(other_names_are_another_learner)
         BEGIN "  - {name: dose, space: {context: '%s', actions: [%s]}, users: 9, agent: " LIN "}\n";
     static const char *const changes[][2] = {{"age 17..91", "low, high"},
                                              {"age 17..90", "high, low"}};
-    char yaml[400];
-    (void)snprintf(yaml, sizeof yaml, form, "age 17..90", "low, high");
-    SERVER(s, yaml);
+    SERVER(s, fmt(form, "age 17..90", "low, high"));
     for (size_t i = 0; i < N_OF(changes); i++) {
         int code = 0;
         assert_int_equal(server_stop(&s, SIGTERM), 0);
-        (void)snprintf(yaml, sizeof yaml, form, changes[i][0], changes[i][1]);
-        server_rewrite(&s, yaml);
+        server_rewrite(&s, fmt(form, changes[i][0], changes[i][1]));
         assert_false(server_start(&s, &code));
         assert_int_equal(code, 2);
         assert_non_null(strstr(log_of(&s), "the store has a learner 'dose' with other settings"));
-        (void)snprintf(yaml, sizeof yaml, form, "age   17..90", "low, high");
-        server_rewrite(&s, yaml);
+        server_rewrite(&s, fmt(form, "age   17..90", "low, high"));
         assert_true(server_start(&s, NULL));
     }
 }
@@ -406,12 +388,10 @@ TEST(learners_that_the_file_has_not_are_told_of)
     assert_null(strstr(text, "learner dose that the file has not"));
     for (const char *const *name = (const char *const[]){"clip", "free", "walk", NULL};
          *name != NULL; name++) {
-        char line[200];
-        (void)snprintf(line, sizeof line,
-                       "the store has a learner %s that the file has not: it is not served, and 0 "
-                       "of its users wait in the store",
-                       *name);
-        assert_non_null(strstr(text, line));
+        assert_non_null(strstr(
+            text, fmt("the store has a learner %s that the file has not: it is not served, and 0 "
+                      "of its users wait in the store",
+                      *name)));
     }
 }
 
@@ -448,11 +428,9 @@ TEST(learners_whose_requests_do_not_fit_are_refused_at_start)
             assert_string_equal(log_of(&s), cases[i].message);
         const char *said = strstr(log_of(&s), "write limits: {body: ");
         if (said != NULL) { /* with what it asks for, it starts */
-            char limit[32];
-            (void)snprintf(limit, sizeof limit, "%.*s", (int)strspn(said + 21, "0123456789"),
-                           said + 21);
-            (void)snprintf(yaml, sizeof yaml, form, limit, cases[i].name, cases[i].space,
-                           cases[i].agent);
+            (void)snprintf(yaml, sizeof yaml, form,
+                           fmt("%.*s", (int)strspn(said + 21, "0123456789"), said + 21),
+                           cases[i].name, cases[i].space, cases[i].agent);
             server_rewrite(&s, yaml);
             server_token(&s, "all", "admin", s.token);
             if (!server_start(&s, NULL))
@@ -501,20 +479,15 @@ TEST(devices_read_a_billboard_with_names)
 TEST(the_simulator_knows_names)
 {
     SERVER(s, people);
-    char command[600], path[300];
-    (void)snprintf(path, sizeof path, "%s/people.csv", s.directory);
-    FILE *file = fopen(path, "w");
+    char command[600];
+    FILE *file = fopen(fmt("%s/people.csv", s.directory), "w");
     assert_non_null(file);
     (void)fputs("age,gain,height,country,city,dose\n", file);
     for (int i = 0; i < 20; i++)
         (void)fprintf(file, "%d,%d,150,DE,Bonn,%s\n", 20 + i, i, i < 9 ? "low" : "high");
     assert_int_equal(fclose(file), 0);
     server_token(&s, "simulator", "decide,observe,read", command);
-    (void)snprintf(path, sizeof path, "%s/token", s.directory);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    (void)fputs(command, file);
-    assert_int_equal(fclose(file), 0);
+    server_write(&s, "token", command);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     assert_true(server_start(&s, NULL)); /* it knows the token now */
     (void)snprintf(command, sizeof command,

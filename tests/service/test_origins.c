@@ -27,19 +27,16 @@ static int ask(const server *s, const char *method, const char *path, const char
 
 static bool allows(const char *origin)
 {
-    char line[256];
-    (void)snprintf(line, sizeof line, "Access-Control-Allow-Origin: %s\r\n", origin);
-    return strstr(answer, line) != NULL;
+    return strstr(answer, fmt("Access-Control-Allow-Origin: %s\r\n", origin)) != NULL;
 }
 
 /* Not for a page, not even one of a declared origin that has a token for everything. */
 static void assert_closed(const server *s, const char *method, const char *path)
 {
-    char more[256];
-    (void)snprintf(more, sizeof more,
-                   "Authorization: Bearer %s\r\nAccess-Control-Request-Method: %s\r\n", s->token,
-                   method);
-    const int status = ask(s, method, path, SHOP, more, "");
+    const int status = ask(
+        s, method, path, SHOP,
+        fmt("Authorization: Bearer %s\r\nAccess-Control-Request-Method: %s\r\n", s->token, method),
+        "");
     assert_true(status >= 200 && status != 204);
     assert_null(strstr(answer, "Access-Control"));
 }

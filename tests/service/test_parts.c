@@ -467,10 +467,8 @@ TEST(the_openapi_document_has_every_route)
     assert_false(out.failed);
     for (size_t i = 0; i < tacit__n_routes; i++) {
         const tacit__route *r = &tacit__routes[i];
-        char path[128], method[16];
-        (void)snprintf(path, sizeof path, "\"%s\":{", r->path);
-        (void)snprintf(method, sizeof method, "\"%s\":{",
-                       strcmp(r->method, "GET") == 0 ? "get" : "post");
+        const char *path = fmt("\"%s\":{", r->path);
+        const char *method = fmt("\"%s\":{", strcmp(r->method, "GET") == 0 ? "get" : "post");
         const char *at = strstr(out.data, path);
         assert_non_null(at);
         assert_non_null(strstr(at, method));

@@ -264,9 +264,7 @@ TEST(people_stay_with_another_key_in_copies_and_after_adoption)
         fail_msg("%s", err.message);
     assert_int_equal(visit(&p, 6, 2), TACIT__VAULT_SOON);
     shell_in(&p, "rm -f copy");
-    char path[100];
-    (void)snprintf(path, sizeof path, "%s/copy", p.directory);
-    assert_ok(tacit__vault_backup(p.v, path, &err));
+    assert_ok(tacit__vault_backup(p.v, fmt("%s/copy", p.directory), &err));
     tacit__vault_close(p.v);
     shell_in(&p, "rm -f v.db*; mv copy v.db");
     assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, other, &p.v, &err));

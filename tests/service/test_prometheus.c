@@ -34,17 +34,13 @@ static bool is_there(size_t i)
 
 TEST(prometheus_finds_nothing_wrong)
 {
-    char command[2000], decision[1024];
+    char decision[1024];
     SERVER(s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     assert_int_equal(server_get(&s, "/v1/nothing", answer), 404);
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
-    (void)snprintf(command, sizeof command, "%s/metrics", s.directory);
-    FILE *file = fopen(command, "w");
-    assert_non_null(file);
-    assert_true(fputs(strstr(answer, "\r\n\r\n") + 4, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    server_write(&s, "metrics", strstr(answer, "\r\n\r\n") + 4);
     for (size_t i = 0; i < CHECKERS; i++) {
         if (!is_there(i))
             continue;

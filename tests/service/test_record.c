@@ -46,10 +46,9 @@ static size_t count_lines(const char *text)
 /* Line i has all of these, in any order. */
 static void assert_line(const char *text, size_t i, const char *const *parts)
 {
-    char line[2048];
     for (; i > 0; i--)
         text = strchr(text, '\n') + 1;
-    (void)snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+    const char *line = fmt("%.*s", (int)strcspn(text, "\n"), text);
     for (; *parts != NULL; parts++)
         if (strstr(line, *parts) == NULL)
             fail_msg("%s is not in %s", *parts, line);
@@ -60,15 +59,12 @@ static void assert_line(const char *text, size_t i, const char *const *parts)
 /* A whole episode of `walk`, told step by step; the rewards come after all decisions. */
 static void walk(const server *s, const char *user, bool restart_between, server *again)
 {
-    char body[128], episode[512], path[600], decisions[3][1024];
-    (void)snprintf(body, sizeof body, "{\"learner\":\"walk\",\"user\":\"%s\"}", user);
-    open_episode(s, body, episode);
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    char episode[512], decisions[3][1024];
+    open_episode(s, fmt("{\"learner\":\"walk\",\"user\":\"%s\"}", user), episode);
+    const char *path = fmt("/v1/episodes/%s/decide", episode);
     for (int h = 0; h < 3; h++) {
-        (void)snprintf(body, sizeof body, "{\"state\":%d}", h + 1);
-        decide(s, path, body, decisions[h]);
-        (void)snprintf(body, sizeof body, ",\"next_state\":%d", h + 2);
-        assert_observed(s, decisions[h], body, "open");
+        decide(s, path, fmt("{\"state\":%d}", h + 1), decisions[h]);
+        assert_observed(s, decisions[h], fmt(",\"next_state\":%d", h + 2), "open");
     }
     if (restart_between) {
         assert_int_equal(server_stop(again, SIGTERM), 0);
@@ -76,14 +72,14 @@ static void walk(const server *s, const char *user, bool restart_between, server
         assert_true(server_start(again, NULL));
     }
     for (int h = 2; h >= 0; h--) {
-        (void)snprintf(body, sizeof body, ",\"reward\":0.%d", h + 1);
-        assert_observed(s, decisions[h], body, h == 0 ? "finished" : "open");
+        assert_observed(s, decisions[h], fmt(",\"reward\":0.%d", h + 1),
+                        h == 0 ? "finished" : "open");
     }
 }
 
 TEST(every_learned_user_is_recorded_once)
 {
-    char decision[1024], body[200];
+    char decision[1024];
     SCOPED_BY(end) server s;
     begin(&s, write_yaml(true));
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":2}", decision);
@@ -116,9 +112,8 @@ TEST(every_learned_user_is_recorded_once)
     server_wait_users(&s, "walk", 1);
     /* nobody else: after the last user, and who comes back */
     for (int i = 0; i < 4; i++) {
-        (void)snprintf(body, sizeof body, "{\"learner\":\"arms\",\"state\":0,\"user\":\"u%d\"}",
-                       i % 3);
-        decide(&s, "/v1/decide", body, decision);
+        decide(&s, "/v1/decide", fmt("{\"learner\":\"arms\",\"state\":0,\"user\":\"u%d\"}", i % 3),
+               decision);
         assert_int_equal(observe(&s, decision, ",\"reward\":1"), 200);
     }
     text = record(&s);
@@ -129,11 +124,11 @@ TEST(every_learned_user_is_recorded_once)
 
 TEST(several_steps_have_all_features)
 {
-    char episode[512], path[600], decision[1024];
+    char episode[512], decision[1024];
     SCOPED_BY(end) server s;
     begin(&s, write_yaml(true));
     open_episode(&s, "{\"learner\":\"steps\"}", episode);
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    const char *path = fmt("/v1/episodes/%s/decide", episode);
     decide(&s, path, "{\"context\":[0.5,0,0,0.5]}", decision);
     assert_observed(&s, decision, ",\"reward\":0,\"next_context\":[0.25,0,0,0.25]", "open");
     decide(&s, path, "{\"context\":[0.25,0,0,0.25]}", decision);

@@ -43,10 +43,8 @@ TEST(a_returning_user_gets_an_action_and_teaches_nothing)
 
 static bool log_is_empty(const server *s)
 {
-    char path[300];
     struct stat entry;
-    (void)snprintf(path, sizeof path, "%s-wal", s->store);
-    return stat(path, &entry) != 0 || entry.st_size == 0;
+    return stat(fmt("%s-wal", s->store), &entry) != 0 || entry.st_size == 0;
 }
 
 /* Neither the last lookup nor lookups that go on keep data in the log. */
@@ -164,16 +162,15 @@ TEST(after_the_last_user_answers_say_so)
 
 TEST(contradictions_are_noticed_after_the_end)
 {
-    char arm[1024], other[1024], steps[3][1024], episode[512], path[700];
+    char arm[1024], other[1024], steps[3][1024], episode[512];
     SERVER(s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", arm);
     assert_observed(&s, arm, ",\"reward\":0.5", "finished");
     open_episode(&s, "{\"learner\":\"walk\"}", episode);
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    const char *path = fmt("/v1/episodes/%s/decide", episode);
     for (int h = 0; h < 3; h++) {
-        char body[64], rest[64];
-        (void)snprintf(body, sizeof body, "{\"state\":%d}", h);
-        decide(&s, path, body, steps[h]);
+        char rest[64];
+        decide(&s, path, fmt("{\"state\":%d}", h), steps[h]);
         (void)snprintf(rest, sizeof rest, ",\"reward\":0.%d,\"next_state\":%d", h + 1, h + 1);
         assert_observed(&s, steps[h], rest, h == 2 ? "finished" : "open");
     }
@@ -200,15 +197,14 @@ TEST(contradictions_are_noticed_after_the_end)
 /* What was told is known for as long as somebody could tell it again, and then no more. */
 TEST(what_was_told_is_forgotten_when_it_expires)
 {
-    char yaml[2048], decision[1024];
+    char decision[1024];
     SERVER(s, plain);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     assert_observed(&s, decision, ",\"reward\":0.5", "finished");
     server_wait_users(&s, "arms", 1);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL"), 1);
-    (void)snprintf(yaml, sizeof yaml, "expire: 1\n%s", plain);
-    server_rewrite(&s, yaml);
+    server_rewrite(&s, fmt("expire: 1\n%s", plain));
     assert_true(server_start(&s, NULL));
     wait_until(observe(&s, decision, ",\"reward\":0.5") == 410);
     assert_error(observe(&s, decision, ",\"reward\":0.5"), 410, "expired", "");

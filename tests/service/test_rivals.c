@@ -114,10 +114,8 @@ TEST(nobody_is_lost_or_doubled_under_kills_of_everything)
 /* The learner's lease is the test's, so that inputs gather: whoever wants it may not end an administrator's session. */
 static PGconn *hold_lease(const place *p)
 {
-    char target[300];
-    (void)snprintf(target, sizeof target, "host=%s port=%u user=postgres dbname=tacit",
-                   p->db.directory, p->db.port);
-    PGconn *link = PQconnectdb(target);
+    PGconn *link =
+        PQconnectdb(fmt("host=%s port=%u user=postgres dbname=tacit", p->db.directory, p->db.port));
     PGresult *r =
         PQexec(link, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype='advisory';"
                      "SELECT pg_advisory_lock(1952539508, 1)");

@@ -31,9 +31,8 @@ static char *read_text(const char *path)
 /* The n-th block of a language; to be freed. */
 static char *read_block(const char *language, int n)
 {
-    char mark[32];
     char *page = read_text(TACIT_SOURCE "/docs/how-to/scale.md"), *at = page;
-    (void)snprintf(mark, sizeof mark, "\n```%s\n", language);
+    const char *mark = fmt("\n```%s\n", language);
     for (int i = 0; i <= n && at != NULL; i++)
         at = strstr(i > 0 ? at + 1 : at, mark);
     assert_non_null(at);
@@ -47,14 +46,12 @@ static char *read_block(const char *language, int n)
 static void run_block(cluster *db, const char *database, const char *role, const char *block,
                       const char *but)
 {
-    char sql[2048];
     for (const char *at = block, *end; (end = strchr(at, ';')) != NULL; at = end + 1) {
         at += strspn(at, " \n");
         if (but != NULL && strncmp(at, but, strlen(but)) == 0)
             continue;
-        (void)snprintf(sql, sizeof sql, "%s%s%s%.*s", role != NULL ? "SET ROLE " : "",
-                       role != NULL ? role : "", role != NULL ? "; " : "", (int)(end - at), at);
-        assert_true(cluster_sql(db, database, sql, NULL, 0));
+        const char *as = role != NULL ? fmt("SET ROLE %s; ", role) : "";
+        assert_true(cluster_sql(db, database, fmt("%s%.*s", as, (int)(end - at), at), NULL, 0));
     }
 }
 
@@ -75,7 +72,7 @@ typedef struct place {
 /* Front ends that connect as the role that serves; the owner has made the store. */
 static void open_all(place *p)
 {
-    char uri[300], owner[300], command[800], yaml[2048], out[512];
+    char uri[300], owner[300], out[512];
     *p = (place){.grants = read_block("sql", 1)};
     char *roles = read_block("sql", 0);
     if (!cluster_is_there())
@@ -87,15 +84,15 @@ static void open_all(place *p)
     for (size_t i = 0; i < FRONT_ENDS; i++) {
         server *s = &p->ends[i];
         const unsigned port = pick_port();
-        (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:%u\nstore: '%s'\n%s", port, uri,
-                       learners);
-        server_open(s, TACIT_COMMAND, yaml);
+        server_open(s, TACIT_COMMAND,
+                    fmt("listen: 127.0.0.1:%u\nstore: '%s'\n%s", port, uri, learners));
         (void)snprintf(s->key, sizeof s->key, "%s/tacit.key", s->directory);
         (void)snprintf(s->url, sizeof s->url, "http://127.0.0.1:%u", port);
         s->port = port;
     }
-    (void)snprintf(command, sizeof command, "store init service.yaml --as '%s'", owner);
-    assert_int_equal(server_tool(&p->ends[0], command, out, sizeof out), 0);
+    assert_int_equal(
+        server_tool(&p->ends[0], fmt("store init service.yaml --as '%s'", owner), out, sizeof out),
+        0);
     run_block(&p->db, "tacit", "tacit_owner", p->grants, NULL);
     server_token(&p->ends[0], "all", "admin", p->ends[0].token);
     assert_shell("cp -p '%s' '%s'", p->ends[0].key, p->ends[1].key);
@@ -114,32 +111,31 @@ static void close_all(place *p)
 /* Decides on this path and observes; the status of the observation. */
 static int take_step(const server *s, const char *path, const char *body, const char *told)
 {
-    char decision[1024], observation[2048];
+    char decision[1024];
     if (server_post(s, path, body, answer) != 200 ||
         !json_field(answer, "decision", decision, sizeof decision))
         return 0;
-    (void)snprintf(observation, sizeof observation, "{\"decision\":\"%s\",\"reward\":1%s}",
-                   decision, told);
-    return server_post(s, "/v1/observe", observation, answer);
+    return server_post(s, "/v1/observe",
+                       fmt("{\"decision\":\"%s\",\"reward\":1%s}", decision, told), answer);
 }
 
 /* One user of `arms`, with or without a name; the status of the observation. */
 static int bring_one(const server *s, const char *user)
 {
-    char body[300];
-    (void)snprintf(body, sizeof body, "{\"learner\":\"arms\",\"state\":1%s%s%s}",
-                   user != NULL ? ",\"user\":\"" : "", user != NULL ? user : "",
-                   user != NULL ? "\"" : "");
-    return take_step(s, "/v1/decide", body, "");
+    return take_step(s, "/v1/decide",
+                     fmt("{\"learner\":\"arms\",\"state\":1%s%s%s}",
+                         user != NULL ? ",\"user\":\"" : "", user != NULL ? user : "",
+                         user != NULL ? "\"" : ""),
+                     "");
 }
 
 /* One user of `walk`, whose episode is open in between. */
 static void bring_walker(const server *s)
 {
-    char episode[512], path[600];
+    char episode[512];
     assert_int_equal(server_post(s, "/v1/episodes", "{\"learner\":\"walk\"}", answer), 201);
     assert_true(json_field(answer, "episode", episode, sizeof episode));
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    const char *path = fmt("/v1/episodes/%s/decide", episode);
     assert_int_equal(take_step(s, path, "{\"state\":1}", ",\"next_state\":2"), 200);
     assert_int_equal(take_step(s, path, "{\"state\":2}", ",\"next_state\":2"), 200);
 }
@@ -231,8 +227,7 @@ static char *read_statements(void)
 /* Whether a statement begins like this, with the name ended by something that is no letter. */
 static bool has_words(const char *all, const char *before, const char *table, const char *later)
 {
-    char words[100];
-    (void)snprintf(words, sizeof words, "%s%s", before, table);
+    const char *words = fmt("%s%s", before, table);
     for (const char *at = all; (at = strstr(at, words)) != NULL; at++) {
         const char *after = at + strlen(words);
         if (strchr(" (;\"", *after) == NULL)
@@ -247,7 +242,7 @@ static bool has_words(const char *all, const char *before, const char *table, co
 TEST(every_grant_is_needed_and_every_statement_granted)
 {
     place p;
-    char tables[2048], sql[300], is[8];
+    char tables[2048], is[8];
     open_all(&p);
     char *all = read_statements();
     assert_true(cluster_sql(&p.db, "tacit",
@@ -263,10 +258,11 @@ TEST(every_grant_is_needed_and_every_statement_granted)
                                      has_words(all, "INSERT INTO ", table, "DO UPDATE")},
                       {"DELETE", has_words(all, "DELETE FROM ", table, "")}};
         for (size_t i = 0; i < sizeof rights / sizeof *rights; i++) {
-            (void)snprintf(sql, sizeof sql,
-                           "SELECT has_table_privilege('tacit_service', 'tacit.%s', '%s')", table,
-                           rights[i].what);
-            assert_true(cluster_sql(&p.db, "tacit", sql, is, sizeof is));
+            assert_true(
+                cluster_sql(&p.db, "tacit",
+                            fmt("SELECT has_table_privilege('tacit_service', 'tacit.%s', '%s')",
+                                table, rights[i].what),
+                            is, sizeof is));
             if ((is[0] == 't') != rights[i].needed)
                 fail_msg("%s on %s is %s, but %s", rights[i].what, table,
                          is[0] == 't' ? "granted" : "not granted",
@@ -307,7 +303,7 @@ static bool has_status(const server *s, const char *wanted)
 TEST(a_restored_dump_is_a_copy_until_it_is_adopted)
 {
     place p;
-    char uri[300], owner[300], yaml[2048], out[1024];
+    char uri[300], owner[300], out[1024];
     open_all(&p);
     server *s = &p.ends[0];
     assert_true(server_start(s, NULL));
@@ -321,9 +317,7 @@ TEST(a_restored_dump_is_a_copy_until_it_is_adopted)
                  " -U tacit_owner restored >/dev/null",
                  TACIT_POSTGRES_BIN, owner, TACIT_POSTGRES_BIN, p.db.directory, p.db.port);
     write_uri(&p.db, "tacit_service", "restored", uri);
-    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:%u\nstore: '%s'\n%s", s->port, uri,
-                   learners);
-    server_rewrite(s, yaml);
+    server_rewrite(s, fmt("listen: 127.0.0.1:%u\nstore: '%s'\n%s", s->port, uri, learners));
     assert_true(server_start(s, NULL));
     assert_true(has_status(s, "copy"));
     assert_int_equal(server_get(s, "/readyz", answer), 503);
@@ -345,10 +339,9 @@ TEST(the_owner_takes_a_file_over_and_the_other_role_serves_it)
 {
     place p;
     server old;
-    char yaml[1024], owner[300], command[800], out[2048];
+    char owner[300], out[2048];
     open_all(&p);
-    (void)snprintf(yaml, sizeof yaml, "listen: 127.0.0.1:0\nstore: service.db\n%s", learners);
-    server_open(&old, TACIT_COMMAND, yaml);
+    server_open(&old, TACIT_COMMAND, fmt("listen: 127.0.0.1:0\nstore: service.db\n%s", learners));
     server_token(&old, "all", "admin", old.token);
     assert_true(server_start(&old, NULL));
     assert_int_equal(bring_one(&old, "ann"), 200);
@@ -358,8 +351,7 @@ TEST(the_owner_takes_a_file_over_and_the_other_role_serves_it)
         cluster_sql(&p.db, "tacit", "DELETE FROM tacit.token", NULL, 0)); /* as init leaves it */
     server *s = &p.ends[0];
     write_uri(&p.db, "tacit_owner", "tacit", owner);
-    (void)snprintf(command, sizeof command, "store move service.yaml '%s' --as '%s'", old.file,
-                   owner);
+    const char *command = fmt("store move service.yaml '%s' --as '%s'", old.file, owner);
     if (server_tool(s, command, out, sizeof out) != 0) {
         server_read(s, "tool.err", out, sizeof out);
         fail_msg("%s", out);
@@ -386,7 +378,7 @@ static void replace(char *text, size_t size, const char *what, const char *with)
 /* The file of the page, with addresses of this machine and without TLS. */
 static pid_t start_nginx(const place *p, unsigned port, const char *directory)
 {
-    char conf[4096], text[400], path[300];
+    char conf[4096];
     char *block = read_block("nginx", 0);
     (void)snprintf(conf, sizeof conf,
                    "daemon off;\nmaster_process off;\npid %s/nginx.pid;\nerror_log %s/nginx.log;\n"
@@ -396,14 +388,11 @@ static pid_t start_nginx(const place *p, unsigned port, const char *directory)
                    directory, directory, directory, directory, directory, directory, directory,
                    block);
     free(block);
-    (void)snprintf(text, sizeof text, "127.0.0.1:%u", p->ends[0].port);
-    replace(conf, sizeof conf, "10.0.0.11:8470", text);
-    (void)snprintf(text, sizeof text, "127.0.0.1:%u", p->ends[1].port);
-    replace(conf, sizeof conf, "10.0.0.12:8470", text);
-    (void)snprintf(text, sizeof text, "listen 127.0.0.1:%u;", port);
-    replace(conf, sizeof conf, "listen 443 ssl;", text);
+    replace(conf, sizeof conf, "10.0.0.11:8470", fmt("127.0.0.1:%u", p->ends[0].port));
+    replace(conf, sizeof conf, "10.0.0.12:8470", fmt("127.0.0.1:%u", p->ends[1].port));
+    replace(conf, sizeof conf, "listen 443 ssl;", fmt("listen 127.0.0.1:%u;", port));
     server_write(&p->ends[0], "nginx.conf", conf);
-    (void)snprintf(path, sizeof path, "%s/nginx.conf", directory);
+    const char *path = fmt("%s/nginx.conf", directory);
     pid_t pid = fork();
     if (pid == 0) {
         (void)execlp("nginx", "nginx", "-p", directory, "-c", path, (char *)NULL);

@@ -209,10 +209,8 @@ static void send_until(soak *k, unsigned long until)
 /* Resident memory of the server, in kB. */
 static long memory_of(const server *s)
 {
-    char path[64];
     long pages = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/statm", (int)s->pid);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(fmt("/proc/%d/statm", (int)s->pid), "r");
     assert_non_null(file);
     assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
     (void)fclose(file);
@@ -225,7 +223,7 @@ typedef struct health {
 
 static health look(server *s)
 {
-    char out[512], path[300];
+    char out[512];
     struct stat entry;
     health h = {0};
     assert_int_equal(server_tool(s, "store check service.yaml", out, sizeof out), 0);
@@ -234,8 +232,7 @@ static health look(server *s)
                "%lu answers, %*u tokens, %lu bytes",
                &h.waiting, &h.open, &h.taken, &h.answers, &h.bytes) != 5)
         fail_msg("%s", out);
-    (void)snprintf(path, sizeof path, "%s-wal", s->store);
-    h.log = stat(path, &entry) == 0 ? (unsigned long)entry.st_size : 0;
+    h.log = stat(fmt("%s-wal", s->store), &entry) == 0 ? (unsigned long)entry.st_size : 0;
     return h;
 }
 

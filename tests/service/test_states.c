@@ -287,7 +287,6 @@ TEST(the_log_of_a_file_that_was_replaced_is_left_alone)
 TEST(an_adoption_counts_those_who_were_shown)
 {
     SCOPED_BY(close_place) place p;
-    char path[100];
     tacit__vault *original, *copy = NULL;
     tacit_error err = {0};
     tacit__text out = {0};
@@ -295,7 +294,7 @@ TEST(an_adoption_counts_those_who_were_shown)
     for (uint8_t i = 1; i <= 3; i++)
         take(&p, i);
     show(&p, 3);
-    (void)snprintf(path, sizeof path, "%s/copy.db", p.directory);
+    const char *path = fmt("%s/copy.db", p.directory);
     assert_ok(tacit__vault_backup(p.v, path, &err));
     assert_ok(tacit__vault_open(path, TACIT__VAULT_SERVE, master, &copy, &err));
     assert_ok(tacit__vault_adopt(copy, &err));

@@ -80,7 +80,7 @@ TEST(nothing_behind_a_refused_request_is_answered)
 /* A learner or a step in the query and another one in the body. */
 TEST(the_query_and_the_body_say_the_same)
 {
-    char episode[1024], path[1100];
+    char episode[1024];
     SERVER(s, plain);
     assert_int_equal(
         server_post(&s, "/v1/decide?learner=arms", "{\"learner\":\"arms\",\"state\":0}", answer),
@@ -90,7 +90,7 @@ TEST(the_query_and_the_body_say_the_same)
         422, "out_of_range", "learner");
     assert_int_equal(server_post(&s, "/v1/episodes", "{\"learner\":\"walk\"}", answer), 201);
     assert_true(json_field(answer, "episode", episode, sizeof episode));
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide?step=1", episode);
+    const char *path = fmt("/v1/episodes/%s/decide?step=1", episode);
     assert_int_equal(server_post(&s, path, "{\"state\":0}", answer), 200);
     assert_int_equal(server_post(&s, path, "{\"state\":0,\"step\":1}", answer), 200);
     assert_error(server_post(&s, path, "{\"state\":0,\"step\":2}", answer), 422, "out_of_range",
@@ -99,15 +99,13 @@ TEST(the_query_and_the_body_say_the_same)
 
 TEST(what_is_only_unusual_is_answered)
 {
-    char text[600];
     SERVER(s, plain);
     assert_int_equal(server_get(&s, "/%68ealthz", answer), 200);
     assert_int_equal(server_get(&s, "/healthz%2500", answer), 404);
     assert_int_equal(server_get(&s, "/v1/billboard?learner=%61rms", answer), 200);
-    (void)snprintf(text, sizeof text,
-                   POST
-                   "Authorization: Bearer %s\r\nTransfer-Encoding: Chunked\r\n"
-                   "Connection: close\r\n\r\n1c\r\n{\"learner\":\"arms\",\"state\":0}\r\n0\r\n\r\n",
-                   s.token);
-    assert_int_equal(ask_raw(&s, text), 200);
+    const char *chunked =
+        fmt(POST "Authorization: Bearer %s\r\nTransfer-Encoding: Chunked\r\n"
+                 "Connection: close\r\n\r\n1c\r\n{\"learner\":\"arms\",\"state\":0}\r\n0\r\n\r\n",
+            s.token);
+    assert_int_equal(ask_raw(&s, chunked), 200);
 }

@@ -29,10 +29,9 @@ static char answer[SERVER_ANSWER];
 static void make_credential(const server *s, const char *name, uint8_t first, mode_t mode,
                             char variable[400])
 {
-    char path[300], file[400];
     uint8_t key[32] = {first};
-    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
-    (void)snprintf(file, sizeof file, "%s/tacit-key", path);
+    const char *path = fmt("%s/%s", s->directory, name);
+    const char *file = fmt("%s/tacit-key", path);
     (void)snprintf(variable, 400, "CREDENTIALS_DIRECTORY=%s", path);
     assert_int_equal(mkdir(path, 0700), 0);
     int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -52,7 +51,7 @@ TEST(the_credential_opens_the_store_and_no_other_key_is_made)
 {
     SCOPED_BY(server_close) server s;
     int code = 0;
-    char variable[400], other[400], listed[400], open[400], path[300], decision[1024], body[2048];
+    char variable[400], other[400], listed[400], open[400], decision[1024];
     server_open(&s, TACIT_COMMAND, yaml);
     make_credential(&s, "credentials", 1, 0400, variable);
     make_credential(&s, "others", 2, 0400, other);
@@ -62,12 +61,13 @@ TEST(the_credential_opens_the_store_and_no_other_key_is_made)
     server_token(&s, "all", "admin", s.token);
     s.environment[s.n_environment++] = variable;
     assert_true(server_start(&s, NULL));
-    (void)snprintf(path, sizeof path, "%s.key", s.store);
+    const char *path = fmt("%s.key", s.store);
     assert_int_not_equal(access(path, F_OK), 0);
     assert_int_equal(server_post(&s, "/v1/decide", "{\"state\":0}", answer), 200);
     assert_true(json_field(answer, "decision", decision, sizeof decision));
-    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision);
-    assert_int_equal(server_post(&s, "/v1/observe", body, answer), 200);
+    assert_int_equal(
+        server_post(&s, "/v1/observe", fmt("{\"decision\":\"%s\",\"reward\":1}", decision), answer),
+        200);
     assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
     s.environment[0] = listed;
     assert_true(server_start(&s, NULL));
@@ -125,13 +125,13 @@ TEST(the_manager_hears_when_it_serves_reloads_and_stops)
 {
     for (int i = 0; i < 2; i++) {
         SCOPED_BY(server_close) server s;
-        char name[300], variable[400];
+        char name[300];
         server_open(&s, TACIT_COMMAND, yaml);
         if (i == 0)
             (void)snprintf(name, sizeof name, "%.60s/notify", s.directory);
         else
             (void)snprintf(name, sizeof name, "@tacit-test-notify-%d", (int)getpid());
-        (void)snprintf(variable, sizeof variable, "NOTIFY_SOCKET=%s", name);
+        const char *variable = fmt("NOTIFY_SOCKET=%s", name);
         int fd = listen_at(name);
         s.environment[s.n_environment++] = variable;
         assert_true(server_start(&s, NULL));

@@ -17,9 +17,7 @@ static char directory[200];
 
 static void write_file(const char *name, const char *text)
 {
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(fmt("%s/%s", directory, name), "w");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
@@ -27,14 +25,11 @@ static void write_file(const char *name, const char *text)
 
 static tacit_status read_service(const char *space, tacit__service_config *out, tacit_error *err)
 {
-    char path[300], text[600];
-    (void)snprintf(text, sizeof text,
-                   "store: a.db\nlearners:\n  - name: a\n    users: 9\n    space: %s\n    agent: "
+    write_file("s.yaml",
+               fmt("store: a.db\nlearners:\n  - name: a\n    users: 9\n    space: %s\n    agent: "
                    "{kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n",
-                   space);
-    write_file("s.yaml", text);
-    (void)snprintf(path, sizeof path, "%s/s.yaml", directory);
-    tacit_status status = tacit__service_config_read(path, out, err);
+                   space));
+    tacit_status status = tacit__service_config_read(fmt("%s/s.yaml", directory), out, err);
     if (status != TACIT_OK)
         return status;
     status = tacit__service_config_open(out, err);
@@ -173,22 +168,17 @@ TEST(a_file_tells_its_promises_or_that_there_is_no_memory)
 static void refuse_kind(char *kind, char answer[CASE_TEXT])
 {
     static const char before[] = "tacit: service.yaml:4: ";
-    char yaml[600], path[300], *space = case_rest(kind);
+    char *space = case_rest(kind);
     server s;
     int code = 0;
     (void)case_rest(space);
-    (void)snprintf(yaml, sizeof yaml,
-                   "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n  - {name: a, users: "
-                   "9, space: %s, agent: {kind: %s, privacy: {model: none}}}\n",
-                   space, kind);
-    server_open(&s, TACIT_COMMAND, yaml);
+    server_open(&s, TACIT_COMMAND,
+                fmt("listen: 127.0.0.1:0\nstore: service.db\nlearners:\n  - {name: a, users: "
+                    "9, space: %s, agent: {kind: %s, privacy: {model: none}}}\n",
+                    space, kind));
     assert_false(server_start(&s, &code));
     assert_int_equal(code, 2);
-    (void)snprintf(path, sizeof path, "%s/err", s.directory);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    answer[fread(answer, 1, CASE_TEXT - 1, file)] = '\0';
-    (void)fclose(file);
+    server_read(&s, "err", answer, CASE_TEXT);
     server_close(&s);
     assert_memory_equal(answer, before, strlen(before));
     (void)case_rest(answer);

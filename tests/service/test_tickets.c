@@ -264,7 +264,7 @@ TEST(contexts_come_as_bytes)
     static const char bytes[] = "Content-Type: application/octet-stream\r\n",
                       ann[] = "Content-Type: application/octet-stream; x=1\r\nTacit-User: ann\r\n";
     double x[6] = {0.5, -0.25, 0.125, 0.1, 0.2, 0.3};
-    char decision[1024], word[64], episode[512], path[700];
+    char decision[1024], word[64], episode[512];
     SERVER(s, two);
     assert_int_equal(post_bytes(&s, "/v1/decide?learner=lin", ann, x, sizeof x), 200);
     assert_true(json_field(answer, "decision", decision, sizeof decision));
@@ -294,12 +294,14 @@ TEST(contexts_come_as_bytes)
     /* the step, where there are several, is in the query */
     x[2] = 0.125;
     open_episode(&s, "{\"learner\":\"walk\"}", episode);
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide?step=1", episode);
-    assert_int_equal(post_bytes(&s, path, bytes, x, 4 * sizeof *x), 200);
+    assert_int_equal(
+        post_bytes(&s, fmt("/v1/episodes/%s/decide?step=1", episode), bytes, x, 4 * sizeof *x),
+        200);
     assert_true(json_field(answer, "step", word, sizeof word));
     assert_string_equal(word, "1");
-    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide?step=2", episode);
-    assert_error(post_bytes(&s, path, bytes, x, 4 * sizeof *x), 422, "out_of_range", "step");
+    assert_error(
+        post_bytes(&s, fmt("/v1/episodes/%s/decide?step=2", episode), bytes, x, 4 * sizeof *x), 422,
+        "out_of_range", "step");
 }
 
 /* A decision that was given before tickets were small. */

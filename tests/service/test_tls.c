@@ -20,13 +20,11 @@ static void make_certificate(const server *s, const char *name)
 /* The name on the certificate that the server shows, and what /healthz answers over TLS. */
 static void look_at(const server *s, char *name, size_t size, char *health, size_t health_size)
 {
-    char command[512];
-    (void)snprintf(
-        command, sizeof command,
-        "printf 'GET /healthz HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n' | "
-        "timeout 60 openssl s_client -ign_eof -connect 127.0.0.1:%u 2>&1",
-        s->port);
-    FILE *pipe = popen(command, "r");
+    FILE *pipe = popen(
+        fmt("printf 'GET /healthz HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n' | "
+            "timeout 60 openssl s_client -ign_eof -connect 127.0.0.1:%u 2>&1",
+            s->port),
+        "r");
     static char text[SERVER_ANSWER];
     size_t n = fread(text, 1, sizeof text - 1, pipe);
     text[n] = '\0';
@@ -55,9 +53,8 @@ TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)
     if (system("command -v openssl >/dev/null") != 0)
         skip();
     SCOPED_BY(end) server s;
-    char yaml[2048], name[64], health[32];
-    (void)snprintf(yaml, sizeof yaml, "tls: {certificate: cert.pem, key: key.pem}\n%s", plain);
-    server_open(&s, TACIT_COMMAND, yaml);
+    char name[64], health[32];
+    server_open(&s, TACIT_COMMAND, fmt("tls: {certificate: cert.pem, key: key.pem}\n%s", plain));
     int code = 0;
     assert_false(server_start(&s, &code)); /* there is none yet */
     assert_int_equal(code, 2);
@@ -96,10 +93,8 @@ TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)
 /* How often a text stands in DIRECTORY/talk. */
 static int heard(const server *s, const char *wanted)
 {
-    char path[300];
     static char text[SERVER_ANSWER];
-    (void)snprintf(path, sizeof path, "%s/talk", s->directory);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(fmt("%s/talk", s->directory), "r");
     size_t n = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
     int times = 0;
     text[n] = '\0';
@@ -138,8 +133,7 @@ TEST(a_new_certificate_closes_no_connection)
     assert_int_equal(heard(&s, "HTTP/1.1 200"), 1);
     assert_true(heard(&s, "CN = first") > 0);
     for (int round = 0; round < 3; round++) { /* several, the last of them "new2" */
-        char wanted[16];
-        (void)snprintf(wanted, sizeof wanted, "new%d", round);
+        const char *wanted = fmt("new%d", round);
         make_certificate(&s, wanted);
         assert_int_equal(kill(s.pid, SIGHUP), 0);
         wait_until(shows(&s, wanted, name, health));
@@ -165,9 +159,7 @@ TEST(old_versions_are_not_spoken)
     if (system("command -v openssl >/dev/null") != 0)
         skip();
     SCOPED_BY(end) server s;
-    char yaml[2048];
-    (void)snprintf(yaml, sizeof yaml, "tls: {certificate: cert.pem, key: key.pem}\n%s", plain);
-    server_open(&s, TACIT_COMMAND, yaml);
+    server_open(&s, TACIT_COMMAND, fmt("tls: {certificate: cert.pem, key: key.pem}\n%s", plain));
     make_certificate(&s, "first");
     assert_true(server_start(&s, NULL));
     assert_true(shakes_hands(&s, "-tls1_3"));
@@ -178,11 +170,10 @@ TEST(old_versions_are_not_spoken)
 
 TEST(speaking_in_the_clear_to_others_is_remarked)
 {
-    char yaml[2048];
     SERVER(s, plain);
     assert_false(file_has(s.directory, "without TLS"));
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    (void)snprintf(yaml, sizeof yaml, "%s", plain);
+    const char *yaml = fmt("%s", plain);
     memcpy(strstr(yaml, "127.0.0.1:0"), "0.0.0.0:0  ", 11);
     server_rewrite(&s, yaml);
     assert_true(server_start(&s, NULL));

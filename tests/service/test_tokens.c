@@ -15,10 +15,11 @@
 static void make_token(server *s, const char *name, const char *scopes, const char *options,
                        char token[128])
 {
-    char arguments[300];
-    (void)snprintf(arguments, sizeof arguments,
-                   "token create service.yaml --name %s --scopes %s %s", name, scopes, options);
-    assert_int_equal(server_tool(s, arguments, token, 128), 0);
+    assert_int_equal(server_tool(s,
+                                 fmt("token create service.yaml --name %s --scopes %s %s", name,
+                                     scopes, options),
+                                 token, 128),
+                     0);
     token[strcspn(token, "\n")] = '\0';
 }
 
@@ -46,9 +47,8 @@ static int bring_user(const server *s, const char *token, char body[2048])
 /* The status of a report under a key that ends with `number`. */
 static int send_report(const server *s, const char *token, int number, const char *body)
 {
-    char key[80];
-    (void)snprintf(key, sizeof key, "Idempotency-Key: 0123456789abcdef-%d\r\n", number);
-    return server_ask(s, token, "POST", "/v1/reports", key, body, answer);
+    return server_ask(s, token, "POST", "/v1/reports",
+                      fmt("Idempotency-Key: 0123456789abcdef-%d\r\n", number), body, answer);
 }
 
 /* Noon by the service clock, which has not begun: no day ends in the midst of a test. */
@@ -265,7 +265,7 @@ TEST(a_report_counts_once_under_any_key)
 {
     enum { TIMES = 20 };
     SCOPED_BY(end) server s;
-    char other[128], spaced[8192];
+    char other[128];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
     make_token(&s, "other", "report", "", other);
@@ -275,7 +275,7 @@ TEST(a_report_counts_once_under_any_key)
         assert_int_equal(send_report(&s, i % 2 == 0 ? s.token : other, i, one), 202);
         assert_non_null(strstr(answer, "\"taken\"")); /* as the first was told */
     }
-    (void)snprintf(spaced, sizeof spaced, "{ %s", one + 1); /* the same bytes, written otherwise */
+    const char *spaced = fmt("{ %s", one + 1); /* the same bytes, written otherwise */
     assert_int_equal(send_report(&s, s.token, TIMES, spaced), 202);
     assert_true(ledger(&s, "ours", "accepted") == 1);
     assert_error(send_report(&s, s.token, 0, two), 422, "key_reused", "Idempotency-Key");

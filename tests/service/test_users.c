@@ -15,15 +15,10 @@ static char answer[SERVER_ANSWER], said[4096], complaint[1024];
 
 static void begin(server *s, const char *yaml)
 {
-    char path[300];
     server_open(s, TACIT_COMMAND, yaml);
     server_token(s, "all", "admin", s->token);
     assert_true(server_start(s, NULL));
-    (void)snprintf(path, sizeof path, "%s/token", s->directory);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    (void)fprintf(file, "%s\n", s->token);
-    assert_int_equal(fclose(file), 0);
+    server_write(s, "token", fmt("%s\n", s->token));
 }
 
 static void end(server *s)
@@ -35,17 +30,11 @@ static void end(server *s)
 /* Plays; the exit status, with what was printed in `said` and `complaint`. */
 static int simulate(server *s, const char *learner, const char *more)
 {
-    char arguments[1400], path[300];
-    (void)snprintf(arguments, sizeof arguments,
-                   "simulate-users %s --token-file token --learner %s --json %s", s->url, learner,
-                   more);
-    int code = server_tool(s, arguments, said, sizeof said);
-    (void)snprintf(path, sizeof path, "%s/tool.err", s->directory);
-    FILE *file = fopen(path, "r");
-    size_t n = file != NULL ? fread(complaint, 1, sizeof complaint - 1, file) : 0;
-    complaint[n] = '\0';
-    if (file != NULL)
-        (void)fclose(file);
+    int code = server_tool(
+        s,
+        fmt("simulate-users %s --token-file token --learner %s --json %s", s->url, learner, more),
+        said, sizeof said);
+    server_read(s, "tool.err", complaint, sizeof complaint);
     return code;
 }
 
@@ -59,9 +48,7 @@ static double play(server *s, const char *learner, unsigned long before, unsigne
     assert_true(json_number(said, "known") == (double)users);
     assert_true(json_number(said, "failures") == 0);
     server_wait_users(s, learner, before + users);
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
-    assert_int_equal(server_get(s, path, answer), 200);
+    assert_int_equal(server_get(s, fmt("/v1/ledger?learner=%s", learner), answer), 200);
     assert_true(json_number(answer, "refused") == 0);
     assert_true(json_number(answer, "users") == (double)(before + users));
     return json_number(said, "mean_regret");
@@ -87,18 +74,13 @@ TEST(users_bring_features_in_the_joint_model)
     /* users of their own, or one of twenty whose features everybody knows */
     const char *fresh = "--world linear-bandit --set d=3 --set actions=4 --set contexts=0";
     const char *known = "--world linear-bandit --set d=3 --set actions=4 --set contexts=20";
-    char text[200];
-    (void)snprintf(text, sizeof text, "%s --users 50 --clients 1", fresh);
-    double first = play(&s, "free", 0, 50, text);
-    (void)snprintf(text, sizeof text, "%s --users 1000", fresh);
-    (void)play(&s, "free", 50, 1000, text);
-    (void)snprintf(text, sizeof text, "%s --users 1000 --seed 2", fresh);
-    double later = play(&s, "free", 1050, 1000, text);
+    double first = play(&s, "free", 0, 50, fmt("%s --users 50 --clients 1", fresh));
+    (void)play(&s, "free", 50, 1000, fmt("%s --users 1000", fresh));
+    double later = play(&s, "free", 1050, 1000, fmt("%s --users 1000 --seed 2", fresh));
     /* by then it knows theta well: features have arrived where they belong */
     assert_true(later >= 0 && later < first / 2 && later < 0.05);
     assert_non_null(strstr(said, "\"best_return\":null")); /* nobody can tell what is possible */
-    (void)snprintf(text, sizeof text, "%s --users 60", known);
-    assert_true(play(&s, "few", 0, 60, text) >= 0);
+    assert_true(play(&s, "few", 0, 60, fmt("%s --users 60", known)) >= 0);
     assert_within(json_number(said, "best_return"), 0.5, 1);
     (void)play(&s, "own", 0, 60,
                "--world linear-bandit --set d=3 --set actions=4 --set arms=disjoint --users 60");
@@ -157,9 +139,7 @@ TEST(users_bring_features_in_the_local_model)
 
 static void write_people(const server *s, const char *name, bool log)
 {
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(fmt("%s/%s", s->directory, name), "w");
     assert_non_null(file);
     (void)fputs(log ? "age,did,how_likely,outcome\n" : "age,right\n", file);
     for (int i = 0; i < 80; i++)
@@ -189,13 +169,10 @@ TEST(people_of_files_come_once)
     const char *log = "--world logged-bandit --set file=log.csv --set 'action=did {a | b}' "
                       "--set propensity=how_likely --set 'reward=outcome 0..1' "
                       "--set 'context=age 20..70' --users 80";
-    char text[400];
-    (void)snprintf(text, sizeof text, "%s --users 80", right);
-    double regret = play(&s, "right", 0, 80, text);
+    double regret = play(&s, "right", 0, 80, fmt("%s --users 80", right));
     /* one right answer each: what is not earned is regret */
     assert_within(json_number(said, "mean_return") + regret, 1 - 1e-9, 1 + 1e-9);
-    (void)snprintf(text, sizeof text, "%s --users 81", right);
-    assert_int_equal(simulate(&s, "right", text), 2);
+    assert_int_equal(simulate(&s, "right", fmt("%s --users 81", right)), 2);
     assert_string_equal(complaint,
                         "tacit: the world logged-bandit has 80 people, but --users is 81\n");
     /* of a log, only those for whom the service did what was done tell anything */
@@ -206,9 +183,7 @@ TEST(people_of_files_come_once)
         double known = json_number(said, "known");
         assert_true(known >= 1 && known < 80);
         server_wait_users(&s, names[i], (unsigned long)known);
-        char path[128];
-        (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", names[i]);
-        assert_int_equal(server_get(&s, path, answer), 200);
+        assert_int_equal(server_get(&s, fmt("/v1/ledger?learner=%s", names[i]), answer), 200);
         assert_true(json_number(answer, "accepted") == known);
     }
 }
@@ -216,10 +191,8 @@ TEST(people_of_files_come_once)
 /* Real people, if somebody has put them there: the directory TACIT_DATA, or data/ as in the examples. */
 TEST(real_people_are_played_where_their_file_is)
 {
-    char file[400];
     const char *directory = getenv("TACIT_DATA");
-    (void)snprintf(file, sizeof file, "%s/warfarin.csv",
-                   directory != NULL ? directory : TACIT_SOURCE "/data");
+    const char *file = fmt("%s/warfarin.csv", directory != NULL ? directory : TACIT_SOURCE "/data");
     if (access(file, R_OK) != 0) {
         print_message("skipped: no warfarin.csv in TACIT_DATA or data/\n");
         skip();
@@ -230,10 +203,8 @@ TEST(real_people_are_played_where_their_file_is)
               "  - {name: device, space: {features: 18, actions: 3, shared: no}, users: 5528,\n"
               "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 10}}}\n";
     SCOPED_BY(end) server s;
-    char text[900];
     begin(&s, yaml);
-    (void)snprintf(
-        text, sizeof text,
+    const char *text = fmt(
         "--world logged-bandit --set 'file=%s' --set 'answer=dose_bucket {low | medium | high}' "
         "--set 'context=age_decade 1..9 ?, height_cm 120..205 ?, weight_kg 30..240 ?, "
         "race {Asian | Black or African American | White | ...}, amiodarone {1 | ...}, "
@@ -251,9 +222,7 @@ TEST(real_people_are_played_where_their_file_is)
 static void check_curve(const server *s, const char *learner, unsigned long users,
                         unsigned long limit)
 {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/history?learner=%s", learner);
-    assert_int_equal(server_get(s, path, answer), 200);
+    assert_int_equal(server_get(s, fmt("/v1/history?learner=%s", learner), answer), 200);
     unsigned long expected = 1;
     double version = 0;
     for (const char *p = strstr(answer, "{\"users\":"); p != NULL;
@@ -281,19 +250,16 @@ TEST(their_curve_does_not_depend_on_how_they_gather)
     static const char *const learners[] = {"joint", "local"};
     static const char world[] = "--set states=2 --set horizon=2 --clients 16";
     SCOPED_BY(end) server s;
-    char more[200];
     begin(&s, yaml);
     for (size_t i = 0; i < 2; i++) {
-        (void)snprintf(more, sizeof more, "%s --users 160", world);
-        (void)play(&s, learners[i], 0, 160, more);
+        (void)play(&s, learners[i], 0, 160, fmt("%s --users 160", world));
         check_curve(&s, learners[i], 160, 300);
     }
     assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
     assert_true(server_start(&s, NULL));
     for (size_t i = 0; i < 2; i++) {
         check_curve(&s, learners[i], 160, 300);
-        (void)snprintf(more, sizeof more, "%s --users 140 --seed 2", world);
-        (void)play(&s, learners[i], 160, 140, more);
+        (void)play(&s, learners[i], 160, 140, fmt("%s --users 140 --seed 2", world));
         check_curve(&s, learners[i], 300, 300);
     }
 }
@@ -355,7 +321,7 @@ TEST(an_interrupted_play_is_told)
         BEGIN "  - {name: arms, space: {states: 6, actions: 2, horizon: 2}, users: 4000000,\n"
               "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n";
     SCOPED_BY(end) server s;
-    char command[900], path[300], last[4] = "";
+    char path[300], last[4] = "";
     begin(&s, yaml);
     assert_shell("cd '%s' && { '%s' simulate-users %s --token-file token --set horizon=2 --users "
                  "4000000 --json >sim.out 2>sim.err & echo $! >sim.pid; wait $!; echo $? "
@@ -371,9 +337,8 @@ TEST(an_interrupted_play_is_told)
         server_tool(&s, "--version >/dev/null; cat sim.out sim.err", said, sizeof said), 0);
     double users = json_number(said, "users");
     assert_true(users >= 20 && json_number(said, "failures") == 0);
-    (void)snprintf(command, sizeof command,
-                   "tacit: interrupted: %.0f of 4000000 users came, and what they told is kept\n",
-                   users);
-    assert_non_null(strstr(said, command));
+    assert_non_null(strstr(
+        said, fmt("tacit: interrupted: %.0f of 4000000 users came, and what they told is kept\n",
+                  users)));
     server_wait_users(&s, "arms", (unsigned long)users); /* all of them */
 }

@@ -203,10 +203,9 @@ TEST(an_input_is_refused_in_anothers_place)
 TEST(what_was_erased_is_nowhere)
 {
     SCOPED_BY(close_place) place p;
-    char log[90];
     uint8_t sealed[sizeof secret + TACIT__VAULT_KEY + 2 * sizeof(int64_t) + TACIT__SEAL_BYTES];
     open_place(&p, 9);
-    (void)snprintf(log, sizeof log, "%s-wal", p.path);
+    const char *log = fmt("%s-wal", p.path);
     assert_int_equal(take(&p, 1, NULL), TACIT__VAULT_TAKEN);
     sqlite3_stmt *s = NULL;
     assert_int_equal(sqlite3_prepare_v2(tacit__sqlite_of(p.v->db)->handle, "SELECT data FROM input",
@@ -275,14 +274,13 @@ TEST(a_copy_is_its_owners_alone_and_keeps_nobody)
 {
     tacit_error err = {0};
     SCOPED_BY(close_place) place p;
-    char path[100];
     struct stat entry;
     SCOPED(tacit__vault) *copy = NULL;
     tacit__vault_answer answer;
     bool has;
     open_place(&p, 9);
     assert_int_equal(take(&p, 1, ann), TACIT__VAULT_TAKEN);
-    (void)snprintf(path, sizeof path, "%s/copy.db", p.directory);
+    const char *path = fmt("%s/copy.db", p.directory);
     mode_t before = umask(0);
     assert_ok(tacit__vault_backup(p.v, path, &err));
     (void)umask(before);

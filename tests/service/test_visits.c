@@ -39,10 +39,8 @@ static void assert_reason(const char *wanted)
 
 static void ask_for(const server *s, const char *learner, const char *user, char decision[1024])
 {
-    char body[200];
-    (void)snprintf(body, sizeof body, "{\"learner\":\"%s\",\"state\":0,\"user\":\"%s\"}", learner,
-                   user);
-    decide(s, "/v1/decide", body, decision);
+    decide(s, "/v1/decide", fmt("{\"learner\":\"%s\",\"state\":0,\"user\":\"%s\"}", learner, user),
+           decision);
 }
 
 /* A whole visit; the answer is this word, and, if nothing is learned, the reason. */
@@ -60,10 +58,8 @@ static void visit(const server *s, const char *learner, const char *user, const 
 static void others(const server *s, const char *learner, int n)
 {
     static int others_so_far;
-    char name[32];
     for (int i = 0; i < n; i++) {
-        (void)snprintf(name, sizeof name, "other-%d", others_so_far++);
-        visit(s, learner, name, "finished");
+        visit(s, learner, fmt("other-%d", others_so_far++), "finished");
     }
 }
 
@@ -116,7 +112,7 @@ TEST(visits_count_until_they_are_used_and_only_if_far_enough_apart)
 
 TEST(what_is_told_twice_is_one_visit)
 {
-    char decision[1024], again[1024], body[3000];
+    char decision[1024], again[1024];
     SERVER(s, returning);
     ask_for(&s, "arms", "ann", decision);
     for (int life = 0; life < 3; life++) {
@@ -137,10 +133,9 @@ TEST(what_is_told_twice_is_one_visit)
     /* two visits of one person in one batch */
     ask_for(&s, "arms", "carl", decision);
     ask_for(&s, "arms", "carl", again);
-    (void)snprintf(body, sizeof body,
-                   "[{\"decision\":\"%s\",\"reward\":1},{\"decision\":\"%s\",\"reward\":1}]",
-                   decision, again);
-    assert_int_equal(server_post(&s, "/v1/observe", body, answer), 200);
+    const char *both = fmt(
+        "[{\"decision\":\"%s\",\"reward\":1},{\"decision\":\"%s\",\"reward\":1}]", decision, again);
+    assert_int_equal(server_post(&s, "/v1/observe", both, answer), 200);
     assert_non_null(strstr(answer, "\"status\":\"too_soon\",\"step\":0,\"learned\":false,"
                                    "\"reason\":\"too_soon\""));
     assert_non_null(strstr(answer, "\"status\":\"finished\",\"step\":0,\"learned\":true"));
@@ -150,9 +145,8 @@ TEST(what_is_told_twice_is_one_visit)
 
 static void step(const server *s, const char *path, int state, const char *wanted)
 {
-    char decision[1024], body[64];
-    (void)snprintf(body, sizeof body, "{\"state\":%d}", state);
-    decide(s, path, body, decision);
+    char decision[1024];
+    decide(s, path, fmt("{\"state\":%d}", state), decision);
     assert_observed(s, decision, ",\"reward\":0.5,\"next_state\":1", wanted);
 }
 
@@ -271,14 +265,11 @@ TEST(visits_and_distance_of_a_store_do_not_change)
     for (int i = 0; i < 3; i++) {
         (void)snprintf(yaml, sizeof yaml, "%s", returning);
         at = strstr(yaml, THREE);
-        char rest[2048];
-        (void)snprintf(rest, sizeof rest, "%s", at + strlen(THREE));
-        (void)snprintf(at, sizeof yaml - (size_t)(at - yaml), "%s%s", changed[i], rest);
+        (void)snprintf(at, sizeof yaml - (size_t)(at - yaml), "%s%s", changed[i],
+                       fmt("%s", at + strlen(THREE)));
         server_rewrite(&s, yaml);
         assert_int_equal(server_tool(&s, "serve service.yaml", out, sizeof out), 2);
-        char sentence[100];
-        (void)snprintf(sentence, sizeof sentence, "service.yaml:5: %s, but the store has a learner",
-                       said[i]);
+        const char *sentence = fmt("service.yaml:5: %s, but the store has a learner", said[i]);
         if (!file_has(s.directory, sentence) ||
             !file_has(s.directory, "with visits 3 and apart 4; what it promised its users stays: "
                                    "give a changed learner another name"))
@@ -292,14 +283,12 @@ TEST(visits_and_distance_of_a_store_do_not_change)
 /* A verdict is kept for as long as it could be asked for, and then no more. */
 TEST(verdicts_are_forgotten_when_they_expire)
 {
-    char yaml[2048];
     SERVER(s, returning);
     visit(&s, "arms", "ann", "finished");
     visit(&s, "arms", "ann", "too_soon");
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM verdict"), 1);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    (void)snprintf(yaml, sizeof yaml, "expire: 1\n%s", returning);
-    server_rewrite(&s, yaml);
+    server_rewrite(&s, fmt("expire: 1\n%s", returning));
     assert_true(server_start(&s, NULL));
     wait_until(number_in_store(&s, "SELECT count(*) FROM verdict") == 0);
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM verdict"), 0);
@@ -335,11 +324,10 @@ static tacit_status live(const server *s, const char *learner, device *d, const 
                                       .save_context = d,
                                       .state = d->size > 0 ? d->state : NULL,
                                       .state_size = d->size};
-    char path[64], *report = NULL;
+    char *report = NULL;
     SCOPED(tacit_client) *client = NULL;
     tacit_error err = {0};
-    (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", learner);
-    assert_int_equal(server_get(s, path, answer), 200);
+    assert_int_equal(server_get(s, fmt("/v1/billboard?learner=%s", learner), answer), 200);
     const char *board = strchr(answer, '{');
     if (tacit_client_create(board, strlen(board), &terms, &client, &err) != TACIT_OK)
         fail_msg("%s", err.message);
@@ -355,9 +343,9 @@ static tacit_status live(const server *s, const char *learner, device *d, const 
 static void assert_sent(const server *s, const char *body, const char key[TACIT_CLIENT_KEY_SIZE],
                         const char *wanted)
 {
-    char head[100], word[32] = "";
-    (void)snprintf(head, sizeof head, "Idempotency-Key: %s\r\n", key);
-    int status = server_ask(s, s->token, "POST", "/v1/reports", head, body, answer);
+    char word[32] = "";
+    int status = server_ask(s, s->token, "POST", "/v1/reports", fmt("Idempotency-Key: %s\r\n", key),
+                            body, answer);
     if (status != 202)
         fail_msg("status %d: %s", status, answer);
     assert_true(json_field(answer, "status", word, sizeof word));

@@ -22,9 +22,7 @@
 /* A service with a log, before it is started. */
 static void prepare(server *s, const char *learner, const char *log)
 {
-    char yaml[2048];
-    (void)snprintf(yaml, sizeof yaml, HEAD "  - {name: arms, %s}\n", learner);
-    server_open(s, TACIT_COMMAND, yaml);
+    server_open(s, TACIT_COMMAND, fmt(HEAD "  - {name: arms, %s}\n", learner));
     server_write(s, "log.csv", log);
     server_token(s, "all", "admin", s->token);
 }
@@ -82,11 +80,10 @@ static char where[200];
 
 static void refuse(char *learner, char said[CASE_TEXT])
 {
-    char yaml[2048], path[300], *agent = case_rest(learner), *log = case_rest(agent);
+    char path[300], *agent = case_rest(learner), *log = case_rest(agent);
     server s = {0};
     (void)snprintf(s.directory, sizeof s.directory, "%s", where);
-    (void)snprintf(yaml, sizeof yaml, HEAD "  - {name: a, %s, agent: %s}\n", learner, agent);
-    server_write(&s, "s.yaml", yaml);
+    server_write(&s, "s.yaml", fmt(HEAD "  - {name: a, %s, agent: %s}\n", learner, agent));
     server_write(&s, "log.csv", log);
     (void)snprintf(path, sizeof path, "%s/s.yaml", where);
     tacit_service_file *file = NULL;
@@ -107,7 +104,6 @@ static void refuse(char *learner, char said[CASE_TEXT])
 
 TEST(logs_and_learners_that_do_not_fit_are_refused_with_the_line)
 {
-    char path[256];
     (void)snprintf(where, sizeof where, "/tmp/tacit-warm-XXXXXX");
     assert_non_null(mkdtemp(where));
     cases_run("service/cases/warm",
@@ -119,8 +115,7 @@ TEST(logs_and_learners_that_do_not_fit_are_refused_with_the_line)
                                   {0}},
               refuse);
     for (size_t i = 0; i < 2; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", where, i == 0 ? "s.yaml" : "log.csv");
-        assert_int_equal(unlink(path), 0);
+        assert_int_equal(unlink(fmt("%s/%s", where, i == 0 ? "s.yaml" : "log.csv")), 0);
     }
     assert_int_equal(rmdir(where), 0);
 }
@@ -253,10 +248,10 @@ static void learn_here(size_t n, char out[SURFACE])
 
 static void ask_all(const server *s, char out[SURFACE])
 {
-    char body[200], action[16];
+    char action[16];
     for (unsigned i = 0; i < 2 * AGES; i++) {
-        (void)snprintf(body, sizeof body, "{\"context\":{\"age\":%u,\"country\":\"%s\"}}",
-                       18 + i % AGES, i >= AGES ? "FR" : "DE");
+        const char *body = fmt("{\"context\":{\"age\":%u,\"country\":\"%s\"}}", 18 + i % AGES,
+                               i >= AGES ? "FR" : "DE");
         assert_int_equal(server_post(s, "/v1/decide", body, answer), 200);
         assert_true(json_field(answer, "action", action, sizeof action));
         out[i] = action[0];

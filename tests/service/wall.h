@@ -48,8 +48,7 @@ static inline void full_disk_arm(full_disk *d, server *s)
 /* In one step, as the clock itself is set. */
 static inline void wall_move(const wall *w, long seconds)
 {
-    char fresh[320];
-    (void)snprintf(fresh, sizeof fresh, "%s.new", w->path);
+    const char *fresh = fmt("%s.new", w->path);
     FILE *file = fopen(fresh, "w");
     assert_non_null(file);
     assert_true(fprintf(file, "%ld\n", seconds) > 0);
@@ -60,9 +59,8 @@ static inline void wall_move(const wall *w, long seconds)
 /* A figure of /metrics without labels. */
 static inline double figure(const server *s, const char *name)
 {
-    char line[128];
     assert_int_equal(server_get(s, "/metrics", answer), 200);
-    (void)snprintf(line, sizeof line, "\n%s ", name);
+    const char *line = fmt("\n%s ", name);
     const char *at = strstr(answer, line);
     assert_non_null(at);
     return strtod(at + strlen(line), NULL);

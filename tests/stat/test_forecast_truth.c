@@ -47,12 +47,10 @@ static tacit_forecast ask(const tacit_experiment *e)
 static void check(const char *world, const char *kind, const char *privacy, unsigned users,
                   tally *t)
 {
-    char text[800];
-    (void)snprintf(text, sizeof text,
-                   "world: {%s}\nepisodes: %u\nruns: %d\nagents:\n"
-                   "  - {label: a, kind: %s, privacy: {%s}}\n"
-                   "  - {kind: constant}\n  - {kind: uniform}\n",
-                   world, users, RUNS, kind, privacy);
+    const char *text = fmt("world: {%s}\nepisodes: %u\nruns: %d\nagents:\n"
+                           "  - {label: a, kind: %s, privacy: {%s}}\n"
+                           "  - {kind: constant}\n  - {kind: uniform}\n",
+                           world, users, RUNS, kind, privacy);
     SCOPED(tacit_experiment) *e = NULL;
     tacit_error err = {0};
     if (tacit_experiment_parse(text, strlen(text), TACIT_TESTS_DIR "/../examples/f.yaml", NULL, &e,

@@ -37,9 +37,8 @@ static void compare(const char *path, int line, const char *answer, const char *
 void cases_run(const char *name, const case_word *words, case_try *try)
 {
     static char line[CASE_TEXT], input[CASE_TEXT], answer[CASE_TEXT];
-    char path[512];
     size_t used = 0, n = 0;
-    (void)snprintf(path, sizeof path, TACIT_TESTS_DIR "/%s.cases", name);
+    const char *path = fmt(TACIT_TESTS_DIR "/%s.cases", name);
     FILE *file = fopen(path, "r");
     if (file == NULL)
         fail_msg("cannot open %s", path);

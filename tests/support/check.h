@@ -76,6 +76,9 @@ int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
         }                                                                                          \
     } while (0)
 
+/* Text as of printf, which lives until the end of the program. */
+__attribute__((format(printf, 1, 2))) const char *fmt(const char *format, ...);
+
 /* Runs a shell command; what system() returns. */
 __attribute__((format(printf, 1, 2))) int shell(const char *format, ...);
 #define assert_shell(...) assert_int_equal(shell(__VA_ARGS__), 0)

@@ -53,9 +53,8 @@ static void become_owner(void)
 
 static pid_t spawn(const cluster *c, const char *program, const char *const arguments[])
 {
-    char path[300], log[300];
-    (void)snprintf(path, sizeof path, "%s/%s", TACIT_POSTGRES_BIN, program);
-    (void)snprintf(log, sizeof log, "%s/log", c->directory);
+    const char *path = fmt("%s/%s", TACIT_POSTGRES_BIN, program);
+    const char *log = fmt("%s/log", c->directory);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
@@ -99,9 +98,7 @@ static void make_directory(cluster *c)
 
 static void add_settings(const cluster *c, const char *settings)
 {
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/postgresql.auto.conf", c->data);
-    FILE *file = fopen(path, "a");
+    FILE *file = fopen(fmt("%s/postgresql.auto.conf", c->data), "a");
     assert_non_null(file);
     (void)fprintf(file,
                   "listen_addresses = ''\nunix_socket_directories = '%s'\nport = %u\n"
@@ -113,11 +110,10 @@ static void add_settings(const cluster *c, const char *settings)
 
 void cluster_start(cluster *c)
 {
-    char target[300];
     const char *const arguments[] = {"postgres", "-D", c->data, NULL};
     c->pid = spawn(c, "postgres", arguments);
-    (void)snprintf(target, sizeof target, "host=%s port=%u user=postgres dbname=postgres",
-                   c->directory, c->port);
+    const char *target =
+        fmt("host=%s port=%u user=postgres dbname=postgres", c->directory, c->port);
     PGPing ping = PQPING_NO_RESPONSE;
     wait_until((ping = PQping(target)) == PQPING_OK);
     if (ping != PQPING_OK)
@@ -147,10 +143,9 @@ void cluster_open(cluster *c, const char *settings)
 
 void cluster_follow(cluster *c, cluster *primary, const char *settings)
 {
-    char target[400];
     make_directory(c);
-    (void)snprintf(target, sizeof target, "host=%s port=%u user=postgres application_name=standby",
-                   primary->directory, primary->port);
+    const char *target = fmt("host=%s port=%u user=postgres application_name=standby",
+                             primary->directory, primary->port);
     const char *const arguments[] = {
         "pg_basebackup", "-d", target, "-D",        c->data, "-R", "-X",
         "stream",        "-c", "fast", "--no-sync", NULL};
@@ -180,10 +175,8 @@ void cluster_uri(const cluster *c, const char *database, char *out, size_t size)
 
 bool cluster_sql(cluster *c, const char *database, const char *sql, char *out, size_t size)
 {
-    char target[400];
-    (void)snprintf(target, sizeof target, "host=%s port=%u user=postgres dbname=%s", c->directory,
-                   c->port, database);
-    PGconn *link = PQconnectdb(target);
+    PGconn *link = PQconnectdb(
+        fmt("host=%s port=%u user=postgres dbname=%s", c->directory, c->port, database));
     PGresult *r = PQexec(link, sql);
     const ExecStatusType code = PQresultStatus(r);
     const bool good = code == PGRES_COMMAND_OK || code == PGRES_TUPLES_OK;
@@ -199,13 +192,14 @@ bool cluster_sql(cluster *c, const char *database, const char *sql, char *out, s
 
 void cluster_database(cluster *c, const char *name)
 {
-    char sql[200], there[8] = "";
-    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM pg_database WHERE datname='%s'", name);
-    assert_true(cluster_sql(c, "postgres", sql, there, sizeof there));
+    char there[8] = "";
+    assert_true(cluster_sql(c, "postgres",
+                            fmt("SELECT count(*) FROM pg_database WHERE datname='%s'", name), there,
+                            sizeof there));
     if (strcmp(there, "0") != 0)
         return;
-    (void)snprintf(sql, sizeof sql, "CREATE DATABASE \"%s\" OWNER tacit", name);
-    assert_true(cluster_sql(c, "postgres", sql, NULL, 0));
+    assert_true(
+        cluster_sql(c, "postgres", fmt("CREATE DATABASE \"%s\" OWNER tacit", name), NULL, 0));
 }
 
 /* --- The one of all tests ------------------------------------------------------------------------- */

@@ -97,9 +97,7 @@ void server_shell(const server *s, const char *command)
 
 static FILE *open_file(const server *s, const char *name, const char *mode)
 {
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
-    FILE *file = fopen(path, mode);
+    FILE *file = fopen(fmt("%s/%s", s->directory, name), mode);
     assert_non_null(file);
     return file;
 }
@@ -153,13 +151,11 @@ void server_open(server *s, const char *command, const char *yaml)
     cluster_uri(c, strrchr(s->directory, '-') + 1, s->store, sizeof s->store);
     (void)snprintf(s->key, sizeof s->key, "%s/tacit.key", s->directory);
     cluster_database(c, strrchr(s->directory, '-') + 1);
-    char yaml_of_init[600]; /* service.yaml may be written later */
-    (void)snprintf(
-        yaml_of_init, sizeof yaml_of_init,
-        "store: '%s'\nlearners: [{name: a, space: {states: 1, actions: 2, horizon: 1}, users: 1, "
-        "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}]\n",
-        s->store);
-    server_write(s, "init.yaml", yaml_of_init);
+    server_write(
+        s, "init.yaml", /* service.yaml may be written later */
+        fmt("store: '%s'\nlearners: [{name: a, space: {states: 1, actions: 2, horizon: 1}, "
+            "users: 1, agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}]\n",
+            s->store));
     if (server_tool(s, "store init init.yaml", out, sizeof out) != 0) {
         server_read(s, "tool.err", out, sizeof out);
         fail_msg("no store: %s", out); /* NOLINT: a test ends here */
@@ -175,12 +171,9 @@ void server_close(server *s)
 
 static void become(const server *s, const char *out, char *const arguments[])
 {
-    char path[300];
     assert_int_equal(chdir(s->directory), 0);
-    (void)snprintf(path, sizeof path, "%s/%s", s->directory, out);
-    int o = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    (void)snprintf(path, sizeof path, "%s/err", s->directory);
-    int e = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    int o = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int e = open("err", O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (o < 0 || e < 0 || dup2(o, 1) < 0 || dup2(e, 2) < 0)
         _exit(126);
     if (s->user != 0 && setuid(s->user) != 0)
@@ -192,9 +185,8 @@ static void become(const server *s, const char *out, char *const arguments[])
 /* The port that the server has printed; 0: not yet. */
 static unsigned read_port(server *s)
 {
-    char path[300], line[200] = "";
-    (void)snprintf(path, sizeof path, "%s/out", s->directory);
-    FILE *file = fopen(path, "r");
+    char line[200] = "";
+    FILE *file = fopen(fmt("%s/out", s->directory), "r");
     unsigned port = 0;
     if (file != NULL && fgets(line, sizeof line, file) != NULL && strchr(line, '\n') != NULL) {
         line[strcspn(line, "\n")] = '\0';
@@ -211,9 +203,7 @@ static unsigned read_port(server *s)
 
 bool server_start(server *s, int *code)
 {
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/out", s->directory);
-    (void)unlink(path);
+    (void)unlink(fmt("%s/out", s->directory));
     s->pid = fork();
     assert_true(s->pid >= 0);
     if (s->pid == 0) {
@@ -253,10 +243,8 @@ int server_stop(server *s, int signal)
 
 int server_tool(server *s, const char *arguments, char *out, size_t size)
 {
-    char command[2048];
-    (void)snprintf(command, sizeof command, "cd '%s' && '%s' %s 2>tool.err", s->directory,
-                   s->command, arguments);
-    FILE *pipe = popen(command, "r");
+    FILE *pipe =
+        popen(fmt("cd '%s' && '%s' %s 2>tool.err", s->directory, s->command, arguments), "r");
     assert_non_null(pipe);
     size_t n = fread(out, 1, size - 1, pipe);
     out[n] = '\0';
@@ -266,10 +254,10 @@ int server_tool(server *s, const char *arguments, char *out, size_t size)
 
 void server_token(server *s, const char *name, const char *scopes, char token[128])
 {
-    char arguments[256];
-    (void)snprintf(arguments, sizeof arguments,
-                   "token create service.yaml --name '%s' --scopes '%s'", name, scopes);
-    assert_int_equal(server_tool(s, arguments, token, 128), 0);
+    assert_int_equal(
+        server_tool(s, fmt("token create service.yaml --name '%s' --scopes '%s'", name, scopes),
+                    token, 128),
+        0);
     token[strcspn(token, "\n")] = '\0';
     assert_true(strlen(token) > 40);
 }
@@ -278,11 +266,9 @@ int server_connect(const server *s)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)s->port)};
-    char host[64];
     const char *at = strstr(s->url, "://");
     at = at != NULL ? at + 3 : "127.0.0.1";
-    (void)snprintf(host, sizeof host, "%.*s", (int)strcspn(at, ":"), at);
-    assert_int_equal(inet_pton(AF_INET, host, &to.sin_addr), 1);
+    assert_int_equal(inet_pton(AF_INET, fmt("%.*s", (int)strcspn(at, ":"), at), &to.sin_addr), 1);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) != 0) {
         (void)close(fd);
         return -1;
@@ -404,8 +390,7 @@ int server_get(const server *s, const char *path, char answer[SERVER_ANSWER])
 
 bool json_field(const char *json, const char *key, char *out, size_t size)
 {
-    char wanted[80];
-    (void)snprintf(wanted, sizeof wanted, "\"%s\":", key);
+    const char *wanted = fmt("\"%s\":", key);
     const char *at = strstr(json, wanted);
     if (at == NULL)
         return false;
@@ -431,8 +416,7 @@ double json_number(const char *json, const char *key)
 void server_wait_users(const server *s, const char *learner, unsigned long users)
 {
     static char answer[SERVER_ANSWER];
-    char path[128];
-    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
+    const char *path = fmt("/v1/ledger?learner=%s", learner);
     bool done = false;
     wait_until(done =
                    server_get(s, path, answer) == 200 &&

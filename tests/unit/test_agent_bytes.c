@@ -57,8 +57,7 @@ static const variant *variant_at(size_t i)
 
 static arena open_arena(const variant *v)
 {
-    char states[24];
-    (void)snprintf(states, sizeof states, "%zu", v->states > 0 ? v->states : 6);
+    const char *states = fmt("%zu", v->states > 0 ? v->states : 6);
     tacit_setting settings[] = {{.key = "states", .value = states},
                                 {.key = "horizon", .value = "8"}};
     return arena_open("riverswim", settings, 2, 77);

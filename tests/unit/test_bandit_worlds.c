@@ -350,12 +350,11 @@ TEST(declarations_that_do_not_fit_the_file_are_told)
     for (size_t i = 0; i < N_OF(wrong); i++) {
         const tacit_setting settings[] = {
             {"file", PEOPLE, 3}, {"answer", "income", 4}, {"context", wrong[i].context, 5}};
-        char message[480];
-        (void)snprintf(message, sizeof message,
-                       "lake/test.yaml:5: context: %s; expected for example 'age 17..90', 'sex "
-                       "{Male | Female}', or 'race {White | Black | ...}', with commas between "
-                       "columns",
-                       wrong[i].what);
+        const char *message =
+            fmt("lake/test.yaml:5: context: %s; expected for example 'age 17..90', 'sex "
+                "{Male | Female}', or 'race {White | Black | ...}', with commas between "
+                "columns",
+                wrong[i].what);
         refuse_world("logged-bandit", settings, 3, TACIT_BAD_ARGUMENT, message);
     }
     const tacit_setting nothing[] = {{"file", PEOPLE, 3}, {"context", "sex", 5}};

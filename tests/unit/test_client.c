@@ -299,10 +299,9 @@ TEST(a_device_of_a_billion_users_needs_little_memory)
         "\"episodes\":1000000000,\"policy\":[[0,2],[1,1]]}";
     const tacit_client_terms small = {.epsilon = 1, .delta = 1e-9, .memory = 32 << 10};
     for (int gaussian = 0; gaussian < 2; gaussian++) {
-        char text[1024];
         SCOPED(tacit_client) *client = NULL;
         tacit_error err = {0};
-        (void)snprintf(text, sizeof text, format, gaussian ? 1e-9 : 0);
+        const char *text = fmt(format, gaussian ? 1e-9 : 0);
         if (tacit_client_create(text, strlen(text), &small, &client, &err) != TACIT_OK)
             fail_msg("%s", err.message);
     }
@@ -373,7 +372,7 @@ TEST(tables_that_are_not_what_was_declared_are_refused)
     tacit__seal_start();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t bytes[8 * MOST];
-        char text[2000], table[TACIT__BASE64_SIZE(sizeof bytes)];
+        char table[TACIT__BASE64_SIZE(sizeof bytes)];
         tacit__writer w = {.at = bytes};
         size_t told = MOST;
         while (told > 1 && cases[i].numbers[told - 1] == 0)
@@ -382,8 +381,8 @@ TEST(tables_that_are_not_what_was_declared_are_refused)
             tacit__write_double(&w, cases[i].numbers[j < told ? j : told - 1]);
         tacit__base64_write(bytes, w.size, table);
         const char *end = strstr(board, ",\"horizon\"");
-        (void)snprintf(text, sizeof text, "{\"tables\":{\"%s\":\"%s\"},%.*s%s%s", cases[i].name,
-                       table, (int)(end - board - 1), board + 1, cases[i].space, end);
+        const char *text = fmt("{\"tables\":{\"%s\":\"%s\"},%.*s%s%s", cases[i].name, table,
+                               (int)(end - board - 1), board + 1, cases[i].space, end);
         SCOPED(tacit_client) *client = NULL;
         tacit_error err = {0};
         tacit_status status = tacit_client_create(text, strlen(text), &any, &client, &err);

@@ -79,9 +79,7 @@ TEST(what_grows_is_what_would_have_been_played_at_once)
         assert_same_results(grown, whole);
         assert_same_results(read, whole);
     }
-    char path[64];
-    (void)snprintf(path, sizeof path, "%s/results.db", directory);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(fmt("%s/results.db", directory)), 0);
     assert_int_equal(rmdir(directory), 0);
 }
 
@@ -134,8 +132,6 @@ TEST(what_differs_is_named_and_nothing_is_changed)
     assert_same_results(first, read);
     tacit_results_destroy(first);
     tacit_results_destroy(read);
-    char path[64];
-    (void)snprintf(path, sizeof path, "%s/results.db", directory);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(fmt("%s/results.db", directory)), 0);
     assert_int_equal(rmdir(directory), 0);
 }

@@ -322,8 +322,7 @@ static tacit_plan *varied_plan(size_t n, uint64_t *random)
 {
     tacit_plan *plan = empty_plan();
     for (size_t i = 0; i < n; i++) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "line %zu", i);
+        const char *name = fmt("line %zu", i);
         double l2 = exp(random_between(random, -7, 7)), column = exp(random_between(random, 0, 4));
         add_line(plan, name, l2 * random_between(random, 1, 30), l2, column * column, column,
                  exp(random_between(random, -5, 5)));

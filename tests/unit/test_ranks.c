@@ -219,7 +219,7 @@ TEST(a_process_that_dies_is_told_and_its_jobs_can_be_resumed)
     tacit__ranks_set_silence(2);
     for (size_t i = 0; i < sizeof all_lives / sizeof *all_lives; i++) {
         const uint64_t lives = all_lives[i];
-        char box[] = "/tmp/tacit-ranks-XXXXXX", path[64];
+        char box[] = "/tmp/tacit-ranks-XXXXXX";
         assert_non_null(mkdtemp(box));
         process all[3] = {
             {.text = TEXT, .directory = box}, {.text = TEXT}, {.text = TEXT, .lives = lives}};
@@ -240,8 +240,7 @@ TEST(a_process_that_dies_is_told_and_its_jobs_can_be_resumed)
         assert_ok(again[0].status);
         assert_same(one, again[0].results);
         tacit_results_destroy(again[0].results);
-        (void)snprintf(path, sizeof path, "%s/results.db", box);
-        assert_int_equal(unlink(path), 0);
+        assert_int_equal(unlink(fmt("%s/results.db", box)), 0);
         assert_int_equal(rmdir(box), 0);
     }
     tacit__ranks_set_silence(60);

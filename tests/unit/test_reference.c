@@ -14,14 +14,13 @@ typedef struct values {
 static values measure(const char *family, unsigned states, unsigned actions, unsigned horizon,
                       const char *rest)
 {
-    char text[400];
     SCOPED(tacit_experiment) *e = NULL;
     SCOPED(tacit_results) *results = NULL;
     tacit_error err = {0};
-    (void)snprintf(text, sizeof text,
-                   "world: {kind: reference, family: %s, states: %u, actions: %u, horizon: %u%s}\n"
-                   "episodes: 1\nagents: [{kind: constant}, {kind: uniform}]\n",
-                   family, states, actions, horizon, rest);
+    const char *text =
+        fmt("world: {kind: reference, family: %s, states: %u, actions: %u, horizon: %u%s}\n"
+            "episodes: 1\nagents: [{kind: constant}, {kind: uniform}]\n",
+            family, states, actions, horizon, rest);
     assert_ok(tacit_experiment_parse(text, strlen(text), "f", NULL, &e, &err));
     if (tacit_lab_run(e, NULL, &results, &err) != TACIT_OK)
         fail_msg("%s", err.message);

@@ -22,10 +22,8 @@ static int make_box(void **state)
 
 static int clear_box(void **state)
 {
-    char path[128];
     (void)state;
-    (void)snprintf(path, sizeof path, "%s/results.db", box);
-    (void)unlink(path);
+    (void)unlink(fmt("%s/results.db", box));
     return rmdir(box); /* fails, as it should, if anything else was left there */
 }
 
@@ -178,14 +176,12 @@ TEST_WITH(an_experiment_that_is_wrong_leaves_nothing_on_disk, make_box, clear_bo
 {
     tacit_results *r = NULL;
     tacit_error err;
-    char path[128];
     const tacit_lab_options options = {.directory = box};
     assert_status(run("world: {kind: riverswim}\nepisodes: 5\n"
                       "agents: [{kind: ucbvi, bonus_scale: -1}]\n",
                       0, &options, &r, &err),
                   TACIT_BAD_ARGUMENT);
-    (void)snprintf(path, sizeof path, "%s/results.db", box);
-    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_not_equal(access(fmt("%s/results.db", box), F_OK), 0);
     assert_status(tacit_results_open(box, &r, &err), TACIT_BAD_ARGUMENT);
     assert_status(tacit_results_open(NULL, &r, &err), TACIT_BAD_ARGUMENT);
 }

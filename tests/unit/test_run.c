@@ -182,9 +182,7 @@ TEST(yardsticks_are_exact)
                                          "{kind: random-tabular, stationary: no}",
                                          "{kind: deep-sea}"};
     for (size_t w = 0; w < sizeof worlds / sizeof *worlds; w++) {
-        char text[256];
-        (void)snprintf(text, sizeof text, "world: %s\nepisodes: 12345\nagents:\n" STICKS,
-                       worlds[w]);
+        const char *text = fmt("world: %s\nepisodes: 12345\nagents:\n" STICKS, worlds[w]);
         SCOPED(tacit_results) *results = run(text, 2);
         stage s = stage_open(text);
         const tacit_world_facts *f = s.space;

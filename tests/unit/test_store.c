@@ -27,9 +27,7 @@ static int clear_box(void **state)
                                         "results.db-journal"};
     (void)state;
     for (size_t i = 0; i < 4; i++) {
-        char path[128];
-        (void)snprintf(path, sizeof path, "%s/%s", box, tails[i]);
-        (void)unlink(path);
+        (void)unlink(fmt("%s/%s", box, tails[i]));
     }
     return rmdir(box);
 }
@@ -212,9 +210,7 @@ TEST_WITH(there_is_one_writer_and_many_readers, make_box, clear_box)
 
 static void write_file(const char *bytes, size_t size)
 {
-    char path[128];
-    (void)snprintf(path, sizeof path, "%s/results.db", box);
-    FILE *f = fopen(path, "wb");
+    FILE *f = fopen(fmt("%s/results.db", box), "wb");
     assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, size, f), size);
     assert_int_equal(fclose(f), 0);

@@ -232,10 +232,8 @@ TEST(nothing_is_left_behind)
 {
     static const char *const names[] = {"steps.csv",     "bad.csv",    "table.csv",
                                         "structure.csv", "points.csv", "means.csv"};
-    char path[80];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", box, names[i]);
-        assert_int_equal(unlink(path), 0);
+        assert_int_equal(unlink(fmt("%s/%s", box, names[i])), 0);
     }
     assert_int_equal(rmdir(box), 0);
 }

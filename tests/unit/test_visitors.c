@@ -166,10 +166,9 @@ TEST(in_a_river_it_does_not_matter_who_comes)
     static const char text[] =
         "worlds: [{label: a, kind: riverswim%s}]\nepisodes: 600\n"
         "agents: [{kind: dp-ucbvi, privacy: {model: joint, epsilon: 5, visits: 3, apart: 150}}]\n";
-    char once[400], often[400];
-    (void)snprintf(once, sizeof once, text, "");
-    (void)snprintf(often, sizeof often, text,
-                   ", visitors: {people: 200, visits: 3, apart: 150, order: random}");
+    const char *once = fmt(text, "");
+    const char *often =
+        fmt(text, ", visitors: {people: 200, visits: 3, apart: 150, order: random}");
     SCOPED(tacit_results) *a = play(once, TACIT_OK, ""), *b = play(often, TACIT_OK, "");
     assert_true(tacit_results_summary(a, 0, 0).regret_mean ==
                 tacit_results_summary(b, 0, 0).regret_mean);
@@ -185,9 +184,8 @@ TEST(people_of_a_file_may_come_more_often_but_there_are_no_more_of_them)
         "\", answer: \"income {low | high}\", context: \"age 18..70 ?\"}\n"
         "episodes: %d\nvisitors: {people: %d, visits: 3}\n"
         "agents: [{kind: lin-ucb, privacy: {model: joint, epsilon: 5, delta: 0.001, visits: 3}}]\n";
-    char enough[800], more[800];
-    (void)snprintf(enough, sizeof enough, text, 33, 11);
-    (void)snprintf(more, sizeof more, text, 36, 12);
+    const char *enough = fmt(text, 33, 11);
+    const char *more = fmt(text, 36, 12);
     tacit_results_destroy(play(enough, TACIT_OK, ""));
     assert_null(play(more, TACIT_SYNTAX,
                      "f:1: 12 visitors, but 'logged-bandit' has 11 people; ask "

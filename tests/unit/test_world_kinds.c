@@ -472,9 +472,8 @@ TEST(a_map_can_come_from_a_file)
     assert_non_null(f);
     fputs("SFF\nFH\nFFG\n", f);
     assert_int_equal(fclose(f), 0);
-    char message[200];
-    snprintf(message, sizeof message,
-             "%s:2: row 2 of the map has 2 cells, expected 3, as many as the first", path);
+    const char *message =
+        fmt("%s:2: row 2 of the map has 2 cells, expected 3, as many as the first", path);
     refuse_world("grid", settings, 2, TACIT_SYNTAX, message);
     assert_int_equal(remove(path), 0);
 }
