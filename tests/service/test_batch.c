@@ -155,8 +155,7 @@ TEST(a_batch_with_a_key_is_answered_the_same_again)
         assert_string_equal(strstr(answer, "\r\n\r\n["), first);
         if (cluster_of_tests() != NULL)
             continue; /* there a front end knows what it decided until it ends */
-        assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
-        assert_true(server_start(&s, NULL));
+        kill_and_start(&s);
     }
     assert_int_equal(server_ask(&s, s.token, "POST", "/v1/decide", key, other, answer), 200);
     assert_int_equal(status_of(0), 200); /* the same at the same place */

@@ -130,8 +130,7 @@ TEST(a_standby_that_was_held_back_is_noticed_and_not_learned_from)
     cluster_promote(&p.standby);
     for (size_t i = 0; i < FRONT_ENDS; i++) {
         const server *s = &p.ends[i];
-        wait_until(has_status(s, "behind"));
-        assert_true(has_status(s, "behind"));
+        await(has_status(s, "behind"));
         assert_int_equal(bring_one(s), 503); /* it decides, and keeps nothing */
     }
     /* one that knew nothing learns it from the database */
@@ -178,8 +177,7 @@ TEST(a_snapshot_that_is_put_back_is_noticed)
     cluster_start(&db);
     read_timeline(&db, after);
     assert_string_equal(after, before);
-    wait_until(has_status(&s, "behind"));
-    assert_true(has_status(&s, "behind"));
+    await(has_status(&s, "behind"));
     assert_int_equal(bring_one(&s), 503);
     server_close(&s);
     cluster_close(&db);

@@ -379,8 +379,7 @@ static bool is_spread(server *const all[], size_t n, int most)
 /* They stay where they are: nothing changes hands in a time in which several could have. */
 static void assert_stays(place *p, server *const all[], size_t n, int most)
 {
-    wait_until(is_spread(all, n, most));
-    assert_true(is_spread(all, n, most));
+    await(is_spread(all, n, most));
     const unsigned long epochs = count_epochs(p);
     server_nap(8000);
     assert_true(is_spread(all, n, most));

@@ -106,9 +106,8 @@ static int ask_and_hang_up(const server *s, const char *path, const char *extra,
 
 TEST(who_hangs_up_on_one_side_hears_what_was_written)
 {
-    SCOPED_BY(end) server s;
     char decision[1024], body[2048];
-    begin(&s, fmt("threads: 1\n%s", plain));
+    SERVER(s, fmt("threads: 1\n%s", plain));
     for (int i = 0; i < 10; i++) {
         decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
         (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision);

@@ -204,8 +204,7 @@ TEST(figures_say_who_waits_and_how_old_the_last_commit_is)
     assert_true(figure(&s, "tacit_commit_age_seconds") >= 0);
     /* an idle service writes its clock, so the age says something */
     double commits = figure(&s, "tacit_store_commits_total");
-    wait_until(figure(&s, "tacit_store_commits_total") > commits);
-    assert_true(figure(&s, "tacit_store_commits_total") > commits);
+    await(figure(&s, "tacit_store_commits_total") > commits);
 }
 
 TEST(users_left_do_not_wrap)

@@ -115,9 +115,8 @@ TEST(after_the_last_user_it_decides_and_learns_no_more)
 /* What somebody told who will not be learned from is not kept: it cannot even be contradicted. How far they are is known. */
 TEST(after_the_last_user_nothing_raw_is_held)
 {
-    SCOPED_BY(end) server s;
     char late[2][1024], episode[512], decision[1024];
-    begin(&s, "listen: 127.0.0.1:0\n"
+    SERVER(s, "listen: 127.0.0.1:0\n"
               "store: service.db\n"
               "learners:\n"
               "  - {name: one, space: {states: 3, actions: 2, horizon: 2}, users: 1, agent: " JOINT
@@ -297,8 +296,7 @@ TEST(agents_of_all_families_are_served)
     static const char *const names[] = {"mixed", "linear", "bandit", "own"};
     for (int i = 0; i < 4; i++)
         version[i] = ledger(&s, names[i], "version");
-    assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
-    assert_true(server_start(&s, NULL));
+    kill_and_start(&s);
     for (int i = 0; i < 4; i++)
         assert_true(ledger(&s, names[i], "version") == version[i]);
     decide(&s, "/v1/decide", here, decision);

@@ -23,8 +23,7 @@ static const char keyed[] =
 
 static void crash(server *s)
 {
-    assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);
-    assert_true(server_start(s, NULL));
+    kill_and_start(s);
 }
 
 /* The body of the answer, from `{` on; its status must be this one. */
@@ -261,9 +260,8 @@ static bool keeps(server *s, int wanted)
 TEST(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first)
 {
     static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}";
-    SCOPED_BY(end) server s;
     char first[4096];
-    begin(&s, fmt("limits: {keys: 3}\n%s", keyed));
+    SERVER(s, fmt("limits: {keys: 3}\n%s", keyed));
     keep(post(&s, "/v1/episodes", k1, ann, 201), first);
     for (int i = 0; i < 5; i++) {
         server_nap(i == 0 ? 1100 : 0); /* the first is the oldest */
@@ -292,8 +290,6 @@ TEST(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first)
     assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
     server_rewrite(&s, fmt("expire: 1\n%s", keyed));
     assert_true(server_start(&s, NULL));
-    wait_until(keeps(&s, 0));
-    assert_true(keeps(&s, 0));
-    wait_until(strcmp(post(&s, "/v1/episodes", k1, ann, 201), first) != 0);
-    assert_true(strcmp(post(&s, "/v1/episodes", k1, ann, 201), first) != 0);
+    await(keeps(&s, 0));
+    await(strcmp(post(&s, "/v1/episodes", k1, ann, 201), first) != 0);
 }

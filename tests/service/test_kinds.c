@@ -484,15 +484,13 @@ TEST(a_changed_table_needs_another_name)
         "mixture.csv}, agent: {kind: ucrl-vtr, privacy: {model: joint, epsilon: 1}}}\n";
     char text[2000];
     SCOPED_BY(server_close) server s;
-    int code = 0;
     server_open(&s, TACIT_COMMAND, fmt("%s  - {name: a, %s", head, agent));
     write_tables(s.directory, 0.5);
     server_token(&s, "all", "admin", s.token);
     assert_true(server_start(&s, NULL));
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     write_tables(s.directory, 0.25);
-    assert_false(server_start(&s, &code));
-    assert_int_equal(code, 2);
+    assert_no_start(&s, 2);
     server_read(&s, "err", text, sizeof text);
     assert_non_null(strstr(text, "the store has a learner 'a' with other settings"));
     server_rewrite(&s, fmt("%s  - {name: b, %s", head, agent));

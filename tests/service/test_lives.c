@@ -257,15 +257,13 @@ TEST(a_backup_loses_its_mark)
 {
     server s, copy;
     char out[512];
-    int code = 0;
     begin(&s, yaml);
     bring(&s, BEFORE, 1);
     server_wait_users(&s, "arms", BEFORE);
     assert_int_equal(server_tool(&s, "store backup service.yaml backup.db", out, sizeof out), 0);
     execute(fmt("%s/backup.db", s.directory), "DELETE FROM meta WHERE name='copy'");
     open_second(&s, &copy, "cp \"$first\"/backup.db service.db");
-    assert_false(server_start(&copy, &code));
-    assert_int_equal(code, 2);
+    assert_no_start(&copy, 2);
     assert_true(file_has(copy.directory, "facts about the store were changed"));
     server_close(&copy);
     end(&s);
@@ -279,13 +277,11 @@ TEST(a_second_name_of_the_store_is_refused)
         "ln -s \"$first\"/service.db service.db", "ln \"$first\"/service.db service.db",
         "ln -s \"$first\" linked && sed -i 's|store: .*|store: linked/service.db|' service.yaml"};
     server s, other;
-    int code = 0;
     begin(&s, yaml);
     bring(&s, BEFORE, 1);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         open_second(&s, &other, ways[i]);
-        assert_false(server_start(&other, &code));
-        assert_int_equal(code, 3);
+        assert_no_start(&other, 3);
         assert_true(file_has(other.directory, "another server is running on this store"));
         if (i ==
             1) { /* a hard link has a log of its own, from which the first one would learn nothing */
@@ -314,8 +310,7 @@ static bool has_ended(const server *s)
 /* The server's end by itself: its exit status. */
 static int await_end(server *s)
 {
-    wait_until(has_ended(s));
-    assert_true(has_ended(s));
+    await(has_ended(s));
     return server_stop(s, SIGTERM);
 }
 

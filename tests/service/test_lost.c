@@ -32,11 +32,9 @@ static void serve_somebody(server *s)
 /* Neither a start nor a new token works, the reason is this one, and no store has been made. */
 static void assert_refused(server *s, const char *why, const char *afterwards)
 {
-    int code = 0;
     char out[512];
     server_shell(s, ": > err");
-    assert_false(server_start(s, &code));
-    assert_int_equal(code, 2);
+    assert_no_start(s, 2);
     assert_true(file_has(s->directory, why));
     assert_int_not_equal(
         server_tool(s, "token create service.yaml --name other --scopes read", out, sizeof out), 0);

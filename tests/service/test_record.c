@@ -80,8 +80,7 @@ static void walk(const server *s, const char *user, bool restart_between, server
 TEST(every_learned_user_is_recorded_once)
 {
     char decision[1024];
-    SCOPED_BY(end) server s;
-    begin(&s, write_yaml(true));
+    SERVER(s, write_yaml(true));
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":2}", decision);
     assert_string_equal(record(&s), ""); /* nothing has come of it */
     assert_observed(&s, decision, ",\"reward\":0.5", "finished");
@@ -125,8 +124,7 @@ TEST(every_learned_user_is_recorded_once)
 TEST(several_steps_have_all_features)
 {
     char episode[512], decision[1024];
-    SCOPED_BY(end) server s;
-    begin(&s, write_yaml(true));
+    SERVER(s, write_yaml(true));
     open_episode(&s, "{\"learner\":\"steps\"}", episode);
     const char *path = fmt("/v1/episodes/%s/decide", episode);
     decide(&s, path, "{\"context\":[0.5,0,0,0.5]}", decision);
@@ -143,8 +141,7 @@ TEST(several_steps_have_all_features)
 TEST(a_record_may_begin_and_end)
 {
     char early[2][1024], late[1024];
-    SCOPED_BY(end) server s;
-    begin(&s, write_yaml(false));
+    SERVER(s, write_yaml(false));
     decide(&s, "/v1/decide", "{\"learner\":\"lin\",\"context\":[0.5,0,0,0.5]}", early[0]);
     decide(&s, "/v1/decide", "{\"learner\":\"dose\",\"context\":{\"age\":20}}", early[1]);
     walk(&s, "ada", true, &s); /* the record begins within this episode */
@@ -167,8 +164,7 @@ TEST(a_record_may_begin_and_end)
 
 TEST(the_record_is_told_of)
 {
-    SCOPED_BY(end) server s;
-    begin(&s, write_yaml(true));
+    SERVER(s, write_yaml(true));
     assert_int_equal(server_get(&s, "/v1/guarantee?learner=arms", answer), 200);
     assert_non_null(strstr(answer, "\"log_decisions\":true"));
     assert_non_null(strstr(answer, "it is their own, and outside this promise."));

@@ -170,14 +170,12 @@ static void refuse_kind(char *kind, char answer[CASE_TEXT])
     static const char before[] = "tacit: service.yaml:4: ";
     char *space = case_rest(kind);
     server s;
-    int code = 0;
     (void)case_rest(space);
     server_open(&s, TACIT_COMMAND,
                 fmt("listen: 127.0.0.1:0\nstore: service.db\nlearners:\n  - {name: a, users: "
                     "9, space: %s, agent: {kind: %s, privacy: {model: none}}}\n",
                     space, kind));
-    assert_false(server_start(&s, &code));
-    assert_int_equal(code, 2);
+    assert_no_start(&s, 2);
     server_read(&s, "err", answer, CASE_TEXT);
     server_close(&s);
     assert_memory_equal(answer, before, strlen(before));

@@ -234,9 +234,8 @@ static int post_bytes(const server *s, const char *path, const char *extra, cons
 TEST(a_ticket_is_small)
 {
     enum { FEATURES = 150, CHOICES = 100 };
-    SCOPED_BY(end) server s;
     char decision[2048];
-    begin(&s, "listen: 127.0.0.1:0\nstore: service.db\nlimits: {body: 400000}\nlearners:\n"
+    SERVER(s, "listen: 127.0.0.1:0\nstore: service.db\nlimits: {body: 400000}\nlearners:\n"
               "  - {name: wide, space: {features: 150, actions: 100}, users: 1000, " LINEAR "}\n");
     size_t used = (size_t)snprintf(large, sizeof large, "{\"context\":[");
     for (int i = 0; i < FEATURES * CHOICES; i++)

@@ -44,8 +44,7 @@ static bool shows(const server *s, const char *wanted, char name[64], char healt
 
 static void wait_for(const server *s, const char *text)
 {
-    wait_until(file_has(s->directory, text));
-    assert_true(file_has(s->directory, text));
+    await(file_has(s->directory, text));
 }
 
 TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)

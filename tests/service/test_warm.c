@@ -35,8 +35,7 @@ static bool is_ready(const server *s)
 static void start_and_warm(server *s)
 {
     assert_true(server_start(s, NULL));
-    wait_until(is_ready(s));
-    assert_true(is_ready(s));
+    await(is_ready(s));
 }
 
 static void assert_sound(server *s)
@@ -160,11 +159,9 @@ TEST(who_takes_their_own_plans_for_granted_takes_no_logs)
 TEST(a_log_that_does_not_fit_leaves_no_learner_behind)
 {
     SCOPED_BY(end) server s;
-    int code = 0;
     prepare(&s, ARMS ", users: 9, agent: " JOINT ", warm_start: log.csv",
             "state,action,reward\n0,0,1\n0,4,1\n");
-    assert_false(server_start(&s, &code));
-    assert_int_equal(code, 2);
+    assert_no_start(&s, 2);
     assert_said(&s, "log.csv:3: action must be the number of an action, from 0 to 3");
     assert_int_equal(number_in_store(&s, "SELECT count(*) FROM learner"), 0);
     server_write(&s, "log.csv", "state,action,reward\n0,0,1\n0,3,1\n");
@@ -388,7 +385,6 @@ TEST(a_log_that_changed_in_the_middle_is_refused_and_afterwards_ignored)
     enum { ROWS = 20000 };
     SCOPED_BY(end) server s;
     char *log = make_log(ROWS, 0);
-    int code = 0;
     prepare(&s, ARMS ", users: 100000, " EXACT ", warm_start: log.csv", log);
     double taken = 0;
     assert_true(server_start(&s, NULL));
@@ -397,8 +393,7 @@ TEST(a_log_that_changed_in_the_middle_is_refused_and_afterwards_ignored)
     assert_true(taken < ROWS);
     log[strlen(log) - 2] ^= 1; /* another reward */
     server_write(&s, "log.csv", log);
-    assert_false(server_start(&s, &code));
-    assert_int_equal(code, 2);
+    assert_no_start(&s, 2);
     assert_said(&s, "log.csv is another log than learner 'arms' was being warmed up with");
     log[strlen(log) - 2] ^= 1;
     server_write(&s, "log.csv", log);

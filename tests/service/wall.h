@@ -70,8 +70,7 @@ static inline double figure(const server *s, const char *name)
 static inline void await_sweep(const server *s)
 {
     double jobs = figure(s, "tacit_store_jobs_total");
-    wait_until(figure(s, "tacit_store_jobs_total") > jobs);
-    assert_true(figure(s, "tacit_store_jobs_total") > jobs);
+    await(figure(s, "tacit_store_jobs_total") > jobs);
 }
 
 #endif

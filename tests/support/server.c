@@ -224,6 +224,13 @@ bool server_start(server *s, int *code)
     return false;
 }
 
+void assert_no_start(server *s, int wanted)
+{
+    int code = 0;
+    assert_false(server_start(s, &code));
+    assert_int_equal(code, wanted);
+}
+
 int server_stop(server *s, int signal)
 {
     int code = 0;

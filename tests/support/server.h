@@ -31,6 +31,8 @@ void server_close(server *s);
 
 /* Starts it, on the address that the file says; it ends with this program at the latest. False if it ended instead, and then *code is its exit status and stderr is in DIRECTORY/err. */
 bool server_start(server *s, int *code);
+/* It does not start, but ends with this exit status. */
+void assert_no_start(server *s, int wanted);
 /* Sends a signal and waits for the end: the exit status, or minus the signal that ended it. */
 int server_stop(server *s, int signal);
 
@@ -79,6 +81,14 @@ double json_number(const char *json, const char *key);
             ;                                                                                      \
     } while (0)
 bool server_may_wait(double *until);
+
+/* The same, and the condition must have come. */
+#define await(condition)                                                                           \
+    do {                                                                                           \
+        bool await_came_;                                                                          \
+        wait_until(await_came_ = (condition));                                                     \
+        assert_true(await_came_);                                                                  \
+    } while (0)
 
 /* Waits until the learner has learned from `users` users. */
 void server_wait_users(const server *s, const char *learner, unsigned long users);
