@@ -81,18 +81,14 @@ TEST(every_allocation_in_the_life_of_a_bandit_may_fail)
     static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0},
                                  joint = {TACIT_MODEL_JOINT, 1, 1e-6},
                                  local = {TACIT_MODEL_LOCAL, 1, 1e-6};
-#define LINEAR {{.key = "d", .value = "3"}, {.key = "contexts", .value = "9"}}, 2
-#define DISJOINT {{.key = "d", .value = "3"}, {.key = "arms", .value = "disjoint"}}, 2
-#define KERNEL {{.key = "contexts", .value = "3"}, {.key = "actions", .value = "4"}}, 2
+#define LINEAR {SET("d", "3"), SET("contexts", "9")}, 2
+#define DISJOINT {SET("d", "3"), SET("arms", "disjoint")}, 2
+#define KERNEL {SET("contexts", "3"), SET("actions", "4")}, 2
 #define UNKNOWN /* the law of contexts, which is another one in each phase */                      \
-    {{.key = "d", .value = "3"},                                                                   \
-     {.key = "contexts", .value = "9"},                                                            \
-     {.key = "phases", .value = "2"}},                                                             \
-        3
+    {SET("d", "3"), SET("contexts", "9"), SET("phases", "2")}, 3
 #define SCANNED                                                                                    \
-    {{.key = "file", .value = TACIT_TESTS_DIR "/cli/data/people.csv"},                             \
-     {.key = "context", .value = "age, city, sex"},                                                \
-     {.key = "answer", .value = "income"}},                                                        \
+    {SET("file", TACIT_TESTS_DIR "/cli/data/people.csv"), SET("context", "age, city, sex"),        \
+     SET("answer", "income")},                                                                     \
         3
     const setup setups[] = {{"linear-bandit", "lin-ucb", LINEAR, none},
                             {"linear-bandit", "lin-ucb", LINEAR, joint},

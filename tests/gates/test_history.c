@@ -285,7 +285,7 @@ static bool can_hire(const variant *v)
 {
     tacit_agent *agent;
     SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
-    const tacit_setting setting = {.key = v->key, .value = v->value};
+    const tacit_setting setting = SET(v->key, v->value);
     const tacit_agent_request request = request_of(v, world, &setting);
     const bool can = agent_try(&request, 1, &agent, NULL) == TACIT_OK;
     if (can)
@@ -335,7 +335,7 @@ static void learn(tacit_agent *agent, const tacit__user *user)
 
 static void check_agent(const variant *v)
 {
-    const tacit_setting setting = {.key = v->key, .value = v->value};
+    const tacit_setting setting = SET(v->key, v->value);
     SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
     tacit_agent_request request = request_of(v, world, &setting);
     tacit__form form = tacit__form_of(&request);
@@ -385,7 +385,7 @@ TEST(two_reports_of_one_device)
     for (size_t i = 0; variant_at(i, &v); i++) {
         if (v.guarantee.model != TACIT_MODEL_LOCAL)
             continue;
-        const tacit_setting setting = {.key = v.key, .value = v.value};
+        const tacit_setting setting = SET(v.key, v.value);
         SCOPED(tacit_world) *world = world_of(v.world, NULL, 0);
         tacit_agent_request request = request_of(&v, world, &setting);
         tacit__form form = tacit__form_of(&request);

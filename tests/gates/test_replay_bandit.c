@@ -54,27 +54,22 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
 
 #define SHARED_WORLD                                                                               \
     .world = "linear-bandit",                                                                      \
-    .world_settings = {{.key = "d", .value = "4"},                                                 \
-                       {.key = "actions", .value = "3"},                                           \
-                       {.key = "contexts", .value = "0"}},                                         \
+    .world_settings = {SET("d", "4"), SET("actions", "3"), SET("contexts", "0")},                  \
     .n_world_settings = 3
 #define DISJOINT_WORLD                                                                             \
     .world = "linear-bandit",                                                                      \
-    .world_settings = {{.key = "d", .value = "4"},                                                 \
-                       {.key = "arms", .value = "disjoint"},                                       \
-                       {.key = "contexts", .value = "0"}},                                         \
+    .world_settings = {SET("d", "4"), SET("arms", "disjoint"), SET("contexts", "0")},              \
     .n_world_settings = 3
 #define OPPOSITE_WORLD                                                                             \
     .world = "logged-bandit",                                                                      \
-    .world_settings = {{.key = "file", .value = TACIT_TESTS_DIR "/cli/data/people.csv"},           \
-                       {.key = "answer", .value = "income {low | high}"},                          \
-                       {.key = "context", .value = "age 18..70 ?, sex {Male | ...}"}},             \
+    .world_settings = {SET("file", TACIT_TESTS_DIR "/cli/data/people.csv"),                        \
+                       SET("answer", "income {low | high}"),                                       \
+                       SET("context", "age 18..70 ?, sex {Male | ...}")},                          \
     .n_world_settings = 3
 #define KERNEL_WORLD                                                                               \
     .world = "kernel-bandit",                                                                      \
-    .world_settings = {{.key = "contexts", .value = "3"},                                          \
-                       {.key = "actions", .value = "4"},                                           \
-                       {.key = "kernel", .value = "matern-1.5(0.4)"}},                             \
+    .world_settings = {SET("contexts", "3"), SET("actions", "4"),                                  \
+                       SET("kernel", "matern-1.5(0.4)")},                                          \
     .n_world_settings = 3
 
 /* A row of a table: what all of them have, and then what is special. */
@@ -82,7 +77,7 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
     {                                                                                              \
         .kind = kind_, world_, .guarantee = guarantee_, .reached = reached_, __VA_ARGS__           \
     }
-#define WITH(key_, value_) .settings = {{.key = key_, .value = value_}}, .n_settings = 1
+#define WITH(key_, value_) .settings = {SET(key_, value_)}, .n_settings = 1
 #define VISITS(visits_, apart_) .visits = visits_, .apart = apart_
 #define PUBLISHED .calibration = TACIT_CALIBRATION_PUBLISHED
 #define CHECK_ALL(setups)                                                                          \
@@ -100,9 +95,7 @@ TEST(lin_ucb_moves_no_further_than_declared)
         ROW("lin-ucb", OPPOSITE_WORLD, joint, 0.9, .devices = false),
         ROW("lin-ucb", OPPOSITE_WORLD, local, 0.9, .devices = false),
         ROW("lin-ucb", SHARED_WORLD, joint, 0.8,
-            .settings = {{.key = "growth", .value = "1"},
-                         {.key = "response_weight", .value = "0.7"}},
-            .n_settings = 2),
+            .settings = {SET("growth", "1"), SET("response_weight", "0.7")}, .n_settings = 2),
         /* the printed tree: a user is in all its levels only in the middle; triangles are shorter than matrices */
         ROW("lin-ucb", SHARED_WORLD, joint, 0.5, PUBLISHED),
         ROW("lin-ucb", SHARED_WORLD, local, 0.5, PUBLISHED),
@@ -144,8 +137,7 @@ TEST(capri_moves_no_further_than_declared)
         ROW("capri", KERNEL_WORLD, local, 0.9, WITH("preset", "faithful"), .devices = true),
         ROW("capri", KERNEL_WORLD, joint, 0.9, WITH("preset", "faithful")),
         ROW("capri", KERNEL_WORLD, local, 0.9,
-            .settings = {{.key = "rank", .value = "4"}, {.key = "width", .value = "pointwise"}},
-            .n_settings = 2),
+            .settings = {SET("rank", "4"), SET("width", "pointwise")}, .n_settings = 2),
         ROW("capri", KERNEL_WORLD, joint, 0.2, PUBLISHED),
         ROW("capri", KERNEL_WORLD, local, 0.2, PUBLISHED),
     };

@@ -61,11 +61,9 @@ static void check_at(const setup *s, size_t horizon, bool devices)
                                       some[STATES * ACTIONS] = {1, 1, 1, 1};
     static crowd c;
     const bool kernel = s->features == KERNELS;
-    const tacit_setting settings[] = {
-        {.key = "center", .value = s->center},
-        {.key = "replan", .value = s->replan},
-        {.key = "schedule", .value = s->schedule != NULL ? s->schedule : "every"},
-        {.key = "bonus_scale", .value = kernel ? "1e-6" : "1"}};
+    const tacit_setting settings[] = {SET("center", s->center), SET("replan", s->replan),
+                                      SET("schedule", s->schedule != NULL ? s->schedule : "every"),
+                                      SET("bonus_scale", kernel ? "1e-6" : "1")};
     const tacit_mixture mixture = {.dimension = PARTS,
                                    .bound = 1,
                                    .parameter_norm = 1.5,

@@ -20,6 +20,11 @@
 #define SPACE_OF(states, actions, steps)                                                           \
     .n_states = (states), .n_actions = (actions), .horizon = (steps)
 #define SETTINGS_OF(list, n) .settings = (list), .n_settings = (n)
+/* A tacit_setting. */
+#define SET(name, text)                                                                            \
+    {                                                                                              \
+        .key = (name), .value = (text)                                                             \
+    }
 
 /* A case, named as a sentence: TEST(name) { ... }. The cases of a program run in the order of the file; main() is in
  * support/main.c, unless the program has one of its own that calls test_run. */

@@ -165,7 +165,7 @@ void assert_learners_continue(const char *world, const tacit_setting *of_world,
         SCOPED_BY(arena_close) arena a = arena_open(world, of_world, of_world != NULL ? 1 : 0, 5);
         tacit_agent_request q =
             request_in(a.world, kind, models[i / N_OF(stops) % N_OF(models)], USERS);
-        const tacit_setting setting = {.key = kind[0] == 'p' ? "first" : "explore", .value = "4"};
+        const tacit_setting setting = SET(kind[0] == 'p' ? "first" : "explore", "4");
         q.settings = &setting;
         q.n_settings = 1;
         arena_assert_continued(&a, &q, stops[i % N_OF(stops)], false);

@@ -58,8 +58,7 @@ static const variant *variant_at(size_t i)
 static arena open_arena(const variant *v)
 {
     const char *states = fmt("%zu", v->states > 0 ? v->states : 6);
-    tacit_setting settings[] = {{.key = "states", .value = states},
-                                {.key = "horizon", .value = "8"}};
+    tacit_setting settings[] = {SET("states", states), SET("horizon", "8")};
     return arena_open("riverswim", settings, 2, 77);
 }
 
@@ -68,8 +67,8 @@ static tacit_agent_request request_of(const arena *a, const variant *v, uint64_t
                                       tacit_setting settings[2])
 {
     tacit_agent_request q = request_in(a->world, v->kind, v->guarantee, episodes);
-    settings[0] = (tacit_setting){.key = v->key, .value = v->value};
-    settings[1] = (tacit_setting){.key = v->key_2, .value = v->value_2};
+    settings[0] = (tacit_setting)SET(v->key, v->value);
+    settings[1] = (tacit_setting)SET(v->key_2, v->value_2);
     q.settings = settings;
     q.n_settings = v->key_2 != NULL ? 2 : 1;
     return q;

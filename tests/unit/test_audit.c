@@ -282,7 +282,7 @@ TEST(features_are_attacked_and_keep_their_promise)
 /* Policies switch, and value functions reach their ends, only under releases that are unlikely. */
 TEST(unlikely_releases_make_lsvi_switch)
 {
-    static const tacit_setting doubling = {.key = "schedule", .value = "doubling"};
+    static const tacit_setting doubling = SET("schedule", "doubling");
     tacit_agent_request q = {SPACE_OF(3, 2, 2),  SETTINGS_OF(&doubling, 1), .kind = "lsvi-ucb",
                              .guarantee = joint, .stationary = true,        .episodes = 16};
     SCOPED(tacit_audit) *a = audit(&q, 64, 0);

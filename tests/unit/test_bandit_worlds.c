@@ -23,10 +23,9 @@ static tacit_rounds *rounds_of(const tacit_world *world, uint64_t seed)
 
 TEST(chance_follows_from_root_and_round_alone)
 {
-    static const tacit_setting kinds[][2] = {
-        {{.key = "contexts", .value = "0"}, {.key = "d", .value = "3"}},
-        {{.key = "contexts", .value = "40"}, {.key = "d", .value = "3"}},
-        {{.key = "contexts", .value = "0"}, {.key = "d", .value = "60"}}};
+    static const tacit_setting kinds[][2] = {{SET("contexts", "0"), SET("d", "3")},
+                                             {SET("contexts", "40"), SET("d", "3")},
+                                             {SET("contexts", "0"), SET("d", "60")}};
     for (size_t k = 0; k < N_OF(kinds); k++) {
         SCOPED(tacit_world) *world = world_of("linear-bandit", kinds[k], 2);
         size_t n_actions = tacit_world_describe(world)->n_actions;
@@ -89,9 +88,8 @@ TEST(means_are_linear_and_rewards_have_them)
 {
     static const char *const noises[] = {"bernoulli", "0.2"};
     for (size_t k = 0; k < 2; k++) {
-        const tacit_setting settings[] = {{.key = "contexts", .value = "20"},
-                                          {.key = "noise", .value = noises[k]},
-                                          {.key = "d", .value = "4"}};
+        const tacit_setting settings[] = {SET("contexts", "20"), SET("noise", noises[k]),
+                                          SET("d", "4")};
         SCOPED(tacit_world) *world = world_of("linear-bandit", settings, N_OF(settings));
         const tacit_world_facts *f = tacit_world_describe(world);
         SCOPED(tacit_rounds) *rounds = rounds_of(world, 3);
@@ -117,9 +115,8 @@ TEST(means_are_linear_and_rewards_have_them)
 
 TEST(phases_keep_features_near_one_axis)
 {
-    static const tacit_setting settings[] = {{.key = "phases", .value = "10"},
-                                             {.key = "contexts", .value = "0"},
-                                             {.key = "d", .value = "4"}};
+    static const tacit_setting settings[] = {SET("phases", "10"), SET("contexts", "0"),
+                                             SET("d", "4")};
     SCOPED(tacit_world) *world = world_of("linear-bandit", settings, N_OF(settings));
     SCOPED(tacit_rounds) *rounds = rounds_of(world, 3);
     for (uint64_t t = 0; t < 200; t++) {
@@ -156,11 +153,9 @@ TEST(tabular_questions_are_refused)
  * computed by conjugate gradients on K a = f. */
 TEST(the_function_has_its_norm)
 {
-    static const tacit_setting settings[] = {{.key = "contexts", .value = "6"},
-                                             {.key = "actions", .value = "7"},
-                                             {.key = "kernel", .value = "matern-0.5(0.3)"},
-                                             {.key = "norm", .value = "2"},
-                                             {.key = "noise", .value = "0.5"}};
+    static const tacit_setting settings[] = {SET("contexts", "6"), SET("actions", "7"),
+                                             SET("kernel", "matern-0.5(0.3)"), SET("norm", "2"),
+                                             SET("noise", "0.5")};
     enum { N = 42 };
     SCOPED(tacit_world) *world = world_of("kernel-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
@@ -234,10 +229,9 @@ TEST(wrong_settings_are_told)
 
 TEST(people_come_once_each_in_another_order_in_each_run)
 {
-    static const tacit_setting settings[] = {
-        {.key = "file", .value = PEOPLE},
-        {.key = "answer", .value = "income {low | high}"},
-        {.key = "context", .value = "age 18..70 ?, sex {Male | ...}"}};
+    static const tacit_setting settings[] = {SET("file", PEOPLE),
+                                             SET("answer", "income {low | high}"),
+                                             SET("context", "age 18..70 ?, sex {Male | ...}")};
     SCOPED(tacit_world) *world = world_of("logged-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
     assert_int_equal(f->people, 11); /* one has no answer */
@@ -283,11 +277,9 @@ TEST(people_come_once_each_in_another_order_in_each_run)
 
 TEST(what_is_looked_up_is_told)
 {
-    static const tacit_setting settings[] = {
-        {.key = "file", .value = PEOPLE},
-        {.key = "answer", .value = "income"},
-        {.key = "context", .value = "age, city, dose 0..4 log ?"},
-        {.key = "unit", .value = "no"}};
+    static const tacit_setting settings[] = {SET("file", PEOPLE), SET("answer", "income"),
+                                             SET("context", "age, city, dose 0..4 log ?"),
+                                             SET("unit", "no")};
     SCOPED(tacit_world) *world = world_of("logged-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
     assert_non_null(strstr(f->remark, "NOT PRIVATE: ranges or categories of age, city, income"));
@@ -297,12 +289,12 @@ TEST(what_is_looked_up_is_told)
 
 TEST(a_log_knows_one_reward_a_person)
 {
-    static const tacit_setting settings[] = {{.key = "file", .value = LOG},
-                                             {.key = "action", .value = "arm {a | b | c}"},
-                                             {.key = "propensity", .value = "chance"},
-                                             {.key = "reward", .value = "outcome -1..1"},
-                                             {.key = "context", .value = "age 20..70"},
-                                             {.key = "order", .value = "file"}};
+    static const tacit_setting settings[] = {SET("file", LOG),
+                                             SET("action", "arm {a | b | c}"),
+                                             SET("propensity", "chance"),
+                                             SET("reward", "outcome -1..1"),
+                                             SET("context", "age 20..70"),
+                                             SET("order", "file")};
     SCOPED(tacit_world) *world = world_of("logged-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
     assert_true(!f->labelled && isnan(f->optimal_value) && f->reward_low == -1);

@@ -169,10 +169,8 @@ static outcome play(const tacit_world *world, tacit_agent *agent, uint64_t first
 
 static tacit_world *small_world(void)
 {
-    static const tacit_setting settings[] = {{.key = "contexts", .value = "6"},
-                                             {.key = "actions", .value = "9"},
-                                             {.key = "kernel", .value = "se(0.3)"},
-                                             {.key = "seed", .value = "4"}};
+    static const tacit_setting settings[] = {SET("contexts", "6"), SET("actions", "9"),
+                                             SET("kernel", "se(0.3)"), SET("seed", "4")};
     return world_of("kernel-bandit", settings, N_OF(settings));
 }
 
@@ -204,10 +202,8 @@ TEST(privacy_costs_regret)
     const tacit_guarantee g[] = {none, {TACIT_MODEL_JOINT, 1, 1e-5}, {TACIT_MODEL_LOCAL, 1, 1e-5}};
     for (int w = 0; w < 6; w++) {
         char seed[4] = {(char)('1' + w)};
-        const tacit_setting settings[] = {{.key = "contexts", .value = "6"},
-                                          {.key = "actions", .value = "9"},
-                                          {.key = "kernel", .value = "se(0.3)"},
-                                          {.key = "seed", .value = seed}};
+        const tacit_setting settings[] = {SET("contexts", "6"), SET("actions", "9"),
+                                          SET("kernel", "se(0.3)"), SET("seed", seed)};
         SCOPED(tacit_world) *world = world_of("kernel-bandit", settings, N_OF(settings));
         for (size_t m = 0; m < 3; m++) {
             SCOPED(tacit_agent) *a = hire(world, "capri", g[m], NULL, 0, 20000, 2);
@@ -219,7 +215,7 @@ TEST(privacy_costs_regret)
 
 TEST(the_printed_width_is_uniform_play)
 {
-    static const tacit_setting settings[] = {{.key = "preset", .value = "published"}};
+    static const tacit_setting settings[] = {SET("preset", "published")};
     SCOPED(tacit_world) *world = small_world();
     SCOPED(tacit_agent) *a = hire(world, "capri", none, settings, 1, 3000, 8);
     outcome o = play(world, a, 0, 3000);
@@ -232,7 +228,7 @@ TEST(the_last_epoch_shows_nothing)
     SCOPED(tacit_world) *world = small_world();
     uint64_t length[64];
     size_t n = tacit__capri_schedule(3000, true, length);
-    static const tacit_setting balanced = {.key = "schedule", .value = "balanced"};
+    static const tacit_setting balanced = SET("schedule", "balanced");
     SCOPED(tacit_agent) *a =
         hire(world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, &balanced, 1, 3000, 8);
     assert_int_equal(tacit_plan_release(tacit_agent_release_plan(a), 0)->steps, n - 1);
@@ -307,7 +303,7 @@ TEST(a_saved_learner_goes_on)
                  {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, "sampling", "variance"}};
     SCOPED(tacit_world) *world = small_world();
     for (size_t i = 0; i < N_OF(cases); i++) {
-        const tacit_setting setting = {.key = cases[i].key, .value = cases[i].value};
+        const tacit_setting setting = SET(cases[i].key, cases[i].value);
         size_t n = cases[i].key != NULL, size = 0;
         tacit_error err = {0};
         SCOPED(tacit_agent) *calm = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 8);
@@ -365,8 +361,7 @@ TEST(local_noise_adds_up_to_the_number_of_users)
 /* Who gives a private learner a kernel, a norm or weights of contexts is told that these count as public. */
 TEST(what_may_have_been_fitted_is_remarked_on)
 {
-    static const tacit_setting given[] = {{.key = "kernel", .value = "se(0.2)"},
-                                          {.key = "norm", .value = "0.4"}};
+    static const tacit_setting given[] = {SET("kernel", "se(0.2)"), SET("norm", "0.4")};
     const tacit_guarantee joint_1 = {TACIT_MODEL_JOINT, 1, 1e-6};
     SCOPED(tacit_world) *world = small_world();
     for (size_t i = 0; i < 4; i++) {
@@ -389,7 +384,7 @@ TEST(what_may_have_been_fitted_is_remarked_on)
 
 TEST(what_does_not_fit_is_refused)
 {
-    static const tacit_setting shared = {.key = "contexts", .value = "0"};
+    static const tacit_setting shared = SET("contexts", "0");
     SCOPED(tacit_world) *world = world_of("linear-bandit", &shared, 1);
     const tacit_world_facts *f = tacit_world_describe(world);
     tacit_agent_request request = {.kind = "capri",

@@ -22,9 +22,8 @@ static const char *const presets[] = {"recommended", "faithful", "known", "learn
 
 static tacit_world *make_world(void)
 {
-    static const tacit_setting settings[] = {{.key = "contexts", .value = "4"},
-                                             {.key = "actions", .value = "5"},
-                                             {.key = "kernel", .value = "matern-1.5(0.4)"}};
+    static const tacit_setting settings[] = {SET("contexts", "4"), SET("actions", "5"),
+                                             SET("kernel", "matern-1.5(0.4)")};
     return world_of("kernel-bandit", settings, 3);
 }
 
@@ -33,8 +32,8 @@ static tacit_agent *hire_with(const tacit_world *world, const char *preset, cons
                               tacit_guarantee guarantee, uint64_t seed)
 {
     const bool own = strcmp(preset, "known") == 0 || strcmp(preset, "learned") == 0;
-    const tacit_setting settings[] = {{.key = own ? "contexts" : "preset", .value = preset},
-                                      {.key = "public_seed", .value = chance}};
+    const tacit_setting settings[] = {SET(own ? "contexts" : "preset", preset),
+                                      SET("public_seed", chance)};
     tacit_agent_request request =
         request_in(world, own ? "posterior-kernel" : "capri", guarantee, USERS);
     request.settings = settings;

@@ -69,7 +69,7 @@ TEST(a_client_acts_by_the_billboard)
 /* The agent of the same learner, on the server's side. */
 static tacit_agent *open_server(void)
 {
-    const tacit_setting settings[] = {{.key = "pooled", .value = "yes"}};
+    const tacit_setting settings[] = {SET("pooled", "yes")};
     const tacit_agent_request request = {SPACE_OF(2, 3, 2),  SETTINGS_OF(settings, 1),
                                          .kind = "dp-ucbvi", .guarantee = {TACIT_MODEL_LOCAL, 1, 0},
                                          .stationary = true, .episodes = 50};

@@ -17,7 +17,7 @@ static const tacit_guarantee guarantees[] = {
 static tacit_agent *hire(tacit_guarantee g, uint64_t users, const char *explore, uint64_t seed)
 {
     static const tacit_bandit bandit = {.dimension = D, .bound = 1};
-    const tacit_setting setting = {.key = "explore", .value = explore};
+    const tacit_setting setting = SET("explore", explore);
     tacit_agent_request request = {SETTINGS_OF(&setting, 1),
                                    .kind = "explore-commit-features",
                                    .guarantee = g,

@@ -93,7 +93,7 @@ TEST(worlds_have_the_declared_shape)
 
 TEST(settings_and_privacy_are_those_of_the_request)
 {
-    static const tacit_setting growth = {.key = "growth", .value = "1.5"};
+    static const tacit_setting growth = SET("growth", "1.5");
     tacit_agent_request q = request("posterior-tabular", 0.25, 700);
     q.settings = &growth;
     q.n_settings = 1;

@@ -35,8 +35,7 @@ static tacit_agent *agent_from(const char *text, const tacit_world *place, uint6
 TEST(a_world_from_text_is_the_world_of_the_file)
 {
     static const char text[] = "{kind: riverswim, states: 5, horizon: 7}";
-    const tacit_setting settings[] = {{.key = "states", .value = "5"},
-                                      {.key = "horizon", .value = "7"}};
+    const tacit_setting settings[] = {SET("states", "5"), SET("horizon", "7")};
     tacit_world *read, *made = world_of("riverswim", settings, 2);
     assert_ok(tacit_world_create_text(text, strlen(text), NULL, &read, NULL));
     const tacit_world_facts *a = tacit_world_describe(read), *b = tacit_world_describe(made);
@@ -60,7 +59,7 @@ TEST(a_world_may_be_written_as_json)
 
 TEST(an_agent_from_text_learns_as_one_from_a_request)
 {
-    const tacit_setting settings[] = {{.key = "states", .value = "4"}};
+    const tacit_setting settings[] = {SET("states", "4")};
     SCOPED_BY(arena_close) arena a = arena_open("riverswim", settings, 1, 3);
     const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
     const tacit_agent_request request = request_in(a.world, "dp-ucbvi", g, 40);

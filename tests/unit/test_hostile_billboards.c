@@ -77,7 +77,7 @@ static bool set_parameter(const char *kind, uint64_t *seed, tacit_setting *out)
     if (p->type != TACIT_PARAMETER_REAL && p->type != TACIT_PARAMETER_INTEGER)
         return false;
     (void)snprintf(text, sizeof text, "%.17g", end);
-    *out = (tacit_setting){.key = p->name, .value = text};
+    *out = (tacit_setting)SET(p->name, text);
     return true;
 }
 

@@ -27,15 +27,10 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MOD
 
 TEST(privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_contexts)
 {
-    static const tacit_setting kinds[][3] = {{{.key = "arms", .value = "shared"},
-                                              {.key = "actions", .value = "6"},
-                                              {.key = "contexts", .value = "0"}},
-                                             {{.key = "arms", .value = "disjoint"},
-                                              {.key = "actions", .value = "3"},
-                                              {.key = "contexts", .value = "50"}},
-                                             {{.key = "arms", .value = "shared"},
-                                              {.key = "actions", .value = "6"},
-                                              {.key = "phases", .value = "500"}}};
+    static const tacit_setting kinds[][3] = {
+        {SET("arms", "shared"), SET("actions", "6"), SET("contexts", "0")},
+        {SET("arms", "disjoint"), SET("actions", "3"), SET("contexts", "50")},
+        {SET("arms", "shared"), SET("actions", "6"), SET("phases", "500")}};
     for (size_t k = 0; k < N_OF(kinds); k++) {
         SCOPED(tacit_world) *world = world_of("linear-bandit", kinds[k], 3);
         const tacit_guarantee g[] = {none, {TACIT_MODEL_JOINT, 20, 1e-6}, joint, local};
@@ -55,9 +50,8 @@ TEST(privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_conte
 TEST(a_saved_learner_goes_on)
 {
     const tacit_guarantee models[] = {none, joint, local};
-    static const tacit_setting settings[] = {{.key = "arms", .value = "disjoint"},
-                                             {.key = "actions", .value = "3"},
-                                             {.key = "d", .value = "4"}};
+    static const tacit_setting settings[] = {SET("arms", "disjoint"), SET("actions", "3"),
+                                             SET("d", "4")};
     SCOPED(tacit_world) *world = world_of("linear-bandit", settings, 3);
     for (size_t m = 0; m < 3; m++) {
         tacit_error err = {0};
@@ -87,9 +81,8 @@ TEST(a_saved_learner_goes_on)
 TEST(a_learner_through_reports_is_the_direct_one)
 {
     enum { USERS = 400 };
-    static const tacit_setting settings[] = {{.key = "arms", .value = "disjoint"},
-                                             {.key = "actions", .value = "3"},
-                                             {.key = "d", .value = "4"}};
+    static const tacit_setting settings[] = {SET("arms", "disjoint"), SET("actions", "3"),
+                                             SET("d", "4")};
     SCOPED(tacit_world) *world = world_of("linear-bandit", settings, 3);
     SCOPED(tacit_agent) *direct = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
     SCOPED(tacit_agent) *device = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
@@ -132,9 +125,8 @@ TEST(a_learner_through_reports_is_the_direct_one)
 
 TEST(what_does_not_fit_is_refused)
 {
-    static const tacit_setting shared = {.key = "arms", .value = "shared"},
-                               opposite = {.key = "arms", .value = "opposite"};
-    static const tacit_setting disjoint_world = {.key = "arms", .value = "disjoint"};
+    static const tacit_setting shared = SET("arms", "shared"), opposite = SET("arms", "opposite");
+    static const tacit_setting disjoint_world = SET("arms", "disjoint");
     tacit_world *worlds[] = {world_of("linear-bandit", NULL, 0),
                              world_of("linear-bandit", &disjoint_world, 1)};
     tacit_error err = {0};

@@ -88,7 +88,7 @@ TEST(private_learners_become_the_plain_ones_as_the_noise_vanishes)
             size_t n = a.facts->horizon * a.facts->n_states * a.facts->n_actions;
             tacit_guarantee g = {(tacit_model)model, 1e100, i < 2 ? 0 : 0.1};
             tacit_agent_request one = request_of(&a, kinds[i], none, EPISODES, NULL, 0);
-            tacit_setting every = {.key = "schedule", .value = "every"};
+            tacit_setting every = SET("schedule", "every");
             tacit_agent_request two = request_of(&a, kinds[i], g, EPISODES, &every, 1);
             SCOPED(tacit_agent) *plain = agent_of(&one, 9), *private = agent_of(&two, 9);
             SCOPED_FREE double *uniform = calloc(n, sizeof *uniform);
@@ -121,10 +121,8 @@ static void one_hot(void *context, uint32_t state, uint32_t action, double *out)
 
 TEST(tables_are_learnt_like_their_one_hot_embedding)
 {
-    const tacit_setting small[] = {{.key = "states", .value = "4"},
-                                   {.key = "actions", .value = "2"},
-                                   {.key = "horizon", .value = "4"}};
-    const tacit_setting settings[] = {{.key = "bonus_scale", .value = "0"}};
+    const tacit_setting small[] = {SET("states", "4"), SET("actions", "2"), SET("horizon", "4")};
+    const tacit_setting settings[] = {SET("bonus_scale", "0")};
     SCOPED_BY(arena_close) arena a = arena_open("random-tabular", small, 3, 6);
     one_hot_states = a.facts->n_states;
     one_hot_actions = a.facts->n_actions;
@@ -182,7 +180,7 @@ TEST(plans_are_made_when_the_schedule_says)
         size_t plans; /* among 100 episodes, the first included */
     } schedules[] = {{"every", 100}, {"doubling", 8}, {"25", 4}, {"1", 100}, {"1000", 1}};
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
-        tacit_setting replan = {.key = "replan", .value = schedules[i].word};
+        tacit_setting replan = SET("replan", schedules[i].word);
         SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 2);
         tacit_agent_request request = request_of(&a, "linopt-po", none, 100, &replan, 1);
         SCOPED(tacit_agent) *agent = agent_of(&request, 9);
@@ -316,7 +314,7 @@ TEST(users_outside_the_space_are_refused_and_change_nothing)
 /* Little noise, no shift: matrices are repaired, and the remark says so. */
 TEST(repairs_are_reported)
 {
-    const tacit_setting shift = {.key = "shift_scale", .value = "0"};
+    const tacit_setting shift = SET("shift_scale", "0");
     SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 2);
     tacit_agent_request r =
         request_of(&a, "ucrl-vtr", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, 100, &shift, 1);

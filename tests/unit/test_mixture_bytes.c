@@ -16,7 +16,7 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MOD
 
 static tacit_agent *hire(const arena *a, const char *kind, tacit_guarantee g, const char *replan)
 {
-    tacit_setting setting = {.key = "replan", .value = replan};
+    tacit_setting setting = SET("replan", replan);
     tacit_agent_request request = request_in(a->world, kind, g, EPISODES);
     request.settings = &setting;
     request.n_settings = 1;
@@ -73,7 +73,7 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
         for (uint64_t stop = 0; stop < EPISODES; stop += 13)
             for (int planned = 0; planned < 2; planned++) {
                 SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
-                const tacit_setting setting = {.key = "replan", .value = schedules[i % 3]};
+                const tacit_setting setting = SET("replan", schedules[i % 3]);
                 tacit_agent_request q =
                     request_in(a.world, kinds[i / 9], guarantees[i / 3 % 3], EPISODES);
                 q.settings = &setting;

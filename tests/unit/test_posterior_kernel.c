@@ -262,10 +262,8 @@ TEST(it_loses_less_than_capri_and_than_a_yardstick)
         double own = 0, capri = 0, commit = 0;
         for (size_t i = 0; i < 6; i++) {
             const char seed[] = {(char)('1' + i / 2), '\0'};
-            const tacit_setting settings[] = {{.key = "contexts", .value = "12"},
-                                              {.key = "actions", .value = "12"},
-                                              {.key = "kernel", .value = kernels[i % 2]},
-                                              {.key = "seed", .value = seed}};
+            const tacit_setting settings[] = {SET("contexts", "12"), SET("actions", "12"),
+                                              SET("kernel", kernels[i % 2]), SET("seed", seed)};
             SCOPED(tacit_world) *world = world_of("kernel-bandit", settings, N_OF(settings));
             own += regret_of(world, "posterior-kernel", guarantees[g]);
             capri += regret_of(world, "capri", guarantees[g]);
@@ -278,8 +276,7 @@ TEST(it_loses_less_than_capri_and_than_a_yardstick)
 /* One line, one payment, whatever the number of batches; who must learn the law of contexts releases one number more for each. */
 TEST(batches_compose_in_parallel)
 {
-    static const tacit_setting small[] = {{.key = "contexts", .value = "4"},
-                                          {.key = "actions", .value = "5"}};
+    static const tacit_setting small[] = {SET("contexts", "4"), SET("actions", "5")};
     SCOPED(tacit_world) *world = world_of("kernel-bandit", small, 2);
     const tacit_world_facts *f = tacit_world_describe(world);
     tacit_bandit unknown = *f->bandit;
@@ -304,9 +301,8 @@ TEST(batches_compose_in_parallel)
  * gets all batches. */
 TEST(releases_stop_before_visits_crowd)
 {
-    static const tacit_setting small[] = {{.key = "contexts", .value = "4"},
-                                          {.key = "actions", .value = "5"}};
-    static const tacit_setting all = {.key = "first", .value = "50"};
+    static const tacit_setting small[] = {SET("contexts", "4"), SET("actions", "5")};
+    static const tacit_setting all = SET("first", "50");
     SCOPED(tacit_world) *world = world_of("kernel-bandit", small, 2);
     tacit_agent_request q = request_in(world, "posterior-kernel",
                                        (tacit_guarantee){TACIT_MODEL_JOINT, 10, 1e-5}, 20000);
@@ -325,8 +321,7 @@ TEST(releases_stop_before_visits_crowd)
 
 TEST(what_does_not_fit_is_refused)
 {
-    static const tacit_setting settings[] = {{.key = "contexts", .value = "twice"},
-                                             {.key = "growth", .value = "1"}};
+    static const tacit_setting settings[] = {SET("contexts", "twice"), SET("growth", "1")};
     SCOPED(tacit_world) *world = world_of("kernel-bandit", NULL, 0);
     tacit_agent_request request = request_in(world, "posterior-kernel", joint, 100);
     tacit_agent *agent = NULL;

@@ -12,7 +12,7 @@
 
 static planner_case open_planner(bool stationary)
 {
-    const tacit_setting settings[] = {{.key = "stationary", .value = stationary ? "yes" : "no"}};
+    const tacit_setting settings[] = {SET("stationary", stationary ? "yes" : "no")};
     planner_case x = planner_open("random-linear", settings, 1);
     tacit__linear_model *model = NULL;
     const tacit__bold_options batches = planner_batches(&x, 3);
@@ -81,9 +81,7 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MOD
 /* The share of what there is to gain over even play that the last users of 20,000 have: d = 3, four steps. */
 TEST(it_learns_random_linear_worlds)
 {
-    const tacit_setting settings[] = {{.key = "d", .value = "3"},
-                                      {.key = "horizon", .value = "4"},
-                                      {.key = "seed", .value = "7"}};
+    const tacit_setting settings[] = {SET("d", "3"), SET("horizon", "4"), SET("seed", "7")};
     const struct {
         const tacit_guarantee *guarantee;
         double least[2]; /* for each learner */
@@ -140,7 +138,7 @@ static size_t arrive(tacit_guarantee guarantee, const tacit_setting *setting, ui
  * (docs/why/posterior-linear.md#what-each-choice-is-worth). */
 TEST(bold_plans_reach_the_end_of_a_chain)
 {
-    const tacit_setting rare = {.key = "growth", .value = "4"};
+    const tacit_setting rare = SET("growth", "4");
     for (uint64_t seed = 1; seed <= 3; seed++) {
         assert_int_equal(arrive(none, NULL, seed), 1000);
         assert_int_equal(arrive(joint_10, NULL, seed), 1000);

@@ -17,7 +17,7 @@ static tacit_status create(const planner_case *x, const tacit__bold_options *bat
                                            batches, out);
 }
 
-static const tacit_setting hidden = {.key = "rewards", .value = "hidden"};
+static const tacit_setting hidden = SET("rewards", "hidden");
 
 static planner_case open_planner(const char *kind, bool hides)
 {
@@ -199,7 +199,7 @@ TEST(releases_stop_before_visits_crowd)
     tacit_agent_request q = request_in(a.world, "posterior-mixture", joint, 20000);
     q.visits = 20;
     q.apart = 500;
-    const tacit_setting all = {.key = "first", .value = "100"};
+    const tacit_setting all = SET("first", "100");
     SCOPED(tacit_agent) *agent = agent_of(&q, 6);
     q.settings = &all;
     q.n_settings = 1;
@@ -238,7 +238,7 @@ static const tacit_mixture chain_mixture = {.dimension = 8,
 static size_t arrive(tacit_guarantee guarantee, const char *boldness, uint64_t seed)
 {
     static double rewards[CHAIN_STEPS][PLACES][CHAIN_ACTIONS];
-    const tacit_setting setting = {.key = "boldness", .value = boldness};
+    const tacit_setting setting = SET("boldness", boldness);
     const tacit_agent_request q = {SETTINGS_OF(&setting, 1), .kind = "posterior-mixture",
                                    .guarantee = guarantee, .mixture = &chain_mixture,
                                    .rewards = &rewards[0][0][0]};
@@ -291,7 +291,7 @@ TEST(what_it_cannot_do_is_refused_with_what_can)
     tacit_agent_request q = request_in(world, "posterior-mixture", pure, 100);
     assert_unsupported(q, "ucrl-vtr has delta 0");
     q.guarantee = joint;
-    const tacit_setting slow = {.key = "growth", .value = "1.05"};
+    const tacit_setting slow = SET("growth", "1.05");
     tacit_agent *agent = NULL;
     q.settings = &slow;
     q.n_settings = 1;

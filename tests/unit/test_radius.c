@@ -198,9 +198,8 @@ static tacit_agent *hire(const char *kind, tacit_guarantee g, tacit_calibration 
                              .nonnegative = true,
                              .row = features,
                              .context = &dimension};
-    tacit_setting settings[] = {{.key = "center", .value = center},
-                                {.key = "nonneg", .value = nonneg},
-                                {.key = "schedule", .value = "every"}};
+    tacit_setting settings[] = {SET("center", center), SET("nonneg", nonneg),
+                                SET("schedule", "every")};
     tacit_agent_request request = {SPACE_OF(STATES, 1, horizon),
                                    SETTINGS_OF(settings, sums != NULL ? 3 : 2),
                                    .kind = kind,

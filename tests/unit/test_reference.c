@@ -82,7 +82,7 @@ TEST(where_there_is_no_room_there_are_contexts)
 
 TEST(unknown_families_are_refused)
 {
-    static const tacit_setting setting = {.key = "family", .value = "river"};
+    static const tacit_setting setting = SET("family", "river");
     const tacit_world_request request = {.kind = "reference", SETTINGS_OF(&setting, 1)};
     tacit_world *world = NULL;
     tacit_error err = {0};

@@ -23,8 +23,8 @@ enum {
 };
 
 static const small_agent given[] = {
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, {.key = "report", .value = "step"}, NULL},
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, {.key = "pooled", .value = "no"}, NULL},
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, SET("report", "step"), NULL},
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, SET("pooled", "no"), NULL},
 };
 static small_agent variants[SMALL_MOST];
 static size_t n_variants;

@@ -52,10 +52,9 @@ static void assert_decides_like_ucbvi(const char *other, tacit_guarantee g, cons
     enum { EPISODES = 400 };
     SCOPED_BY(arena_close) arena a = arena_open("riverswim", NULL, 0, 4);
     /* by default ucbvi explores a little more, and private counts are released rarely */
-    const tacit_setting bonus = {.key = "bonus", .value = "bernstein"},
-                        every = {.key = "schedule", .value = "every"};
-    tacit_setting mine[] = {{.key = "pooled", .value = pooled}, bonus, every, plain},
-                  others[] = {{.key = "pooled", .value = pooled}, bonus, every, more};
+    const tacit_setting bonus = SET("bonus", "bernstein"), every = SET("schedule", "every");
+    tacit_setting mine[] = {SET("pooled", pooled), bonus, every, plain},
+                  others[] = {SET("pooled", pooled), bonus, every, more};
     SCOPED(tacit_agent) *x = hire(&a, "ucbvi", none, EPISODES, mine, plain.key != NULL ? 4 : 3);
     SCOPED(tacit_agent) *y = hire(&a, other, g, EPISODES, others, more.key != NULL ? 4 : 3);
     tacit_error err;
@@ -85,8 +84,7 @@ TEST(dp_ucbvi_becomes_ucbvi_as_the_noise_vanishes)
     const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1e30, 0},
                           local = {TACIT_MODEL_LOCAL, 1e30, 0};
     /* two streams need all moves; and so must the other have them, since sums round as they are added up */
-    const tacit_setting all_moves = {.key = "drop_last", .value = "no"},
-                        two_streams = {.key = "streams", .value = "2"};
+    const tacit_setting all_moves = SET("drop_last", "no"), two_streams = SET("streams", "2");
     assert_decides_like_ucbvi("dp-ucbvi", joint, "yes", nothing, nothing);
     assert_decides_like_ucbvi("dp-ucbvi", joint, "no", nothing, nothing);
     assert_decides_like_ucbvi("dp-ucbvi", local, "no", nothing, nothing);
@@ -174,7 +172,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
                          bool two_streams)
 {
     enum { EPISODES = 600 };
-    tacit_setting settings[] = {{.key = "states", .value = "4"}, {.key = "horizon", .value = "5"}};
+    tacit_setting settings[] = {SET("states", "4"), SET("horizon", "5")};
     SCOPED_BY(arena_close) arena a = arena_open("riverswim", settings, 2, 6);
     size_t s = a.facts->n_states, h = a.facts->horizon, n_actions = a.facts->n_actions,
            pairs = s * n_actions;
@@ -274,10 +272,8 @@ TEST(without_privacy_regret_flattens_on_three_worlds)
 TEST(large_spaces_are_counted_sparsely)
 {
     enum { EPISODES = 25 };
-    tacit_setting settings[] = {{.key = "states", .value = "1500"},
-                                {.key = "actions", .value = "2"},
-                                {.key = "horizon", .value = "5"},
-                                {.key = "branching", .value = "3"}};
+    tacit_setting settings[] = {SET("states", "1500"), SET("actions", "2"), SET("horizon", "5"),
+                                SET("branching", "3")};
     SCOPED_BY(arena_close) arena a = arena_open("random-tabular", settings, 4, 3);
     double first, last;
     tacit_agent *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
@@ -295,7 +291,7 @@ TEST(a_private_learner_converges_on_riverswim_either_way_round)
     double totals[2];
     for (int mirror = 0; mirror < 2; mirror++) {
         double first, last;
-        tacit_setting settings[] = {{.key = "mirror", .value = mirror ? "yes" : "no"}};
+        tacit_setting settings[] = {SET("mirror", mirror ? "yes" : "no")};
         SCOPED_BY(arena_close) arena a = arena_open("riverswim", settings, 1, 5);
         const tacit_guarantee g = {TACIT_MODEL_JOINT, 10, 5e-6};
         SCOPED(tacit_agent) *agent = hire(&a, "dp-ucbvi", g, EPISODES, NULL, 0);

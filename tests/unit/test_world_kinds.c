@@ -19,7 +19,7 @@ static double values[(MAX_STEPS + 1) * MAX_STATES], scratch[2 * MAX_STATES];
 
 TEST(ends_are_states_that_are_never_left_and_pay_nothing)
 {
-    const tacit_setting map = {.key = "map", .value = "SF/HG"};
+    const tacit_setting map = SET("map", "SF/HG");
     tacit_world *grid = world_of("grid", &map, 1), *river = world_of("riverswim", NULL, 0);
     assert_false(tacit_world_is_terminal(grid, 0));
     assert_false(tacit_world_is_terminal(grid, 1));
@@ -330,7 +330,7 @@ TEST(the_lock_is_worth_what_it_says)
 TEST(hidden_rewards_have_the_means_of_known_ones)
 {
     static const char *const kinds[] = {"lock", "random-mixture"};
-    const tacit_setting hidden = {.key = "rewards", .value = "hidden"};
+    const tacit_setting hidden = SET("rewards", "hidden");
     for (size_t i = 0; i < N_OF(kinds); i++) {
         SCOPED(tacit_world) *known = world_of(kinds[i], NULL, 0),
                             *other = world_of(kinds[i], &hidden, 1);
@@ -552,35 +552,18 @@ TEST(sizes_are_refused_before_anything_is_built)
         tacit_setting settings[4];
     } cases[] = {
         {"random-mixture",
-         {{.key = "d", .value = "8"},
-          {.key = "states", .value = "3000"},
-          {.key = "actions", .value = "8"},
-          {.key = "horizon", .value = "6"}}},
+         {SET("d", "8"), SET("states", "3000"), SET("actions", "8"), SET("horizon", "6")}},
         {"random-mixture",
-         {{.key = "d", .value = "10000"},
-          {.key = "states", .value = "300"},
-          {.key = "actions", .value = "50"},
-          {.key = "horizon", .value = "2"}}},
+         {SET("d", "10000"), SET("states", "300"), SET("actions", "50"), SET("horizon", "2")}},
         {"random-linear",
-         {{.key = "d", .value = "1000"},
-          {.key = "states", .value = "2000"},
-          {.key = "actions", .value = "20"},
-          {.key = "horizon", .value = "1"}}},
+         {SET("d", "1000"), SET("states", "2000"), SET("actions", "20"), SET("horizon", "1")}},
         {"random-linear",
-         {{.key = "d", .value = "50"},
-          {.key = "states", .value = "20000"},
-          {.key = "actions", .value = "20"},
-          {.key = "horizon", .value = "20"}}},
+         {SET("d", "50"), SET("states", "20000"), SET("actions", "20"), SET("horizon", "20")}},
         {"random-tabular",
-         {{.key = "states", .value = "100000"},
-          {.key = "actions", .value = "10"},
-          {.key = "horizon", .value = "1000000"},
-          {.key = "branching", .value = "2"}}},
+         {SET("states", "100000"), SET("actions", "10"), SET("horizon", "1000000"),
+          SET("branching", "2")}},
         {"riverswim",
-         {{.key = "states", .value = "1000000"},
-          {.key = "horizon", .value = "10000"},
-          {.key = "mirror", .value = "no"},
-          {.key = NULL}}},
+         {SET("states", "1000000"), SET("horizon", "10000"), SET("mirror", "no"), {.key = NULL}}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t n = 0;
