@@ -60,9 +60,7 @@ static void run(life *l, const setup *s)
         TRY(l, tacit_agent_act(l->agent, &where, tacit_rounds_chance(l->rounds), &action,
                                &probability, &err));
         assert_ok(tacit_rounds_reward(l->rounds, action, &l->rewards[t]));
-        const tacit_trajectory user = {.states = &v.state,
-                                       .actions = &action,
-                                       .rewards = &l->rewards[t],
+        const tacit_trajectory user = {STEPS_OF(&v.state, &action, &l->rewards[t]),
                                        .features = v.features};
         TRY(l, tacit_agent_learn(l->agent, &user, &err));
     }

@@ -35,9 +35,7 @@ static void write_board(const family *f, char *text, size_t room)
     tacit_noise_destroy(noise);
     static const uint32_t states[HORIZON + 1] = {0, 1, 2, 3}, actions[HORIZON] = {0, 1, 2};
     static const double rewards[HORIZON] = {0, 1, 0.5}, features[2 * ACTIONS * D] = {0.5, 0.25};
-    const tacit_trajectory user = {.states = f->bandit ? NULL : states,
-                                   .actions = actions,
-                                   .rewards = rewards,
+    const tacit_trajectory user = {STEPS_OF(f->bandit ? NULL : states, actions, rewards),
                                    .features = f->bandit ? features : NULL};
     for (int k = 0; k < 5; k++) {
         assert_ok(tacit_agent_plan(agent, &look, NULL));
@@ -140,9 +138,7 @@ static void live(const char *text, bool bandit, uint32_t actions[HORIZON])
         TRY(tacit_client_act(client, &here, &actions[h], &p, &err));
         states[h + 1] = (states[h] + 1) % STATES;
     }
-    const tacit_trajectory user = {.states = bandit ? NULL : states,
-                                   .actions = actions,
-                                   .rewards = rewards,
+    const tacit_trajectory user = {STEPS_OF(bandit ? NULL : states, actions, rewards),
                                    .features = bandit ? features : NULL};
     char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
     TRY(tacit_client_report(client, &user, &body, key, &err));

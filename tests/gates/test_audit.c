@@ -35,11 +35,7 @@ static void observe(const scenario *s, uint64_t seed, double first, double *clai
 {
     /* One coordinate may hold up to 1: the vector of all ones has L2 norm sqrt(TRIALS). */
     double norm = s->law == TACIT_LAW_GAUSSIAN ? sqrt(TRIALS) : TRIALS;
-    tacit_sum_spec spec = {.mechanism = s->mechanism,
-                           .law = s->law,
-                           .dimension = TRIALS,
-                           .users = USERS,
-                           .bound = {.clip = s->clip}};
+    tacit_sum_spec spec = {SUM_OF(s->mechanism, s->law, TRIALS, USERS), .bound = {.clip = s->clip}};
     *(s->law == TACIT_LAW_GAUSSIAN ? &spec.bound.l2 : &spec.bound.l1) = norm;
     if (s->remove_clip) { /* the broken curator: accepts more, and declares the old sensitivity */
         spec.bound.l1 *= 4;

@@ -135,11 +135,8 @@ static void decide(tacit_agent *agent, const tacit_agent_request *q, person *p)
 
 static tacit_trajectory told(const tacit_agent_request *q, const person *p)
 {
-    return (tacit_trajectory){.states = carries(q) ? NULL : p->states,
-                              .actions = p->actions,
-                              .rewards = p->rewards,
-                              .features = carries(q) ? p->features : NULL,
-                              .length = p->length};
+    return (tacit_trajectory){STEPS_OF(carries(q) ? NULL : p->states, p->actions, p->rewards),
+                              .features = carries(q) ? p->features : NULL, .length = p->length};
 }
 
 /* Everybody decides in line; up to MOST_WAITING have not finished yet, and chance says who is next to. */
@@ -313,7 +310,7 @@ TEST(whose_action_is_gone_counts_like_everybody)
                         gone += board.mixed[c * ACTIONS + a] == 0;
                         r = 1;
                     }
-                    const tacit_trajectory user = {.states = &c, .actions = &a, .rewards = &r};
+                    const tacit_trajectory user = {STEPS_OF(&c, &a, &r)};
                     assert_ok(tacit_agent_learn(agents[w], &user, NULL));
                 }
             }

@@ -66,8 +66,7 @@ static void play(const setup *s, tacit__gram *curator, const point *p, const wal
                               .weights = &p->weights[0][0]};
     for (size_t k = 0; k < USERS; k++) {
         const walk *w = k == 0 ? first : &other;
-        const tacit_trajectory t = {
-            .states = w->states, .actions = w->actions, .rewards = w->rewards};
+        const tacit_trajectory t = {STEPS_OF(w->states, w->actions, w->rewards)};
         tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
         assert_ok(tacit__gram_add(curator, &t, &lens, NULL));
         assert_ok(tacit__gram_release(curator, moments, NULL));

@@ -104,9 +104,7 @@ static void play(const setup *s, tacit__lsvi_data *curator, const point *p, cons
     for (size_t k = 0; k < USERS; k++) {
         const walk *w = k == 0 ? first : &other;
         const bool carried = s->form == TACIT__CARRIED;
-        const tacit_trajectory u = {.states = carried ? NULL : w->states,
-                                    .actions = w->actions,
-                                    .rewards = w->rewards,
+        const tacit_trajectory u = {STEPS_OF(carried ? NULL : w->states, w->actions, w->rewards),
                                     .features = carried ? &w->features[0][0][0] : NULL};
         const double *gram;
         assert_ok(tacit__lsvi_data_add(curator, &u, NULL));

@@ -46,8 +46,7 @@ static void play(tacit__tabular *curator, const walk *first)
     static const walk other = {{0, 1, 2, 1, 0}, {1, 0, 1, 0}, {0.5, 1, 0, 1}};
     for (size_t k = 0; k < USERS; k++) {
         const walk *w = k == 0 ? first : &other;
-        const tacit_trajectory t = {
-            .states = w->states, .actions = w->actions, .rewards = w->rewards};
+        const tacit_trajectory t = {STEPS_OF(w->states, w->actions, w->rewards)};
         tacit__counts counts;
         assert_ok(tacit__tabular_add(curator, &t, NULL));
         assert_ok(tacit__tabular_release(curator, &counts, NULL));

@@ -33,7 +33,7 @@ static user random_user(uint64_t *seed)
 
 static tacit_status add(tacit__weighted *c, const user *u)
 {
-    const tacit_trajectory t = {.states = u->states, .actions = u->actions, .rewards = u->rewards};
+    const tacit_trajectory t = {STEPS_OF(u->states, u->actions, u->rewards)};
     return tacit__weighted_add(c, &t, NULL);
 }
 

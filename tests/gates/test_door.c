@@ -38,11 +38,7 @@ static void play(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension,
                  passages *l)
 {
     static double x[MOST], noisy[MOST];
-    tacit_sum_spec spec = {.mechanism = mechanism,
-                           .law = law,
-                           .dimension = dimension,
-                           .users = STEPS,
-                           .bound = {.l1 = 1, .l2 = 1}};
+    tacit_sum_spec spec = {SUM_OF(mechanism, law, dimension, STEPS), .bound = {.l1 = 1, .l2 = 1}};
     tacit_release release;
     SCOPED(tacit_plan) *plan = NULL;
     SCOPED(tacit_ledger) *ledger = NULL;

@@ -29,11 +29,7 @@ typedef struct run {
 
 static tacit_sum_spec spec_of(const setup *s)
 {
-    return (tacit_sum_spec){.mechanism = s->mechanism,
-                            .law = s->law,
-                            .dimension = DIMENSION,
-                            .users = USERS,
-                            .bound = s->bound};
+    return (tacit_sum_spec){SUM_OF(s->mechanism, s->law, DIMENSION, USERS), .bound = s->bound};
 }
 
 static uint64_t releases_of(const setup *s)

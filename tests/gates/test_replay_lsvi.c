@@ -43,7 +43,7 @@ static void check(const setup *s, least wanted)
             c = (crowd){.request = {SPACE_OF(LSVI_S, LSVI_A, horizons[i]),
                                     SETTINGS_OF(s->settings, n), .kind = "lsvi-ucb",
                                     .guarantee = s->guarantee, .calibration = s->calibration,
-                                    .sums = s->sums, .visits = s->visits, .apart = s->apart,
+                                    .sums = s->sums, VISITS_OF(s->visits, s->apart),
                                     .episodes = USERS, .linear = lsvi_linear((lsvi_form)form)},
                         .features = form == LSVI_CARRIED ? CROWD_SIMPLEX : CROWD_NUMBERED,
                         .rows = LSVI_A,
@@ -94,8 +94,7 @@ TEST(growing_batches_move_by_what_they_declare)
           (least){0.9, 0.6, 0.6});
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "growth"), SET("switches", "4")},
                    .guarantee = joint,
-                   .visits = 3,
-                   .apart = 2},
+                   VISITS_OF(3, 2)},
           (least){0.3, 0.2, 0.3});
 }
 
@@ -161,29 +160,24 @@ TEST(people_who_come_back_move_gram_matrices_and_responses_no_further_than_decla
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4"),
                                 SET("center", "no"), SET("gram", "sums")},
                    .guarantee = joint,
-                   .visits = 3,
-                   .apart = 2},
+                   VISITS_OF(3, 2)},
           (least){0.8, 0.2, 0.3});
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4"),
                                 SET("gram", "direct")},
                    .guarantee = joint,
-                   .visits = 2,
-                   .apart = 3},
+                   VISITS_OF(2, 3)},
           (least){0.9, 0.2, 0.3});
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "every")},
                    .guarantee = joint,
-                   .visits = 4,
-                   .apart = 1},
+                   VISITS_OF(4, 1)},
           (least){0.9, 0.2, 0.3});
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "doubling"), SET("switches", "3"),
                                 SET("switch_factor", "1.01"), SET("test_every", "1")},
                    .guarantee = joint,
-                   .visits = 2,
-                   .apart = 4},
+                   VISITS_OF(2, 4)},
           (least){0.1, 0, 0.05});
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4")},
                    .guarantee = pure,
-                   .visits = 3,
-                   .apart = 2},
+                   VISITS_OF(3, 2)},
           (least){0.5, 0.5, 0.5});
 }

@@ -71,9 +71,9 @@ static void check_at(const setup *s, size_t horizon, bool devices)
                                    .nonnegative = kernel,
                                    .row = kernel ? kernels : turned};
     c = (crowd){.request = {SPACE_OF(STATES, ACTIONS, horizon), SETTINGS_OF(settings, 4),
-                            .kind = s->kind, .guarantee = s->guarantee, .visits = s->visits,
-                            .apart = s->apart, .calibration = s->calibration, .sums = s->sums,
-                            .stationary = true, .episodes = USERS,
+                            .kind = s->kind, .guarantee = s->guarantee,
+                            VISITS_OF(s->visits, s->apart), .calibration = s->calibration,
+                            .sums = s->sums, .stationary = true, .episodes = USERS,
                             .mixture = s->features == TABLE ? NULL : &mixture,
                             .rewards = kernel ? some : ones},
                 .devices = devices};
@@ -206,8 +206,7 @@ TEST(people_who_come_back_move_rare_releases_by_what_is_declared)
                .center = "no",
                .replan = "every",
                .schedule = "growth(2)",
-               .visits = 2,
-               .apart = 1,
+               VISITS_OF(2, 1),
                .least = {0.5, 0}};
     check_at(&s, 4, false);
     s.apart = 4;
@@ -232,8 +231,7 @@ TEST(people_who_come_back_to_mixtures_move_them_no_further_than_declared)
                          .center = "no",
                          .replan = "every",
                          .least = {0.4, 0.4},
-                         .visits = 3,
-                         .apart = 2};
+                         VISITS_OF(3, 2)};
         if (s.guarantee.delta > 0 || i % N_OF(both) == 0) /* linopt-po has no Laplace noise */
             check_at(&s, 4, false);
     }

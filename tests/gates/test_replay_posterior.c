@@ -163,7 +163,7 @@ static void serve(tacit_agent *agent, const person *p, size_t horizon)
     for (size_t h = 0; h < horizon; h++)
         actions[h] = p->follows && board.policy != NULL ? board.policy[h * STATES + p->states[h]]
                                                         : p->actions[h];
-    const tacit_trajectory t = {.states = p->states, .actions = actions, .rewards = p->rewards};
+    const tacit_trajectory t = {STEPS_OF(p->states, actions, p->rewards)};
     assert_ok(tacit_agent_learn(agent, &t, NULL));
 }
 

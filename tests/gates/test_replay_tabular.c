@@ -38,8 +38,8 @@ static void check_at(const setup *s, size_t horizon, bool devices)
         n++;
     c = (crowd){.request = {SPACE_OF(STATES, ACTIONS, horizon), SETTINGS_OF(s->settings, n),
                             .kind = s->kind, .guarantee = s->guarantee,
-                            .calibration = s->calibration, .sums = s->sums, .visits = s->visits,
-                            .apart = s->apart, .stationary = true, .episodes = USERS},
+                            .calibration = s->calibration, .sums = s->sums,
+                            VISITS_OF(s->visits, s->apart), .stationary = true, .episodes = USERS},
                 .devices = devices};
     crowd_fill(&c, 1);
     neighbors_wish wish = {
@@ -106,21 +106,16 @@ TEST(dp_ucbvi_moves_by_what_it_declares)
 /* All visits of one person are replaced. The first ones are the worst for blt; the worst for trees may begin elsewhere. */
 TEST(people_who_come_back_move_by_what_is_declared)
 {
-    static const setup each[] = {{.kind = "dp-ucbvi",
-                                  .settings = {SET("pooled", "no")},
-                                  .moves = LONG,
-                                  .visits = 3,
-                                  .apart = 2},
-                                 {.kind = "dp-ucbvi",
-                                  .settings = {SET("pooled", "yes"), SET("user_norm", "1")},
-                                  .moves = SHORT,
-                                  .visits = 2,
-                                  .apart = 4},
-                                 {.kind = "private-ucb-vi",
-                                  .settings = {SET("pooled", "no")},
-                                  .moves = SHORT,
-                                  .visits = 4,
-                                  .apart = 1}};
+    static const setup each[] = {
+        {.kind = "dp-ucbvi", .settings = {SET("pooled", "no")}, .moves = LONG, VISITS_OF(3, 2)},
+        {.kind = "dp-ucbvi",
+         .settings = {SET("pooled", "yes"), SET("user_norm", "1")},
+         .moves = SHORT,
+         VISITS_OF(2, 4)},
+        {.kind = "private-ucb-vi",
+         .settings = {SET("pooled", "no")},
+         .moves = SHORT,
+         VISITS_OF(4, 1)}};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
         setup s = each[i];
         each_gaussian(s);

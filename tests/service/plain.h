@@ -166,7 +166,7 @@ static inline char *make_report(const server *s)
     const char *board = strchr(answer, '{');
     const tacit_client_terms terms = {.epsilon = 1, .delta = 1};
     assert_ok(tacit_client_create(board, strlen(board), &terms, &client, &err));
-    const tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+    const tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
     assert_ok(tacit_client_report(client, &t, &body, key, &err));
     tacit_client_destroy(client);
     return body;

@@ -376,9 +376,7 @@ TEST(devices_get_it_and_check_it)
         if (read_board(board, &client, &err) != TACIT_OK)
             fail_msg("%s: %s", names[i], err.message);
         assert_ok(tacit_client_act(client, &here, &action, &probability, &err));
-        const tacit_trajectory episode = {.states = i == 0 ? NULL : states,
-                                          .actions = &action,
-                                          .rewards = &reward,
+        const tacit_trajectory episode = {STEPS_OF(i == 0 ? NULL : states, &action, &reward),
                                           .features = i == 0 ? features : NULL};
         assert_ok(tacit_client_report(client, &episode, &body, key, &err));
         int status = server_ask(&s, s.token, "POST", "/v1/reports",

@@ -127,8 +127,7 @@ TEST(devices_report_episodes_of_any_length)
         const char *board = strchr(answer, '{');
         const tacit_client_terms terms = {.epsilon = 2, .delta = 1};
         assert_ok(tacit_client_create(board, strlen(board), &terms, &client, NULL));
-        const tacit_trajectory t = {
-            .states = states, .actions = actions, .rewards = rewards, .length = length};
+        const tacit_trajectory t = {STEPS_OF(states, actions, rewards), .length = length};
         assert_ok(tacit_client_report(client, &t, &body, key, NULL));
         assert_false(tacit_client_was_cut(client));
         tacit_client_destroy(client);

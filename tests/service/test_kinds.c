@@ -353,9 +353,7 @@ static bool make_report(visit *v, char header[128])
         good = tacit_client_act(client, &here, &v->actions[h], &p, &err) == TACIT_OK &&
                v->actions[h] < s->actions && p > 0 && p <= 1;
     }
-    const tacit_trajectory t = {.states = v->states,
-                                .actions = v->actions,
-                                .rewards = v->rewards,
+    const tacit_trajectory t = {STEPS_OF(v->states, v->actions, v->rewards),
                                 .features = s->per_user > 0 ? v->features : NULL};
     good = good && tacit_client_report(client, &t, &report, key, &err) == TACIT_OK;
     if (good) {

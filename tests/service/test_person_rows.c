@@ -26,9 +26,9 @@ typedef struct place {
 static void open_place(place *p, uint64_t limit, uint64_t visits, uint64_t apart)
 {
     tacit_error err = {0};
-    *p = (place){
-        .directory = P_tmpdir "/tacit-persons-XXXXXX",
-        .l = {.limit = limit, .version = 1, .visits = visits, .apart = apart, .named = visits > 1}};
+    *p =
+        (place){.directory = P_tmpdir "/tacit-persons-XXXXXX",
+                .l = {.limit = limit, .version = 1, VISITS_OF(visits, apart), .named = visits > 1}};
     assert_non_null(mkdtemp(p->directory));
     (void)snprintf(p->path, sizeof p->path, "%s/v.db", p->directory);
     assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &p->v, &err));

@@ -137,7 +137,7 @@ static void make_report(client *c)
     SCOPED(tacit_client) *device = NULL;
     const tacit_client_terms terms = {.epsilon = 2, .delta = 1};
     const char *board = c->soak->board;
-    const tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+    const tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
     if (tacit_client_create(board, strlen(board), &terms, &device, NULL) != TACIT_OK ||
         tacit_client_report(device, &t, &body, key, NULL) != TACIT_OK)
         (void)atomic_fetch_add(&c->soak->wrong, 1);

@@ -113,8 +113,8 @@ TEST(what_is_learned_is_the_same_bit_for_bit)
             uint8_t place[4 * D];
             const char *field;
             make_user(&c, &seed, features, &action, &reward);
-            const tacit_trajectory whole = {
-                .states = states, .actions = &action, .rewards = &reward, .features = features};
+            const tacit_trajectory whole = {STEPS_OF(states, &action, &reward),
+                                            .features = features};
             assert_ok(tacit_agent_learn(with_all, &whole, NULL));
             tacit__place_pack(&c, features, action, place);
             tacit__episode e = tacit__episode_view(&c, bytes);

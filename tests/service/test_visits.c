@@ -317,7 +317,7 @@ static tacit_status live(const server *s, const char *learner, device *d, const 
 {
     const uint32_t states[3] = {0, 1, 2}, actions[2] = {0, 1};
     const double rewards[2] = {0.25, 0.75};
-    const tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+    const tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
     const tacit_client_terms terms = {.epsilon = 2,
                                       .delta = 1,
                                       .save = save,

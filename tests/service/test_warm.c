@@ -227,8 +227,7 @@ static void learn_here(size_t n, char out[SURFACE])
         person p = person_of(i);
         uint32_t states[2] = {0};
         encode(p.age, p.french, x);
-        const tacit_trajectory t = {
-            .states = states, .actions = &p.action, .rewards = &p.reward, .features = x};
+        const tacit_trajectory t = {STEPS_OF(states, &p.action, &p.reward), .features = x};
         assert_ok(tacit_agent_learn(agent, &t, &err));
     }
     assert_ok(tacit_agent_plan(agent, &board, &err));

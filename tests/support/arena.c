@@ -45,7 +45,7 @@ tacit_trajectory arena_play(arena *a, uint64_t episode, const tacit_billboard *b
     else
         assert_ok(tacit_walk_play_mixed(a->walk, episode, board->mixed, a->states, a->actions,
                                         a->rewards));
-    return (tacit_trajectory){.states = a->states, .actions = a->actions, .rewards = a->rewards};
+    return (tacit_trajectory){STEPS_OF(a->states, a->actions, a->rewards)};
 }
 
 void arena_assert_same_board(const arena *a, const tacit_billboard *x, const tacit_billboard *y)
@@ -191,8 +191,7 @@ double bandit_play(const tacit_world *world, tacit_agent *agent, uint64_t first,
             *board = shown;
         if (mixed != NULL && shown.mixed != NULL)
             memcpy(mixed, shown.mixed, n * sizeof *mixed);
-        tacit_trajectory user = {
-            .states = &v.state, .actions = &action, .rewards = &reward, .features = v.features};
+        tacit_trajectory user = {STEPS_OF(&v.state, &action, &reward), .features = v.features};
         assert_ok(tacit_agent_learn(agent, &user, NULL));
     }
     return regret;

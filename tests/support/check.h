@@ -20,6 +20,9 @@
 #define SPACE_OF(states, actions, steps)                                                           \
     .n_states = (states), .n_actions = (actions), .horizon = (steps)
 #define SETTINGS_OF(list, n) .settings = (list), .n_settings = (n)
+#define VISITS_OF(most, between) .visits = (most), .apart = (between)
+#define STEPS_OF(s, a, r) .states = (s), .actions = (a), .rewards = (r)
+#define SUM_OF(m, l, d, n) .mechanism = (m), .law = (l), .dimension = (d), .users = (n)
 /* A tacit_setting. */
 #define SET(name, text)                                                                            \
     {                                                                                              \

@@ -43,8 +43,7 @@ static inline void drawn_assert(const crowd *c, uint64_t agents, double moved)
         tacit__ledger_set_recorder(tacit__agent_ledger(agent), drawn_add, &d);
         for (size_t k = 0; k < c->n; k++) {
             const person *p = &c->people[k];
-            const tacit_trajectory t = {
-                .states = p->states, .actions = p->actions, .rewards = p->rewards};
+            const tacit_trajectory t = {STEPS_OF(p->states, p->actions, p->rewards)};
             assert_ok(tacit_agent_learn(agent, &t, NULL));
         }
         tacit_agent_destroy(agent);

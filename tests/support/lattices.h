@@ -17,10 +17,7 @@ enum { MANY = 4099 }; /* coordinates; odd, and more than a tile */
 
 static inline tacit__lattice choose(tacit_bound bound, size_t dimension, uint64_t users)
 {
-    tacit_sum_spec spec = {.mechanism = TACIT_SUM_TREE,
-                           .law = TACIT_LAW_GAUSSIAN,
-                           .dimension = dimension,
-                           .users = users,
+    tacit_sum_spec spec = {SUM_OF(TACIT_SUM_TREE, TACIT_LAW_GAUSSIAN, dimension, users),
                            .bound = bound};
     tacit__lattice l;
     assert_ok(tacit__lattice_choose(&spec, dimension, &l, NULL));

@@ -126,7 +126,7 @@ static inline tacit_status lsvi_learn(tacit_agent *agent, lsvi_form form, const 
                                       tacit_error *err)
 {
     double features[LSVI_H + 1][LSVI_A][LSVI_D];
-    tacit_trajectory t = {.states = u->states, .actions = u->actions, .rewards = u->rewards};
+    tacit_trajectory t = {STEPS_OF(u->states, u->actions, u->rewards)};
     if (form == LSVI_CARRIED) {
         lsvi_features(u, features);
         t.states = NULL;

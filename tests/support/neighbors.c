@@ -111,11 +111,8 @@ static tacit_status end_episode(const crowd *c, tacit_agent *agent, const person
     static uint8_t report[MOST_REPORT];
     size_t size = sizeof report;
     const bool numbered = c->features == CROWD_NUMBERED;
-    const tacit_trajectory user = {.states = numbered ? p->states : NULL,
-                                   .actions = t->actions,
-                                   .rewards = p->rewards,
-                                   .features = numbered ? NULL : p->features,
-                                   .length = p->length};
+    const tacit_trajectory user = {STEPS_OF(numbered ? p->states : NULL, t->actions, p->rewards),
+                                   .features = numbered ? NULL : p->features, .length = p->length};
     if (t->device == NULL)
         return tacit_agent_learn(agent, &user, NULL);
     tacit_status status = tacit_agent_report(t->device, &user, report, &size, NULL);

@@ -147,7 +147,7 @@ size_t chain_arrivals(const key_chain *c, tacit_agent_request q, uint64_t seed)
             states[h + 1] = chain_next(c, states[h], actions[h], 3 * h % c->keys);
         }
         arrived += k >= CHAIN_USERS - 1000 && states[c->links] == c->links;
-        const tacit_trajectory t = {.states = states, .actions = actions, .rewards = paid};
+        const tacit_trajectory t = {STEPS_OF(states, actions, paid)};
         assert_ok(tacit_agent_learn(agent, &t, NULL));
     }
     return arrived;

@@ -11,8 +11,7 @@ const sum_kind sum_kinds[N_SUM_KINDS] = {
 
 tacit_sum_spec sum_spec_of(sum_kind kind, size_t dimension, uint64_t users)
 {
-    tacit_sum_spec spec = {
-        .mechanism = kind.mechanism, .law = kind.law, .dimension = dimension, .users = users};
+    tacit_sum_spec spec = {SUM_OF(kind.mechanism, kind.law, dimension, users)};
     if (kind.law == TACIT_LAW_LAPLACE)
         spec.bound.l1 = 1;
     else

@@ -36,7 +36,7 @@ static inline walk walk_of(size_t user)
 
 static inline tacit_trajectory trajectory(const walk *w)
 {
-    return (tacit_trajectory){.states = w->states, .actions = w->actions, .rewards = w->rewards};
+    return (tacit_trajectory){STEPS_OF(w->states, w->actions, w->rewards)};
 }
 
 static inline tacit_noise *noise_of_test(void)

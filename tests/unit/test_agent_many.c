@@ -50,8 +50,7 @@ static tables some_users(void)
 
 static tacit_trajectories all_of(const tables *t)
 {
-    return (tacit_trajectories){
-        .states = t->states[0], .actions = t->actions[0], .rewards = t->rewards[0]};
+    return (tacit_trajectories){STEPS_OF(t->states[0], t->actions[0], t->rewards[0])};
 }
 
 TEST(many_users_are_learned_as_one_by_one)
@@ -62,11 +61,8 @@ TEST(many_users_are_learned_as_one_by_one)
                         *many = tabular(USERS, TACIT_OUTSIDE_REFUSE);
     size_t learned;
     for (size_t u = 0; u < USERS; u++)
-        assert_ok(tacit_agent_learn(one,
-                                    &(tacit_trajectory){.states = t.states[u],
-                                                        .actions = t.actions[u],
-                                                        .rewards = t.rewards[u]},
-                                    NULL));
+        assert_ok(tacit_agent_learn(
+            one, &(tacit_trajectory){STEPS_OF(t.states[u], t.actions[u], t.rewards[u])}, NULL));
     assert_ok(tacit_agent_learn_many(many, USERS, &users, &learned, NULL));
     assert_int_equal(learned, USERS);
     (void)agent_board(one);
@@ -93,11 +89,9 @@ TEST(the_users_before_a_failure_are_learned_and_no_others)
     assert_same_state(four, many);
     assert_ok(tacit_agent_learn_many(clipped, 4, &users, &learned, NULL));
     assert_false(tacit_agent_was_cut(clipped));
-    assert_ok(tacit_agent_learn_many(clipped, USERS - 4,
-                                     &(tacit_trajectories){.states = t.states[4],
-                                                           .actions = t.actions[4],
-                                                           .rewards = t.rewards[4]},
-                                     &learned, NULL));
+    assert_ok(tacit_agent_learn_many(
+        clipped, USERS - 4,
+        &(tacit_trajectories){STEPS_OF(t.states[4], t.actions[4], t.rewards[4])}, &learned, NULL));
     assert_int_equal(learned, USERS - 4);
     assert_true(tacit_agent_was_cut(clipped)); /* the first of them */
 }

@@ -41,11 +41,8 @@ static person person_of(uint64_t *seed, size_t horizon)
 
 static tacit_trajectory told(const person *p, bool carried)
 {
-    return (tacit_trajectory){.states = carried ? NULL : p->states,
-                              .actions = p->actions,
-                              .rewards = p->rewards,
-                              .features = carried ? p->features : NULL,
-                              .length = p->length};
+    return (tacit_trajectory){STEPS_OF(carried ? NULL : p->states, p->actions, p->rewards),
+                              .features = carried ? p->features : NULL, .length = p->length};
 }
 
 /* The episode that goes on where it ended, by the agent's billboard: what the header promises. */
@@ -192,8 +189,7 @@ TEST(an_episode_that_is_too_long_is_refused_or_cut)
     SCOPED(tacit_agent) *refuse = tabular((tacit_agent_request){0}),
                         *clip = tabular((tacit_agent_request){.outside = TACIT_OUTSIDE_CLIP});
     const double rewards[SMALL_STEPS] = {0, 1, 0.5};
-    const tacit_trajectory t = {
-        .states = states, .actions = actions, .rewards = rewards, .length = SMALL_STEPS + 1};
+    const tacit_trajectory t = {STEPS_OF(states, actions, rewards), .length = SMALL_STEPS + 1};
     tacit_error err = TACIT_ERROR_INIT;
     assert_status(tacit_agent_learn(refuse, &t, &err), TACIT_OUT_OF_BOUND);
     assert_string_equal(err.message, "the episode has more steps than the horizon, 3");
@@ -248,18 +244,16 @@ TEST(rewards_of_a_range_are_learned_as_their_place_in_it)
                 q.rewards[h] = low + (high - low) * p.rewards[h];
             const tacit_billboard a = agent_board(unit), b = agent_board(ranged);
             assert_int_equal(a.version, b.version);
-            assert_ok(tacit_agent_learn(unit,
-                                        &(tacit_trajectory){.states = one.states,
-                                                            .actions = one.actions,
-                                                            .rewards = one.rewards,
-                                                            .features = one.features},
-                                        NULL));
-            assert_ok(tacit_agent_learn(ranged,
-                                        &(tacit_trajectory){.states = two.states,
-                                                            .actions = two.actions,
-                                                            .rewards = two.rewards,
-                                                            .features = two.features},
-                                        NULL));
+            assert_ok(tacit_agent_learn(
+                unit,
+                &(tacit_trajectory){STEPS_OF(one.states, one.actions, one.rewards),
+                                    .features = one.features},
+                NULL));
+            assert_ok(tacit_agent_learn(
+                ranged,
+                &(tacit_trajectory){STEPS_OF(two.states, two.actions, two.rewards),
+                                    .features = two.features},
+                NULL));
         }
         const tacit_billboard a = agent_board(unit), b = agent_board(ranged);
         const size_t cells = small_horizon(v, SMALL_STEPS) * SMALL_STATES;
@@ -277,7 +271,7 @@ TEST(rewards_outside_their_range_are_refused_or_cut)
     clipped.outside = TACIT_OUTSIDE_CLIP;
     SCOPED(tacit_agent) *refuse = tabular(range), *clip = tabular(clipped), *same = tabular(range);
     double rewards[SMALL_STEPS] = {-1, 0, -0.5};
-    tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+    tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
     tacit_error err = TACIT_ERROR_INIT;
     assert_ok(tacit_agent_learn(same, &t, NULL));
     rewards[1] = 0.25;
@@ -297,8 +291,7 @@ TEST(the_reward_after_an_end_is_zero_in_the_declared_range)
     SCOPED(tacit_agent) *agent = tabular((tacit_agent_request){.reward_low = -1, .reward_high = 0}),
                         *never = tabular((tacit_agent_request){.reward_low = 1, .reward_high = 2});
     const double costs[] = {-0.5}, gains[] = {1.5};
-    tacit_trajectory t = {.states = states, .actions = actions, .rewards = costs, .length = 1},
-                     full;
+    tacit_trajectory t = {STEPS_OF(states, actions, costs), .length = 1}, full;
     tacit_error err = TACIT_ERROR_INIT;
     (void)agent_board(agent);
     assert_ok(tacit__agent_clip_user(agent, &t, &full, NULL));
@@ -360,8 +353,7 @@ TEST(learners_are_not_drawn_to_an_end_that_they_cannot_explore)
                 late += user >= EPISODES * 9 / 10 ? r[h] : 0;
                 s[h + 1] = a[h];
             } while (++h < H && s[h] == 0);
-            const tacit_trajectory t = {
-                .states = s, .actions = a, .rewards = r, .length = h < H ? h : 0};
+            const tacit_trajectory t = {STEPS_OF(s, a, r), .length = h < H ? h : 0};
             assert_ok(tacit_agent_learn(agent, &t, NULL));
         }
         /* the best is 2.6; to leave at once is worth 0.6, and random actions some 1.1 */

@@ -11,8 +11,7 @@ static tacit__weighted_options options_of(double epsilon, uint64_t visits, bool 
 {
     return (tacit__weighted_options){.space = {S, A, H, pooled ? 1 : H},
                                      .episodes = 100000,
-                                     .visits = visits,
-                                     .apart = 1,
+                                     VISITS_OF(visits, 1),
                                      .guarantee = {TACIT_MODEL_LOCAL, epsilon, 0}};
 }
 
@@ -34,7 +33,7 @@ static user random_user(uint64_t *seed)
 
 static tacit_trajectory of(const user *u)
 {
-    return (tacit_trajectory){.states = u->states, .actions = u->actions, .rewards = u->rewards};
+    return (tacit_trajectory){STEPS_OF(u->states, u->actions, u->rewards)};
 }
 
 TEST(one_answer_unless_several_are_nearly_always_true)

@@ -142,12 +142,8 @@ TEST(the_tuned_error_is_below_that_of_the_tree)
 /* The shape that a sum with this bound gets, and its certified column norm. */
 static tacit__shape shape_of(size_t dimension, uint64_t users, double l2, double sensitivity)
 {
-    tacit_sum_spec spec = {.mechanism = TACIT_SUM_BLT,
-                           .law = TACIT_LAW_GAUSSIAN,
-                           .dimension = dimension,
-                           .users = users,
-                           .bound = {.l2 = l2},
-                           .sensitivity_l2 = sensitivity,
+    tacit_sum_spec spec = {SUM_OF(TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, dimension, users),
+                           .bound = {.l2 = l2}, .sensitivity_l2 = sensitivity,
                            .reason = sensitivity > 0 ? "a test" : NULL};
     tacit__lattice l;
     assert_ok(tacit__lattice_choose(&spec, dimension, &l, NULL));

@@ -442,15 +442,10 @@ TEST(a_late_user_counts_and_adds_nothing)
             late += dropped;
             if (!dropped)
                 other = reward = action == 0 ? 0.95 : 0.05 * reward;
-            assert_ok(tacit_agent_learn(a,
-                                        &(tacit_trajectory){.states = &state_number,
-                                                            .actions = &action,
-                                                            .rewards = &reward},
-                                        NULL));
             assert_ok(tacit_agent_learn(
-                b,
-                &(tacit_trajectory){.states = &state_number, .actions = &action, .rewards = &other},
-                NULL));
+                a, &(tacit_trajectory){STEPS_OF(&state_number, &action, &reward)}, NULL));
+            assert_ok(tacit_agent_learn(
+                b, &(tacit_trajectory){STEPS_OF(&state_number, &action, &other)}, NULL));
         }
         assert_true(late > 20);
         tacit_trajectory user = {

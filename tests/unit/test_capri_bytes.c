@@ -54,7 +54,7 @@ typedef struct user {
 
 static tacit_trajectory told(const user *u)
 {
-    return (tacit_trajectory){.states = &u->state, .actions = &u->action, .rewards = &u->reward};
+    return (tacit_trajectory){STEPS_OF(&u->state, &u->action, &u->reward)};
 }
 
 /* User k does something that the billboard allows. */

@@ -83,7 +83,7 @@ TEST(a_report_is_what_the_learner_takes_and_comes_once)
 {
     const uint32_t states[] = {0, 1, 1}, actions[] = {0, 1};
     const double rewards[] = {0.5, 1};
-    const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
+    const tacit_trajectory episode = {STEPS_OF(states, actions, rewards)};
     SCOPED(tacit_agent) *server = open_server();
     char *bodies[2], keys[2][TACIT_CLIENT_KEY_SIZE];
     for (int i = 0; i < 2; i++) {
@@ -169,7 +169,7 @@ TEST(an_episode_out_of_range_is_cut_and_reported)
 {
     const uint32_t states[] = {0, 1, 2}, actions[] = {0, 9};
     const double rewards[] = {(double)NAN, 1e300};
-    const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
+    const tacit_trajectory episode = {STEPS_OF(states, actions, rewards)};
     SCOPED(tacit_client) *client = open_client(board);
     char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
     const tacit_trajectory empty = {.actions = actions, .rewards = rewards};
@@ -211,7 +211,7 @@ TEST(a_monitor_is_part_of_the_report_and_of_its_price)
                                            "{\"epsilon\":0.5,\"delta\":1e-7}"};
     const uint32_t states[] = {0, 1, 1}, actions[] = {0, 1};
     const double rewards[] = {0.5, 1};
-    const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
+    const tacit_trajectory episode = {STEPS_OF(states, actions, rewards)};
     for (int i = 0; i < 2; i++) {
         const double delta = i == 0 ? 0 : 1e-7;
         char text[1024], *body = NULL, key[TACIT_CLIENT_KEY_SIZE];

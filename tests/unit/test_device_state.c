@@ -79,7 +79,7 @@ static tacit_status report(tacit_client *client, char **body, char key[TACIT_CLI
 {
     static const uint32_t states[] = {0, 1, 1}, actions[] = {0, 1};
     static const double rewards[] = {0.5, 1};
-    const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
+    const tacit_trajectory episode = {STEPS_OF(states, actions, rewards)};
     return tacit_client_report(client, &episode, body, key, err);
 }
 
@@ -240,9 +240,8 @@ TEST(billboards_with_impossible_visits_are_refused)
 static tacit_agent *open_agent(double delta, uint64_t visits)
 {
     const tacit_agent_request request = {
-        SPACE_OF(2, 3, 2),          .kind = "dp-ucbvi", .guarantee = {TACIT_MODEL_LOCAL, 1, delta},
-        .stationary = true,         .episodes = 50,     .visits = visits,
-        .apart = visits > 1 ? 2 : 0};
+        SPACE_OF(2, 3, 2),  .kind = "dp-ucbvi", .guarantee = {TACIT_MODEL_LOCAL, 1, delta},
+        .stationary = true, .episodes = 50,     VISITS_OF(visits, visits > 1 ? 2 : 0)};
     SCOPED(tacit_noise) *noise = NULL;
     tacit_agent *agent = NULL;
     tacit_error err = {0};

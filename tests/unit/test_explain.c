@@ -142,8 +142,7 @@ TEST(visits_are_named_though_nobody_says_how_steps_share_their_noise)
                                 .l2 = 2,
                                 .column_l1 = 4,
                                 .column_l2 = 2,
-                                .visits = 3,
-                                .apart = 4};
+                                VISITS_OF(3, 4)};
     SCOPED(tacit_plan) *plan = NULL;
     assert_ok(tacit_plan_create(&plan));
     assert_ok(tacit_plan_declare(plan, &line, NULL));

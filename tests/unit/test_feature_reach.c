@@ -51,7 +51,7 @@ typedef struct user {
 
 static tacit_trajectory see(const user *u)
 {
-    return (tacit_trajectory){.states = u->states, .actions = u->actions, .rewards = u->rewards};
+    return (tacit_trajectory){STEPS_OF(u->states, u->actions, u->rewards)};
 }
 
 static double distance(const tacit__score_form *form, const user *a, const user *b)

@@ -24,7 +24,7 @@ enum { PACKED = WIDTH * (WIDTH + 1) / 2, CELL = PACKED + WIDTH };
 
 static const uint32_t states[] = {2, 1, 0, 0}, actions[] = {1, 0, 1};
 static const double rewards[] = {0, 1, 0};
-static const tacit_trajectory user = {.states = states, .actions = actions, .rewards = rewards};
+static const tacit_trajectory user = {STEPS_OF(states, actions, rewards)};
 
 /* Kernels over sqrt(2): part 0 stays, part 1 goes on. */
 static double table[STATES * WIDTH * PAIRS];

@@ -143,10 +143,9 @@ static void learn_something(tacit_agent *agent, const tacit__learner_config *c, 
         }
         for (size_t h = 0; h <= H; h++)
             states[h] = (uint32_t)random_below(seed, S);
-        const tacit_trajectory t = {.states = c->request.n_states > 0 ? states : NULL,
-                                    .actions = actions,
-                                    .rewards = rewards,
-                                    .features = c->per_user > 0 ? features : NULL};
+        const tacit_trajectory t = {
+            STEPS_OF(c->request.n_states > 0 ? states : NULL, actions, rewards),
+            .features = c->per_user > 0 ? features : NULL};
         assert_ok(tacit_agent_plan(agent, &board, NULL));
         tacit_status status = tacit_agent_learn(agent, &t, NULL);
         assert_true(status == TACIT_OK || status == TACIT_EXHAUSTED);
@@ -239,9 +238,7 @@ static void live(tacit_client *client, uint64_t *seed)
         if (random_below(seed, 4) == 0)
             actions[h] = (uint32_t)random_word(seed); /* the program on the device is wrong */
     }
-    const tacit_trajectory t = {.states = f->per_situation > 0 ? NULL : states,
-                                .actions = actions,
-                                .rewards = rewards,
+    const tacit_trajectory t = {STEPS_OF(f->per_situation > 0 ? NULL : states, actions, rewards),
                                 .features = f->per_situation > 0 ? features : NULL};
     char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
     if (tacit_client_report(client, &t, &body, key, &err) != TACIT_OK)

@@ -104,7 +104,7 @@ TEST(a_learner_through_reports_is_the_direct_one)
         assert_ok(tacit_agent_act(direct, &here, 0.3, &action[0], &probability, &err));
         assert_ok(tacit_agent_act(server, &here, 0.3, &action[1], &probability, &err));
         assert_int_equal(action[0], action[1]);
-        const tacit_trajectory user = {.states = &where, .actions = action, .rewards = &reward};
+        const tacit_trajectory user = {STEPS_OF(&where, action, &reward)};
         assert_ok(tacit_agent_learn(direct, &user, &err));
         if (t + 1 < USERS) /* the last one's is not needed, and there is no noise left for it */
             assert_ok(tacit_agent_report(device, &user, bytes, &size, &err));

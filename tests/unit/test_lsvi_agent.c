@@ -195,7 +195,7 @@ TEST(users_that_do_not_fit_are_refused_and_change_nothing)
     double rewards[LSVI_H] = {0}, features[LSVI_H + 1][LSVI_A][LSVI_D] = {{{0}}};
     lsvi_setup s = {.form = LSVI_SIMPLEX, .guarantee = joint, .users = 3, .seed = 1};
     SCOPED(tacit_agent) *agent = lsvi_start(&s);
-    tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+    tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
     states[LSVI_H] = LSVI_S;
     assert_status(tacit_agent_learn(agent, &t, &err), TACIT_OUT_OF_BOUND);
     states[LSVI_H] = 0;

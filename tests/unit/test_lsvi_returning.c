@@ -15,8 +15,7 @@ static tacit_agent_request request_of(const tacit_setting *settings, size_t n, u
                                  SETTINGS_OF(settings, n),
                                  .kind = "lsvi-ucb",
                                  .guarantee = joint,
-                                 .visits = visits,
-                                 .apart = apart,
+                                 VISITS_OF(visits, apart),
                                  .episodes = users,
                                  .linear = lsvi_linear(LSVI_SIMPLEX)};
 }

@@ -21,7 +21,7 @@ static tacit_agent_request request_of(const arena *a, const char *kind, tacit_gu
 static void tell(arena *a, tacit_agent *agent)
 {
     tacit_error err = {0};
-    tacit_trajectory t = {.states = a->states, .actions = a->actions, .rewards = a->rewards};
+    tacit_trajectory t = {STEPS_OF(a->states, a->actions, a->rewards)};
     if (tacit_agent_learn(agent, &t, &err) != TACIT_OK)
         fail_msg("%s", err.message);
 }
@@ -294,7 +294,7 @@ TEST(users_outside_the_space_are_refused_and_change_nothing)
     SCOPED(tacit_agent) *agent = agent_of(&r, 9);
     tacit_billboard board;
     tacit_error err;
-    tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
+    tacit_trajectory t = {STEPS_OF(a.states, a.actions, a.rewards)};
     assert_status(tacit_agent_learn(agent, &t, &err), TACIT_BAD_ARGUMENT); /* no plan yet */
     assert_ok(tacit_agent_plan(agent, &board, &err));
     a.states[5] = 3;

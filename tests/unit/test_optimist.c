@@ -111,7 +111,7 @@ static void serve(bench *b, uint64_t episode, const tacit_billboard *board)
                                                       b->actions, b->rewards)
                                     : tacit_walk_play_mixed(b->walk, episode, board->mixed,
                                                             b->states, b->actions, b->rewards));
-    tacit_trajectory t = {.states = b->states, .actions = b->actions, .rewards = b->rewards};
+    tacit_trajectory t = {STEPS_OF(b->states, b->actions, b->rewards)};
     tacit__optimist_lenses(b->planner, lenses);
     assert_ok(tacit__gram_add(b->curator, &t, lenses, &err));
 }
@@ -294,7 +294,7 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
                     states[h] = (uint32_t)random_below(&r, S);
                 for (size_t h = 0; h < H; h++)
                     actions[h] = (uint32_t)random_below(&r, A);
-                tacit_trajectory t = {.states = states, .actions = actions, .rewards = paid};
+                tacit_trajectory t = {STEPS_OF(states, actions, paid)};
                 for (int i = 0; i < 2; i++) {
                     tacit__gram_sums moments[2];
                     tacit__lens lenses[2];

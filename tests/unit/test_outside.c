@@ -150,9 +150,8 @@ TEST(a_cut_user_is_learned_like_the_one_in_the_domain)
     const uint32_t states[] = {7, 1, 3}, actions[] = {5, 0}, in_states[] = {2, 1, 2},
                    in_actions[] = {1, 0};
     const double rewards[] = {-4, 2}, in_rewards[] = {0, 1};
-    const tacit_trajectory outside = {.states = states, .actions = actions, .rewards = rewards};
-    const tacit_trajectory inside = {
-        .states = in_states, .actions = in_actions, .rewards = in_rewards};
+    const tacit_trajectory outside = {STEPS_OF(states, actions, rewards)};
+    const tacit_trajectory inside = {STEPS_OF(in_states, in_actions, in_rewards)};
     assert_status(tacit_agent_learn(b, &outside, NULL), TACIT_OUT_OF_BOUND);
     assert_false(tacit_agent_was_cut(b));
     assert_ok(tacit_agent_learn(a, &outside, NULL));

@@ -208,7 +208,7 @@ TEST(one_step_is_enough)
         const tacit_billboard board = agent_board(agent);
         const uint32_t states[] = {k % 3, 0}, action = board.policy[k % 3];
         const double reward = (states[0] + action) % 2 ? 0.8 : 0.2;
-        const tacit_trajectory t = {.states = states, .actions = &action, .rewards = &reward};
+        const tacit_trajectory t = {STEPS_OF(states, &action, &reward)};
         right += k >= 2000 && reward > 0.5;
         assert_ok(tacit_agent_learn(agent, &t, NULL));
     }

@@ -227,8 +227,7 @@ TEST(regret_is_the_sum_over_episodes_of_best_minus_played)
         assert_ok(tacit__seed_world(1, 2, "", &noise));
         assert_ok(tacit_walk_create(s.world, noise, &walk, &err));
         for (uint64_t k = 0; k < 1500; k++) {
-            const tacit_trajectory user = {
-                .states = s.states, .actions = s.actions, .rewards = s.rewards};
+            const tacit_trajectory user = {STEPS_OF(s.states, s.actions, s.rewards)};
             tacit_billboard b;
             assert_ok(tacit_agent_plan(agent, &b, &err));
             switches += k > 0 && b.version != version;

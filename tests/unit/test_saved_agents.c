@@ -54,9 +54,7 @@ static void serve(tacit_agent *agent, const small_agent *v, uint64_t user)
         assert_true(actions[h] < A);
         rewards[h] = 0.25 + 0.5 * (double)actions[h];
     }
-    const tacit_trajectory t = {.states = states,
-                                .actions = actions,
-                                .rewards = rewards,
+    const tacit_trajectory t = {STEPS_OF(states, actions, rewards),
                                 .features = carried ? small_features[0] : NULL};
     (void)!tacit_agent_learn(agent, &t, NULL);
 }

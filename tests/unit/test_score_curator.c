@@ -64,7 +64,7 @@ static tacit_trajectory draw_user(uint64_t *seed, user *u)
         u->actions[h] = (uint32_t)random_below(seed, ACTIONS);
         u->rewards[h] = random_unit(seed);
     }
-    return (tacit_trajectory){.states = u->states, .actions = u->actions, .rewards = u->rewards};
+    return (tacit_trajectory){STEPS_OF(u->states, u->actions, u->rewards)};
 }
 
 /* --- How far apart two users are ------------------------------------------------------------------- */
@@ -139,10 +139,10 @@ TEST(learned_rewards_move_by_what_is_declared)
             const tacit_trajectory a = draw_user(&seed, &one);
             if (pair % 2 == 0)
                 other = one;
-            const tacit_trajectory b = pair % 2 == 0 ? (tacit_trajectory){.states = other.states,
-                                                                          .actions = other.actions,
-                                                                          .rewards = other.rewards}
-                                                     : draw_user(&seed, &other);
+            const tacit_trajectory b =
+                pair % 2 == 0
+                    ? (tacit_trajectory){STEPS_OF(other.states, other.actions, other.rewards)}
+                    : draw_user(&seed, &other);
             for (size_t h = 0; h < HORIZON; h++) {
                 one.rewards[h] = (double)random_below(&seed, 2);
                 other.rewards[h] =
@@ -306,8 +306,7 @@ TEST(releases_stop_where_they_are_told_to)
 {
     tacit__scores_options o = {.form = draw_form(1),
                                .episodes = 1000,
-                               .visits = 5,
-                               .apart = 100,
+                               VISITS_OF(5, 100),
                                .first = 10,
                                .growth = 1.5,
                                .guarantee = {TACIT_MODEL_JOINT, 1, 1e-5}};

@@ -16,11 +16,7 @@ static const tacit_law laws[] = {TACIT_LAW_GAUSSIAN, TACIT_LAW_LAPLACE};
 
 static tacit_sum_spec local_spec(tacit_law law, const bool *zeros)
 {
-    return (tacit_sum_spec){.mechanism = TACIT_SUM_LOCAL,
-                            .law = law,
-                            .dimension = N,
-                            .users = USERS,
-                            .bound = {.l1 = 1, .l2 = 1},
+    return (tacit_sum_spec){SUM_OF(TACIT_SUM_LOCAL, law, N, USERS), .bound = {.l1 = 1, .l2 = 1},
                             .structural_zero = zeros};
 }
 

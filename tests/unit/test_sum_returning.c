@@ -20,13 +20,8 @@ enum { MOST_PLACES = 12, MOST_VISITS = 4 };
 static tacit_sum_spec spec_of(tacit_sum_mechanism mechanism, tacit_law law, uint64_t users,
                               tacit__returning v)
 {
-    return (tacit_sum_spec){.mechanism = mechanism,
-                            .law = law,
-                            .dimension = 1,
-                            .users = users,
-                            .bound = {.l1 = 1, .l2 = 1},
-                            .visits = v.most,
-                            .apart = v.apart};
+    return (tacit_sum_spec){SUM_OF(mechanism, law, 1, users), .bound = {.l1 = 1, .l2 = 1},
+                            VISITS_OF(v.most, v.apart)};
 }
 
 static tacit_release declare(const tacit_sum_spec *spec)

@@ -65,7 +65,7 @@ static void assert_decides_like_ucbvi(const char *other, tacit_guarantee g, cons
         assert_memory_equal(first.policy, second.policy,
                             a.facts->horizon * a.facts->n_states * sizeof *first.policy);
         (void)arena_play(&a, k, &first);
-        tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
+        tacit_trajectory t = {STEPS_OF(a.states, a.actions, a.rewards)};
         assert_ok(tacit_agent_learn(x, &t, &err));
         assert_ok(tacit_agent_learn(y, &t, &err));
     }
@@ -224,7 +224,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
         for (size_t step = 0; step < h; step++)
             visits[((space.tables == 1 ? 0 : step) * s + a.states[step]) * n_actions +
                    a.actions[step]]++;
-        tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
+        tacit_trajectory t = {STEPS_OF(a.states, a.actions, a.rewards)};
         assert_ok(tacit__tabular_add(curator, &t, &err));
     }
     tacit__ucbvi.destroy(planner);
@@ -356,7 +356,7 @@ TEST(a_trajectory_that_does_not_fit_changes_nothing)
     assert_ok(tacit_agent_plan(x, &bx, &err));
     assert_ok(tacit_agent_plan(y, &by, &err));
     (void)arena_play(&a, 0, &bx);
-    tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
+    tacit_trajectory t = {STEPS_OF(a.states, a.actions, a.rewards)};
     a.states[3] += 6;
     assert_status(tacit_agent_learn(x, &t, &err), TACIT_OUT_OF_BOUND);
     a.states[3] -= 6;

@@ -128,7 +128,7 @@ TEST(releases_keep_to_their_levels)
                     tacit_error err;
                     walk(&seed, states, actions, rewards);
                     count(tables, states, actions, rewards, &exact);
-                    tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+                    tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
                     assert_ok(tacit__tabular_add(curator, &t, &err));
                     assert_ok(tacit__tabular_release(curator, &c, &err));
                     const size_t rows = tables * S * A;
@@ -164,7 +164,7 @@ TEST(single_step_reports_stand_for_all_steps)
         double rewards[H], total = 0;
         walk(&seed, states, actions, rewards);
         count(H, states, actions, rewards, &exact);
-        tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+        tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
         assert_ok(tacit__tabular_add(curator, &t, &err));
         assert_ok(tacit__tabular_release(curator, &c, &err));
         for (size_t row = 0; row < ROWS; row++)
@@ -210,7 +210,7 @@ TEST(the_first_visits_of_a_user_count)
                     exact.moves[row * S + states[h + 1]] += 1;
                     exact.rewards[row] += rewards[h] - 0.5;
                 }
-                tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+                tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
                 assert_ok(tacit__tabular_add(curator, &t, &err));
             }
             assert_ok(tacit__tabular_release(curator, &c, &err));
@@ -235,7 +235,7 @@ TEST(leaving_out_later_visits_biases_nothing)
                 weight *= p[states[h]][states[h + 1]];
             }
             SCOPED(tacit__tabular) *curator = open_few(TACIT_MODEL_JOINT, most);
-            tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+            tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
             tacit__counts c;
             tacit_error err;
             assert_ok(tacit__tabular_add(curator, &t, &err));
@@ -290,7 +290,7 @@ static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
         double rewards[H];
         walk(&seed, states, actions, rewards);
         count(o.space.tables, states, actions, rewards, &exact);
-        tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+        tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
         if (o.guarantee.model == TACIT_MODEL_LOCAL) {
             size_t size = sizeof report;
             assert_ok(tacit__tabular_report(curator, &t, report, &size, &err));
@@ -400,9 +400,7 @@ TEST(visits_that_are_sums_keep_to_their_levels)
                 walk(&seed, states, actions, rewards);
                 count(H, states, actions, rewards, &exact);
                 assert_ok(tacit__tabular_add(
-                    curator,
-                    &(tacit_trajectory){.states = states, .actions = actions, .rewards = rewards},
-                    &err));
+                    curator, &(tacit_trajectory){STEPS_OF(states, actions, rewards)}, &err));
                 assert_ok(tacit__tabular_release(curator, &c, &err));
                 const double now = share(c.visits, exact.visits, ROWS, c.visits_error);
                 worst = fmax(worst, now);
@@ -441,7 +439,7 @@ TEST(rare_releases_show_the_users_of_their_moments)
         double rewards[H];
         walk(&seed, states, actions, rewards);
         count(1, states, actions, rewards, &exact);
-        tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+        tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
         assert_ok(tacit__tabular_add(curator, &t, &err));
         if (k == due) {
             at_moment = exact;

@@ -53,8 +53,7 @@ static double loss(tacit__tabular *c, const user pair[2])
     static const char *const names[] = {"visits", "moves", "rewards"};
     double difference[STREAMS][MAX_CELLS] = {{0}}, moved = 0, declared = 0;
     for (int i = 0; i < 2; i++) {
-        tacit_trajectory t = {
-            .states = pair[i].states, .actions = pair[i].actions, .rewards = pair[i].rewards};
+        tacit_trajectory t = {STEPS_OF(pair[i].states, pair[i].actions, pair[i].rewards)};
         assert_ok(tacit__tabular_contribute(&c->form, &t, 0, c->o.space.horizon, c->user, NULL));
         for (int which = 0; which < STREAMS; which++)
             add_exactly(c, which, i == 0 ? 1 : -1, difference[which]);

@@ -31,7 +31,7 @@ static user random_user(uint64_t *seed)
 
 static size_t share(const tacit__share_rule *rule, const user *u, tacit__counted_step *out)
 {
-    const tacit_trajectory t = {.states = u->states, .actions = u->actions, .rewards = u->rewards};
+    const tacit_trajectory t = {STEPS_OF(u->states, u->actions, u->rewards)};
     return tacit__user_share(rule, &t, out);
 }
 

@@ -11,8 +11,7 @@ static tacit__weighted_options options_of(uint64_t visits, uint64_t apart)
 {
     return (tacit__weighted_options){.space = {6, 2, 20, 1},
                                      .episodes = 50000,
-                                     .visits = visits,
-                                     .apart = apart,
+                                     VISITS_OF(visits, apart),
                                      .guarantee = {TACIT_MODEL_JOINT, 1, 2e-6},
                                      .mechanism = TACIT_SUM_BLT,
                                      .growth = 1.2};
@@ -79,7 +78,7 @@ TEST(only_visits_before_the_last_release_are_paid_for)
     const tacit_agent_request q = {SPACE_OF(6, 2, 20), .kind = "posterior-tabular",
                                    .settings = none,   .guarantee = {TACIT_MODEL_JOINT, 1, 2e-6},
                                    .stationary = true, .episodes = 50000,
-                                   .visits = 5,        .apart = 10000};
+                                   VISITS_OF(5, 10000)};
     SCOPED(tacit_agent) *agent = NULL;
     SCOPED(tacit_noise) *noise = simulated_noise(1);
     assert_ok(tacit_agent_create(&q, noise, &agent, NULL));
