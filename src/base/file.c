@@ -28,8 +28,7 @@ static bool write_all(int fd, const char *data, size_t size)
     return fsync(fd) == 0;
 }
 
-/* The directory's own entry must reach the disk too. */
-static bool sync_directory(const char *path)
+bool tacit__file_sync_directory(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -71,7 +70,7 @@ tacit_status tacit__file_replace(const char *path, const char *data, size_t size
     bool done = replace(path, temporary, data, size);
     if (done) {
         (void)snprintf(temporary, n, "%.*s", (int)directory, directory > 0 ? path : "");
-        done = sync_directory(directory > 0 ? temporary : ".");
+        done = tacit__file_sync_directory(directory > 0 ? temporary : ".");
     }
     int reason = errno;
     tacit__free(temporary);

@@ -2,6 +2,7 @@
 #ifndef TACIT_BASE_FILE_H
 #define TACIT_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <tacit/status.h>
@@ -10,5 +11,8 @@
  * old file, and is SYSTEM with the path and the reason. */
 TACIT_MUST_USE tacit_status tacit__file_replace(const char *path, const char *data, size_t size,
                                                 tacit_error *err);
+
+/* A directory's own entries reach the disk too; false, with errno. */
+bool tacit__file_sync_directory(const char *path);
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/cli.h"
 
 static int fail(const char *doing, const char *path)
@@ -89,17 +90,6 @@ void cli_output_close(cli_output *output)
     *output = (cli_output){0};
 }
 
-/* The directory's own entry must reach the disk too. */
-static bool sync_directory(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool done = fsync(fd) == 0 || errno == EINVAL; /* some file systems have nothing to do */
-    (void)close(fd);
-    return done;
-}
-
 static bool write_all(int fd, cli_write_fn *write_fn, const void *context)
 {
     FILE *to = fdopen(fd, "w");
@@ -135,7 +125,7 @@ int cli_output_write(const cli_output *output, const char *name, cli_write_fn *w
     if (fd < 0) {
         status = fail("write", path);
     } else if (fchmod(fd, 0666 & ~mask) != 0 || !write_all(fd, write, context) ||
-               rename(temporary, path) != 0 || !sync_directory(output->path)) {
+               rename(temporary, path) != 0 || !tacit__file_sync_directory(output->path)) {
         status = fail("write", path);
         (void)unlink(temporary);
     }
