@@ -207,11 +207,8 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 }
 
 const tacit__kind tacit__kind_grid = {
-    .face = {.name = "grid",
-             .help = "a map with holes and a goal, on slippery ground (FrozenLake)",
-             .source = "Gymnasium's FrozenLake",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"grid", "a map with holes and a goal, on slippery ground (FrozenLake)",
+             "Gymnasium's FrozenLake", parameters, N_PARAMETERS},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

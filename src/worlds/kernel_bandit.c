@@ -355,11 +355,9 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
 }
 
 const tacit__kind tacit__kind_kernel_bandit = {
-    .face = {.name = "kernel-bandit",
-             .help = "mean rewards are a smooth random function of context and action, or a table",
-             .source = "the setting of Pavlovic, Salgia and Zhao 2025",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"kernel-bandit",
+             "mean rewards are a smooth random function of context and action, or a table",
+             "the setting of Pavlovic, Salgia and Zhao 2025", parameters, N_PARAMETERS},
     .family = TACIT_WORLD_BANDIT,
     .create = create,
 };

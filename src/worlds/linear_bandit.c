@@ -223,12 +223,10 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
 }
 
 const tacit__kind tacit__kind_linear_bandit = {
-    .face = {.name = "linear-bandit",
-             .help = "mean rewards are linear in features; shared or disjoint actions, contexts "
-                     "random or adversarial",
-             .source = "the setting of Abbasi-Yadkori, Pal and Szepesvari 2011",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"linear-bandit",
+             "mean rewards are linear in features; shared or disjoint actions, contexts "
+             "random or adversarial",
+             "the setting of Abbasi-Yadkori, Pal and Szepesvari 2011", parameters, N_PARAMETERS},
     .family = TACIT_WORLD_BANDIT,
     .create = create,
 };

@@ -98,12 +98,11 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 }
 
 const tacit__kind tacit__kind_lock = {
-    .face = {.name = "lock",
-             .help = "a combination to be found: one of d known kernels rules each step, and only "
-                     "data tell which",
-             .source = "a linear mixture in which kernels and actions are exchangeable",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"lock",
+             "a combination to be found: one of d known kernels rules each step, and only "
+             "data tell which",
+             "a linear mixture in which kernels and actions are exchangeable", parameters,
+             N_PARAMETERS},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

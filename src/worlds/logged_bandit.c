@@ -167,11 +167,10 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
 }
 
 const tacit__kind tacit__kind_logged_bandit = {
-    .face = {.name = "logged-bandit",
-             .help = "people of a CSV file: right answers to guess, or logged actions to replay",
-             .source = "a data set of yours; replay after Li, Chu, Langford and Wang 2011",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"logged-bandit",
+             "people of a CSV file: right answers to guess, or logged actions to replay",
+             "a data set of yours; replay after Li, Chu, Langford and Wang 2011", parameters,
+             N_PARAMETERS},
     .family = TACIT_WORLD_BANDIT,
     .create = create,
 };

@@ -135,11 +135,9 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 }
 
 const tacit__kind tacit__kind_random_linear = {
-    .face = {.name = "random-linear",
-             .help = "a linear world drawn at random: features on the simplex, measures, rewards",
-             .source = "after Jin, Yang, Wang and Jordan 2020 (linear MDPs)",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"random-linear",
+             "a linear world drawn at random: features on the simplex, measures, rewards",
+             "after Jin, Yang, Wang and Jordan 2020 (linear MDPs)", parameters, N_PARAMETERS},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

@@ -167,11 +167,9 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 }
 
 const tacit__kind tacit__kind_random_mixture = {
-    .face = {.name = "random-mixture",
-             .help = "a mixture of d known kernels drawn at random, with unknown weights",
-             .source = "linear mixture MDPs: Ayoub, Jia, Szepesvari, Wang, Yang 2020",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"random-mixture", "a mixture of d known kernels drawn at random, with unknown weights",
+             "linear mixture MDPs: Ayoub, Jia, Szepesvari, Wang, Yang 2020", parameters,
+             N_PARAMETERS},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

@@ -100,11 +100,9 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 }
 
 const tacit__kind tacit__kind_random_tabular = {
-    .face = {.name = "random-tabular",
-             .help = "a finite world drawn at random: Dirichlet transitions, uniform rewards",
-             .source = "after Archibald, McKinnon and Thomas 1995 (Garnet)",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"random-tabular",
+             "a finite world drawn at random: Dirichlet transitions, uniform rewards",
+             "after Archibald, McKinnon and Thomas 1995 (Garnet)", parameters, N_PARAMETERS},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

@@ -176,11 +176,8 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 }
 
 const tacit__kind tacit__kind_reference = {
-    .face = {.name = "reference",
-             .help = "a table of a given size that is hard in one way; forecasts play on them",
-             .source = "ours: docs/why/forecast.md",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"reference", "a table of a given size that is hard in one way; forecasts play on them",
+             "ours: docs/why/forecast.md", parameters, N_PARAMETERS},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

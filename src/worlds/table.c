@@ -434,11 +434,8 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 }
 
 const tacit__kind tacit__kind_table = {
-    .face = {.name = "table",
-             .help = "a finite world read from tables of transitions, rewards and initial states",
-             .source = "your files",
-             .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+    .face = {"table", "a finite world read from tables of transitions, rewards and initial states",
+             "your files", parameters, N_PARAMETERS},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };
