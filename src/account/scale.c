@@ -154,9 +154,7 @@ static tacit_status search(tacit_cost *cost, target t, double low, double high, 
 tacit_status tacit_laplace_scale(double epsilon, double delta, double l1, uint64_t count,
                                  double *scale, tacit_error *err)
 {
-    tacit_status status = check(epsilon, delta, l1, count, scale, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check(epsilon, delta, l1, count, scale, err));
     tacit_cost cost = {.kind = TACIT_COST_LAPLACE, .sensitivity = l1, .count = count};
     const target t = {epsilon, delta};
     double n = (double)count, enough; /* for every delta; or, without an epsilon, for this one */

@@ -147,11 +147,8 @@ static void reuse(const tacit__subject *subject, void *memory, const tacit__pass
 tacit_status tacit__counter_open(tacit__counter *c, tacit__subject *out, tacit_error *err)
 {
     TACIT__REQUIRE(c != NULL && out != NULL);
-    tacit_status status = make_plan(c, c->users, &c->plan, err);
-    if (status == TACIT_OK)
-        status = tacit_plan_calibrate(c->plan, c->guarantee, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_plan(c, c->users, &c->plan, err));
+    TRY(tacit_plan_calibrate(c->plan, c->guarantee, err));
     *out = (tacit__subject){.self = c,
                             .form = {.n_states = 1,
                                      .n_actions = c->epochs ? 2 : 1,

@@ -31,11 +31,8 @@ static tacit_status same_acts(tacit__lockstep *d, const tacit__user *user, bool 
         tacit_situation at = tacit__user_situation(form, user, h);
         uint32_t action[2];
         double probability[2];
-        tacit_status status = d->subject->act(d->first, &at, 0.5, &action[0], &probability[0], err);
-        if (status == TACIT_OK)
-            status = d->subject->act(d->second, &at, 0.5, &action[1], &probability[1], err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(d->subject->act(d->first, &at, 0.5, &action[0], &probability[0], err));
+        TRY(d->subject->act(d->second, &at, 0.5, &action[1], &probability[1], err));
         *same = action[0] == action[1] && /* bit for bit: NOLINTNEXTLINE(*-memory-comparison) */
                 memcmp(&probability[0], &probability[1], sizeof probability[0]) == 0;
     }

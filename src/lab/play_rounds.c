@@ -151,11 +151,8 @@ static tacit_status learn(const table *t, tacit_agent *agent, tacit_job *job, ta
             return TACIT_OK;
         tacit_billboard board;
         double gap = 0;
-        tacit_status status = tacit_agent_plan(agent, &board, err);
-        if (status == TACIT_OK)
-            status = play_one(t, agent, k, &gap, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit_agent_plan(agent, &board, err));
+        TRY(play_one(t, agent, k, &gap, err));
         job->switches += k > 0 && board.version != version;
         version = board.version;
         add_round(t, &s, k, gap);

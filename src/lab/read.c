@@ -303,11 +303,8 @@ static tacit_status count_agents(const tacit_experiment *e, const tacit__node *l
     *n_agents = *n_jobs = 0;
     for (const tacit__node *node = list->first; node != NULL; node = node->next) {
         tacit__grid grid;
-        tacit_status status = tacit__entry_grid(e, node, &grid, err);
-        if (status == TACIT_OK)
-            status = check_restriction(e, node, err);
-        if (status != TACIT_OK)
-            return status;
+        TRY(tacit__entry_grid(e, node, &grid, err));
+        TRY(check_restriction(e, node, err));
         uint64_t worlds = 0;
         for (size_t world = 0; world < e->facts.n_worlds; world++)
             worlds += plays(e, node, world);
