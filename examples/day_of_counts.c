@@ -151,7 +151,7 @@ int main(void)
         tacit_ledger_destroy(counters[i].ledger);
         tacit_plan_destroy(counters[i].plan);
     }
-    printf("\nNeighbouring days differ in one visitor, replaced. The noise of this page is seeded: "
+    printf("\nNeighboring days differ in one visitor, replaced. The noise of this page is seeded: "
            "simulated, "
            "not private.\n");
     tacit_noise_destroy(noise);

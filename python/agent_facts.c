@@ -86,7 +86,7 @@ static PyObject *explanation_of(const tacit_explanation *e)
         d != NULL && put(d, "claim", guarantee_dict(e->claim)) &&
         put_text(d, "calibration", tacit_calibration_name(e->calibration)) &&
         put_text(d, "verdict", tacit_verdict_name(e->verdict)) && put_text(d, "words", e->words) &&
-        put_text(d, "against", e->against) && put_text(d, "neighbours", e->neighbours) &&
+        put_text(d, "against", e->against) && put_text(d, "neighbors", e->neighbors) &&
         put_text(d, "remark", e->remark) && put_text(d, "outside", e->outside) &&
         put_text(d, "law", private ? tacit_law_name(e->law) : NULL) &&
         put(d, "releases", explained_releases(e)) &&

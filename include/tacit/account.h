@@ -1,8 +1,8 @@
 /* What noise costs: closed forms and composition.
  *
- * Every epsilon or delta that leaves these functions is sound: it is rounded so that the promise
- * holds, never the other way. Where the exact value cannot be computed, an interval is returned that
- * contains it; `high` is the promise, `low` shows how much could still be gained. */
+ * Every epsilon or delta that these functions return is sound: it is rounded in the direction in which
+ * the guarantee holds. Where the exact value cannot be computed, they return an interval that contains
+ * it: `high` is the guarantee, and `low` shows how much a better analysis could gain at most. */
 #ifndef TACIT_ACCOUNT_H
 #define TACIT_ACCOUNT_H
 
@@ -53,13 +53,13 @@ typedef struct tacit_interval {
 typedef struct tacit_composition {
     tacit_interval epsilon; /* at the given delta, or the given epsilon twice */
     tacit_interval delta;   /* at the given epsilon, or the given delta twice */
-    double mu;              /* Gaussian DP parameter, NaN where not all is Gaussian */
-    double rho;             /* zCDP parameter, NaN where there is none */
+    double mu;              /* Gaussian DP parameter; NaN unless all noise is Gaussian */
+    double rho;             /* zCDP parameter; NaN if there is none */
     const char *method;     /* "gaussian", "pure", "optimal", "zcdp" or "pld" */
 } tacit_composition;
 
 /* The guarantee of all `costs` together, composed adaptively over data with this fixed list of
- * mechanisms. `epsilon` of the result may be +inf when no finite epsilon holds at that delta. */
+ * mechanisms. `epsilon` of the result is +inf if no finite epsilon holds at that delta. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_compose_at_delta(const tacit_cost *costs,
                                                              size_t n_costs, double delta,
                                                              tacit_composition *out,

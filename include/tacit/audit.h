@@ -1,26 +1,29 @@
-/* Audits: attacks on the promise of an agent, through the code that serves people.
+/* Audits: attacks on the guarantee of an agent, through the code that serves people.
  *
  *     tacit_audit_agent(&request, NULL, &audit, &err);
  *     puts(audit->words);                             "nothing was found: ..."
  *     if (audit->verdict == TACIT_AUDIT_VIOLATED) ...
  *
- * Three parts. Record and replay: the learner runs on a sequence of users and again on a neighboring one with
- * all releases frozen; what passes its door must come in the same order, with the same noise, be charged, and
- * move no farther than the release plan says; and what it shows, what a device sends, and whether a user is
- * taken at all must be the same. Noise: what was added at the door must be distributed as declared. Attack:
- * many runs in two worlds that differ in one user, the worst that a search found; the best score that an
- * attacker could compute tells the worlds apart as well as it can, and how well it does so proves a lower
- * bound on epsilon.
+ * An audit has three parts:
  *
- * The attacker sees all that passes the door after the user came, which is more than any observer sees, knows
- * all other users, and chose them; some of them come late. Under local privacy the attacker is the server: it
- * sees the bytes of a report and sends the device what model it likes. A violation is a proof, up to the
- * stated error probability. The absence of one is evidence, never a proof, and no more than the search was
- * good: `share` says how much of what the plan declares the worst pair reached.
+ *   replay  The learner runs on a sequence of users, and again on a neighboring one with all releases frozen.
+ *           Values must pass the door in the same order with the same noise, be charged, and move no farther
+ *           than the release plan declares. The billboard, the bytes that a device sends, and whether a user
+ *           is accepted must be the same.
+ *   noise   The noise added at the door must have the declared distribution.
+ *   attack  The learner runs many times in two worlds that differ in one user, the worst that a search found.
+ *           The best score that an attacker could compute distinguishes the worlds. How well it does so
+ *           proves a lower bound on epsilon.
  *
- * Noise comes from seeds, one for each trial: the code is that of production, and an audit with the same
- * seed gives the same result, whatever the number of threads. (A source of system randomness that is
- * broken is therefore not found.) */
+ * The attacker sees everything that passes the door after the user came, which is more than any observer
+ * sees. The attacker also knows and chose all other users, some of whom come late. Under local privacy the
+ * attacker is the server: it sees the bytes of a report and chooses the model that it sends to the device. A
+ * violation is a proof, up to the stated error probability. The absence of one is evidence, never a proof,
+ * and it is only as good as the search: `share` says how much of the declared loss the worst pair reached.
+ *
+ * Noise comes from seeds, one for each trial. The code is that of production, and an audit with the same
+ * seed gives the same result, whatever the number of threads. So an audit cannot find a broken source of
+ * system randomness. */
 #ifndef TACIT_AUDIT_H
 #define TACIT_AUDIT_H
 
@@ -59,7 +62,7 @@ typedef struct tacit_audit_options {
 typedef enum tacit_audit_verdict {
     TACIT_AUDIT_PASSED,   /* nothing was found */
     TACIT_AUDIT_VIOLATED, /* the claim is not true */
-    TACIT_AUDIT_TOO_FEW,  /* nothing was found, and with so few trials nothing could have been */
+    TACIT_AUDIT_TOO_FEW,  /* there were too few trials to find anything */
     TACIT_AUDIT_STOPPED,  /* by `progress` */
     /* nothing was found, and the search reached less than TACIT_AUDIT_ENOUGH of what is declared: noise
      * that is too small by the rest would not have been noticed */
@@ -89,21 +92,21 @@ typedef struct tacit_audit {
     const char *words; /* the verdict and its reason */
 
     /* Record and replay. Losses are epsilon (Laplace) or mu (Gaussian). */
-    uint64_t neighbours, refused; /* tried; not taken by the curator, as is its right */
-    bool same_calls;              /* what passes the door does not depend on a user's data */
-    bool same_view;     /* what is shown, and what a device sends, depends on releases only */
-    bool same_taken;    /* of two users who are both within the domain, both are taken or none */
-    bool declared_only; /* everything that passed was declared, and charged */
+    uint64_t neighbors, refused; /* tried; refused by the curator, which it may do */
+    bool same_calls;             /* what passes the door does not depend on a user's data */
+    bool same_view;  /* what is shown, and what a device sends, depends on releases only */
+    bool same_taken; /* of two users who are both within the domain, both are accepted or neither */
+    bool declared_only;     /* everything that passed was declared, and charged */
     double moved, declared; /* loss of the worst pair; loss of the plan */
     double share;           /* moved / declared */
-    /* The same for this learner in a world with expected rewards and features of the auditor's own, which
-     * lie at the ends of what is declared; 0: not tried, because there are none or `share` was large. */
+    /* The same for this learner in a world whose expected rewards and features the auditor chose, at the
+     * ends of their declared ranges; 0: not tried, because there are none or `share` was large. */
     double share_elsewhere;
-    /* of the planted user, counted from 1; the first visit of one who comes back */
+    /* of the replaced user, counted from 1; the first visit of one who comes back */
     uint64_t position;
     uint64_t visits, apart; /* of one person; all that fit were replaced */
-    /* Of the attacked pair at the claim's delta if the noise is as declared; 0: not known; infinite: one
-     * of the two is taken and the other is not. */
+    /* Of the attacked pair at the claim's delta if the noise is as declared; 0: not known; infinite: only
+     * one of the two is accepted. */
     double replay_epsilon;
     const char *fault; /* what was found, or "" */
 
@@ -123,15 +126,15 @@ typedef struct tacit_audit {
     double detectable;
 } tacit_audit;
 
-/* Audits the agent that a request describes. Model none promises nothing and is UNSUPPORTED. */
+/* Audits the agent that a request describes. Model none has no guarantee and is UNSUPPORTED. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_audit_agent(const tacit_agent_request *request,
                                                         const tacit_audit_options *options,
                                                         tacit_audit **out, tacit_error *err);
 TACIT_API void tacit_audit_destroy(tacit_audit *audit);
 
-/* --- Is the audit any good? ---------------------------------------------------------------------- */
+/* --- The self-test ------------------------------------------------------------------------------- */
 
-/* One mechanism that is known to be sound, or broken on purpose. */
+/* A control: a mechanism that is known to be sound, or that is broken on purpose. */
 typedef struct tacit_control {
     const char *name, *what;
     bool broken;

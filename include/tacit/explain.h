@@ -1,12 +1,12 @@
-/* Explanations: what an agent promises, through which releases, and what the accountant makes of it, as plain
- * data.
+/* Explanations: the guarantee that an agent claims, its releases, and what the accountant computes from them,
+ * as plain data.
  *
  *     tacit_explanation_request request = {.claim = guarantee, .plan = tacit_agent_release_plan(agent)};
  *     tacit_explanation_create(&request, &explanation, &err);
  *     puts(explanation->words);                       "the claim holds"
  *
- * `tacit explain` and the report print the same explanation; nothing in it depends on the noise that is
- * drawn. Sentences are in English, without a full stop, and speak of epsilon and delta by these names. */
+ * `tacit explain` and the report print the same explanation. It does not depend on the noise that is drawn.
+ * Sentences are in English, without a period at the end, and call epsilon and delta by these names. */
 #ifndef TACIT_EXPLAIN_H
 #define TACIT_EXPLAIN_H
 
@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 typedef enum tacit_verdict {
-    TACIT_VERDICT_NOTHING, /* nothing is promised */
+    TACIT_VERDICT_NOTHING, /* there is no guarantee */
     TACIT_VERDICT_HOLDS,
     TACIT_VERDICT_OPEN, /* less can be proved than was claimed, but the claim is not refuted */
     TACIT_VERDICT_FAILS
@@ -42,7 +42,7 @@ typedef struct tacit_explained_release {
     double scale;          /* of the noise: a standard deviation (Gaussian) or Laplace's b */
     double reach; /* how far one user moves all steps together, in the law's norm: l * column */
     double cost;  /* reach / scale: mu of Gaussian DP (squares add), or epsilon (they add) */
-    const char *words; /* what is shown, how far a person moves it, the noise: one paragraph */
+    const char *words; /* what is released, how far a person moves it, the noise: one paragraph */
 } tacit_explained_release;
 
 /* A point of the privacy profile: the epsilon that holds at this delta. */
@@ -54,29 +54,29 @@ typedef struct tacit_explanation {
     tacit_guarantee claim;
     tacit_calibration calibration;
     tacit_verdict verdict;
-    const char *words;      /* the verdict */
-    const char *against;    /* the observers that learn nothing about a user */
-    const char *neighbours; /* the data sets that must be indistinguishable */
-    const char *remark;     /* tacit_agent_remark, or "" */
-    const char *outside;    /* what becomes of users outside the declared domain; "": refused */
-    /* The rest is empty where nothing is promised. */
+    const char *words;     /* the verdict */
+    const char *against;   /* the observers that learn nothing about a user */
+    const char *neighbors; /* the data sets that must be indistinguishable */
+    const char *remark;    /* tacit_agent_remark, or "" */
+    const char *outside;   /* what happens to users outside the declared domain; "": refused */
+    /* The rest is empty if there is no guarantee. */
     tacit_law law;
     const tacit_explained_release *releases;
     size_t n_releases;
     tacit_composition real;  /* what the scales give at the delta of the claim */
-    const char *composition; /* how the releases come to that */
+    const char *composition; /* how the costs of the releases add up to that */
     tacit_composition twice; /* the same for a person in two continuations of one saved state */
-    /* The same scales at other deltas, ascending; empty for pure epsilon, which holds at all. */
+    /* The same scales at other deltas, ascending; empty for pure epsilon, which holds at every delta. */
     const tacit_explained_point *curve;
     size_t n_curve;
     const char *paper; /* where the constants of this kind and model are printed, or "" */
-    /* Local model: what leaves a device, byte by byte, and how many bytes that is (its numbers alone,
-     * where the size of a report is not known); else "" and 0. */
+    /* Local model: what leaves a device, byte by byte, and the number of bytes (those of the numbers alone,
+     * if the size of a report is not known); else "" and 0. */
     const char *report;
     uint64_t report_bytes;
 } tacit_explanation;
 
-/* What is to be explained: what was asked for, and what an agent has declared for it. */
+/* What to explain: the guarantee that was requested, and what an agent has declared for it. */
 typedef struct tacit_explanation_request {
     tacit_guarantee claim;
     tacit_calibration calibration;
@@ -94,7 +94,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_explanation_create(
     const tacit_explanation_request *request, tacit_explanation **out, tacit_error *err);
 TACIT_API void tacit_explanation_destroy(tacit_explanation *explanation);
 
-/* What no promise here covers: sentence i, or NULL beyond the last. */
+/* What no guarantee here covers: sentence i, or NULL beyond the last. */
 TACIT_API const char *tacit_explanation_exception(size_t i);
 
 #ifdef __cplusplus

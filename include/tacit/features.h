@@ -1,11 +1,11 @@
 /* Features: what is publicly known about the structure of a world, for learners that do not count states.
  *
- * Callbacks are asked for every pair when an agent is created, in order, perhaps more than once, and must
- * always answer the same; what they are given by reference must outlive the agent that uses it.
+ * When an agent is created, it calls the callbacks for every pair, in order, perhaps more than once; they
+ * must always return the same. Everything that these structures point to must outlive the agent.
  *
- * All of this counts as public, and is used without noise. Features, mixtures, kernels, norms and weights
- * must not be fitted on the people whose data the agent is to protect: features fitted on private data
- * reveal them. Choose them from public knowledge, or fit them on other people's data. */
+ * All of this counts as public and is used without noise. Features, mixtures, kernels, norms and weights must
+ * not be fitted on the people whose data the agent protects: features fitted on private data reveal them.
+ * Choose them from public knowledge, or fit them on other people's data. */
 #ifndef TACIT_FEATURES_H
 #define TACIT_FEATURES_H
 
@@ -60,9 +60,10 @@ typedef struct tacit_bandit {
     /* |theta| <= parameter_norm in E[reward] - 1/2 = features . theta, or the RKHS norm of that
      * difference; 0: not known */
     double parameter_norm;
-    const double *points;  /* [states][actions][dimension], or [states][dimension] if disjoint */
-    const double *weights; /* how likely each numbered context is; NULL: unknown, or no such law */
-    const char *kernel;    /* that the mean reward is known to be smooth in, as text; NULL: none */
+    const double *points; /* [states][actions][dimension], or [states][dimension] if disjoint */
+    const double
+        *weights; /* the probability of each numbered context; NULL: unknown, or there is none */
+    const char *kernel; /* as text; the mean reward is known to be smooth in it; NULL: none */
 } tacit_bandit;
 
 #ifdef __cplusplus

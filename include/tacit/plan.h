@@ -1,8 +1,8 @@
-/* Release plans: what will be shown, how far one user can move it, and how much noise that takes.
+/* Release plans: what will be released, how far one user can move it, and how much noise that takes.
  *
- * Before the first user arrives, everything that will ever be released is declared. The calibrator
- * turns (plan, guarantee) into one noise scale for each release; the accountant turns (plan, scales)
- * back into a guarantee. Sensitivities are for *replacing* one user by another. */
+ * Everything that will ever be released is declared before the first user arrives. The calibrator computes
+ * one noise scale for each release from the plan and a guarantee; the accountant computes the guarantee from
+ * the plan and its scales. Sensitivities are for *replacing* one user by another. */
 #ifndef TACIT_PLAN_H
 #define TACIT_PLAN_H
 
@@ -18,12 +18,12 @@ extern "C" {
 #endif
 
 typedef enum tacit_model {
-    TACIT_MODEL_NONE,  /* no noise, no promise */
+    TACIT_MODEL_NONE,  /* no noise, no guarantee */
     TACIT_MODEL_JOINT, /* a trusted curator; what anyone but the user sees is private */
     TACIT_MODEL_LOCAL  /* no trusted party; what leaves the device is private */
 } tacit_model;
 
-/* delta = 0 is pure DP and means Laplace noise; delta > 0 means Gaussian noise. Where answers are given
+/* delta = 0 is pure DP and means Laplace noise; delta > 0 means Gaussian noise. Where users give answers
  * instead of numbers, both mean randomized response. */
 typedef struct tacit_guarantee {
     tacit_model model;
@@ -32,13 +32,13 @@ typedef struct tacit_guarantee {
 
 typedef enum tacit_calibration {
     TACIT_CALIBRATION_TIGHT,     /* sound, and as small as can be proved */
-    TACIT_CALIBRATION_PUBLISHED, /* the paper's constants; what they really give is another question */
+    TACIT_CALIBRATION_PUBLISHED, /* the paper's constants, whatever guarantee they give */
     TACIT_CALIBRATION_FIGURE /* scale 1/epsilon everywhere: the shape of published curves; NOT private */
 } tacit_calibration;
 
-/* TACIT_LAW_RESPONSE is randomized response: what is shown is one of `answers`, and with scale s the true
- * one is at most e^(1/s) times as likely as any other. Its costs add like those of Laplace noise, and it
- * keeps delta 0 whatever was asked for. */
+/* TACIT_LAW_RESPONSE is randomized response: the release is one of `answers`, and with scale s the true
+ * answer is at most e^(1/s) times as likely as any other. Its costs add up like those of Laplace noise, and
+ * its delta is 0, whatever was asked for. */
 typedef enum tacit_law {
     TACIT_LAW_NONE,
     TACIT_LAW_GAUSSIAN,
@@ -48,7 +48,7 @@ typedef enum tacit_law {
 
 /* One line of a plan: `steps` vectors of `dimension` numbers each are shown under this name.
  *
- * l1, l2       how far one user moves what a single step is made of;
+ * l1, l2       how far one user moves the input of a single step;
  * column_l1/2  how these moves add up over the steps for one user: the largest column norm of a running
  *              sum's strategy, n and sqrt(n) for n fresh releases that all see the user, 1 if a user is
  *              in one of them only. The whole release then moves by l * column;
@@ -85,31 +85,31 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_plan_declare(tacit_plan *plan,
                                                          const tacit_release *release,
                                                          tacit_error *err);
 
-/* Sets every scale to the smallest noise that keeps the guarantee, with the budget split so that the
- * weighted sum of scales is least: s_i ~ (D_i^2 / w_i)^(1/3) for Gaussian noise, sqrt(D_i / w_i) for
- * Laplace, D = l * column. With model none all scales are 0. */
+/* Sets every scale to the smallest noise that keeps the guarantee. The budget is split so that the weighted
+ * sum of scales is least: s_i ~ (D_i^2 / w_i)^(1/3) for Gaussian noise, sqrt(D_i / w_i) for Laplace, with
+ * D = l * column. With model none all scales are 0. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target,
                                                            tacit_error *err);
 
 /* Sets one scale by hand (a paper's printed constant). All lines must have the same law. The plan is
- * calibrated once every line has its scale; what it then promises is what tacit_plan_account says. */
+ * calibrated once every line has its scale; its guarantee is then what tacit_plan_account computes. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_plan_set_scale(tacit_plan *plan, const char *name,
                                                            tacit_law law, double scale,
                                                            tacit_error *err);
 
-/* What the scales really give, at this delta (0: the pure epsilon). */
+/* The guarantee that the scales give, at this delta (0: the pure epsilon). */
 TACIT_API TACIT_MUST_USE tacit_status tacit_plan_account(const tacit_plan *plan, double delta,
                                                          tacit_composition *out, tacit_error *err);
 
 /* The same for a person whose data are in `lives` continuations of one saved state (tacit_agent_load, a
- * restored store), each of which runs to its end: an upper bound, since what the lives have in common is
- * paid once. */
+ * restored store), each of which runs to its end. It is an upper bound, since the person pays once for what
+ * the continuations have in common. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_plan_account_lives(const tacit_plan *plan,
                                                                uint64_t lives, double delta,
                                                                tacit_composition *out,
                                                                tacit_error *err);
 
-/* Reading. Indices run from 0 to size-1; `index` of an unknown name is size. */
+/* Access. Indices run from 0 to size - 1; the index of an unknown name is size. */
 TACIT_API size_t tacit_plan_size(const tacit_plan *plan);
 TACIT_API size_t tacit_plan_index(const tacit_plan *plan, const char *name);
 TACIT_API const tacit_release *tacit_plan_release(const tacit_plan *plan, size_t index);

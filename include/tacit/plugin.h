@@ -11,9 +11,9 @@
  *     cc -shared -fPIC own_agent.c -o own_agent.so $(pkg-config --cflags tacit)
  *     tacit run experiment.yaml --load ./own_agent.so
  *
- * It is not linked with libtacit: it uses the functions of the command that loads it. A plug-in is code, and
- * the command trusts it: load only what you would run. What it may promise follows from its ledger, as for
- * every agent that is registered (tacit/agent.h). */
+ * A plug-in is not linked with libtacit: it uses the functions of the command that loads it. A plug-in is
+ * code, and the command trusts it: load only what you would run. Its guarantee follows from its ledger, as
+ * for every registered agent (tacit/agent.h). */
 #ifndef TACIT_PLUGIN_H
 #define TACIT_PLUGIN_H
 
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/* Raised when a structure that plug-ins fill changes. */
+/* Incremented when a structure that plug-ins fill changes. */
 #define TACIT_PLUGIN_INTERFACE 1
 
 /* Registers the kinds. A failure needs a message, and the command then stops. */
@@ -33,7 +33,7 @@ typedef tacit_status tacit_plugin_load_fn(tacit_error *err);
 
 typedef struct tacit_plugin {
     unsigned interface;
-    /* Sizes of what is passed, as the plug-in was compiled: another size is another interface. */
+    /* The sizes of the structures with which the plug-in was compiled; the command refuses other sizes. */
     size_t agent_kind_size, agent_methods_size, world_kind_size, process_size;
     tacit_plugin_load_fn *load;
 } tacit_plugin;

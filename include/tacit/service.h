@@ -2,10 +2,10 @@
  *
  *     tacit_service_open(&options, &service, &err);   reads the file, loads the learners, listens
  *     ... it serves until ...
- *     tacit_service_close(service);                   finishes what was begun
+ *     tacit_service_close(service);                   finishes the requests in progress
  *
- * What it serves is in docs/reference/http.md, what it promises in docs/why/service.md. Noise is keyed by
- * the operating system; there is no way to ask for a seed. */
+ * docs/reference/http.md describes the interface, docs/why/service.md the guarantees. The keys of the noise
+ * come from the operating system; it cannot be seeded. */
 #ifndef TACIT_SERVICE_H
 #define TACIT_SERVICE_H
 
@@ -21,8 +21,8 @@
 extern "C" {
 #endif
 
-/* One line for the operators of the service, ready to be written: "tacit: ...", or JSON if the service
- * file asks for it. It never contains data of users. */
+/* Receives one line for the operators of the service, ready to be written: "tacit: ...", or JSON if the
+ * service file asks for it. It never contains data of users. */
 typedef void tacit_log_fn(void *context, const char *line);
 
 typedef struct tacit_service_options {
@@ -31,8 +31,8 @@ typedef struct tacit_service_options {
     const char *credentials;
     tacit_log_fn *log; /* or NULL */
     void *log_context;
-    /* Called once, from a thread of the service, with log_context: another server has taken over the
-     * store. From then on nothing is learned or written; close the service. Or NULL. */
+    /* Called once, from a thread of the service, with log_context, when another server has taken over the
+     * store. From then on this service neither learns nor writes; close it. Or NULL. */
     void (*fenced)(void *log_context);
 } tacit_service_options;
 
@@ -43,47 +43,47 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_service_open(const tacit_service_opt
                                                          tacit_service **out, tacit_error *err);
 /* Where it listens: "http://127.0.0.1:8470". */
 TACIT_API const char *tacit_service_url(const tacit_service *service);
-/* Tokens and certificate are read again. Open connections keep their certificate; an invalid
- * certificate is not used. */
+/* Reads tokens and certificate again. Open connections keep their certificate; an invalid certificate is not
+ * used. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_service_reload(tacit_service *service,
                                                            tacit_error *err);
-/* Takes no more requests, answers those that it has, lets the learners finish their users, and closes the
+/* Accepts no more requests, answers those in progress, lets the learners finish their users, and closes the
  * store. Accepts NULL. */
 TACIT_API void tacit_service_close(tacit_service *service);
 
-/* docs/reference/http.md, from the table of routes; to be freed with free(). NULL: no memory, or built
- * without the server. */
+/* The text of docs/reference/http.md, from the table of routes; to be freed with free(). NULL: no memory, or
+ * built without the server. */
 TACIT_API char *tacit_service_reference(void);
 /* The same as OpenAPI 3.1, in JSON. */
 TACIT_API char *tacit_service_openapi(void);
 
-/* --- What a service file promises, before anything is served --------------------------------------- */
+/* --- Service files, without a service -------------------------------------------------------------- */
 
 typedef struct tacit_service_file tacit_service_file;
 
 typedef struct tacit_service_learner {
     const char *name;
-    const char *kind; /* of the agent as the file has it; request->kind is what that stands for */
+    const char *kind; /* of the agent, as in the file; request->kind is never an alias */
     const tacit_agent_request *request;
     tacit_guarantee monitor;  /* of the released mean reward; model none: it is not released */
-    tacit_guarantee together; /* what a user pays for both, as /v1/guarantee says */
+    tacit_guarantee together; /* of both together for one user, as in /v1/guarantee */
     const char *const *action_names; /* [n_actions]; NULL: actions have numbers */
     const char *context;    /* named columns, as they were declared; NULL: features are numbers */
     bool user_required;     /* users without an id are refused */
-    bool log_decisions;     /* the operator keeps a record of decisions, outside the promise */
-    const char *warm_start; /* a log that it is warmed up with, as the file has it; NULL: none */
+    bool log_decisions;     /* the operator keeps a record of decisions, outside the guarantee */
+    const char *warm_start; /* the log that it begins with, as in the file; NULL: none */
 } tacit_service_learner;
 
-/* The users of a log, for a learner that has had none. */
+/* The users of a log, for a learner that has had no users yet. */
 typedef struct tacit_service_log {
     uint64_t rows;   /* of the log */
     uint64_t people; /* different ids; as many as rows where the log has none */
-    uint64_t users;  /* rows that the learner learns from: no person more often than they may */
+    uint64_t users;  /* rows that the learner learns from: no person more often than allowed */
 } tacit_service_log;
 
-/* True if a YAML file has `learners`: it means to describe a service, well or badly. */
+/* Whether a YAML file has the key `learners`, as service files do. Errors in it are not reported. */
 TACIT_API bool tacit_service_is_file(const char *path);
-/* Reads a service file and the tables that it names. Nothing is opened or written. */
+/* Reads a service file and the tables that it names. It does not open the store and writes nothing. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_service_file_read(const char *path,
                                                               tacit_service_file **out,
                                                               tacit_error *err);
@@ -96,8 +96,8 @@ TACIT_API const tacit_service_learner *tacit_service_file_at(const tacit_service
 TACIT_API TACIT_MUST_USE tacit_status tacit_service_file_monitor(const tacit_service_file *file,
                                                                  size_t i, tacit_plan **out,
                                                                  tacit_error *err);
-/* Reads learner i's log, all of it, and counts its users. BAD_ARGUMENT: the learner has none, or it cannot be
- * opened; TOO_LARGE: it has more users than the learner may have; else what is wrong with it, by line. */
+/* Reads the whole log of learner i and counts its users. BAD_ARGUMENT: the learner has no log, or it cannot
+ * be opened; TOO_LARGE: it has more users than the learner may have. Other errors name a line of the log. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_service_file_log(const tacit_service_file *file,
                                                              size_t i, tacit_service_log *out,
                                                              tacit_error *err);
@@ -109,13 +109,13 @@ enum { TACIT_TOKEN_SIZE = 64 };
 typedef struct tacit_token_request {
     const char *name;
     const char *scopes;     /* "decide,observe"; admin is all */
-    const char *learner;    /* the only one that it is for; NULL: all */
-    uint64_t users_per_day; /* that it may bring, by observations or reports; 0: any number */
+    const char *learner;    /* the only learner that it is valid for; NULL: all */
+    uint64_t users_per_day; /* the most users, by observations or reports; 0: any number */
     int64_t expires;        /* seconds since 1970; 0: never */
 } tacit_token_request;
 
-/* A new token in the store of this service file. It is shown once: the store has its hash. A running
- * service knows it after tacit_service_reload. */
+/* Creates a token in the store of this service file. This is the only time it is shown: the store keeps its
+ * hash. A running service knows the token after tacit_service_reload. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_token_create(const tacit_service_options *options,
                                                          const tacit_token_request *request,
                                                          char token[TACIT_TOKEN_SIZE],
@@ -140,31 +140,33 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_token_list(const tacit_service_optio
 
 typedef struct tacit_store_health {
     uint64_t learners, inputs, open, seen, people, answers, tokens, bytes;
-    bool unsafe; /* it was served on a database server that may lose what it acknowledged */
+    bool unsafe; /* a database server served it that may lose acknowledged data */
 } tacit_store_health;
 
-/* Everything is readable, adds up, and opens with the key. CORRUPT says what is not. */
+/* Checks that everything is readable, consistent, and opens with the key. CORRUPT: it is not; the message
+ * says what is wrong. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_check(const tacit_service_options *options,
                                                         tacit_store_health *health,
                                                         tacit_error *err);
-/* A consistent copy. A service that is started on it decides, but does not learn: the original may have
- * gone on, and a person in both would pay twice. */
+/* Makes a consistent copy. A service that is started on the copy decides, but does not learn: the original
+ * may have continued, and a person in both would pay twice. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_backup(const tacit_service_options *options,
                                                          const char *path, tacit_error *err);
-/* What is public, as JSON: counts, ledger, curves. To be freed with free(). */
+/* The public data as JSON: counts, ledger, curves. To be freed with free(). */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_export(const tacit_service_options *options,
                                                          char **json, tacit_error *err);
 
-/* Decisions that were recorded (log_decisions: yes), as JSON: one line for each step, given to `each` in
- * the order in which users were acknowledged; a record at a time, with newlines. They are users' data, in
- * the clear: an entry in the audit log comes first. It ends when `each` is false, as SYSTEM. */
+/* Recorded decisions (log_decisions: yes) as JSON, one line for each step, in the order in which users were
+ * acknowledged. `each` receives one record at a time, with newlines. The output is users' data without
+ * protection, so the call first makes an entry in the audit log. If `each` returns false, the call ends with
+ * SYSTEM. */
 typedef bool tacit_line_fn(void *context, const char *lines, size_t size);
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_decisions(const tacit_service_options *options,
                                                             tacit_line_fn *each, void *context,
                                                             tacit_error *err);
 
-/* The audit log, the oldest entry first: what was done to the store and its service, when (seconds since
- * 1970), and by which user of the machine. Nothing about users of the service. */
+/* The audit log, oldest entry first: what was done to the store and its service, when (seconds since 1970),
+ * and by which user of the machine. It has nothing about users of the service. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_events(const tacit_service_options *options,
                                                          void (*each)(void *context, int64_t at,
                                                                       const char *what),
@@ -172,7 +174,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_store_events(const tacit_service_opt
 
 /* --- The store, while no service runs on it ------------------------------------------------------- */
 
-/* What a store that learns again has cost a learner's users. */
+/* The guarantee of a learner before and after an adoption of its store. */
 typedef struct tacit_store_cost {
     const char *learner;
     uint64_t users;         /* that it had learned from */
@@ -180,34 +182,34 @@ typedef struct tacit_store_cost {
     tacit_guarantee after;  /* for a person in all lines; model none: there is no number */
 } tacit_store_cost;
 
-/* What an adoption would do: in how many lines the store may have gone on after it, and what that costs,
- * learner by learner. Nothing is changed. BAD_ARGUMENT: there is nothing to adopt. */
+/* What an adoption would cost: in how many lines the store may have continued afterwards, and the cost for
+ * each learner. Nothing is changed. BAD_ARGUMENT: the store needs no adoption. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_adoption(
     const tacit_service_options *options, uint64_t *lives,
     void (*each)(void *context, const tacit_store_cost *cost), void *context, tacit_error *err);
-/* Makes a backup that was put in the store's place, or a store that went back, learn again. The caller
- * says by this that the original is gone; what both together cost is kept in the store for good. */
+/* Lets a service learn again on a backup that replaced the store, or on a store that was set back. By this
+ * call you confirm that the original is gone. The store records for good what both together cost. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_adopt(const tacit_service_options *options,
                                                         tacit_error *err);
-/* Brings a store of an earlier format to the present one, as a start of the service does; *from is what it
- * had. */
+/* Converts a store of an earlier format to the current one, as starting the service does; *from is the
+ * earlier format. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_migrate(const tacit_service_options *options,
                                                           int *from, int *to, tacit_error *err);
-/* Another key for the store: in the place of the old one, or, where `new_key` is given, in that file,
- * which is made if it is not there. Call it again if it was cut short. */
+/* Gives the store a new key, which replaces the old one. If `new_key` is given, the key is in that file,
+ * which is created if it does not exist. If the call was interrupted, call it again. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_rekey(const tacit_service_options *options,
                                                         const char *new_key, tacit_error *err);
 
-/* Makes the store of a service file whose store is a PostgreSQL database: the key, if there is none, and
- * the tables, in the schema `tacit`. `as`: another connection for that, of a role that may create a
- * schema; or NULL. BAD_ARGUMENT: there is one. A store in a file needs no making. */
+/* Creates the store of a service file whose store is a PostgreSQL database: the key, if there is none, and
+ * the tables, in the schema `tacit`. `as`: the URI of another connection for that, as a role that may create
+ * a schema; or NULL. BAD_ARGUMENT: the store exists. A store in a file does not need this call. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_init(const tacit_service_options *options,
                                                        const char *as, tacit_error *err);
-/* Takes the store of another service file, `from`, which is in a file and which no service runs on, over
- * into the database of this one: states, ledger, tokens, people, users that wait. The database must have
- * been made by tacit_store_init and be empty. The key is the source's from then on; the source is marked
- * as gone. A move that was interrupted is finished by the same call. `as` is the URI of the database for a
- * role that may write to all tables, their owner; NULL: that of the service file. */
+/* Moves the store of another service file, `from`, into the database of this one: states, ledger, tokens,
+ * people, users that wait. The source is a store in a file on which no service runs. The database must have
+ * been created by tacit_store_init and be empty. From then on it uses the key of the source, and the source
+ * is marked as gone. If a move was interrupted, the same call finishes it. `as` is the URI of the database
+ * for the role that owns the tables and may write to all of them; NULL: that of the service file. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_move(const tacit_service_options *options,
                                                        const char *from, const char *as,
                                                        tacit_error *err);

@@ -20,13 +20,13 @@ typedef enum tacit_parameter_type {
 typedef struct tacit_parameter {
     const char *name;
     tacit_parameter_type type;
-    /* The default, as text; "" where leaving it out means something of its own; NULL: must be given. */
+    /* The default, as text; "": leaving it out has a meaning of its own; NULL: must be given. */
     const char *fallback;
     double low, high; /* of numbers, both included */
     const char *help; /* one line */
 } tacit_parameter;
 
-/* What a parameter has become: which member counts follows from its type. */
+/* The value of a parameter; its type decides which member is valid. */
 typedef struct tacit_value {
     int64_t integer;
     double real; /* also of an integer */

@@ -1,9 +1,9 @@
-/* Status codes, and the error buffer that carries a sentence for a person.
+/* Status codes, and the error buffer with a message for people.
  *
- * Every fallible function returns a tacit_status that must be checked. On failure the objects
- * passed in are as they were before the call and out-pointers are untouched. A function that takes
- * a tacit_error * (NULL is allowed) fills it with the status and a message that names the value
- * and what was expected. */
+ * Every function that can fail returns a tacit_status that must be checked. On failure the objects passed in
+ * are as they were before the call, and nothing is written through out-pointers. A function that takes a
+ * tacit_error * (NULL is allowed) fills it with the status and a message that names the value and what was
+ * expected. */
 #ifndef TACIT_STATUS_H
 #define TACIT_STATUS_H
 
@@ -59,7 +59,7 @@ typedef enum tacit_status {
 typedef enum tacit_hint {
     TACIT_HINT_NONE,
     TACIT_HINT_RAISE_JOBS, /* the experiment is larger than tacit_experiment_changes.max_jobs */
-    TACIT_HINT_RESUME      /* what was written is safe; TACIT_LAB_RESUME plays what is missing */
+    TACIT_HINT_RESUME      /* results so far are safe; TACIT_LAB_RESUME plays the missing jobs */
 } tacit_hint;
 
 typedef struct tacit_error {
@@ -68,13 +68,13 @@ typedef struct tacit_error {
     tacit_hint hint;
 } tacit_error;
 
-/* An error in which nothing has failed yet, in C and in C++: tacit_error err = TACIT_ERROR_INIT; */
+/* Initializes an error, in C and in C++: tacit_error err = TACIT_ERROR_INIT; */
 #define TACIT_ERROR_INIT                                                                           \
     {                                                                                              \
         TACIT_OK, "", TACIT_HINT_NONE                                                              \
     }
 
-/* "BAD_EPSILON", and the general sentence of the list. Never NULL. */
+/* The name, such as "BAD_EPSILON", and the general message of the list. Never NULL. */
 TACIT_API const char *tacit_status_name(tacit_status status);
 TACIT_API const char *tacit_status_message(tacit_status status);
 

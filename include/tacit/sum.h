@@ -1,9 +1,9 @@
 /* Private running sums.
  *
- * A stream of vectors, one from each user; after any of them the noisy sum so far can be shown. Declare
- * what a contribution can be and how many users will come, and the sum says exactly what it costs:
+ * Each user adds a vector; after any of them the noisy sum so far can be released. You declare what a
+ * contribution can be and how many users will come, and the sum tells exactly what that costs:
  *
- *     tacit_sum_declare(&spec, "counts", &release, &err);    what will be shown
+ *     tacit_sum_declare(&spec, "counts", &release, &err);    what will be released
  *     tacit_plan_declare(plan, &release, &err);
  *     tacit_plan_calibrate(plan, guarantee, &err);           how much noise that takes
  *     tacit_ledger_create(plan, noise, &ledger, &err);       the door
@@ -11,8 +11,8 @@
  *     for each user: tacit_sum_add(sum, x, &err);
  *                    tacit_sum_release(sum, noisy, &err);    or skip it
  *
- * Inside are integers on a lattice of step 2^-bits: sums are exact, sensitivities are exactly the declared
- * ones, and nothing about the data shows in the low bits of a release. */
+ * Inside, all numbers are integers on a lattice of step 2^-bits: sums are exact, sensitivities are exactly
+ * the declared ones, and the low bits of a release reveal nothing about the data. */
 #ifndef TACIT_SUM_H
 #define TACIT_SUM_H
 
@@ -32,7 +32,7 @@ typedef enum tacit_sum_mechanism {
     TACIT_SUM_TREE,   /* binary tree: the papers' choice */
     TACIT_SUM_SMOOTH, /* constant-weight binary tree: the default for pure DP */
     TACIT_SUM_BLT,    /* buffered linear Toeplitz: the default for Gaussian noise */
-    TACIT_SUM_LOCAL   /* every user adds noise of their own */
+    TACIT_SUM_LOCAL   /* every user adds their own noise */
 } tacit_sum_mechanism;
 
 /* What one user's vector can be. At least one of l1, l2 is given (0: not bounded in this norm). */
@@ -52,19 +52,19 @@ typedef struct tacit_sum_spec {
     /* Optional, `dimension` long: true where every user's coordinate is 0 by public knowledge. Such
      * coordinates are released as exact zeros and cost neither noise nor time. */
     const bool *structural_zero;
-    /* Optional: how far two users' vectors can be apart, when that is less than the bound implies (0:
-     * taken from the bound), and the one-line reason. It is the distance of the vectors that are added,
-     * before rounding; what rounding to the lattice can add, one step in each coordinate in which two
-     * users can differ, is added to it and declared with it. BAD_SENSITIVITY together with `clip`, which
-     * can move two vectors apart: clip before adding. */
+    /* Optional: how far two users' vectors can be apart, if that is less than the bound implies (0: taken
+     * from the bound), and the reason in one line. It is the distance before rounding. Rounding to the
+     * lattice can add one step in each coordinate in which two users can differ; the sum adds that and
+     * declares it. BAD_SENSITIVITY together with `clip`, which can move two vectors apart: clip before
+     * adding. */
     double sensitivity_l1, sensitivity_l2;
     const char *reason;
-    /* The sensitivities above hold for what `clip` and the rounding to the lattice have left, whatever its
-     * step 2^-bits: because the numbers are on every lattice, or the proof needs no more than an interval
-     * whose ends are. They are then declared unchanged. */
+    /* The sensitivities above hold after clipping and rounding to the lattice, whatever its step 2^-bits:
+     * because the numbers are on every lattice, or because the proof only needs an interval whose ends are.
+     * They are then declared unchanged. */
     bool sensitivity_on_lattice;
     /* People who come back: one person is at most `visits` of the users, and any two of these are at least
-     * `apart` users apart (0: 1). What is declared is what all visits of one person move together. */
+     * `apart` users apart (0: 1). The declared move is that of all visits of one person together. */
     uint64_t visits, apart;
 } tacit_sum_spec;
 
@@ -88,30 +88,30 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_sum_create(const tacit_sum_spec *spe
                                                        tacit_sum **out, tacit_error *err);
 TACIT_API void tacit_sum_destroy(tacit_sum *sum);
 
-/* One more user. On any error the sum is unchanged. */
+/* Adds a user. On any error the sum is unchanged. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add(tacit_sum *sum, const double *x,
                                                     tacit_error *err);
 
-/* The same for a user given by the n coordinates that are not 0: their indices, ascending, and values. Takes
- * time for every coordinate's noise, but not for the zeros of x. */
+/* The same for a user given by the n coordinates that are not 0: their indices, ascending, and values. The
+ * zeros of x cost no time, except for their noise. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n,
                                                            const size_t *index, const double *value,
                                                            tacit_error *err);
 
-/* The same for n users, x[n][dimension], one after the other. On failure *added says how many were added:
- * those before the first who was not. */
+/* The same for n users, x[n][dimension], one after the other. It stops at the first failure; *added is the
+ * number of users before it. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add_many(tacit_sum *sum, size_t n, const double *x,
                                                          size_t *added, tacit_error *err);
 
-/* The noisy sum of all users so far. Once for each step; skipping is free. */
+/* Releases the noisy sum of all users so far, at most once for each step. Steps may be skipped. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_release(tacit_sum *sum, double *noisy,
                                                         tacit_error *err);
 
-/* `local` sums in two halves, for when users and collector are on different machines: tacit_sum_add is the
- * two together. The user's side puts x on the lattice and adds the noise, which takes one step of the
- * ledger and adds nothing to the sum; the collector's side adds what it was sent. A report has
- * tacit_sum_report_size numbers. Reports that no honest user can have made are OUT_OF_BOUND and change
- * nothing; `check` says beforehand whether `absorb` will take one. */
+/* `local` sums in two halves, for users and a collector on different machines; tacit_sum_add does both. On
+ * the user's side, `report` puts x on the lattice and adds the noise; this takes one step of the ledger and
+ * adds nothing to the sum. On the collector's side, `absorb` adds a report to the sum. A report has
+ * tacit_sum_report_size numbers. A report that no honest user can have made is OUT_OF_BOUND and changes
+ * nothing; `check` tells beforehand whether `absorb` would accept a report. */
 TACIT_API size_t tacit_sum_report_size(const tacit_sum *sum);
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_report(tacit_sum *sum, const double *x,
                                                        int64_t *report, tacit_error *err);
@@ -125,7 +125,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_sum_check_report(const tacit_sum *su
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_absorb(tacit_sum *sum, const int64_t *report,
                                                        tacit_error *err);
 
-/* Users so far. */
+/* The number of users so far. */
 TACIT_API uint64_t tacit_sum_step(const tacit_sum *sum);
 
 /* The standard deviation of each coordinate of the release at step k (1 .. users), before or while
@@ -139,10 +139,10 @@ TACIT_API double tacit_sum_worst_stddev(const tacit_sum *sum);
 /* Bytes of memory held. */
 TACIT_API size_t tacit_sum_memory(const tacit_sum *sum);
 
-/* Complete state as bytes, raw data and noise key included: keep it as safe as the data itself. `save`
- * with bytes = NULL gives the size. `load` continues a fresh sum of the same spec and plan where the saved
- * one stopped. A state that is loaded twice shows the same numbers for the same users, and has independent
- * noise from the first different user on; a person in both continuations pays twice. */
+/* The complete state as bytes, with raw data and the noise key: protect it as you protect the data. `save`
+ * with bytes = NULL gives the size. `load` lets a new sum of the same spec and plan continue where the saved
+ * one stopped. Two continuations of one state release the same numbers for the same users, and have
+ * independent noise from the first different user on; a person in both pays twice. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes,
                                                      size_t *size, tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size,
@@ -151,14 +151,15 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_sum_load(tacit_sum *sum, const void 
 /* --- Counters ------------------------------------------------------------------------------------- */
 
 /* The common case: people are counted as they come, each in one of n counts, and the counts so far may be
- * shown after any of them.
+ * released after any of them.
  *
  *     tacit_guarantee promise = {TACIT_MODEL_JOINT, 1, 1e-6};
  *     tacit_counter_create(3, 1000, promise, &counter, &err);     three counts, at most 1,000 people
- *     tacit_counter_add(counter, 2, &err);                        somebody came, to be counted in the last
+ *     tacit_counter_add(counter, 2, &err);                        counts a person in the last count
  *     tacit_counter_read(counter, noisy, &err);                   noisy[3]
  *
- * The mechanism is the least noisy one for the promise, and the noise is the operating system's. */
+ * The mechanism is the least noisy one for the guarantee; the keys of the noise come from the operating
+ * system. */
 typedef struct tacit_counter tacit_counter;
 
 TACIT_API TACIT_MUST_USE tacit_status tacit_counter_create(size_t n, uint64_t users,
@@ -166,15 +167,15 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_counter_create(size_t n, uint64_t us
                                                            tacit_counter **out, tacit_error *err);
 TACIT_API void tacit_counter_destroy(tacit_counter *counter);
 
-/* EXHAUSTED after the last of the declared users, OUT_OF_BOUND if there is no such count: nothing changes. */
+/* EXHAUSTED after the last declared user, OUT_OF_BOUND if there is no such count; then nothing changes. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_counter_add(tacit_counter *counter, size_t kind,
                                                         tacit_error *err);
 
-/* noisy[n]; 0 before the first user. Reading again before the next user shows the same numbers. */
+/* Writes noisy[n]; 0 before the first user. Reading again before the next user gives the same numbers. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_counter_read(tacit_counter *counter, double *noisy,
                                                          tacit_error *err);
 
-/* The sum behind it, for tacit_sum_stddev and relatives; it belongs to the counter. */
+/* The counter's sum, for tacit_sum_stddev and similar functions; it belongs to the counter. */
 TACIT_API tacit_sum *tacit_counter_sum(const tacit_counter *counter);
 
 #ifdef __cplusplus

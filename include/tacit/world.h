@@ -12,12 +12,12 @@
  *
  * Tabular worlds are finite: states and actions are numbered from 0, an episode has `horizon` steps, and a
  * policy is an array [horizon][states]. Rewards are in [0, 1]; a world whose rewards were declared in other
- * units keeps the declared bounds, and tacit_world_original_value leads back.
+ * units keeps the declared bounds, and tacit_world_original_value converts back.
  *
  * In bandit worlds an episode is one step, contexts may be feature vectors instead of numbered states, and
  * users come as rounds (below) instead of walks.
  *
- * A world does not change after its creation and may be shared by threads; a walk belongs to one. */
+ * A world does not change after its creation and may be shared by threads; a walk belongs to one thread. */
 #ifndef TACIT_WORLD_H
 #define TACIT_WORLD_H
 
@@ -76,34 +76,33 @@ typedef struct tacit_world_facts {
     bool stationary; /* the same transitions and rewards at every step: learners may pool */
     double reward_low, reward_high; /* in original units; they are mapped to 0 and 1 */
     double optimal_value;           /* of the best policy, with rewards in [0, 1]; NaN: not known */
-    /* Expected, in [0, 1]: [horizon, or 1 if stationary][states][actions]; NULL in bandit worlds, where it
-     * is what is to be learned. */
+    /* Expected, in [0, 1]: [horizon, or 1 if stationary][states][actions]; NULL in bandit worlds, where
+     * learners have to learn them. */
     const double *rewards;
     /* Known structure; NULL: none beyond the numbers of states and actions. */
     const tacit_mixture *mixture;
     const tacit_linear *linear;
     const tacit_bandit *bandit;
-    uint64_t people;    /* there are no more users than these; 0: no limit */
-    bool labelled;      /* every user has one right action, with reward 1; the others have 0 */
-    const char *remark; /* what must be known about this world, e.g. what is not private; or "" */
+    uint64_t people;    /* the number of users that the world has; 0: no limit */
+    bool labeled;       /* every user has one right action, with reward 1; the others have 0 */
+    const char *remark; /* a warning about this world, e.g. what is not private; or "" */
 } tacit_world_facts;
 
-/* Unknown keys, wrong types, values out of range, and everything that can be wrong with the files give
- * BAD_ARGUMENT, SYNTAX, OUT_OF_BOUND or TOO_LARGE, a failing disk gives SYSTEM, and the message names file,
- * line, value and remedy. */
+/* Unknown keys, wrong types, values out of range and faulty files are BAD_ARGUMENT, SYNTAX, OUT_OF_BOUND or
+ * TOO_LARGE; a failing disk is SYSTEM. The message names file, line, value and remedy. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_world_create(const tacit_world_request *request,
                                                          tacit_world **out, tacit_error *err);
 TACIT_API void tacit_world_destroy(tacit_world *world);
 
 TACIT_API const tacit_world_facts *tacit_world_describe(const tacit_world *world);
 
-/* The states that no sequence of actions leads to within the horizon, ascending; returns how many. They
- * are no error, but learners pay for them. */
+/* The states that cannot be reached within the horizon, ascending; returns how many there are. They are no
+ * error, but they make learning harder. */
 TACIT_API size_t tacit_world_unreachable(const tacit_world *world, const uint32_t **states);
 
-/* Whether an episode that has come to this state is over: no action leads out of it, and every reward there
- * is 0 in original units. False in bandit worlds. Walks go on all the same; a caller may stop, and tell
- * learners the length (tacit_trajectory), where 0 is the smallest reward. */
+/* Whether this state ends an episode: no action leads out of it, and every reward there is 0 in original
+ * units. False in bandit worlds. Walks continue in such a state. If 0 is the smallest reward, a caller may
+ * stop instead and give learners the length (tacit_trajectory). */
 TACIT_API bool tacit_world_is_terminal(const tacit_world *world, uint32_t state);
 
 /* A value (a sum of `horizon` rewards in [0, 1]) in original units:
@@ -112,15 +111,15 @@ TACIT_API double tacit_world_original_value(const tacit_world *world, double val
 
 /* --- Worlds of your own -------------------------------------------------------------------------- */
 
-/* What may follow an action: the next state, with this probability and this reward, in original units. */
+/* A possible outcome of an action: the next state, with its probability and reward, in original units. */
 typedef struct tacit_outcome {
     uint32_t next;
     double prob, reward;
 } tacit_outcome;
 
-/* A finite world, row by row. `row` writes what may follow an action in a state at a step (always 0 if
- * stationary), at most row_max outcomes, and says how many; it is called once for each (step, state,
- * action). Probabilities must sum to 1; outcomes may come in any order. */
+/* A finite world, row by row. `row` writes the outcomes of an action in a state at a step (always 0 if
+ * stationary), at most row_max, and returns their number; it is called once for each (step, state, action).
+ * Probabilities must sum to 1; outcomes may be in any order. */
 typedef struct tacit_process {
     size_t n_states, n_actions, horizon;
     bool stationary;
@@ -128,7 +127,7 @@ typedef struct tacit_process {
     size_t row_max;
     size_t (*row)(void *context, size_t step, uint32_t state, uint32_t action, tacit_outcome *out);
     void *context;
-    const tacit_outcome *initial; /* next and prob; NULL: everybody begins in state 0 */
+    const tacit_outcome *initial; /* next and prob; NULL: every user begins in state 0 */
     size_t n_initial;
     void (*release)(
         void *context); /* when the rows have been read, or could not be; NULL: nothing to do */
@@ -138,9 +137,9 @@ typedef struct tacit_process {
 typedef tacit_status tacit_process_fn(const tacit_value *values, tacit_process *out,
                                       tacit_error *err);
 
-/* Makes a kind known under its name, to tacit_world_create and in experiment files. `kind` and what it
- * points to must stay, and no other thread may use the library meanwhile. EXISTS if the name is taken,
- * TOO_LARGE if there are 64 such kinds already, or one has more than 24 parameters. */
+/* Registers a kind under its name, for tacit_world_create and experiment files. `kind` and what it points to
+ * must stay valid, and no other thread may use the library during the call. EXISTS: the name is taken.
+ * TOO_LARGE: there are 64 such kinds already, or this one has more than 24 parameters. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_world_register(const tacit_world_kind *kind,
                                                            tacit_process_fn *process,
                                                            tacit_error *err);
@@ -152,7 +151,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_world_register(const tacit_world_kin
 TACIT_API TACIT_MUST_USE tacit_status tacit_world_solve(const tacit_world *world, uint32_t *policy,
                                                         double *values, tacit_error *err);
 
-/* How many doubles of scratch the next two need. */
+/* How many doubles of scratch the next two functions need. */
 TACIT_API size_t tacit_world_scratch(const tacit_world *world);
 
 /* The expected sum of rewards of a policy from the initial distribution: policy[horizon][states] holds an
@@ -168,8 +167,8 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_world_evaluate_mixed(const tacit_wor
 
 typedef struct tacit_walk tacit_walk;
 
-/* Chance comes from the root and the number of the episode alone: what happened in other episodes, or
- * what another walk did, changes nothing. The world must outlive the walk; the root need not. */
+/* The random draws of an episode depend on the root and the number of the episode only, not on other
+ * episodes or other walks. The world must outlive the walk; the root need not. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_walk_create(const tacit_world *world, tacit_noise *root,
                                                         tacit_walk **out, tacit_error *err);
 TACIT_API void tacit_walk_destroy(tacit_walk *walk);
@@ -181,9 +180,9 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_walk_step(tacit_walk *walk, uint32_t
                                                       uint32_t *state, double *reward);
 
 /* A whole episode under policy[horizon][states] or mixed[horizon][states][actions]: states[horizon + 1],
- * actions[horizon], rewards[horizon]. The same chance as with begin and step; the choices of a mixed policy
- * have a stream of their own, so that they do not change it. Its probabilities must not be negative and sum
- * to one, up to rounding. */
+ * actions[horizon], rewards[horizon]. The draws are the same as with begin and step; the choices of a mixed
+ * policy have a stream of their own and do not change them. The probabilities of a mixed policy must not be
+ * negative, and must sum to one up to rounding. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_walk_play(tacit_walk *walk, uint64_t episode,
                                                       const uint32_t *policy, uint32_t *states,
                                                       uint32_t *actions, double *rewards);
@@ -196,18 +195,18 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_walk_play_mixed(tacit_walk *walk, ui
 typedef struct tacit_rounds tacit_rounds;
 
 /* The user of a round. A learner may know the number of the context or, where contexts are not numbered,
- * the features. It may not know `means`, the expected reward of every action, in [0, 1], which evaluation
- * uses; NULL where only a logged action's reward is known. All live until the next round begins. */
+ * the features. It must not know `means`, the expected reward of every action, in [0, 1], which is for
+ * evaluation; NULL where only a logged action's reward is known. All live until the next round begins. */
 typedef struct tacit_visitor {
     uint32_t state;
     const double *features;
     const double *means;
-    uint32_t logged_action; /* if means is NULL: what was done, and how likely that was */
+    uint32_t logged_action; /* if means is NULL: the action in the log, and its probability */
     double propensity;
 } tacit_visitor;
 
-/* Chance comes from the root and the number of the round alone, as with walks. The world must outlive the
- * rounds; the root need not. Worlds of another family are UNSUPPORTED. */
+/* Random draws depend on the root and the number of the round only, as with walks. The world must outlive
+ * the rounds; the root need not. Worlds of another family are UNSUPPORTED. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_rounds_create(const tacit_world *world,
                                                           tacit_noise *root, tacit_rounds **out,
                                                           tacit_error *err);

@@ -269,7 +269,7 @@ class Explanation:
             say("claims", f"{claim['model']} differential privacy, epsilon {claim['epsilon']:g}, "
                           f"delta {claim['delta']:.4g}; calibration {f['calibration']}")
             say("against", f["against"])
-            say("neighbours", f["neighbours"])
+            say("neighbors", f["neighbors"])
             for release in f["releases"]:
                 say("release", f"{release['name']}: {release['words']}")
                 say("  because", release["reason"])

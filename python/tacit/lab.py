@@ -40,7 +40,7 @@ def run(
     directory   where results.db receives the results as they come; without it they live in memory
     resume      play only the jobs that are missing from directory
     force       delete the results that are there first
-    episodes, runs  instead of what the experiment says
+    episodes, runs  override those of the experiment
     threads     0: one for each processor; results do not depend on it
     progress    True: a line on stderr; or a function that gets a dict about ten times a second
     max_jobs    more jobs than this are refused
@@ -57,7 +57,7 @@ def run(
     ['ucbvi', 'uniform']
     """
     if resume and force:
-        raise ValueError("resume keeps results and force forgets them; choose one")
+        raise ValueError("resume keeps results and force discards them; choose one")
     if (resume or force) and directory is None:
         raise ValueError("resume and force need the directory with the results")
     text, name, path = None, "experiment", None
@@ -97,13 +97,13 @@ def with_advice(error: Any) -> Exception:
     """The library's sentence, and what can be done about it here."""
     advice = ""
     if error.status == "EXISTS":
-        advice = "; resume=True plays what is missing, force=True begins anew"
+        advice = "; resume=True plays the missing jobs, force=True discards these results"
     elif error.status in ("WRONG_PLAN", "WRONG_VERSION"):
-        advice = "; force=True forgets them"
+        advice = "; force=True discards them"
     elif error.hint == "raise_jobs":
         advice = "; raise max_jobs to play them all the same"
     elif error.hint == "resume":
-        advice = "; what was written is safe, and resume=True plays what is missing"
+        advice = "; the results so far are safe, and resume=True plays the missing jobs"
     if advice:
         error.args = (str(error) + advice,) + error.args[1:]
     return error  # type: ignore[no-any-return]

@@ -211,9 +211,10 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "states, actions and horizon must be at least 1");
     if (!fits(r))
-        return tacit__fail_at(err, TACIT_TOO_LARGE, r->file, line,
-                              "tables for %zu states, %zu actions and %zu steps fit into no memory",
-                              r->n_states, r->n_actions, r->horizon);
+        return tacit__fail_at(
+            err, TACIT_TOO_LARGE, r->file, line,
+            "tables for %zu states, %zu actions and %zu steps do not fit into memory", r->n_states,
+            r->n_actions, r->horizon);
     TRY(r->bandit != NULL ? check_bandit(r, err) : TACIT_OK);
     if (r->linear != NULL && !(r->linear->bound >= LEAST_BOUND && r->linear->bound <= MOST_BOUND))
         return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, line,
@@ -261,9 +262,8 @@ static tacit_status check_visits(const tacit_agent_request *r, tacit_error *err)
                               (unsigned long long)r->episodes);
     if (!tacit_agent_kind_returning(r->kind))
         return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, line,
-                              "%s declares what one visit of each person moves, and nothing about "
-                              "several; `tacit agents` names the learners that people may come "
-                              "back to",
+                              "%s supports only one visit of each person; `tacit agents` shows "
+                              "which learners support more",
                               r->kind);
     return TACIT_OK;
 }

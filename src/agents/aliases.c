@@ -172,10 +172,10 @@ tacit_status tacit_agent_choose(const tacit_agent_request *r, const char **kind,
         r->n_states > 0) /* numbered states can be counted, whatever else is known */
         chosen = prefer(r->kind, TABLE, model);
     if (chosen == NULL)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
-                              "%s finds no learner for this space with model '%s'; `tacit agents` "
-                              "lists what there is",
-                              r->kind, tacit__agent_model_name(model));
+        return tacit__fail_at(
+            err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
+            "%s finds no learner for this space with model '%s'; `tacit agents` lists the learners",
+            r->kind, tacit__agent_model_name(model));
     tacit_status status = check_settings(r, chosen, err);
     if (status == TACIT_OK)
         *kind = chosen;

@@ -205,7 +205,7 @@ tacit_status tacit__epoch_count(tacit__epoch_agent *agent, tacit_error *err)
 
 /* What an earlier billboard allowed and this one does not is of no use to this epoch's sum; the
  * user counts all the same, see curate/epochs.c. Late users whose action is still allowed are used:
- * the estimator divides by the length of the epoch, so every user who adds 0 pulls it towards "no
+ * the estimator divides by the length of the epoch, so every user who adds 0 pulls it toward "no
  * difference", and nobody is left out without need. */
 tacit_status tacit__epoch_learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {

@@ -126,7 +126,7 @@ tacit_status tacit__epoch_absorb(void *self, const void *bytes, size_t size, tac
     bool late = false;
     if (agent->followed != NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "this learner follows the model of another one: it takes no reports");
+                           "this learner follows the model of another one: it accepts no reports");
     tacit_status status = open_report(agent, bytes, size, &late, err);
     if (status == TACIT_OK && !late)
         status = read_report(agent, bytes, &noisy, err);

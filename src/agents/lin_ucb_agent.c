@@ -86,7 +86,7 @@ static const tacit__agent_row kinds[] = {
      .curator = &tacit__regression_curator,
      .parts = &(const lin_parts){.commits = false}},
     {.kind = {"explore-commit-features",
-              "random actions, one release, and the best actions by it for everybody after: a "
+              "random actions, one release, then the best actions from it for all later users: a "
               "yardstick for linear rewards",
               "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
               commit_parameters, TACIT__COUNT(commit_parameters)},
@@ -437,7 +437,7 @@ static tacit_status follow(void *self, const void *bytes, size_t size, tacit_err
         model_fields(agent, &version, &s);
     tacit__free(words);
     if (s.status != TACIT_OK)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the model has numbers that cannot be");
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the model has impossible numbers");
     agent->version = version;
     agent->follows = true;
     return TACIT_OK;

@@ -174,7 +174,7 @@ static tacit_status view_user(void *self, const tacit_trajectory *user, tacit__u
     (void)user;
     if (!agent->planned)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "a user acts by a plan: ask for one before the first user is told of");
+                           "a user acts by a plan: make one before the first user");
     tacit__optimist_lenses(agent->planner, agent->lenses);
     out->lenses = agent->lenses;
     return TACIT_OK;

@@ -16,7 +16,7 @@ static void model_fields(const mixture_agent *agent, bool planned, tacit__saved 
     const bool sound = s->status == TACIT_OK;
     tacit__optimist_fields(agent->planner, planned, s);
     if (sound && s->status == TACIT_CORRUPT)
-        s->status = tacit__fail(s->err, TACIT_OUT_OF_BOUND, "the model has numbers that cannot be");
+        s->status = tacit__fail(s->err, TACIT_OUT_OF_BOUND, "the model has impossible numbers");
 }
 
 tacit_status tacit__mixture_publish(const void *self, void *bytes, size_t *size, tacit_error *err)

@@ -143,7 +143,7 @@ static bool make_distribution(double *x, size_t n)
     return true;
 }
 
-/* A distribution that is longer than the bound goes straight towards the uniform one, which is the
+/* A distribution that is longer than the bound goes straight toward the uniform one, which is the
  * shortest: what it has beyond that is orthogonal to it, so |x|^2 = 1/n + |x - u|^2. */
 static bool flatten(double *x, size_t n, double bound)
 {

@@ -43,7 +43,7 @@ static tacit_status create(const tacit__family *family, const tacit__agent_row *
         agent->methods->destroy(agent->self);
         tacit__free(agent);
         return tacit__fail_at(err, TACIT_BAD_PLAN, request->file, (size_t)request->line,
-                              "%s: a promise was asked for, but there is no ledger", kind->name);
+                              "%s: a guarantee was requested, but there is no ledger", kind->name);
     }
     *out = agent;
     return TACIT_OK;
@@ -115,7 +115,7 @@ tacit_status tacit_agent_register(const tacit_agent_kind *kind, const tacit_agen
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     if (!tacit__is_name(kind->name))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "a kind of agent needs a name of at most 64 small letters, digits, "
+                           "a kind of agent needs a name of at most 64 lowercase letters, digits, "
                            "dashes and underscores");
     if (kind->models != TACIT_AGENT_NONE && methods->ledger == NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,

@@ -53,10 +53,10 @@ static const tacit__agent_row kinds[] = {
               TACIT__COUNT(posterior_parameters)},
      .curator = &tacit__weighted_curator,
      .parts = &(const posterior_parts){.commits = false}},
-    {.kind =
-         {"explore-commit-tabular",
-          "random actions, one release, and the best plan by it for everybody after: a yardstick",
-          "folklore", ALL_MODELS, commit_parameters, TACIT__COUNT(commit_parameters)},
+    {.kind = {"explore-commit-tabular",
+              "random actions, one release, then the best plan from it for all later users: a "
+              "yardstick",
+              "folklore", ALL_MODELS, commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__weighted_curator,
      .parts = &(const posterior_parts){.commits = true}},
 };

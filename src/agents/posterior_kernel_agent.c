@@ -64,7 +64,7 @@ static const tacit__agent_row kinds[] = {
      .curator = &tacit__epochs_curator,
      .parts = &(const posterior_parts){.commits = false}},
     {.kind = {"explore-commit-kernel",
-              "random actions, one release, and the best actions by it for everybody after: a "
+              "random actions, one release, then the best actions from it for all later users: a "
               "yardstick for kernel bandits",
               "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
               commit_parameters, TACIT__COUNT(commit_parameters)},

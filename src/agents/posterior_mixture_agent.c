@@ -96,12 +96,11 @@ static const tacit__agent_row kinds[] = {
           TACIT__COUNT(parameters)},
      .curator = &tacit__score_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules}},
-    {.kind =
-         {"explore-commit-mixture",
-          "random actions, one release of scores, and the best plan by it for everybody after: a "
-          "yardstick",
-          "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, commit_parameters,
-          TACIT__COUNT(commit_parameters)},
+    {.kind = {"explore-commit-mixture",
+              "random actions, one release of scores, then the best plan from it for all later "
+              "users: a yardstick",
+              "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
+              commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__score_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules, .commits = true}},
 };

@@ -71,7 +71,7 @@ static tacit_status unexpected(tacit_error *err)
 {
     return tacit__fail(
         err, TACIT_UNSUPPORTED,
-        "the learner took a user in the search and refused the same user in a trial");
+        "the learner accepted a user in the search and refused the same user in a trial");
 }
 
 static void write_scores(const battle *b, const tacit__lockstep *d, int world, uint64_t trial)

@@ -29,7 +29,7 @@
 #define DEFAULT_CONFIDENCE 0.99 /* a stated choice; tacit/audit.h documents it */
 
 static const char one_sided_words[] =
-    "in some trials one of the two users is taken and the other is not: epsilon is infinite";
+    "in some trials one of the two users is accepted and the other is not: epsilon is infinite";
 static const char other_view_words[] =
     "in some trials what is sent differs although all releases are the same: it carries exact data";
 
@@ -50,7 +50,7 @@ void tacit_audit_destroy(tacit_audit *audit)
 static void copy_search(tacit__audit_result *f, const tacit__search *s)
 {
     tacit_audit *a = &f->face;
-    a->neighbours = s->tried;
+    a->neighbors = s->tried;
     a->refused = s->refused;
     a->same_calls = s->same_calls;
     a->same_view = s->same_view;
@@ -79,16 +79,16 @@ static tacit_status search_elsewhere(const tacit__subject *s, const tacit_audit_
         f->face.verdict = TACIT_AUDIT_STOPPED;
         return status;
     }
-    f->face.neighbours += search.tried;
+    f->face.neighbors += search.tried;
     f->face.refused += search.refused;
     f->face.share_elsewhere = search.measured / search.declared;
     if (search.fault[0] != '\0')
-        tacit__judge_add_reason(f, "by replay, with public knowledge of the auditor's own: %s",
+        tacit__judge_add_reason(f, "by replay, with public knowledge that the auditor chose: %s",
                                 search.fault);
     if (search.measured > search.declared * (1 + TACIT__JUDGE_TOL))
         tacit__judge_add_reason(
             f,
-            "by replay, with public knowledge of the auditor's own: a pair of users moves "
+            "by replay, with public knowledge that the auditor chose: a pair of users moves "
             "what is released by %s %.4g, and the plan declares %.4g",
             f->face.law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", search.measured, search.declared);
     return TACIT_OK;

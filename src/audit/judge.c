@@ -49,7 +49,7 @@ void tacit__judge_attack(tacit__audit_result *f)
         a->replay_epsilon > a->claim.epsilon * (1 + TACIT__JUDGE_TOL))
         tacit__judge_add_reason(
             f,
-            "by replay: with the noise that was declared, a pair of users is told apart at epsilon "
+            "by replay: with the declared noise, a pair of users can be distinguished at epsilon "
             "%.4g, and the claim is %g",
             a->replay_epsilon, a->claim.epsilon);
 }
@@ -80,20 +80,20 @@ void tacit__judge_conclude(tacit__audit_result *f)
         tacit__judge_add_reason(
             f,
             "nothing was found, but %llu trials cannot prove more than epsilon %.3g whatever "
-            "the mechanism does, and the claim is %g: only record and replay speaks here",
+            "the mechanism does, and the claim is %g: only record and replay counts here",
             (unsigned long long)a->trials, a->ceiling, a->claim.epsilon);
     else if (isinf(a->detectable))
         tacit__judge_add_reason(
             f,
-            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
-            "themselves find only noise that is more than 16 times too small. This is "
+            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and alone would "
+            "find only noise that is more than 16 times too small. This is "
             "evidence, not proof",
             a->epsilon, a->claim.epsilon);
     else
         tacit__judge_add_reason(
             f,
-            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
-            "themselves find noise that is %.3g times too small. This is evidence, not proof",
+            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and alone would "
+            "find noise that is %.3g times too small. This is evidence, not proof",
             a->epsilon, a->claim.epsilon, a->detectable);
 }
 

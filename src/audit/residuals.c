@@ -18,8 +18,8 @@ static const char *const words[TACIT__RESIDUAL_TESTS] = {
     [TACIT__TEST_MEAN] =
         "the noise does not have mean 0, or answers are not true as often as declared",
     [TACIT__TEST_SIZE] = "the noise does not have the declared size",
-    [TACIT__TEST_STEPS] = "the noise of one step hangs together with that of the step before",
-    [TACIT__TEST_COORDINATES] = "the noise of a coordinate hangs together with its neighbor's",
+    [TACIT__TEST_STEPS] = "the noise of one step is correlated with that of the step before",
+    [TACIT__TEST_COORDINATES] = "the noise of a coordinate is correlated with its neighbor's",
     [TACIT__TEST_ZEROS] = "some numbers are released without noise",
     [TACIT__TEST_SAME_STEP] = "noise is used again in the next step",
     [TACIT__TEST_SAME_COORDINATE] = "several numbers share one draw of noise",

@@ -382,6 +382,6 @@ tacit_status tacit__pair_search(const tacit__subject *subject, const tacit_audit
     close_climb(&c);
     if (status == TACIT_OK && nobody)
         return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "the learner took none of the users that the audit made up");
+                           "the learner accepted none of the users that the audit made up");
     return status;
 }

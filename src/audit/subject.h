@@ -41,7 +41,7 @@ struct tacit__subject {
      * own, zero to begin with. NULL: nothing is broken. */
     void (*tamper)(const tacit__subject *subject, void *memory, const tacit__passage *passage);
     size_t tamper_bytes;
-    /* the same, with public knowledge of the auditor's own; NULL: none */
+    /* the same, with public knowledge that the auditor chose; NULL: none */
     const tacit__subject *elsewhere;
 };
 

@@ -134,13 +134,12 @@ tacit_status tacit__lockstep_add(tacit__lockstep *d, const tacit__user *first,
         *outcome = TACIT__REFUSED;
     }
     if (*outcome == TACIT__ONE_SIDED) {
-        tacit__lockstep_fault(d,
-                              d->subject->report != NULL
-                                  ? "a device sends a report for one user and falls silent for "
-                                    "another: silence tells who it was, epsilon is infinite"
-                                  : "one user is taken and another is refused, and both are within "
-                                    "the domain: who is counted tells who it was, epsilon is "
-                                    "infinite");
+        tacit__lockstep_fault(
+            d, d->subject->report != NULL
+                   ? "a device sends a report for one user and none for another: this reveals "
+                     "which user it was, so epsilon is infinite"
+                   : "one user is accepted and another is refused, and both are within the domain: "
+                     "this reveals which user it was, so epsilon is infinite");
         d->one_sided = true;
         d->scores[TACIT__SCORE_SIGNS] += 1;
     }

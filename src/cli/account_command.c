@@ -51,16 +51,16 @@ static const tacit__field scale_options[] = {
      .help = "number of releases (default 1)"},
     {"users", TACIT__FIELD_COUNT, offsetof(account_options, users), 1, CLI_MAX_COUNT, .once = true,
      .expected = "a whole number from 1 to 10^12", .value = "K",
-     .help = "a running sum of K users, shown after each of them, in place of --count"},
+     .help = "a running sum of K users, released after each of them, instead of --count"},
     {"visits", TACIT__FIELD_COUNT, offsetof(account_options, visits), 1, CLI_MAX_COUNT,
      .once = true, .expected = "a whole number from 1 to 10^12", .value = "N",
-     .help = "with --users: of one person, at most (default 1)"},
+     .help = "with --users: the most visits of one person (default 1)"},
     {"apart", TACIT__FIELD_COUNT, offsetof(account_options, apart), 1, CLI_MAX_COUNT, .once = true,
      .expected = "a whole number from 1 to 10^12", .value = "B",
-     .help = "with --visits: users between any two of them, at least (default 1)"},
+     .help = "with --visits: the least distance of two visits, in users (default 1)"},
     {"mechanism", TACIT__FIELD_WORD, offsetof(account_options, mechanism), .words = mechanisms,
      .once = true, .value = "M",
-     .help = "gaussian or laplace; default: what the sensitivity asks for, else\n"
+     .help = "gaussian or laplace; default: as the sensitivity requires, else\n"
              "gaussian when D > 0 and laplace when D = 0"},
     {"json", TACIT__FIELD_FLAG, offsetof(account_options, json),
      .help = "one JSON object: scale, mechanism, epsilon, delta, sensitivity, count;\n"
@@ -86,9 +86,9 @@ static const cli_form scale_form = {
 
 static const tacit__field guarantee_options[] = {
     {"delta", TACIT__FIELD_REAL, offsetof(account_options, delta), .range = &cli_below_one,
-     .once = true, .value = "D", .help = "asks for epsilon at this delta"},
+     .once = true, .value = "D", .help = "print epsilon at this delta"},
     {"epsilon", TACIT__FIELD_REAL, offsetof(account_options, epsilon), .range = &cli_not_negative,
-     .once = true, .value = "E", .help = "asks for delta at this epsilon"},
+     .once = true, .value = "E", .help = "print delta at this epsilon"},
     {"json", TACIT__FIELD_FLAG, offsetof(account_options, json),
      .help = "one JSON object: epsilon, delta, epsilon_low, delta_low, mu, rho, method;\n"
              "null where there is no (finite) number"},
@@ -184,17 +184,17 @@ static int print_scale_json(const account_options *o, bool laplace, double sensi
 static int check_sum_options(const account_options *o)
 {
     if (o->users == 0 && (o->visits > 0 || o->apart > 0))
-        return cli_wrong("--%s is about a running sum; give --users as well",
+        return cli_wrong("--%s is for running sums; give --users as well",
                          o->visits > 0 ? "visits" : "apart");
     if (o->apart > 0 && o->visits == 0)
         return cli_wrong("--apart says how far the visits of one person are apart; give --visits "
                          "as well");
     if (o->users > 0 && o->count > 1)
-        return cli_wrong("both --users and --count are given, expected one: a running sum says by "
-                         "itself how often it is shown");
+        return cli_wrong("both --users and --count are given, expected one: --users implies how "
+                         "often a running sum is released");
     const uint64_t apart = o->apart > 0 ? o->apart : 1;
     if (o->users > 0 && o->visits > o->users / apart)
-        return cli_wrong("--visits %llu, --apart %llu: so many visits do not fit into %llu users",
+        return cli_wrong("--visits %llu, --apart %llu: that many visits do not fit into %llu users",
                          (unsigned long long)o->visits, (unsigned long long)apart,
                          (unsigned long long)o->users);
     return CLI_DONE;
@@ -339,18 +339,18 @@ static void print_line(const char *name, double x, const char *note)
 static void print_guarantee(const tacit_composition *c, bool at_delta)
 {
     const tacit_interval *answer = at_delta ? &c->epsilon : &c->delta;
-    const char *note = "sound: the promise that holds";
+    const char *note = "sound: this guarantee holds";
     if (isinf(answer->high))
         note = "no finite epsilon holds at this delta: ask for a larger one";
     else if (at_delta ? answer->high > 10 : answer->high > 0.1)
         note = "sound, but hardly a protection: add noise or release less";
     if (at_delta) {
         print_line("epsilon", c->epsilon.high, note);
-        print_line("  low", c->epsilon.low, "no proof can promise less than this");
+        print_line("  low", c->epsilon.low, "no proof can give less than this");
         print_line("delta", c->delta.high, "as asked");
     } else {
         print_line("delta", c->delta.high, note);
-        print_line("  low", c->delta.low, "no proof can promise less than this");
+        print_line("  low", c->delta.low, "no proof can give less than this");
         print_line("epsilon", c->epsilon.high, "as asked");
     }
     if (!isnan(c->mu))

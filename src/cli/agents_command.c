@@ -5,12 +5,14 @@
 static const char before[] =
     "usage: tacit agents [NAME] [--load FILE.so] [--json]\n"
     "\n"
-    "Lists the agents, one line each, or shows one: what it is, its paper, the privacy that it can "
-    "promise, its\n"
-    "parameters with defaults and ranges. An experiment lists agents under `agents`. Beside its\n"
-    "parameters every agent takes label, worlds, privacy and outside (refuse, or clip: data\n"
-    "outside the declared domain are moved to its boundary and count). `auto` is the one to begin\n"
-    "with: it takes the learner that fits the world and the privacy, and says which.\n"
+    "Lists the agents, one line each, or shows one: what it does, its paper, the models of "
+    "privacy\n"
+    "that it supports, its parameters with defaults and ranges. An experiment lists agents under\n"
+    "`agents`. Besides its parameters every agent takes label, worlds, privacy and outside "
+    "(refuse,\n"
+    "or clip: data outside the declared domain are clipped to it and count). Begin with `auto`: "
+    "it\n"
+    "chooses the learner that fits the world and the privacy, and says which it is.\n"
     "\n"
     "An agent's other inputs count as public: features, mixtures, kernels, norms, weights. If you\n"
     "fitted them on the same people, they reveal those people's data without any noise.\n"
@@ -42,11 +44,11 @@ static size_t count(void)
 
 int cli_agents(int argc, char **argv)
 {
-    const cli_catalogue catalogue = {.command = "agents",
-                                     .noun = "agent",
-                                     .before = before,
-                                     .after = after,
-                                     .count = count,
-                                     .at = at};
-    return cli_list(argc, argv, &catalogue);
+    const cli_catalog catalog = {.command = "agents",
+                                 .noun = "agent",
+                                 .before = before,
+                                 .after = after,
+                                 .count = count,
+                                 .at = at};
+    return cli_list(argc, argv, &catalog);
 }

@@ -44,7 +44,7 @@ static const tacit__field option_fields[] = {
      .value = "C", .help = "probability that a refutation is right (default: 0.99)"},
     {"episodes", TACIT__FIELD_COUNT, offsetof(audit_options, changes.episodes), 1,
      TACIT_MAX_EPISODES, .value = "K",
-     .help = "users, instead of what the file says: short runs make many trials"},
+     .help = "users; overrides the file: short runs allow many trials"},
     {"seed", TACIT__FIELD_COUNT, offsetof(audit_options, seed), 1, CLI_MAX_COUNT, .value = "N",
      .help = "seed of the audit (default: the file's)"},
     {"jobs", TACIT__FIELD_COUNT, offsetof(audit_options, jobs), 1, MAX_JOBS, .letter = 'j',
@@ -64,12 +64,12 @@ static const cli_form form = {
     "                   [--seed N] [-j N] [--load FILE.so] [-q] [--json]\n"
     "       tacit audit --self-test [--audits N] [--trials N] [--confidence C] [--json]\n"
     "\n"
-    "Attacks the promise of each agent through the code that serves people: replays frozen\n"
-    "releases on neighboring users, with late ones, and with models that no honest server sends,\n"
-    "and compares what moved with what was declared; examines the noise; and runs two worlds that\n"
-    "differ in one user, many times, to prove as large an epsilon as it can. A pass is evidence,\n"
-    "not proof. If the search for the worst users reaches less than 0.8 of what is declared, the\n"
-    "audit is inconclusive.\n"
+    "Attacks the guarantee of each agent through the code that serves people. It replays frozen\n"
+    "releases on neighboring users and compares how far they moved with what was declared; some\n"
+    "users come late, and some models are such as no honest server sends. It examines the noise.\n"
+    "It runs two worlds that differ in one user, many times, to prove as large an epsilon as it\n"
+    "can. A pass is evidence, not proof. If the search for the worst users reaches less than 0.8\n"
+    "of the declared loss, the audit is inconclusive.\n"
     "\n",
     "\n"
     "Exits with 1 if a claim was refuted or the self-test failed; with 4 if no claim was refuted\n"
@@ -231,14 +231,13 @@ static bool has_work(const story *s)
         }
     const tacit_status known = cli_check_label(facts, s->o->label, &err);
     if (s->o->label == NULL)
-        (void)cli_wrong("%s: no agent promises anything, so there is nothing to audit",
-                        facts->file);
+        (void)cli_wrong("%s: no agent has a guarantee, so there is nothing to audit", facts->file);
     else if (known != TACIT_OK)
         (void)cli_failed(known, &err);
     else
-        (void)cli_wrong("%s: agent '%s' has model none: it promises nothing, so there is nothing "
-                        "to audit",
-                        facts->file, s->o->label);
+        (void)cli_wrong(
+            "%s: agent '%s' has model none: it has no guarantee, so there is nothing to audit",
+            facts->file, s->o->label);
     return false;
 }
 

@@ -86,9 +86,8 @@ static void print_table(const tacit_comparison *c, char *const *names, size_t n_
                      d->paired ? "" : " (not paired)", verdict(d));
         before = d;
     }
-    (void)puts(
-        "\nregret is lower where an agent is better; intervals are 95 % confidence intervals of "
-        "the mean\ndifference (Student's t), each by itself");
+    (void)puts("\nlower regret is better; intervals are 95 % confidence intervals of "
+               "the mean\ndifference (Student's t), each by itself");
     for (size_t i = 0; tacit_comparison_note(c, i) != NULL; i++)
         (void)printf("note: %s\n", tacit_comparison_note(c, i));
 }

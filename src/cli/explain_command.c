@@ -28,10 +28,9 @@ static const tacit__field option_fields[] = {
     {"agent", TACIT__FIELD_TEXT, offsetof(explain_options, label), .value = "LABEL",
      .help = "explain this agent or learner only"},
     {"episodes", TACIT__FIELD_COUNT, offsetof(explain_options, changes.episodes), 1,
-     TACIT_MAX_EPISODES, .value = "K", .help = "users, instead of what the file says"},
+     TACIT_MAX_EPISODES, .value = "K", .help = "users; overrides the file"},
     {"runs", TACIT__FIELD_COUNT, offsetof(explain_options, changes.runs), 1, TACIT_MAX_RUNS,
-     .value = "N",
-     .help = "repetitions, instead of what the file says (no promise depends on them)"},
+     .value = "N", .help = "repetitions; overrides the file (no guarantee depends on them)"},
     CLI_LOAD_OPTION(offsetof(explain_options, plugins)),
     {"json", TACIT__FIELD_FLAG, offsetof(explain_options, json), .help = "one JSON document"},
     {.name = NULL}};

@@ -51,8 +51,8 @@ static tacit_status explain_agent(learner *l, tacit_error *err)
     l->agent.names = cli_names_text(l->facts, l->names);
     l->agent.log = l->facts->warm_start;
     l->agent.record = l->facts->log_decisions
-                          ? "every decision and what came of it is kept, sealed, for the operator "
-                            "(log_decisions): their own record, outside the promise below"
+                          ? "every decision and its outcome are kept, sealed, for the operator "
+                            "(log_decisions); the guarantee below does not cover this record"
                           : NULL;
     return status;
 }

@@ -124,7 +124,7 @@ void cli_findings_print(const cli_findings *f)
             tacit_model_name(e->claim.model), e->claim.epsilon, e->claim.delta,
             e->claim.delta > 0 ? "" : " (pure)", tacit_calibration_name(e->calibration));
         cli_print_wrapped("  against     ", e->against);
-        cli_print_wrapped("  neighbours  ", e->neighbours);
+        cli_print_wrapped("  neighbors   ", e->neighbors);
         print_releases(e);
         (void)printf("  accountant  epsilon %s at delta %.4g (method: %s)\n",
                      isinf(e->real.epsilon.high) ? "infinite"
@@ -255,7 +255,7 @@ void cli_put_findings(tacit__json_writer *to, const cli_findings *f)
     tacit__json_put_string(to, "printed", e->paper);
     put_report(to, e);
     tacit__json_put_string(to, "against", e->against);
-    tacit__json_put_string(to, "neighbours", e->neighbours);
+    tacit__json_put_string(to, "neighbors", e->neighbors);
     tacit__json_put_string(to, "remark", e->remark);
     tacit__json_put_string(to, "outside", e->outside[0] != '\0' ? "clip" : "refuse");
 }

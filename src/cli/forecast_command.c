@@ -31,11 +31,11 @@ static const tacit__field option_fields[] = {
     {"agent", TACIT__FIELD_TEXT, offsetof(forecast_options, label), .value = "LABEL",
      .help = "only this agent or learner"},
     {"episodes", TACIT__FIELD_COUNT, offsetof(forecast_options, changes.episodes), 1,
-     TACIT_MAX_EPISODES, .value = "K", .help = "users, instead of what the experiment says"},
+     TACIT_MAX_EPISODES, .value = "K", .help = "users; overrides the experiment"},
     {"seconds", TACIT__FIELD_COUNT, offsetof(forecast_options, seconds), 1, 86400, .value = "N",
      .help = "for each agent (default 20): slow learners are played on fewer worlds"},
     {"worlds", TACIT__FIELD_COUNT, offsetof(forecast_options, worlds), 1, 21, .value = "N",
-     .help = "reference worlds (default 21), however long they take; nothing is searched for"},
+     .help = "reference worlds (default 21), however long they take; without the search"},
     {"jobs", TACIT__FIELD_COUNT, offsetof(forecast_options, jobs), 1, MAX_JOBS, .letter = 'j',
      .value = "N", .help = "threads (default: one per processor)"},
     {"show", TACIT__FIELD_FLAG, offsetof(forecast_options, show),
@@ -54,8 +54,8 @@ static const cli_form form = {
     "on\n"
     "reference worlds of the size that the file declares, with as many users and the same "
     "privacy,\n"
-    "and compared with the best constant action. Then it looks for a number of users and an\n"
-    "epsilon that would be enough, by doubling or halving.\n"
+    "and compared with the best constant action. Then the command searches for a number of users\n"
+    "and an epsilon that would be enough, by doubling or halving.\n"
     "\n",
     "\n"
     "Exits with 1 if the users of some learner are not enough, or if it depends on the world.\n"

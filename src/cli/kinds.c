@@ -120,16 +120,16 @@ static void print_kind(const cli_kind *kind)
     if (kind->models != 0)
         (void)fputc('\n', stdout);
     if (kind->models > TACIT_AGENT_NONE)
-        cli_print_wrapped("    ", kind->returning
-                                      ? "people may come back: privacy takes visits and apart"
-                                      : "each person comes once: it declares what one visit moves, "
-                                        "and nothing about several");
+        cli_print_wrapped("    ",
+                          kind->returning
+                              ? "people may come back: privacy takes visits and apart"
+                              : "each person comes once: its sensitivities are those of one visit");
     for (size_t i = 0; i < kind->n_parameters; i++)
         print_parameter(&kind->parameters[i]);
 }
 
 /* "lin-ucb, gp-ucb": the kinds with the word in their name, help or source; false: none. */
-static bool find_all(const cli_catalogue *c, const char *word, char *out, size_t size)
+static bool find_all(const cli_catalog *c, const char *word, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
@@ -143,7 +143,7 @@ static bool find_all(const cli_catalogue *c, const char *word, char *out, size_t
     return used > 0;
 }
 
-static int fail_name(const cli_catalogue *c, const char *name)
+static int fail_name(const cli_catalog *c, const char *name)
 {
     const char *names[MAX_NAMES] = {NULL};
     for (size_t i = 0; i < c->count() && i < MAX_NAMES; i++)
@@ -158,7 +158,7 @@ static int fail_name(const cli_catalogue *c, const char *name)
     return cli_wrong("no %s is called '%s'; tacit %s lists them", c->noun, name, c->command);
 }
 
-static int print_json_list(const cli_catalogue *c)
+static int print_json_list(const cli_catalog *c)
 {
     tacit__json_writer out = CLI_JSON_INIT;
     tacit__json_begin_list(&out, NULL);
@@ -170,7 +170,7 @@ static int print_json_list(const cli_catalogue *c)
     return cli_print_json(&out);
 }
 
-static int print_one(const cli_catalogue *c, const char *name, bool json)
+static int print_one(const cli_catalog *c, const char *name, bool json)
 {
     for (size_t i = 0; i < c->count(); i++) {
         cli_kind kind = c->at(i);
@@ -188,7 +188,7 @@ static int print_one(const cli_catalogue *c, const char *name, bool json)
 }
 
 /* One line each: the name, and its help up to the first semicolon, cut between words if the line is full. */
-static void print_lines(const cli_catalogue *c)
+static void print_lines(const cli_catalog *c)
 {
     size_t width = 0;
     for (size_t i = 0; i < c->count(); i++) {
@@ -204,10 +204,10 @@ static void print_lines(const cli_catalogue *c)
             n--;
         (void)printf("%-*s  %.*s%s\n", (int)width, kind.name, (int)n, kind.help, cut ? "..." : "");
     }
-    (void)printf("\n`tacit %s NAME` says more: parameters, defaults, sources.\n", c->command);
+    (void)printf("\n`tacit %s NAME` shows parameters, defaults and sources.\n", c->command);
 }
 
-int cli_list(int argc, char **argv, const cli_catalogue *c)
+int cli_list(int argc, char **argv, const cli_catalog *c)
 {
     list_options o = {0};
     const cli_form form = {c->before, c->after, option_fields};

@@ -15,14 +15,14 @@ typedef struct cli_kind {
     size_t n_parameters;
 } cli_kind;
 
-typedef struct cli_catalogue {
+typedef struct cli_catalog {
     const char *command, *noun;
     const char *before, *after; /* of its help; see cli_form */
     size_t (*count)(void);      /* with those of plug-ins, once they are loaded */
     cli_kind (*at)(size_t i);
-} cli_catalogue;
+} cli_catalog;
 
 /* The whole command. */
-int cli_list(int argc, char **argv, const cli_catalogue *catalogue);
+int cli_list(int argc, char **argv, const cli_catalog *catalog);
 
 #endif

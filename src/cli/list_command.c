@@ -150,7 +150,7 @@ static int list_directory(const list_options *o, const char *directory, tacit__j
     }
     int found = scandir(directory, &entries, is_visible, alphasort), code = CLI_DONE;
     if (found < 0)
-        return cli_wrong("'%s' is no directory that can be read", directory);
+        return cli_wrong("'%s' is not a readable directory", directory);
     for (int i = 0; i < found; i++) {
         char *path = strcmp(directory, ".") == 0 ? strdup(entries[i]->d_name)
                                                  : cli_report_path(directory, entries[i]->d_name);
@@ -187,7 +187,7 @@ int cli_list_results(int argc, char **argv)
         int printed = cli_print_json(&to);
         code = printed != CLI_DONE ? printed : code;
     } else if (n == 0 && code == CLI_DONE) {
-        (void)puts("no results here; tacit run FILE.yaml makes some");
+        (void)puts("no results here; tacit run FILE.yaml writes some");
     }
     return code;
 }

@@ -66,8 +66,8 @@ void cli_print_estimates(const tacit_results *results, size_t world)
                 widths[c] = head > widths[c] ? head : widths[c];
             }
             if (pass == 0 && first) {
-                (void)printf("the log's own policy earned %.4g (%.3g to %.3g) a user\n", e.logging,
-                             e.logging - limit * e.logging_error,
+                (void)printf("the log's own policy earned %.4g (%.3g to %.3g) per user\n",
+                             e.logging, e.logging - limit * e.logging_error,
                              e.logging + limit * e.logging_error);
                 first = false;
             }
@@ -77,11 +77,11 @@ void cli_print_estimates(const tacit_results *results, size_t world)
 
 void cli_print_estimates_footer(void)
 {
-    (void)puts("reward: mean a user, estimated from the log (doubly robust) with its 95 % "
+    (void)puts("reward: mean per user, estimated from the log (doubly robust) with its 95 % "
                "interval, and the\n"
                "lift over the log's own policy and over the best constant action; SN: "
                "self-normalized, IPS:\n"
-               "inverse propensities; effective: users that the estimate is worth. Nothing here is "
+               "inverse propensities; effective: effective number of users. Nothing here is "
                "exact, and\n"
                "more runs replay the same log: they do not make the intervals smaller");
 }

@@ -21,8 +21,8 @@ static const cli_command commands[] = {
      NULL},
     {"list", "list results: what was played, and what is finished", cli_list_results, CLI_DIRECTORY,
      NULL},
-    {"explain", "show what each agent or learner of a file promises, and why", cli_explain,
-     CLI_FILE, NULL},
+    {"explain", "show the guarantee of each agent or learner of a file, and why it holds",
+     cli_explain, CLI_FILE, NULL},
     {"forecast", "say whether the users are enough, by playing reference worlds", cli_forecast,
      CLI_FILE, NULL},
     {"audit", "attack the privacy claims of an experiment's agents", cli_audit, CLI_FILE, NULL},
@@ -32,7 +32,7 @@ static const cli_command commands[] = {
      "create list revoke"},
     {"store", "maintain a service's store: check, backup, export", cli_store, CLI_FILE,
      "init check backup export events adopt migrate rekey move"},
-    {"simulate-users", "play users against a running service", cli_simulate_users, CLI_NO_ARGUMENT,
+    {"simulate-users", "simulate users of a running service", cli_simulate_users, CLI_NO_ARGUMENT,
      NULL},
     {"worlds", "list the environments", cli_worlds, CLI_NO_ARGUMENT, NULL},
     {"agents", "list the learners", cli_agents, CLI_NO_ARGUMENT, NULL},
@@ -52,8 +52,8 @@ static void usage(FILE *to)
     (void)fputs(
         "\n"
         "options:\n"
-        "  -h, --help     this text; tacit help COMMAND says more\n"
-        "  -V, --version  the version\n"
+        "  -h, --help     print this help; tacit help COMMAND has more\n"
+        "  -V, --version  print the version\n"
         "\n"
         "example:\n"
         "  tacit account scale --epsilon 1 --delta 1e-5\n"

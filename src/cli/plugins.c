@@ -46,7 +46,8 @@ static int load(const char *path)
     const tacit_plugin *plugin = dlsym(handle, "tacit_plugin_entry");
     if (plugin == NULL)
         return cli_wrong(
-            "--load %s: no plug-in: it does not say TACIT_PLUGIN(...), see tacit/plugin.h", path);
+            "--load %s: not a plug-in: it does not contain TACIT_PLUGIN(...); see tacit/plugin.h",
+            path);
     if (!fits(plugin))
         return cli_wrong(
             "--load %s: compiled for interface %u of another version, this is %u of tacit %s; "

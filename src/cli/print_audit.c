@@ -26,9 +26,9 @@ static void print_replay(const tacit_audit *a)
                        " and their later visits (up to %llu in all, %llu users apart)",
                        (unsigned long long)a->visits, (unsigned long long)a->apart);
     (void)snprintf(text, sizeof text,
-                   "%llu neighbours (%llu refused by the curator); the worst, %s replaced, "
+                   "%llu neighbors (%llu refused by the curator); the worst, %s replaced, "
                    "moves the releases by %s %.4g, and the plan declares %.4g; %s%s%s%s",
-                   (unsigned long long)a->neighbours, (unsigned long long)a->refused, who,
+                   (unsigned long long)a->neighbors, (unsigned long long)a->refused, who,
                    loss_name(a), a->moved, a->declared,
                    a->same_calls ? "the same calls" : "NOT the same calls",
                    a->same_view ? ", the same view" : ", NOT the same view",
@@ -39,7 +39,8 @@ static void print_replay(const tacit_audit *a)
         snprintf(text, sizeof text, "%.3f of the declared %s was reached", a->share, loss_name(a));
     if (a->share_elsewhere > 0)
         (void)snprintf(text + used, sizeof text - (size_t)used,
-                       ", and %.3f with public knowledge of the auditor's own", a->share_elsewhere);
+                       ", and %.3f with public knowledge that the auditor chose",
+                       a->share_elsewhere);
     cli_print_wrapped("  search      ", text);
 }
 
@@ -83,15 +84,14 @@ static void print_attack(const tacit_audit *a)
     if (a->gaussian.n > 0)
         print_proof("as Gaussian DP: ", &a->gaussian);
     if (isinf(a->detectable))
-        (void)snprintf(
-            text, sizeof text,
-            "so few trials would by themselves not find noise 16 times too small; the most "
-            "that they can prove is epsilon %.3g",
-            fmax(a->ceiling, 0));
+        (void)snprintf(text, sizeof text,
+                       "these trials alone would not find noise that is 16 times too small; they "
+                       "can prove at most epsilon %.3g",
+                       fmax(a->ceiling, 0));
     else
         (void)snprintf(text, sizeof text,
-                       "the trials would by themselves find noise %.3g times too small with 90 %% "
-                       "probability; the most that these can prove is epsilon %.3g",
+                       "the trials alone would find noise that is %.3g times too small with 90 %% "
+                       "probability; they can prove at most epsilon %.3g",
                        a->detectable, fmax(a->ceiling, 0));
     cli_print_wrapped("  power       ", text);
 }
@@ -160,7 +160,7 @@ static void put_proof(tacit__json_writer *to, const char *key, const tacit_audit
 static void put_replay(tacit__json_writer *to, const tacit_audit *a)
 {
     tacit__json_begin_object(to, "replay");
-    tacit__json_put_count(to, "neighbours", a->neighbours);
+    tacit__json_put_count(to, "neighbors", a->neighbors);
     tacit__json_put_count(to, "refused", a->refused);
     tacit__json_put_count(to, "position", a->position);
     tacit__json_put_count(to, "visits", a->visits);

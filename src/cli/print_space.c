@@ -30,7 +30,7 @@ static void add_bandit(char out[CLI_SPACE_TEXT], const tacit_bandit *b)
     if (b->parameter_norm > 0)
         add(out, "; parameters of norm at most %g (parameter_norm)", b->parameter_norm);
     if (b->weights != NULL)
-        add(out, "; it is known how likely each context is (weights)");
+        add(out, "; the probability of each context is known (weights)");
     if (b->kernel != NULL)
         add(out, "; mean rewards are smooth in %.120s (kernel)", b->kernel);
 }
@@ -45,7 +45,7 @@ const char *cli_space_text(const tacit_agent_request *q, char out[CLI_SPACE_TEXT
     if (q->stationary && q->horizon > 1)
         add(out, ", all steps alike");
     if (q->reward_low != 0 || q->reward_high != 0)
-        add(out, "; rewards from %g to %g, of which learners see 0 to 1", q->reward_low,
+        add(out, "; rewards from %g to %g, which learners see as 0 to 1", q->reward_low,
             q->reward_high);
     if (q->bandit != NULL)
         add_bandit(out, q->bandit);
@@ -87,7 +87,7 @@ const char *cli_names_text(const tacit_service_learner *l, char out[CLI_SPACE_TE
         add(out, "%sthe context is %.*s%s, encoded as in logged-bandit", out[0] != '\0' ? "; " : "",
             (int)shown, l->context, cut ? " ..." : "");
     if (l->user_required)
-        add(out, "%susers must say who they are (user: required)", out[0] != '\0' ? "; " : "");
+        add(out, "%severy user needs an id (user: required)", out[0] != '\0' ? "; " : "");
     return out[0] != '\0' ? out : NULL;
 }
 

@@ -19,11 +19,11 @@ enum { FIRST_LINE = 5, NEXT_LINE = 10, BAR = 24, COLUMNS = 80, ROWS = 24, LINE =
 void cli_progress_open(cli_progress *progress, bool quiet, const tacit_experiment_facts *facts)
 {
     TACIT__REQUIRE(progress != NULL && facts != NULL);
-    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     *progress = (cli_progress){.facts = facts, .quiet = quiet, .next = FIRST_LINE};
     progress->terminal =
         isatty(STDERR_FILENO) == 1 && term != NULL && term[0] != '\0' && strcmp(term, "dumb") != 0;
-    progress->colour = progress->terminal && (no_colour == NULL || no_colour[0] == '\0');
+    progress->color = progress->terminal && (no_color == NULL || no_color[0] == '\0');
 }
 
 static const char *clock_text(char out[24], double seconds)
@@ -64,7 +64,7 @@ static const char *rate_text(char out[32], const tacit_lab_progress *now)
 /* One line: a bar and a text, cut at the width of the terminal. A character takes a column; that some take
  * two is allowed for by the margin. */
 static void draw_line(const cli_progress *progress, int columns, double part, const char *text,
-                      const char *colour)
+                      const char *color)
 {
     char bar[BAR + 1];
     int filled = (int)(part * BAR);
@@ -78,8 +78,8 @@ static void draw_line(const cli_progress *progress, int columns, double part, co
             break;
         bytes++;
     }
-    (void)fprintf(stderr, "\r%s[%s]%s %3.0f%%  %.*s\033[K\n", progress->colour ? colour : "", bar,
-                  progress->colour ? "\033[0m" : "", 100 * part, (int)bytes, text);
+    (void)fprintf(stderr, "\r%s[%s]%s %3.0f%%  %.*s\033[K\n", progress->color ? color : "", bar,
+                  progress->color ? "\033[0m" : "", 100 * part, (int)bytes, text);
 }
 
 static void job_text(const cli_progress *progress, const tacit_lab_running *job, char out[LINE])

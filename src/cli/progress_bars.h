@@ -8,7 +8,7 @@
 
 typedef struct cli_progress {
     const tacit_experiment_facts *facts;
-    bool quiet, terminal, colour;
+    bool quiet, terminal, color;
     double next; /* plain lines: when the next one is due, seconds */
     int lines;   /* that stand on the terminal */
 } cli_progress;

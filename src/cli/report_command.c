@@ -90,7 +90,7 @@ static const tacit__field option_fields[] = {
     [LOAD] = CLI_LOAD_OPTION(offsetof(report_options, plugins)),
     [WORLD] = {"world", TACIT__FIELD_TEXT, offsetof(report_options, world), .low = 1,
                .expected = "the label of a world", .value = "LABEL",
-               .help = "of several worlds, this one (a figure has one; default: the first)"},
+               .help = "show only this world (a figure shows one; default: the first)"},
     [AGENTS] = {"agents", TACIT__FIELD_TEXT, offsetof(report_options, agents), .low = 1,
                 .expected = "labels, separated by commas", .value = "LIST",
                 .help = "these agents or families only, in this order, separated by commas"},
@@ -102,7 +102,7 @@ static const tacit__field option_fields[] = {
                 .value = "LENGTH", .help = "of the figure (default: what its contents need)"},
     [FONT] = {"font", TACIT__FIELD_TEXT, offsetof(report_options, font), .low = 1,
               .expected = "the name of a font", .value = "NAME",
-              .help = "for example \"Latin Modern Roman\" (default: Helvetica or its like)"},
+              .help = "for example \"Latin Modern Roman\" (default: Helvetica or similar)"},
     [FONT_SIZE] = {"font-size", TACIT__FIELD_OTHER, offsetof(report_options, font_size),
                    .parse = parse_points, .expected = "a size in points, like 8pt", .value = "SIZE",
                    .help = "of letters (default: 8pt)"},
@@ -127,9 +127,10 @@ static const cli_form form = {
     "       tacit report DIR --table tex|csv|md [-o FILE] [--agents LIST] [--world LABEL]\n"
     "\n"
     "Builds DIR/report.html again from DIR/results.db, which tacit run wrote: one self-contained\n"
-    "page with regret over time, the price of privacy, and what each agent promises. For a run\n"
-    "that was stopped, the page says so. Or writes one of its figures, or its table, as a file\n"
-    "for a paper.\n"
+    "page with regret over time, the price of privacy, and the guarantee of each agent. If the "
+    "run\n"
+    "was stopped, the page says so. With --figure or --table it writes one figure, or the table,\n"
+    "as a file for a paper.\n"
     "\n",
     "\n"
     "examples:\n"

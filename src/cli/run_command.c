@@ -35,9 +35,9 @@ static const tacit__field option_fields[] = {
     {"jobs", TACIT__FIELD_COUNT, offsetof(run_options, jobs), 1, MAX_JOBS, .letter = 'j',
      .value = "N", .help = "threads (default: one per processor); results do not depend on it"},
     {"runs", TACIT__FIELD_COUNT, offsetof(run_options, changes.runs), 1, TACIT_MAX_RUNS,
-     .value = "N", .help = "repetitions, instead of what the file says"},
+     .value = "N", .help = "repetitions; overrides the file"},
     {"episodes", TACIT__FIELD_COUNT, offsetof(run_options, changes.episodes), 1, TACIT_MAX_EPISODES,
-     .value = "K", .help = "users, instead of what the file says"},
+     .value = "K", .help = "users; overrides the file"},
     {"resume", TACIT__FIELD_FLAG, offsetof(run_options, resume),
      .help =
          "play only the jobs that are missing from DIR, also those of more runs, agents or worlds"},
@@ -77,7 +77,7 @@ static int read_options(int argc, char **argv, run_options *o)
     if (status != CLI_DONE)
         return status;
     if (o->resume && o->force)
-        return cli_wrong("--resume keeps results and --force forgets them; choose one");
+        return cli_wrong("--resume keeps results and --force discards them; choose one");
     o->changes.max_jobs = o->yes ? TACIT_MAX_JOBS : TACIT_MANY_JOBS;
     status = cli_read_argument(argc, argv, "no experiment is given, expected FILE.yaml",
                                "experiment", &o->file);
@@ -162,20 +162,20 @@ static int explain_failure(const run_options *o, tacit_status status, const taci
 {
     switch (status) {
     case TACIT_EXISTS:
-        return cli_wrong("%s; --resume plays what is missing, --force begins anew, -o DIR writes "
-                         "elsewhere",
+        return cli_wrong("%s; --resume plays the missing jobs, --force discards these results, -o "
+                         "DIR writes elsewhere",
                          err->message);
     case TACIT_WRONG_PLAN:
     case TACIT_WRONG_VERSION:
-        return cli_wrong("%s; -o DIR writes elsewhere, --force forgets them", err->message);
+        return cli_wrong("%s; -o DIR writes elsewhere, --force discards them", err->message);
     default:
         break;
     }
     if (err->hint == TACIT_HINT_RAISE_JOBS && !o->yes)
-        return cli_wrong("%s; --yes plays them all the same", err->message);
+        return cli_wrong("%s; --yes plays them anyway", err->message);
     if (err->hint != TACIT_HINT_RESUME)
         return cli_failed(status, err);
-    (void)cli_wrong("%s; what was written is safe, and --resume plays what is missing",
+    (void)cli_wrong("%s; the results so far are safe, and --resume plays the missing jobs",
                     err->message);
     return CLI_SYSTEM;
 }

@@ -160,11 +160,11 @@ static tacit_status check_learner(const tacit_service_file *f, size_t i, tacit_e
     }
     tacit_status status = tacit_service_file_log(f, i, &log, err);
     if (status == TACIT_OK)
-        (void)printf("%s: %s, %llu users; warm start: %s has %llu rows of %llu people, of whom the "
-                     "learner learns %llu times; %llu users are left for those who come\n",
-                     l->name, l->kind, limit, l->warm_start, (unsigned long long)log.rows,
-                     (unsigned long long)log.people, (unsigned long long)log.users,
-                     limit - log.users);
+        (void)printf(
+            "%s: %s, %llu users; warm start: %s has %llu rows of %llu people, and the learner "
+            "learns from %llu of the rows; %llu users are left for people who come\n",
+            l->name, l->kind, limit, l->warm_start, (unsigned long long)log.rows,
+            (unsigned long long)log.people, (unsigned long long)log.users, limit - log.users);
     return status;
 }
 

@@ -62,7 +62,7 @@ static const tacit__field option_fields[] = {
     {"token-file", TACIT__FIELD_TEXT, offsetof(simulate_options, token_file), .value = "FILE",
      .help = "a token with the scopes decide and observe, or report"},
     {"learner", TACIT__FIELD_OTHER, offsetof(simulate_options, learner), .parse = read_name,
-     .expected = "small letters, digits, - and _", .value = "NAME",
+     .expected = "lowercase letters, digits, - and _", .value = "NAME",
      .help = "which learner; optional if the service has one"},
     {"world", TACIT__FIELD_TEXT, offsetof(simulate_options, world), .value = "KIND",
      .help = "the world of the users (default: riverswim; `tacit worlds` lists them);\n"
@@ -83,7 +83,7 @@ static const tacit__field option_fields[] = {
 static const cli_form form = {
     "usage: tacit simulate-users URL --token-file FILE [OPTIONS]\n"
     "\n"
-    "Plays users against a running service. They open episodes, ask for decisions and report the\n"
+    "Simulates users of a running service. They open episodes, ask for decisions and report the\n"
     "outcomes. For a local learner they read the billboard, choose their own actions, and send a\n"
     "privatized report.\n"
     "\n",
@@ -389,10 +389,10 @@ static int read_billboard(play *all)
     size_t size = 0;
     if (!cli_wire_open(&wire, o->url, all->token))
         return strncmp(o->url, "https:", 6) == 0
-                   ? cli_wrong("'%s': simulated users do not speak TLS; let them play against the "
-                               "service without `tls`, for example http://127.0.0.1:8470",
+                   ? cli_wrong("'%s': simulate-users does not support TLS; use the service without "
+                               "`tls`, for example http://127.0.0.1:8470",
                                o->url)
-                   : cli_wrong("'%s' is no URL, expected for example http://127.0.0.1:8470",
+                   : cli_wrong("'%s' is not a URL, expected for example http://127.0.0.1:8470",
                                o->url);
     put_billboard_path(o, path);
     int status = cli_wire_ask(&wire, "GET", path, NULL, NULL, &text, &size);
@@ -407,7 +407,7 @@ static int read_billboard(play *all)
         result =
             cli_wrong("%s has no learner '%s'; its service file has the names", o->url, o->learner);
     } else if (status == 404) {
-        result = cli_wrong("%s has more than one learner: say which, --learner NAME", o->url);
+        result = cli_wrong("%s has more than one learner: name one, --learner NAME", o->url);
     } else if (!get_text(board, board, "model", model, sizeof model) ||
                !cli_space_read(board, &all->space)) {
         result = cli_wrong("%s answers, but not as a decision service does (status %d); expected "
@@ -428,7 +428,8 @@ static int read_billboard(play *all)
 static const char *remedy(int status)
 {
     if (status == 401)
-        return "; a service learns of new tokens by SIGHUP, and revoked ones open nothing";
+        return "; a service reads new tokens when it receives SIGHUP, and revoked tokens are not "
+               "valid";
     if (status == 403)
         return "; users of a joint learner need the scopes decide and observe, devices report";
     return "";
@@ -450,11 +451,11 @@ static int print_result(play *all, const player *players, size_t n, double secon
     }
     cli_simulation_print(&t, all->world, all->o->json);
     if (t.failures > 0)
-        (void)cli_wrong("%llu users failed; the last to fail was told: %d, %s%s",
+        (void)cli_wrong("%llu users failed; the last failure was: %d, %s%s",
                         (unsigned long long)t.failures, all->refusal, all->complaint,
                         remedy(all->refusal));
     if (atomic_load(&caught) != 0)
-        (void)cli_wrong("interrupted: %llu of %llu users came, and what they told is kept",
+        (void)cli_wrong("interrupted: %llu of %llu users came, and their observations are kept",
                         (unsigned long long)t.done, (unsigned long long)all->o->users);
     return t.failures > 0              ? CLI_SYSTEM
            : atomic_load(&caught) != 0 ? 128 + atomic_load(&caught)

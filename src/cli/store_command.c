@@ -44,25 +44,25 @@ static const cli_form form = {
     "       tacit store rekey FILE.yaml [--new-key FILE]\n"
     "       tacit store move FILE.yaml OLD.yaml [--as URI]\n"
     "\n"
-    "init     makes the tables and the key of a store on PostgreSQL; a file needs no init\n"
+    "init     creates the tables and the key of a store on PostgreSQL; a file needs no init\n"
     "check    reads everything, opens what is sealed, and checks that every user is counted once;\n"
     "         exits with 1 if something is wrong, or if no service may learn from the store\n"
     "backup   makes a consistent copy; a service on the copy decides, but does not learn\n"
     "export   prints the public data as JSON: counts, ledger, curves; with --decisions, prints\n"
     "         instead the decisions of learners with log_decisions: yes, one JSON object per "
     "line,\n"
-    "         with the data of users in the clear\n"
+    "         with unprotected data of users\n"
     "events   prints the audit log: starts, stops, tokens, keys, adoptions\n"
     "\n"
     "You can use these while the service runs. The others need it stopped:\n"
     "\n"
-    "adopt    lets a backup that replaced the store, or a store that went back, learn again;\n"
-    "         prints what that costs, and does it only with --original-is-gone\n"
-    "migrate  brings a store of an earlier version to the present format, as the service does\n"
+    "adopt    lets a service learn again on a backup that replaced the store, or on a store that\n"
+    "         went back; prints what that costs, and does it only with --original-is-gone\n"
+    "migrate  converts a store of an earlier version to the current format, as the service does\n"
     "         when it starts; the old file stays beside the new one\n"
     "rekey    draws a new key for the store and seals everything again\n"
-    "move     takes the store of OLD.yaml, a file, over into the database of FILE.yaml, which\n"
-    "         tacit store init has made; the old store is marked as gone\n"
+    "move     moves the store of OLD.yaml, a file, into the database of FILE.yaml, which\n"
+    "         tacit store init has created; the old store is marked as gone\n"
     "\n",
     "\n"
     "example:\n"
@@ -85,8 +85,9 @@ static int check(const store_options *o)
                  " answers, %" PRIu64 " tokens, %" PRIu64 " bytes\n",
                  h.learners, h.inputs, h.open, h.seen, h.people, h.answers, h.tokens, h.bytes);
     if (h.unsafe)
-        (void)puts("unsafe: it was served on a server without fsync or full_page_writes, which may "
-                   "have lost what was acknowledged and published (tacit store events: when)");
+        (void)puts(
+            "unsafe: it was served on a database server without fsync or full_page_writes, which "
+            "may have lost acknowledged and published data (tacit store events shows when)");
     return CLI_DONE;
 }
 
@@ -96,7 +97,7 @@ static int init(const store_options *o)
     tacit_status status = tacit_store_init(&o->service, o->as, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
-    (void)puts("done: the store is there; give its key to everyone who serves from it, and to "
+    (void)puts("done: the store was created; give its key to everyone who serves from it, and to "
                "nobody else");
     return CLI_DONE;
 }
@@ -128,8 +129,8 @@ static void print_cost(void *context, const tacit_store_cost *c)
 {
     bool *begun = context;
     if (!*begun)
-        (void)puts("What a person is promised, (epsilon, delta), whose data are in one line of the "
-                   "store, and in all:");
+        (void)puts("The guarantee (epsilon, delta) for a person whose data are in one line of the "
+                   "store, and in all lines:");
     *begun = true;
     (void)printf("  %s: %" PRIu64 " users learned from; ", c->learner, c->users);
     if (c->before.model == TACIT_MODEL_NONE)
@@ -158,20 +159,19 @@ static int adopt(const store_options *o)
         return cli_failed(status, &err);
     if (o->gone) {
         (void)printf("adopted: the store learns again; it has %" PRIu64
-                     " lines, and /v1/guarantee says so for good\n",
+                     " lines, which /v1/guarantee shows for good\n",
                      lives);
         return CLI_DONE;
     }
     (void)printf(
         "The store would have %" PRIu64
         " lines. Users who are missing from this one may come again,\n"
-        "and would then be in both; those who are in it are not taken twice. The same holds for\n"
-        "each visit of people who come back. If the original goes on learning, or another copy of\n"
-        "it is adopted, what is promised here is not true.\n",
+        "and would then be in both; users who are in this line are not accepted twice. The same\n"
+        "holds for each visit of people who come back. If the original continues to learn, or\n"
+        "another copy of it is adopted, this guarantee does not hold.\n",
         lives);
-    return cli_wrong(
-        "nothing was done; if no other line of this store is used, or ever will be, say "
-        "--original-is-gone");
+    return cli_wrong("nothing was done; if no other line of this store is used, or ever will be, "
+                     "add --original-is-gone");
 }
 
 /* --- Formats and keys ---------------------------------------------------------------------------- */
@@ -186,9 +186,8 @@ static int migrate(const store_options *o)
     if (from == to)
         (void)printf("nothing to do: the store has format %d\n", to);
     else
-        (void)printf(
-            "brought from format %d to %d; the store as it was is beside it, as .format%d\n", from,
-            to, from);
+        (void)printf("converted from format %d to %d; the old store is beside it, as .format%d\n",
+                     from, to, from);
     return CLI_DONE;
 }
 
@@ -198,8 +197,8 @@ static int move(const store_options *o)
     tacit_status status = tacit_store_move(&o->service, o->copy, o->as, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
-    (void)puts("done: the store is in the database, under the key of the old one; the old file is "
-               "gone for every service");
+    (void)puts("done: the store is in the database, with the key of the old one; no service starts "
+               "on the old file any more");
     return CLI_DONE;
 }
 
@@ -210,12 +209,12 @@ static int rekey(const store_options *o)
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     if (o->new_key == NULL)
-        (void)puts("done: the new key is in the place of the old one; keep a copy of it elsewhere");
+        (void)puts("done: the new key has replaced the old one; keep a copy of it elsewhere");
     else
-        (void)printf("done: the store's key is now %s; make it what `key`, STORE.key or the "
-                     "credential is before the service starts again\n",
+        (void)printf("done: the store's key is now %s; use it as `key`, STORE.key or the "
+                     "credential before the service starts again\n",
                      o->new_key);
-    (void)puts("Backups from before open with the old key only.");
+    (void)puts("Earlier backups open with the old key only.");
     return CLI_DONE;
 }
 

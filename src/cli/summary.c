@@ -212,7 +212,7 @@ static void mean_text(char cell[CELL], double mean, double error)
 }
 
 /* People with right answers: regret counts the wrong ones. */
-static bool is_labelled(const view *v)
+static bool is_labeled(const view *v)
 {
     return tacit_results_world(v->results, v->world)->people > 0 &&
            tacit_results_optimal_value(v->results, v->world) == 1;
@@ -225,7 +225,7 @@ static void fill_row(const view *v, size_t agent, char row[N_COLUMNS][CELL])
     (void)snprintf(row[LABEL], CELL, "%s", entry->label);
     (void)cli_guarantee_text(row[GUARANTEE], CELL, entry);
     mean_text(row[REGRET], s.regret_mean, s.regret_error);
-    if (is_labelled(v)) {
+    if (is_labeled(v)) {
         size_t n = strlen(row[REGRET]);
         (void)snprintf(row[REGRET] + n, CELL - n, " = %.1f %% right",
                        100 * (1 - s.regret_mean / (double)v->facts->episodes));
@@ -271,7 +271,7 @@ static void print_world(const view *v)
                      (unsigned long long)come->people, (unsigned long long)come->visits,
                      come->visits == 1 ? "" : "s", (unsigned long long)come->apart,
                      come->order == TACIT_ORDER_RANDOM ? "in random order" : "in rounds");
-    if (is_labelled(v))
+    if (is_labeled(v))
         (void)printf("; one action is right for each, regret counts wrong ones");
     else if (!isnan(best))
         (void)printf("; the best policy is worth %.6g", best);

@@ -82,7 +82,7 @@ static int print_token(const char *token, const tacit_service_options *service, 
                         "create it again",
                         strerror(reason));
     else
-        (void)cli_wrong("the token could not be written to standard output (%s), and not be "
+        (void)cli_wrong("the token could not be written to standard output (%s), and could not be "
                         "revoked either (%s); revoke it later: tacit token revoke %s --name %s",
                         strerror(reason), err.message, service->file, name);
     return CLI_SYSTEM;
@@ -135,8 +135,8 @@ static const tacit__field options[] = {
      .expected = "a whole number >= 1", .value = "N",
      .help = "at most N users a day, by observations or reports"},
     {"expires", TACIT__FIELD_OTHER, AT(expires), .parse = read_expiry,
-     .expected = "a day such as 2030-12-31, a time such as 2030-12-31T18:00:00Z, or a while such "
-                 "as 90d or 12h",
+     .expected = "a day such as 2030-12-31, a time such as 2030-12-31T18:00:00Z, or a duration "
+                 "such as 90d or 12h",
      .value = "DATE",
      .help = "last day, UTC: 2030-12-31; or a time:\n"
              "2030-12-31T18:00:00Z; or a duration: 90d, 12h"},

@@ -35,11 +35,11 @@ int cli_wire_token(const char *path, char out[CLI_TOKEN_TEXT])
     if (why == NULL) {
         out[strcspn(out, "\r\n")] = '\0';
         if (strncmp(out, "tacit_", 6) != 0 || out[strspn(out, letters)] != '\0')
-            why = "its first line is no token, which begins with tacit_";
+            why = "its first line is not a token; tokens begin with tacit_";
     }
     return why == NULL ? CLI_DONE
-                       : cli_wrong("%s: no token could be read: %s; this makes one: tacit token "
-                                   "create SERVICE.yaml --name NAME --scopes "
+                       : cli_wrong("%s: no token could be read: %s; create one: tacit token create "
+                                   "SERVICE.yaml --name NAME --scopes "
                                    "decide,observe,report >FILE, then SIGHUP to the service",
                                    path, why);
 }
@@ -177,7 +177,7 @@ static int read_answer(cli_wire *w, const char **body, size_t *size)
     if (strncmp(w->buffer, "HTTP/1.1 ", 9) == 0)
         status = (int)strtol(w->buffer + 9, NULL, 10);
     else
-        w->why = "what came is not HTTP";
+        w->why = "the answer is not HTTP";
     *body = w->buffer + head;
     *size = length;
     w->buffer[head + length] = '\0';

@@ -32,11 +32,11 @@ static size_t count(void)
 
 int cli_worlds(int argc, char **argv)
 {
-    const cli_catalogue catalogue = {.command = "worlds",
-                                     .noun = "world",
-                                     .before = before,
-                                     .after = after,
-                                     .count = count,
-                                     .at = at};
-    return cli_list(argc, argv, &catalogue);
+    const cli_catalog catalog = {.command = "worlds",
+                                 .noun = "world",
+                                 .before = before,
+                                 .after = after,
+                                 .count = count,
+                                 .at = at};
+    return cli_list(argc, argv, &catalog);
 }

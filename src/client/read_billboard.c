@@ -196,7 +196,7 @@ static tacit_status read_table(source *s, const tacit__json_node *root, tacit_er
     if (table == NULL && c->model != NULL)
         return TACIT_OK; /* the model tells */
     if (table == NULL)
-        return tacit__fail(err, TACIT_UNSUPPORTED, "the billboard does not tell how to act");
+        return tacit__fail(err, TACIT_UNSUPPORTED, "the billboard does not say how to act");
     /* what it says of its size is true before room is made for it: every cell has a node */
     const tacit__json_node *step = array_of(table, q->horizon);
     size_t cells = table->next - (size_t)(table - s->nodes), width = mixed ? q->n_actions : 1;
@@ -276,7 +276,7 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
     const tacit__json_node *model = find(&s, nodes, "model");
     if (s.good && strcmp(copy_text(&s, model), "local") != 0)
         return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "this learner is not local: it wants no reports");
+                           "this learner is not local: it accepts no reports");
     read_request(&s, nodes);
     if (!s.good || (c->request.n_states == 0 && c->facts.per_situation == 0) ||
         c->request.n_actions == 0 || c->request.horizon == 0)

@@ -1,6 +1,6 @@
 /* Lattices of the LSVI curator, and its declared releases: sensitivities, reasons, calibration.
  *
- * Everything is an integer before it is added. Features are multiples of 2^-f, cut towards 0, so
+ * Everything is an integer before it is added. Features are multiples of 2^-f, cut toward 0, so
  * that their length does not grow; a Gram entry is rounded once for each user to the lattice of the
  * sum, and sqrt(n) lattice steps for n coordinates are added to the declared sensitivity for that;
  * one-hot entries need no rounding. Targets (r + V) / range are multiples of 2^-t, rounded down,

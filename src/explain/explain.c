@@ -63,16 +63,16 @@ const char *tacit_explanation_exception(size_t i)
         "people who come back more often, or sooner, than was declared (visits, apart)",
         "how long the program takes, and who takes part at all",
         "settings that were tuned by hand on private data",
-        "seeded noise, as in every experiment: whoever knows the seed can subtract it",
+        "seeded noise, as in every experiment: anyone who knows the seed can subtract it",
     };
     return i < sizeof exceptions / sizeof *exceptions ? exceptions[i] : NULL;
 }
 
-static const char *neighbours(tacit_model model, uint64_t visits)
+static const char *neighbors(tacit_model model, uint64_t visits)
 {
     if (model == TACIT_MODEL_JOINT && visits > 1)
         return "two sequences of users that differ in one person, replaced by another at all their "
-               "visits: the whole trajectories of states, actions and rewards. That somebody comes "
+               "visits: the whole trajectories of states, actions and rewards. That a person comes "
                "back, and when, is public";
     if (model == TACIT_MODEL_LOCAL && visits > 1)
         return "any two people: the whole trajectories of all their visits, in what leaves the "
@@ -83,7 +83,7 @@ static const char *neighbours(tacit_model model, uint64_t visits)
     if (model == TACIT_MODEL_LOCAL)
         return "any two users: the whole trajectory of states, actions and rewards, in what leaves "
                "the user's device";
-    return "none: nothing is promised";
+    return "none: there is no guarantee";
 }
 
 static const char *observer(tacit_model model)
@@ -279,7 +279,7 @@ static const char *composition_words(whole *w)
                    "delta = %.4g",
                    costs, epsilon, w->face.claim.delta);
     return say(w, COMPOSITION,
-               "By themselves the releases cost epsilon = reach / scale: %s. Composed together at "
+               "Separately the releases cost epsilon = reach / scale: %s. Composed together at "
                "delta = %.4g they cost epsilon = %s (method: %s; an upper bound)",
                costs, w->face.claim.delta, epsilon, real->method);
 }
@@ -460,21 +460,20 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
     tacit_explanation *e = &w->face;
     e->claim = request->claim;
     e->calibration = request->calibration;
-    e->neighbours =
-        neighbours(request->claim.model,
-                   promises && tacit_plan_size(plan) > 0 ? tacit_plan_release(plan, 0)->visits : 1);
+    e->neighbors =
+        neighbors(request->claim.model,
+                  promises && tacit_plan_size(plan) > 0 ? tacit_plan_release(plan, 0)->visits : 1);
     e->against = observer(request->claim.model);
     e->remark = say(w, SIZE_MAX, "%s", remark);
     e->composition = e->report = "";
-    e->outside =
-        request->outside == TACIT_OUTSIDE_CLIP
-            ? "who lies outside the declared domain is cut into it and counts like "
-              "everybody else, so whether a user counts does not depend on their data; what "
-              "is learned from lies in the domain, so no sensitivity changes"
-            : "";
+    e->outside = request->outside == TACIT_OUTSIDE_CLIP
+                     ? "a user outside the declared domain is clipped to it and counts like "
+                       "everybody else, so whether a user counts does not depend on their data; "
+                       "the clipped data lie in the domain, so no sensitivity changes"
+                     : "";
     e->paper = say(w, SIZE_MAX, "%s%s", printed.words, printed.recalled ? recalled : "");
     e->words = request->yardstick ? "learns nothing from anybody, so there is nothing to protect"
-                                  : "releases exact numbers and promises nothing";
+                                  : "releases exact numbers and has no guarantee";
     if (promises) {
         e->law = tacit_plan_law(plan);
         status = tacit_plan_account(plan, e->claim.delta, &e->real, err);

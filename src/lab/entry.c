@@ -125,7 +125,7 @@ static tacit_status check_no_promise(const source *s, tacit_error *err)
             continue;
         if (node != NULL)
             return tacit__yaml_fail(s->yaml, node->line, err, TACIT_SYNTAX,
-                                    "model none promises nothing, so it has no %s; remove it, or "
+                                    "model none has no guarantee, so it has no %s; remove it, or "
                                     "ask for model joint or local",
                                     privacy_fields[key].name);
     }
@@ -146,9 +146,9 @@ static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry
     if (status == TACIT_OK)
         status = read_key(s, DELTA, &p, err);
     if (status == TACIT_OK && p.epsilon == 0 && (get(s, DELTA) == NULL || p.delta == 0))
-        status = tacit__yaml_fail(s->yaml, epsilon->line, err, TACIT_SYNTAX,
-                                  "epsilon is 0, which needs a delta > 0 that is given beside it; "
-                                  "give one, or an epsilon > 0");
+        status =
+            tacit__yaml_fail(s->yaml, epsilon->line, err, TACIT_SYNTAX,
+                             "epsilon is 0, which needs a delta > 0; give one, or an epsilon > 0");
     for (size_t key = CALIBRATION; key < N_PRIVACY && status == TACIT_OK; key++)
         status = read_key(s, key, &p, err);
     if (status != TACIT_OK)
@@ -293,11 +293,11 @@ tacit_status tacit__entry_fail_delta(const tacit__yaml *yaml, const tacit__node 
                                      const char *what, double delta, uint64_t users,
                                      tacit_error *err)
 {
-    return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
-                            "delta is %g, above 1/users = %g: publishing some user's data would "
-                            "keep such a promise; lower it, or write "
-                            "delta_above_one_over_users: yes in %s if that is meant",
-                            delta, 1 / (double)users, what);
+    return tacit__yaml_fail(
+        yaml, node->line, err, TACIT_SYNTAX,
+        "delta is %g, above 1/users = %g: such a guarantee would allow publishing some users' "
+        "data; lower it, or write delta_above_one_over_users: yes in %s if that is intended",
+        delta, 1 / (double)users, what);
 }
 
 void tacit__entry_set_request(const tacit_entry *entry, tacit_agent_request *request)

@@ -133,8 +133,7 @@ tacit_status tacit_experiment_request(const tacit_experiment *experiment, const 
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     const tacit_entry *entry = &experiment->agents[agent];
     if (entry->yardstick)
-        return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "'%s' is a yardstick: it is played by the lab and is no agent",
+        return tacit__fail(err, TACIT_UNSUPPORTED, "'%s' is a yardstick, which is not an agent",
                            entry->kind);
     *out = tacit__world_request(place, experiment->facts.episodes, experiment->facts.file);
     tacit__entry_set_request(entry, out);

@@ -42,7 +42,7 @@ typedef struct asker {
     double probe_end;
     uint64_t users; /* of the present probe, for the progress */
     double epsilon;
-    bool cancelled;
+    bool canceled;
 } asker;
 
 static bool report(void *context, const tacit_lab_progress *now)
@@ -53,8 +53,8 @@ static bool report(void *context, const tacit_lab_progress *now)
                                        : (t - a->start) / (a->end - a->start);
     if (a->options->progress != NULL &&
         !a->options->progress(a->options->context, fmin(share, 1), a->users, a->epsilon))
-        a->cancelled = true;
-    return !a->cancelled && t < a->probe_end;
+        a->canceled = true;
+    return !a->canceled && t < a->probe_end;
 }
 
 static int compare(const void *left, const void *right)
@@ -149,7 +149,7 @@ static tacit_status search(asker *a, bool along_users, bool enough, double secon
     for (int i = 0; i < MOST_STEPS && (x = step(x, enough, low, high)) > 0; i++) {
         probe p = {0};
         const double left = stop - tacit__now_seconds();
-        if (a->cancelled || (!isinf(a->end) && left <= 0))
+        if (a->canceled || (!isinf(a->end) && left <= 0))
             break;
         TRY(play(a, along_users ? (uint64_t)x : q->episodes, along_users ? q->guarantee.epsilon : x,
                  left, &p, err));
@@ -189,7 +189,7 @@ static void write_words(const asker *a, tacit_forecast *f)
     if (f->outlook == TACIT_OUTLOOK_UNKNOWN) {
         (void)snprintf(f->words, sizeof f->words,
                        "not known: %zu reference worlds were played to the end in the time, and %d "
-                       "are needed; give it more",
+                       "are needed; allow more time",
                        f->n_worlds, LEAST_WORLDS);
         return;
     }
@@ -197,7 +197,7 @@ static void write_words(const asker *a, tacit_forecast *f)
         (void)snprintf(place, sizeof place, " at epsilon %g", q->guarantee.epsilon);
     int n = snprintf(f->words, sizeof f->words,
                      "%s: %llu users%s beat the best constant action in %zu of %zu reference "
-                     "worlds; the median of what they save of its regret is %.0f %%",
+                     "worlds; the median share of its regret that they save is %.0f %%",
                      heads[f->outlook], (unsigned long long)f->users, place, f->n_beaten,
                      f->n_worlds, 100 * f->gain);
     if (!a->options->search || n < 0 || (size_t)n >= sizeof f->words)
@@ -246,7 +246,7 @@ tacit_status tacit_forecast_make(const tacit_agent_request *request,
     if (searches)
         TRY(search(&a, true, enough, a.end - tacit__now_seconds(), &out->users_needed, err));
     write_words(&a, out);
-    return a.cancelled ? tacit__fail(err, TACIT_EXHAUSTED, "the forecast was stopped") : TACIT_OK;
+    return a.canceled ? tacit__fail(err, TACIT_EXHAUSTED, "the forecast was stopped") : TACIT_OK;
 }
 
 char *tacit_forecast_experiment(const tacit_agent_request *request, tacit_error *err)

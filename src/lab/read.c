@@ -82,8 +82,7 @@ static tacit_status world_grid(const tacit_experiment *e, const tacit__node *nod
     if (node->kind == TACIT__LIST)
         return tacit__yaml_fail(
             e->yaml, node->line, err, TACIT_SYNTAX,
-            node->key != NULL ? "world is %s, expected a map; several worlds stand under "
-                                "'worlds'"
+            node->key != NULL ? "world is %s, expected a map; list several worlds under 'worlds'"
                               : "a world is %s, expected a map, for example {kind: riverswim}",
             tacit__node_format(node, shown));
     return tacit__grid_open(e->yaml, node, NULL, world_keys, grid, err);
@@ -376,7 +375,7 @@ static tacit_status check_visits(const tacit_experiment *e, const tacit__world_a
                    kept = come.apart < room ? come.apart : room;
     return tacit__yaml_fail(
         e->yaml, agent->line, err, TACIT_SYNTAX,
-        "agent '%.80s' promises its guarantee to people who come %llu time%s, at least %llu "
+        "agent '%.80s' has a guarantee for people who come %llu time%s, at least %llu "
         "users apart, but the visitors of world '%.80s' come %llu times, %llu apart; write "
         "visits: %llu, apart: %llu into its privacy, or change the visitors",
         agent->label, (unsigned long long)visits, visits == 1 ? "" : "s", (unsigned long long)apart,

@@ -38,7 +38,7 @@ static void write_bandit(const tacit_agent_request *q, size_t i, tacit__text *ou
     tacit__text_put(out, "kind: kernel-bandit, kernel: ");
     tacit__text_json_string(out, b->kernel, strlen(b->kernel));
     tacit__text_print(out,
-                      ", contexts: %zu, actions: %zu, context_d: %zu, action_d: %zu, centres: %d",
+                      ", contexts: %zu, actions: %zu, context_d: %zu, action_d: %zu, centers: %d",
                       q->n_states, q->n_actions, coordinates(b->context_dimension),
                       coordinates(b->dimension - b->context_dimension), i % 2 == 0 ? 40 : 5);
 }

@@ -36,7 +36,7 @@ static tacit_status fail_exists(const tacit__results_writer *writer, const char 
     uint64_t n = 0;
     TRY(tacit__store_read_head(writer->store, &head, err));
     TRY(tacit__store_count_jobs(writer->store, &n, err));
-    return tacit__fail(err, TACIT_EXISTS, "%.200s: holds %s already, %llu of %llu jobs finished",
+    return tacit__fail(err, TACIT_EXISTS, "%.200s: already has %s, %llu of %llu jobs finished",
                        tacit__store_path(writer->store), what, (unsigned long long)n,
                        (unsigned long long)head.n_jobs);
 }
@@ -67,7 +67,7 @@ static tacit_status compare_files(tacit__results_writer *writer, const tacit_exp
     if (memcmp(head.identity, today, sizeof today) == 0)
         return TACIT_OK;
     return tacit__fail(err, TACIT_WRONG_PLAN,
-                       "%.200s: holds the results of another experiment, '%.100s': a file that its "
+                       "%.200s: has the results of another experiment, '%.100s': a file that its "
                        "worlds read has changed since",
                        tacit__store_path(writer->store), head.title);
 }
@@ -81,7 +81,7 @@ static tacit_status grow(tacit__results_writer *writer, tacit_lab_mode mode, tac
     tacit_status status = TACIT_OK;
     if (!tacit__experiment_contains(r->experiment, earlier->experiment, why))
         status = tacit__fail(
-            err, TACIT_WRONG_PLAN, "%.200s: holds the results of another experiment, '%.60s': %s",
+            err, TACIT_WRONG_PLAN, "%.200s: has the results of another experiment, '%.60s': %s",
             tacit__store_path(writer->store), earlier->experiment->facts.title, why);
     else
         status = compare_files(writer, earlier->experiment, err);

@@ -66,10 +66,11 @@ static tacit_status check_columns(const tacit__yaml *yaml, const tacit__node *no
     for (size_t i = 0; i < columns->n; i++) {
         const tacit__column *c = &columns->column[i];
         if (!c->declared)
-            return fail_column(yaml, node, c,
-                               "has neither a range nor categories; a service looks nothing up: "
-                               "declare for example 'age 17..90' or 'sex {Male | Female}'",
-                               err);
+            return fail_column(
+                yaml, node, c,
+                "has neither a range nor categories; a service does not take them from data: "
+                "declare for example 'age 17..90' or 'sex {Male | Female}'",
+                err);
         if (c->name.size > MAX_COLUMN)
             return fail_column(yaml, node, c, "has a name of more than 64 bytes", err);
         for (size_t j = 0; j < c->n_categories; j++)

@@ -66,7 +66,7 @@ static tacit_status check(const tacit__yaml *yaml, const tacit__node *node, cons
                                 (unsigned long long)rounds_of(users, v->people));
     if (users > v->people && v->people < v->apart)
         return tacit__yaml_fail(yaml, line_of(node, "apart"), err, TACIT_SYNTAX,
-                                "visitors: apart is %llu, but with %llu people somebody comes back "
+                                "visitors: apart is %llu, but with %llu people a person comes back "
                                 "after %llu users; ask for at least %llu people, or a smaller "
                                 "distance",
                                 b, n, n, b);

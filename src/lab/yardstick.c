@@ -85,7 +85,7 @@ static const struct {
       .models = TACIT_AGENT_NONE},
      value_of_uniform},
     {{.name = "constant",
-      .help = "always the same action, the best one for that",
+      .help = "always the same action: the best single one",
       .source = "a yardstick: the best that is possible without looking at states",
       .models = TACIT_AGENT_NONE},
      value_of_constant},

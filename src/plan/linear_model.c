@@ -41,7 +41,7 @@ static double read_features(tacit__linear_model *m, const tacit_linear *from, si
     return longest;
 }
 
-/* Rounded towards 0, so that nothing gets longer. */
+/* Rounded toward 0, so that nothing gets longer. */
 static void place_features(tacit__linear_model *m, double longest)
 {
     const double one = ldexp(1, m->scores.feature_bits);

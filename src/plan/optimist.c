@@ -6,7 +6,7 @@
  *     P V = middle + unit (x . w + radius |x|_{M^-1})                                     [LGLP21, Alg. 1; Z22, Alg. 1]
  *
  * Centered values are allowed for mixtures of kernels, which map constants to constants: P (V - m) =
- * P V - m. What is learnt at h = H - 1 is nothing, since V_H = 0.
+ * P V - m. What is learned at h = H - 1 is nothing, since V_H = 0.
  *
  * Q = r + P V with each part clipped to what it can be, r to [0, 1] and P V to [0, R]: both ends,
  * so that V is within [0, H - h] on every path, which privacy rests on; and part by part, where the

@@ -11,7 +11,7 @@
  * of boldness). The first batch plays uniformly, and the last one, of which nothing is released, greedily.
  *
  * How likely contexts are, if that is not declared: each user adds `cell` in the cell of the context, and the
- * shares are those that the noisy counts say, drawn towards equal ones by what noise and chance leave open.
+ * shares are those that the noisy counts say, drawn toward equal ones by what noise and chance leave open.
  * All batches are then added anew with each release, since the law of the earlier ones is known better. */
 #include "plan/posterior_kernel.h"
 

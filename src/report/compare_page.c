@@ -119,10 +119,10 @@ static void put_table(tacit__text *to, const tacit_comparison *c, const char *co
         tacit__text_put(to, "the agent of the same label in ");
     if (tacit__comparison_results(c) > 1)
         tacit__write_html(to, names[0]);
-    tacit__text_put(to, ". Regret is lower where an agent "
-                        "is better. Intervals are 95&nbsp;% confidence intervals of the mean "
-                        "difference by Student's t, each by itself; runs over the same people are "
-                        "compared one by one.</p>\n");
+    tacit__text_put(
+        to, ". Lower regret is better. Intervals are 95&nbsp;% confidence intervals of the mean "
+            "difference by Student's t, each by itself; runs over the same people are "
+            "compared one by one.</p>\n");
 }
 
 static void put_page(tacit__text *to, const tacit_comparison *c, const char *const *names)

@@ -45,7 +45,7 @@ static void put_space(tacit__text *to, const tacit__report_world *s)
                           tacit__count(b, s->n_actions), tacit__count(c, s->horizon),
                           s->horizon == 1 ? "" : "s");
     if (!s->logged)
-        tacit__text_print(to, "; the best policy earns %s a user",
+        tacit__text_print(to, "; the best policy earns %s per user",
                           tacit__number(d, s->optimal_value, 4));
 }
 

@@ -232,14 +232,14 @@ static void put_definitions(tacit__text *to, const tacit__report *r)
                 r->worlds[i / r->n_agents].outcomes[i % r->n_agents].promise;
             if (p == NULL || p->claim.model != models[m] || p->n_releases == 0 ||
                 (last != NULL && strcmp(last->against, p->against) == 0 &&
-                 strcmp(last->neighbours, p->neighbours) == 0))
+                 strcmp(last->neighbors, p->neighbors) == 0))
                 continue;
             last = p;
             tacit__text_print(to, "<dt>%s privacy</dt><dd>protects from ",
                               models[m] == TACIT_MODEL_JOINT ? "Joint" : "Local");
             tacit__write_prose(to, p->against);
             tacit__text_put(to, ". What is indistinguishable, up to <i>ε</i> and <i>δ</i>: ");
-            tacit__write_prose(to, p->neighbours);
+            tacit__write_prose(to, p->neighbors);
             tacit__text_put(to, ".</dd>\n");
         }
     }

@@ -131,9 +131,8 @@ static void put_table(tacit__text *to, const tacit__report *r, size_t world)
         {"self-normalized",
          "Inverse propensities divided by their sum: a little biased, less noisy."},
         {"inverse propensities", "Unbiased, and the noisiest."},
-        {"effective users",
-         "How many users the estimate is worth: (sum of weights) squared over the "
-         "sum of their squares."}};
+        {"effective users", "Effective number of users: (sum of weights) squared over the "
+                            "sum of their squares."}};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         tacit__text_print(to, "<th scope=\"col\"><abbr tabindex=\"0\" title=\"%s\">%s</abbr></th>",
                           columns[i][1], columns[i][0]);
@@ -174,7 +173,7 @@ size_t tacit__rewards(tacit__text *to, const tacit__report *r, size_t world, siz
 static void put_reward(tacit__text *to, const tacit_estimate *e)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
-    tacit__text_print(to, "%s a user (95&nbsp;%% interval %s to %s)",
+    tacit__text_print(to, "%s per user (95&nbsp;%% interval %s to %s)",
                       tacit__number(a, e->doubly_robust, 3),
                       tacit__number(b, e->doubly_robust - limit * e->doubly_robust_error, 3),
                       tacit__number(c, e->doubly_robust + limit * e->doubly_robust_error, 3));
@@ -200,7 +199,7 @@ void tacit__rewards_story(tacit__text *to, const tacit__report *r, size_t world)
     }
     tacit__text_print(to,
                       "This world is a log of %s users, so everything is estimated. Its own policy "
-                      "earned %s a user, ",
+                      "earned %s per user, ",
                       tacit__count(a, r->episodes), tacit__number(b, log->logging, 3));
     tacit__text_print(to, "and the best constant action would have earned %s.",
                       tacit__number(a, log->constant, 3));

@@ -254,7 +254,7 @@ static void put_world(tacit__text *to, bool tex, const tacit__report *r,
     else
         put_md(to, s->name);
     tacit__text_print(to, "%s: %s %s users, ", tex ? "" : "**",
-                      s->logged ? "mean reward a user, estimated (doubly robust) from a log of"
+                      s->logged ? "mean reward per user, estimated (doubly robust) from a log of"
                                 : "regret after",
                       tacit__count(users, r->episodes));
     tacit__text_print(to, "%s half of its 95%s confidence interval, %llu run%s.%s\n",

@@ -154,27 +154,26 @@ bool tacit__access_check(tacit__request *r, const char *authorization, unsigned 
     case WELCOME:
         return true;
     case EXPIRED:
-        tacit__refuse(r, 401, "expired_token", NULL,
-                      "the token has expired; another one is needed");
+        tacit__refuse(r, 401, "expired_token", NULL, "the token has expired; use a valid one");
         return false;
     case NO_SCOPE:
         tacit__refuse(r, 403, "scope", NULL,
-                      "the token does not have the scope %s; one that has it is needed",
+                      "the token does not have the scope %s; use one that has it",
                       tacit__scope_name(scope));
         return false;
     case TOO_OFTEN:
         r->retry_after = wait;
         tacit__refuse(r, 429, "rate", NULL,
-                      "this token asks too often: limits.rate is %llu a second; ask again "
-                      "after %u s",
+                      "this token sends too many requests: limits.rate is %llu per second; try "
+                      "again after %u s",
                       (unsigned long long)r->service->config.limits.rate, wait);
         return false;
     case UNKNOWN:
         break;
     }
-    tacit__refuse(
-        r, 401, "token", NULL,
-        "a valid token is needed: Authorization: Bearer TOKEN, as tacit token create has shown it");
+    tacit__refuse(r, 401, "token", NULL,
+                  "a valid token is required: send Authorization: Bearer TOKEN with a token from "
+                  "tacit token create");
     return false;
 }
 

@@ -59,7 +59,7 @@ static tacit_status check_name(const config *c, const tacit__node *learner,
     const int line = tacit__node_get(learner, "name")->line;
     if (!tacit__is_name(l->name))
         return tacit__yaml_fail(c->yaml, line, err, TACIT_SYNTAX,
-                                "name is '%.64s', expected small letters, digits, - and _",
+                                "name is '%.64s', expected lowercase letters, digits, - and _",
                                 l->name);
     for (const tacit__learner_config *other = c->learners; other < l; other++)
         if (strcmp(other->name, l->name) == 0)
@@ -80,12 +80,12 @@ static tacit_status fail_unwritten(const config *c, const tacit__node *agent,
     if (model == NULL)
         return tacit__yaml_fail(c->yaml, agent->line, err, TACIT_SYNTAX,
                                 "the agent has no 'privacy', and %s cannot be private: write "
-                                "privacy: {model: none} if that is meant",
+                                "privacy: {model: none} if that is intended",
                                 entry->kind);
     return tacit__yaml_fail(
         c->yaml, agent->line, err, TACIT_SYNTAX,
         "the agent has no 'privacy': write privacy: {model: %s, epsilon: 1}%s", model,
-        models & TACIT_AGENT_NONE ? ", or privacy: {model: none} if no promise is meant" : "");
+        models & TACIT_AGENT_NONE ? ", or privacy: {model: none} if you want no guarantee" : "");
 }
 
 static tacit_status read_agent(const config *c, const tacit__node *learner,
@@ -102,8 +102,8 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
                                        entry.guarantee.delta, l->request.episodes, err);
     if (entry.calibration != TACIT_CALIBRATION_TIGHT)
         return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
-                                "published constants are for simulations; a service that guards "
-                                "people has calibration: tight");
+                                "published constants are for simulations; a service with real "
+                                "users needs calibration: tight");
     tacit__entry_set_request(&entry, &l->request);
     l->kind = entry.kind;
     l->request.apart = entry.visits > 1 && entry.apart == 0 ? 1 : entry.apart;
@@ -125,9 +125,9 @@ static tacit_status read_monitor(const config *c, const tacit__node *learner,
     l->monitor =
         (tacit_guarantee){local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, m.epsilon, m.delta};
     if (m.epsilon == 0 && (tacit__node_get(node, "delta") == NULL || m.delta == 0))
-        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                "epsilon is 0, which needs a delta > 0 that is given beside it; "
-                                "give one, or an epsilon > 0");
+        return tacit__yaml_fail(
+            c->yaml, node->line, err, TACIT_SYNTAX,
+            "epsilon is 0, which needs a delta > 0; give one, or an epsilon > 0");
     if (!m.large_delta && m.delta > 1 / users)
         return tacit__entry_fail_delta(c->yaml, node, "monitor", m.delta, l->request.episodes, err);
     return TACIT_OK;
@@ -156,26 +156,26 @@ static tacit_status check_local(const config *c, const tacit__node *learner,
     if (l->request.guarantee.model != TACIT_MODEL_LOCAL)
         return TACIT_OK;
     if (l->context.columns != NULL)
-        return tacit__yaml_fail(c->yaml, tacit__node_get(space, "context")->line, err,
-                                TACIT_UNSUPPORTED,
-                                "named columns are for models joint and none, where the service "
-                                "encodes; devices of a local learner make their own features: "
-                                "features: %zu, shared: no",
-                                l->known.features);
+        return tacit__yaml_fail(
+            c->yaml, tacit__node_get(space, "context")->line, err, TACIT_UNSUPPORTED,
+            "named columns are for models joint and none, where the service encodes them; the "
+            "devices of a local learner make their own features: write features: %zu, shared: no",
+            l->known.features);
     if (l->log_decisions)
         return tacit__yaml_fail(c->yaml, tacit__node_get(learner, "log_decisions")->line, err,
                                 TACIT_UNSUPPORTED,
-                                "log_decisions is for models joint and none; of a local learner "
-                                "the service sees neither decisions nor what came of them");
+                                "log_decisions is for models joint and none; the service sees "
+                                "neither the decisions of a local learner nor their outcomes");
     if (l->warm.file != NULL)
-        return tacit__yaml_fail(c->yaml, l->warm.line, err, TACIT_UNSUPPORTED,
-                                "warm_start is for models joint and none: a log has users' data "
-                                "in the clear, and nobody who runs a local learner may see them");
+        return tacit__yaml_fail(
+            c->yaml, l->warm.line, err, TACIT_UNSUPPORTED,
+            "warm_start is for models joint and none: a log has unprotected data of users, which "
+            "the operator of a local learner must not see");
     if (l->user_required)
         return tacit__yaml_fail(c->yaml, tacit__node_get(space, "user")->line, err,
                                 TACIT_UNSUPPORTED,
-                                "user: required is for models joint and none; devices of a local "
-                                "learner do not say whose they are");
+                                "user: required is for models joint and none; the devices of a "
+                                "local learner do not identify their users");
     return TACIT_OK;
 }
 

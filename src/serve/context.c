@@ -98,8 +98,8 @@ static bool find_values(const tacit__body *b, const tacit__columns_list *columns
         const size_t column = find_column(columns, at);
         if (column == columns->n || values[column] != NULL) {
             tacit__refuse(b->request, 422, "unknown_field", key,
-                          "%s has a column that is not declared, or one twice; "
-                          "/v1/guarantee lists them",
+                          "%s has a column that is not declared, or a column twice; /v1/guarantee "
+                          "lists the columns",
                           key);
             return false;
         }

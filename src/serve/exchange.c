@@ -175,7 +175,8 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
     if (r->route != NULL && e->http->admin && !tacit__route_only_reads(r->route))
         r->route = NULL;
     if (r->route == NULL && known != NULL)
-        tacit__refuse(r, 405, "method", NULL, "this route has another method: %s", known);
+        tacit__refuse(r, 405, "method", NULL, "this route does not have this method; it has %s",
+                      known);
     else if (r->route == NULL)
         tacit__refuse(r, 404, "no_route", NULL,
                       "there is no such route; tacit serve --reference lists them");
@@ -285,7 +286,7 @@ static enum MHD_Result handle(exchange *e)
         atomic_fetch_add(&e->http->waiting, 1); /* before the look at the stage: see finish() */
     if (atomic_load(&e->http->stage) == OVER) {
         r->retry_after = 1;
-        tacit__refuse(r, 503, "stopping", NULL, "the service is being stopped");
+        tacit__refuse(r, 503, "stopping", NULL, "the service is stopping");
         return end_wait_and_answer(e);
     }
     if (e->overflow) {

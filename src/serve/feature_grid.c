@@ -20,9 +20,7 @@ double tacit__grid_step(double bound)
 static int32_t integer_of(double per_step, double x)
 {
     const double k = x * per_step, most = INT32_MAX;
-    return (int32_t)(k > most    ? most
-                     : k < -most ? -most
-                                 : k); /* a conversion rounds towards zero */
+    return (int32_t)(k > most ? most : k < -most ? -most : k); /* a conversion rounds toward zero */
 }
 
 void tacit__grid_round(double step, size_t n, double *x)

@@ -3,7 +3,7 @@
  * then 600 bytes and not 120,000.
  *
  * The grid belongs to the learner's bound B: its step is the power of two g with 2^30 g <= B < 2^31 g. A
- * feature is rounded towards zero, once, when it comes, before anything is decided by it. So:
+ * feature is rounded toward zero, once, when it comes, before anything is decided by it. So:
  *   - No vector gets longer: what was within the bound stays within it. Each feature moves by less than
  *     g <= B 2^-30.
  *   - Rounding twice is rounding once: a number on the grid is k g with |k| < 2^31, which is exact in a

@@ -89,8 +89,8 @@ static void apply_change(tacit_service *s, const change *c)
         atomic_exchange(&s->foresight->crowded, true))
         return;
     tacit__service_log(s, TACIT__WARNING, "memory",
-                       "more people are known than limits.people, %llu, or than there is memory "
-                       "for: who comes after them is not told beforehand that they have taken part",
+                       "more people have taken part than limits.people (%llu), or than fit into "
+                       "memory: those after them are not told in advance that they have taken part",
                        (unsigned long long)s->config.limits.people);
 }
 

@@ -86,8 +86,7 @@ void tacit__idempotency_episode(const tacit__request *r, uint8_t episode[TACIT__
 void tacit__idempotency_refuse(tacit__request *r)
 {
     tacit__refuse(r, 422, "key_reused", "Idempotency-Key",
-                  "this key was used for another request; every request needs one of its "
-                  "own");
+                  "this key was used for another request; every request needs its own key");
 }
 
 tacit_status tacit__idempotency_open(tacit_service *s, tacit_error *err)

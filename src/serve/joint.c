@@ -57,10 +57,9 @@ bool tacit__joint_read_user(const tacit__body *b, const tacit__learner_config *c
         return false;
     if (r->user == NULL && required && !*has) {
         tacit__refuse(r, 422, "missing", "user",
-                      visits > 1
-                          ? "user is missing: this learner counts the visits of each person, "
-                            "so it takes nobody without an id"
-                          : "user is missing: this learner takes nobody without an id");
+                      visits > 1 ? "user is missing: this learner counts the visits of each "
+                                   "person, so it accepts no users without an id"
+                                 : "user is missing: this learner accepts no users without an id");
         return false;
     }
     if (r->user == NULL)
@@ -145,7 +144,7 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *t)
     tacit__learner *l = tacit__service_learner_by_id(r->service, t->learner);
     if (l == NULL)
         tacit__refuse(r, 404, "no_learner", NULL,
-                      "the learner of this episode is not served any more; open another one");
+                      "the learner of this episode is no longer served; open another episode");
     else if (is_expired(r, t))
         tacit__refuse(r, 410, "expired", NULL,
                       "the episode is older than %llu seconds; open another one",
@@ -320,7 +319,7 @@ static bool read_step(const tacit__body *b, const tacit__learner_config *c, bool
                       (uint64_t)number < c->request.horizon;
     if (good && *has && (uint64_t)number != *step) {
         tacit__refuse(r, 422, "out_of_range", "step",
-                      "step is one in the body and another in the query: give it once");
+                      "step differs between the body and the query: give it once");
         return false;
     }
     if (good) {
@@ -339,8 +338,9 @@ bool tacit__handle_decide(tacit__request *r)
     tacit__ticket *t = &r->ticket;
     if (!tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_EPISODE, r->path_id,
                             r->path_id_length, t, NULL)) {
-        tacit__refuse(r, 404, "no_episode", NULL,
-                      "there is no such episode: its id must be what POST /v1/episodes has given");
+        tacit__refuse(
+            r, 404, "no_episode", NULL,
+            "there is no such episode: its id must be one that POST /v1/episodes returned");
         return true;
     }
     if (!tacit__body_open(r, &b) || (r->chosen = tacit__joint_learner(r, t)) == NULL)

@@ -112,19 +112,20 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
             return status;
         }
         if (errno != ENOENT || (c->key != NULL))
-            return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: the key cannot be read: %s%s",
-                               paths[i], strerror(errno),
-                               errno == ENOENT && access(c->store, F_OK) != 0
-                                   ? "; head -c 32 /dev/urandom makes one, to be readable by its "
-                                     "owner alone, or leave `key` out, and it is made with the "
-                                     "store"
-                                   : "");
+            return tacit__fail(
+                err, TACIT_BAD_ARGUMENT, "%.200s: the key cannot be read: %s%s", paths[i],
+                strerror(errno),
+                errno == ENOENT && access(c->store, F_OK) != 0
+                    ? "; create one with head -c 32 /dev/urandom, readable only by its owner, or "
+                      "leave out `key`, and the key is created with the store"
+                    : "");
     }
     if (tacit__vault_is_remote(c->store))
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%.200s: there is no key; tacit store init makes it with the store, and "
-                           "all who serve from one database have the same: copy it here",
-                           beside);
+        return tacit__fail(
+            err, TACIT_BAD_ARGUMENT,
+            "%.200s: there is no key; tacit store init creates it with the store, and all "
+            "processes that serve from one database need the same key: copy it here",
+            beside);
     struct stat entry;
     bool there = stat(c->store, &entry) == 0;
     if (there && S_ISDIR(entry.st_mode))

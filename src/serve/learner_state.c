@@ -232,8 +232,8 @@ static tacit_status follow_inputs(tacit__learner *l, uint64_t shown, tacit_error
         TRY(reload(l, err));
         if (l->row.users <= before)
             return tacit__fail(err, TACIT_CORRUPT,
-                               "the store lacks users that learner %.80s has shown: something was "
-                               "removed; restore the file",
+                               "the store lacks users that the billboard of learner %.80s depends "
+                               "on: something was removed; restore the file",
                                l->config->name);
     }
     return TACIT_OK;
@@ -301,12 +301,13 @@ static tacit_status fail_changed(const tacit__learner *l, tacit_error *err)
         return tacit__fail_at(
             err, TACIT_WRONG_PLAN, c->request.file, (size_t)c->request.line,
             "visits is %llu and apart %llu, but the store has a learner '%s' with visits %llu and "
-            "apart %llu; what it promised its users stays: give a changed learner another name",
+            "apart %llu; its promise to its users stays in force: give the changed learner another "
+            "name",
             (unsigned long long)visits, (unsigned long long)apart, c->name,
             (unsigned long long)l->row.visits, (unsigned long long)l->row.apart);
     return tacit__fail_at(err, TACIT_WRONG_PLAN, c->request.file, (size_t)c->request.line,
-                          "the store has a learner '%s' with other settings; what it promised "
-                          "its users stays: give a changed learner another name",
+                          "the store has a learner '%s' with other settings; its promise to its "
+                          "users stays in force: give the changed learner another name",
                           c->name);
 }
 

@@ -18,11 +18,10 @@ static void log_one(void *context, const char *name, uint64_t waiting)
     for (size_t i = 0; i < to->config->n_learners; i++)
         if (strcmp(to->config->learners[i].name, name) == 0)
             return;
-    (void)snprintf(
-        line, sizeof line,
-        "the store has a learner %.80s that the file has not: it is not served, and %llu "
-        "of its users wait in the store, sealed, until it is",
-        name, (unsigned long long)waiting);
+    (void)snprintf(line, sizeof line,
+                   "the store has a learner %.80s that is not in the service file: it is not "
+                   "served, and %llu of its users wait in the store, sealed, until it is",
+                   name, (unsigned long long)waiting);
     if (to->log != NULL)
         to->log(to->context, line);
 }

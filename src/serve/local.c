@@ -211,8 +211,8 @@ static bool read_person(tacit__request *r, const tacit__body *b)
         return false;
     if (r->has_person && c->request.visits <= 1) {
         tacit__refuse(r, 422, "out_of_range", "user",
-                      "user is for learners with visits: this one takes one report of each device, "
-                      "and need not know whose it is");
+                      "user is for learners with visits: this one accepts one report from each "
+                      "device and does not need to know whose it is");
         return false;
     }
     if (r->has_person)

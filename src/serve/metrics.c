@@ -16,15 +16,16 @@ static void put_learner_metrics(tacit__request *r)
     tacit__text *out = &r->answer;
     static const struct {
         const char *name, *type, *help;
-    } rows[] = {{"tacit_users_limit", "gauge", "Users that the learner was declared for"},
-                {"tacit_users_accepted_total", "counter", "Users acknowledged"},
-                {"tacit_users_learned_total", "counter", "Users that the learner has learned from"},
-                {"tacit_users_refused_total", "counter", "Always 0: who was acknowledged counts"},
-                {"tacit_users_left", "gauge", "Users until the budget is spent"},
-                {"tacit_users_waiting", "gauge", "Users acknowledged and not yet learned from"},
-                {"tacit_policy_version", "gauge", "Version of the billboard"},
-                {"tacit_learning", "gauge", "1 while the learner learns, 0 after that"},
-                {"tacit_learns_here", "gauge", "1 while it is this process that learns"}};
+    } rows[] = {
+        {"tacit_users_limit", "gauge", "Users that the learner was declared for"},
+        {"tacit_users_accepted_total", "counter", "Users acknowledged"},
+        {"tacit_users_learned_total", "counter", "Users that the learner has learned from"},
+        {"tacit_users_refused_total", "counter", "Always 0: every acknowledged user counts"},
+        {"tacit_users_left", "gauge", "Users until the budget is spent"},
+        {"tacit_users_waiting", "gauge", "Users acknowledged and not yet learned from"},
+        {"tacit_policy_version", "gauge", "Version of the billboard"},
+        {"tacit_learning", "gauge", "1 while the learner learns, 0 after that"},
+        {"tacit_learns_here", "gauge", "1 while this process is the one that learns"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tacit__text_print(out, "# HELP %s %s\n# TYPE %s %s\n", rows[i].name, rows[i].help,
                           rows[i].name, rows[i].type);
@@ -56,12 +57,12 @@ static void put_visit_metrics(tacit__request *r)
         const char *name, *type, *help;
     } rows[] = {
         {"tacit_visits_limit", "gauge", "Visits of one person that the learner was declared for"},
-        {"tacit_visits_apart", "gauge", "Users between two visits of one person, at least"},
+        {"tacit_visits_apart", "gauge", "The least distance of two visits of one person, in users"},
         {"tacit_people", "gauge", "People that the learner has learned from"},
         {"tacit_visits_too_soon_total", "counter",
-         "Visits that were not learned from: the person's last one was too near"},
+         "Visits that were not learned from: the person's last one was too recent"},
         {"tacit_visits_used_total", "counter",
-         "Visits that were not learned from: the person has had all of them"}};
+         "Visits that were not learned from: the person has used all visits"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tacit__text_print(&r->answer, "# HELP %s %s\n# TYPE %s %s\n", rows[i].name, rows[i].help,
                           rows[i].name, rows[i].type);

@@ -351,7 +351,8 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **plac
     if (node->kind != TACIT__JSON_STRING ||
         !tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_DECISION, node->text,
                             node->length, t, place)) {
-        tacit__refuse(r, 422, "out_of_range", "decision", "decision must be what decide has given");
+        tacit__refuse(r, 422, "out_of_range", "decision",
+                      "decision must be an id that decide returned");
         return false;
     }
     if (r->path_id != NULL) {
@@ -444,7 +445,8 @@ static bool make_data(tacit__request *r, const tacit__learner_config *c, const u
     }
     if (r->ticket.step >= c->request.horizon || r->ticket.action >= c->request.n_actions ||
         !unpack_place(r, c, place, r->data + own)) {
-        tacit__refuse(r, 422, "out_of_range", "decision", "decision must be what decide has given");
+        tacit__refuse(r, 422, "out_of_range", "decision",
+                      "decision must be an id that decide returned");
         return false;
     }
     if (next != NULL && !c->chosen_only)

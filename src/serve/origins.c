@@ -1,5 +1,5 @@
 /* See serve/origins.h. What browsers send as an origin is said by the URL standard ("serialization of an
- * origin"): scheme, host in small letters, and the port unless it is the scheme's own; nothing behind it. */
+ * origin"): scheme, host in lowercase letters, and the port unless it is the scheme's own; nothing behind it. */
 #include "serve/origins.h"
 
 #include <string.h>
@@ -19,14 +19,14 @@ static const char *find_fault(const char *text)
 {
     const bool secure = strncmp(text, "https://", 8) == 0;
     if (!secure && strncmp(text, "http://", 7) != 0)
-        return "expected an origin such as https://shop.example; there is no sign for all origins";
+        return "expected an origin such as https://shop.example; there is no wildcard";
     const char *host = text + (secure ? 8 : 7);
     const size_t n = strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789.-");
     const char *end = host + n;
     if (*host == '[')
         end = host + 1 + strspn(host + 1, "0123456789abcdef:") + 1;
     else if (n == 0)
-        return "expected a host in small letters after the scheme";
+        return "expected a host in lowercase letters after the scheme";
     if (*host == '[' && end[-1] != ']')
         return "expected an address such as [::1] in the brackets";
     int64_t port;
@@ -34,7 +34,8 @@ static const char *find_fault(const char *text)
         (!tacit__read_integer(end + 1, strlen(end + 1), &port) || port < 1 || port > 65535))
         return "expected a port from 1 to 65535 at its end";
     if (*end != ':' && *end != '\0')
-        return "expected scheme, host and port only: no path, no slash at the end, small letters";
+        return "expected scheme, host and port only: no path, no slash at the end, lowercase "
+               "letters";
     if (ends_with(end, secure ? ":443" : ":80"))
         return "browsers leave out the scheme's own port; leave it out here as well";
     return NULL;

@@ -189,8 +189,8 @@ static void put_joint(tacit__text *out, const tacit__learner_config *c, const ta
             out,
             "\"Everything that anybody but a user sees is (%g, %g)-indistinguishable when that "
             "user is replaced.\","
-            "\"A user is one episode. Who comes back pays again, unless user ids are given: then "
-            "nobody is learned from twice.\",",
+            "\"A user is one episode. A person who comes back pays again, unless user ids are "
+            "given: then the learner learns from nobody twice.\",",
             all->epsilon, all->delta);
     else
         tacit__text_print(
@@ -200,7 +200,7 @@ static void put_joint(tacit__text *out, const tacit__learner_config *c, const ta
             "\"A user is one episode, and a person may come back: the learner learns from at most "
             "%llu visits of a person, any two of them at least %llu users apart. In other visits "
             "it decides, and keeps nothing.\","
-            "\"That somebody comes, and comes back, is not hidden. A person with two ids is two "
+            "\"That a person comes, and comes back, is not hidden. A person with two ids is two "
             "people.\",",
             all->epsilon, all->delta, (unsigned long long)q->visits, (unsigned long long)q->apart);
     tacit__text_print(out, "\"The service sees raw data; it keeps them sealed%s.\"",
@@ -218,7 +218,7 @@ static void put_local(tacit__text *out, const tacit__learner_config *c, const ta
     else
         tacit__text_print(out,
                           "\"All that leaves a person's device, in at most %llu reports, is (%g, "
-                          "%g)-indistinguishable for any two of their possible lives.\","
+                          "%g)-indistinguishable for any two of their possible histories.\","
                           "\"The device counts its reports, and makes no more.\"",
                           (unsigned long long)q->visits, all->epsilon, all->delta);
     tacit__text_put(out, ",\"The service never sees raw data.\"");
@@ -232,7 +232,7 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
     const bool exact = g->model == TACIT_MODEL_NONE, monitored = m->model != TACIT_MODEL_NONE;
     tacit__text_put(out, ",\"sentences\":[");
     if (exact)
-        tacit__text_put(out, "\"Nothing is promised: this learner works on exact data.\"");
+        tacit__text_put(out, "\"There is no guarantee: this learner works on exact data.\"");
     else if (g->model == TACIT_MODEL_JOINT)
         put_joint(out, c, &all);
     else
@@ -246,8 +246,8 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
                           "together at most (%g, %g).\"",
                           g->epsilon, g->delta, m->epsilon, m->delta, all.epsilon, all.delta);
     if (c->log_decisions)
-        tacit__text_put(out, ",\"The operator keeps a record of every decision and of what came of "
-                             "it (log_decisions): it is their own, and outside this promise.\"");
+        tacit__text_put(out, ",\"The operator keeps a record of every decision and its outcome "
+                             "(log_decisions), which this guarantee does not cover.\"");
     tacit__text_put(out, "]");
 }
 

@@ -42,7 +42,7 @@ void tacit__quota_refuse(tacit__request *r)
     TACIT__REQUIRE(r->bearer.users_per_day > 0);
     r->retry_after = (unsigned)(DAY_SECONDS - tacit__clock_now(&r->service->clock) % DAY_SECONDS);
     tacit__refuse(r, 429, "quota", NULL,
-                  "this token has brought its %llu users of today; nothing was kept: send it "
+                  "this token has sent its %llu users of today; nothing was kept: send the request "
                   "again after %u s, or with another token",
                   (unsigned long long)r->bearer.users_per_day, r->retry_after);
 }

@@ -21,7 +21,7 @@ static void put_type(tacit__text *out, const char *type)
         tacit__text_put(out, "[");
         tacit__text_add(out, type, n);
         tacit__text_put(out, "](#");
-        for (size_t i = 0; i < n; i++) /* anchors are in small letters */
+        for (size_t i = 0; i < n; i++) /* anchors are in lowercase letters */
             tacit__text_add(out, (char[]){(char)(type[i] | 0x20)}, 1);
         tacit__text_put(out, ")");
         type += n;
@@ -131,8 +131,8 @@ static void put_pages(tacit__text *out)
         out, " if the service file declares its origin, `origins: [https://shop.example]` (CORS). "
              "Answers to it then have `Access-Control-Allow-Origin`, and `OPTIONS` of these "
              "paths is answered with 204. Every other route, and every other origin, stays "
-             "closed to pages: the browser keeps the answer from them. Programs that are no "
-             "browsers are not concerned; they need a token, as pages do.\n");
+             "closed to pages: the browser keeps the answer from them. This does not concern "
+             "programs other than browsers; they need a token, as pages do.\n");
 }
 
 void tacit__routes_reference(tacit__text *out)

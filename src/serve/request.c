@@ -124,7 +124,7 @@ bool tacit__body_open(tacit__request *r, tacit__body *body)
             char list[160];
             list_fields(shape->fields, list, sizeof list);
             tacit__refuse(r, 422, "unknown_field", NULL,
-                          "the body has a field that does not exist; there are: %s", list);
+                          "the body has an unknown field; the fields are: %s", list);
             return false;
         }
         key = body->nodes + body->nodes[key->next].next;

@@ -146,7 +146,7 @@ const tacit__route tacit__routes[] = {
      .answers = ANSWERS({.status = 200, .type = "Readiness", .help = "the service can"},
                         {.status = 503, .type = "Readiness", .help = "the service cannot"})},
     {ROUTE("GET", "/metrics", TACIT__SCOPE_READ, tacit__handle_metrics, "getMetrics"),
-     .summary = "Returns figures in the Prometheus text format.",
+     .summary = "Returns metrics in the Prometheus text format.",
      .answers = ANSWERS({.status = 200, .media = "text/plain", .help = "the figures"})},
     {ROUTE("GET", "/", TACIT__SCOPE_OPEN, tacit__handle_page, "getPage"),
      .summary =

@@ -43,7 +43,7 @@ bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner)
     if (!r->bearer.bound || r->bearer.learner == learner)
         return true;
     tacit__refuse(r, 403, "learner", "learner",
-                  "the token is for another learner; another token is needed");
+                  "the token is valid for another learner only; use another token");
     return false;
 }
 
@@ -52,7 +52,7 @@ tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
     const char *wanted = name != NULL ? name : r->learner;
     if (name != NULL && r->learner != NULL && strcmp(name, r->learner) != 0) {
         tacit__refuse(r, 422, "out_of_range", "learner",
-                      "learner is one in the body and another in the query: give it once");
+                      "learner differs between the body and the query: give it once");
         return NULL;
     }
     tacit__learner *l = tacit__service_learner(r->service, wanted);
@@ -163,8 +163,8 @@ void tacit__service_note_unsafe(tacit_service *s)
     if (atomic_exchange(&s->unsafe, true))
         return;
     tacit__service_log(s, TACIT__WARNING, "store",
-                       "unsafe: the store is, or was, on a server without fsync or "
-                       "full_page_writes, which may lose what was acknowledged and published");
+                       "unsafe: the store is, or was, on a database server without fsync or "
+                       "full_page_writes, which may lose acknowledged and published data");
     pthread_mutex_lock(&s->guarantee_lock);
     for (size_t i = 0; i < s->config.n_learners; i++)
         s->guarantees[i].length = 0; /* made anew when asked for */
@@ -265,7 +265,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     pthread_mutex_unlock(&s->guest_lock);
     if (!has_guests)
         tacit__service_log(s, TACIT__WARNING, "token",
-                           "there is no token yet: tacit token create makes one");
+                           "there is no token yet: tacit token create creates one");
     note_start(s);
     tacit__service_log(s, TACIT__INFO, "start", "serving on %s", s->url);
     if (s->admin != NULL)

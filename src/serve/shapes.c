@@ -187,16 +187,16 @@ static const tacit__object_shape column = {
            {"others", "true", OPTIONAL, "other texts are accepted and encoded as missing"})};
 
 static const tacit__object_shape about = {
-    "About", "What a learner is and promises.",
+    "About", "A learner and its guarantee.",
     FIELDS({"model", "'joint' | 'local' | 'none'", REQUIRED, "of privacy"},
            {"guarantee", "Guarantee | null", REQUIRED, "of the learner alone; null: no guarantee"},
            {"agent", "Agent", REQUIRED, "the algorithm"},
            {"space", "Space", REQUIRED, "of situations and actions"},
            {"episodes", "count", REQUIRED, "users that it was declared for"},
            {"visits", "count", OPTIONAL,
-            "present if people may come back: one person is at most so many of the users"},
+            "present if people may come back: one person is at most this many of the users"},
            {"apart", "count", OPTIONAL,
-            "with `visits`: any two visits of one person are at least so many users apart"},
+            "with `visits`: any two visits of one person are at least this many users apart"},
            {"log_decisions", "true", OPTIONAL,
             "present if the operator records decisions, which the guarantee does not cover"})};
 
@@ -204,7 +204,7 @@ static const tacit__object_shape costs = {
     "Costs", "Privacy costs beside the learner's own.",
     FIELDS({"monitor", "Guarantee | null", REQUIRED,
             "what the released mean reward costs; null: it is not released"},
-           {"together", "Guarantee | null", REQUIRED, "learner and monitor; null: no promise"})};
+           {"together", "Guarantee | null", REQUIRED, "learner and monitor; null: no guarantee"})};
 
 static const tacit__object_shape figures = {
     "Figures", "The progress of a learner.",
@@ -219,7 +219,7 @@ static const tacit__object_shape figures = {
            {"learning", "flag", REQUIRED, "whether it learns"},
            {"reason", "text | null", REQUIRED, "why it does not learn"},
            {"learns_here", "flag", REQUIRED,
-            "whether it is this process that learns; others on the same database follow it"},
+            "whether this process learns; the other processes on the same database follow it"},
            {"reward", "number | null", REQUIRED, "mean reward, as released"},
            {"reward_error", "number | null", REQUIRED, "its standard error"})};
 
@@ -259,7 +259,7 @@ static const tacit__object_shape passed = {
     "Passed", "A release and how often it has happened; for local learners it is in every report.",
     FIELDS({"name", "text", REQUIRED, "of the release"},
            {"dimension", "count", REQUIRED, "numbers in it"},
-           {"declared", "count", REQUIRED, "steps of it that the plan has"},
+           {"declared", "count", REQUIRED, "steps that the plan declares"},
            {"passed", "count", REQUIRED, "steps that happened and are on disk"},
            {"left", "count", REQUIRED, "steps to come"},
            {"scale", "number | null", REQUIRED, "of the noise"})};
@@ -306,7 +306,7 @@ static const tacit__object_shape release = {
            {"column_l1", "number | null", REQUIRED, "sensitivity of all steps of a user together"},
            {"column_l2", "number | null", REQUIRED, "sensitivity of all steps of a user together"},
            {"visits", "count", OPTIONAL,
-            "present if people may come back: the sensitivities are those of so many visits"},
+            "present if people may come back: the sensitivities are those of this many visits"},
            {"apart", "count", OPTIONAL, "of these visits, in users"},
            {"scale", "number | null", REQUIRED, "of the noise"},
            {"reason", "text", REQUIRED, "for the sensitivities"})};
@@ -320,12 +320,12 @@ static const tacit__object_shape plan = {
             "the same for a person in two continuations of one saved state"})};
 
 static const tacit__object_shape promise = {
-    "Promise", "What is promised and why.",
+    "Promise", "The guarantee and the reasons for it.",
     FIELDS({"learner", "text", REQUIRED, "its name"}, {"...", "About", REQUIRED, ""},
            {"plan", "Plan | null", REQUIRED, "of the learner; null: without privacy"},
            {"monitor", "Plan | null", REQUIRED, "of the released mean reward; null: none"},
-           {"together", "Guarantee | null", REQUIRED, "learner and monitor; null: no promise"},
-           {"sentences", "[text]", REQUIRED, "the promise in words"},
+           {"together", "Guarantee | null", REQUIRED, "learner and monitor; null: no guarantee"},
+           {"sentences", "[text]", REQUIRED, "the guarantee in words"},
            {"remark", "text", REQUIRED, "about the agent"}, {"...", "Lives", REQUIRED, ""},
            {"in_all_lives", "Guarantee | null", REQUIRED,
             "for a person in all lives of the store; null: there is no number"})};

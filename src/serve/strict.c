@@ -33,7 +33,7 @@ static const tacit__fault faults[] = {
     {"encoding", "Transfer-Encoding must be chunked"},
     {"header", "Host, Content-Length, Transfer-Encoding, Authorization, Idempotency-Key, "
                "Content-Type, Tacit-User and Origin must not be given twice"},
-    {"header", "the name of a header has a character that names do not have"},
+    {"header", "the name of a header has an invalid character"},
     {"path", "the path and the query must not have control characters"},
     {"path", "learner and step must not be given twice in the query"}};
 enum { NO_HOST, BOTH, NOT_CHUNKED, TWICE, BAD_NAME, CONTROL, ASKED_TWICE };

@@ -135,8 +135,8 @@ static tacit_status change_in_place(opened *o, tacit_error *err)
     uint8_t key[TACIT__KEY_BYTES];
     if (o->key.lent)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "the key is a credential, %.200s; give --new-key FILE, and make what is "
-                           "in it the credential afterwards",
+                           "the key is a credential, %.200s; give --new-key FILE, and use the "
+                           "contents of that file as the credential afterwards",
                            o->key.path);
     (void)snprintf(path, sizeof path, "%s.new", o->key.path);
     tacit_status status = tacit__key_make(path, key, err);
@@ -214,7 +214,7 @@ tacit_status tacit_store_init(const tacit_service_options *options, const char *
     tacit_status status = TACIT_OK;
     if (!tacit__vault_is_remote(config.store))
         status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s: the store is a file, which tacit serve makes; init is for "
+                             "%.200s: the store is a file, which tacit serve creates; init is for "
                              "store: postgresql://...",
                              config.store);
     if (status == TACIT_OK)

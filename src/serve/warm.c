@@ -48,7 +48,7 @@ tacit_status tacit__warm_check_budget(const tacit__learner_config *c, const taci
     return tacit__fail_at(
         err, TACIT_TOO_LARGE, c->request.file, (size_t)c->warm.line,
         "%.200s has %llu users to learn from, but there is room for %llu of the %llu users of "
-        "learner '%s'; a learner that is new can have more users, or shorten the log",
+        "learner '%s'; shorten the log, or declare a new learner with more users",
         c->warm.file, (unsigned long long)log->users, (unsigned long long)left,
         (unsigned long long)limit, c->name);
 }
@@ -72,11 +72,11 @@ static void note_past(tacit_service *s, const tacit__learner_config *c,
                       const tacit__vault_warm *past, bool there, bool same)
 {
     if (there && !same)
-        tacit__service_log(s, TACIT__WARNING, "learner",
-                           "learner %s was warmed up with %llu rows of another log than %.200s is "
-                           "now; what changed is ignored: new users come by observe, or to a "
-                           "learner of another name",
-                           c->name, (unsigned long long)past->rows, c->warm.file);
+        tacit__service_log(
+            s, TACIT__WARNING, "learner",
+            "learner %s was warmed up with %llu rows of a log that differs from %.200s; the "
+            "difference is ignored: send new users by observe, or to a learner of another name",
+            c->name, (unsigned long long)past->rows, c->warm.file);
 }
 
 static tacit_status prepare(tacit_service *s, tacit__vault *vault, const tacit__learner_config *c,
@@ -98,12 +98,12 @@ static tacit_status prepare(tacit_service *s, tacit__vault *vault, const tacit__
         return TACIT_OK;
     }
     if (status == TACIT_OK && found && !same)
-        status = tacit__fail_at(
-            err, TACIT_WRONG_PLAN, c->request.file, (size_t)c->warm.line,
-            "%.200s is another log than learner '%s' was being warmed up with when it stopped "
-            "after %llu of %llu rows; put that one back, or take warm_start out to go on without "
-            "the rest of it",
-            c->warm.file, c->name, (unsigned long long)past.taken, (unsigned long long)past.rows);
+        status = tacit__fail_at(err, TACIT_WRONG_PLAN, c->request.file, (size_t)c->warm.line,
+                                "%.200s is not the log with which learner '%s' was being warmed up "
+                                "when it stopped after %llu of %llu rows; restore that log, or "
+                                "remove warm_start to continue without the rest of it",
+                                c->warm.file, c->name, (unsigned long long)past.taken,
+                                (unsigned long long)past.rows);
     if (status == TACIT_OK)
         status = tacit__warm_log_count(&w->log, &w->counts, err);
     if (status == TACIT_OK && !found)
@@ -350,7 +350,7 @@ static void log_end(tacit_service *s, const portion *p)
     const tacit__vault_warm *w = &p->after;
     if (p->changed)
         tacit__service_log(s, TACIT__ERROR, "learner",
-                           "learner %s was warmed up with another log; this one is not learned",
+                           "learner %s was warmed up with another log; this one is ignored",
                            p->config->name);
     else
         tacit__service_log(
@@ -414,10 +414,10 @@ static bool feed(tacit_service *s, size_t i)
     }
     tacit__warm_log_close(&w->log);
     if (!fed && !atomic_load(&s->warm->stop))
-        tacit__service_log(s, TACIT__ERROR, "learner",
-                           "the log of learner %s could not be read on; the rest of it is read "
-                           "after the next start",
-                           c->name);
+        tacit__service_log(
+            s, TACIT__ERROR, "learner",
+            "the rest of the log of learner %s could not be read; it is read after the next start",
+            c->name);
     return fed;
 }
 

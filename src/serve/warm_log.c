@@ -28,13 +28,13 @@ tacit_status tacit__warm_log_check(const tacit__learner_config *c, tacit_error *
     if (!tacit__agent_takes_logs(kind))
         return tacit__fail_at(
             err, TACIT_UNSUPPORTED, file, line,
-            "%s cannot be warmed up: it takes for granted that its users acted by its own "
-            "billboard, and those of a log did not. lin-ucb, dp-ucbvi and posterior-tabular can",
+            "%s cannot be warmed up: it assumes that its users acted by its own billboard, and "
+            "those of a log did not. lin-ucb, dp-ucbvi and posterior-tabular can",
             kind);
     if (c->per_user > 0 && c->context.columns == NULL)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, file, line,
-                              "warm_start needs columns that have names, or numbered states: "
-                              "declare `context: 'age 18..78, ...'` in the space instead of "
+                              "warm_start needs named columns or numbered states: declare "
+                              "`context: 'age 18..78, ...'` in the space instead of "
                               "`features`");
     return TACIT_OK;
 }
@@ -60,8 +60,8 @@ static tacit_status choose_columns(tacit__warm_log *w, tacit_error *err)
                                 .user = choose(header, c->warm.user, "user")};
     if (c->user_required && w->source.columns.user == NULL)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, c->request.file, (size_t)c->warm.line,
-                              "%.200s has no column 'user', but this learner takes nobody without "
-                              "an id; write warm_start: {file: ..., user: COLUMN}",
+                              "%.200s has no column 'user', but this learner accepts no users "
+                              "without an id; write warm_start: {file: ..., user: COLUMN}",
                               w->file.path);
     return TACIT_OK;
 }

@@ -80,7 +80,7 @@ tacit_status tacit__store_write_world(tacit__store *store, size_t number, const 
                            (int64_t)facts->n_states, (int64_t)facts->n_actions,
                            (int64_t)facts->horizon, (int64_t)facts->stationary, facts->reward_low,
                            facts->reward_high, facts->optimal_value, optimal_value,
-                           (int64_t)facts->people, (int64_t)facts->labelled,
+                           (int64_t)facts->people, (int64_t)facts->labeled,
                            facts->remark != NULL ? facts->remark : "");
 }
 
@@ -111,7 +111,7 @@ tacit_status tacit__store_read_world(tacit__store *store, size_t number, tacit_w
                                  .reward_high = real_at(row, 6),
                                  .optimal_value = real_at(row, 7),
                                  .people = count_at(row, 10),
-                                 .labelled = sqlite3_column_int(row, 11) != 0,
+                                 .labeled = sqlite3_column_int(row, 11) != 0,
                                  .remark = remark};
     (void)snprintf(remark, remark_size, "%s", text_at(row, 12));
     *optimal_value = real_at(row, 8);

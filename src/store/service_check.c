@@ -35,14 +35,14 @@ static const struct {
     {"SELECT count(*) FROM person AS p JOIN learner AS l ON l.id=p.learner WHERE"
      " CASE WHEN l.visits > 1 THEN p.visits IS NULL OR p.visits < 1 OR p.visits > l.visits"
      " ELSE p.visits IS NOT NULL END",
-     "a person was learned from more often than the learner was declared for"},
+     "the learner has learned from a person more often than it declares"},
     /* where people come back no episode has its person, or it would take them with it when it expires */
     {"SELECT count(*) FROM person WHERE visits IS NOT NULL AND key IS NOT NULL",
-     "a person whose visits are counted was changed"},
+     "the counted visits of a person were changed"},
     /* the first visit has place 1 or later, and each one is `apart` later than the one before it */
     {"SELECT count(*) FROM person AS p JOIN learner AS l ON l.id=p.learner WHERE"
      " p.last_place > l.accepted OR p.last_place < 1 + (p.visits - 1) * l.apart",
-     "a person's visits are nearer to each other than the learner was declared for"},
+     "a person's visits are closer together than the learner declares"},
     {"SELECT count(*) FROM (SELECT l.accepted AS accepted, l.named AS named,"
      " (SELECT coalesce(sum(p.visits), 0) FROM person AS p WHERE p.learner=l.id) AS visits"
      " FROM learner AS l WHERE l.visits > 1) AS sums WHERE"
@@ -170,10 +170,10 @@ static tacit_status check_places(tacit__vault *vault, tacit_error *err)
               "SELECT count(*) FROM (SELECT 1 FROM person WHERE last_place IS NOT NULL"
               " GROUP BY learner, last_place HAVING count(*) > 1) AS shared",
               &shared, err));
-    return shared == 0
-               ? TACIT_OK
-               : tacit__fail(err, TACIT_CORRUPT,
-                             "%.200s: two people have their last visit in one place", vault->path);
+    return shared == 0 ? TACIT_OK
+                       : tacit__fail(err, TACIT_CORRUPT,
+                                     "%.200s: two people have the same place for their last visit",
+                                     vault->path);
 }
 
 /* --- All of it ---------------------------------------------------------------------------------- */

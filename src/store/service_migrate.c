@@ -307,7 +307,7 @@ static tacit_status run_steps(tacit__vault *vault, int64_t format, const uint8_t
         if (steps[i].from >= format)
             TRY(steps[i].migrate(vault, key, err));
     TRY(tacit__vault_set_format(vault, err));
-    TRY(tacit__vault_event(vault, err, "brought from format %d to %d", (int)format,
+    TRY(tacit__vault_event(vault, err, "converted from format %d to %d", (int)format,
                            TACIT__VAULT_FORMAT));
     return tacit__vault_prove_all(vault, err);
 }

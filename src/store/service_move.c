@@ -119,7 +119,7 @@ static tacit_status copy_all(tacit__vault *from, tacit__vault *to, tacit_error *
     /* until the source is marked, it is a copy */
     TRY(tacit__vault_set_fact(to, "copy", "", 1, err));
     TRY(to->backend->settle(to, err));
-    TRY(tacit__vault_event(to, err, "taken over from a file"));
+    TRY(tacit__vault_event(to, err, "moved from a file"));
     return tacit__vault_prove_all(to, err);
 }
 
@@ -128,7 +128,7 @@ static tacit_status mark_gone(tacit__vault *from, tacit_error *err)
     TRY(tacit__vault_begin(from, err));
     tacit_status status = tacit__vault_set_fact(from, "gone", "", 1, err);
     if (status == TACIT_OK)
-        status = tacit__vault_event(from, err, "taken over into a database: gone from here");
+        status = tacit__vault_event(from, err, "moved into a database: gone from here");
     return tacit__vault_finish_transaction(from, status, err);
 }
 
@@ -141,8 +141,8 @@ static tacit_status open_new(tacit__vault *to, tacit_error *err)
 tacit_status tacit__vault_refuse_gone(const tacit__vault *vault, tacit_error *err)
 {
     return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                       "%.200s: the store was moved into a database, and is gone from here; the "
-                       "service file must name that one",
+                       "%.200s: the store was moved into a database, and is gone from here; name "
+                       "the database in the service file",
                        vault->path);
 }
 
@@ -154,11 +154,12 @@ static tacit_status check_target(const tacit__vault *from, tacit__vault *to, tac
         return TACIT_OK;
     TRY(tacit__vault_number(
         to, "SELECT (SELECT count(*) FROM learner) + (SELECT count(*) FROM token)", &things, err));
-    return things == 0 ? TACIT_OK
-                       : tacit__fail(err, TACIT_BAD_ARGUMENT,
-                                     "%.200s: the store has learners or tokens already; a store is "
-                                     "moved into one that tacit store init has just made",
-                                     to->path);
+    return things == 0
+               ? TACIT_OK
+               : tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: the store has learners or tokens already; a store can be "
+                             "moved only into one that tacit store init has just created",
+                             to->path);
 }
 
 static tacit_status copy_and_mark(tacit__vault *from, tacit__vault *to, tacit_error *err)

@@ -51,9 +51,9 @@ static tacit_status lock_beside(tacit__vault *vault, tacit_error *err)
     if (!vault->made || (there && entry.st_size > 0))
         return TACIT_OK;
     return tacit__fail(err, TACIT_CORRUPT,
-                       "%.150s: the store is %s: who took part, and what was spent, is written "
-                       "nowhere else. Put it back, or a backup, or begin with another store; only "
-                       "if nobody has ever taken part, remove %.150s",
+                       "%.150s: the store is %s, and nothing else records who took part and what "
+                       "was spent. Restore it or a backup, or begin with another store; only if "
+                       "nobody has ever taken part, remove %.150s",
                        vault->path, there ? "empty" : "gone", path);
 }
 
@@ -128,7 +128,7 @@ static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_
                              "%.200s: the store has format %d, expected %d; %s", vault->path,
                              (int)format, TACIT__VAULT_FORMAT,
                              format < TACIT__VAULT_FORMAT
-                                 ? "tacit store migrate, or a start of the service, brings it over"
+                                 ? "tacit store migrate, or starting the service, converts it"
                                  : "it was made by a later version of tacit");
     return status == TACIT_OK ? tacit__vault_check_tables(vault, err) : status;
 }
@@ -150,9 +150,9 @@ static tacit_status check_links(const tacit__vault *vault, const struct stat *en
     return vault->use == TACIT__VAULT_READ || entry->st_nlink <= 1
                ? TACIT_OK
                : tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s: the file has another name, a hard link, and its log would be "
-                             "lost between the two; remove all names but one, and make backups "
-                             "with tacit store backup",
+                             "%.200s: the file has more than one name (hard links), and its log "
+                             "belongs to one of them only; remove all names but one, and make "
+                             "backups with tacit store backup",
                              vault->path);
 }
 
@@ -168,10 +168,10 @@ static tacit_status open_locked(tacit__vault *vault, const uint8_t *key, tacit_e
                            vault->path);
     there = there && entry.st_size > 0;
     if (!there && (!serves || key == NULL))
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%.200s: there is no store yet; tacit serve or tacit token create makes "
-                           "it",
-                           vault->path);
+        return tacit__fail(
+            err, TACIT_BAD_ARGUMENT,
+            "%.200s: there is no store yet; tacit serve or tacit token create creates it",
+            vault->path);
     tacit_status status = serves ? lock_file(vault, err) : TACIT_OK;
     if (status == TACIT_OK && there)
         status = check_links(vault, &entry, err);

@@ -149,8 +149,8 @@ tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err)
             int length;
             const char *name = name_of(at, &length);
             status = tacit__fail(err, TACIT_CORRUPT,
-                                 "%.200s: the store is damaged: %.*s is missing, or not as it was "
-                                 "made; put back the file as it was, or begin with another store",
+                                 "%.200s: the store is damaged: %.*s is missing or was changed; "
+                                 "restore the file, or begin with another store",
                                  vault->path, length, name);
         }
         tacit__cursor_reset(s);

@@ -19,8 +19,8 @@ static const struct {
 } standings[] = {
     [TACIT__STANDING_FINE] = {"fine", "the store is the original, and complete"},
     [TACIT__STANDING_COPY] = {"copy", "the store is a copy: the original may continue to learn"},
-    [TACIT__STANDING_BEHIND] = {"behind", "the store went back, or its mark is not the right one: "
-                                          "the users that are missing from it are unknown"},
+    [TACIT__STANDING_BEHIND] = {"behind", "the store went back, or its mark does not fit: it is "
+                                          "unknown which users are missing from it"},
     [TACIT__STANDING_UNSOUND] = {"unsound", "the store's counts do not add up; tacit store check "
                                             "says which"},
     [TACIT__STANDING_FENCED] = {"fenced", "another server has taken over the store"}};
@@ -172,7 +172,7 @@ tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_err
             (int)TACIT__STANDING_FENCED &&
         vault->fenced != NULL)
         vault->fenced(vault->fenced_context);
-    return tacit__fail(err, TACIT_FENCED, "%.200s: %s; this server writes nothing more, and stops",
+    return tacit__fail(err, TACIT_FENCED, "%.200s: %s; this server stops writing and exits",
                        vault->path, what);
 }
 

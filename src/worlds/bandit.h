@@ -16,7 +16,7 @@ typedef struct tacit__bandit {
     /* 0: no limit. Otherwise `begin` gets the number of a person, not of a round */
     uint64_t people;
     bool shuffled; /* people come in an order of their own in each run */
-    bool labelled;
+    bool labeled;
     double reward_low, reward_high, optimal; /* optimal: with rewards in [0, 1], or NaN */
     char remark[TACIT__REMARK];
     size_t n_words; /* of chance that a context takes */

@@ -2,7 +2,7 @@
  * or a table of the user's.
  *
  * Contexts and actions are points of [0, 1]^d: even grids in one dimension, otherwise drawn at random. The
- * function is f = sum_i a_i k(., w_i) with normal a_i at `centres` of the pairs w = (context, action),
+ * function is f = sum_i a_i k(., w_i) with normal a_i at `centers` of the pairs w = (context, action),
  * scaled so that its norm in the space of k, sqrt(a^T K a), is `norm`; |f| <= norm because k <= 1. Rewards
  * are f plus uniform noise of half-width `noise`, in [-norm - noise, norm + noise], or, with `noise:
  * bernoulli`, one of the ends of [-norm, norm]. All that is mapped to [0, 1]. A table has its means in
@@ -47,7 +47,7 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                 "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or + for context "
                 "and action"},
     [NORM] = {"norm", TACIT_PARAMETER_REAL, "1", 1e-6, 1e6, "RKHS norm of the function"},
-    [CENTERS] = {"centres", TACIT_PARAMETER_INTEGER, "40", 1, 10000, "bumps of the function"},
+    [CENTERS] = {"centers", TACIT_PARAMETER_INTEGER, "40", 1, 10000, "bumps of the function"},
     [NOISE] =
         {"noise", TACIT_PARAMETER_TEXT, "", 0, 0,
          "half-width of the uniform noise of rewards (default 0.5), or bernoulli (of a file)"},

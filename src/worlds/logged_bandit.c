@@ -36,10 +36,11 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
     [LABEL] = {"answer", TACIT_PARAMETER_TEXT, "", 0, 0,
                "the column with the right answer: 'income {<=50K | >50K}'"},
     [ACTION] = {"action", TACIT_PARAMETER_TEXT, "", 0, 0,
-                "instead of an answer: the column with what was done: 'dose {low | high}'"},
+                "instead of an answer: the column with the logged action: 'dose {low | high}'"},
     [PROPENSITY] = {"propensity", TACIT_PARAMETER_TEXT, "", 0, 0,
-                    "how likely that was: a column, or a number"},
-    [REWARD] = {"reward", TACIT_PARAMETER_TEXT, "", 0, 0, "and what came of it: 'outcome 0..1'"},
+                    "the probability of that action: a column, or a number"},
+    [REWARD] = {"reward", TACIT_PARAMETER_TEXT, "", 0, 0,
+                "the column with its reward: 'outcome 0..1'"},
     [MISSING] = {"missing", TACIT_PARAMETER_TEXT, "?", 0, 0,
                  "the text of a missing value; an empty field is always missing"},
     [ORDER] = {"order", TACIT_PARAMETER_TEXT, "random", 0, 0,
@@ -135,18 +136,18 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
         tacit__free(b);
         return status;
     }
-    bool labelled = p->reward == NULL;
+    bool labeled = p->reward == NULL;
     *b = (tacit__bandit){.face = {.dimension = p->dimension,
                                   .bound = 1,
                                   .disjoint = true,
-                                  .complementary = labelled && p->n_actions == 2},
+                                  .complementary = labeled && p->n_actions == 2},
                          .n_actions = p->n_actions,
                          .people = p->n,
                          .shuffled = v[ORDER].text[0] == 'r',
-                         .labelled = labelled,
+                         .labeled = labeled,
                          .reward_low = p->reward_low,
                          .reward_high = p->reward_high,
-                         .optimal = labelled ? 1 : (double)NAN,
+                         .optimal = labeled ? 1 : (double)NAN,
                          .begin = begin,
                          .reward = reward,
                          .destroy = destroy,

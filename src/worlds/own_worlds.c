@@ -32,7 +32,7 @@ tacit_status tacit_world_register(const tacit_world_kind *kind, tacit_process_fn
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     if (!tacit__is_name(kind->name))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "a kind of world needs a name of at most 64 small letters, digits, "
+                           "a kind of world needs a name of at most 64 lowercase letters, digits, "
                            "dashes and underscores");
     if (tacit_world_kind_find(kind->name) != NULL)
         return tacit__fail(err, TACIT_EXISTS, "there is a world '%s' already", kind->name);

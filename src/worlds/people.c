@@ -67,7 +67,7 @@ static tacit_status find_logged(reader *r, tacit_error *err)
 static tacit_status find_columns(reader *r, tacit_error *err)
 {
     const tacit__people_source *s = r->source;
-    bool labelled = s->label.text[0] != '\0';
+    bool labeled = s->label.text[0] != '\0';
     tacit_status status = tacit__columns_read(&s->context, &r->context, err);
     for (size_t i = 0; i < r->context.n && status == TACIT_OK; i++)
         status = tacit__columns_locate(&r->csv, &s->context, r->context.column[i].name,
@@ -76,12 +76,12 @@ static tacit_status find_columns(reader *r, tacit_error *err)
         status = tacit__fail_at(err, TACIT_BAD_ARGUMENT, s->context.file, s->context.line,
                                 "context names no column and there is no intercept");
     if (status == TACIT_OK)
-        status = one_column(r, labelled ? &s->label : &s->action, &r->label, err);
+        status = one_column(r, labeled ? &s->label : &s->action, &r->label, err);
     if (status == TACIT_OK && r->label.column[0].numeric)
         status = tacit__fail_at(err, TACIT_BAD_ARGUMENT, s->label.file, s->label.line,
                                 "the actions are a range, expected categories: 'income {low | "
                                 "high}'");
-    if (status == TACIT_OK && !labelled)
+    if (status == TACIT_OK && !labeled)
         status = find_logged(r, err);
     return status;
 }

@@ -99,7 +99,7 @@ static tacit_status complete_bandit(tacit_world *world, const tacit__kind *kind)
         .optimal_value = b->optimal,
         .bandit = &b->face,
         .people = b->people,
-        .labelled = b->labelled,
+        .labeled = b->labeled,
         .remark = b->remark,
     };
     return TACIT_OK;
@@ -111,7 +111,7 @@ static const char *remark_of(tacit_world *world)
     if (mdp->n_unreachable > 0)
         (void)snprintf(world->remark, sizeof world->remark,
                        "states that no policy reaches within the horizon: %zu of %zu, the first is "
-                       "%lu; learners count them all the same",
+                       "%lu; learners count them anyway",
                        mdp->n_unreachable, mdp->n_states, (unsigned long)mdp->unreachable[0]);
     return world->remark;
 }

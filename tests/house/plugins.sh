@@ -61,7 +61,7 @@ run 2 run own.yaml --load own_agent.so --load linked.so
 said "linked.so: .*'myopic'"
 echo 'int nothing;' | "$cc" -shared -fPIC -x c - -o nothing.so
 run 2 run own.yaml --load nothing.so
-said 'nothing.so: no plug-in: it does not say TACIT_PLUGIN'
+said 'nothing.so: not a plug-in: it does not contain TACIT_PLUGIN'
 sed 's/^TACIT_PLUGIN(load)/const tacit_plugin tacit_plugin_entry = {.interface = 99, .load = load};/' \
     "$root/examples/own_agent.c" >old.c
 "$cc" -shared -fPIC old.c -o old.so -I "$root/include"

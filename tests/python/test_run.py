@@ -106,7 +106,7 @@ def test_report_and_notebook(small, tmp_path):
 
 def test_results_stay_in_a_directory(tmp_path):
     first = tacit.run(SMALL, directory=tmp_path / "r")
-    with pytest.raises(tacit.ExistsError, match="resume=True plays what is missing, force=True begins anew"):
+    with pytest.raises(tacit.ExistsError, match="resume=True plays the missing jobs, force=True discards these results"):
         tacit.run(SMALL, directory=tmp_path / "r")
     again = tacit.run(SMALL, directory=tmp_path / "r", resume=True)
     assert [r["regret_mean"] for r in first.summary()] == [r["regret_mean"] for r in again.summary()]

@@ -272,8 +272,8 @@ TEST(what_was_declared_stays)
         assert_no_start(&s, 2);
         said = read_text(&s, "err");
         const char *wanted =
-            fmt("the store has a learner '%s' with other settings; what it promised its "
-                "users stays: give a changed learner another name",
+            fmt("the store has a learner '%s' with other settings; its promise to its "
+                "users stays in force: give the changed learner another name",
                 learners[i]);
         if (strstr(said, wanted) == NULL)
             fail_msg("%s", said);

@@ -195,7 +195,8 @@ static void assert_shown(server *s)
     assert_int_equal(server_get(s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "\ntacit_store_unsafe 1\n"));
     server_read(s, "err", text, sizeof text);
-    assert_non_null(strstr(text, "unsafe: the store is, or was, on a server without fsync"));
+    assert_non_null(
+        strstr(text, "unsafe: the store is, or was, on a database server without fsync"));
     assert_int_equal(server_tool(s, "store check service.yaml", text, sizeof text), 0);
     assert_non_null(strstr(text, "\nunsafe: "));
 }

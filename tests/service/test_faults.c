@@ -100,7 +100,7 @@ TEST(changed_settings_need_another_name)
     server_rewrite(&s, yaml);
     assert_false(server_start(&s, &code));
     assert_int_equal(code, 2);
-    assert_true(file_has(s.directory, "give a changed learner another name"));
+    assert_true(file_has(s.directory, "give the changed learner another name"));
 }
 
 TEST(a_full_disk_acknowledges_nothing_and_recovers)

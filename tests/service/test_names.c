@@ -375,7 +375,7 @@ TEST(learners_that_the_file_has_not_are_told_of)
                                       "}, users: 100, agent: " LIN "}\n";
     char decision[1024];
     SERVER(s, people);
-    assert_null(strstr(log_of(&s), "that the file has not"));
+    assert_null(strstr(log_of(&s), "that is not in the service file"));
     decide(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1,\"user\":\"ada\"}", decision);
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     server_wait_users(&s, "walk", 1);
@@ -383,13 +383,13 @@ TEST(learners_that_the_file_has_not_are_told_of)
     server_rewrite(&s, other);
     assert_true(server_start(&s, NULL));
     const char *text = log_of(&s);
-    assert_null(strstr(text, "learner dose that the file has not"));
+    assert_null(strstr(text, "learner dose that is not in the service file"));
     for (const char *const *name = (const char *const[]){"clip", "free", "walk", NULL};
          *name != NULL; name++) {
-        assert_non_null(strstr(
-            text, fmt("the store has a learner %s that the file has not: it is not served, and 0 "
-                      "of its users wait in the store",
-                      *name)));
+        assert_non_null(strstr(text, fmt("the store has a learner %s that is not in the service "
+                                         "file: it is not served, and 0 "
+                                         "of its users wait in the store",
+                                         *name)));
     }
 }
 

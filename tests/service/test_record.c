@@ -167,10 +167,10 @@ TEST(the_record_is_told_of)
     SERVER(s, write_yaml(true));
     assert_int_equal(server_get(&s, "/v1/guarantee?learner=arms", answer), 200);
     assert_non_null(strstr(answer, "\"log_decisions\":true"));
-    assert_non_null(strstr(answer, "it is their own, and outside this promise."));
+    assert_non_null(strstr(answer, "which this guarantee does not cover."));
     assert_null(strstr(answer, "only until they are learned"));
     assert_int_equal(server_tool(&s, "explain service.yaml", answer, sizeof answer), 0);
-    assert_non_null(strstr(answer, "their own record, outside the promise"));
+    assert_non_null(strstr(answer, "the guarantee below does not cover this record"));
     assert_int_equal(server_tool(&s, "explain service.yaml --json", answer, sizeof answer), 0);
     assert_non_null(strstr(answer, "\"log_decisions\": true"));
     assert_int_equal(server_stop(&s, SIGTERM), 0);
@@ -192,8 +192,8 @@ TEST(local_learners_have_no_record)
     assert_true(tacit__service_config_parse(text, sizeof text - 1, "dir/s.yaml", &c, &err) ==
                 TACIT_UNSUPPORTED);
     assert_string_equal(err.message,
-                        "dir/s.yaml:4: log_decisions is for models joint and none; of a local "
-                        "learner the service sees neither decisions nor what came of them");
+                        "dir/s.yaml:4: log_decisions is for models joint and none; the service "
+                        "sees neither the decisions of a local learner nor their outcomes");
 }
 
 /* Bytes that are no record are refused, whatever they are. */

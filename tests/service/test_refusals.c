@@ -78,8 +78,9 @@ TEST(errors_say_what_would_be_right)
         {"/v1/decide", "{\"learner\":\"arms\",\"what\":7}", "learner, user, state, context"},
         {"/v1/decide", "{\"learner\":\"walk\",\"state\":0}", "POST /v1/episodes"},
         {"/v1/decide", "[[]]", "an element of a batch must be a JSON object"},
-        {"/v1/episodes/xyz/decide", "{\"state\":0}", "POST /v1/episodes has given"},
-        {"/v1/observe", "{\"decision\":\"abc\",\"reward\":1}", "must be what decide has given"},
+        {"/v1/episodes/xyz/decide", "{\"state\":0}", "POST /v1/episodes returned"},
+        {"/v1/observe", "{\"decision\":\"abc\",\"reward\":1}",
+         "must be an id that decide returned"},
         {"/v1/billboard", "{}", "GET, HEAD"},
         {"/v1/nowhere", "{}", "tacit serve --reference"},
     };

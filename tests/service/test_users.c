@@ -119,7 +119,7 @@ TEST(users_bring_features_in_the_local_model)
     assert_true(json_number(said, "best_return") > json_number(said, "mean_return") - 0.5);
     (void)play(&s, "mixed", 0, 40,
                "--world random-mixture --set states=5 --set actions=3 --set horizon=2 --users 40");
-    /* with a monitor, what devices earn is seen, privatised on each: sqrt(2) / 100 / sqrt(40) = 0.0022 off */
+    /* with a monitor, what devices earn is seen, privatized on each: sqrt(2) / 100 / sqrt(40) = 0.0022 off */
     assert_null(strstr(answer, "\"name\":\"reward\""));
     (void)play(&s, "watched", 0, 40,
                "--world random-tabular --set states=5 --set actions=3 --set horizon=2 --users 40");
@@ -338,7 +338,8 @@ TEST(an_interrupted_play_is_told)
     double users = json_number(said, "users");
     assert_true(users >= 20 && json_number(said, "failures") == 0);
     assert_non_null(strstr(
-        said, fmt("tacit: interrupted: %.0f of 4000000 users came, and what they told is kept\n",
-                  users)));
+        said,
+        fmt("tacit: interrupted: %.0f of 4000000 users came, and their observations are kept\n",
+            users)));
     server_wait_users(&s, "arms", (unsigned long)users); /* all of them */
 }

@@ -271,8 +271,8 @@ TEST(visits_and_distance_of_a_store_do_not_change)
         assert_int_equal(server_tool(&s, "serve service.yaml", out, sizeof out), 2);
         const char *sentence = fmt("service.yaml:5: %s, but the store has a learner", said[i]);
         if (!file_has(s.directory, sentence) ||
-            !file_has(s.directory, "with visits 3 and apart 4; what it promised its users stays: "
-                                   "give a changed learner another name"))
+            !file_has(s.directory, "with visits 3 and apart 4; its promise to its users stays in "
+                                   "force: give the changed learner another name"))
             fail_msg("nothing says: %s", sentence);
     }
     server_rewrite(&s, returning);

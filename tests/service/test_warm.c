@@ -295,8 +295,8 @@ TEST(people_of_a_log_have_taken_part)
     free(log);
     char out[600];
     assert_int_equal(server_tool(&s, "serve --check service.yaml", out, sizeof out), 0);
-    assert_non_null(strstr(out, "log.csv has 60 rows of 40 people, of whom the learner learns 40 "
-                                "times; 10 users are left"));
+    assert_non_null(strstr(out, "log.csv has 60 rows of 40 people, and the learner learns from 40 "
+                                "of the rows; 10 users are left"));
     start_and_warm(&s);
     assert_true(ledger(&s, "arms", "users") == 40 && warm_figure(&s, "users") == 40);
     assert_true(warm_figure(&s, "taken") == 60);
@@ -322,7 +322,7 @@ TEST(visits_of_a_log_are_counted_and_kept_apart)
             "ann,2,0,0\ndora,0,0,0\n");
     char out[600], decision[1024];
     assert_int_equal(server_tool(&s, "serve service.yaml --check", out, sizeof out), 0);
-    assert_non_null(strstr(out, "7 rows of 4 people, of whom the learner learns 5 times"));
+    assert_non_null(strstr(out, "7 rows of 4 people, and the learner learns from 5 of the rows"));
     start_and_warm(&s);
     assert_true(ledger(&s, "arms", "users") == 5);
     assert_int_equal(number_in_store(&s, "SELECT sum(visits) FROM person"), 5);
@@ -393,7 +393,7 @@ TEST(a_log_that_changed_in_the_middle_is_refused_and_afterwards_ignored)
     log[strlen(log) - 2] ^= 1; /* another reward */
     server_write(&s, "log.csv", log);
     assert_no_start(&s, 2);
-    assert_said(&s, "log.csv is another log than learner 'arms' was being warmed up with");
+    assert_said(&s, "log.csv is not the log with which learner 'arms' was being warmed up");
     log[strlen(log) - 2] ^= 1;
     server_write(&s, "log.csv", log);
     start_and_warm(&s);
@@ -401,7 +401,7 @@ TEST(a_log_that_changed_in_the_middle_is_refused_and_afterwards_ignored)
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     server_write(&s, "log.csv", "state,action\n"); /* not even a log any more */
     start_and_warm(&s);
-    assert_said(&s, "was warmed up with 20000 rows of another log than log.csv is now");
+    assert_said(&s, "was warmed up with 20000 rows of a log that differs from log.csv");
     assert_true(ledger(&s, "arms", "users") == ROWS);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     server_shell(&s, "rm log.csv");

@@ -89,7 +89,7 @@ static void check_small_scale(tacit__noise_law law, double scale, uint64_t seed)
         chi_square += (seen - expected) * (seen - expected) / expected;
         expected_left -= expected;
         cells++;
-        /* log-ratio of neighbouring points: what a shift of the data by one step shows */
+        /* log-ratio of neighboring points: what a shift of the data by one step shows */
         double next = DRAWS * probability(law, scale, r + 1),
                seen_next = (double)count[r + 1 + MOST];
         if (r < MOST && next >= 50) {
@@ -166,8 +166,8 @@ TEST(moments_are_those_of_the_law)
     }
 }
 
-/* Neighbouring inputs reach the same outputs: no lattice point is skipped near the center, for either. */
-TEST(neighbouring_inputs_have_the_same_support)
+/* Neighboring inputs reach the same outputs: no lattice point is skipped near the center, for either. */
+TEST(neighboring_inputs_have_the_same_support)
 {
     for (int law = 0; law < TACIT__LAWS; law++)
         for (int shift = 0; shift < 2; shift++) {

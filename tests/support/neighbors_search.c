@@ -138,7 +138,7 @@ static void copy_step(const crowd *c, size_t h, const person *from, person *to)
     memmove(to->features + h * n, from->features + h * n, n * sizeof *to->features);
 }
 
-/* Turns a vector of features, at one step or at all: another one, the opposite one, or a few degrees towards a third. */
+/* Turns a vector of features, at one step or at all: another one, the opposite one, or a few degrees toward a third. */
 static void turn(const crowd *c, uint64_t *seed, person *p)
 {
     const size_t n = c->rows * c->dimension, steps = feature_steps(c),

@@ -149,7 +149,7 @@ TEST(tabular_questions_are_refused)
 
 /* --- kernel-bandit ------------------------------------------------------------------------------- */
 
-/* The function is in the span of its centres: its norm in the space of all pairs, f^T K^+ f, is what was asked for. It is
+/* The function is in the span of its centers: its norm in the space of all pairs, f^T K^+ f, is what was asked for. It is
  * computed by conjugate gradients on K a = f. */
 TEST(the_function_has_its_norm)
 {
@@ -237,7 +237,7 @@ TEST(people_come_once_each_in_another_order_in_each_run)
     assert_int_equal(f->people, 11); /* one has no answer */
     assert_int_equal(f->n_actions, 2);
     assert_int_equal(f->bandit->dimension, 4);
-    assert_true(f->labelled && f->bandit->complementary && f->optimal_value == 1);
+    assert_true(f->labeled && f->bandit->complementary && f->optimal_value == 1);
     assert_non_null(strstr(f->remark, "1 people without an answer"));
     assert_null(strstr(f->remark, "NOT PRIVATE"));
     double last[11] = {0};
@@ -297,7 +297,7 @@ TEST(a_log_knows_one_reward_a_person)
                                              SET("order", "file")};
     SCOPED(tacit_world) *world = world_of("logged-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
-    assert_true(!f->labelled && isnan(f->optimal_value) && f->reward_low == -1);
+    assert_true(!f->labeled && isnan(f->optimal_value) && f->reward_low == -1);
     SCOPED(tacit_rounds) *rounds = rounds_of(world, 1);
     tacit_visitor v;
     double reward;

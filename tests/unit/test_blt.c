@@ -307,7 +307,7 @@ TEST(an_impulse_has_the_norm_that_is_certified_and_no_larger_one)
 
 enum { WIDEST = 64 };
 
-static void check_neighbours(size_t n, uint64_t users, double sensitivity, double *closest)
+static void check_neighbors(size_t n, uint64_t users, double sensitivity, double *closest)
 {
     tacit__shape shape = shape_of(n, users, 1, sensitivity);
     double bound = certified(&shape) * shape.sensitivity;
@@ -331,18 +331,18 @@ static void check_neighbours(size_t n, uint64_t users, double sensitivity, doubl
             }
 }
 
-TEST(neighbouring_streams_stay_within_the_certificate_whatever_the_rounding)
+TEST(neighboring_streams_stay_within_the_certificate_whatever_the_rounding)
 {
     double closest = 0;
-    check_neighbours(1, 3000, 0, &closest);
-    check_neighbours(1, 7, 0, &closest);
-    check_neighbours(3, 1500, 0, &closest);
-    check_neighbours(WIDEST, 400, 0, &closest);
+    check_neighbors(1, 3000, 0, &closest);
+    check_neighbors(1, 7, 0, &closest);
+    check_neighbors(3, 1500, 0, &closest);
+    check_neighbors(WIDEST, 400, 0, &closest);
     assert_within(closest, 0.999, 1); /* the certificate is not idle */
     /* two users who differ by little: rounding is then a larger part of the difference */
-    check_neighbours(1, 3000, 1e-3, &closest);
-    check_neighbours(5, 800, 1e-6, &closest);
-    check_neighbours(1, 2000, 1e-8, &closest);
+    check_neighbors(1, 3000, 1e-3, &closest);
+    check_neighbors(5, 800, 1e-6, &closest);
+    check_neighbors(1, 2000, 1e-8, &closest);
 }
 
 /* Whatever the data, what is shown is the exact sum and B z: the noise z of all steps through 1 / C(x), here by long division of

@@ -11,7 +11,7 @@
 static const tacit__returning once = {1, 1};
 
 /* Integers near the tuned C, or any that fit. */
-static tacit__blt_coefficients quantised(const tacit__blt *tuned, int guard)
+static tacit__blt_coefficients quantized(const tacit__blt *tuned, int guard)
 {
     tacit__blt rounded = *tuned;
     tacit__blt_coefficients c = {.buffers = tuned->buffers, .guard = guard, .fraction = guard - 9};
@@ -98,7 +98,7 @@ TEST(the_closed_form_is_never_below_the_sum_and_close_to_it)
             const tacit__shape shape = {
                 .steps = users[i], .differing = 9, .sensitivity = 3 / spreads[j]};
             const tacit__blt tuned = tacit__blt_tune(users[i], &once);
-            const tacit__blt_coefficients c = quantised(&tuned, 12);
+            const tacit__blt_coefficients c = quantized(&tuned, 12);
             assert_bounds(&c, &shape);
             for (int round = 0; round < (users[i] <= 5000 ? 20 : 1); round++) {
                 const tacit__blt_coefficients any = random_coefficients(&random);
@@ -110,7 +110,7 @@ TEST(the_closed_form_is_never_below_the_sum_and_close_to_it)
 TEST(what_is_charged_for_few_users_is_the_sum)
 {
     const tacit__blt tuned = tacit__blt_tune(1000, &once);
-    const tacit__blt_coefficients c = quantised(&tuned, 12);
+    const tacit__blt_coefficients c = quantized(&tuned, 12);
     for (uint64_t users = 1; users <= 1 << 20; users = 3 * users + 1) {
         const tacit__shape shape = {.steps = users, .differing = 9, .sensitivity = 1e4};
         assert_true(tacit__blt_column_norm(&c, &shape) ==
@@ -128,7 +128,7 @@ TEST(a_row_in_closed_form_is_the_summed_one)
 {
     for (uint64_t users = 2; users <= 1000000; users *= 7) {
         const tacit__blt tuned = tacit__blt_tune(users, &once);
-        const tacit__blt_coefficients c = quantised(&tuned, 12);
+        const tacit__blt_coefficients c = quantized(&tuned, 12);
         const tacit__blt factors = tacit__blt_factors(&c);
         long double buffers[TACIT__MAX_BUFFERS] = {0}, total = 0, row = 0;
         for (uint64_t n = 0; n < users; n++) {
@@ -155,7 +155,7 @@ TEST(the_closed_form_takes_no_longer_for_more_users)
     for (uint64_t users = 1 << 21; users < UINT64_C(1) << 31; users *= 2) {
         const tacit__shape shape = {.steps = users, .differing = 9, .sensitivity = 1e9};
         const tacit__blt tuned = tacit__blt_tune(users, &once);
-        const tacit__blt_coefficients c = quantised(&tuned, 17);
+        const tacit__blt_coefficients c = quantized(&tuned, 17);
         const tacit__blt factors = tacit__blt_factors(&c);
         const double error =
             tacit__blt_column_norm(&c, &shape) * sqrt(tacit__blt_row(&c, &factors, users));

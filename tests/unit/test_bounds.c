@@ -82,7 +82,7 @@ TEST(the_number_of_trials_gives_the_power)
     assert_within(tacit__trials_for_mu(1.2, 1, 0.05), 1400, 1560); /* spec: 1,480 */
     assert_true(tacit__trials_for_mu(1, 1, 0.05) == HUGE_VAL);
     assert_true(tacit__trials_for_event(0.1, 0.1, 0.5, 0, 0.05) == HUGE_VAL);
-    /* randomised response at epsilon 2 against a claim of 1: some 70 trials */
+    /* randomized response at epsilon 2 against a claim of 1: some 70 trials */
     double p = exp(2) / (1 + exp(2));
     assert_within(tacit__trials_for_event(p, 1 - p, 1, 0, 0.05), 50, 110);
 }

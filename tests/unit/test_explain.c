@@ -226,7 +226,7 @@ TEST(without_a_claim_there_is_no_promise)
     assert_ok(tacit_explanation_create(&request, &e, &err));
     assert_int_equal(e->verdict, TACIT_VERDICT_NOTHING);
     assert_int_equal(e->n_releases, 0);
-    assert_string_equal(e->words, "releases exact numbers and promises nothing");
+    assert_string_equal(e->words, "releases exact numbers and has no guarantee");
     assert_string_equal(e->remark, "");
     assert_string_equal(e->composition, "");
     tacit_explanation_destroy(e);

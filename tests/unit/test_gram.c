@@ -120,7 +120,7 @@ TEST(with_a_table_features_are_the_tables)
     }
 }
 
-/* The second line of defence: a table that breaks its bound is cut to the radius. */
+/* The second line of defense: a table that breaks its bound is cut to the radius. */
 TEST(features_of_a_table_that_is_too_long_are_cut)
 {
     static const double values[STEPS * STATES] = {1, 1, 1, 1, 1, 1};

@@ -119,7 +119,7 @@ static double distance(const double *x, const double *y, size_t n, int norm)
     return norm == 1 ? sum : sqrt(sum);
 }
 
-/* y: a neighbour of x at the given distance in this norm; where it can, it rounds to the other side of every step. */
+/* y: a neighbor of x at the given distance in this norm; where it can, it rounds to the other side of every step. */
 static void move_apart(const tacit__lattice *l, double *x, double *y, size_t n, size_t nonzeros,
                        double far, int norm)
 {
@@ -217,7 +217,7 @@ TEST(a_small_part_of_a_large_vector_is_declared_with_its_rounding)
 }
 
 /* A user whose first coordinate rounds up, and out of the bound, would be scaled back in all the others, and come to lie twice as far
- * from a neighbour as rounding takes it. */
+ * from a neighbor as rounding takes it. */
 TEST(with_a_given_sensitivity_nothing_that_is_accepted_is_scaled_back)
 {
     enum { N = 50000, BITS = 25 };

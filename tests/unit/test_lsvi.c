@@ -426,8 +426,8 @@ static double real_epsilon(const char *schedule, size_t horizon, uint64_t K)
     SCOPED(tacit_agent) *agent = lsvi_start(&s);
     tacit_composition real;
     assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), 1e-5, &real, NULL));
-    bool labelled = strstr(tacit_agent_remark(agent), "UNSOUND") != NULL;
-    assert_int_equal(labelled, strcmp(schedule, "doubling") == 0);
+    bool labeled = strstr(tacit_agent_remark(agent), "UNSOUND") != NULL;
+    assert_int_equal(labeled, strcmp(schedule, "doubling") == 0);
     return real.epsilon.high;
 }
 

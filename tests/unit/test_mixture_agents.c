@@ -119,7 +119,7 @@ static void one_hot(void *context, uint32_t state, uint32_t action, double *out)
         out[((state * one_hot_actions + action) * n + next) * n + next] = 1 / sqrt((double)n);
 }
 
-TEST(tables_are_learnt_like_their_one_hot_embedding)
+TEST(tables_are_learned_like_their_one_hot_embedding)
 {
     const tacit_setting small[] = {SET("states", "4"), SET("actions", "2"), SET("horizon", "4")};
     const tacit_setting settings[] = {SET("bonus_scale", "0")};

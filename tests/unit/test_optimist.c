@@ -1,5 +1,5 @@
 /* The planner of the learners for linear mixtures: optimism where the theorems promise it, the same plan from tables as from
- * their one-hot embedding, and from numbers that travelled. */
+ * their one-hot embedding, and from numbers that traveled. */
 #include "plan/optimist.h"
 
 #include <math.h>
@@ -381,7 +381,7 @@ static tacit_status load_model(const bench *b, const double *numbers, size_t siz
     return s.status;
 }
 
-TEST(a_model_that_travelled_gives_the_same_plan)
+TEST(a_model_that_traveled_gives_the_same_plan)
 {
     for (int form = TACIT__PLAIN; form <= TACIT__REWARDS; form++) {
         bool soft = form == TACIT__REWARDS;

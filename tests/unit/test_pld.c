@@ -193,7 +193,7 @@ TEST(absurd_sizes_still_give_sound_intervals)
     double gaussian;
     assert_ok(tacit_gdp_epsilon(0.1, 1e-6, &gaussian));
     assert_true(e.low <= gaussian && e.high >= gaussian && e.high < 1);
-    /* a Gaussian far below the step of its neighbour */
+    /* a Gaussian far below the step of its neighbor */
     tacit__loss pair[] = {{TACIT__LOSS_GAUSSIAN, 1e-200, 1}, {TACIT__LOSS_LAPLACE, 1, 1}};
     assert_encloses(delta_of(pair, 2, never, 0.5), -expm1(-0.25));
 }

@@ -121,13 +121,13 @@ TEST(coordinates_and_names_have_noise_of_their_own)
         assert_ok(tacit_sum_add(second.sum, zero, NULL));
         assert_ok(tacit_sum_release(first.sum, a, NULL));
         assert_ok(tacit_sum_release(second.sum, b, NULL));
-        double variance = spec.law == TACIT_LAW_LAPLACE ? 2 : 1, names = 0, neighbours = 0;
+        double variance = spec.law == TACIT_LAW_LAPLACE ? 2 : 1, names = 0, neighbors = 0;
         for (size_t i = 0; i + 1 < N; i++) {
             names += a[i] * b[i] / variance;
-            neighbours += a[i] * a[i + 1] / variance;
+            neighbors += a[i] * a[i + 1] / variance;
         }
         assert_within(names, -6 * sqrt(N), 6 * sqrt(N));
-        assert_within(neighbours, -6 * sqrt(N), 6 * sqrt(N));
+        assert_within(neighbors, -6 * sqrt(N), 6 * sqrt(N));
     }
 }
 

@@ -298,7 +298,7 @@ TEST(a_private_learner_converges_on_riverswim_either_way_round)
         totals[mirror] = regret(&a, agent, EPISODES, &first, &last);
         assert_true(last < first / 10);
     }
-    assert_within(totals[0] / totals[1], 0.5, 2); /* ties do not favour either action */
+    assert_within(totals[0] / totals[1], 0.5, 2); /* ties do not favor either action */
 }
 
 TEST(what_a_kind_does_not_have_is_refused)

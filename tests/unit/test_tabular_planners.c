@@ -303,7 +303,7 @@ static size_t check_policy(const uint32_t *policy, const double *q)
 }
 
 typedef struct ratios {
-    bool printed, local, optimise;
+    bool printed, local, optimize;
     double c, e_n, e_p, e_r, alpha;
 } ratios;
 
@@ -313,7 +313,7 @@ static double private_ucb_bonus(const void *context, const place *at)
     if (at->n <= 1) /* less than one visit: as good as can be */
         return 1e6;
     const double t = (double)USERS * H, l = sqrt(2 * log(4 * S * A * t / failure));
-    const double width = o->optimise ? sqrt(4 * S * log(6 * S * A * t / failure)) : l;
+    const double width = o->optimize ? sqrt(4 * S * log(6 * S * A * t / failure)) : l;
     return o->c * l / sqrt(at->n) + (o->e_r + 2 * o->e_n) / at->n +
            H * (o->c * width / sqrt(at->n) + (S * o->e_p + 2 * o->e_n) / at->n);
 }
@@ -379,7 +379,7 @@ TEST(private_ucb_po_mixes_by_its_formula)
     uint64_t seed = 3;
     for (int kind = 0; kind < 4; kind++) {
         tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
-        ratios o = {.optimise = true, .c = 0.05};
+        ratios o = {.optimize = true, .c = 0.05};
         const bool given = (kind & 2) != 0;
         const double eta = given ? 0.3 : 60 * sqrt(2 * log(A) / ((double)H * H * USERS));
         tacit__planner_options options = {

@@ -430,11 +430,11 @@ TEST(slipping_goes_to_the_two_sides)
     static const tacit_setting settings[] = {{"map", "SFF/FSF/FFG", 1}, {"slip", "0.25", 1}};
     SCOPED(tacit_world) *world = world_of("grid", settings, 2);
     const tacit__mdp *mdp = tacit__world_mdp(world);
-    static const uint32_t towards[4] = {3, 7, 5, 1};
+    static const uint32_t toward[4] = {3, 7, 5, 1};
     for (uint32_t a = 0; a < 4; a++) {
-        assert_true(probability(mdp, 4, a, towards[a]) == 0.75);
-        assert_true(probability(mdp, 4, a, towards[(a + 1) % 4]) == 0.125);
-        assert_true(probability(mdp, 4, a, towards[(a + 3) % 4]) == 0.125);
+        assert_true(probability(mdp, 4, a, toward[a]) == 0.75);
+        assert_true(probability(mdp, 4, a, toward[(a + 1) % 4]) == 0.125);
+        assert_true(probability(mdp, 4, a, toward[(a + 3) % 4]) == 0.125);
         assert_true(probability(mdp, 8, a, 8) == 1 &&
                     mdp->reward[8 * 4 + a] == 0); /* the goal keeps */
     }

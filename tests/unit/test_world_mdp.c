@@ -29,7 +29,7 @@ static size_t dense_row(void *context, size_t layer, uint32_t s, uint32_t a, tac
     return d->S;
 }
 
-static void normalise(double *p, size_t n)
+static void normalize(double *p, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -52,7 +52,7 @@ static void fill(dense *d, size_t S, size_t A, size_t H, bool stationary, size_t
             for (size_t a = 0; a < A; a++) {
                 for (size_t k = 0; k < support; k++)
                     d->p[h][s][a][random_below(&seed, S)] += random_unit(&seed) + 0.01;
-                normalise(d->p[h][s][a], S);
+                normalize(d->p[h][s][a], S);
                 for (size_t next = 0; next < S; next++)
                     d->r[h][s][a][next] = random_unit(&seed);
             }
@@ -373,7 +373,7 @@ TEST(evaluations_agree_with_the_reference)
         for (size_t i = 0; i < d.H * d.S; i++) {
             for (size_t a = 0; a < d.A; a++)
                 mixed[i * d.A + a] = random_unit(&seed) + 1e-3;
-            normalise(mixed + i * d.A, d.A);
+            normalize(mixed + i * d.A, d.A);
         }
         value = tacit__mdp_evaluate_mixed(mdp, mixed, scratch);
         assert_true(fabs(value - reference_mixed(&d, mixed)) < 1e-13);

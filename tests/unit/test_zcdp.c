@@ -1,4 +1,4 @@
-/* zCDP against a direct minimisation over the Renyi order, and its ends. */
+/* zCDP against a direct minimization over the Renyi order, and its ends. */
 #include "support/check.h"
 
 #include <float.h>
