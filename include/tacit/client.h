@@ -19,10 +19,10 @@
  * reports. The client gives the state to `save` of the terms before it returns a report, so the state counts
  * every report that leaves the device; when all reports are made, the next one is refused. If an older state
  * is restored, from a backup for example, it lacks some reports, and the person may pay more than was
- * promised: exclude the state from backups. A device that has lost its state makes no more reports for this
- * person, unless they agree to pay once more. Two clients that begin with the same state would count one
- * report where there are two: from reading the state until `save` has returned, prevent other processes from
- * doing the same, by a lock for example (examples/device.c).
+ * promised: exclude the state from backups, or keep it where it cannot be restored. A device that has lost
+ * its state makes no more reports for this person, unless they agree to pay once more. Two clients that begin
+ * with the same state would count one report where there are two: from reading the state until `save` has
+ * returned, let no other client do the same; use a lock if several processes may run (examples/device.c).
  *
  * The device does not trust the server. The billboard's epsilon and delta decide how private a report is, so
  * the device's owner states the weakest guarantee that they accept, and a billboard with a weaker one is

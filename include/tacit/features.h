@@ -60,10 +60,9 @@ typedef struct tacit_bandit {
     /* |theta| <= parameter_norm in E[reward] - 1/2 = features . theta, or the RKHS norm of that
      * difference; 0: not known */
     double parameter_norm;
-    const double *points; /* [states][actions][dimension], or [states][dimension] if disjoint */
-    const double
-        *weights; /* the probability of each numbered context; NULL: unknown, or there is none */
-    const char *kernel; /* as text; the mean reward is known to be smooth in it; NULL: none */
+    const double *points;  /* [states][actions][dimension], or [states][dimension] if disjoint */
+    const double *weights; /* the probability of each numbered context; NULL: unknown, or none */
+    const char *kernel;    /* as text; the mean reward is known to be smooth in it; NULL: none */
 } tacit_bandit;
 
 #ifdef __cplusplus

@@ -270,8 +270,7 @@ typedef struct tacit_forecast {
     tacit_outlook outlook;
     uint64_t users;
     size_t n_worlds, n_beaten; /* worlds that count, and those in which the learner is better */
-    double
-        gain; /* the share of the best constant action's regret that it saves, median over worlds */
+    double gain; /* the share of the best constant action's regret that it saves, in the median */
     /* How many users, or which epsilon, would be enough: the least on the way down by halving, or the first
      * on the way up by doubling. Infinite: none; NaN: not searched for, or not found in the time. */
     double users_needed, epsilon_needed;

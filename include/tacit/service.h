@@ -5,7 +5,7 @@
  *     tacit_service_close(service);                   finishes the requests in progress
  *
  * docs/reference/http.md describes the interface, docs/why/service.md the guarantees. The keys of the noise
- * come from the operating system; it cannot be seeded. */
+ * come from the operating system; the noise cannot be seeded. */
 #ifndef TACIT_SERVICE_H
 #define TACIT_SERVICE_H
 

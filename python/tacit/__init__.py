@@ -35,7 +35,7 @@ result.frame() is a pandas DataFrame, result.plot() a figure, and in a notebook 
     gym         Gymnasium, both ways: tacit.gym.learn(env, agent), tacit.gym.Env(world)
     OwnWorld, OwnAgent   classes of your own, which run in tacit.run
     Client, Service      devices under local privacy, and the decision service
-    worlds(), agents()   what there is
+    worlds(), agents()   the kinds of worlds and agents
 
 Threads may share objects: calls on one object wait for each other. Arrays are used where they lie, so do not change
 one while a call reads it. After os.fork() parent and child draw different noise, and a person in both pays twice.

@@ -1,7 +1,7 @@
 /* The list of agents, and the public face of one. See include/tacit/agent.h.
  *
- * Families of agents keep their kinds in tables; this file strings the tables together, checks what
- * all requests have in common, and forwards. */
+ * Families of agents have their kinds in tables. This file joins the tables, checks what all requests have
+ * in common, and calls the family. */
 #include <tacit/agent.h>
 
 #include <math.h>

@@ -223,6 +223,7 @@ static tacit_status size_epochs(const tacit__reading *r, tacit__capri_options *o
 
 tacit_status tacit__capri_read(const tacit__reading *r, tacit__capri_options *out, tacit_error *err)
 {
+    TACIT__REQUIRE(r != NULL && out != NULL);
     tacit__pairs pairs;
     TRY(tacit__pairs_read(r, &pairs, err));
     TRY(read_options(r, out, err));

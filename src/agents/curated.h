@@ -1,5 +1,5 @@
-/* Agents with a curator: what they have in common. The families leave to it what is the curator's business
- * alone, and how an agent begins and ends. */
+/* What agents with a curator have in common: everything that concerns the curator alone, and creating and
+ * destroying an agent. */
 #ifndef TACIT_AGENTS_CURATED_H
 #define TACIT_AGENTS_CURATED_H
 

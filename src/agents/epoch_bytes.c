@@ -141,6 +141,7 @@ tacit_status tacit__epoch_absorb(void *self, const void *bytes, size_t size, tac
 
 tacit_status tacit__epoch_publish(const void *self, void *bytes, size_t *size, tacit_error *err)
 {
+    TACIT__REQUIRE(size != NULL);
     const tacit__epoch_agent *agent = self;
     const tacit__epoch_model m = tacit__epoch_model_of(agent);
     tacit__writer w = {.at = bytes};

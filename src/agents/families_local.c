@@ -1,5 +1,5 @@
-/* The families that have a local model: the list of libtacit_client, in the place of families.c. A device
- * makes no other reports, and what it cannot use is not brought to it. unit.families compares the two. */
+/* The families that have a local model: the list of libtacit_client, instead of families.c. A device makes no
+ * other reports, so the library leaves out the other families. unit.families compares the two lists. */
 #include "agents/family.h"
 
 const tacit__family *const tacit__families[] = {&tacit__family_tabular,

@@ -130,6 +130,7 @@ static bool measure(tacit__known *k, const tacit_agent_request *q)
 
 void tacit__known_set_request(tacit__known *k, tacit_agent_request *q)
 {
+    TACIT__REQUIRE(k != NULL && q != NULL);
     const bool table = k->table[TACIT__TABLE_FEATURES] != NULL;
     const bool simplex = table ? measure(k, q) : k->simplex;
     k->n_states = q->n_states;

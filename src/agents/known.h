@@ -1,6 +1,5 @@
-/* What is publicly known about a world, as tables: for those who have it from files (a service) or
- * from a billboard (a device), and not from a world of the library. The pointers of a request
- * pass it to an agent. */
+/* Public knowledge about a world, as tables that come from files (a service) or from a billboard (a device)
+ * and not from a world of the library. A request passes it to an agent by its pointers. */
 #ifndef TACIT_AGENTS_KNOWN_H
 #define TACIT_AGENTS_KNOWN_H
 

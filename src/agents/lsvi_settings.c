@@ -75,6 +75,7 @@ const tacit__agent_rows tacit__lsvi_rows = {rows, TACIT__COUNT(rows)};
 tacit_status tacit__lsvi_read_space(const tacit__reading *r, tacit__linear_space *out,
                                     tacit_error *err)
 {
+    TACIT__REQUIRE(r != NULL && out != NULL);
     const tacit_agent_request *q = r->request;
     const tacit_linear *f = q->linear;
     tacit__linear_space sp = {.form = TACIT__ONE_HOT,
@@ -257,6 +258,7 @@ static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
 
 tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, tacit_error *err)
 {
+    TACIT__REQUIRE(g != NULL && g->r != NULL);
     const tacit__reading *r = g->r;
     const tacit_agent_request *q = r->request;
     g->private = q->guarantee.model != TACIT_MODEL_NONE;

@@ -21,6 +21,7 @@ static void model_fields(const mixture_agent *agent, bool planned, tacit__saved 
 
 tacit_status tacit__mixture_publish(const void *self, void *bytes, size_t *size, tacit_error *err)
 {
+    TACIT__REQUIRE(size != NULL);
     tacit__saved s = tacit__saved_save(bytes, size, err);
     while (tacit__saved_next(&s))
         model_fields(self, false, &s);

@@ -27,6 +27,7 @@ bool tacit__mixture_is_printed(const tacit__reading *r)
 
 tacit_status tacit__mixture_read_signs(const tacit__reading *r, signs *out, tacit_error *err)
 {
+    TACIT__REQUIRE(r != NULL && out != NULL);
     const tacit_agent_request *q = r->request;
     int center = tacit__value_choose(&r->values, "center", tacit__auto_yes_no, err), nonneg;
     if (center < 0 ||
@@ -62,6 +63,7 @@ tacit_status tacit__mixture_read_signs(const tacit__reading *r, signs *out, taci
 tacit_status tacit__mixture_read_replan(const tacit__reading *r, uint64_t *interval,
                                         tacit_error *err)
 {
+    TACIT__REQUIRE(interval != NULL);
     const tacit__value *v = tacit__value_of(&r->values, "replan");
     int64_t users = 1;
     if (strcmp(v->text, "doubling") == 0)
@@ -81,6 +83,7 @@ tacit_status tacit__mixture_read_replan(const tacit__reading *r, uint64_t *inter
 tacit_status tacit__mixture_read_schedule(const tacit__reading *r, const mixture_parts *parts,
                                           double *growth, tacit_error *err)
 {
+    TACIT__REQUIRE(parts != NULL && growth != NULL);
     const tacit_model model = r->request->guarantee.model;
     const bool useful = model == TACIT_MODEL_JOINT && !tacit__mixture_is_printed(r);
     const bool rare = useful && parts->rare && !tacit__mixture_is_theory(r);

@@ -289,6 +289,7 @@ tacit_trajectory tacit__clipper_user(tacit__clipper *c, const tacit_trajectory *
 tacit_situation tacit__clipper_situation(tacit__clipper *c, const tacit_situation *situation,
                                          bool *clipped)
 {
+    TACIT__REQUIRE(situation != NULL && clipped != NULL);
     const tacit__domain *d = &c->domain;
     tacit_situation out = *situation;
     *clipped = d->n_states > 0 && tacit__domain_clip_index(&out.state, d->n_states);

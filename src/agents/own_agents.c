@@ -1,5 +1,5 @@
-/* The program's own agents: a family whose kinds are added while it runs, and which passes on what
- * it is asked. */
+/* Agents that a program registers: a family whose kinds are added at run time, and which calls the methods of
+ * the program. */
 
 #include "agents/family.h"
 #include "base/error.h"

@@ -5,6 +5,7 @@
 
 tacit_status tacit__pairs_read(const tacit__reading *r, tacit__pairs *out, tacit_error *err)
 {
+    TACIT__REQUIRE(r != NULL && out != NULL);
     const tacit_agent_request *q = r->request;
     const tacit_bandit *b = q->bandit;
     if (b == NULL || b->points == NULL || b->disjoint)

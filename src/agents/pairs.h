@@ -1,5 +1,4 @@
-/* What learners with a kernel read from a request alike: the pairs of contexts and actions, and the
- * kernel. */
+/* What all learners with a kernel read from a request: the pairs of contexts and actions, and the kernel. */
 #ifndef TACIT_AGENTS_PAIRS_H
 #define TACIT_AGENTS_PAIRS_H
 

@@ -44,6 +44,7 @@ tacit_status tacit__reading_check_memory(const tacit__reading *r, double bytes, 
 tacit_status tacit__reading_mechanism(const tacit__reading *r, tacit_sum_mechanism *out,
                                       tacit_error *err)
 {
+    TACIT__REQUIRE(r != NULL && out != NULL);
     static const tacit_sum_mechanism choices[] = {TACIT_SUM_TREE, TACIT_SUM_SMOOTH, TACIT_SUM_BLT};
     const tacit_agent_request *q = r->request;
     bool joint = q->guarantee.model == TACIT_MODEL_JOINT;

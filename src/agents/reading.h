@@ -1,4 +1,4 @@
-/* What families read from a request alike. */
+/* Settings that several families read from a request in the same way. */
 #ifndef TACIT_AGENTS_READING_H
 #define TACIT_AGENTS_READING_H
 

@@ -195,6 +195,7 @@ tacit_status tacit__scored_build(void *self, const tacit__reading *r, tacit_nois
                                  tacit_error *err)
 {
     tacit__scored *agent = self;
+    TACIT__REQUIRE(parts_of(agent)->rules != NULL);
     const tacit__scored_rules *rules = parts_of(agent)->rules;
     tacit_error reason = {0};
     tacit__score_form form = {0};

@@ -217,6 +217,7 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
 
 tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const tabular_parts *parts)
 {
+    TACIT__REQUIRE(parts != NULL);
     const tacit_agent_request *q = r->request;
     const bool published = q->calibration == TACIT_CALIBRATION_PUBLISHED;
     const bool noisy = q->guarantee.model != TACIT_MODEL_NONE;

@@ -76,6 +76,7 @@ static tacit_status unexpected(tacit_error *err)
 
 static void write_scores(const battle *b, const tacit__lockstep *d, int world, uint64_t trial)
 {
+    TACIT__REQUIRE(trial < b->o->trials);
     for (int s = 0; s < TACIT__SCORES; s++)
         score_at(b, s, world)[trial] = world == 0 ? d->scores[s] : -d->scores[s];
 }

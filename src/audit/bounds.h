@@ -1,4 +1,4 @@
-/* What counts prove: confidence bounds, and how many trials it takes. Plain doubles; see bounds.c for
+/* Confidence bounds from counts, and the number of trials that a proof takes. Plain doubles; see bounds.c for
  * accuracy. */
 #ifndef TACIT_AUDIT_BOUNDS_H
 #define TACIT_AUDIT_BOUNDS_H

@@ -1,4 +1,4 @@
-/* From what was found to a verdict, in words. */
+/* Makes a verdict, in words, from the findings. */
 #ifndef TACIT_AUDIT_JUDGE_H
 #define TACIT_AUDIT_JUDGE_H
 

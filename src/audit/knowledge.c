@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 /* Tables larger than this are left as they are. */
@@ -32,6 +33,7 @@ static uint64_t word_at(size_t pair, size_t j)
 static void fill_row(size_t pair, size_t d, double length, bool nonnegative, bool simplex,
                      double *w)
 {
+    TACIT__REQUIRE(d > 0);
     double square = 0, sum = 0;
     memset(w, 0, d * sizeof *w);
     if (pair % 2 == 0) {

@@ -1,8 +1,8 @@
 /* Is the noise what was declared? Tests on what was added at the door.
  *
- * The auditor sees exact and released values, so the noise itself: its mean, its size, whether draws hang
- * together from step to step or from coordinate to coordinate, and whether some are zero, or the same
- * again, more often than chance allows. A curator that adds half the noise, leaves a coordinate out, or
+ * The auditor sees exact and released values, and so the noise itself. It tests the mean, the size, whether
+ * draws are correlated from step to step or from coordinate to coordinate, and whether draws are zero or
+ * repeated more often than chance allows. A curator that adds half the noise, leaves out a coordinate, or
  * uses a draw twice is found within a few thousand draws. */
 #ifndef TACIT_AUDIT_RESIDUALS_H
 #define TACIT_AUDIT_RESIDUALS_H

@@ -1,6 +1,6 @@
-/* What is audited: something that meets users one after the other, releases through a ledger's door, and
- * shows what it makes of its releases. Agents are subjects as they are; the controls of the self-test are
- * subjects with something broken. */
+/* The subject of an audit: it serves users one after the other, releases through a ledger's door, and
+ * publishes what it computes from its releases. Every agent is a subject; the controls of the self-test are
+ * subjects that may be broken on purpose. */
 #ifndef TACIT_AUDIT_SUBJECT_H
 #define TACIT_AUDIT_SUBJECT_H
 

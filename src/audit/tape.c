@@ -30,6 +30,7 @@ struct tacit__tape {
 
 tacit_status tacit__tape_create(tacit__tape **out)
 {
+    TACIT__REQUIRE(out != NULL);
     *out = tacit__alloc(1, sizeof **out);
     if (*out == NULL)
         return TACIT_NO_MEMORY;

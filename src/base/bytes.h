@@ -1,4 +1,4 @@
-/* Bytes that are kept, and bytes that travel.
+/* Saved states, and bytes that are sent to other machines.
  *
  * A saved state is described once, by a function that names its fields in order:
  *
@@ -12,17 +12,17 @@
  *             x->users = users;
  *     }
  *
- * The function runs once for each pass. Saving counts the bytes, then writes them. Loading checks all of
- * them, and only when nothing was wrong applies them: a state that is refused changes nothing. So memory
- * that a load needs is allocated in the check, where that can still fail.
+ * The function runs once for each pass. Saving counts the bytes, then writes them. Loading checks all bytes,
+ * and applies them only if all are valid: a state that is refused changes nothing. So memory that a load
+ * needs is allocated during the check, which may still fail.
  *
  *     tacit__saved s = tacit__saved_load(bytes, size, err);
  *     while (tacit__saved_next(&s))
  *         fields(x, &s);
  *     return s.status;
  *
- * States are in the machine's byte order. What travels (reports, models) has the low byte first and uses
- * the writer, which can also just count, and the reader, which cannot run past the end. */
+ * States are in the machine's byte order. Data for other machines (reports, models) have the low byte first
+ * and use the writer, which can also just count, and the reader, which cannot read past the end. */
 #ifndef TACIT_BASE_BYTES_H
 #define TACIT_BASE_BYTES_H
 

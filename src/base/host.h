@@ -1,7 +1,7 @@
-/* What the system around the process offers, in one place: how much memory there is, large pages, code that
- * runs once, and news of a fork. WebAssembly has no threads and no fork, and does not say how much memory
- * there is; every difference that the library knows of is in this file and host.c. Threads themselves
- * (base/thread.h, base/crew.h) are no part of what a device needs. */
+/* Services of the operating system, in one place: the amount of memory, large pages, code that runs once, and
+ * notice of a fork. WebAssembly has no threads and no fork, and does not tell the amount of memory; all
+ * differences between systems are in this file and host.c. Threads themselves (base/thread.h, base/crew.h)
+ * are not needed on devices. */
 #ifndef TACIT_BASE_HOST_H
 #define TACIT_BASE_HOST_H
 

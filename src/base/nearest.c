@@ -1,5 +1,5 @@
-/* See base/nearest.h. The distance of Levenshtein over short words, with neighbors that changed places as one
- * edit: three rows of the table at a time. */
+/* See base/nearest.h. The Levenshtein distance of short words, where two neighboring letters that changed
+ * places count as one edit. Three rows of the table are in memory at a time. */
 #include "base/nearest.h"
 
 #include <ctype.h>

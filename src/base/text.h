@@ -1,5 +1,5 @@
-/* Text that grows. A failure sticks: once memory has run out nothing more is added, and the writer asks at
- * the end. */
+/* Text that grows. A failure is sticky: once memory has run out, nothing more is added, and the caller checks
+ * at the end. */
 #ifndef TACIT_BASE_TEXT_H
 #define TACIT_BASE_TEXT_H
 

@@ -1,4 +1,4 @@
-/* --agent LABEL: whether a file has it, and what it has instead. */
+/* --agent LABEL: checks that a file has this agent, and suggests another one if not. */
 #ifndef TACIT_CLI_AGENT_LABELS_H
 #define TACIT_CLI_AGENT_LABELS_H
 

@@ -9,6 +9,7 @@
 #include <tacit/audit.h>
 #include <tacit/lab.h>
 
+#include "base/error.h"
 #include "cli/agent_labels.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
@@ -185,6 +186,7 @@ typedef struct story {
 static tacit_status audit_agent(story *s, const tacit_world *world, const char *world_label,
                                 size_t i, tacit_error *err)
 {
+    TACIT__REQUIRE(i < s->facts->n_agents);
     const tacit_entry *entry = &s->facts->agents[i];
     tacit_agent_request request;
     tacit_audit *audit = NULL;
@@ -243,6 +245,7 @@ static bool has_work(const story *s)
 
 static tacit_status audit_world(story *s, size_t i, tacit_error *err)
 {
+    TACIT__REQUIRE(i < s->facts->n_worlds);
     tacit_world *world = NULL;
     tacit_status status = tacit_experiment_world(s->experiment, i, &world, err);
     if (status == TACIT_OK && !s->o->json)

@@ -47,7 +47,7 @@ static const char *verdict(const tacit_difference *d)
         return "one run only";
     if (d->low == 0 && d->high == 0)
         return "equal";
-    return d->high < 0 ? "better" : d->low > 0 ? "worse" : "not told apart";
+    return d->high < 0 ? "better" : d->low > 0 ? "worse" : "not significant";
 }
 
 static void print_number(double x)

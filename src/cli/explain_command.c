@@ -7,6 +7,7 @@
 #include <tacit/lab.h>
 #include <tacit/service.h>
 
+#include "base/error.h"
 #include "cli/agent_labels.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
@@ -63,6 +64,7 @@ typedef struct story {
 static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, size_t agent_number,
                                   tacit_error *err)
 {
+    TACIT__REQUIRE(agent_number < s->facts->n_agents);
     const tacit_entry *entry = &s->facts->agents[agent_number];
     tacit_agent *agent = NULL;
     if ((s->o->label != NULL && strcmp(s->o->label, entry->label) != 0) ||
@@ -95,6 +97,7 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
  * there is one. */
 static void begin_world(story *s, size_t i, const tacit_world *world)
 {
+    TACIT__REQUIRE(i < s->facts->n_worlds);
     const tacit_world_facts *space = tacit_world_describe(world);
     const bool several = s->facts->n_worlds > 1;
     tacit__json_begin_object(&s->document, several ? NULL : "world");
@@ -116,6 +119,7 @@ static void end_world(story *s)
 
 static tacit_status explain_world(story *s, size_t i, tacit_error *err)
 {
+    TACIT__REQUIRE(i < s->facts->n_worlds);
     tacit_world *world = NULL;
     tacit_status status = tacit_experiment_world(s->experiment, i, &world, err);
     if (status == TACIT_OK && s->o->json)

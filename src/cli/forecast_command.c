@@ -9,6 +9,7 @@
 #include <tacit/lab.h>
 #include <tacit/service.h>
 
+#include "base/error.h"
 #include "cli/agent_labels.h"
 #include "cli/cli.h"
 #include "cli/experiment_text.h"
@@ -167,6 +168,7 @@ static tacit_status print_world(story *s, const tacit_experiment *experiment, si
                                 tacit_error *err)
 {
     const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
+    TACIT__REQUIRE(w < facts->n_worlds);
     tacit_world *world = NULL;
     tacit_status status = tacit_experiment_world(experiment, w, &world, err);
     for (size_t i = 0; i < facts->n_agents && status == TACIT_OK; i++) {

@@ -1,4 +1,4 @@
-/* tacit list: what results there are, in directories and below them. */
+/* tacit list: lists the results in directories and directly below them. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

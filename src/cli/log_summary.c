@@ -18,6 +18,7 @@ static void put_interval(char cell[CELL], double value, double error)
 
 static void fill(const tacit_results *results, size_t world, size_t agent, char row[COLUMNS][CELL])
 {
+    TACIT__REQUIRE(agent < tacit_results_describe(results)->n_agents);
     const tacit_entry *entry = &tacit_results_describe(results)->agents[agent];
     const tacit_estimate e = tacit_results_estimate(results, world, agent);
     (void)snprintf(row[0], CELL, "%s", entry->label);

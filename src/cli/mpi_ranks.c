@@ -1,5 +1,5 @@
-/* mpirun and srun tell a process how many there are; only then is the MPI module loaded, from beside the
- * command or from where it was installed. */
+/* mpirun and srun tell a process how many processes there are. Only if there are several, the MPI module is
+ * loaded, from beside the command or from where it was installed. */
 #include "cli/mpi_ranks.h"
 
 #include <dlfcn.h>

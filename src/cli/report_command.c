@@ -1,5 +1,5 @@
-/* tacit report: the page of an experiment again from what a run has left; or one of its figures, or its
- * table, as a file for a paper. */
+/* tacit report: rebuilds the page of an experiment from the results of a run, or writes one of its figures,
+ * or its table, as a file for a paper. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

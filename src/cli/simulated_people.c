@@ -1,6 +1,7 @@
-/* See cli/simulated_people.h. Regret is the laboratory's (docs/why/bandits.md): in a bandit the best mean
- * minus the mean of the action that was taken, of a log the shortfall divided by the action's propensity;
- * in a walk it is what was earned that is compared, since the policy that was played is the server's. */
+/* See cli/simulated_people.h. Regret is as in experiments (docs/why/bandits.md): in a bandit it is the best
+ * mean minus the mean of the action that was taken; in a log, the shortfall divided by the action's
+ * propensity. In worlds of several steps it is based on the rewards earned, since only the server knows the
+ * policy. */
 #include "cli/simulated_people.h"
 
 #include <math.h>

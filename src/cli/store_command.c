@@ -1,4 +1,4 @@
-/* tacit store: looks after a service's store. */
+/* tacit store: maintains the store of a service. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include <tacit/service.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/events.h"
 #include "cli/options.h"
@@ -244,6 +245,7 @@ enum { N_VERBS = sizeof verbs / sizeof *verbs };
 /* Options that were given belong to the verb. */
 static int check_options(size_t verb, uint64_t given)
 {
+    TACIT__REQUIRE(verb < N_VERBS);
     for (size_t i = 0; i < N_VERBS; i++)
         if (verbs[i].option != verbs[verb].option && (given >> verbs[i].option & 1) != 0)
             return cli_wrong("--%s belongs to tacit store %s", option_fields[verbs[i].option].name,

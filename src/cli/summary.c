@@ -44,6 +44,7 @@ static void put_regret(tacit__json_writer *to, const view *v, size_t agent, cons
 
 static void put_agent(tacit__json_writer *to, const view *v, size_t agent)
 {
+    TACIT__REQUIRE(agent < v->facts->n_agents);
     const tacit_entry *entry = &v->facts->agents[agent];
     tacit_summary s = tacit_results_summary(v->results, v->world, agent);
     tacit__json_begin_object(to, NULL);
@@ -155,6 +156,7 @@ static void write_number(FILE *to, double x)
 static void write_curve(FILE *to, const view *v, size_t agent, uint64_t run)
 {
     const tacit_job *job = tacit_results_job(v->results, v->world, agent, run);
+    TACIT__REQUIRE(job != NULL);
     for (size_t point = 0; point < job->n_points; point++) {
         if (v->facts->n_worlds > 1) {
             write_field(to, v->facts->worlds[v->world].label);
@@ -220,6 +222,7 @@ static bool is_labeled(const view *v)
 
 static void fill_row(const view *v, size_t agent, char row[N_COLUMNS][CELL])
 {
+    TACIT__REQUIRE(agent < v->facts->n_agents);
     const tacit_entry *entry = &v->facts->agents[agent];
     tacit_summary s = tacit_results_summary(v->results, v->world, agent);
     (void)snprintf(row[LABEL], CELL, "%s", entry->label);

@@ -1,4 +1,4 @@
-/* tacit token: who may use a service. */
+/* tacit token: creates, lists and revokes the access tokens of a service. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* A little HTTP for a client: one connection that is kept, requests with JSON bodies, answers with a known
- * length. */
+/* A small HTTP client: one persistent connection, requests with JSON bodies, answers with a known length. */
 #ifndef TACIT_CLI_WIRE_H
 #define TACIT_CLI_WIRE_H
 

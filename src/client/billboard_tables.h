@@ -1,4 +1,4 @@
-/* The public tables of a billboard: what a device must know to be an agent of the learner's request. */
+/* The public tables of a billboard, which a device needs to create an agent from the learner's request. */
 #ifndef TACIT_CLIENT_BILLBOARD_TABLES_H
 #define TACIT_CLIENT_BILLBOARD_TABLES_H
 

@@ -56,6 +56,7 @@ static bool is_plan(const tacit_client *c, const tacit_billboard *plan)
  * good the last bit decides, and no honest server is refused for having other last bits. */
 static bool agrees(const tacit_client *c, const tacit_billboard *plan)
 {
+    TACIT__REQUIRE(c->table != NULL);
     const size_t rows = c->request.horizon * c->request.n_states, n = c->request.n_actions;
     const tacit__family *family = c->agent->family;
     bool same = (plan->policy != NULL) == (c->board.policy != NULL) &&
@@ -74,6 +75,7 @@ static bool agrees(const tacit_client *c, const tacit_billboard *plan)
  * forgotten. */
 static tacit_status follow(tacit_client *c, tacit_error *err)
 {
+    TACIT__REQUIRE(c->agent != NULL);
     tacit_billboard plan;
     if (c->model == NULL && c->agent->family->follow == NULL)
         return TACIT_OK;
@@ -93,6 +95,7 @@ static tacit_status follow(tacit_client *c, tacit_error *err)
 
 static tacit_status create_agent(tacit_client *c, tacit_error *err)
 {
+    TACIT__REQUIRE(c->agent == NULL);
     tacit_noise *noise;
     tacit_status status = tacit_noise_create_from_os(&noise);
     if (status != TACIT_OK)
@@ -188,6 +191,7 @@ static double mean_of(const tacit_client *c, const tacit_trajectory *episode)
 static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode, char **body,
                                 char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
 {
+    TACIT__REQUIRE(c->agent != NULL && body != NULL);
     size_t size = 0;
     TRY(tacit_agent_report(c->agent, NULL, NULL, &size, err));
     tacit_status status = TACIT_OK;

@@ -7,8 +7,8 @@
  *     size, body         of the last report
  *     check              32 bytes: a digest of all of it
  *
- * numbers with their low byte first. The digest notices damage and nothing else: a device is trusted with its
- * own state, and only it can notice that somebody has put back an older one. */
+ * with numbers low byte first. The digest detects damage and nothing else: a device is trusted with its own
+ * state, and only the device itself could notice that an older state was restored. */
 #include "client/device_state.h"
 
 #include <stdlib.h>
@@ -87,6 +87,7 @@ tacit_status tacit__client_load_state(tacit_client *c, const tacit_client_terms 
 
 static tacit_status save(const tacit_client *c, const char *body, const char *key, tacit_error *err)
 {
+    TACIT__REQUIRE(c->save != NULL);
     const size_t length = strlen(body), size = HEAD + length + TAIL;
     uint8_t terms[TACIT__KEY_BYTES], check[TACIT__KEY_BYTES], *bytes = tacit__alloc(size, 1);
     if (bytes == NULL)

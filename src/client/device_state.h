@@ -1,5 +1,5 @@
-/* What a device keeps between its visits: how many reports it has made under which terms, and the last one,
- * should its answer be lost. */
+/* What a device keeps between visits: how many reports it has made under which terms, and the last report, in
+ * case its answer is lost. */
 #ifndef TACIT_CLIENT_DEVICE_STATE_H
 #define TACIT_CLIENT_DEVICE_STATE_H
 

@@ -1,5 +1,5 @@
-/* Reading a billboard, which is what some server says: nothing is believed before it was looked at, and
- * nothing is made larger than the text itself warrants. See client_inside.h. */
+/* Reads a billboard, which comes from a server that the device does not trust: every value is checked before
+ * it is used, and no allocation is larger than the text justifies. See client_inside.h. */
 #include <string.h>
 
 #include "base/error.h"
@@ -166,6 +166,7 @@ static const tacit__json_node *array_of(const tacit__json_node *node, size_t n)
 static bool fill_row(const source *s, const tacit__json_node *cell, bool mixed, size_t row)
 {
     const tacit_client *c = s->client;
+    TACIT__REQUIRE(c->table != NULL && row < c->request.horizon * c->request.n_states);
     size_t actions = c->request.n_actions;
     if (!mixed) {
         uint64_t action;

@@ -104,6 +104,7 @@ static const tacit__field privacy_fields[] = {
 
 static const tacit__node *get(const source *s, size_t key)
 {
+    TACIT__REQUIRE(key < sizeof privacy_fields / sizeof *privacy_fields);
     return tacit__grid_get(s->grid, s->privacy, privacy_fields[key].name);
 }
 

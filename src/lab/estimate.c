@@ -1,9 +1,9 @@
 /* See lab/estimate.h.
  *
- * A private learner draws a number of noise for each coordinate of each step that its plan declares, and
- * adds it up: DRAW seconds each. Everything else is tried out: the first users of one run, after the very
- * first, whose plan may take long and is made once. All trials together have a budget; agents that it
- * leaves out are counted by their noise alone. */
+ * A private learner draws noise for each coordinate of each step that its plan declares: DRAW seconds each.
+ * The time for everything else is measured with the first users of one run, without the very first one, whose
+ * plan may take long and is made once. All trials together have a budget of time; for agents beyond the
+ * budget only the noise counts. */
 #include "lab/estimate.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Experiments: their life, and how worlds and agents are made from them. How they are read is in read.c. */
+/* Experiments: creating and destroying them, and creating their worlds and agents. read.c reads them. */
 #include "lab/experiment.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* See lab/grow.h. Chance comes from labels, the seed and the number of the run, never from places in a
- * list, so a job is known by the labels of its world and its agent, and its run; everything else about
+/* See lab/grow.h. Random draws depend on labels, the seed and the number of the run, never on positions in a
+ * list. So a job is identified by the labels of its world and its agent, and its run; everything else about
  * them must be equal. */
 #include "lab/grow.h"
 
@@ -103,6 +103,7 @@ static size_t find_agent(const tacit_experiment *e, const char *label)
 static bool has_world(comparison *c, const tacit_experiment *larger,
                       const tacit_experiment *earlier, size_t world)
 {
+    TACIT__REQUIRE(world < earlier->facts.n_worlds);
     const tacit_world_entry *there = &earlier->worlds[world];
     const size_t i = find_world(larger, there->label);
     (void)snprintf(c->what, sizeof c->what, "the world '%.80s'", there->label);

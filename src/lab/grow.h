@@ -1,4 +1,4 @@
-/* Experiments that grow: results of a smaller experiment are results of a larger one. */
+/* Experiments that grow: the results of a smaller experiment are also results of a larger one. */
 #ifndef TACIT_LAB_GROW_H
 #define TACIT_LAB_GROW_H
 

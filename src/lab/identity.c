@@ -1,6 +1,6 @@
-/* What makes two experiments the same: everything that enters their results, as it was expanded, with the
- * contents of the files that are named, and the version of the library. Not the title, nor comments, nor
- * the order of keys. */
+/* The identity of an experiment: everything that its results depend on, after expansion, with the contents of
+ * the files that it names and the version of the library. The title, comments and the order of keys do not
+ * matter. */
 #include <string.h>
 
 #include "base/error.h"
@@ -74,6 +74,7 @@ static bool is_file(const tacit_world_kind *kind, const char *key)
 
 static tacit_status add_world(chain *c, const tacit_experiment *e, size_t world, tacit_error *err)
 {
+    TACIT__REQUIRE(world < e->facts.n_worlds);
     const tacit_world_entry *entry = &e->worlds[world];
     const tacit_world_kind *kind = tacit_world_kind_find(entry->kind);
     const tacit__origin origin = {e->facts.file, entry->line, entry->kind};

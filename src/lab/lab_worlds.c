@@ -14,6 +14,7 @@
 /* The results outlive the world, so they have a copy of its facts. */
 static void copy_facts(tacit_results *results, size_t number, const tacit_world_facts *space)
 {
+    TACIT__REQUIRE(number < results->experiment->facts.n_worlds);
     tacit_world_facts *facts = &results->worlds[number];
     char *remark = results->remarks[number];
     (void)snprintf(remark, sizeof *results->remarks, "%s",
@@ -99,6 +100,7 @@ void tacit__lab_worlds_destroy(tacit__lab_world *lab_worlds, size_t n)
 static tacit_status fail_in(const tacit_experiment *e, size_t world, tacit_status status,
                             tacit_error *err)
 {
+    TACIT__REQUIRE(world < e->facts.n_worlds);
     if (e->facts.n_worlds > 1 && err != NULL && status != TACIT_NO_MEMORY) {
         size_t used = strlen(err->message);
         (void)snprintf(err->message + used, sizeof err->message - used,

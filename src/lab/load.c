@@ -1,4 +1,5 @@
-/* Loads saved results. Everything is checked against the experiment: a number that does not fit is damage. */
+/* Loads saved results. Everything is checked against the experiment: a number that does not fit means that
+ * the file is damaged. */
 #include "lab/load.h"
 
 #include <math.h>

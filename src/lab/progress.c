@@ -22,6 +22,7 @@ bool tacit__slot_read(tacit__worker_slot *slot, tacit__slot_state *out)
 /* Yardsticks are measured, not played, except where there is no model to measure in. */
 static bool is_played(const tacit__workers *workers, size_t pair)
 {
+    TACIT__REQUIRE(pair < workers->experiment->n_pairs);
     const tacit_experiment *e = workers->experiment;
     return !e->agents[e->pairs[pair].agent].yardstick ||
            workers->results->worlds[e->pairs[pair].world].family == TACIT_WORLD_BANDIT;
@@ -37,6 +38,7 @@ typedef struct remaining {
 static void add_pair(const tacit__workers *workers, size_t pair, const tacit__slot_state *seen,
                      size_t n, double earlier, double time, remaining *sum)
 {
+    TACIT__REQUIRE(pair < workers->experiment->n_pairs);
     const tacit_experiment_facts *facts = &workers->experiment->facts;
     double spent = workers->paces[pair].seconds, played = workers->paces[pair].episodes,
            farthest = 0;

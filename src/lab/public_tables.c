@@ -1,7 +1,7 @@
 /* See lab/public_tables.h. A line is a number and its place: `state,action,part,next_state,probability`.
- * The order of lines does not matter, and what is not told is 0, but every row (the pair of a state and an
- * action, say) needs a line, and no number is told twice. The file is gone through twice: how many parts
- * or features there are, then what they are. */
+ * The order of lines does not matter, and a missing number is 0, but every row (such as a pair of a state and
+ * an action) needs a line, and no number may be given twice. The file is read twice: first to count parts or
+ * features, then for their values. */
 #include "lab/public_tables.h"
 
 #include <math.h>

@@ -336,6 +336,7 @@ static void handle_order(tacit__ranks *r)
 /* How many points of this slot's job process 0 has. */
 static size_t sent_of(tacit__ranks *r, size_t slot, size_t job)
 {
+    TACIT__REQUIRE(slot < r->workers->crew.n_threads);
     if (r->sent_job[slot] != job) {
         r->sent_job[slot] = job;
         r->sent[slot] = 0;
@@ -384,6 +385,7 @@ static size_t slot_of(const tacit__ranks *r, size_t job)
 
 static void send_result(tacit__ranks *r, size_t number, double elapsed)
 {
+    TACIT__REQUIRE(number < r->workers->results->n_jobs);
     const tacit_job *job = &r->workers->results->jobs[number];
     size_t slot = slot_of(r, number);
     r->out = (message){.kind = DONE,

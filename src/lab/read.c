@@ -34,18 +34,21 @@ static const char *const world_keys[] = {"label", "kind", "visitors", NULL};
 
 static const tacit__node *find(const tacit_experiment *e, size_t key)
 {
+    TACIT__REQUIRE(key < sizeof fields / sizeof *fields);
     return tacit__node_get(tacit__yaml_root(e->yaml), fields[key].name);
 }
 
 static tacit_status fail_missing(const tacit_experiment *e, size_t key, const char *example,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(key < sizeof fields / sizeof *fields);
     return tacit__map_missing(e->yaml, tacit__yaml_root(e->yaml), fields[key].name, example, err);
 }
 
 /* A count that was asked for instead of the file's; 0: the file's stays. */
 static tacit_status change(size_t key, uint64_t instead, uint64_t *out, tacit_error *err)
 {
+    TACIT__REQUIRE(key < sizeof fields / sizeof *fields);
     if (instead > fields[key].high)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%s is %" PRIu64 ", expected at most %" PRIu64,
                            fields[key].name, instead, fields[key].high);

@@ -224,6 +224,7 @@ size_t tacit_results_measure(const tacit_results *results, size_t world)
 static bool lost_to_measure(const tacit_results *results, size_t world, size_t agent,
                             const tacit_summary *s)
 {
+    TACIT__REQUIRE(agent < results->experiment->facts.n_agents);
     const size_t measure = tacit_results_measure(results, world);
     double regret = 0, late = 0, ignored;
     if (tacit_results_logged(results, world))

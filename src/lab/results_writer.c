@@ -224,6 +224,8 @@ static tacit_status create(tacit__results_writer *writer, tacit_error *err)
 static tacit_status write_points(tacit__results_writer *writer, size_t job, size_t n,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(job < writer->workers->results->n_jobs &&
+                   n <= writer->workers->results->n_points);
     const tacit_results *r = writer->workers->results;
     size_t first = writer->written[job];
     if (n <= first)
@@ -237,6 +239,7 @@ static tacit_status write_points(tacit__results_writer *writer, size_t job, size
 
 static tacit_status write_finished(tacit__results_writer *writer, size_t number, tacit_error *err)
 {
+    TACIT__REQUIRE(number < writer->workers->results->n_jobs);
     const tacit_results *r = writer->workers->results;
     const tacit_job *job = &r->jobs[number];
     const tacit__kept_job kept = {.number = number,

@@ -1,4 +1,4 @@
-/* Where chance in an experiment comes from. */
+/* The seeds of an experiment. */
 #ifndef TACIT_LAB_SEED_H
 #define TACIT_LAB_SEED_H
 

@@ -1,5 +1,5 @@
-/* What the numbers of a space are called: actions, and the columns that features are made of, in the
- * grammar and with the encoding of the world logged-bandit (worlds/columns.h). */
+/* Names in a space: of actions, and of the columns from which features are made. Grammar and encoding are
+ * those of the world logged-bandit (worlds/columns.h). */
 #ifndef TACIT_LAB_SPACE_NAMES_H
 #define TACIT_LAB_SPACE_NAMES_H
 

@@ -146,6 +146,7 @@ void tacit__people_order_destroy(tacit__people_order *order)
 /* Those who may be number `place` of this round and could not be the one before. */
 static void admit(tacit__people_order *o, uint64_t place, bool first_round)
 {
+    TACIT__REQUIRE(place < o->v.people);
     const uint64_t n = o->v.people, free = n > o->v.apart ? n - o->v.apart : 0;
     if (first_round && place == 0)
         for (o->n_may = 0; o->n_may < n; o->n_may++)

@@ -75,6 +75,7 @@ static tacit_status fail_job(const tacit__workers *workers, size_t job, uint64_t
 static tacit_status play_job(void *context, size_t member, size_t job, tacit_error *err)
 {
     tacit__workers *workers = context;
+    TACIT__REQUIRE(job < workers->results->n_jobs);
     tacit__worker_slot *slot = &workers->slots[member];
     tacit_results *r = workers->results;
     const tacit__world_agent *pair = &workers->experiment->pairs[job % r->n_pairs];

@@ -140,6 +140,7 @@ static size_t find_label(const tacit_experiment_facts *facts, const char *label)
 static void compare_world(tacit_comparison *c, const tacit_results *first, size_t world,
                           const tacit_results *other, size_t place, size_t which)
 {
+    TACIT__REQUIRE(world < tacit_results_describe(first)->n_worlds);
     const tacit_experiment_facts *x = tacit_results_describe(first);
     const tacit_experiment_facts *y = tacit_results_describe(other);
     const bool paired = x->seed == y->seed;

@@ -1,4 +1,4 @@
-/* What a comparison says, for those who render it. */
+/* The contents of a comparison, for the page that shows it. */
 #ifndef TACIT_REPORT_COMPARE_H
 #define TACIT_REPORT_COMPARE_H
 

@@ -11,7 +11,7 @@
 #include "report/intervals.h"
 #include "report/write.h"
 
-static const char *const outcome_words[] = {"one run only", "equal", "better", "not told apart",
+static const char *const outcome_words[] = {"one run only", "equal", "better", "not significant",
                                             "worse"};
 
 /* --- The drawing --------------------------------------------------------------------------------- */

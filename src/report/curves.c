@@ -54,6 +54,7 @@ static void edges(const view *v, const tacit__report_outcome *o, size_t p, doubl
 /* Zero has no place on a logarithmic axis. */
 static bool drawable(const view *v, size_t agent)
 {
+    TACIT__REQUIRE(agent < v->r->n_agents);
     const tacit__report_outcome *o = &v->world->outcomes[agent];
     return o->mean != NULL && (!v->sheet->log || o->mean[v->r->n_points - 1] > 0);
 }
@@ -157,6 +158,7 @@ static void point(tacit__text *to, const view *v, const tacit__figure_frame *f, 
 
 static void draw_band(tacit__text *to, const view *v, const tacit__figure_frame *f, size_t agent)
 {
+    TACIT__REQUIRE(agent < v->r->n_agents);
     const tacit__report_outcome *o = &v->world->outcomes[agent];
     const double factor = tacit__spread_factor(interval_of(v), o->n_runs);
     const size_t n = fineness(v, f);
@@ -178,6 +180,7 @@ static void draw_band(tacit__text *to, const view *v, const tacit__figure_frame 
 static void draw_mean(tacit__text *to, const view *v, const tacit__figure_frame *f, size_t agent,
                       bool thin)
 {
+    TACIT__REQUIRE(agent < v->r->n_agents);
     char width[TACIT__NUMBER];
     const size_t n = fineness(v, f);
     tacit__text_put(to, "<title>");

@@ -1,4 +1,5 @@
-/* The numbers that figures tell under the cursor, as JSON inside the page. */
+/* The numbers that figures show under the cursor, as JSON inside the page. */
+#include "base/error.h"
 #include "report/figure.h"
 #include "report/render.h"
 #include "report/write.h"
@@ -41,6 +42,7 @@ static void put_agents(tacit__text *to, const tacit__report *r, const tacit__rep
 static void put_family(tacit__text *to, const tacit__report *r, const tacit__report_world *s,
                        size_t f)
 {
+    TACIT__REQUIRE(f < r->n_families);
     const tacit__report_family *family = &r->families[f];
     bool first = true;
     tacit__text_print(to, "%s{\"series\":%zu,\"label\":", f == 0 ? "" : ",\n", f);

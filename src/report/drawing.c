@@ -21,6 +21,7 @@ size_t tacit__sheet_size(const tacit__sheet *s, const tacit__report *r)
 
 size_t tacit__sheet_agent(const tacit__sheet *s, size_t i)
 {
+    TACIT__REQUIRE(s->agents == NULL || i < s->n_agents);
     return s->agents != NULL ? s->agents[i] : i;
 }
 

@@ -105,6 +105,7 @@ static tacit_status explain(const tacit_results *results, size_t world, size_t a
 static tacit_status fill_outcome(tacit__report *r, const tacit_results *results, size_t world,
                                  size_t agent, tacit_error *err)
 {
+    TACIT__REQUIRE(world < r->n_worlds && agent < r->n_agents);
     tacit__report_outcome *o = &r->worlds[world].outcomes[agent];
     tacit_summary s = tacit_results_summary(results, world, agent);
     *o = (tacit__report_outcome){.kind = s.kind[0] != '\0' ? s.kind : r->agents[agent].entry->kind,

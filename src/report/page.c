@@ -208,6 +208,7 @@ static void put_runs(tacit__text *to, const tacit__report *r, const tacit__repor
 
 static void put_row(tacit__text *to, const tacit__report *r, const tacit__report_world *s, size_t i)
 {
+    TACIT__REQUIRE(i < r->n_agents);
     const tacit__report_agent *p = &r->agents[i];
     const tacit__report_outcome *o = &s->outcomes[i];
     char number[TACIT__NUMBER];

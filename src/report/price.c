@@ -47,6 +47,7 @@ static bool is_plotted(const tacit__report_agent *p)
 /* Whether the agent is on the sheet, and was played. */
 static bool is_shown(const view *v, size_t agent)
 {
+    TACIT__REQUIRE(agent < v->r->n_agents);
     bool shown = false;
     for (size_t k = 0; k < tacit__sheet_size(v->sheet, v->r) && !shown; k++)
         shown = tacit__sheet_agent(v->sheet, k) == agent;
@@ -175,6 +176,7 @@ static size_t last_of(const view *v, const tacit__report_family *family, bool *f
 
 static void draw_level(tacit__text *to, const view *v, const tacit__figure_frame *f, size_t agent)
 {
+    TACIT__REQUIRE(agent < v->r->n_agents);
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
     tacit__text_print(to, "<path fill=\"none\" stroke-width=\"%s\"",
                       tacit__coordinate(a, 0.11 * v->sheet->font));

@@ -188,6 +188,7 @@ static void put_choices(tacit__text *to, const tacit__report *r, size_t i,
 
 static void put_agent(tacit__text *to, const tacit__report *r, size_t i)
 {
+    TACIT__REQUIRE(i < r->n_agents);
     const tacit__report_agent *agent = &r->agents[i];
     const tacit_agent_kind *kind = agent->kind;
     const tacit_explanation *worst = worst_of(r, i);

@@ -2,7 +2,7 @@
  * of privacy costs at each epsilon, and which claims are not true.
  *
  * Where rewards begin at 0, regret is given as a share of what the best policy earns, which needs no
- * units. For each model and epsilon the best agent whose promise holds speaks. */
+ * units. For each model and epsilon the sentence quotes the best agent whose guarantee holds. */
 #include <math.h>
 #include <string.h>
 

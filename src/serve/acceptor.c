@@ -1,9 +1,9 @@
 /* See serve/acceptor.h.
  *
- * What the workers hold is asked of libmicrohttpd. A connection that was added is counted there only when
- * its worker has come to it, so those on the way are counted here: added less begun. libmicrohttpd says
- * nothing of one that it drops on the way, for want of memory; whatever has been on the way for a second
- * is taken for dropped. */
+ * libmicrohttpd knows how many connections its workers have. It counts a new connection only when a worker
+ * begins with it, so this file counts those in between: added minus begun. libmicrohttpd does not report a
+ * connection that it drops for lack of memory, so a connection that has been in between for a second counts
+ * as dropped. */
 #include "serve/acceptor.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static uint64_t connections(const tacit__acceptor *a)
            MHD_get_daemon_info(a->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
 }
 
-/* Waits until there is room for one more; false: it is to stop. */
+/* Waits until there is room for one more; false: the thread must stop. */
 static bool wait_for_room(tacit__acceptor *a)
 {
     for (int waited = 0; !atomic_load(&a->stop); waited += PAUSE_MS) {

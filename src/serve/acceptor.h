@@ -1,11 +1,11 @@
 /* The thread that accepts connections and hands them to libmicrohttpd's workers.
  *
- * libmicrohttpd lets all workers of a pool wait for the same listening socket. The first to wake accepts
- * every connection that is there, so that one worker may serve all clients while the others idle.
- * Connections that are added from outside are spread over the workers by the number of their descriptor.
+ * In libmicrohttpd all workers of a pool wait for the same listening socket. The first one to wake up accepts
+ * all waiting connections, so that one worker may serve all clients while the others idle. Connections that
+ * are added from outside are spread over the workers by the numbers of their descriptors.
  *
- * At the limit of connections, new ones wait in the queue of the kernel, as they would with libmicrohttpd's
- * own accepting. */
+ * At the limit of connections, new ones wait in the queue of the kernel, as they do if libmicrohttpd accepts
+ * connections itself. */
 #ifndef TACIT_SERVE_ACCEPTOR_H
 #define TACIT_SERVE_ACCEPTOR_H
 

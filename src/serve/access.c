@@ -1,5 +1,5 @@
-/* Tokens are compared by their digests, all of them and in constant time. Each has an allowance
- * that fills with time (limits.rate) and may have an end and a learner. See serve/access.h. */
+/* Tokens are compared by their digests, all of them and in constant time. Each has an allowance that is
+ * refilled over time (limits.rate), and may have an expiry date and a learner. See serve/access.h. */
 #include "serve/access.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Boards are counted references. A board whose policy is not a table keeps a copy of the learner
- * that can only act; where a learner offers no such copy, requests take turns with a whole one, its
- * shadow. See serve/board.h. */
+/* Boards are reference-counted. A board whose policy is not a table has a copy of the learner that can
+ * only act. If a learner offers no such copy, requests take turns using a complete copy, its shadow. See
+ * serve/board.h. */
 #include "serve/board.h"
 
 #include <pthread.h>

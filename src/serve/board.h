@@ -1,5 +1,5 @@
-/* A billboard that requests act by while the learner goes on. It does not change. A request
- * that acquires one releases it. */
+/* A billboard that requests act by while the learner continues to learn. It never changes. A request that
+ * acquires a board releases it. */
 #ifndef TACIT_SERVE_BOARD_H
 #define TACIT_SERVE_BOARD_H
 

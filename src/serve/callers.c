@@ -1,12 +1,12 @@
 /* See serve/callers.h.
  *
- * Records in a list, under a lock that is taken when a connection begins and ends, and once a second by
- * the thread that looks. Requests only store when their time is over, counted in looks, which are a second
- * apart or more: none asks for the time, and if the thread is late no connection is closed too soon. A socket
- * is shut down under the lock, and its record leaves the list under the lock before its number can be
- * given to another: libmicrohttpd 0.9.75 tells that a connection has ended before it closes the socket
- * (MHD_cleanup_connections, and new_connection_process_ where it could not begin). Who gets on in the very
- * moment in which the time is over may be cut off all the same, as by any time limit. */
+ * A lock protects the list of records. It is taken when a connection begins and ends, and once a second by
+ * the thread that checks the list. A request only stores its deadline, counted in checks, which are a second
+ * or more apart. So requests do not read the clock, and if the thread is late, no connection is closed too
+ * early. The thread shuts a socket down under the lock, and a record leaves the list under the lock before
+ * its descriptor can be used again: libmicrohttpd 0.9.75 reports the end of a connection before it closes
+ * the socket (MHD_cleanup_connections, and new_connection_process_ for a connection that could not begin). A
+ * connection that makes progress exactly when its time ends may still be closed, as with any time limit. */
 #include "serve/callers.h"
 
 #include <stdatomic.h>
@@ -58,6 +58,7 @@ static void *watch(void *context)
 
 tacit_status tacit__callers_create(tacit__callers **out, tacit_error *err)
 {
+    TACIT__REQUIRE(out != NULL);
     tacit__callers *all = tacit__alloc(1, sizeof *all);
     if (all == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);

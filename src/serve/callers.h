@@ -1,5 +1,6 @@
-/* Connections, each with the time by which it must have got on. libmicrohttpd's own time limit starts anew
- * with every byte, so a peer that sends one now and then would keep its place; this limit does not. */
+/* Connections, each with a deadline for its next step. libmicrohttpd's own time limit starts again with every
+ * byte, so a peer that sends a byte now and then would keep its connection. This limit does not start
+ * again. */
 #ifndef TACIT_SERVE_CALLERS_H
 #define TACIT_SERVE_CALLERS_H
 

@@ -1,6 +1,6 @@
-/* The certificate that the service shows, with its key. A connection holds on to the one it began with; so
- * another one can be put in its place while connections go on. The only file with GnuTLS' headers, which
- * libmicrohttpd speaks TLS by. */
+/* The certificate of the service, with its key. A connection keeps the certificate that it began with, so the
+ * certificate can be replaced while connections are open. Only this file uses the headers of GnuTLS, the TLS
+ * library of libmicrohttpd. */
 #ifndef TACIT_SERVE_CERTIFICATE_H
 #define TACIT_SERVE_CERTIFICATE_H
 

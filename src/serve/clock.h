@@ -1,13 +1,13 @@
-/* The service clock: seconds that a service has run, by which episodes and kept answers grow old.
+/* The service clock: the seconds that a service has run. It decides when episodes and stored answers expire.
  *
- * It begins at the time on the wall when a store is made, goes on from where the store says at every
- * start, and advances with CLOCK_MONOTONIC while the service runs. So setting the clock on the wall, by
- * hand or by a machine that woke up in 1970, ages nothing, and neither does time in which nothing was
- * served: a service that was down, or a machine that slept, which is why it is not CLOCK_BOOTTIME. A crash
- * loses what was not yet written, a minute at most (serve/sweeper.c), and things live that much longer.
+ * It begins with the wall-clock time when a store is created, continues at every start from the value in the
+ * store, and advances with CLOCK_MONOTONIC while the service runs. So setting the wall clock, by hand or
+ * because a machine woke up in 1970, does not make anything expire. Neither does time in which the service
+ * was down or the machine slept, which is why the clock is not CLOCK_BOOTTIME. A crash loses what was not yet
+ * written, at most a minute (serve/sweeper.c), and everything expires that much later.
  *
- * Only differences of this clock mean something. What users are told is translated into time on the wall,
- * as an estimate. */
+ * Only differences of this clock have a meaning. Times in answers are converted to wall-clock time, as an
+ * estimate. */
 #ifndef TACIT_SERVE_CLOCK_H
 #define TACIT_SERVE_CLOCK_H
 

@@ -1,5 +1,5 @@
-/* See serve/config.h. The reader is the laboratory's, so that an agent is written in a service file as in
- * an experiment. */
+/* See serve/config.h. The reader is that of experiments, so an agent has the same form in a service file as
+ * in an experiment. */
 #include "serve/config.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-/* Service files: where to listen, what to keep, who learns. The format is in docs/reference/service.md. */
+/* Service files: addresses, the store, limits and learners. The format is in docs/reference/service.md. */
 #ifndef TACIT_SERVE_CONFIG_H
 #define TACIT_SERVE_CONFIG_H
 
@@ -29,7 +29,7 @@ typedef struct tacit__service_config {
     const char *host;  /* a numeric address */
     char *owned_host;  /* what `host` points to, if not to the default */
     uint64_t port;
-    const char *admin_host; /* of health and figures; NULL: only the public address */
+    const char *admin_host; /* of health and metrics; NULL: only the public address */
     char *owned_admin_host;
     uint64_t admin_port;
     bool log_json;          /* the log is JSON lines */

@@ -199,24 +199,15 @@ tacit_status tacit__learner_config_read(const tacit__service_config *c, const ta
                                         tacit__learner_config *l, tacit_error *err)
 {
     TACIT__REQUIRE(c->yaml != NULL && node != NULL);
-    tacit_status status = tacit__map_check(c->yaml, node, "a learner", learner_fields, err);
     l->most_body = c->limits.body;
     l->plan_every = 1;
-    if (status == TACIT_OK)
-        status = tacit__map_read(c->yaml, node, learner_fields, l, err);
-    if (status == TACIT_OK)
-        status = check_name(c, node, l, err);
-    if (status == TACIT_OK)
-        status = tacit__space_read(c->yaml, tacit__node_get(node, "space"), l, err);
-    if (status == TACIT_OK)
-        status = read_agent(c, node, l, err);
-    if (status == TACIT_OK)
-        status = read_warm(c, node, l, err);
-    if (status == TACIT_OK)
-        status = check_local(c, node, l, err);
-    if (status == TACIT_OK)
-        status = check_returning(c, node, l, err);
-    if (status == TACIT_OK)
-        status = read_monitor(c, node, l, err);
-    return status;
+    TRY(tacit__map_check(c->yaml, node, "a learner", learner_fields, err));
+    TRY(tacit__map_read(c->yaml, node, learner_fields, l, err));
+    TRY(check_name(c, node, l, err));
+    TRY(tacit__space_read(c->yaml, tacit__node_get(node, "space"), l, err));
+    TRY(read_agent(c, node, l, err));
+    TRY(read_warm(c, node, l, err));
+    TRY(check_local(c, node, l, err));
+    TRY(check_returning(c, node, l, err));
+    return read_monitor(c, node, l, err);
 }

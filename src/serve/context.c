@@ -1,6 +1,6 @@
 /* See serve/context.h. The encoding is that of the world logged-bandit: worlds/columns.h.
  *
- * A value that is null, or not there, is missing. Refusals name the column, which is public, and never the
+ * A value that is null or absent is missing. Refusals name the column, which is public, and never the
  * value. */
 #include "serve/context.h"
 

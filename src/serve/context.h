@@ -1,5 +1,4 @@
-/* What a request tells about a person, as features: numbers as they are, or the values of named columns,
- * encoded. */
+/* The context of a request as features: plain numbers, or the encoded values of named columns. */
 #ifndef TACIT_SERVE_CONTEXT_H
 #define TACIT_SERVE_CONTEXT_H
 

@@ -1,4 +1,4 @@
-/* Recorded decisions, for those who evaluate other policies on them. See tacit/service.h and
+/* Exports recorded decisions, for the evaluation of other policies. See tacit/service.h and
  * serve/record.h. */
 #include <string.h>
 

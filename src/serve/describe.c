@@ -36,6 +36,7 @@ static void put_guarantee(tacit__text *out, const tacit_guarantee *g)
 
 void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
 {
+    TACIT__REQUIRE(c != NULL && out != NULL);
     const tacit_agent_request *q = &c->request;
     tacit__text_print(out,
                       "\"model\":\"%s\",\"guarantee\":", tacit__model_name(q->guarantee.model));
@@ -198,6 +199,7 @@ void tacit__describe_board(const tacit__learner_config *c, const tacit__board *b
 
 void tacit__describe_figures(const tacit__learner_figures *f, tacit__text *out)
 {
+    TACIT__REQUIRE(f != NULL && out != NULL);
     const bool closed = f->standing != TACIT__STANDING_FINE;
     const char *reason = closed                    ? tacit__standing_reason(f->standing)
                          : f->failed               ? "the learner has failed; see the log"

@@ -143,6 +143,7 @@ static bool has_place(const tacit__episode *e, size_t step)
 
 static bool same_place(const tacit__episode *e, size_t step, uint32_t state, const uint8_t *place)
 {
+    TACIT__REQUIRE(step <= e->config->request.horizon);
     const size_t n = tacit__place_size(e->config);
     if (n == 0)
         return e->states[step] == state;

@@ -1,6 +1,6 @@
-/* A user's episode as it comes in: decisions, then rewards in any order, and where it ended. It has
- * what the learner needs: of a learner that looks at the chosen action's features alone, no
- * others. */
+/* A user's episode as it arrives: decisions, then rewards in any order, and the step at which it ended. It
+ * has only what the learner needs: if the learner uses only the features of the chosen action, the episode
+ * has no others. */
 #ifndef TACIT_SERVE_EPISODE_H
 #define TACIT_SERVE_EPISODE_H
 

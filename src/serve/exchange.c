@@ -1,11 +1,11 @@
 /* One request and its answer. See serve/http.h.
  *
- * A request that waits for the disk is suspended and resumed by the committer. Who may not ask is
- * answered before the body is read.
+ * A request that waits for the disk is suspended; the committer resumes it. A request without the right
+ * token is refused before its body is read.
  *
- * The time limit of libmicrohttpd is for silence only. That a head, a body and the taking of an
- * answer come to an end is seen to by serve/callers.h: limits.timeout for each, and a second more
- * for every SLOWEST bytes of a body or an answer. */
+ * The time limit of libmicrohttpd only ends connections that are silent. serve/callers.h limits the time for
+ * a head, a body and sending an answer: limits.timeout for each, and a second more for every SLOWEST bytes
+ * of a body or an answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -164,6 +164,7 @@ void tacit__foresight_begin_reading(tacit_service *s)
 
 void tacit__foresight_expire(tacit_service *s)
 {
+    TACIT__REQUIRE(s->foresight != NULL);
     const uint64_t every = s->config.expire / 16;
     if (now(s) < s->foresight->expired_at + (every < 600 ? every : 600))
         return;
@@ -174,6 +175,7 @@ void tacit__foresight_expire(tacit_service *s)
 tacit_status tacit__foresight_read(tacit_service *s, tacit__vault *vault, double ms, bool *more,
                                    tacit_error *err)
 {
+    TACIT__REQUIRE(s->foresight != NULL && more != NULL);
     const double end = tacit__now_ms() + ms;
     *more = true;
     while (*more && tacit__now_ms() < end)
@@ -196,6 +198,7 @@ static bool refuse_unread(tacit__request *r, tacit_status status)
 
 bool tacit__foresight_returning(tacit__request *r, const tacit__ticket *t, bool *returning)
 {
+    TACIT__REQUIRE(returning != NULL);
     tacit_service *s = r->service;
     const bool several = tacit__learner_config_of(r->chosen)->request.visits > 1;
     uint32_t mark;
@@ -253,6 +256,7 @@ static bool ask_store(tacit__request *r, const tacit__ticket *t, size_t *steps, 
 
 bool tacit__foresight_steps(tacit__request *r, const tacit__ticket *t, size_t *steps, bool *over)
 {
+    TACIT__REQUIRE(steps != NULL && over != NULL);
     tacit_service *s = r->service;
     uint32_t mark = 0;
     *steps = 0;

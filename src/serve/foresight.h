@@ -1,11 +1,12 @@
-/* What decide must know beside the billboard: whether a user has taken part, at which step an episode is, and
- * what a request with the same idempotency key was answered.
+/* What `decide` must know besides the billboard: whether a user has taken part, at which step an episode is,
+ * and how a request with the same idempotency key was answered.
  *
- * A store that is a file of this process is asked. A database is not: a front end keeps in memory what it
- * needs (serve/roster.h, serve/replies.h). It reads people and episodes from the database when it begins,
- * and after it was cut off; then it knows what it has written itself, when that is on disk, and is told
- * what others have written, by the transactions that write it (tacit__vault_announce). All of this is advice:
- * whether a user is learned from is decided by the transaction that takes the observation. */
+ * If the store is a file, the service reads all this from the file. If it is a database, `decide` does not
+ * query it: a front end keeps what it needs in memory (serve/roster.h, serve/replies.h). It reads people and
+ * episodes from the database when it starts and after it was disconnected. Afterwards it remembers what it
+ * has written itself, once that is on disk, and the transactions of other front ends announce what they write
+ * (tacit__vault_announce). All of this is advice: the transaction that accepts the observation decides
+ * whether the learner learns from a user. */
 #ifndef TACIT_SERVE_FORESIGHT_H
 #define TACIT_SERVE_FORESIGHT_H
 

@@ -1,10 +1,11 @@
-/* Alive and ready. /healthz is for what starts the process again when it is dead; a process that answers
- * is not, whatever its disk does, and starting it again would only take away the decisions that it still
- * makes. /readyz is for what sends requests: it says 503 while observations cannot be kept or learned
- * from, and while a learner is warmed up, since it will soon decide better. What was wrong with the store
- * is tried again every second (serve/sweeper.c). */
+/* Alive and ready. /healthz is for a supervisor that restarts a dead process. A process that answers is
+ * alive, whatever its disk does, and restarting it would only stop the decisions that it still makes.
+ * /readyz is for a load balancer: it answers 503 while observations cannot be stored or learned from, and
+ * while a learner is being warmed up, since it will soon decide better. The service tries a failed store
+ * again every second (serve/sweeper.c). */
 #include "serve/health.h"
 
+#include "base/error.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 #include "serve/sweeper.h"
@@ -22,6 +23,7 @@ enum { N_TROUBLES = sizeof troubles / sizeof *troubles };
 
 static const char *name_of(const tacit_service *s, size_t trouble)
 {
+    TACIT__REQUIRE(trouble < sizeof troubles / sizeof *troubles);
     const char *name = troubles[trouble].name;
     return name != NULL ? name : tacit__standing_name(tacit__vault_standing(s->vault));
 }

@@ -1,22 +1,22 @@
-/* See serve/http.h. The daemon's life; what becomes of requests is in exchange.c.
+/* See serve/http.h. Starts and stops the daemon; exchange.c handles the requests.
  *
- * A few threads with epoll: a slow client costs a connection, not a thread.
+ * A few threads use epoll, so a slow client occupies a connection, not a thread.
  *
- * libmicrohttpd 0.9.75 answers a length that is no number (400) or too large a one (413), and more
- * cookies than it has room for (431), with the head twice: the answer is built when it looks at the
- * headers as a whole, but it goes on as if nothing were wrong, and builds the head again behind the
- * first. No callback lies between, so it cannot be helped here. The status is true, the body is the
- * beginning of the second head, and the connection is closed. Its other errors (lines that are no
- * headers, chunks, versions, what is too long) are sent once. So not MHD_OPTION_STRICT_FOR_CLIENT,
- * which adds a missing Host to the former: what it checks is checked here (Host), or harmless
- * (spaces in a path, which no route has).
+ * libmicrohttpd 0.9.75 sends the head of some error answers twice: for a Content-Length that is not a number
+ * (400) or too large (413), and for more cookies than it has room for (431). It builds the answer when it
+ * processes the headers, continues as if nothing were wrong, and builds the head again after the first one.
+ * There is no callback in between, so this file cannot prevent it. The status is right, the body is the
+ * beginning of the second head, and the connection is closed. Its other errors (lines that are no headers,
+ * chunks, versions, texts that are too long) are sent once. MHD_OPTION_STRICT_FOR_CLIENT would add a missing
+ * Host to the first group, so it is not used: this file checks Host itself, and the other checks of that
+ * option concern harmless things (spaces in a path, which no route has).
  *
- * An end that comes with the data is not seen by libmicrohttpd, since epoll is edge-triggered and a
- * read that leaves room is taken for the last. Who hangs up at once is answered, and keeps the
- * place for limits.timeout.
+ * libmicrohttpd does not notice the end of a connection that arrives together with data, because epoll is
+ * edge-triggered and a read that does not fill the buffer counts as the last one. A client that closes at
+ * once is answered, and occupies its place for limits.timeout.
  *
- * A connection shows the certificate that was there when it began, and keeps it: a reload is about
- * those that come later, and closes none. */
+ * A connection keeps the certificate that it began with. A reload affects later connections only, and closes
+ * none. */
 #include "serve/http.h"
 
 #include <arpa/inet.h>

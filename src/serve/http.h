@@ -1,4 +1,4 @@
-/* HTTP, by libmicrohttpd: the only part that knows it. */
+/* HTTP by libmicrohttpd. No other part of the service uses that library. */
 #ifndef TACIT_SERVE_HTTP_H
 #define TACIT_SERVE_HTTP_H
 

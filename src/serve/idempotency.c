@@ -163,6 +163,7 @@ static tacit_status recall_any(tacit__request *r, tacit__vault_answer_match *mem
 
 bool tacit__idempotency_recall(tacit__request *r, tacit__ticket *t, bool *found)
 {
+    TACIT__REQUIRE(found != NULL);
     tacit__vault_answer_match memory;
     *found = false;
     if (!r->keyed)

@@ -1,13 +1,14 @@
-/* Requests that may come again: with the header Idempotency-Key a request is answered the second time as
- * it was the first. What was answered is kept, by keyed hashes of the key and of the body, until the episode
- * is too old; it says what was decided, not in which situation, which the second request tells again.
+/* Repeated requests: with the header Idempotency-Key, a repeated request gets the same answer as the first.
+ * Answers are stored under keyed hashes of the key and of the body until the episode expires. A stored answer
+ * has the decision, not the situation, which the repeated request contains again.
  *
- * A store that is a file keeps it, also over a crash. A front end of a database keeps it in memory, since
- * deciding asks no database: a repetition that comes to another front end, or after a restart, opens the
- * same episode, and gets the same action if the billboard is the same, by whatever chance.
+ * A store in a file keeps answers, even across a crash. A front end with a database keeps them in memory,
+ * since deciding does not query the database. A repetition that reaches another front end, or comes after a
+ * restart, opens the same episode, and gets the same action if the billboard is the same, even if the policy
+ * is random.
  *
- * An episode that is opened with a key has a name that follows from key and body. So even when its answer
- * is forgotten, the same request leads to the same episode, and nothing can count twice. */
+ * The name of an episode that is opened with a key follows from key and body. So even if its answer is
+ * forgotten, the same request refers to the same episode, and nothing can count twice. */
 #ifndef TACIT_SERVE_IDEMPOTENCY_H
 #define TACIT_SERVE_IDEMPOTENCY_H
 

@@ -1,9 +1,8 @@
-/* Joint privacy: episodes are opened, and what to do in them is decided. What comes of it is in
- * serve/observe.c.
+/* Joint privacy: opens episodes and decides in them. serve/observe.c handles the outcomes.
  *
- * To decide is to read the billboard, which costs nobody any privacy: everybody gets an action,
- * also who has taken part and who comes after the last user. Their answers say that nothing of it
- * will be learned. Whether a person comes back too soon is known when the episode is finished, since
+ * A decision only reads the billboard, so it costs no privacy. Every user gets an action, even one who has
+ * already taken part or who comes after the last user; the answer then says that the learner will not learn
+ * from the outcome. Whether a person comes back too soon is known only when the episode is finished, since
  * users are counted in that order: see serve/observe.c. */
 #include <string.h>
 
@@ -48,6 +47,7 @@ static tacit__learner *choose(const tacit__body *b)
 bool tacit__joint_read_user(const tacit__body *b, const tacit__learner_config *c, bool *has,
                             char id[TACIT__MAX_USER + 1])
 {
+    TACIT__REQUIRE(c != NULL && has != NULL);
     const bool required = c->user_required;
     const uint64_t visits = c->request.visits;
     static const tacit__field field = {"user", TACIT__FIELD_TEXT, .low = 1, .high = TACIT__MAX_USER,

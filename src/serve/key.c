@@ -85,6 +85,7 @@ static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], t
 tacit_status tacit__key_read(const tacit__service_config *c, const char *credentials, bool may_make,
                              tacit__key *key, tacit_error *err)
 {
+    TACIT__REQUIRE(c != NULL && key != NULL);
     char beside[MAX_PATH], credential[MAX_PATH] = "";
     const char *paths[3] = {c->key, NULL, NULL};
     size_t n = 0;
@@ -155,6 +156,7 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
 tacit_status tacit__key_read_file(const char *path, uint8_t key[TACIT__KEY_BYTES], bool *there,
                                   tacit_error *err)
 {
+    TACIT__REQUIRE(path != NULL && there != NULL);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     *there = fd >= 0 || errno != ENOENT;
     if (fd < 0)
@@ -223,6 +225,7 @@ tacit_status tacit__key_open(const tacit__service_config *c, const char *credent
                              tacit__vault_use use, tacit__key *key, tacit__vault **out,
                              tacit_error *err)
 {
+    TACIT__REQUIRE(out != NULL);
     tacit__vault *vault = NULL;
     tacit_status status = tacit__key_read(c, credentials, may_make, key, err);
     if (status == TACIT_OK)

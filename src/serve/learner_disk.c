@@ -1,14 +1,14 @@
-/* When what of a learner goes to disk: what it shows, and checkpoints. See serve/learner.h;
+/* What a learner writes to disk, and when: what it publishes, and checkpoints. See serve/learner.h;
  * docs/why/service.md has the argument.
  *
- * Showing comes after every batch and is small: the ledger, how many users are behind the billboard,
- * points of the curves. Then the billboard is put up. The inputs on disk are the journal: a state of
- * before and the inputs since give the same numbers again. A checkpoint writes the state, after which
- * those inputs are removed. States of up to SMALL bytes are written with what is shown, in one
- * transaction. A larger one follows when the time since the last one is SPARSE times what that cost, so
- * that a twentieth of the time at most goes into it, but no later than LONGEST_MS after the first user who
- * is not in the last one, and when the learner stops. It goes to disk in parts, so that nobody waits for
- * all of it. */
+ * After every batch the learner writes a small record: the ledger, the number of users behind the billboard,
+ * points of the curves. Then it publishes the billboard. The inputs on disk are the journal: an earlier state
+ * and the inputs since then give the same numbers again. A checkpoint writes the state, after which those
+ * inputs are removed. A state of up to SMALL bytes is written together with the record, in one transaction.
+ * A larger one is written when the time since the last checkpoint is SPARSE times what that one took, so
+ * checkpoints take at most a twentieth of the time. It is written no later than LONGEST_MS after the first
+ * user who is not in the last checkpoint, and when the learner stops. It goes to disk in parts, so no other
+ * writer waits for all of it. */
 #include <math.h>
 
 #include "agents/agent_inside.h"

@@ -1,5 +1,5 @@
-/* The inside of a learner, shared by learner.c, which has the thread, learner_state.c, which has its
- * state, and learner_disk.c, which has when it goes to disk. */
+/* The inside of a learner, shared by learner.c (its thread), learner_state.c (its state) and learner_disk.c
+ * (when the state is written to disk). */
 #ifndef TACIT_SERVE_LEARNER_INSIDE_H
 #define TACIT_SERVE_LEARNER_INSIDE_H
 

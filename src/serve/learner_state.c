@@ -1,13 +1,13 @@
-/* A learner's state as bytes, the board made of it, and the way back after a start. See serve/learner.h;
- * when what goes to disk is in learner_disk.c.
+/* A learner's state as bytes, the board made from it, and restoring it after a start. See serve/learner.h;
+ * learner_disk.c decides when it is written to disk.
  *
- * A state is the size of the agent's part, 64 bits, then the agent, then the monitor, if there is one.
- * Beside it is a fingerprint of the settings: a learner is restored only with those that it promised its
- * users.
+ * A state is the size of the agent's part (64 bits), then the agent, then the monitor, if there is one. A
+ * fingerprint of the settings is stored with it: a learner is restored only with the settings that it
+ * promised its users.
  *
- * An agent whose billboard has no table is shown by a second one, which requests ask while the first one
- * learns: a snapshot or, where the family has none, one that is loaded from these very bytes. It is made
- * anew when the version is new. */
+ * If the billboard of an agent has no table, requests use a second agent while the first one learns: a
+ * snapshot or, if the family has none, an agent that is loaded from these bytes. It is made again when the
+ * version changes. */
 #include <string.h>
 
 #include "agents/agent_inside.h"
@@ -156,6 +156,7 @@ static tacit_status make_shadow(tacit__learner *l, uint64_t version, tacit__shad
 
 tacit_status tacit__learner_make_board(tacit__learner *l, tacit__board **out, tacit_error *err)
 {
+    TACIT__REQUIRE(out != NULL);
     tacit_billboard look;
     tacit__shadow *shadow = NULL;
     TRY(tacit_agent_billboard(l->agent, &look, err));
@@ -241,6 +242,7 @@ static tacit_status follow_inputs(tacit__learner *l, uint64_t shown, tacit_error
 
 tacit_status tacit__learner_refresh(tacit__learner *l, bool *changed, tacit_error *err)
 {
+    TACIT__REQUIRE(changed != NULL);
     tacit__vault_learner row;
     bool found = false;
     TRY(tacit__vault_find_learner(l->reader, l->config->name, &found, &row, NULL, NULL, err));
@@ -292,7 +294,7 @@ static uint64_t at_least_1(uint64_t n)
     return n > 0 ? n : 1;
 }
 
-/* How often people may come back is told apart from other changes, since it looks harmless. */
+/* A change of visits or apart has its own message, since it looks harmless. */
 static tacit_status fail_changed(const tacit__learner *l, tacit_error *err)
 {
     const tacit__learner_config *c = l->config;

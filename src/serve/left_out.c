@@ -1,5 +1,5 @@
-/* See serve/left_out.h. A learner that was taken out of the file, or renamed, leaves users behind who were
- * acknowledged: that must not go unnoticed. How many they are is public, as it is in the ledger. */
+/* See serve/left_out.h. A learner that was removed from the file, or renamed, leaves acknowledged users
+ * behind; the operator must notice this. Their number is public, as it is in the ledger. */
 #include "serve/left_out.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Learners that a store has and the service file has not. */
+/* Learners that are in the store but not in the service file. */
 #ifndef TACIT_SERVE_LEFT_OUT_H
 #define TACIT_SERVE_LEFT_OUT_H
 

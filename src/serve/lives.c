@@ -1,4 +1,4 @@
-/* What a store that was adopted costs: see serve/lives.h. */
+/* The cost of adopting a store: see serve/lives.h. */
 #include "serve/lives.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What a person pays whose data are in several lines of one store. */
+/* The privacy cost for a person whose data are in several lines of one store. */
 #ifndef TACIT_SERVE_LIVES_H
 #define TACIT_SERVE_LIVES_H
 

@@ -1,5 +1,5 @@
-/* Local privacy: the billboard goes out, privatized reports come in. Nothing here was ever a person's raw
- * data. */
+/* Local privacy: sends the billboard and receives privatized reports. No raw data of a person ever reaches
+ * this file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -101,7 +101,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__vault_answer answer = TACIT__VAULT_TAKEN;
     bool may = true, full = false;
     r->is_user = r->again = false;
-    r->came_before = 1; /* a person without an id is none that is new */
+    r->came_before = 1; /* a person without an id does not count as new */
     tacit_status status =
         tacit__vault_find_report(vault, learner, r->key, r->content, &answer, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)

@@ -1,5 +1,5 @@
-/* What the service tells the people who run it, as sentences or, with `log: json`, as JSON lines. Never
- * with data of users. */
+/* Messages for the operators of the service, as sentences or, with `log: json`, as JSON lines. They never
+ * contain data of users. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

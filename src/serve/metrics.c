@@ -1,4 +1,5 @@
-/* Figures in Prometheus' text format: about the service and its learners, as /v1/learners has them. */
+/* Metrics of the service and its learners in the Prometheus text format; those of learners are the numbers
+ * of /v1/learners. */
 #include "base/error.h"
 #include "serve/health.h"
 #include "serve/routes.h"

@@ -1,5 +1,5 @@
-/* What the numbers of a learner are called, in answers and in the store. How names are declared and read is
- * in lab/space_names.h; all of it is public. */
+/* The names of a learner's actions and columns, in answers and in the store. lab/space_names.h reads their
+ * declarations. All names are public. */
 #ifndef TACIT_SERVE_NAMES_H
 #define TACIT_SERVE_NAMES_H
 

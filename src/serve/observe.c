@@ -1,14 +1,15 @@
-/* Joint privacy: what came of decisions. The curator is here: it sees what users tell, keeps it sealed,
- * and shows none of it. The decision's id is the idempotency key: what is told twice is told once.
+/* Joint privacy: receives the outcomes of decisions. This is the curator's side: it sees what users send,
+ * keeps it sealed, and publishes none of it. The id of the decision is the idempotency key: an observation
+ * that is sent twice counts once.
  *
- * Who is not learned from (a returning user, or one after the last) is acknowledged, and how far they are
- * in their episode is all that is kept. That this is so is decided here, inside the transaction, whatever
- * a ticket foresaw: of two open episodes of one user the one that is first told something counts. A store
- * that must not learn acknowledges nothing.
+ * If the learner does not learn from a user (one who has taken part, or comes after the last one), the
+ * service acknowledges the observation and stores only the progress of the episode. This is decided here,
+ * inside the transaction, whatever the ticket says: of two open episodes of one user, the first one with an
+ * observation counts. If the store must not learn, nothing is acknowledged.
  *
- * Where people may come back, a visit takes its place among the users when its episode is finished. That is
- * when it counts, or is too soon: of two open episodes the first to finish counts. What an episode was told
- * stays its answer. */
+ * If people may come back, a visit gets its place among the users when its episode is finished. Only then it
+ * counts, or is too soon: of two open episodes, the first one to finish counts. The answer to an episode
+ * never changes afterwards. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -250,7 +251,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     uint8_t *before = NULL;
     bool seen = false, full = false, returning = false, known = false;
     r->is_user = r->again = r->opens = r->closes = false;
-    r->came_before = 1; /* a person without an id is none that is new */
+    r->came_before = 1; /* a person without an id does not count as new */
     r->n_news = 0;
     TRY(tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err));
     const bool is_new = held == 0;

@@ -1,6 +1,6 @@
 /* The HTTP interface as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0), from the table of routes.
- * Schemas are JSON Schema 2020-12. Objects have no other fields than those of the table, so a client finds
- * out when a service says more than is written. */
+ * Schemas are JSON Schema 2020-12. Objects have no fields other than those of the table, so a client notices
+ * if a service sends undocumented fields. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* See serve/origins.h. What browsers send as an origin is said by the URL standard ("serialization of an
- * origin"): scheme, host in lowercase letters, and the port unless it is the scheme's own; nothing behind it. */
+/* See serve/origins.h. The URL standard ("serialization of an origin") defines what browsers send as an
+ * origin: the scheme, the host in lowercase letters, and the port unless it is the scheme's default. */
 #include "serve/origins.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
-/* Origins whose pages may ask from a browser (CORS): `origins` of a service file. A browser does not let a
- * page read what another origin answers, nor send it a header such as Authorization, unless that origin
- * allows it. Only the routes that a device needs can be allowed: GET /v1/billboard and POST /v1/reports. */
+/* Origins whose pages may send requests from a browser (CORS): `origins` of a service file. A browser does
+ * not let a page read the answer of another origin, or send it a header such as Authorization, unless that
+ * origin allows it. Only the routes that a device needs can be allowed: GET /v1/billboard and
+ * POST /v1/reports. */
 #ifndef TACIT_SERVE_ORIGINS_H
 #define TACIT_SERVE_ORIGINS_H
 

@@ -1,4 +1,4 @@
-/* Where a user stands, as a request says it: a number, or features as JSON or as bytes. */
+/* The situation of a user in a request: a number, or features as JSON or as bytes. */
 #ifndef TACIT_SERVE_PLACE_H
 #define TACIT_SERVE_PLACE_H
 

@@ -1,4 +1,4 @@
-/* What may be looked at: learners, ledger, guarantee, curves, the page. All of it is public. */
+/* Routes with public data: learners, ledger, guarantee, curves, the live page. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

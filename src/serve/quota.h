@@ -1,6 +1,6 @@
-/* Users that a token may bring in a day. They are counted in the store, in the transaction that
- * acknowledges them, so that neither a restart nor two requests at once bring more. A day is one of the
- * service clock: a clock that is set opens no new one. */
+/* The number of users that a token may send per day. The store counts them, in the transaction that
+ * acknowledges them, so neither a restart nor simultaneous requests exceed the limit. Days are those of the
+ * service clock: setting the wall clock does not begin a new day. */
 #ifndef TACIT_SERVE_QUOTA_H
 #define TACIT_SERVE_QUOTA_H
 

@@ -1,10 +1,10 @@
-/* Reading connections of the requests. A thread that serves looks things up often, and for a moment: it
- * has a connection that it shares with nobody as long as there are no more threads than connections, so
- * that nobody waits for anybody.
+/* Read connections for requests. A thread that serves requests reads often and briefly. As long as there are
+ * no more threads than connections, each thread has its own connection, and no thread waits for another.
  *
- * A snapshot costs two system calls, more than the search in it. So a connection keeps its snapshot until
- * the committer has written something, or OLDEST has passed: who was told of a write finds it. The
- * committer has snapshots ended before it brings the log into the file, since they keep the log in use. */
+ * A snapshot costs two system calls, more than the lookup in it. So a connection keeps its snapshot until the
+ * committer has written something, or OLDEST has passed: a client that was told of a write finds it. The
+ * committer ends all snapshots before it copies the log into the file, since snapshots keep the log in
+ * use. */
 #include <stdatomic.h>
 
 #include "base/error.h"

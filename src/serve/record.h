@@ -1,7 +1,7 @@
-/* The operator's own record of decisions: of every user who is learned from, where they stood, what was
- * decided, how likely that was, and what came of it. It is written where the service file says
- * log_decisions: yes, in the transaction that acknowledges the user, and whatever the user told. It is no
- * release: it is outside the promise. */
+/* The operator's own record of decisions. For every user from whom a learner learns, it has the situations,
+ * the decisions, their probabilities and the outcomes. It is written if the service file has log_decisions:
+ * yes, in the transaction that acknowledges the user, whatever the user sent. The record is not a release:
+ * the guarantee does not cover it. */
 #ifndef TACIT_SERVE_RECORD_H
 #define TACIT_SERVE_RECORD_H
 

@@ -1,5 +1,5 @@
-/* A ring of answers, and chains by name through it. The ring grows until it has as many as it may, then the
- * oldest gives its place. See serve/replies.h. */
+/* A ring of answers with hash chains by name. The ring grows up to its limit; then a new answer replaces the
+ * oldest one. See serve/replies.h. */
 #include "serve/replies.h"
 
 #include <pthread.h>

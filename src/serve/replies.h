@@ -1,6 +1,6 @@
-/* Answers to requests that may come again, in memory: what the store keeps of them where it is a file of
- * this process (tacit__vault_save_answer), for a front end whose decisions ask no database. The oldest are
- * forgotten first. From any thread. */
+/* Answers to requests that may be repeated, in memory, for a front end with a database, whose decisions do
+ * not query the database. (A store in a file keeps them itself: tacit__vault_save_answer.) The oldest answers
+ * are forgotten first. The functions may be called from any thread. */
 #ifndef TACIT_SERVE_REPLIES_H
 #define TACIT_SERVE_REPLIES_H
 

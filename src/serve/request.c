@@ -1,5 +1,5 @@
-/* Refusals, and the fields of a JSON body read with their checks: every reader says what was
- * expected and names the field, and none repeats the value. See serve/request.h. */
+/* Refusals, and reading the fields of a JSON body with their checks. Every message names the field and what
+ * was expected, and none repeats the value. See serve/request.h. */
 #include "serve/request.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-/* A request, whatever it came by: what was asked, who asks, and what is answered. Handlers see this
- * and no HTTP library. */
+/* A request and its answer, independent of the HTTP library: the route, the token, the body, the status.
+ * Handlers use only this. */
 #ifndef TACIT_SERVE_REQUEST_H
 #define TACIT_SERVE_REQUEST_H
 

@@ -1,5 +1,6 @@
-/* See serve/room.h. A learner whose requests do not fit would start, and refuse everybody; or, worse,
- * those whose numbers have many digits. So all numbers count with as many bytes as a double can need. */
+/* See serve/room.h. If the requests of a learner did not fit, the service would start and refuse all users
+ * or, worse, only those whose numbers have many digits. So every number counts with as many bytes as a double
+ * can need. */
 #include "serve/room.h"
 
 #include "base/error.h"

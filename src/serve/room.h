@@ -1,4 +1,4 @@
-/* Whether the requests of a learner can be taken at all, whatever is in them. */
+/* Checks that the requests of a learner fit into limits.body, whatever their data. */
 #ifndef TACIT_SERVE_ROOM_H
 #define TACIT_SERVE_ROOM_H
 

@@ -1,11 +1,12 @@
-/* What a front end knows without asking its database: people who have taken part, and how far episodes are.
+/* What a front end knows without a query to its database: people who have taken part, and the progress of
+ * episodes.
  *
- * A table in memory, 16 bytes for a place in it: a short name, a mark, and until when it holds. It answers
- * what decide foretells; what counts is decided by the transaction that takes an observation. So a short
- * name that is two people's (2^-64 for each pair), news that are late, or a table that is full, change
- * what somebody is told beforehand, and never who is learned from.
+ * It is a table in memory with 16 bytes per entry: a short name, a mark, and an expiry time. `decide` uses it
+ * for its prediction; the transaction that accepts an observation decides what counts. So if two people have
+ * the same short name (2^-64 for each pair), if news are late, or if the table is full, only the prediction
+ * changes, never from whom a learner learns.
  *
- * It may be used from any thread. */
+ * The functions may be called from any thread. */
 #ifndef TACIT_SERVE_ROSTER_H
 #define TACIT_SERVE_ROSTER_H
 

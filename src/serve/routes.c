@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 /* Method, path, scope, handler and name: what every route has. */
 #define ROUTE(m, p, s, h, n) .method = (m), .path = (p), .scope = (s), .handle = (h), .name = (n)
 #define FIELDS(...) ((const tacit__member[]){__VA_ARGS__, {0}})
@@ -196,6 +198,7 @@ static bool matches(const char *pattern, const char *path, const char **id, size
 const tacit__route *tacit__route_find(const char *method, const char *path, const char **id,
                                       size_t *id_length, const char **allowed)
 {
+    TACIT__REQUIRE(allowed != NULL);
     *allowed = NULL;
     for (size_t i = 0; i < tacit__n_routes; i++) {
         const tacit__route *route = &tacit__routes[i];
@@ -219,6 +222,7 @@ const tacit__route *tacit__route_for_pages(const char *path)
 
 bool tacit__next_word(const char **at, const char **word, size_t *length)
 {
+    TACIT__REQUIRE(at != NULL && *at != NULL && word != NULL);
     *word = *at + strspn(*at, " ");
     *length = strcspn(*word, " ");
     *at = *word + *length;

@@ -99,61 +99,68 @@ static void log_format(tacit_service *s)
                            from, (int)present, from);
 }
 
+static tacit_status read_counts(tacit_service *s, tacit_error *err)
+{
+    uint64_t open = 0;
+    bool answers = false;
+    TRY(tacit__vault_count_open(s->reader, &open, err));
+    TRY(tacit__vault_has_answers(s->reader, &answers, err));
+    atomic_store(&s->open_episodes, open);
+    atomic_store(&s->has_answers, answers);
+    return TACIT_OK;
+}
+
+static tacit__standing log_standing(tacit_service *s)
+{
+    const tacit__standing standing = tacit__vault_standing(s->vault);
+    tacit__vault_when_fenced(s->vault, on_fenced, s);
+    if (tacit__vault_is_unsafe(s->vault))
+        tacit__service_note_unsafe(s);
+    if (standing != TACIT__STANDING_FINE)
+        tacit__service_log(s, TACIT__WARNING, "store", "learners decide, but no longer learn: %s",
+                           tacit__standing_reason(standing));
+    return standing;
+}
+
+/* What needs the key of the store, once the vault is open. */
+static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY_BYTES],
+                                  tacit_error *err)
+{
+    TRY(tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->reader, err));
+    TRY(tacit__readings_open(s, key, err));
+    TRY(read_counts(s, err));
+    TRY(start_clock(s, err));
+    log_format(s);
+    const tacit__standing standing = log_standing(s);
+    for (size_t i = 0; i < s->config.n_learners; i++) {
+        /* the committer begins after all learners are restored, so the vault is free until then */
+        const tacit__learner_setting setting = {.config = &s->config.learners[i],
+                                                .store = s->config.store,
+                                                .key = key,
+                                                .standing = standing,
+                                                .shared = tacit__vault_is_shared(s->vault),
+                                                .log = tacit__service_log_learner,
+                                                .log_context = s};
+        TRY(tacit__learner_create(&setting, s->vault, &s->learners[i], err));
+    }
+    TRY(tacit__foresight_open(s, err));
+    TRY(tacit__keeper_open(s, key, err));
+    TRY(tacit__left_out_log(&s->config, s->reader, s->log, s->log_context, err));
+    memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
+    memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
+    memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
+    memcpy(s->key_told, tacit__vault_key(s->vault, TACIT__VAULT_DIGESTS), sizeof s->key_told);
+    tacit__random_bytes(s->key_tag, sizeof s->key_tag);
+    return TACIT_OK;
+}
+
 static tacit_status open_store(tacit_service *s, const char *credentials, tacit_error *err)
 {
     tacit__key key;
-    uint64_t open = 0;
     tacit_status status =
         tacit__key_open(&s->config, credentials, true, TACIT__VAULT_SERVE, &key, &s->vault, err);
     if (status == TACIT_OK)
-        status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key.bytes, &s->reader, err);
-    if (status == TACIT_OK)
-        status = tacit__readings_open(s, key.bytes, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_count_open(s->reader, &open, err);
-    atomic_store(&s->open_episodes, open);
-    bool answers = false;
-    if (status == TACIT_OK)
-        status = tacit__vault_has_answers(s->reader, &answers, err);
-    atomic_store(&s->has_answers, answers);
-    if (status == TACIT_OK)
-        status = start_clock(s, err);
-    tacit__standing standing = TACIT__STANDING_FINE;
-    if (status == TACIT_OK) {
-        log_format(s);
-        standing = tacit__vault_standing(s->vault);
-        tacit__vault_when_fenced(s->vault, on_fenced, s);
-        if (tacit__vault_is_unsafe(s->vault))
-            tacit__service_note_unsafe(s);
-        if (standing != TACIT__STANDING_FINE)
-            tacit__service_log(s, TACIT__WARNING, "store",
-                               "learners decide, but no longer learn: %s",
-                               tacit__standing_reason(standing));
-    }
-    for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
-        /* the committer begins after all learners are restored, so the vault is free until then */
-        tacit__learner_setting setting = {.config = &s->config.learners[i],
-                                          .store = s->config.store,
-                                          .key = key.bytes,
-                                          .standing = standing,
-                                          .shared = tacit__vault_is_shared(s->vault),
-                                          .log = tacit__service_log_learner,
-                                          .log_context = s};
-        status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
-    }
-    if (status == TACIT_OK)
-        status = tacit__foresight_open(s, err);
-    if (status == TACIT_OK)
-        status = tacit__keeper_open(s, key.bytes, err);
-    if (status == TACIT_OK)
-        status = tacit__left_out_log(&s->config, s->reader, s->log, s->log_context, err);
-    if (status == TACIT_OK) {
-        memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
-        memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
-        memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
-        memcpy(s->key_told, tacit__vault_key(s->vault, TACIT__VAULT_DIGESTS), sizeof s->key_told);
-        tacit__random_bytes(s->key_tag, sizeof s->key_tag);
-    }
+        status = open_learners(s, key.bytes, err);
     tacit__wipe(&key, sizeof key);
     return status;
 }
@@ -176,16 +183,12 @@ static tacit_status start_threads(tacit_service *s, tacit_error *err)
     const tacit__committer_calls calls = {.log = tacit__service_log_store,
                                           .end_reading = tacit__readings_end_snapshots,
                                           .context = s};
-    tacit_status status = tacit__committer_create(s->vault, &calls, &s->committer, err);
-    for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++)
-        status = tacit__learner_start(s->learners[i], s->committer, err);
-    if (status == TACIT_OK)
-        status = tacit__keeper_start(s, err);
-    if (status == TACIT_OK)
-        status = tacit__sweeper_start(s, err);
-    if (status == TACIT_OK)
-        status = tacit__warm_start(s, err);
-    return status;
+    TRY(tacit__committer_create(s->vault, &calls, &s->committer, err));
+    for (size_t i = 0; i < s->config.n_learners; i++)
+        TRY(tacit__learner_start(s->learners[i], s->committer, err));
+    TRY(tacit__keeper_start(s, err));
+    TRY(tacit__sweeper_start(s, err));
+    return tacit__warm_start(s, err);
 }
 
 static bool is_loopback(const char *host)
@@ -220,6 +223,22 @@ static void warn_of_listeners(tacit_service *s)
                                hosts[i]);
 }
 
+/* Everything in its order; what was opened before a failure is closed by tacit_service_close. */
+static tacit_status start(tacit_service *s, const tacit_service_options *options, tacit_error *err)
+{
+    TRY(tacit__service_config_read(options->file, &s->config, err));
+    TRY(tacit__service_config_open(&s->config, err));
+    if (s->config.demo && !tacit__demo_is_built())
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "demo: yes needs the client for browsers, which this tacit was built "
+                           "without; run make wasm, then make");
+    TRY(tacit__warm_open(s, options->credentials, err));
+    TRY(open_store(s, options->credentials, err));
+    TRY(tacit__access_read(s, err));
+    TRY(start_threads(s, err));
+    return tacit__http_start(s, err);
+}
+
 tacit_status tacit_service_open(const tacit_service_options *options, tacit_service **out,
                                 tacit_error *err)
 {
@@ -238,23 +257,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     (void)pthread_mutex_init(&s->guarantee_lock, NULL);
     (void)pthread_mutex_init(&s->stop_lock, NULL);
     tacit__condition_create(&s->stop_news);
-    tacit_status status = tacit__service_config_read(options->file, &s->config, err);
-    if (status == TACIT_OK)
-        status = tacit__service_config_open(&s->config, err);
-    if (status == TACIT_OK && s->config.demo && !tacit__demo_is_built())
-        status = tacit__fail(err, TACIT_UNSUPPORTED,
-                             "demo: yes needs the client for browsers, which this tacit was built "
-                             "without; run make wasm, then make");
-    if (status == TACIT_OK)
-        status = tacit__warm_open(s, options->credentials, err);
-    if (status == TACIT_OK)
-        status = open_store(s, options->credentials, err);
-    if (status == TACIT_OK)
-        status = tacit__access_read(s, err);
-    if (status == TACIT_OK)
-        status = start_threads(s, err);
-    if (status == TACIT_OK)
-        status = tacit__http_start(s, err);
+    const tacit_status status = start(s, options, err);
     if (status != TACIT_OK) {
         tacit_service_close(s);
         return status;
@@ -269,7 +272,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     note_start(s);
     tacit__service_log(s, TACIT__INFO, "start", "serving on %s", s->url);
     if (s->admin != NULL)
-        tacit__service_log(s, TACIT__INFO, "start", "health and figures on %s", s->admin_url);
+        tacit__service_log(s, TACIT__INFO, "start", "health and metrics on %s", s->admin_url);
     *out = s;
     return TACIT_OK;
 }

@@ -1,5 +1,4 @@
-/* What a service file promises: the same requests that the service makes its learners of, without the
- * service. */
+/* Service files without a service: the requests from which the service creates its learners. */
 #include <tacit/service.h>
 
 #include "account/plan_inside.h"

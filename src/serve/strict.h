@@ -1,6 +1,6 @@
-/* Requests that can be read in two ways, which libmicrohttpd 0.9.75 reads in one. A proxy in
- * front may read the other, and take the rest of one request for another one; so they are refused,
- * and the connection is closed. */
+/* Refuses ambiguous requests, which libmicrohttpd 0.9.75 accepts in one interpretation. A proxy in front may
+ * choose the other and take the rest of one request for a new one (request smuggling). So such requests are
+ * refused, and the connection is closed. */
 #ifndef TACIT_SERVE_STRICT_H
 #define TACIT_SERVE_STRICT_H
 

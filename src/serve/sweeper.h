@@ -1,6 +1,6 @@
-/* The thread that looks after the store once a second: episodes and answers that are too old end, the
- * service clock is written down, and a store that could not be written is tried again, so that it is found
- * to have recovered although nobody writes. */
+/* The thread that maintains the store once a second. It removes episodes and answers that have expired,
+ * stores the service clock, and tries to write to a store that has failed, so that its recovery is noticed
+ * even if there are no other writes. */
 #ifndef TACIT_SERVE_SWEEPER_H
 #define TACIT_SERVE_SWEEPER_H
 

@@ -1,7 +1,7 @@
-/* Tickets: what the service hands out instead of keeping it. An episode's id and a decision's id
- * are the facts themselves, sealed with a key that only the service has: it can be asked about them
- * after a crash, or days later, and an episode of which nothing more is heard has cost nothing.
- * Nobody else can read or make one. */
+/* Tickets: facts that the service gives to the client instead of storing them. The id of an episode, or of a
+ * decision, contains the facts themselves, sealed with a key that only the service has. So a ticket is valid
+ * after a crash, or days later, and an abandoned episode takes no storage. Nobody else can read or make a
+ * ticket. */
 #ifndef TACIT_SERVE_TICKET_H
 #define TACIT_SERVE_TICKET_H
 

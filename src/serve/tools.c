@@ -1,4 +1,4 @@
-/* Tokens and the care of the store, from the outside: while a service runs, or without one. */
+/* Tokens, and tools for the store that work while a service runs, and without one. */
 #include <string.h>
 #include <time.h>
 
@@ -99,10 +99,9 @@ static tacit_status check_token(const tacit_service_options *options,
     out->scopes = bits;
     if (request->learner == NULL)
         return TACIT_OK;
-    tacit_status status = check_learner(options, request->learner, err);
-    if (status == TACIT_OK)
-        memcpy(out->learner, request->learner, strlen(request->learner) + 1);
-    return status;
+    TRY(check_learner(options, request->learner, err));
+    memcpy(out->learner, request->learner, strlen(request->learner) + 1);
+    return TACIT_OK;
 }
 
 /* What the event says of a new token. */
@@ -151,9 +150,8 @@ tacit_status tacit_token_revoke(const tacit_service_options *options, const char
                                 tacit_error *err)
 {
     tacit__vault *vault = NULL;
-    tacit_status status = open_store(options, TACIT__VAULT_TOOL, false, &vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_token_revoke(vault, name, err);
+    TRY(open_store(options, TACIT__VAULT_TOOL, false, &vault, err));
+    const tacit_status status = tacit__vault_token_revoke(vault, name, err);
     tacit__vault_close(vault);
     return status;
 }
@@ -215,9 +213,8 @@ tacit_status tacit_store_backup(const tacit_service_options *options, const char
                                 tacit_error *err)
 {
     tacit__vault *vault = NULL;
-    tacit_status status = open_store(options, TACIT__VAULT_READ, false, &vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_backup(vault, path, err);
+    TRY(open_store(options, TACIT__VAULT_READ, false, &vault, err));
+    const tacit_status status = tacit__vault_backup(vault, path, err);
     tacit__vault_close(vault);
     return status;
 }
@@ -242,9 +239,8 @@ tacit_status tacit_store_events(const tacit_service_options *options,
                                 void *context, tacit_error *err)
 {
     tacit__vault *vault = NULL;
-    tacit_status status = open_store(options, TACIT__VAULT_READ, false, &vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_events(vault, each, context, err);
+    TRY(open_store(options, TACIT__VAULT_READ, false, &vault, err));
+    const tacit_status status = tacit__vault_events(vault, each, context, err);
     tacit__vault_close(vault);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Care of a store on which no service runs: adoption, formats, keys. */
+/* Tools for a store on which no service runs: adoption, formats, keys, moving to a database. */
 #include <stdio.h>
 
 #include <tacit/service.h>

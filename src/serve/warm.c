@@ -231,6 +231,7 @@ static void expect(tacit__job *job, tacit__vault *vault)
 
 static tacit_status add_row(portion *p, size_t i, tacit__vault *vault, tacit_error *err)
 {
+    TACIT__REQUIRE(i < p->n);
     row *r = &p->rows[i];
     uint8_t *bytes = p->episodes + i * stride(p);
     const uint64_t visits = p->config->request.visits;
@@ -294,7 +295,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 
 /* --- The thread ----------------------------------------------------------------------------------- */
 
-/* False: it is to stop. */
+/* False: the thread must stop. */
 static bool pause_ms(tacit_service *s, double ms)
 {
     pthread_mutex_lock(&s->stop_lock);
@@ -321,9 +322,10 @@ static tacit_status read_rows(portion *p, tacit__warm_log *log, tacit_error *err
     return TACIT_OK;
 }
 
-/* How far the store is; by whoever has brought it there. */
+/* Whether the store has all rows of the log, whichever process has added them. */
 static bool is_fed(tacit_service *s, size_t i)
 {
+    TACIT__REQUIRE(i < s->config.n_learners);
     tacit__vault_warm now;
     bool found = false;
     pthread_mutex_lock(&s->reader_lock);
@@ -336,6 +338,7 @@ static bool is_fed(tacit_service *s, size_t i)
 
 static void count_taken(tacit_service *s, size_t i, const portion *p)
 {
+    TACIT__REQUIRE(i < s->config.n_learners);
     for (uint64_t n = 0; n < p->learned; n++)
         tacit__learner_accepted(s->learners[i], p->accepted, n < p->newcomers);
     for (size_t j = 0; p->learned > 0 && j < p->n; j++)
@@ -393,6 +396,7 @@ static bool feed_all(tacit_service *s, size_t i, portion *p)
 
 static bool feed(tacit_service *s, size_t i)
 {
+    TACIT__REQUIRE(i < s->config.n_learners);
     warming *w = &s->warm->learners[i];
     const tacit__learner_config *c = &s->config.learners[i];
     portion *p = tacit__alloc(1, sizeof *p);
@@ -424,6 +428,7 @@ static bool feed(tacit_service *s, size_t i)
 /* Users that the store has now. False: it cannot be asked. */
 static bool count_accepted(tacit_service *s, size_t i, uint64_t *out)
 {
+    TACIT__REQUIRE(i < s->config.n_learners);
     tacit__vault_learner found;
     bool is_there = false;
     pthread_mutex_lock(&s->reader_lock);
@@ -437,6 +442,7 @@ static bool count_accepted(tacit_service *s, size_t i, uint64_t *out)
 /* Until the learner has learned from everybody who is there now, or has failed. */
 static void await_learned(tacit_service *s, size_t i)
 {
+    TACIT__REQUIRE(i < s->config.n_learners);
     uint64_t wanted = 0;
     while (!count_accepted(s, i, &wanted) && pause_ms(s, RETRY_MS))
         ;

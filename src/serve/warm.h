@@ -1,11 +1,11 @@
-/* Warm start: users of a log are taken by the door by which all others come, before them. A thread reads the
- * log and gives its rows to the committer, some at a time; a transaction takes them as users and writes how
- * far it has come (store/service_warm.c). So a crash, a kill or another front end in the middle loses nobody
- * and counts nobody twice. A row's name is made of the log and its place: should it ever come again, it is
- * known.
+/* Warm start: the users of a log are accepted like all other users, before them. A thread reads the log and
+ * gives its rows to the committer, some at a time. A transaction accepts them as users and records its
+ * progress (store/service_warm.c). So a crash, a kill or another front end in the middle loses no user and
+ * counts none twice. The name of a row is made from the log and the row's position, so a row that comes again
+ * is recognized.
  *
- * Until everybody in the log has been learned from, /readyz says 503 `warming_up`; decisions are made all the
- * same. */
+ * Until the learner has learned from all users of the log, /readyz answers 503 `warming_up`; the service
+ * decides meanwhile. */
 #ifndef TACIT_SERVE_WARM_H
 #define TACIT_SERVE_WARM_H
 

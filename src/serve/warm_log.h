@@ -1,5 +1,5 @@
-/* The log that a learner is warmed up with (warm_start): whether the learner can take one, and its users as
- * the learner would count them. */
+/* The log with which a learner is warmed up (warm_start): whether the learner supports one, and the users of
+ * the log as the learner would count them. */
 #ifndef TACIT_SERVE_WARM_LOG_H
 #define TACIT_SERVE_WARM_LOG_H
 

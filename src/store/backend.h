@@ -1,16 +1,16 @@
 /* What a store must provide beyond statements (store/driver.h), by a table of functions.
  *
- * The vault above is one for all stores: users, people, states, proofs, keys, adoption. A store brings
+ * The vault is the same for all stores: users, people, states, proofs, keys, adoption. A store provides
  *
- *     - a way to be opened, by one process that serves or by many, and a standing: whether what is there
- *       may be learned from, or went back, or is a copy;
+ *     - a way to open it, for one process that serves or for many, and its standing: whether services may
+ *       learn from it, or it went back, or it is a copy;
  *     - transactions that begin only while this process may write, and that come one after the other: all
- *       writers of a store take turns, so a number is never given twice, and numbers are in the order of
+ *       writers of a store take turns, so no number is assigned twice, and numbers are in the order of
  *       commits;
- *     - for each learner a lease, which at most one process has, and which ends with the process or soon
- *       after it falls silent. The fence does not rest on it: every write of a learner checks its epoch,
- *       which grows with each change of the process that learns;
- *     - a way to wait for what other processes do. */
+ *     - a lease for each learner, which at most one process has, and which ends with the process or soon
+ *       after the process stops responding. Fencing does not depend on it: every write of a learner checks
+ *       its epoch, which grows each time another process begins to learn;
+ *     - a way to wait for the writes of other processes. */
 #ifndef TACIT_STORE_BACKEND_H
 #define TACIT_STORE_BACKEND_H
 

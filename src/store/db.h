@@ -1,4 +1,4 @@
-/* The little that the store needs of SQLite, with failures as sentences. */
+/* The few functions of SQLite that the store needs, with error messages. */
 #ifndef TACIT_STORE_DB_H
 #define TACIT_STORE_DB_H
 

@@ -1,7 +1,7 @@
 /* What the vault needs of a database: statements, rows and transactions, by a table of functions.
  *
- * All SQL of the vault is written once, in words that SQLite and PostgreSQL both understand, with ? or ?1
- * for parameters. A database brings
+ * All SQL of the vault is written once, in a form that SQLite and PostgreSQL both understand, with ? or ?1
+ * for parameters. A database provides
  *
  *     - transactions that are on disk when COMMIT has succeeded, and leave nothing when they were undone;
  *     - unique keys that hold whatever happens, and reads that see the writes before them;
@@ -9,8 +9,8 @@
  *       not NULL;
  *     - the rows of a query in the order that it asks for.
  *
- * A write need not have been done when `write` returns: a failure may be told by a later call of the same
- * transaction, at the latest by its COMMIT, which then fails. */
+ * A write need not have been executed when `write` returns: a later call of the same transaction may report
+ * its failure, at the latest COMMIT, which then fails. */
 #ifndef TACIT_STORE_DRIVER_H
 #define TACIT_STORE_DRIVER_H
 

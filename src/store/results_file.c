@@ -4,8 +4,8 @@
  * disk, so it is cheap, survives the death of the process, and can be read at the same time; only a power
  * failure may cost the last commits, and even then the database is whole. A writer that closes turns the
  * file back into a plain one, which can be read from anywhere, also from a directory that may not be
- * written to. That there is one writer is seen to by a lock on the directory, where the file system has
- * such locks. */
+ * written to. A lock on the directory ensures that there is one writer, if the file system supports such
+ * locks. */
 #include "store/results_file.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* Continuing after a loss: a copy, or a store that went back, becomes an original. See
  * store/service_store.h.
  *
- * The line that it came from may have continued, with users who are missing here and may come again. So
- * the store gets one more life, for good: `lives` is the number of lines that may have a person's data, as
- * far as the store or its mark knows, and every adoption is recorded with the users that each learner had.
- * The new line has an identity and a mark of its own, so neither the file before the adoption nor another
- * adoption of the same backup can be mistaken for it. */
+ * The line from which it came may have continued, with users who are missing here and may come again. So the
+ * store permanently counts one more life: `lives` is the number of lines that may have a person's data, as
+ * far as the store or its mark knows. Every adoption is recorded with the number of users of each learner.
+ * The new line has its own identity and mark, so neither the file before the adoption nor another adoption
+ * of the same backup can be mistaken for it. */
 #include <time.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Opening a vault, whatever its store: see store/backend.h. And the leases of its learners. */
+/* Opens a vault in any kind of store (see store/backend.h), and manages the leases of its learners. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

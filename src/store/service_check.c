@@ -59,6 +59,7 @@ static tacit_status count(tacit__vault *vault, const char *sql, uint64_t *out, t
 
 tacit_status tacit__vault_check_sums(tacit__vault *vault, const char **why, tacit_error *err)
 {
+    TACIT__REQUIRE(why != NULL);
     tacit_status status = TACIT_OK;
     *why = NULL;
     for (size_t i = 0;

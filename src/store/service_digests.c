@@ -1,8 +1,8 @@
-/* Episodes that are over: what is known of those that were learned from, and the end of those that were
- * not. See store/service_store.h.
+/* Finished episodes: what is stored of those from which a learner learns, and the expiry of the others. See
+ * store/service_store.h.
  *
- * What stands in seen.content of an episode begins with the time when it was opened, high byte first, so
- * that the index by content is in the order of age. */
+ * For an episode, seen.content begins with the time when the episode was opened, high byte first, so that
+ * the index by content is in the order of age. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* The audit log: what was done to a store and its service, for the people who answer for them. See
+/* The audit log: what was done to a store and its service, for the people responsible for them. See
  * store/service_store.h. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,6 +36,7 @@ tacit_status tacit__vault_events(tacit__vault *vault,
                                  void (*each)(void *context, int64_t at, const char *what),
                                  void *context, tacit_error *err)
 {
+    TACIT__REQUIRE(each != NULL);
     tacit__cursor *s = NULL;
     tacit_status status =
         tacit__vault_prepare(vault, "SELECT at, what FROM event ORDER BY number", &s, err);

@@ -44,6 +44,7 @@ static const struct {
 
 static uint8_t *key_at(tacit__vault *vault, size_t i)
 {
+    TACIT__REQUIRE(i < sizeof keys / sizeof *keys);
     return (uint8_t *)vault + keys[i].offset;
 }
 

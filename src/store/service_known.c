@@ -1,5 +1,5 @@
-/* What front ends keep in memory, so that deciding asks no database: people who have taken part, and
- * episodes. They read it from the store when they begin, and then tell each other what changes. See
+/* What front ends keep in memory, so that decisions need no query: people who have taken part, and episodes.
+ * Front ends read it from the store when they start, and then tell each other what changes. See
  * store/service_store.h. */
 #include <string.h>
 

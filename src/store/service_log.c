@@ -1,9 +1,9 @@
-/* The write-ahead log of the vault that serves: when it is brought into the file. See
+/* When the write-ahead log of a serving vault is copied into the file (a checkpoint of SQLite). See
  * store/service_store.h.
  *
- * SQLite does so on its own at the end of a commit that makes the log 1000 pages long, and everybody whose
- * data are in that commit waits for it, though they are on disk. Here it comes when the committer says so:
- * after they were answered. */
+ * By default SQLite does this at the end of a commit that makes the log 1000 pages long. Then all requests in
+ * that commit wait for it, although their data are already on disk. Here the committer decides: it does so
+ * after these requests were answered. */
 #include "store/db.h"
 #include "store/service_store_inside.h"
 

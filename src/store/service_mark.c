@@ -104,6 +104,7 @@ static tacit_status fail_mark(const tacit__vault *vault, const char *doing, taci
 tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *generation,
                               tacit_error *err)
 {
+    TACIT__REQUIRE(found != NULL && generation != NULL);
     *found = false;
     *generation = vault->marked_lives = 0;
     vault->mark_foreign = false;

@@ -1,9 +1,9 @@
 /* From one format of the store to the next. See store/service_store_inside.h.
  *
- * Before anything is changed, a copy of the store as it was is put beside it, STORE.formatN, for its owner
- * alone, and marked as a copy. Then all steps are one transaction: whatever the moment of a crash, the
- * file has the old format or the new one, and is whole. What was proved in the old format is checked
- * before it is believed. A new format adds its step to the table below. */
+ * Before anything changes, a copy of the old store is written beside it, STORE.formatN, readable only by its
+ * owner and marked as a copy. Then all steps are one transaction: whenever a crash happens, the file is
+ * complete and has the old format or the new one. The proofs of the old format are checked first. A new
+ * format adds its step to the table below. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,13 +74,11 @@ static tacit_status migrate_state_from_4(tacit__vault *vault, int64_t id, const 
     if (size < TACIT__SEAL_BYTES + TACIT__PROOF_BYTES)
         return fail_state(vault, err);
     size -= TACIT__PROOF_BYTES;
-    tacit_status status = prove_as_4(vault, id, sealed, proof, err);
-    if (status == TACIT_OK && !tacit__same_bytes(proof, sealed + size, sizeof proof))
-        status = fail_state(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_open_sealed(vault, vault->key_state, sealed, size, &state, &n, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_write_state(vault, id, state, n, err);
+    TRY(prove_as_4(vault, id, sealed, proof, err));
+    if (!tacit__same_bytes(proof, sealed + size, sizeof proof))
+        return fail_state(vault, err);
+    TRY(tacit__vault_open_sealed(vault, vault->key_state, sealed, size, &state, &n, err));
+    const tacit_status status = tacit__vault_write_state(vault, id, state, n, err);
     tacit__free_secret(state, n);
     return status;
 }

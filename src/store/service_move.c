@@ -1,9 +1,9 @@
-/* Taking a store over into a database, row by row. See store/service_store.h.
- * What is sealed stays sealed as it is, under the same data keys, and so do all proofs, since they are
- * over values and not over files: the tables are copied, and the facts that name a place are written anew.
- * The new store is whole or not there at all, and a copy that nobody learns from until the source is marked
- * as gone, for good. A move that was interrupted is made again: before the mark all is copied anew, since
- * the source may have gone on; after it the new store only ceases to be a copy. */
+/* Moves a store from a file into a database, row by row. See store/service_store.h.
+ * Sealed data stay sealed under the same data keys, and all proofs stay valid, since they are computed from
+ * values and not from files. So the tables are copied, and only the facts that name a place are rewritten.
+ * The new store is complete or does not exist, and it is a copy, from which nobody learns, until the source
+ * is permanently marked as gone. An interrupted move is repeated: before that mark everything is copied
+ * again, since the source may have continued; after it, the new store only stops being a copy. */
 #include <stdio.h>
 #include <string.h>
 

@@ -3,11 +3,11 @@
  * Write-ahead logging with synchronous = FULL: a commit returns when the log is on disk. secure_delete
  * overwrites what is deleted.
  *
- * Who serves holds two locks, both by flock(), which end with the process however that ends: on
- * STORE.lock, and on the store's file itself, so that two names of one file meet. SQLite locks that file
- * too, by locks that a process loses when it closes any descriptor of the file: so ours is opened before
- * SQLite's and closed after it, and the lock beside comes first, so that an attempt of this very process
- * under the same name ends there. */
+ * A process that serves holds two locks by flock(), which end with the process in any case: one on
+ * STORE.lock, and one on the store's file itself, so that two names of one file exclude each other. SQLite
+ * also locks that file, with locks that a process loses when it closes any descriptor of the file. So our
+ * descriptor is opened before SQLite's and closed after it, and STORE.lock is locked first, so that a second
+ * attempt of the same process under the same name ends there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,16 +1,16 @@
 /* People who come back: how often a learner has learned from a person, and when it did so last. See
  * store/service_store.h.
  *
- * A learner that was declared for several visits has a row for each person: visits, and the place of the
- * last one among all users that the learner accepted. The rule is decided by these rows and by the
- * learner's own, inside the transaction that accepts a user and writes both, so after a crash all of it is
- * there or nothing.
+ * A learner that was declared for several visits has a row for each person: the number of visits, and the
+ * place of the last one among all users that the learner accepted. Whether a person may come back follows
+ * from this row and the learner's own. It is decided inside the transaction that accepts a user and writes
+ * both rows, so after a crash there are both or neither.
  *
- * Each row has a tag, a keyed hash of what it says. A person who can write to the file, but has no key,
- * cannot make one. An older row with its own tag has fewer visits, as a row that is gone has none, and then
- * the visits no longer add up to the learner's users (service_check.c), whose number is proved. That holds if
- * nothing else is in the sum, so a start looks at every row: it has its tag, its numbers are whole, and
- * there is one for each person. */
+ * Each row has a tag, a keyed hash of its contents. A person who can write to the file, but has no key,
+ * cannot make a tag. An older row with its own tag has fewer visits, and a removed row has none; then the
+ * visits no longer add up to the learner's users (service_check.c), whose number is proved. This holds if
+ * nothing else is in the sum, so every start checks all rows: each has its tag, its numbers are whole, and
+ * there is one row for each person. */
 #include <string.h>
 
 #include "base/error.h"
@@ -43,6 +43,7 @@ static tacit_status read_terms(tacit__vault *vault, int64_t learner, tacit__vaul
 tacit_status tacit__vault_get_terms(tacit__vault *vault, int64_t learner, tacit__vault_terms **out,
                                     tacit_error *err)
 {
+    TACIT__REQUIRE(out != NULL);
     const bool inside = tacit__connection_in_transaction(vault->db);
     for (size_t i = 0; inside && i < vault->n_terms; i++)
         if (vault->terms[i].learner == learner) {
@@ -87,6 +88,7 @@ tacit_status tacit__vault_write_terms(tacit__vault *vault, tacit_error *err)
 tacit_status tacit__vault_may_return(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                      bool *may, tacit_error *err)
 {
+    TACIT__REQUIRE(may != NULL);
     tacit__vault_terms *t;
     TRY(tacit__vault_get_terms(vault, learner, &t, err));
     *may = t->visits > 1;
@@ -122,6 +124,7 @@ tacit_status tacit__vault_check_visits(const tacit__vault *vault, tacit__cursor 
                                        int64_t learner, const uint8_t *person,
                                        tacit__person_visits *out, tacit_error *err)
 {
+    TACIT__REQUIRE(out != NULL);
     uint8_t tag[TACIT__PERSON_TAG];
     size_t size;
     const void *kept = tacit__cursor_bytes(row, column + 2, &size);
@@ -141,6 +144,7 @@ tacit_status tacit__vault_check_visits(const tacit__vault *vault, tacit__cursor 
 tacit_status tacit__vault_check_row(const tacit__vault *vault, tacit__cursor *row, int hash,
                                     int column, const uint8_t **person, tacit_error *err)
 {
+    TACIT__REQUIRE(person != NULL);
     tacit__person_visits visits;
     size_t size;
     *person = tacit__cursor_bytes(row, hash, &size);
@@ -153,6 +157,7 @@ tacit_status tacit__vault_check_row(const tacit__vault *vault, tacit__cursor *ro
 
 tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why, tacit_error *err)
 {
+    TACIT__REQUIRE(why != NULL);
     tacit__cursor *s;
     struct {
         int64_t learner;
@@ -262,6 +267,7 @@ tacit_status tacit__vault_has_used(tacit__vault *vault, int64_t learner,
 tacit_status tacit__vault_count_people(tacit__vault *vault, int64_t learner, uint64_t *n,
                                        tacit_error *err)
 {
+    TACIT__REQUIRE(n != NULL);
     tacit__cursor *s;
     bool found;
     *n = 0;
@@ -291,6 +297,7 @@ tacit_status tacit__vault_find_verdict(tacit__vault *vault, int64_t learner,
                                        const uint8_t key[TACIT__VAULT_KEY],
                                        tacit__vault_answer *verdict, tacit_error *err)
 {
+    TACIT__REQUIRE(verdict != NULL);
     tacit__cursor *s;
     bool found;
     *verdict = TACIT__VAULT_TAKEN;
@@ -308,6 +315,7 @@ tacit_status tacit__vault_find_verdict(tacit__vault *vault, int64_t learner,
 tacit_status tacit__vault_has_verdicts(tacit__vault *vault, int64_t opened, bool *has,
                                        tacit_error *err)
 {
+    TACIT__REQUIRE(has != NULL);
     tacit__cursor *s;
     *has = false;
     TRY(tacit__connection_prepare(vault->db, SQL_HAS_VERDICTS,

@@ -1,11 +1,11 @@
-/* What belongs together in a vault stays together. See store/service_store_inside.h.
+/* Proofs: keyed hashes that bind the parts of a vault together. See store/service_store_inside.h.
  *
- * Counters, marks and the ledger are no secret, so they are not sealed; but a person who can write to the
- * file, or a failing disk, must not raise the wall, hide what was released, put an older state under newer
- * counters, or make a copy look like an original without being noticed. So each learner's row, with its
- * lines of the ledger and by its tag its state, has a keyed hash; and one more stands over the facts in
- * `meta`, the adoptions and the proofs of all learners, so that none of these can be put back alone. Both
- * are made anew by every transaction that changes something of them, as its last act. */
+ * Counters, marks and the ledger are not secret, so they are not sealed. But if a person who can write to the
+ * file, or a failing disk, raises a limit, hides releases, puts an older state under newer counters, or makes
+ * a copy look like an original, the service must notice. So there is a keyed hash for each learner: over its
+ * row, its lines of the ledger and, through its tag, its state. One more hash covers the facts in `meta`, the
+ * adoptions and the proofs of all learners, so that none of these can be restored alone. Every transaction
+ * that changes any of this computes the hashes again, as its last step. */
 #include <stdio.h>
 #include <string.h>
 

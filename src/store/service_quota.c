@@ -1,6 +1,6 @@
-/* How often users may come: reports that are known already, and what tokens may still bring. Both are
- * asked in the transaction that would take the user, so nothing comes between the question and the count.
- * See store/service_store.h. */
+/* Limits on users: reports that are already known, and the quotas of tokens. Both are checked in the
+ * transaction that accepts the user, so nothing happens between the check and the count. See
+ * store/service_store.h. */
 #include "base/error.h"
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
@@ -10,6 +10,7 @@ tacit_status tacit__vault_find_report(tacit__vault *vault, int64_t learner,
                                       const uint8_t content[TACIT__VAULT_KEY],
                                       tacit__vault_answer *answer, tacit_error *err)
 {
+    TACIT__REQUIRE(answer != NULL);
     tacit__cursor *s;
     bool found, same;
     *answer = TACIT__VAULT_TAKEN;
@@ -31,6 +32,7 @@ tacit_status tacit__vault_find_report(tacit__vault *vault, int64_t learner,
 tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t day, uint64_t *used,
                                     tacit_error *err)
 {
+    TACIT__REQUIRE(used != NULL);
     tacit__cursor *s;
     bool found;
     *used = 0;

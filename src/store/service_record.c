@@ -1,5 +1,5 @@
-/* What the operator keeps beside the promise: a record of decisions, sealed. And the names of the learners
- * that a store has. */
+/* The operator's sealed record of decisions, which the guarantee does not cover. Also the names of the
+ * learners in a store. */
 #include <string.h>
 
 #include "base/error.h"
@@ -75,6 +75,7 @@ tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *e
 tacit_status tacit__vault_learners(tacit__vault *vault, tacit__vault_learner_fn *each,
                                    void *context, tacit_error *err)
 {
+    TACIT__REQUIRE(each != NULL);
     tacit__cursor *s;
     bool more = true;
     tacit_status status = tacit__connection_prepare(

@@ -1,9 +1,9 @@
-/* Another master key for a store. See store/service_store.h.
+/* Replaces the master key of a store. See store/service_store.h.
  *
- * Everything that is sealed is sealed anew, by keys that are drawn for it, in one transaction with the
- * envelope that holds these keys under the new master key: whatever the moment of a crash, the store is
- * all under the old key or all under the new one. Keys of tickets, of requests' names and of people's
- * hashes stay (service_facts.c). */
+ * All sealed data are sealed again with new data keys. The same transaction writes the envelope with these
+ * keys under the new master key. So whenever a crash happens, the whole store is under the old key or under
+ * the new one. The keys of tickets, of the names of requests and of the hashes of people stay
+ * (service_facts.c). */
 #include <stdio.h>
 #include <string.h>
 

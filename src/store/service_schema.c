@@ -1,9 +1,8 @@
 /* The tables of a vault, and the number of their format. See store/service_store_inside.h.
  *
- * The schema is compared word for word when a store is opened, so what migrations make must be made from
- * the same words. There is nothing else: a trigger of somebody who can write to the file, but has no key,
- * would act inside a transaction of the service, and that transaction proves at its end whatever was done
- * in it. */
+ * The schema is compared word for word when a store is opened, so migrations must use the same words. Nothing
+ * else may be in the file: a trigger of a person who can write to the file, but has no key, would act inside
+ * a transaction of the service, and that transaction would prove its changes at the end. */
 #include <stdio.h>
 #include <string.h>
 
@@ -98,6 +97,7 @@ tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err)
 
 tacit_status tacit__vault_read_format(tacit__vault *vault, int64_t *format, tacit_error *err)
 {
+    TACIT__REQUIRE(format != NULL);
     int64_t application = 0;
     TRY(tacit__vault_number(vault, "PRAGMA application_id", &application, err));
     TRY(tacit__vault_number(vault, "PRAGMA user_version", format, err));

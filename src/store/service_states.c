@@ -1,20 +1,20 @@
 /* The learners' states in a vault: sealed parts, and a tag that holds them together. See
  * store/service_store.h.
  *
- * A state is cut into parts of TACIT__VAULT_PART bytes, each sealed by itself. There are two editions of a
- * state; the learner's row says which one is the state, and its tag is a keyed hash of the heads of all
- * parts in order, which have their authenticators: no part can be exchanged, left out or taken from
- * elsewhere. The tag is part of the proof of the row.
+ * A state is split into parts of TACIT__VAULT_PART bytes, each sealed separately. There are two editions of a
+ * state. The learner's row names the current one, and its tag is a keyed hash of the heads of all parts in
+ * order, which contain their authenticators: no part can be exchanged, left out or taken from elsewhere. The
+ * tag is part of the proof of the row.
  *
- * A new state goes into the other edition, over the parts of the state before the last one. That may take
- * many transactions: until the row is flipped, nothing reads them. A crash leaves some new parts among old
- * ones, and the next checkpoint writes over all of them. Parts of equal size are overwritten in their
- * place, so each page of a state goes to the log once.
+ * A new state is written to the other edition, over the parts of the state before the last one. This may take
+ * many transactions: nothing reads these parts until the row names the edition. A crash leaves some new parts
+ * among old ones, and the next checkpoint overwrites all of them. Parts of equal size are overwritten in
+ * place, so each page of a state is logged once.
  *
- * The difference of two states in a row would be the users between them. So each edition is sealed with a
- * key of its own, which is in the row, itself sealed. The flip writes the new key over the old one, and
- * the rest of the old state cannot be read any longer, not even with the master key. To overwrite it as
- * well would write every state twice. */
+ * The difference of two consecutive states would reveal the users between them. So each edition is sealed
+ * with its own key, which is in the row and itself sealed. When the row names the new edition, the new key
+ * overwrites the old one, and the rest of the old state can no longer be read, not even with the master key.
+ * Overwriting the old state as well would write every state twice. */
 #include <string.h>
 
 #include "base/error.h"
@@ -206,6 +206,7 @@ static tacit_status read_parts(tacit__vault *vault, int64_t id, int64_t edition,
 tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t id, uint8_t **out,
                                      size_t *out_size, tacit_error *err)
 {
+    TACIT__REQUIRE(out != NULL);
     int64_t edition = 0;
     uint8_t key[TACIT__KEY_BYTES], found[TACIT__PROOF_BYTES], *state = NULL;
     label l;

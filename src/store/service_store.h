@@ -134,10 +134,9 @@ typedef struct tacit__vault_learner {
     uint64_t refused;
     uint64_t version; /* of the billboard that was put up last */
     int64_t taken;    /* the last input in the state */
-    int64_t
-        dropped;    /* no input up to this number is there any more; 0: not known. Not in the row */
-    uint64_t shown; /* users behind that billboard: those in the state, and the first inputs */
-    uint64_t visits; /* of one person, at most (0: 1), and how many users apart, at least (0: 1) */
+    int64_t dropped;  /* inputs up to this number are gone; 0: not known. Not in the row */
+    uint64_t shown;   /* users behind that billboard: those in the state, and the first inputs */
+    uint64_t visits;  /* of one person, at most (0: 1), and how many users apart, at least (0: 1) */
     uint64_t apart;
     bool named; /* all of its users have an id, so that the visits of all people are its users */
     uint64_t epoch;  /* how often the process that learns has changed */

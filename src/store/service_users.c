@@ -1,4 +1,4 @@
-/* Users on their way into a learner, and tokens. See store/service_store.h. */
+/* Users who wait for a learner, and tokens. See store/service_store.h. */
 #include <string.h>
 
 #include "base/error.h"
@@ -27,6 +27,7 @@ static tacit_status exists(tacit__vault *vault, int number, const char *sql, int
 static tacit_status find_claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                const uint8_t *key, bool *has, bool *claimed, tacit_error *err)
 {
+    TACIT__REQUIRE(has != NULL);
     tacit__cursor *row;
     tacit_status status =
         exists(vault, SQL_CLAIMED, TACIT__SQL_CLAIMED, learner, person, claimed, &row, err);
@@ -140,6 +141,7 @@ tacit_status tacit__vault_open_input(const tacit__vault *vault, int64_t learner,
                                      uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(data != NULL);
     input_tail tail;
     TRY(tacit__vault_open_sealed(vault, vault->key_input, sealed, sealed_size, data, size, err));
     const bool whole = *size > sizeof tail;
@@ -259,6 +261,7 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
 tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                   tacit_error *err)
 {
+    TACIT__REQUIRE(full != NULL);
     tacit__vault_terms *terms;
     *full = false;
     TRY(tacit__vault_get_terms(vault, learner, &terms, err));
@@ -279,6 +282,7 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
                                const uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
                                bool *seen, tacit_error *err)
 {
+    TACIT__REQUIRE(data != NULL);
     tacit__cursor *row;
     bool found;
     *size = 0;

@@ -1,9 +1,9 @@
 /* Transactions of a vault, and its learners. See store/service_store.h.
  *
- * Every write transaction of the owner begins by asking whether it still is the owner, and ends by proving
- * what it has touched, with a number that is one higher than the last one's. When it is on disk, and not
- * before, the mark is raised to that number. A process may be stopped for a long time in the middle, so it
- * checks once more that the file is in its place before it reports success. */
+ * Every write transaction of the owner first checks that the process is still the owner. At its end it proves
+ * what it has changed, with a number that is one higher than that of the last transaction. When it is on
+ * disk, and not before, the mark is raised to that number. A process may be suspended for a long time in the
+ * middle, so it checks once more that the file is in its place before it reports success. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -43,6 +43,7 @@ tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *
 tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(sql != NULL && out != NULL);
     tacit__cursor *s = NULL;
     bool found = false;
     TRY(tacit__vault_prepare(vault, sql, &s, err));
@@ -286,6 +287,7 @@ tacit_status tacit__vault_count_accepted(tacit__vault *vault,
                                                       uint64_t accepted),
                                          void *context, tacit_error *err)
 {
+    TACIT__REQUIRE(each != NULL);
     tacit__cursor *s;
     bool more = true;
     tacit_status status = tacit__connection_prepare(vault->db, SQL_COUNT_ACCEPTED,

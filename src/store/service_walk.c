@@ -1,4 +1,4 @@
-/* Long tables, piece by piece. See store/service_store_inside.h. */
+/* Reads long tables piece by piece. See store/service_store_inside.h. */
 #include <string.h>
 
 #include "base/error.h"
@@ -22,6 +22,7 @@ tacit_status tacit__vault_walk_piece(tacit__vault *vault, tacit__table_walk *w,
                                      tacit__table_walk_fn *each, void *context, int piece, int *n,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(w != NULL && each != NULL);
     tacit__cursor *s;
     tacit__table_walk from = *w; /* stays where it is while the rows come */
     bool more = true;

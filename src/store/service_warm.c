@@ -1,8 +1,8 @@
-/* How far a learner has been warmed up with a log. See store/service_warm.h.
+/* The progress of a learner's warm start. See store/service_warm.h.
  *
- * A row 'warm:ID' of `meta`, under the proof of the whole store: the log's digest, how many rows it has, how
- * many were taken from it, and from how many of these the learner learns. It is written by the transaction
- * that takes the rows, so after a crash both are there or neither. */
+ * It is a row 'warm:ID' of `meta`, covered by the proof of the whole store: the log's digest, how many rows
+ * the log has, how many were accepted, and from how many of these the learner learns. The transaction that
+ * accepts the rows writes it, so after a crash there are both or neither. */
 #include "store/service_warm.h"
 
 #include <stdio.h>
@@ -22,6 +22,7 @@ static void name_of(int64_t learner, char out[32])
 tacit_status tacit__vault_find_warm(tacit__vault *vault, int64_t learner, bool *found,
                                     tacit__vault_warm *out, tacit_error *err)
 {
+    TACIT__REQUIRE(found != NULL && out != NULL);
     tacit__cursor *s;
     char name[32];
     size_t size = 0;

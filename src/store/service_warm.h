@@ -1,4 +1,4 @@
-/* How far a learner has been warmed up with a log, as the vault has it. */
+/* The progress of a learner's warm start, as the vault records it. */
 #ifndef TACIT_STORE_SERVICE_WARM_H
 #define TACIT_STORE_SERVICE_WARM_H
 

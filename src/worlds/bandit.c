@@ -9,6 +9,7 @@
 tacit_status tacit__reward_law_read(const tacit__value *value, const tacit__origin *origin,
                                     bool *bernoulli, double *half_width, tacit_error *err)
 {
+    TACIT__REQUIRE(bernoulli != NULL && half_width != NULL);
     *half_width = 0;
     *bernoulli = strcmp(value->text, "bernoulli") == 0;
     if (*bernoulli ||

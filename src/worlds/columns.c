@@ -226,6 +226,7 @@ void tacit__column_encode_number(const tacit__column *c, double value, double *f
 
 bool tacit__column_encode(const tacit__column *c, tacit__span value, bool missing, double *features)
 {
+    TACIT__REQUIRE(features != NULL);
     if (!c->numeric) {
         size_t i = missing ? c->n_categories : tacit__column_find(c, value);
         for (size_t j = 0; j < c->n_categories; j++)
@@ -249,6 +250,7 @@ bool tacit__column_encode(const tacit__column *c, tacit__span value, bool missin
 tacit_status tacit__columns_locate(const tacit__csv *header, const tacit__declaration *d,
                                    tacit__span name, size_t *field, tacit_error *err)
 {
+    TACIT__REQUIRE(field != NULL);
     char shown[TACIT__SHOWN], list[160] = "";
     size_t found = 0, used = 0;
     for (size_t i = 0; i < header->n_fields; i++)

@@ -50,6 +50,7 @@ static const double *kernel(size_t j, uint32_t state, uint32_t action)
 
 static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
+    TACIT__REQUIRE(s < STATES);
     const lock *l = context;
     size_t d = l->d, hidden = combination[layer % LENGTH] % d;
     double other = (1 - HIDDEN_WEIGHT) / (double)(d - 1);

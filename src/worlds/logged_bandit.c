@@ -98,6 +98,7 @@ static tacit_status check(const tacit__value *v, const tacit__origin *origin, ta
 static tacit__declaration declare(const tacit__value *v, const tacit__origin *origin,
                                   size_t parameter)
 {
+    TACIT__REQUIRE(parameter < sizeof parameters / sizeof *parameters);
     return (tacit__declaration){origin->file, parameters[parameter].name, v[parameter].text,
                                 (size_t)v[parameter].line};
 }

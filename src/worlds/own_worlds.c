@@ -1,4 +1,4 @@
-/* The program's own worlds: a list that grows, and the way from a tacit_process to the model of a world. */
+/* Worlds that a program registers: the list of them, and making the model of a world from a tacit_process. */
 #include "worlds/own_worlds.h"
 
 #include <stdatomic.h>
@@ -48,6 +48,7 @@ tacit_status tacit_world_register(const tacit_world_kind *kind, tacit_process_fn
 tacit_status tacit__own_create(const tacit__kind *kind, const tacit__value *values,
                                const tacit__origin *origin, tacit__model *out, tacit_error *err)
 {
+    TACIT__REQUIRE(kind != NULL && out != NULL);
     const own *self = &list[0];
     while (&self->kind != kind)
         self++;

@@ -1,4 +1,4 @@
-/* Kinds of worlds that the program brings along: tacit_world_register. */
+/* Kinds of worlds that a program registers: tacit_world_register. */
 #ifndef TACIT_WORLDS_OWN_WORLDS_H
 #define TACIT_WORLDS_OWN_WORLDS_H
 

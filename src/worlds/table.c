@@ -170,6 +170,7 @@ static tacit_status read_transitions(table *t)
 /* The outcomes of one state and action, from entries[first] on: how many, and do they sum to one? */
 static tacit_status check_row(const table *t, size_t first, size_t *end)
 {
+    TACIT__REQUIRE(first < t->n);
     const entry *e = &t->entries[first];
     double sum = 0;
     size_t i = first;

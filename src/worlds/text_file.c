@@ -90,6 +90,7 @@ tacit_status tacit__text_file_obtain(const tacit__value *setting, const tacit__v
                                      const tacit__origin *origin, tacit__text_file *file,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(file != NULL);
     tacit_status status = tacit__text_file_read(setting, origin, file, err);
     if (status == TACIT_BAD_ARGUMENT && obtain->text[0] != '\0' && err != NULL) {
         size_t used = strlen(err->message);
@@ -107,6 +108,7 @@ void tacit__text_file_close(tacit__text_file *file)
 
 bool tacit__line_next(tacit__span *rest, tacit__span *line)
 {
+    TACIT__REQUIRE(rest != NULL && line != NULL);
     if (rest->size == 0)
         return false;
     const char *end = memchr(rest->text, '\n', rest->size);

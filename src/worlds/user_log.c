@@ -168,6 +168,7 @@ static tacit_status read_user(const tacit__user_log *log, tacit__span *id, tacit
 tacit_status tacit__user_log_next(tacit__user_log *log, bool *more, tacit__logged_user *user,
                                   double *features, tacit_error *err)
 {
+    TACIT__REQUIRE(more != NULL && user != NULL);
     TRY(tacit__csv_next(&log->csv, more, err));
     if (!*more)
         return TACIT_OK;

@@ -1,5 +1,5 @@
-/* A log of users: a CSV file with a header, and in each line one user: where they stood, what was done, and
- * what came of it. Every line is a user, so nothing is left out: a line that does not fit is an error, which
+/* A log of users: a CSV file with a header and one user in each line: the situation, the action and the
+ * outcome. Every line is a user, so no line is left out: a line that does not fit is an error, whose message
  * names the line and the column, never the value. */
 #ifndef TACIT_WORLDS_USER_LOG_H
 #define TACIT_WORLDS_USER_LOG_H

@@ -1,4 +1,4 @@
-/* Walks through a finite process. See include/tacit/world.h for what is promised. */
+/* Walks through a finite process. See include/tacit/world.h for the contract. */
 #ifndef TACIT_WORLDS_WALK_H
 #define TACIT_WORLDS_WALK_H
 

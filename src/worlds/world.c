@@ -241,6 +241,7 @@ size_t tacit__flip_rewards(tacit_outcome *o, size_t n)
 tacit_status tacit__choose(const tacit__value *value, const tacit__origin *origin, const char *name,
                            const char *list, tacit_error *err)
 {
+    TACIT__REQUIRE(value != NULL && list != NULL);
     size_t n = strlen(value->text);
     for (const char *at = list; at != NULL && n > 0; at = strchr(at, ',')) {
         at += strspn(at, ", ");

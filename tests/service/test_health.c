@@ -93,7 +93,7 @@ static server admin_of(const server *s)
     FILE *file = fopen(fmt("%s/err", s->directory), "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL)
-        if (strstr(line, "health and figures on ") != NULL)
+        if (strstr(line, "health and metrics on ") != NULL)
             port = (unsigned)strtoul(strrchr(line, ':') + 1, NULL, 10);
     (void)fclose(file);
     assert_true(port > 0);

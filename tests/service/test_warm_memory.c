@@ -31,7 +31,7 @@ static atomic_bool given_up;
 static void note(void *context, const char *line)
 {
     (void)context;
-    if (strstr(line, "could not be read on") != NULL)
+    if (strstr(line, "of learner arms could not be read") != NULL)
         atomic_store(&given_up, true);
 }
 

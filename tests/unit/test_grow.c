@@ -126,7 +126,8 @@ TEST(what_differs_is_named_and_nothing_is_changed)
     text = make(WORLD, "runs: 3\n", PLAIN JOINT);
     tacit_results *none = NULL;
     assert_status(play(text, directory, TACIT_LAB_NEW, &none, &err), TACIT_EXISTS);
-    assert_non_null(strstr(err.message, "a part of this experiment already, 6 of 6 jobs finished"));
+    assert_non_null(
+        strstr(err.message, "already has a part of this experiment, 6 of 6 jobs finished"));
     free(text);
     assert_ok(tacit_results_open(directory, &read, &err));
     assert_same_results(first, read);
