@@ -1,9 +1,19 @@
 /* The service on PostgreSQL: a real server in a directory of its own, started as the tests start theirs.
  *
  * Observations and pgbench, which inserts one row in each transaction into the same server with the same settings, take turns of
- * two seconds; each ratio is the median over the turns. pgbench runs with as many connections as the service has clients, and once more
- * with as many as there are front ends, since a front end writes through one connection. Beside the rates stands the processor time
- * of the database for one user and for one of pgbench's rows, which does not depend on what else runs. */
+ * two seconds; each ratio is the median over the turns. `of_pgbench` is the ratio to pgbench with as many connections as there are
+ * front ends, since a front end writes through one connection; `of_pgbench_many` that to pgbench with PGBENCH_CLIENTS connections,
+ * whose commits the server groups.
+ *
+ * A front end brings the users who wait in one transaction, so the rate depends on how many there are. In the rows `many users at
+ * once` each client sends several users in a request, and some hundreds or thousands wait: these are the rows of throughput. In the
+ * rows `one user in a request` each user takes two requests, decide and observe, and at most as many users wait as there are clients:
+ * with few clients they show the latency, and with more of them what HTTP costs. The clients decide in their turns, too: a rate is
+ * that of users who were decided for and observed.
+ *
+ * Beside the rates stands what does not depend on what else runs: the processor time of the clients, of the service (decide, observe
+ * and learning) and of the database for one user, that of the database for one of pgbench's rows, and how many users a transaction
+ * had. */
 #include "serve_postgres.h"
 
 #include "harness.h"
@@ -27,7 +37,7 @@ int bench_postgres(double seconds, bool only_million)
 #include "store/service_store_inside.h"
 #include "support/cluster.h"
 
-enum { FRONT_ENDS = 2, CLIENTS = 64, TAKEOVERS = 9, TURN_S = 2 };
+enum { FRONT_ENDS = 2, PGBENCH_CLIENTS = 64, TAKEOVERS = 9, TURN_S = 2 };
 
 static const char learners[] =
     "learners:\n"
@@ -171,49 +181,74 @@ static void write_pgbench_script(void)
                       " decode(repeat('5a', 96), 'hex'));\n");
 }
 
-/* Users by so many front ends, `batch` in a request, beside pgbench. */
-static void bench_observe(const char *name, int n_ends, int batch, double seconds)
+/* Transactions of a front end since it began. */
+static double count_commits(const load_server *s)
 {
+    static const char name[] = "\ntacit_store_commits_total ";
+    static char text[1 << 16];
+    if (load_server_get(s, "/metrics", text, sizeof text) != 200 || strstr(text, name) == NULL)
+        bench_die("no metrics");
+    return strtod(strstr(text, name) + sizeof name - 1, NULL);
+}
+
+typedef struct row {
+    const char *name;
+    int n_ends, clients, batch;
+} row;
+
+/* Users by so many front ends, `batch` in a request, beside pgbench. */
+static void bench_observe(const row *r, double seconds)
+{
+    const int n_ends = r->n_ends;
     enum { MOST = LOAD_MOST_TURNS };
     static double rate[MOST], p50[MOST], p99[MOST], of_many[MOST], of_few[MOST], many[MOST],
-        few[MOST], cpu[MOST], row_cpu[MOST], server_cpu[MOST];
+        few[MOST], cpu[MOST], row_cpu[MOST], server_cpu[MOST], client_cpu[MOST], together[MOST];
     const int n = seconds / TURN_S < MOST ? (int)ceil(seconds / TURN_S) : MOST;
     for (int i = 0; i < n; i++) {
         load_crowd c = {.play = load_observe,
                         .servers = {&ends[0], &ends[1]},
                         .n_servers = n_ends,
-                        .clients = CLIENTS,
+                        .clients = r->clients,
                         .decide = decide,
-                        .batch = batch};
-        double ignored = 0, own = 0;
-        for (int k = 0; k < n_ends; k++)
+                        .batch = r->batch};
+        double ignored = 0, own = 0, commits = 0;
+        for (int k = 0; k < n_ends; k++) {
             own -= bench_cpu_of(ends[k].pid);
-        const double before = database_cpu();
+            commits -= count_commits(&ends[k]);
+        }
+        const double before = database_cpu(), client = bench_cpu_of(getpid());
         const double done = (double)load_crowd_run(&c, TURN_S);
+        client_cpu[i] = 1e6 * (bench_cpu_of(getpid()) - client) / done;
         cpu[i] = 1e6 * (database_cpu() - before) / done;
-        for (int k = 0; k < n_ends; k++)
+        for (int k = 0; k < n_ends; k++) {
             own += bench_cpu_of(ends[k].pid);
+            commits += count_commits(&ends[k]);
+        }
+        together[i] = done / fmax(commits, 1);
         server_cpu[i] = 1e6 * own / done;
         rate[i] = c.rate;
         p50[i] = c.p50_ms;
         p99[i] = c.p99_ms;
-        many[i] = run_pgbench(CLIENTS, &row_cpu[i]);
+        many[i] = run_pgbench(PGBENCH_CLIENTS, &row_cpu[i]);
         few[i] = run_pgbench(n_ends, &ignored);
         of_many[i] = rate[i] / many[i];
         of_few[i] = rate[i] / few[i];
     }
     const size_t m = (size_t)n;
-    (void)printf(
-        "{\"bench\":\"%s\",\"front_ends\":%d,\"clients\":%d,\"users_in_a_request\":%d,"
-        "\"per_second\":%.0f,\"p50_ms\":%.1f,\"p99_ms\":%.1f,\"server_cpu_us\":%.0f,"
-        "\"database_cpu_us\":%.0f,\"pgbench_per_second\":%.0f,\"pgbench_database_cpu_us\":%.0f,"
-        "\"of_pgbench\":%.2f,\"pgbench_few_clients\":%d,\"pgbench_few_per_second\":%.0f,"
-        "\"of_pgbench_few\":%.2f}\n",
-        name, n_ends, CLIENTS, batch, bench_quantile(rate, m, 0.5), bench_quantile(p50, m, 0.5),
-        bench_quantile(p99, m, 0.5), bench_quantile(server_cpu, m, 0.5),
-        bench_quantile(cpu, m, 0.5), bench_quantile(many, m, 0.5), bench_quantile(row_cpu, m, 0.5),
-        bench_quantile(of_many, m, 0.5), n_ends, bench_quantile(few, m, 0.5),
-        bench_quantile(of_few, m, 0.5));
+    (void)printf("{\"bench\":\"%s\",\"front_ends\":%d,\"clients\":%d,\"users_in_a_request\":%d,"
+                 "\"per_second\":%.0f,\"p50_ms\":%.1f,\"p99_ms\":%.1f,"
+                 "\"users_in_a_transaction\":%.0f,\"client_cpu_us\":%.0f,\"server_cpu_us\":%.0f,"
+                 "\"database_cpu_us\":%.0f,\"pgbench_connections\":%d,"
+                 "\"pgbench_per_second\":%.0f,\"of_pgbench\":%.2f,\"pgbench_many_connections\":%d,"
+                 "\"pgbench_many_per_second\":%.0f,\"of_pgbench_many\":%.2f,"
+                 "\"pgbench_many_database_cpu_us\":%.0f}\n",
+                 r->name, n_ends, r->clients, r->batch, bench_quantile(rate, m, 0.5),
+                 bench_quantile(p50, m, 0.5), bench_quantile(p99, m, 0.5),
+                 bench_quantile(together, m, 0.5), bench_quantile(client_cpu, m, 0.5),
+                 bench_quantile(server_cpu, m, 0.5), bench_quantile(cpu, m, 0.5), n_ends,
+                 bench_quantile(few, m, 0.5), bench_quantile(of_few, m, 0.5), PGBENCH_CLIENTS,
+                 bench_quantile(many, m, 0.5), bench_quantile(of_many, m, 0.5),
+                 bench_quantile(row_cpu, m, 0.5));
     (void)fflush(stdout);
 }
 
@@ -317,7 +352,8 @@ static void bench_million(double seconds)
                  "\"database_cpu_s\":%.2f,\"memory_mb\":%.1f}\n",
                  took, cpu, database, memory);
     (void)fflush(stdout);
-    bench_observe("observe, durable, a million people", 1, 1, seconds);
+    bench_observe(&(row){"observe, a million people", 1, 64, 1}, seconds);
+    bench_observe(&(row){"observe, a million people", 1, 64, 64}, seconds);
     (void)printf("{\"bench\":\"memory, a million people\",\"before_mb\":%.1f,\"after_mb\":%.1f}\n",
                  memory, bench_memory_of(ends[0].pid));
     close_ends();
@@ -326,15 +362,20 @@ static void bench_million(double seconds)
 /* One front end, then two. */
 static void bench_ends(double seconds)
 {
+    static const row rows[] = {
+        {"observe, one user in a request", 1, 64, 1}, {"observe, many users at once", 1, 200, 1},
+        {"observe, many users at once", 1, 64, 16},   {"observe, many users at once", 1, 64, 64},
+        {"observe, one user in a request", 2, 64, 1}, {"observe, many users at once", 2, 200, 1},
+        {"observe, many users at once", 2, 64, 16},   {"observe, many users at once", 2, 64, 64}};
     open_ends("tacit");
     write_pgbench_script();
     load_server_start(&ends[0]);
     (void)await_leader(1);
-    bench_observe("observe, durable", 1, 1, seconds);
-    bench_observe("observe, durable", 1, 16, seconds);
-    load_server_start(&ends[1]);
-    bench_observe("observe, durable", 2, 1, seconds);
-    bench_observe("observe, durable", 2, 16, seconds);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].n_ends == 2 && ends[1].pid == 0)
+            load_server_start(&ends[1]);
+        bench_observe(&rows[i], seconds);
+    }
     bench_decide(seconds);
     bench_takeover();
     close_ends();
