@@ -57,8 +57,8 @@ static tacit_status create_model(tacit__scored *base, const tacit_agent_request 
     base->model = model;
     agent->table = tacit__mixture_model_table(model, q->horizon - 1);
     base->alike = q->stationary ? agent->table.steps : 1;
-    *form = tacit__score_form_of_table(&agent->table);
-    return TACIT_OK;
+    const tacit_status status = tacit__score_form_of_table(&agent->table, form);
+    return status == TACIT_OK ? status : tacit__fail_plain(reason, status);
 }
 
 static tacit_status create_planner(const void *model, const tacit_agent_request *q,

@@ -26,7 +26,8 @@ typedef struct tacit__score_form {
 } tacit__score_form;
 
 /* Rows of a public table, which must outlive the form. */
-tacit__score_form tacit__score_form_of_table(const tacit__score_table *table);
+TACIT_MUST_USE tacit_status tacit__score_form_of_table(const tacit__score_table *table,
+                                                       tacit__score_form *out);
 
 /* Sets `start` and `l2` of a form, of which `bits` is set: its numbers move by sqrt(moved) lattice steps at
  * most if a user is replaced. */

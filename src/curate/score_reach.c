@@ -4,24 +4,31 @@
  * A user adds, for each of L steps, one row of the public table T (what happened), and `start` in
  * one of the cells of the first states. Replace the user:
  *
- *     each step moves by T - T', two rows of the table:  |T - T'|^2 <= D^2, the diameter squared;
- *     the first state by a one in one cell or another:   2 start^2;
- *     all of it by at most sqrt(L D^2 + 2 start^2).
+ *     each step moves by T - T', two rows of the table;
+ *     the first state by a one in one cell or another:   2 start^2.
  *
  * Where rewards are learned, the user adds W (y - 1/2) in the cell of the pair as well, at all L + 1
  * steps. Two users at the same pair move that cell by W |y - y'| <= W, at different pairs two cells by W /
- * 2 each at most:
+ * 2 each at most: a step moves by
  *
- *     each step moves by  max(D_same^2 + W^2, D_other^2 + W^2 / 2),  the last one by W^2,
+ *     m(i, j) = |T_i - T_j|^2 + W^2 (rows of one pair) or W^2 / 2 (of two),    the last one by W^2 or W^2 / 2.
  *
- * D_same and D_other the largest distances of rows of one pair, and of two.
+ * A user begins a step where the step before ended. So all steps together move by the worst two ways through
+ * the table, of a user at s and the one in their place at t with h steps to go:
+ *
+ *     V_0(s, t) = W^2 if s = t, else W^2 / 2,
+ *     V_h(s, t) = max over rows i from s to s' and j from t to t' of  m(i, j) + V_{h-1}(s', t'),
+ *
+ * and all of it by at most sqrt(max V_L + 2 start^2): a user's squared distance is the sum of its steps', and
+ * V is the largest such sum by induction over h. It is less than L times the worst step, after which two
+ * users often cannot take it again.
  *
  * All rows of the table count, also those that no kernel allows: what a person says happened need
- * not be possible. D^2 is exact: rows are integers. Up to ENUMERATED rows all pairs are compared.
- * Above, D <= 2 max |T|: every two rows lie in that ball around 0, which the planner has put in the
- * middle of the box that the rows lie in.
+ * not be possible. V is exact: rows are integers. Where that would take too long, each step counts as the
+ * worst one, and with more than ENUMERATED rows a step as (2 max |T|)^2 + W^2: every two rows lie in that
+ * ball around 0, which the planner has put in the middle of the box that the rows lie in.
  *
- * `start` is chosen so that first states take 1/16 of the steps' part, start^2 = L D^2 / 32 (a table
+ * `start` is chosen so that first states take 1/16 of the steps' part, start^2 = V / 32 (a table
  * of equal rows: one unit); less noise for scores would mean more for starts, which
  * docs/why/posterior-mixture.md#first-states weighs. Privacy does not depend on the choice. */
 #include <math.h>
@@ -29,9 +36,12 @@
 
 #include "base/error.h"
 #include "base/int128.h"
+#include "base/workspace.h"
 #include "curate/score_curator.h"
 
 enum { ENUMERATED = 4096 };
+/* Moves that are kept, 16 bytes each, and additions: as long as all pairs of ENUMERATED rows take. */
+enum { MOST_MOVES = 1 << 18, MOST_SUMS = 1 << 24 };
 #define START_SHARE (1.0 / 32)
 #define MOST_START 16.0 /* units: so that K of them have room, plan/mixture_model.c */
 
@@ -46,20 +56,80 @@ static tacit__u128 distance(const int32_t *x, const int32_t *y, size_t n)
     return square;
 }
 
-/* The largest move of a step, squared; `reward`: W^2. */
+/* How far rows i and j of a step are apart, squared; `reward`: W^2. */
+static tacit__u128 move_of(const tacit__score_table *t, size_t i, size_t j, tacit__u128 reward)
+{
+    const bool same = i / t->n_states == j / t->n_states;
+    return distance(t->scores + i * t->width, t->scores + j * t->width, t->width) +
+           (same ? reward : reward / 2);
+}
+
+static void keep_larger(tacit__u128 *most, tacit__u128 to)
+{
+    *most = to > *most ? to : *most;
+}
+
+/* The largest move of a step. */
 static tacit__u128 enumerate(const tacit__score_table *t, size_t n, tacit__u128 reward)
 {
     tacit__u128 most = reward;
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++) {
-            const bool same = i / t->n_states == j / t->n_states;
-            const tacit__u128 square =
-                distance(t->scores + i * t->width, t->scores + j * t->width, t->width) +
-                (same ? reward : reward / 2);
-            most = square > most ? square : most;
-        }
+        for (size_t j = 0; j < i; j++)
+            keep_larger(&most, move_of(t, i, j, reward));
     return most;
 }
+
+/* --- Ways through the table ------------------------------------------------------------------------ */
+
+/* Whether all of it fits into MOST_MOVES and MOST_SUMS. */
+static bool can_follow(const tacit__score_table *t)
+{
+    const double states = (double)t->n_states, moves = states * states * states * states;
+    return moves <= MOST_MOVES && moves * (double)t->steps <= MOST_SUMS;
+}
+
+/* moves [from, from][to, to]: the largest of a step that takes two users from two states to two. */
+static void write_moves(const tacit__score_table *t, tacit__u128 reward, tacit__u128 *moves)
+{
+    const size_t S = t->n_states, rows = S * t->n_actions * S;
+    memset(moves, 0, S * S * S * S * sizeof *moves);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j <= i; j++) {
+            const size_t s = i / S / t->n_actions, u = j / S / t->n_actions;
+            const tacit__u128 move = move_of(t, i, j, reward);
+            keep_larger(&moves[((s * S + u) * S + i % S) * S + j % S], move);
+            keep_larger(&moves[((u * S + s) * S + j % S) * S + i % S], move);
+        }
+}
+
+/* max V_L of the head. */
+static tacit_status follow(const tacit__score_table *t, tacit__u128 reward, tacit__u128 *out)
+{
+    const size_t S = t->n_states, places = S * S;
+    tacit__u128 *moves, *here, *after;
+    void *pieces = TACIT__PIECES({&moves, places, places * sizeof *moves},
+                                 TACIT__PIECE(here, places), TACIT__PIECE(after, places));
+    if (pieces == NULL)
+        return TACIT_NO_MEMORY;
+    write_moves(t, reward, moves);
+    for (size_t i = 0; i < places; i++)
+        here[i] = i / S == i % S ? reward : reward / 2;
+    for (size_t h = 0; h < t->steps; h++) {
+        memcpy(after, here, places * sizeof *after);
+        for (size_t i = 0; i < places; i++) {
+            here[i] = 0;
+            for (size_t j = 0; j < places; j++)
+                keep_larger(&here[i], moves[i * places + j] + after[j]);
+        }
+    }
+    *out = 0;
+    for (size_t i = 0; i < places; i++)
+        keep_larger(out, here[i]);
+    tacit__workspace_destroy(pieces);
+    return TACIT_OK;
+}
+
+/* --- Large tables ---------------------------------------------------------------------------------- */
 
 /* (2 max |T|)^2 */
 static tacit__u128 enclose(const int32_t *rows, size_t n, size_t width)
@@ -107,17 +177,27 @@ static void write_rows(const void *context, const tacit_trajectory *u, int64_t *
     }
 }
 
-tacit__score_form tacit__score_form_of_table(const tacit__score_table *t)
+/* How far all steps of a user move, squared. */
+static tacit_status find_moved(const tacit__score_table *t, tacit__u128 reward, tacit__u128 *out)
 {
-    TACIT__REQUIRE(t->steps > 0);
     const size_t rows = t->n_states * t->n_actions * t->n_states;
-    /* W is even, and W / 2 an int32 */
-    const tacit__u128 whole = (tacit__u128)t->reward << (TACIT__REWARD_BITS + 1),
-                      reward = whole * whole;
-    TACIT__REQUIRE(t->reward >= 0 && whole < (tacit__u128)1 << 32);
+    if (rows <= ENUMERATED && can_follow(t))
+        return follow(t, reward, out);
     const tacit__u128 diameter = rows <= ENUMERATED ? enumerate(t, rows, reward)
                                                     : enclose(t->scores, rows, t->width) + reward;
-    tacit__score_form f = {
+    /* below 2^64 for each number of a score, and memory holds no 2^60 numbers */
+    *out = diameter * t->steps + reward;
+    return TACIT_OK;
+}
+
+tacit_status tacit__score_form_of_table(const tacit__score_table *t, tacit__score_form *out)
+{
+    TACIT__REQUIRE(t->steps > 0);
+    /* W is even, and W / 2 an int32 */
+    const tacit__u128 whole = (tacit__u128)t->reward << (TACIT__REWARD_BITS + 1);
+    TACIT__REQUIRE(t->reward >= 0 && whole < (tacit__u128)1 << 32);
+    tacit__u128 moved = 0;
+    *out = (tacit__score_form){
         .n_states = t->n_states,
         .n_actions = t->n_actions,
         .horizon = t->steps + 1,
@@ -127,20 +207,16 @@ tacit__score_form tacit__score_form_of_table(const tacit__score_table *t)
         .reason =
             t->reward > 0
                 ? "L steps, each one row of a public table or another, and L + 1 rewards, from "
-                  "their "
-                  "middle, in one cell or another: the worst two rows and rewards of a step, W^2 "
-                  "for "
-                  "the last reward, and one first state or another; a user is in one batch only, "
-                  "so "
-                  "batches compose in parallel"
-                : "L steps, each one row of a public table or another, and one first state or "
-                  "another: sqrt(L D^2 + 2 start^2), D the table's diameter; a user is in one "
-                  "batch "
-                  "only, so batches compose in parallel",
+                  "their middle, in one cell or another: the worst two ways through the table with "
+                  "the worst rewards, and one first state or another; a user is in one batch only, "
+                  "so batches compose in parallel"
+                : "L steps, each one row of a public table or another: the worst two ways through "
+                  "the table, and one first state or another; a user is in one batch only, so "
+                  "batches compose in parallel",
         .write = write_rows,
         .context = t};
-    /* below 2^64 for each number of a score, and memory holds no 2^60 numbers */
-    const tacit__u128 steps = diameter * t->steps + reward;
-    tacit__score_form_reach(&f, steps);
-    return f;
+    tacit_status status = find_moved(t, whole * whole, &moved);
+    if (status == TACIT_OK)
+        tacit__score_form_reach(out, moved);
+    return status;
 }

@@ -29,12 +29,19 @@ static tacit__score_table draw_table(uint64_t seed)
                                 .scores = scores};
 }
 
+static tacit__score_form form_of(const tacit__score_table *t)
+{
+    tacit__score_form form;
+    assert_ok(tacit__score_form_of_table(t, &form));
+    return form;
+}
+
 /* The form of the table that was drawn last. */
 static tacit__score_form draw_form(uint64_t seed)
 {
     static tacit__score_table table;
     table = draw_table(seed);
-    return tacit__score_form_of_table(&table);
+    return form_of(&table);
 }
 
 static tacit__scores *hire(tacit_model model, uint64_t users, uint64_t first, double growth)
@@ -69,22 +76,65 @@ static tacit_trajectory draw_user(uint64_t *seed, user *u)
 
 /* --- How far apart two users are ------------------------------------------------------------------- */
 
-/* Two users are apart by D at every step, if the steps fit together, and in the first state; no two are farther. */
+/* The largest distance of two users at one step, in lattice steps squared, by rows x and y and rewards of 0 and 1; the last step has
+ * no rows (`scored`). */
+static double plain_move(size_t x, size_t y, bool scored, double whole)
+{
+    double most = 0, square = 0;
+    for (size_t i = 0; i < 4; i++) {
+        const double one = i % 2 == 0 ? -whole / 2 : whole / 2,
+                     other = i < 2 ? -whole / 2 : whole / 2;
+        most =
+            fmax(most, x / STATES == y / STATES ? pow(one - other, 2) : one * one + other * other);
+    }
+    for (size_t j = 0; j < WIDTH && scored; j++)
+        square += pow(scores[x * WIDTH + j] - scores[y * WIDTH + j], 2);
+    return most + square;
+}
+
+/* Of two users who are in s and t, all steps together: every way that both can take is tried. */
+static double plain_ways(size_t s, size_t t, size_t steps, double whole)
+{
+    enum { NEXT = ACTIONS * STATES };
+    double most = 0;
+    if (steps == 0)
+        return plain_move(s * NEXT, t * NEXT, false, whole);
+    for (size_t i = 0; i < NEXT * NEXT; i++) {
+        const size_t x = s * NEXT + i / NEXT, y = t * NEXT + i % NEXT;
+        most = fmax(most, plain_move(x, y, true, whole) +
+                              plain_ways(x % STATES, y % STATES, steps - 1, whole));
+    }
+    return most;
+}
+
+static double plain_most(double whole)
+{
+    double most = 0;
+    for (size_t i = 0; i < STATES * STATES; i++)
+        most = fmax(most, plain_ways(i / STATES, i % STATES, STEPS, whole));
+    return most;
+}
+
+/* L times the worst step, which two users can hardly take every time. */
+static double plain_steps(double whole)
+{
+    double most = 0;
+    for (size_t i = 0; i < ROWS * ROWS; i++)
+        most = fmax(most, plain_move(i / ROWS, i % ROWS, true, whole));
+    return STEPS * most + whole * whole;
+}
+
+/* Two users are apart by the worst two ways through the table, and in the first state; no two are farther. */
 TEST(the_declared_distance_is_that_of_the_worst_pair)
 {
     uint64_t seed = 5;
     for (uint64_t trial = 1; trial <= 20; trial++) {
         const tacit__score_table t = draw_table(trial);
-        const tacit__score_form reach = tacit__score_form_of_table(&t);
-        double diameter = 0, start = ldexp((double)reach.start, -BITS), most = 0;
-        for (size_t i = 0; i < ROWS; i++)
-            for (size_t j = 0; j < ROWS; j++)
-                diameter =
-                    fmax(diameter, pow(scores[i * WIDTH] - scores[j * WIDTH], 2) +
-                                       pow(scores[i * WIDTH + 1] - scores[j * WIDTH + 1], 2));
-        diameter = ldexp(sqrt(diameter), -BITS);
-        assert_close(start * start, STEPS * diameter * diameter / 32, 1e-5);
-        assert_close(reach.l2, sqrt(STEPS * diameter * diameter + 2 * start * start), 1e-12);
+        const tacit__score_form reach = form_of(&t);
+        const double ways = ldexp(plain_most(0), -2 * BITS);
+        double start = ldexp((double)reach.start, -BITS), most = 0;
+        assert_close(start * start, ways / 32, 1e-5);
+        assert_close(reach.l2, sqrt(ways + 2 * start * start), 1e-12);
         for (int pair = 0; pair < 500; pair++) {
             user one, other;
             int64_t x[DIMENSION], y[DIMENSION];
@@ -100,37 +150,21 @@ TEST(the_declared_distance_is_that_of_the_worst_pair)
     }
 }
 
-/* The largest distance of two users at one step, in lattice steps squared, by rows, pairs and rewards of 0 and 1. */
-static double plain_step(double whole)
-{
-    double most = 0;
-    for (size_t i = 0; i < ROWS * ROWS * 4; i++) {
-        const size_t x = i / 4 / ROWS, y = i / 4 % ROWS;
-        const double one = whole * ((double)(i % 2) - 0.5),
-                     other = whole * ((double)(i / 2 % 2) - 0.5);
-        double square = x / STATES == y / STATES ? pow(one - other, 2) : one * one + other * other;
-        for (size_t j = 0; j < WIDTH; j++)
-            square += pow(scores[x * WIDTH + j] - scores[y * WIDTH + j], 2);
-        most = fmax(most, square);
-    }
-    return most;
-}
-
 /* Small and large rewards beside the scores, so that either kind of pair is the worst. */
 TEST(learned_rewards_move_by_what_is_declared)
 {
     enum { CELLS = HORIZON * STATES * ACTIONS, ALL = DIMENSION + CELLS };
     uint64_t seed = 6;
+    size_t less = 0;
     for (uint64_t trial = 1; trial <= 24; trial++) {
         tacit__score_table t = draw_table(trial);
         t.reward = 1 << (trial % 12);
-        const tacit__score_form reach = tacit__score_form_of_table(&t);
+        const tacit__score_form reach = form_of(&t);
         const double whole = ldexp((double)t.reward, 11), start = (double)reach.start;
         assert_int_equal(reach.numbers, DIMENSION - STATES + CELLS);
-        assert_close(
-            reach.l2,
-            ldexp(sqrt(STEPS * plain_step(whole) + whole * whole + 2 * start * start), -BITS),
-            1e-12);
+        const double ways = plain_most(whole);
+        assert_close(reach.l2, ldexp(sqrt(ways + 2 * start * start), -BITS), 1e-12);
+        less += ways < 0.9 * plain_steps(whole);
         double most = 0;
         for (int pair = 0; pair < 500; pair++) {
             user one, other;
@@ -156,6 +190,7 @@ TEST(learned_rewards_move_by_what_is_declared)
         }
         assert_within(most, 0.5 * reach.l2, reach.l2);
     }
+    assert_true(less > 0);
 }
 
 /* A reward is in the cell of its step and pair, from its middle. */
@@ -165,7 +200,7 @@ TEST(rewards_are_added_in_the_cell_of_what_was_done)
     user u;
     tacit__score_table t = draw_table(3);
     t.reward = 1 << (BITS - 11);
-    const tacit__score_form form = tacit__score_form_of_table(&t);
+    const tacit__score_form form = form_of(&t);
     int64_t x[DIMENSION + HORIZON * STATES * ACTIONS];
     const tacit_trajectory a = draw_user(&seed, &u);
     tacit__scores_contribute(&form, &a, x);
@@ -184,10 +219,32 @@ TEST(the_largest_numbers_do_not_overflow)
     t.bits = 31;
     for (size_t i = 0; i < N_OF(scores); i++)
         scores[i] = i % 4 < 2 ? INT32_MAX : INT32_MIN;
-    const tacit__score_form reach = tacit__score_form_of_table(&t);
+    const tacit__score_form reach = form_of(&t);
     const double start = ldexp((double)reach.start, -31);
     assert_close(reach.l2, sqrt(STEPS * 2 * 4 + 2 * start * start), 1e-9);
     assert_true(reach.l2 * reach.l2 >= STEPS * 2 * pow(2 - 0x1p-31, 2) + 2 * start * start);
+}
+
+/* Where there are too many ways, each step counts as the worst one. */
+TEST(many_ways_count_step_by_step)
+{
+    enum { S = 30, N = S * S };
+    static int32_t rows[N];
+    uint64_t seed = 9;
+    for (size_t i = 0; i < N; i++)
+        rows[i] = (int32_t)random_below(&seed, 1000);
+    rows[17] = -600;
+    rows[18] = 1000;
+    tacit__score_table t = {
+        .n_states = S, .n_actions = 1, .steps = 3, .width = 1, .bits = 10, .scores = rows};
+    const tacit__score_form large = form_of(&t);
+    t.n_states = 3;
+    t.n_actions = 100;
+    t.steps = 250000;
+    const tacit__score_form lengthy = form_of(&t);
+    const double one = ldexp((double)large.start, -10), other = ldexp((double)lengthy.start, -10);
+    assert_close(large.l2, sqrt(3 * pow(1600.0 / 1024, 2) + 2 * one * one), 1e-12);
+    assert_close(lengthy.l2, sqrt(250000 * pow(1600.0 / 1024, 2) + 2 * other * other), 1e-12);
 }
 
 /* Above 4,096 rows every row lies in a ball, and the bound is its diameter. */
@@ -202,7 +259,7 @@ TEST(large_tables_are_enclosed)
     rows[18] = 1000;
     const tacit__score_table t = {
         .n_states = S, .n_actions = A, .steps = 1, .width = 1, .bits = 10, .scores = rows};
-    const tacit__score_form reach = tacit__score_form_of_table(&t);
+    const tacit__score_form reach = form_of(&t);
     const double start = ldexp((double)reach.start, -10);
     assert_close(reach.l2, sqrt(pow(2000.0 / 1024, 2) + 2 * start * start), 1e-12);
 }
@@ -212,7 +269,7 @@ TEST(equal_rows_move_by_the_first_state_only)
 {
     tacit__score_table t = draw_table(1);
     memset(scores, 0, sizeof scores);
-    const tacit__score_form reach = tacit__score_form_of_table(&t);
+    const tacit__score_form reach = form_of(&t);
     assert_int_equal(reach.start, 1 << BITS);
     assert_close(reach.l2, M_SQRT2, 1e-12);
     assert_true(reach.l2 >= M_SQRT2);
