@@ -1,11 +1,11 @@
 /* See curate/answers.h.
  *
  * A report. Public chance chooses one of the H steps, each alike, or `each` of them; that is known before the
- * outcome, so nothing is biased. The reward becomes a bit, 1 with probability r. Step and bit are one of k =
- * (tables S A S 2) cells, x. If k < 3 e^epsilon + 2 the answer is x itself, out of g = k; else public chance
- * draws a hash from cells to g = e^epsilon + 1 answers, rounded, and the answer is that of x [WBLJ17]. In
- * both cases randomized response shows another answer instead, each with the same probability
- * (noise/response.h).
+ * outcome, so nothing is biased. The reward becomes one of L levels, 0, 1/(L-1), ..., 1: one of the two next
+ * to it, by a coin that makes its mean r. Step and level are one of k = (tables S A S L) cells, x. If k < 3
+ * e^epsilon + 2 the answer is x itself, out of g = k; else public chance draws a hash from cells to g =
+ * e^epsilon + 1 answers, rounded, and the answer is that of x [WBLJ17]. In both cases randomized response
+ * shows another answer instead, each with the same probability (noise/response.h).
  *
  * Privacy. The step, the coin of the reward and the hash do not depend on data, and the response does not
  * depend on them. Whatever they are, two trajectories lead to two true answers at most, and what is given
@@ -15,8 +15,15 @@
  * Estimate. An answer supports the cells that it stands for. A cell is supported by an answer about another
  * one with probability u, and by one about itself with u + d: without a hash u is the chance of a wrong
  * answer and d = T / 2^64; with one u = 1/g, since a hash sends the cell anywhere alike, and d = (T / 2^64)
- * (1 - 1/g). So (support - n u) / d is unbiased, and has variance n u (1 - u) / d^2 where the cell never
- * occurs. */
+ * (1 - 1/g). So (support - n u) / d is unbiased, and has variance n v, v = u (1 - u) / d^2, where the cell
+ * never occurs.
+ *
+ * Levels and answers of a user. A reward that becomes a bit has a variance of up to 1/4, one of L levels 1 /
+ * (4 (L-1)^2); but a move is then made of L cells, with L times the noise. And J answers are worth more than
+ * one if each of them is nearly always true. With m = tables S A S moves, J and L are those with the least
+ *     (1/4 + 1 / (4 (L-1)^2) + c L v m) / J,
+ * where the first 1/4 stands for what chance makes of the moves, and c for how much states differ in value;
+ * J = 1 or epsilon / J >= ln k + 7. */
 #include "curate/answers.h"
 
 #include <math.h>
@@ -31,8 +38,13 @@
 
 static const char name[] = "answers";
 
-/* More answers of a user only where each of them is nearly always true: epsilon / (ln k + SURE) of them. */
-#define SURE 7.0
+#define SURE 7.0 /* several answers are given only where hardly one in e^SURE is false */
+#define CHANCE 0.25
+/* c, and m at least: chosen on the first list of docs/why/defaults.md. */
+#define LEVEL_NOISE 4.0
+#define LEAST_MOVES 400.0
+#define MOST_LEVEL_CELLS 0x1p20 /* more levels than 2 are not worth more memory */
+enum { MOST_LEVELS = 16 };      /* a variance of 1/900 is nothing beside that of the moves */
 #define MOST_CELLS 0x1p26 /* their sums fit into memory, and numbers of answers into 32 bits */
 
 struct tacit__answers {
@@ -52,27 +64,61 @@ static size_t words_of(size_t each)
            TACIT__WORDS_PER_BLOCK;
 }
 
-bool tacit__answers_find(const tacit__weighted_options *o, tacit__answers_shape *out)
+/* With so many levels of rewards, and answers of a user, who has `epsilon`. */
+static bool find_shape(double moves, size_t levels, size_t each, double epsilon,
+                       tacit__answers_shape *out)
 {
-    const tacit__space sp = o->space;
-    const double k = 2.0 * (double)sp.tables * (double)sp.n_states * (double)sp.n_actions *
-                     (double)sp.n_states,
-                 visits = o->visits > 0 ? (double)o->visits : 1,
-                 whole = o->guarantee.epsilon / visits,
-                 each = fmax(1, fmin((double)sp.horizon, floor(whole / (log(k) + SURE))));
-    const double power = exp(fmin(whole / each, TACIT__MOST_RESPONSE));
-    if (!(k <= MOST_CELLS))
-        return false;
+    const double k = moves * (double)levels, part = epsilon / (double)each,
+                 power = exp(fmin(part, TACIT__MOST_RESPONSE));
     *out = (tacit__answers_shape){
-        .cells = (size_t)k, .each = (size_t)each, .hashed = k >= 3 * power + 2};
+        .cells = (size_t)k, .levels = levels, .each = each, .hashed = k >= 3 * power + 2};
     const uint64_t answers = out->hashed ? (uint64_t)rint(power + 1) : (uint64_t)k;
-    if (!tacit__response_find(whole / each, answers, &out->response))
+    if (!tacit__response_find(part, answers, &out->response))
         return false;
     const double even = 1 / (double)answers, gain = tacit__response_gain(&out->response);
     out->expected = out->hashed ? even : tacit__response_other(&out->response);
     out->gain = out->hashed ? gain * (1 - even) : gain;
     out->variance = out->expected * (1 - out->expected) / (out->gain * out->gain);
     return isfinite(out->variance);
+}
+
+/* Answers of a user, at most: `sure` ones, if there are several. */
+static size_t most_answers(double moves, size_t levels, double epsilon, size_t horizon)
+{
+    const double sure = floor(epsilon / (log((double)levels * moves) + SURE));
+    return (size_t)fmax(1, fmin((double)horizon, sure));
+}
+
+/* What the rule of the head makes least. */
+static double error_of(const tacit__answers_shape *shape, double moves)
+{
+    const double levels = (double)shape->levels, step = 1 / (levels - 1);
+    return (CHANCE + step * step / 4 +
+            LEVEL_NOISE * levels * shape->variance * fmax(LEAST_MOVES, moves)) /
+           (double)shape->each;
+}
+
+bool tacit__answers_find(const tacit__weighted_options *o, tacit__answers_shape *out)
+{
+    const tacit__space sp = o->space;
+    const double moves = (double)sp.tables * (double)sp.n_states * (double)sp.n_actions *
+                         (double)sp.n_states,
+                 visits = o->visits > 0 ? (double)o->visits : 1,
+                 whole = o->guarantee.epsilon / visits;
+    if (!(2 * moves <= MOST_CELLS) || !find_shape(moves, 2, 1, whole, out))
+        return false;
+    for (size_t levels = 2; levels <= MOST_LEVELS; levels++) {
+        const size_t most = most_answers(moves, levels, whole, sp.horizon);
+        if (levels > 2 && (double)levels * moves > MOST_LEVEL_CELLS)
+            break;
+        for (size_t each = 1; each <= most; each++) {
+            tacit__answers_shape shape;
+            if (find_shape(moves, levels, each, whole, &shape) &&
+                error_of(&shape, moves) < error_of(out, moves))
+                *out = shape;
+        }
+    }
+    return true;
 }
 
 /* Why L1 is as it is: an answer is one or another, and all of them are about the user. */
@@ -143,12 +189,21 @@ static uint64_t answer_of(uint64_t hash, uint64_t cell, uint64_t g)
     return ((z ^ (z >> 31)) >> 32) * g >> 32;
 }
 
-static uint64_t cell_of(const tacit__space *sp, const tacit_trajectory *u, size_t h, uint64_t coin)
+/* The level of a reward: the one below it, or the next, so that its mean is the reward. */
+static uint64_t level_of(double reward, size_t levels, uint64_t coin)
 {
+    const double at = reward * (double)(levels - 1), below = floor(at);
+    TACIT__REQUIRE(at >= 0 && at <= (double)(levels - 1));
+    return (uint64_t)below + ((double)(coin >> 11) * 0x1p-53 < at - below);
+}
+
+static uint64_t cell_of(const tacit__answers *a, const tacit_trajectory *u, size_t h, uint64_t coin)
+{
+    const tacit__space *sp = &a->space;
     const uint64_t table = sp->tables == 1 ? 0 : h,
                    row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
-    const bool paid = (double)(coin >> 11) * 0x1p-53 < u->rewards[h];
-    return 2 * (row * sp->n_states + u->states[h + 1]) + paid;
+    return a->shape.levels * (row * sp->n_states + u->states[h + 1]) +
+           level_of(u->rewards[h], a->shape.levels, coin);
 }
 
 /* `each` of the steps, every choice as likely: a step is taken with probability (left to take) / (steps
@@ -166,7 +221,7 @@ static void find_truth(tacit__answers *a, const tacit_trajectory *u)
             if (unit > none)
                 break;
         }
-        const uint64_t cell = cell_of(&a->space, u, h++, coins[i]);
+        const uint64_t cell = cell_of(a, u, h++, coins[i]);
         a->truth[i] = (int64_t)(a->shape.hashed ? answer_of(hashes[i], cell, g) : cell);
     }
 }
@@ -231,25 +286,36 @@ void tacit__answers_absorb(tacit__answers *a, const void *bytes)
     }
 }
 
-/* A move is made of two cells. */
+/* A move is made of as many cells as there are levels. */
 double tacit__answers_stddev(const tacit__answers *a, uint64_t users)
 {
-    return sqrt(2 * (double)users * (double)a->shape.each * a->shape.variance);
+    return sqrt((double)a->shape.levels * (double)users * (double)a->shape.each *
+                a->shape.variance);
+}
+
+/* The mean of (l / (L-1) - 1/2)^2 over l = 0 .. L-1 is (L+1) / (12 (L-1)), and a row has S moves. */
+double tacit__answers_reward_stddev(const tacit__answers *a, uint64_t users)
+{
+    const double L = (double)a->shape.levels;
+    return tacit__answers_stddev(a, users) *
+           sqrt((double)a->space.n_states * (L + 1) / (12 * (L - 1)));
 }
 
 void tacit__answers_estimate(const tacit__answers *a, uint64_t users, double *visits, double *moves,
                              double *rewards)
 {
-    const size_t S = a->space.n_states, rows = a->shape.cells / (2 * S);
+    const size_t S = a->space.n_states, L = a->shape.levels, rows = a->shape.cells / (L * S);
     const double expected = (double)users * (double)a->shape.each * a->shape.expected;
     for (size_t row = 0; row < rows; row++) {
         visits[row] = rewards[row] = 0;
         for (size_t i = row * S; i < (row + 1) * S; i++) {
-            const double none = ((double)a->support[2 * i] - expected) / a->shape.gain,
-                         paid = ((double)a->support[2 * i + 1] - expected) / a->shape.gain;
-            moves[i] = none + paid;
-            visits[row] += none + paid;
-            rewards[row] += (paid - none) / 2;
+            moves[i] = 0;
+            for (size_t l = 0; l < L; l++) {
+                const double told = ((double)a->support[L * i + l] - expected) / a->shape.gain;
+                moves[i] += told;
+                rewards[row] += told * ((double)l / (double)(L - 1) - 0.5);
+            }
+            visits[row] += moves[i];
         }
     }
 }

@@ -1,5 +1,5 @@
 /* Local privacy for tables: a user answers one question about one step, by randomized response. The question
- * is where in the table the step is: which state, which action, which state follows, and whether it paid.
+ * is where in the table the step is: which state, which action, which state follows, and how much it paid.
  * docs/why/posterior-tabular.md#local-privacy */
 #ifndef TACIT_CURATE_ANSWERS_H
 #define TACIT_CURATE_ANSWERS_H
@@ -10,7 +10,8 @@
 
 /* What follows from public numbers. */
 typedef struct tacit__answers_shape {
-    size_t cells;             /* (table, state, action, next state, whether it paid) */
+    size_t cells;             /* (table, state, action, next state, how much it paid) */
+    size_t levels;            /* of what it paid, from 0 to 1; at least 2 */
     size_t each;              /* answers of a user, about as many steps */
     bool hashed;              /* there are fewer answers than cells: each stands for many */
     tacit__response response; /* with epsilon / (each visits) */
@@ -42,10 +43,11 @@ TACIT_MUST_USE tacit_status tacit__answers_check(const tacit__answers *answers, 
 void tacit__answers_absorb(tacit__answers *answers, const void *bytes);
 
 /* What the reports of so many users say: visits [rows], moves [rows][states] and rewards [rows], of r - 1/2.
- * The standard deviation of a move's noise. */
+ * The standard deviations of the noise of a move and of a row's rewards. */
 void tacit__answers_estimate(const tacit__answers *answers, uint64_t users, double *visits,
                              double *moves, double *rewards);
 double tacit__answers_stddev(const tacit__answers *answers, uint64_t users);
+double tacit__answers_reward_stddev(const tacit__answers *answers, uint64_t users);
 
 /* As part of a saved state (base/bytes.h), of so many users whose reports were added. */
 void tacit__answers_fields(tacit__answers *answers, uint64_t users, tacit__saved *s);

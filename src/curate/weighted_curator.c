@@ -47,15 +47,15 @@ uint64_t tacit__weighted_square(tacit__space sp)
 }
 
 /* The same where n users give J answers each: a row then has n J / rows of them, with a standard deviation of
- * sqrt(2 S n J v) if one answer about a cell has v; and a few of them, so that there is something to see. */
+ * sqrt(L S n J v) if one answer about a cell has v; and a few of them, so that there is something to see. */
 static tacit_status answers_wanted(const tacit__weighted_options *o, double rows, double *out)
 {
     tacit__answers_shape shape;
     if (!tacit__answers_find(o, &shape))
         return TACIT_BAD_ARGUMENT;
     const double each = (double)shape.each;
-    *out = fmax(LOCAL_START * LOCAL_START * 2 * (double)o->space.n_states * shape.variance * rows *
-                    rows / each,
+    *out = fmax(LOCAL_START * LOCAL_START * (double)shape.levels * (double)o->space.n_states *
+                    shape.variance * rows * rows / each,
                 LEAST_ANSWERS * rows / each);
     return TACIT_OK;
 }
@@ -338,10 +338,10 @@ void tacit__weighted_set_levels(tacit__weighted *c)
     if (c->answers == NULL || c->next == 0)
         return;
     counted_stream *s = c->streams;
-    const double stddev = tacit__answers_stddev(c->answers, c->at[c->next - 1]);
-    s[WEIGHTED_MOVES].stddev = stddev;
+    const uint64_t users = c->at[c->next - 1];
+    s[WEIGHTED_MOVES].stddev = tacit__answers_stddev(c->answers, users);
     s[WEIGHTED_VISITS].stddev = HUGE_VAL;
-    s[WEIGHTED_REWARDS].stddev = stddev / 2 * sqrt((double)c->o.space.n_states);
+    s[WEIGHTED_REWARDS].stddev = tacit__answers_reward_stddev(c->answers, users);
 }
 
 /* The batch passes the door, and the sums are shown; answers passed it one by one. */

@@ -51,8 +51,9 @@ static tacit_status predict(const tacit__weighted_options *o, double wanted, uin
 /* Laplace noise in all cells, or answers that are nearly always true? In units of a step of a user, after a
  * third of all users: with running sums the noise of a cell's moves has a standard deviation of sqrt(2) 2 c /
  * (0.6 epsilon), where c = sqrt(R) is what R releases cost at best with delta 0; answers have a variance of n
- * (2 v + RARE) / J, with v that of one answer about another cell (curate/answers.h). Chance counts too, in
- * cells that come up once in 1 / RARE steps, which exploration depends on. All of it is public. */
+ * (L v + RARE) / J, with v that of one answer about another cell and L levels of a reward (curate/answers.h).
+ * Chance counts too, in cells that come up once in 1 / RARE steps, which exploration depends on. All of it is
+ * public. */
 static bool prefers_answers(const tacit__weighted_options *o)
 {
     tacit__answers_shape shape;
@@ -62,7 +63,8 @@ static bool prefers_answers(const tacit__weighted_options *o)
     const double n = (double)o->episodes / 3,
                  stddev = M_SQRT2 * 2 * sqrt((double)tacit__weighted_moments(o, NULL)) /
                           (0.6 * o->guarantee.epsilon);
-    return n * (2 * shape.variance + RARE) / (double)shape.each < stddev * stddev;
+    return n * ((double)shape.levels * shape.variance + RARE) / (double)shape.each <
+           stddev * stddev;
 }
 
 tacit_status tacit__weighted_time(const tacit__weighted_options *o, tacit__weighted_options *out,

@@ -5,7 +5,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-enum { S = 3, A = 2, H = 5, ROWS = S * A, MOVES = ROWS * S, CELLS = 2 * MOVES };
+enum { S = 3, A = 2, H = 5, ROWS = S * A, MOVES = ROWS * S };
 
 static tacit__weighted_options options_of(double epsilon, uint64_t visits, bool pooled)
 {
@@ -45,20 +45,102 @@ TEST(one_answer_unless_several_are_nearly_always_true)
         size_t each;
         bool hashed;
     } cases[] = {{0.1, 1, 1, true}, {1, 1, 1, true},   {2.3, 1, 1, true}, {3, 1, 1, false},
-                 {10, 1, 1, false}, {20, 1, 1, false}, {22, 1, 2, false}, {100, 1, 5, false},
-                 {22, 2, 1, false}, {22, 20, 1, true}, {10, 3, 1, false}};
+                 {10, 1, 1, false}, {20, 1, 1, false}, {24, 1, 2, false}, {100, 1, 5, false},
+                 {24, 2, 1, false}, {22, 20, 1, true}, {10, 3, 1, false}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         const tacit__weighted_options o = options_of(cases[i].epsilon, cases[i].visits, true);
         assert_true(tacit__answers_find(&o, &shape));
         assert_int_equal(shape.each, cases[i].each);
         assert_int_equal(shape.hashed, cases[i].hashed);
-        assert_int_equal(shape.cells, CELLS);
+        assert_int_equal(shape.cells, shape.levels * MOVES);
     }
     tacit__weighted_options large = options_of(1, 1, true);
     large.space.n_states = 10000;
     assert_false(tacit__answers_find(&large, &shape));
     const tacit__weighted_options nothing = options_of(0, 1, true);
     assert_false(tacit__answers_find(&nothing, &shape));
+}
+
+/* The variance of an answer about another cell, by the formulas of docs/why/posterior-tabular.md. */
+static double plain_variance(double k, double epsilon)
+{
+    const double e = exp(epsilon);
+    return k >= 3 * e + 2 ? 4 * e / ((e - 1) * (e - 1)) : (k - 2 + e) / ((e - 1) * (e - 1));
+}
+
+/* (1/4 + 1 / (4 (L-1)^2) + 4 L v max(400, m)) / J, or infinite where several answers are not sure enough. */
+static double plain_error(double moves, double epsilon, double each, double levels)
+{
+    const double k = moves * levels, v = plain_variance(k, epsilon / each);
+    if (each > 1 && epsilon / each < log(k) + 7)
+        return HUGE_VAL;
+    return (0.25 + 0.25 / ((levels - 1) * (levels - 1)) + 4 * levels * v * fmax(400, moves)) / each;
+}
+
+TEST(levels_of_rewards_and_answers_are_those_of_the_least_error)
+{
+    static const double epsilons[] = {1, 5, 8, 9, 10, 12, 15, 20, 30, 50, 100};
+    static const size_t states[] = {3, 10, 30};
+    size_t fewest = 100, most = 0;
+    for (size_t i = 0; i < N_OF(epsilons) * N_OF(states); i++) {
+        const double epsilon = epsilons[i % N_OF(epsilons)];
+        tacit__weighted_options o = options_of(epsilon, 1, true);
+        tacit__answers_shape shape;
+        o.space.n_states = states[i / N_OF(epsilons)];
+        const double moves = (double)(o.space.n_states * o.space.n_states * A);
+        assert_true(tacit__answers_find(&o, &shape));
+        assert_close(shape.variance,
+                     plain_variance((double)shape.cells, epsilon / (double)shape.each),
+                     0.2); /* with a hash, the number of answers is rounded */
+        const double found = plain_error(moves, epsilon, (double)shape.each, (double)shape.levels);
+        for (size_t each = 1; each <= H; each++)
+            for (size_t levels = 2; levels <= 16; levels++)
+                assert_true(found <=
+                            plain_error(moves, epsilon, (double)each, (double)levels) * (1 + 1e-6));
+        fewest = shape.levels < fewest ? shape.levels : fewest;
+        most = shape.levels > most ? shape.levels : most;
+    }
+    assert_int_equal(fewest, 2);
+    assert_int_equal(most, 16);
+}
+
+TEST(levels_of_rewards_do_not_make_a_table_too_large)
+{
+    tacit__weighted_options o = options_of(60, 1, true);
+    tacit__answers_shape shape;
+    o.space.n_states = 512; /* 2^19 moves, */
+    assert_true(tacit__answers_find(&o, &shape));
+    assert_int_equal(shape.levels, 2);
+    o.space.n_states = 4096; /* and as many as there may be */
+    assert_true(tacit__answers_find(&o, &shape));
+    assert_int_equal(shape.cells, (size_t)1 << 26);
+}
+
+/* A reward that is always 0.7 is told as 10/15 or 11/15 and not as 0 or 1, right on average. */
+TEST(rewards_are_told_finely_where_answers_are_nearly_always_true)
+{
+    enum { USERS = 4000 };
+    const tacit__weighted_options o = options_of(20, 1, true);
+    SCOPED(tacit_noise) *noise = simulated_noise(9);
+    tacit__answers *a = NULL;
+    tacit_ledger *ledger = NULL;
+    double visits[ROWS], moves[MOVES], rewards[ROWS];
+    uint8_t report[16 * H];
+    assert_ok(tacit__answers_create(&o, noise, &a, &ledger, NULL));
+    user u = {.states = {0}};
+    for (size_t h = 0; h < H; h++)
+        u.rewards[h] = 0.7;
+    const tacit_trajectory t = of(&u);
+    for (int k = 0; k < USERS; k++) {
+        assert_ok(tacit__answers_give(a, &t, report, NULL));
+        tacit__answers_absorb(a, report);
+    }
+    tacit__answers_estimate(a, USERS, visits, moves, rewards);
+    assert_close(visits[0], USERS, 1e-3);
+    /* 0.7 is 10.5 / 15: a variance of 1 / (4 * 225), where a bit has 0.21; five standard deviations */
+    assert_within(rewards[0] - USERS * 0.2, -5 * sqrt(USERS / 900.0), 5 * sqrt(USERS / 900.0));
+    tacit__answers_destroy(a);
+    tacit_ledger_destroy(ledger);
 }
 
 /* Estimates of all moves and rewards, against what users did, in standard deviations: noise, and the step and the reward that chance
@@ -90,7 +172,8 @@ static void compare(double epsilon, bool pooled)
     }
     tacit__answers_shape shape;
     assert_true(tacit__answers_find(&o, &shape));
-    const double each = (double)shape.each, noisy = tacit__answers_stddev(a, USERS);
+    const double each = (double)shape.each, noisy = tacit__answers_stddev(a, USERS),
+                 rewards_noise = tacit__answers_reward_stddev(a, USERS);
     tacit__answers_estimate(a, USERS, visits, told_moves, told_rewards);
     for (size_t i = 0; i < tables * MOVES;
          i++) { /* an answer about the cell itself varies by at most 1 / gain */
@@ -104,7 +187,7 @@ static void compare(double epsilon, bool pooled)
             sum += told_moves[row * S + next];
             count += moves[row * S + next];
         }
-        own = sqrt(noisy * noisy * S / 4 + each * count / shape.gain);
+        own = sqrt(rewards_noise * rewards_noise + each * count / shape.gain);
         assert_close(visits[row] + 1, sum + 1, 1e-9);
         assert_within(told_rewards[row] - each * rewards[row], -5 * own - 1e-9, 5 * own + 1e-9);
     }
@@ -158,13 +241,16 @@ TEST(answers_that_no_device_gives_are_refused)
         tacit__answers *a = NULL;
         tacit_ledger *ledger = NULL;
         uint8_t report[32] = {0};
+        tacit__answers_shape shape;
+        assert_true(tacit__answers_find(&o, &shape) && shape.cells < 256);
         assert_ok(tacit__answers_create(&o, noise, &a, &ledger, NULL));
         const size_t size = tacit__answers_bytes(a);
         assert_int_equal(size, i == 0 ? 16 : 8);
         assert_ok(tacit__answers_check(a, report, size, NULL));
         assert_status(tacit__answers_check(a, report, size - 1, NULL), TACIT_OUT_OF_BOUND);
         assert_status(tacit__answers_check(a, report, size + 8, NULL), TACIT_OUT_OF_BOUND);
-        report[size - 8] = i == 0 ? 4 : CELLS; /* e + 1, rounded, answers; and one for each cell */
+        report[size - 8] =
+            i == 0 ? 4 : (uint8_t)shape.cells; /* e + 1, rounded, answers; and one for each cell */
         assert_status(tacit__answers_check(a, report, size, NULL), TACIT_OUT_OF_BOUND);
         report[size - 8]--;
         assert_ok(tacit__answers_check(a, report, size, NULL));
