@@ -38,23 +38,55 @@ static void start_again(server *s)
         server_nap(100);
 }
 
-TEST(a_log_is_fed_once_by_whoever_leads)
-{
+typedef struct place {
     cluster db;
     server ends[FRONT_ENDS];
+} place;
+
+static void open_all(place *p)
+{
     char uri[300];
-    unsigned random = 5;
     if (!cluster_is_there())
         exit(CLUSTER_SKIP);
-    cluster_open(&db, NULL);
-    cluster_database(&db, "tacit");
-    cluster_uri(&db, "tacit", uri, sizeof uri);
+    cluster_open(&p->db, NULL);
+    cluster_database(&p->db, "tacit");
+    cluster_uri(&p->db, "tacit", uri, sizeof uri);
     for (size_t i = 0; i < FRONT_ENDS; i++) {
-        open_front_end(&ends[i], uri, learners, i > 0 ? &ends[0] : NULL);
-        write_log(&ends[i]);
+        open_front_end(&p->ends[i], uri, learners, i > 0 ? &p->ends[0] : NULL);
+        write_log(&p->ends[i]);
     }
     for (size_t i = 0; i < FRONT_ENDS; i++)
-        assert_true(server_start(&ends[i], NULL));
+        assert_true(server_start(&p->ends[i], NULL));
+}
+
+static void close_all(place *p)
+{
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        server_close(&p->ends[i]);
+    cluster_close(&p->db);
+}
+
+/* Both serve while the log is fed: the one that feeds knows whom it has taken, and the other is told. */
+TEST(people_of_a_log_are_known_to_all_front_ends)
+{
+    static const char last[] = "{\"state\":1,\"user\":\"logged 7999\"}";
+    place p;
+    open_all(&p);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        wait_until(server_get(&p.ends[i], "/readyz", reply) == 200);
+        wait_until(server_post(&p.ends[i], "/v1/decide", last, reply) == 200 &&
+                   strstr(reply, "\"taken_part\"") != NULL);
+        assert_non_null(strstr(reply, "\"taken_part\""));
+    }
+    close_all(&p);
+}
+
+TEST(a_log_is_fed_once_by_whoever_leads)
+{
+    place p;
+    server *const ends = p.ends;
+    unsigned random = 5;
+    open_all(&p);
     crowd *c = calloc(1, sizeof *c);
     c->learner = "arms";
     c->n_states = 12;
@@ -80,10 +112,8 @@ TEST(a_log_is_fed_once_by_whoever_leads)
     char out[512], people[32];
     assert_int_equal(server_tool(&ends[0], "store check service.yaml", out, sizeof out), 0);
     assert_true(
-        cluster_sql(&db, "tacit", "SELECT count(*) FROM tacit.person", people, sizeof people));
+        cluster_sql(&p.db, "tacit", "SELECT count(*) FROM tacit.person", people, sizeof people));
     assert_true(atof(people) == all);
     crowd_free(c);
-    for (size_t i = 0; i < FRONT_ENDS; i++)
-        server_close(&ends[i]);
-    cluster_close(&db);
+    close_all(&p);
 }
