@@ -23,7 +23,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
 # Tests of whatever starts threads, and the programs that they need: service.kill is service_test_kill.
-THREADED := $(addprefix service.,parts states committer http refusals guard drops tls faults systemd crash kill returning visits) \
+THREADED := $(addprefix service.,parts states committer http refusals guard drops tls faults systemd crash kill returning visits warm) \
 	fuzz.http fuzz.service $(addprefix unit.,parallel crew thread run results_writer snapshot)
 THREADED_PROGRAMS := tacit_command $(patsubst fuzz.%,fuzz_%,$(patsubst service.%,service_test_%,$(patsubst unit.%,unit_test_%,$(THREADED))))
 empty :=
