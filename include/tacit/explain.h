@@ -55,7 +55,7 @@ typedef struct tacit_explanation {
     tacit_calibration calibration;
     tacit_verdict verdict;
     const char *words;     /* the verdict */
-    const char *against;   /* the observers that learn nothing about a user */
+    const char *against;   /* the observers that the guarantee holds against */
     const char *neighbors; /* the data sets that must be indistinguishable */
     const char *remark;    /* tacit_agent_remark, or "" */
     const char *outside;   /* what happens to users outside the declared domain; "": refused */

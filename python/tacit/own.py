@@ -57,7 +57,7 @@ class Parameter:
 
 NAMES = {int: "integer", float: "real", bool: "flag", str: "text"}
 
-# The class that a name stands for now: a class that is defined again, as notebooks do, takes the place of the first.
+# The class of each name. A class that is defined again, as in notebooks, replaces the first.
 _classes: dict[str, tuple[str, Any, Any]] = {}
 
 
