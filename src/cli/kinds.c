@@ -93,9 +93,9 @@ static void put_kind(tacit__json_writer *to, const cli_kind *kind)
 
 static void print_parameter(const tacit_parameter *p)
 {
-    char low[32], high[32], head[64], text[400];
+    char low[32], high[32], head[64], text[1200];
     (void)snprintf(head, sizeof head, "    %-14s ", p->name);
-    size_t n = (size_t)snprintf(text, sizeof text, "%.200s", p->help);
+    size_t n = (size_t)snprintf(text, sizeof text, "%.1000s", p->help);
     if (p->fallback == NULL)
         n += (size_t)snprintf(text + n, sizeof text - n, "; must be given");
     else if (p->fallback[0] != '\0')
