@@ -158,6 +158,22 @@ static tacit_status check_settings(const tacit_agent_request *r, const char *cho
                           first->key, chosen, chosen);
 }
 
+/* A pure guarantee is the usual reason: the message then names the learner that delta > 0 would have. */
+static tacit_status fail_choice(const tacit_agent_request *r, unsigned model, tacit_error *err)
+{
+    const char *impure = NULL;
+    if (model == TACIT_AGENT_JOINT_PURE)
+        impure = prefer(r->kind, structure_of(r), TACIT_AGENT_JOINT);
+    else if (model == TACIT_AGENT_LOCAL_PURE)
+        impure = prefer(r->kind, structure_of(r), TACIT_AGENT_LOCAL);
+    return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
+                          "%s finds no learner for this space with model '%s'; %s%s", r->kind,
+                          tacit__agent_model_name(model),
+                          impure != NULL ? "a delta > 0 would give "
+                                         : "`tacit agents` lists the learners",
+                          impure != NULL ? impure : "");
+}
+
 tacit_status tacit_agent_choose(const tacit_agent_request *r, const char **kind, tacit_error *err)
 {
     if (r == NULL || r->kind == NULL || kind == NULL)
@@ -172,10 +188,7 @@ tacit_status tacit_agent_choose(const tacit_agent_request *r, const char **kind,
         r->n_states > 0) /* numbered states can be counted, whatever else is known */
         chosen = prefer(r->kind, TABLE, model);
     if (chosen == NULL)
-        return tacit__fail_at(
-            err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
-            "%s finds no learner for this space with model '%s'; `tacit agents` lists the learners",
-            r->kind, tacit__agent_model_name(model));
+        return fail_choice(r, model, err);
     tacit_status status = check_settings(r, chosen, err);
     if (status == TACIT_OK)
         *kind = chosen;
