@@ -266,3 +266,37 @@ TEST(examples_have_their_privacy_written)
     }
     globfree(&found);
 }
+
+/* One example is attacked, not compared, and one shows the shape of published figures. */
+static bool compares(const char *path)
+{
+    return strstr(path, "/audit.yaml") == NULL && strstr(path, "/figure.yaml") == NULL;
+}
+
+static bool has_kind(const tacit_experiment_facts *facts, const char *kind)
+{
+    for (size_t i = 0; i < facts->n_agents; i++)
+        if (strncmp(facts->agents[i].kind, kind, strlen(kind)) == 0)
+            return true;
+    return false;
+}
+
+TEST(examples_have_what_a_learner_must_beat)
+{
+    glob_t found;
+    assert_int_equal(glob(TACIT_TESTS_DIR "/../examples/*.yaml", 0, NULL, &found), 0);
+    assert_int_equal(
+        glob(TACIT_TESTS_DIR "/../examples/tutorial/*.yaml", GLOB_APPEND, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        SCOPED(tacit_experiment) *e = NULL;
+        tacit_error err = {0};
+        if (tacit_experiment_read(found.gl_pathv[i], NULL, &e, &err) != TACIT_OK)
+            fail_msg("%s", err.message);
+        const tacit_experiment_facts *facts = tacit_experiment_describe(e);
+        static const char *const yardsticks[] = {"explore-commit", "constant", "uniform"};
+        for (size_t j = 0; compares(facts->file) && j < 3; j++)
+            if (!has_kind(facts, yardsticks[j]))
+                fail_msg("%s has no %s", facts->file, yardsticks[j]);
+    }
+    globfree(&found);
+}
