@@ -385,6 +385,16 @@ static void print_lost(const view *v)
         (void)puts("");
 }
 
+/* A world where nothing says whether a learner learned: no yardstick plays there. */
+static bool lacks_measure(const view *v)
+{
+    bool learners = false;
+    for (size_t i = 0; i < v->facts->n_agents; i++)
+        learners |= plays(v, i) && !v->facts->agents[i].yardstick;
+    return learners && !tacit_results_logged(v->results, v->world) &&
+           tacit_results_measure(v->results, v->world) == SIZE_MAX;
+}
+
 static void widen(char row[N_COLUMNS][CELL], size_t *widths)
 {
     for (size_t c = 0; c < N_COLUMNS; c++)
@@ -417,6 +427,19 @@ static void print_footer(const tacit_results *results)
         cli_print_estimates_footer();
 }
 
+/* A bad learner alone looks like any other. */
+static void print_missing(const tacit_results *results)
+{
+    bool missing = false;
+    for (size_t w = 0; w < tacit_results_describe(results)->n_worlds; w++) {
+        const view v = make_view(results, w);
+        missing |= lacks_measure(&v);
+    }
+    if (missing)
+        (void)puts("who learned: not known without a yardstick; add '- {kind: constant}' to the "
+                   "agents");
+}
+
 void cli_summary_print(const tacit_results *results)
 {
     TACIT__REQUIRE(results != NULL);
@@ -447,5 +470,6 @@ void cli_summary_print(const tacit_results *results)
         (void)puts("");
     }
     print_footer(results);
+    print_missing(results);
     print_remarks(results);
 }
