@@ -80,7 +80,7 @@ static bool is_idle(const tacit__committer *c)
 }
 
 /* In a transaction that has begun, with this status. */
-static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, tacit_status status,
+static tacit_status write_once(tacit__committer *c, tacit__job *list, bool one, tacit_status status,
                                tacit_error *err)
 {
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
@@ -88,7 +88,16 @@ static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, 
             job->expect(job, c->vault);
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
         status = job->apply(job, c->vault, err);
-    status = tacit__vault_finish_transaction(c->vault, status, err);
+    return tacit__vault_finish_transaction(c->vault, status, err);
+}
+
+static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, tacit_status status,
+                               tacit_error *err)
+{
+    status = write_once(c, list, one, status, err);
+    if (status != TACIT_OK &&
+        tacit__vault_was_wrong(c->vault)) /* nothing is wrong with the store */
+        status = write_once(c, list, one, tacit__vault_begin(c->vault, err), err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &c->commits : &c->failures, 1,
                               memory_order_release);
     c->unsettled = true;

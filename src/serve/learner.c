@@ -20,7 +20,7 @@
 
 _Static_assert((int)TACIT__LABEL_BYTES == (int)TACIT__VAULT_KEY, "a label is a key");
 
-enum { BATCH_USERS = 512, BATCH_MS = 50, RETRY_MS = 500 };
+enum { BATCH_USERS = 2048, BATCH_MS = 50, RETRY_MS = 500 };
 
 /* --- Learning ----------------------------------------------------------------------------------- */
 

@@ -125,9 +125,14 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 static void expect(tacit__job *job, tacit__vault *vault)
 {
     const tacit__request *r = tacit__request_of(job);
-    tacit__vault_expect_user(vault, tacit__learner_id(r->chosen), r->key,
-                             r->has_person ? r->person : NULL, r->content,
-                             tacit__learner_config_of(r->chosen)->request.visits > 1);
+    const tacit__vault_coming user = {.learner = tacit__learner_id(r->chosen),
+                                      .key = r->key,
+                                      .person = r->has_person ? r->person : NULL,
+                                      .content = r->content,
+                                      .returns =
+                                          tacit__learner_config_of(r->chosen)->request.visits > 1,
+                                      .is_new = true};
+    tacit__vault_expect_user(vault, &user);
     tacit__quota_expect(r, vault);
 }
 

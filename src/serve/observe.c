@@ -278,8 +278,15 @@ static void expect(tacit__job *job, tacit__vault *vault)
 {
     const tacit__request *r = tacit__request_of(job);
     const tacit__ticket *t = &r->ticket;
-    tacit__vault_expect_user(vault, t->learner, t->episode, t->has_person ? t->person : NULL, NULL,
-                             may_return(r));
+    const tacit__vault_coming user = {
+        .learner = t->learner,
+        .key = t->episode,
+        .person = t->has_person ? t->person : NULL,
+        .returns = may_return(r),
+        /* with more steps than one it is not the first time that this episode comes */
+        .is_new = t->unlearned == TACIT__LEARNED &&
+                  tacit__learner_config_of(r->chosen)->request.horizon == 1};
+    tacit__vault_expect_user(vault, &user);
     tacit__quota_expect(r, vault);
 }
 

@@ -224,9 +224,13 @@ static void expect(tacit__job *job, tacit__vault *vault)
 {
     const portion *p = (const portion *)job;
     for (size_t i = 0; i < p->n; i++)
-        tacit__vault_expect_user(vault, p->learner, p->rows[i].key,
-                                 p->rows[i].has_person ? p->rows[i].person : NULL, NULL,
-                                 p->config->request.visits > 1);
+        tacit__vault_expect_user(
+            vault,
+            &(tacit__vault_coming){.learner = p->learner,
+                                   .key = p->rows[i].key,
+                                   .person = p->rows[i].has_person ? p->rows[i].person : NULL,
+                                   .returns = p->config->request.visits > 1,
+                                   .is_new = true});
 }
 
 static tacit_status add_row(portion *p, size_t i, tacit__vault *vault, tacit_error *err)

@@ -54,20 +54,40 @@ tacit_status tacit__connection_write(tacit__connection *c, int number, const cha
     return status;
 }
 
-void tacit__connection_expect(tacit__connection *c, int number, const char *sql, const char *format,
-                              ...)
+static void expect(tacit__connection *c, int number, const char *sql, bool assumed,
+                   const char *format, va_list args)
 {
     tacit__cursor *s = NULL;
     TACIT__REQUIRE(number != TACIT__ONCE);
     if (c->driver->expect == NULL ||
         tacit__connection_prepare(c, number, sql, &s, NULL) != TACIT_OK)
         return;
+    bind_all(s, format, args);
+    c->driver->expect(s, assumed);
+    tacit__cursor_reset(s);
+}
+
+void tacit__connection_expect(tacit__connection *c, int number, const char *sql, const char *format,
+                              ...)
+{
     va_list args;
     va_start(args, format);
-    bind_all(s, format, args);
+    expect(c, number, sql, false, format, args);
     va_end(args);
-    c->driver->expect(s);
-    tacit__cursor_reset(s);
+}
+
+void tacit__connection_assume(tacit__connection *c, int number, const char *sql, const char *format,
+                              ...)
+{
+    va_list args;
+    va_start(args, format);
+    expect(c, number, sql, true, format, args);
+    va_end(args);
+}
+
+bool tacit__connection_was_wrong(const tacit__connection *c)
+{
+    return c->driver->was_wrong != NULL && c->driver->was_wrong(c);
 }
 
 tacit_status tacit__connection_changes(tacit__connection *c, uint64_t *n, tacit_error *err)

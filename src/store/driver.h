@@ -53,7 +53,9 @@ typedef struct tacit__driver {
     void (*destroy)(tacit__connection *c);
     void (*bind)(tacit__cursor *s, int i, const tacit__cell *value);
     tacit_status (*write)(tacit__cursor *s, tacit_error *err);
-    void (*expect)(tacit__cursor *s);
+    /* `assumed`: until the store says otherwise there is no such row. NULL: reads are cheap. */
+    void (*expect)(tacit__cursor *s, bool assumed);
+    bool (*was_wrong)(const tacit__connection *c); /* NULL: nothing is ever assumed */
     tacit_status (*next)(tacit__cursor *s, bool *more, tacit_error *err);
     void (*reset)(tacit__cursor *s);
     void (*close)(tacit__cursor *s);
@@ -87,6 +89,14 @@ TACIT_MUST_USE tacit_status tacit__connection_write(tacit__connection *c, int nu
  * answer many of them together. Nothing else comes of it. */
 void tacit__connection_expect(tacit__connection *c, int number, const char *sql, const char *format,
                               ...);
+/* The same, of a row that is probably not there: this may be assumed without a question. Then an INSERT
+ * without ON CONFLICT must follow, whose first parameters are those of the question, and which fails if the
+ * row is there after all. A transaction that used such an assumption without this INSERT cannot be
+ * committed. */
+void tacit__connection_assume(tacit__connection *c, int number, const char *sql, const char *format,
+                              ...);
+/* The last transaction was undone because of such an assumption; in the next ones nothing is assumed. */
+bool tacit__connection_was_wrong(const tacit__connection *c);
 /* How many rows the last write has changed. */
 TACIT_MUST_USE tacit_status tacit__connection_changes(tacit__connection *c, uint64_t *n,
                                                       tacit_error *err);

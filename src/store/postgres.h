@@ -6,6 +6,11 @@
  * row void, and the question is then sent again; which rows a statement is about is told by its table and
  * by its parameters of TACIT__ROW_NAME bytes (postgres_expected.c).
  *
+ * Most users are new, and a search for what is not there costs the server as much as the row that follows. So
+ * a read can be assumed to find nothing. What protects is the INSERT: it fails if the row is there, and then
+ * the transaction is undone, and done again with all questions asked, as are the next CAUTIOUS ones. Nothing
+ * is committed that used an assumption and did not insert that row.
+ *
  * Nothing waits for ever: a server that does not answer for patience_ms is taken for gone, and so is the
  * connection. A connection that is gone is made anew when a transaction, or a search outside of one,
  * begins. A commit whose answer did not come may have happened: it is reported as a failure, and what the
@@ -24,6 +29,8 @@ enum {
     TACIT__PG_TABLE = 24,
     TACIT__ROW_NAME = 16,
     TACIT__PG_BUCKETS = 4096,
+    TACIT__PG_CAUTIOUS =
+        64, /* transactions: repeats come in swarms, and each costs a transaction twice */
     /* Patience: of who serves, and of who reads all people of a store, about whom the server says nothing
      * until it has seen them all. */
     TACIT__PG_PATIENCE_MS = 5000,
@@ -89,6 +96,10 @@ struct tacit__pg_connection {
     tacit__pg_group *waiting[TACIT__DB_STATEMENTS]; /* in the order in which they began to */
     size_t n_waiting;
     tacit__pg_expected *expected[TACIT__PG_BUCKETS], *all_expected;
+    size_t n_assumed;     /* assumptions of this transaction that were used, */
+    size_t n_unconfirmed; /* and those among them whose row was not inserted */
+    bool was_wrong;       /* one of them, in the last transaction */
+    int cautious;         /* so many transactions assume nothing */
 };
 
 /* Makes the object; the server is asked when it is needed. `target`: a URI, or words of libpq. */
@@ -131,14 +142,19 @@ struct tacit__pg_expected {
     bool grouped;     /* its rows follow, and the first column is not its own */
     int first_row, n_rows;
     bool valid;
+    bool assumed, used; /* it was not sent, and has no rows */
     tacit__pg_expected *next_in_bucket, *next, *next_in_group, *next_of_cursor;
 };
 /* NULL: no memory, or there is one. */
 tacit__pg_expected *tacit__pg_expect(tacit__pg_cursor *s);
 /* The valid one of this question, or NULL. */
 tacit__pg_expected *tacit__pg_find_expected(const tacit__pg_cursor *s);
-/* This write makes some void. */
+/* A question that was assumed to have no rows is answered so. */
+void tacit__pg_use_assumption(tacit__pg_connection *c, tacit__pg_expected *e);
+/* This write makes some void, and confirms those that were assumed if it inserts their rows. */
 void tacit__pg_void_expected(tacit__pg_cursor *s);
+/* What was assumed in this transaction is wrong, or not known to be right. */
+void tacit__pg_doubt(tacit__pg_connection *c);
 void tacit__pg_forget_expected(tacit__pg_connection *c);
 
 /* --- Statements for many rows (postgres_group.c) --------------------------------------------------- */

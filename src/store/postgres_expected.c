@@ -4,7 +4,11 @@
  * TACIT__ROW_NAME bytes; it has one at most. A write of names voids the questions on its table that have
  * one of these names, or none; a write without names voids all questions on its table. That is enough
  * because every row of the tables that are asked in this way is written by statements that have the names
- * by which it is asked for among their parameters. */
+ * by which it is asked for among their parameters.
+ *
+ * An assumption is confirmed by an INSERT without ON CONFLICT whose first parameters are those of the
+ * question. It is enough because the questions that are assumed about ask by the whole primary key of their
+ * table, whose columns are its first. */
 #include <string.h>
 
 #include "base/error.h"
@@ -96,13 +100,48 @@ tacit__pg_expected *tacit__pg_expect(tacit__pg_cursor *s)
     return e;
 }
 
-static void void_bucket(tacit__pg_connection *c, const char *table, const char *name)
+void tacit__pg_use_assumption(tacit__pg_connection *c, tacit__pg_expected *e)
 {
-    for (tacit__pg_expected *e = c->expected[bucket_of(table, name)]; e != NULL;
-         e = e->next_in_bucket)
-        if (strcmp(e->table, table) == 0 && e->named == (name != NULL) &&
-            (name == NULL || memcmp(e->name, name, TACIT__ROW_NAME) == 0))
-            e->valid = false;
+    TACIT__REQUIRE(e->assumed && e->valid);
+    c->n_assumed += !e->used;
+    c->n_unconfirmed += !e->used;
+    e->used = true;
+}
+
+void tacit__pg_doubt(tacit__pg_connection *c)
+{
+    c->was_wrong = true;
+    c->cautious = TACIT__PG_CAUTIOUS;
+}
+
+/* This write fails if there is a row that answers the question. */
+static bool confirms(const tacit__pg_cursor *s, const tacit__pg_expected *e)
+{
+    size_t at = 0;
+    if (strncmp(s->sql, "INSERT INTO ", 12) != 0 || strstr(s->sql, "ON CONFLICT") != NULL ||
+        e->n_parameters > s->n_parameters)
+        return false;
+    for (int i = 0; i < e->n_parameters; i++) {
+        const size_t size = (size_t)e->sizes[i];
+        if (s->sizes[i] != e->sizes[i] || s->values[i] == NULL ||
+            memcmp(e->bytes + at, s->values[i], size) != 0)
+            return false;
+        at += size;
+    }
+    return true;
+}
+
+static void void_bucket(tacit__pg_cursor *s, const char *name)
+{
+    tacit__pg_connection *c = s->connection;
+    for (tacit__pg_expected *e = c->expected[bucket_of(s->table, name)]; e != NULL;
+         e = e->next_in_bucket) {
+        if (!e->valid || strcmp(e->table, s->table) != 0 || e->named != (name != NULL) ||
+            (name != NULL && memcmp(e->name, name, TACIT__ROW_NAME) != 0))
+            continue;
+        e->valid = false;
+        c->n_unconfirmed -= e->used && confirms(s, e);
+    }
 }
 
 /* There are few statements and many questions: a row of a table that is not asked about must not cost a look
@@ -124,10 +163,10 @@ void tacit__pg_void_expected(tacit__pg_cursor *s)
         return;
     for (int i = 0; i < s->n_parameters; i++)
         if (s->types[i] == 17 && s->sizes[i] == TACIT__ROW_NAME && s->values[i] != NULL) {
-            void_bucket(c, s->table, s->values[i]);
+            void_bucket(s, s->values[i]);
             named = true;
         }
-    void_bucket(c, s->table, NULL);
+    void_bucket(s, NULL);
     if (!named)
         void_table(c, s->table);
 }
@@ -151,4 +190,5 @@ void tacit__pg_forget_expected(tacit__pg_connection *c)
     if (c->all_expected != NULL)
         memset(c->expected, 0, sizeof c->expected);
     c->all_expected = NULL;
+    c->n_assumed = c->n_unconfirmed = 0;
 }

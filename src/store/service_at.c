@@ -151,29 +151,36 @@ tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int m
 
 /* --- Expectations -------------------------------------------------------------------------------- */
 
-void tacit__vault_expect_user(tacit__vault *vault, int64_t learner,
-                              const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                              const uint8_t *content, bool returns)
+void tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_coming *user)
 {
     const size_t size = TACIT__VAULT_KEY;
+    const int64_t learner = user->learner;
     tacit__connection *db = vault->db;
+    void (*const expect)(tacit__connection *, int, const char *, const char *, ...) =
+        user->is_new ? tacit__connection_assume : tacit__connection_expect;
     if (!vault->backend->shared)
         return; /* it is here, and answers at once */
     tacit__connection_expect(db, SQL_TERMS, TACIT__SQL_TERMS, "i", learner);
-    tacit__connection_expect(db, SQL_IS_SEEN, TACIT__SQL_IS_SEEN, "ib", learner, key, size);
-    if (content != NULL)
+    expect(db, SQL_IS_SEEN, TACIT__SQL_IS_SEEN, "ib", learner, user->key, size);
+    if (user->content != NULL)
         tacit__connection_expect(db, SQL_FIND_REPORT, TACIT__SQL_FIND_REPORT, "ib", learner,
-                                 content, size);
+                                 user->content, size);
     else
-        tacit__connection_expect(db, SQL_GET_EPISODE, TACIT__SQL_GET_EPISODE, "ib", learner, key,
+        tacit__connection_expect(db, SQL_GET_EPISODE, TACIT__SQL_GET_EPISODE, "ib", learner,
+                                 user->key, size);
+    if (user->returns)
+        tacit__connection_expect(db, SQL_FIND_VERDICT, TACIT__SQL_FIND_VERDICT, "ib", learner,
+                                 user->key, size);
+    if (user->person != NULL && user->returns)
+        tacit__connection_expect(db, SQL_VISITS, TACIT__SQL_VISITS, "ib", learner, user->person,
                                  size);
-    if (returns)
-        tacit__connection_expect(db, SQL_FIND_VERDICT, TACIT__SQL_FIND_VERDICT, "ib", learner, key,
-                                 size);
-    if (person != NULL)
-        tacit__connection_expect(db, returns ? SQL_VISITS : SQL_CLAIMED,
-                                 returns ? TACIT__SQL_VISITS : TACIT__SQL_CLAIMED, "ib", learner,
-                                 person, size);
+    else if (user->person != NULL)
+        expect(db, SQL_CLAIMED, TACIT__SQL_CLAIMED, "ib", learner, user->person, size);
+}
+
+bool tacit__vault_was_wrong(const tacit__vault *vault)
+{
+    return tacit__connection_was_wrong(vault->db);
 }
 
 void tacit__vault_expect_quota(tacit__vault *vault, int64_t token, int64_t day)

@@ -335,10 +335,19 @@ TACIT_MUST_USE tacit_status tacit__vault_add_told_user(
     const uint8_t *person, const tacit__vault_told *told, const void *data, size_t size,
     tacit__vault_answer *answer, tacit_error *err);
 /* What `add_user` and what comes before it will ask for: a far database can then be asked for many users at
- * once. `person` and `content` may be NULL. Nothing else comes of it. */
-void tacit__vault_expect_user(tacit__vault *vault, int64_t learner,
-                              const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                              const uint8_t *content, bool returns);
+ * once. Nothing else comes of it. */
+typedef struct tacit__vault_coming {
+    int64_t learner;
+    const uint8_t *key, *person, *content; /* person and content may be NULL */
+    bool returns;                          /* people may come back */
+    /* The user will be added in this transaction, and is probably new. Then a far database is not asked
+     * whether they are: what it says when they are added is enough. If they are known after all, or are not
+     * added, the transaction fails, was_wrong is true, and it must be done again. */
+    bool is_new;
+} tacit__vault_coming;
+void tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_coming *user);
+/* The last transaction failed because a user was taken for new. The next one asks. */
+bool tacit__vault_was_wrong(const tacit__vault *vault);
 void tacit__vault_expect_quota(tacit__vault *vault, int64_t token, int64_t day);
 
 /* Whether a report was accepted, by its key or, under any key, by its content: SEEN, CHANGED (other data

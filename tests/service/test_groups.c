@@ -85,6 +85,13 @@ static void expect(place *p, int64_t i)
     tacit__connection_expect(p->c, READ, READ_SQL, "ib", i, key, sizeof key);
 }
 
+static void assume(place *p, int64_t i)
+{
+    uint8_t key[TACIT__ROW_NAME];
+    name_of(i, key);
+    tacit__connection_assume(p->c, READ, READ_SQL, "ib", i, key, sizeof key);
+}
+
 /* "-": there is no row; "0": it has no data. */
 static void assert_data(place *p, int64_t i, const char *wanted)
 {
@@ -268,6 +275,100 @@ TEST(each_row_of_a_group_is_found_by_the_index_after_the_table_has_grown)
     assert_int_equal(count_lookups(&p) - asked, ASKED + 1);
     assert_count(&p, N - ASKED);
     run(&p, "COMMIT");
+    close_place(&p);
+}
+
+static void assert_undone(place *p, bool was_wrong)
+{
+    assert_status(tacit__connection_run(p->c, "COMMIT", "try", &p->err), TACIT_SYSTEM);
+    if (tacit__connection_in_transaction(p->c))
+        run(p, "ROLLBACK");
+    assert_int_equal(tacit__connection_was_wrong(p->c), was_wrong);
+}
+
+TEST(rows_that_are_assumed_not_to_be_there_are_not_asked_for)
+{
+    enum { NEW = 300 };
+    place p;
+    open_place(&p);
+    run(&p, "BEGIN");
+    const int64_t before = count_lookups(&p);
+    for (int64_t i = 1; i <= NEW; i++)
+        assume(&p, i);
+    for (int64_t i = 1; i < NEW; i++) { /* the last is not used, and not inserted */
+        assert_data(&p, i, "-");
+        assert_ok(insert(&p, i, "data"));
+    }
+    assert_int_equal(count_lookups(&p), before);
+    assert_data(&p, 7, "data"); /* after the insert it is asked for */
+    run(&p, "COMMIT");
+    assert_false(tacit__connection_was_wrong(p.c));
+    assert_count(&p, NEW - 1);
+    close_place(&p);
+}
+
+TEST(a_row_that_is_there_after_all_undoes_the_transaction_and_is_asked_for_then)
+{
+    place p;
+    open_place(&p);
+    assert_ok(insert(&p, 2, "there"));
+    run(&p, "BEGIN");
+    for (int64_t i = 1; i <= 2; i++) {
+        assume(&p, i);
+        assert_data(&p, i, "-");
+        assert_ok(insert(&p, i, "new"));
+    }
+    assert_undone(&p, true);
+    for (int i = 0; i < TACIT__PG_CAUTIOUS + 2; i++) {
+        run(&p, "BEGIN");
+        assume(&p, 1);
+        assume(&p, 2);
+        assert_data(&p, 1, "-");
+        const bool asks = i + 1 < TACIT__PG_CAUTIOUS;
+        assert_data(&p, 2, asks ? "there" : "-");
+        run(&p, "ROLLBACK");
+        assert_false(tacit__connection_was_wrong(p.c));
+    }
+    close_place(&p);
+}
+
+/* What inserts the row, and fails if it is there, confirms; nothing else. */
+TEST(an_assumption_that_was_used_must_be_confirmed_before_the_commit)
+{
+    enum { NOTHING, ANOTHER, OTHER_LEARNER, CLAIMED, DROPPED, N_WAYS };
+    place p;
+    open_place(&p);
+    for (int way = 0; way < N_WAYS; way++) {
+        uint8_t key[TACIT__ROW_NAME];
+        name_of(1, key);
+        run(&p, "BEGIN");
+        assume(&p, 1);
+        assert_data(&p, 1, "-");
+        if (way == ANOTHER)
+            assert_ok(insert(&p, 2, "data"));
+        if (way == OTHER_LEARNER)
+            assert_ok(tacit__connection_write(p.c, INSERT, "INSERT INTO item VALUES(?,?,?)", &p.err,
+                                              "ibb", (int64_t)9, key, sizeof key, "data",
+                                              (size_t)4));
+        if (way == CLAIMED)
+            claim(&p, 1, "data");
+        if (way == DROPPED)
+            drop(&p, 1);
+        assert_undone(&p, true);
+        tacit__pg_of(p.c)->cautious = 0;
+    }
+    assert_count(&p, 0);
+    close_place(&p);
+}
+
+TEST(a_row_twice_without_an_assumption_is_a_fault)
+{
+    place p;
+    open_place(&p);
+    run(&p, "BEGIN");
+    assert_ok(insert(&p, 1, "a"));
+    assert_ok(insert(&p, 1, "a"));
+    assert_undone(&p, false);
     close_place(&p);
 }
 
