@@ -104,5 +104,5 @@ const tacit__family tacit__family_posterior_linear = {
     .rows = &rows,
     .size = sizeof(tacit__scored),
     .by_billboard = true,
-    .no_pure = "its noise is Gaussian; lsvi-ucb has delta 0",
+    .no_pure = "its noise is Gaussian; lsvi-ucb has delta 0 under joint privacy",
     TACIT__SCORED_FAMILY};
