@@ -158,20 +158,24 @@ static tacit_status check_settings(const tacit_agent_request *r, const char *cho
                           first->key, chosen, chosen);
 }
 
-/* A pure guarantee is the usual reason: the message then names the learner that delta > 0 would have. */
+/* Names the nearest model that has a learner: of the same trust with delta > 0, or joint. */
 static tacit_status fail_choice(const tacit_agent_request *r, unsigned model, tacit_error *err)
 {
-    const char *impure = NULL;
-    if (model == TACIT_AGENT_JOINT_PURE)
-        impure = prefer(r->kind, structure_of(r), TACIT_AGENT_JOINT);
-    else if (model == TACIT_AGENT_LOCAL_PURE)
-        impure = prefer(r->kind, structure_of(r), TACIT_AGENT_LOCAL);
-    return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
-                          "%s finds no learner for this space with model '%s'; %s%s", r->kind,
-                          tacit__agent_model_name(model),
-                          impure != NULL ? "a delta > 0 would give "
-                                         : "`tacit agents` lists the learners",
-                          impure != NULL ? impure : "");
+    const unsigned near[] = {
+        model == TACIT_AGENT_LOCAL_PURE ? TACIT_AGENT_LOCAL : TACIT_AGENT_JOINT, TACIT_AGENT_JOINT};
+    for (size_t i = 0; i < 2; i++) {
+        const char *chosen = prefer(r->kind, structure_of(r), near[i]);
+        if (chosen != NULL)
+            return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
+                                  "%s finds no learner for this space with model '%s'; with "
+                                  "'%s' it takes %s",
+                                  r->kind, tacit__agent_model_name(model),
+                                  tacit__agent_model_name(near[i]), chosen);
+    }
+    return tacit__fail_at(
+        err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
+        "%s finds no learner for this space with model '%s'; `tacit agents` lists the learners",
+        r->kind, tacit__agent_model_name(model));
 }
 
 tacit_status tacit_agent_choose(const tacit_agent_request *r, const char **kind, tacit_error *err)
