@@ -16,8 +16,9 @@ def number(x):
 
 
 chosen = sorted({a["stands_for"] for w in worlds for a in w["agents"] if a["kind"] == "auto"})
+stands = f"; `auto` is {', '.join(chosen)}" if chosen else ""
 print(f"**{sys.argv[1]}: {summary['title']}.** {summary['episodes']:,} users, {summary['runs']} "
-      f"run{'s' if summary['runs'] > 1 else ''}; `auto` is {', '.join(chosen)}.\n")
+      f"run{'s' if summary['runs'] > 1 else ''}{stands}.\n")
 print("| world | " + " | ".join(labels) + " |")
 print("|---" * (len(labels) + 1) + "|")
 for world in worlds:
