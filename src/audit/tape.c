@@ -34,7 +34,7 @@ tacit_status tacit__tape_create(tacit__tape **out)
     *out = tacit__alloc(1, sizeof **out);
     if (*out == NULL)
         return TACIT_NO_MEMORY;
-    tacit__tape_restart(*out);
+    (*out)->same_calls = true;
     return TACIT_OK;
 }
 
@@ -45,15 +45,6 @@ void tacit__tape_destroy(tacit__tape *t)
     tacit__free(t->notes);
     tacit__free_secret(t->numbers, t->number_capacity * sizeof *t->numbers);
     tacit__free(t);
-}
-
-void tacit__tape_restart(tacit__tape *t)
-{
-    t->length = t->played = t->n_numbers = 0;
-    t->same_calls = true;
-    t->no_memory = false;
-    t->mu_square = t->epsilon = 0;
-    t->fault[0] = '\0';
 }
 
 /* Room for one more passage of n numbers. */

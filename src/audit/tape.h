@@ -56,8 +56,6 @@ void tacit__tape_on_replay(tacit__tape *tape, tacit__replayed_fn *fn, void *cont
 
 /* Forgets the passages, not the sums; notes if some were not replayed. */
 void tacit__tape_clear(tacit__tape *tape);
-/* Forgets everything but the two functions. */
-void tacit__tape_restart(tacit__tape *tape);
 
 size_t tacit__tape_length(const tacit__tape *tape);
 

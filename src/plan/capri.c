@@ -178,11 +178,6 @@ tacit__capri_epoch tacit__capri_get_epoch(const tacit__capri *p)
                                 .mixed = p->mixed};
 }
 
-size_t tacit__capri_rank(const tacit__capri *p)
-{
-    return p->rank;
-}
-
 void tacit__capri_start(tacit__capri *p, double scale)
 {
     TACIT__REQUIRE(scale >= 0 && p->epoch == 0);
@@ -376,7 +371,8 @@ static void start_planner(void *planner, double scale)
 
 static tacit__epoch get_epoch(const void *planner)
 {
-    const tacit__capri_epoch now = tacit__capri_get_epoch(planner);
+    const tacit__capri *p = planner;
+    const tacit__capri_epoch now = tacit__capri_get_epoch(p);
     return (tacit__epoch){.number = now.number,
                           .n_epochs = now.n_epochs,
                           .users = now.users,
@@ -385,7 +381,7 @@ static tacit__epoch get_epoch(const void *planner)
                           .last = now.last,
                           .mixed = now.mixed,
                           .p = now.estimator->p,
-                          .most = tacit__capri_rank(planner),
+                          .most = p->rank, /* of the first epoch: no later one has a larger one */
                           .v = now.estimator->v,
                           .place = now.estimator->place};
 }

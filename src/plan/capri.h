@@ -54,9 +54,6 @@ typedef struct tacit__capri_epoch {
 } tacit__capri_epoch;
 tacit__capri_epoch tacit__capri_get_epoch(const tacit__capri *planner);
 
-/* The rank of the first epoch's estimator: no later one has a larger one. */
-size_t tacit__capri_rank(const tacit__capri *planner);
-
 /* Prepares the first epoch. `scale` is that of the noise in released sums of unit vectors, which is
  * known only when the rank is; 0: none. */
 void tacit__capri_start(tacit__capri *planner, double scale);

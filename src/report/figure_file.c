@@ -87,8 +87,9 @@ static tacit_status refuse_name(const tacit__report *r, const char *text, tacit_
     return status;
 }
 
-tacit_status tacit__report_choose(const tacit__report *r, const char *text, size_t *out, size_t *n,
-                                  tacit_error *err)
+/* Labels and names of families, separated by commas, as numbers of agents; see tacit_report_agents. */
+static tacit_status choose(const tacit__report *r, const char *text, size_t *out, size_t *n,
+                           tacit_error *err)
 {
     TACIT__REQUIRE(text != NULL && out != NULL && n != NULL);
     *n = 0;
@@ -109,7 +110,7 @@ tacit_status tacit_report_agents(const tacit_results *results, const char *text,
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit__report r;
     TRY(tacit__report_fill(results, &r, err));
-    tacit_status status = tacit__report_choose(&r, text, out, n, err);
+    tacit_status status = choose(&r, text, out, n, err);
     tacit__report_empty(&r);
     return status;
 }

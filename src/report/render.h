@@ -20,9 +20,6 @@ void tacit__settings(tacit__text *to, const tacit__report *report);
 const char *tacit__flag_help(const tacit__report *r, const tacit__report_world *s);
 /* tacit run FILE --episodes K --runs N, quoted for a shell. */
 void tacit__command(tacit__text *to, const tacit__report *report);
-/* Labels and names of families, separated by commas, as numbers of agents; see tacit_report_agents. */
-TACIT_MUST_USE tacit_status tacit__report_choose(const tacit__report *report, const char *text,
-                                                 size_t *out, size_t *n, tacit_error *err);
 /* "joint, ε = 1, δ = 2×10⁻⁶"; "none". */
 void tacit__guarantee(tacit__text *to, const tacit_entry *entry);
 

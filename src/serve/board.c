@@ -42,7 +42,7 @@ tacit_status tacit__shadow_create(tacit_agent *agent, tacit__shadow **out, tacit
     return TACIT_OK;
 }
 
-void tacit__shadow_release(tacit__shadow *s)
+static void release_shadow(tacit__shadow *s) /* or NULL */
 {
     if (s == NULL || atomic_fetch_sub_explicit(&s->owners, 1, memory_order_acq_rel) != 1)
         return;
@@ -87,7 +87,7 @@ tacit_status tacit__board_create(const tacit_agent *agent, const tacit_agent_req
     TACIT__REQUIRE(request->horizon > 0 && request->n_actions > 0);
     tacit__board *b = tacit__alloc(1, sizeof *b);
     if (b == NULL) {
-        tacit__shadow_release(shadow);
+        release_shadow(shadow);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     atomic_init(&b->owners, 1);
@@ -132,7 +132,7 @@ void tacit__board_release(tacit__board *b)
 {
     if (b == NULL || atomic_fetch_sub_explicit(&b->owners, 1, memory_order_acq_rel) != 1)
         return;
-    tacit__shadow_release(b->shadow);
+    release_shadow(b->shadow);
     tacit__free(b->table);
     tacit__free(b->model);
     tacit__free(b);

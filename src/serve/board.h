@@ -12,7 +12,6 @@ typedef struct tacit__board tacit__board;
 typedef struct tacit__shadow tacit__shadow;
 TACIT_MUST_USE tacit_status tacit__shadow_create(tacit_agent *agent, tacit__shadow **out,
                                                  tacit_error *err);
-void tacit__shadow_release(tacit__shadow *shadow); /* accepts NULL */
 /* That of a board, to be given back; NULL: it is a table. */
 tacit__shadow *tacit__board_shadow(tacit__board *board);
 

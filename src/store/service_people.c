@@ -120,9 +120,11 @@ static tacit_status fail_person(const tacit__vault *vault, tacit_error *err)
                        vault->path);
 }
 
-tacit_status tacit__vault_check_visits(const tacit__vault *vault, tacit__cursor *row, int column,
-                                       int64_t learner, const uint8_t *person,
-                                       tacit__person_visits *out, tacit_error *err)
+/* Reads visits, last_place and tag of a row, from this column on. CORRUPT: they are not as they were
+ * written; without a key that is not known. */
+static tacit_status check_visits(const tacit__vault *vault, tacit__cursor *row, int column,
+                                 int64_t learner, const uint8_t *person, tacit__person_visits *out,
+                                 tacit_error *err)
 {
     TACIT__REQUIRE(out != NULL);
     uint8_t tag[TACIT__PERSON_TAG];
@@ -151,8 +153,7 @@ tacit_status tacit__vault_check_row(const tacit__vault *vault, tacit__cursor *ro
     /* a text of the same bytes is another key of the table */
     if (tacit__cursor_type(row, hash) != TACIT__COLUMN_BYTES || size != TACIT__VAULT_KEY)
         return fail_person(vault, err);
-    return tacit__vault_check_visits(vault, row, column, tacit__cursor_int(row, 0), *person,
-                                     &visits, err);
+    return check_visits(vault, row, column, tacit__cursor_int(row, 0), *person, &visits, err);
 }
 
 tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why, tacit_error *err)
@@ -203,7 +204,7 @@ static tacit_status read_person(tacit__vault *vault, int64_t learner, const uint
     TRY(tacit__cursor_next(s, &found, err));
     if (!found)
         return TACIT_OK;
-    tacit_status status = tacit__vault_check_visits(vault, s, 0, learner, person, out, err);
+    tacit_status status = check_visits(vault, s, 0, learner, person, out, err);
     tacit__cursor_reset(s);
     return status;
 }

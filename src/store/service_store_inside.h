@@ -320,13 +320,8 @@ typedef struct tacit__person_visits {
         last_place; /* places are counted from 1, in the order in which users were accepted */
 } tacit__person_visits;
 
-/* Reads visits, last_place and tag of a row, from this column on. CORRUPT: they are not as they were
- * written; without a key that is not known. */
-TACIT_MUST_USE tacit_status tacit__vault_check_visits(const tacit__vault *vault, tacit__cursor *row,
-                                                      int column, int64_t learner,
-                                                      const uint8_t *person,
-                                                      tacit__person_visits *out, tacit_error *err);
-/* The same for a row whose learner is column 0, and whose hash is *person then. */
+/* Checks visits, last_place and tag of a row, from this column on; its learner is column 0, and its hash is
+ * *person then. CORRUPT: they are not as they were written; without a key that is not known. */
 TACIT_MUST_USE tacit_status tacit__vault_check_row(const tacit__vault *vault, tacit__cursor *row,
                                                    int hash, int column, const uint8_t **person,
                                                    tacit_error *err);
