@@ -19,6 +19,7 @@ enum {
     PORTION = 256,           /* rows in one transaction, */
     PORTION_BYTES = 1 << 20, /* unless they are large: requests wait for one portion at most */
     FOLLOW_MS = 100,         /* between two looks at what another process feeds */
+    STALLED_MS = 3000, /* without a row from it, after which this one feeds: a stated choice */
     RETRY_MS = 500
 };
 
@@ -326,18 +327,47 @@ static tacit_status read_rows(portion *p, tacit__warm_log *log, tacit_error *err
     return TACIT_OK;
 }
 
-/* Whether the store has all rows of the log, whichever process has added them. */
-static bool is_fed(tacit_service *s, size_t i)
+/* How far the log is, as far as this process knows. */
+typedef struct progress {
+    uint64_t next; /* row */
+    double since;  /* ms: when that was first seen; 0: never */
+    bool feeds;    /* though another process learns */
+} progress;
+
+typedef enum turn { FEED, WAIT, END } turn;
+
+/* The process that learns feeds. It may have no log, since files can differ between front ends, or may be
+ * unable to read it; so another one feeds if no row has come for a while. The transaction takes rows only if
+ * they are the next ones, so it does no harm if two processes feed. */
+static turn choose_turn(tacit_service *s, size_t i, progress *g)
 {
     TACIT__REQUIRE(i < s->config.n_learners);
-    tacit__vault_warm now;
+    const warming *w = &s->warm->learners[i];
+    tacit__vault_warm now = {0};
     bool found = false;
+    if (g->feeds || tacit__learner_figures_of(s->learners[i]).leads)
+        return FEED;
     pthread_mutex_lock(&s->reader_lock);
-    if (tacit__vault_find_warm(s->reader, tacit__learner_id(s->learners[i]), &found, &now, NULL) !=
-        TACIT_OK)
-        found = false;
+    const tacit_status status =
+        tacit__vault_find_warm(s->reader, tacit__learner_id(s->learners[i]), &found, &now, NULL);
     pthread_mutex_unlock(&s->reader_lock);
-    return found && now.taken == now.rows;
+    const double at = tacit__now_ms();
+    if (status != TACIT_OK || g->since == 0 || now.taken != g->next)
+        g->since = at;
+    if (status != TACIT_OK)
+        return WAIT;
+    g->next = now.taken;
+    if (found && !tacit__same_bytes(now.digest, w->digest, sizeof now.digest))
+        return FEED; /* which says that it is another log */
+    if (found && now.taken == now.rows)
+        return END;
+    g->feeds = at >= g->since + STALLED_MS;
+    if (g->feeds)
+        tacit__service_log(s, TACIT__INFO, "learner",
+                           "another front end learns learner %s, but takes no rows of a log: this "
+                           "one does, from row %llu; warm_start should be the same on all",
+                           s->config.learners[i].name, (unsigned long long)g->next + 1);
+    return g->feeds ? FEED : WAIT;
 }
 
 static void count_taken(tacit_service *s, size_t i, const portion *p)
@@ -365,35 +395,47 @@ static void log_end(tacit_service *s, const portion *p)
             p->config->name, (unsigned long long)w->learned, (unsigned long long)w->rows);
 }
 
-/* One portion after the other. False: it cannot go on, or is to stop. */
-static bool feed_all(tacit_service *s, size_t i, portion *p)
+/* Gives one portion to the committer, the rows after g->next, and sees how far the log is then. END: there is
+ * no more to come. False: it cannot go on. */
+static bool feed_one(tacit_service *s, size_t i, portion *p, progress *g, turn *then)
 {
     tacit__warm_log *log = &s->warm->learners[i].log;
     tacit_error err = {0};
+    if (log->row != g->next && tacit__warm_log_seek(log, (size_t)g->next, &err) != TACIT_OK)
+        return false;
+    tacit_status status = read_rows(p, log, &err);
+    if (status == TACIT_OK)
+        status = tacit__committer_wait(s->committer, &p->job);
+    if (status == TACIT_FENCED)
+        return false;
+    *then = WAIT;
+    if (status != TACIT_OK || p->closed)
+        return true;
+    count_taken(s, i, p);
+    *then = FEED;
+    if (p->changed || p->after.taken == p->after.rows) {
+        log_end(s, p);
+        *then = END;
+    }
+    g->feeds = g->feeds && p->after.taken == p->first + p->n; /* else another process feeds, too */
+    g->next = p->after.taken;
+    g->since = tacit__now_ms();
+    return true;
+}
+
+/* One portion after the other. False: it cannot go on, or is to stop. */
+static bool feed_all(tacit_service *s, size_t i, portion *p)
+{
+    progress g = {0};
     while (!atomic_load(&s->warm->stop)) {
-        if (!tacit__learner_figures_of(s->learners[i]).leads) { /* another process feeds */
-            if (is_fed(s, i))
-                return true;
-            (void)pause_ms(s, FOLLOW_MS);
-            continue;
-        }
-        tacit_status status = read_rows(p, log, &err);
-        if (status == TACIT_OK)
-            status = tacit__committer_wait(s->committer, &p->job);
-        if (status == TACIT_FENCED)
+        turn now = choose_turn(s, i, &g);
+        const double ms = now == FEED ? RETRY_MS : FOLLOW_MS;
+        if (now == FEED && !feed_one(s, i, p, &g, &now))
             return false;
-        if (status == TACIT_OK && !p->closed) {
-            count_taken(s, i, p);
-            if (p->changed || p->after.taken == p->after.rows) {
-                log_end(s, p);
-                return true;
-            }
-        } else {
-            (void)pause_ms(s, RETRY_MS);
-        }
-        const uint64_t next = status == TACIT_OK ? p->after.taken : p->first;
-        if (log->row != next && tacit__warm_log_seek(log, (size_t)next, &err) != TACIT_OK)
-            return false;
+        if (now == END)
+            return true;
+        if (now == WAIT)
+            (void)pause_ms(s, ms);
     }
     return false;
 }

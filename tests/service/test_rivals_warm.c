@@ -1,14 +1,15 @@
-/* Two front ends on one PostgreSQL, both with the same log to warm up with, killed in turn while users come:
- * one of them feeds at a time, and everybody is counted once. */
+/* Two front ends on one PostgreSQL that warm up with a log, killed in turn while users come: one of them feeds
+ * at a time, and everybody is counted once. */
 #include "service/rivals.h"
 
 enum { ROWS = 8000, KILLS = 8 };
 
-static const char learners[] =
-    "learners:\n"
-    "  - {name: arms, space: {states: 12, actions: 4, horizon: 1}, users: 1000000,\n"
-    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}, plan_every: 100,\n"
-    "     warm_start: log.csv}\n";
+#define LEARNER                                                                                    \
+    "learners:\n"                                                                                  \
+    "  - {name: arms, space: {states: 12, actions: 4, horizon: 1}, users: 1000000,\n"              \
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}, plan_every: 100"
+static const char with_log[] = LEARNER ",\n     warm_start: log.csv}\n",
+                  without_log[] = LEARNER "}\n";
 
 static char reply[SERVER_ANSWER];
 
@@ -43,7 +44,14 @@ typedef struct place {
     server ends[FRONT_ENDS];
 } place;
 
-static void open_all(place *p)
+static bool learns(const server *s)
+{
+    return server_get(s, "/v1/learners", reply) == 200 &&
+           strstr(reply, "\"learns_here\":true") != NULL;
+}
+
+/* `first` is the end of the first one's file. If that has no log, it learns before the other one starts. */
+static void open_all(place *p, const char *first)
 {
     char uri[300];
     if (!cluster_is_there())
@@ -52,11 +60,14 @@ static void open_all(place *p)
     cluster_database(&p->db, "tacit");
     cluster_uri(&p->db, "tacit", uri, sizeof uri);
     for (size_t i = 0; i < FRONT_ENDS; i++) {
-        open_front_end(&p->ends[i], uri, learners, i > 0 ? &p->ends[0] : NULL);
+        open_front_end(&p->ends[i], uri, i > 0 ? with_log : first, i > 0 ? &p->ends[0] : NULL);
         write_log(&p->ends[i]);
     }
-    for (size_t i = 0; i < FRONT_ENDS; i++)
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
         assert_true(server_start(&p->ends[i], NULL));
+        if (i == 0 && first == without_log)
+            await(learns(&p->ends[i]));
+    }
 }
 
 static void close_all(place *p)
@@ -71,7 +82,7 @@ TEST(people_of_a_log_are_known_to_all_front_ends)
 {
     static const char last[] = "{\"state\":1,\"user\":\"logged 7999\"}";
     place p;
-    open_all(&p);
+    open_all(&p, with_log);
     for (size_t i = 0; i < FRONT_ENDS; i++) {
         wait_until(server_get(&p.ends[i], "/readyz", reply) == 200);
         wait_until(server_post(&p.ends[i], "/v1/decide", last, reply) == 200 &&
@@ -81,12 +92,26 @@ TEST(people_of_a_log_are_known_to_all_front_ends)
     close_all(&p);
 }
 
+/* Whether a log is read does not depend on which front end learns. */
+TEST(a_log_is_fed_though_the_front_end_that_learns_has_none)
+{
+    place p;
+    open_all(&p, without_log);
+    await(server_get(&p.ends[1], "/readyz", reply) == 200);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        server_wait_users(&p.ends[i], "arms", ROWS);
+        assert_true(taken(&p.ends[i]) == ROWS);
+        assert_true(json_number(reply, "accepted") == ROWS);
+    }
+    close_all(&p);
+}
+
 TEST(a_log_is_fed_once_by_whoever_leads)
 {
     place p;
     server *const ends = p.ends;
     unsigned random = 5;
-    open_all(&p);
+    open_all(&p, with_log);
     crowd *c = calloc(1, sizeof *c);
     c->learner = "arms";
     c->n_states = 12;
