@@ -57,7 +57,9 @@ void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint
     pthread_mutex_unlock(&vault->line->lock);
 }
 
-#define PLACE_SQL "SELECT to_regclass('tacit.meta')::oid::text"
+#define PLACE_SQL                                                                                  \
+    "SELECT to_regclass('tacit.meta')::oid::text, (current_setting('fsync')='on' AND"              \
+    " current_setting('full_page_writes')='on')::int"
 
 /* A session stays with its cluster and its database, which are asked for once: to tell them, the server reads
  * a file. */
@@ -88,6 +90,7 @@ tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64], tacit_err
     TRY(tacit__cursor_next(s, &found, err));
     const char *text = found ? tacit__cursor_text(s, 0) : NULL;
     (void)snprintf(place, 64, "%s/%s", tacit__pg_of(vault->db)->cluster, text != NULL ? text : "");
+    vault->on_unsafe = found && tacit__cursor_int(s, 1) == 0;
     tacit__cursor_reset(s);
     return TACIT_OK;
 }
@@ -195,6 +198,32 @@ static bool is_still(const tacit__vault *vault, const who *before)
     return memcmp(&now, before, sizeof now) == 0;
 }
 
+tacit_status tacit__pg_check_safety(const tacit__vault *vault, tacit_status failure,
+                                    tacit_error *err)
+{
+    if (!vault->on_unsafe || vault->unsafe)
+        return TACIT_OK;
+    return tacit__fail(err, failure,
+                       "%.200s: the server has fsync or full_page_writes off: a crash may take "
+                       "what was acknowledged, and what was published with it. Turn them on; "
+                       "unsafe: yes in the service file overrides this, and the store remembers it "
+                       "for good",
+                       vault->path);
+}
+
+/* What everybody is to know from now on. */
+static tacit_status note_facts(tacit__vault *vault, tacit__standing standing, tacit_error *err)
+{
+    if (vault->on_unsafe && !vault->was_unsafe) {
+        TRY(tacit__vault_set_fact(vault, "unsafe", "", 1, err));
+        TRY(tacit__vault_event(vault, err, "served on a server without fsync or full_page_writes"));
+    }
+    if (standing != TACIT__STANDING_BEHIND || vault->behind)
+        return TACIT_OK;
+    TRY(tacit__vault_set_fact(vault, "behind", "", 1, err));
+    return tacit__vault_event(vault, err, "the database went back: nobody learns from it");
+}
+
 /* All that writes takes turns. The row is read again by the statements that follow, which see what the one
  * before has written. */
 tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
@@ -212,11 +241,8 @@ tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
     if (standing != tacit__vault_standing(vault) &&
         tacit__vault_standing(vault) != TACIT__STANDING_UNSOUND)
         atomic_store(&vault->standing, (int)standing);
-    if (standing == TACIT__STANDING_BEHIND && !vault->behind) {
-        TRY(tacit__vault_set_fact(vault, "behind", "", 1, err));
-        return tacit__vault_event(vault, err, "the database went back: nobody learns from it");
-    }
-    return TACIT_OK;
+    TRY(tacit__pg_check_safety(vault, TACIT_SYSTEM, err));
+    return note_facts(vault, standing, err);
 }
 
 tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err)

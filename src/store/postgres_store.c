@@ -103,8 +103,9 @@ static tacit_status check_format(tacit__vault *vault, tacit_error *err)
         status = tacit__fail(
             err, TACIT_WRONG_VERSION, "%.200s: the store has format %d, expected %d; %s",
             vault->path, (int)vault->came_from, TACIT__VAULT_FORMAT,
-            vault->came_from < TACIT__VAULT_FORMAT ? "tacit store migrate brings it over"
-                                                   : "it was made by a later version of tacit");
+            vault->came_from > TACIT__VAULT_FORMAT
+                ? "it was made by a later version of tacit"
+                : "no version of tacit made such a store in a database: restore a backup");
     return status;
 }
 
@@ -112,32 +113,15 @@ static tacit_status check_format(tacit__vault *vault, tacit_error *err)
 
 static tacit_status check_server(tacit__vault *vault, tacit_error *err)
 {
-    int64_t safe = 0, standby = 1;
+    int64_t standby = 1;
+    char place[64];
     TRY(tacit__vault_number(vault, "SELECT pg_is_in_recovery()::int", &standby, err));
-    TRY(tacit__vault_number(vault,
-                            "SELECT (current_setting('fsync')='on' AND"
-                            " current_setting('full_page_writes')='on')::int",
-                            &safe, err));
     if (standby != 0)
         return tacit__fail(err, TACIT_SYSTEM,
                            "%.200s: this server is a standby; the store is on its primary",
                            vault->path);
-    if (safe == 0 && !vault->unsafe)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%.200s: the server has fsync or full_page_writes off: a crash may take "
-                           "what was acknowledged, and what was published with it. Turn them on; "
-                           "unsafe: yes in the service file overrides this, and the store "
-                           "remembers it for good",
-                           vault->path);
-    vault->unsafe = safe == 0;
-    return TACIT_OK;
-}
-
-static tacit_status note_unsafe(tacit__vault *vault, tacit_error *err)
-{
-    TRY(tacit__vault_set_fact(vault, "unsafe", "", 1, err));
-    vault->was_unsafe = true;
-    return tacit__vault_event(vault, err, "served on a server without fsync or full_page_writes");
+    TRY(tacit__pg_read_place(vault, place, err));
+    return tacit__pg_check_safety(vault, TACIT_BAD_ARGUMENT, err);
 }
 
 /* --- Opening ----------------------------------------------------------------------------------------- */
@@ -180,10 +164,10 @@ static tacit_status join_others(tacit__vault *vault, tacit_error *err)
     atomic_store(&vault->standing, (int)standing);
     if (standing == TACIT__STANDING_FINE)
         TRY(tacit__mark_make(vault, err));
-    if (!vault->unsafe || vault->was_unsafe)
+    if (!vault->on_unsafe || vault->was_unsafe)
         return TACIT_OK;
-    TRY(tacit__vault_begin(vault, err));
-    return tacit__vault_finish_transaction(vault, note_unsafe(vault, err), err);
+    TRY(tacit__vault_begin(vault, err)); /* writes it down */
+    return tacit__vault_finish_transaction(vault, TACIT_OK, err);
 }
 
 /* All that is asked while serving has an index. A plan that was made while a table was small, or empty, must

@@ -41,9 +41,14 @@ TACIT_MUST_USE tacit_status tacit__pg_line_check(tacit__vault *vault, struct tac
                                                  tacit__standing *standing, tacit_error *err);
 /* What is there now is known from now on. */
 void tacit__pg_line_set(struct tacit__pg_line *line, uint64_t generation, const uint8_t *stamp);
-/* Where the tables are: cluster, database, table. A copy by pg_dump is elsewhere. */
+/* Where the tables are: cluster, database, table. A copy by pg_dump is elsewhere. And whether this server may
+ * lose what it has acknowledged, which can change while it runs, and with every other server. */
 TACIT_MUST_USE tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64],
                                                  tacit_error *err);
+
+/* `failure`: it may, and nobody asked for that. */
+TACIT_MUST_USE tacit_status tacit__pg_check_safety(const tacit__vault *vault, tacit_status failure,
+                                                   tacit_error *err);
 
 TACIT_MUST_USE tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err);

@@ -33,12 +33,12 @@ struct tacit__vault {
     int file;  /* of the store itself, with its lock; closed after SQLite's, or -1 */
     bool made; /* with the lock: the store was made before */
     bool keyed, copy, behind, answers_counted;
-    bool unsafe; /* asked for; and it has been so */
-    bool was_unsafe;
-    bool may_be_gone, gone; /* tacit__vault_place; and it is so */
-    bool owned;             /* this process has written its owner into the store */
-    bool unmarked;          /* the mark is still to be written */
-    uint64_t answers;       /* rows of that table, if they were counted */
+    bool unsafe;                /* a server without fsync or full_page_writes: that is asked for, */
+    bool on_unsafe, was_unsafe; /* it is one; and it has been one */
+    bool may_be_gone, gone;     /* tacit__vault_place; and it is so */
+    bool owned;                 /* this process has written its owner into the store */
+    bool unmarked;              /* the mark is still to be written */
+    uint64_t answers;           /* rows of that table, if they were counted */
     int log_pages,
         log_tried; /* length of the log, and at which it was last brought into the file */
     uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */

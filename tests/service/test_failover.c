@@ -152,18 +152,24 @@ TEST(a_standby_that_was_held_back_is_noticed_and_not_learned_from)
     close_all(&p);
 }
 
+/* A cluster with these settings, and a front end of it that does not run. */
+static void start_one(cluster *db, server *s, const char *settings, char uri[300])
+{
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    cluster_open(db, settings);
+    cluster_database(db, "tacit");
+    cluster_uri(db, "tacit", uri, 300);
+    open_front_end(s, uri, learners, NULL);
+}
+
 /* The same cluster, on the same timeline: only what was remembered tells. */
 TEST(a_snapshot_that_is_put_back_is_noticed)
 {
     cluster db;
     server s;
     char uri[300], before[16], after[16];
-    if (!cluster_is_there())
-        exit(CLUSTER_SKIP);
-    cluster_open(&db, NULL);
-    cluster_database(&db, "tacit");
-    cluster_uri(&db, "tacit", uri, sizeof uri);
-    open_front_end(&s, uri, learners, NULL);
+    start_one(&db, &s, NULL, uri);
     assert_true(server_start(&s, NULL));
     assert_int_equal(bring_one(&s), 200);
     cluster_stop(&db, SIGINT);
@@ -201,18 +207,66 @@ static void assert_shown(server *s)
     assert_non_null(strstr(text, "\nunsafe: "));
 }
 
+/* A setting of the server, which it reads again. */
+static void set(cluster *db, const char *name, const char *value)
+{
+    assert_true(cluster_sql(db, "postgres", fmt("ALTER SYSTEM SET %s = %s", name, value), NULL, 0));
+    assert_true(cluster_sql(db, "postgres", "SELECT pg_reload_conf()", NULL, 0));
+}
+
+static const char *const settings[] = {"full_page_writes", "fsync"};
+
+/* It was safe when the front end began, and may be a standby with other settings by now. */
+TEST(a_server_that_becomes_unsafe_is_written_to_no_more)
+{
+    cluster db;
+    server s;
+    char uri[300], text[2048], n[8];
+    start_one(&db, &s, NULL, uri);
+    assert_true(server_start(&s, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(bring_one(&s), 200);
+        set(&db, settings[i], "off");
+        await(bring_one(&s) == 503); /* it decides, and keeps nothing */
+        assert_int_equal(server_get(&s, "/readyz", answer), 503);
+        assert_non_null(strstr(answer, "failing"));
+        set(&db, settings[i], "on");
+        await(bring_one(&s) == 200);
+        await(server_get(&s, "/readyz", answer) == 200);
+    }
+    server_read(&s, "err", text, sizeof text);
+    assert_non_null(strstr(text, "the server has fsync or full_page_writes off"));
+    assert_true(cluster_sql(&db, "tacit", "SELECT count(*) FROM tacit.meta WHERE name='unsafe'", n,
+                            sizeof n));
+    assert_string_equal(n, "0"); /* nothing was written meanwhile */
+    /* one that was told to go on does, and it is shown from then on */
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    server_rewrite(&s, fmt("listen: 127.0.0.1:0\nunsafe: yes\nstore: '%s'\n%s", uri, learners));
+    assert_true(server_start(&s, NULL));
+    assert_int_equal(server_get(&s, "/metrics", answer), 200);
+    assert_non_null(strstr(answer, "\ntacit_store_unsafe 0\n"));
+    set(&db, "fsync", "off");
+    await(bring_one(&s) == 200 && server_get(&s, "/metrics", answer) == 200 &&
+          strstr(answer, "\ntacit_store_unsafe 1\n") != NULL);
+    set(&db, "fsync", "on");
+    assert_shown(&s);
+    server_close(&s);
+    cluster_close(&db);
+}
+
 TEST(a_server_without_fsync_is_refused_unless_that_is_said)
 {
     cluster db;
     server s;
     char uri[300], text[2048];
     int code = 0;
-    if (!cluster_is_there())
-        exit(CLUSTER_SKIP);
-    cluster_open(&db, "fsync = off");
-    cluster_database(&db, "tacit");
-    cluster_uri(&db, "tacit", uri, sizeof uri);
-    open_front_end(&s, uri, learners, NULL);
+    start_one(&db, &s, "full_page_writes = off", uri);
+    assert_false(server_start(&s, &code));
+    server_read(&s, "err", text, sizeof text);
+    assert_non_null(strstr(text, "full_page_writes"));
+    server_close(&s);
+    cluster_close(&db);
+    start_one(&db, &s, "fsync = off", uri);
     assert_false(server_start(&s, &code));
     server_read(&s, "err", text, sizeof text);
     assert_non_null(strstr(text, "fsync"));
