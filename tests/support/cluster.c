@@ -24,6 +24,7 @@ cluster *cluster_of_tests(void)
 #include <libpq-fe.h>
 
 #include "support/check.h"
+#include "support/scratch.h"
 #include "support/server.h"
 
 #ifndef TACIT_POSTGRES_BIN
@@ -87,8 +88,7 @@ static void make_directory(cluster *c)
 {
     static unsigned next;
     *c = (cluster){.port = 5400 + next++};
-    (void)snprintf(c->directory, sizeof c->directory, "%s/tacit-cluster-XXXXXX", P_tmpdir);
-    assert_non_null(mkdtemp(c->directory));
+    scratch_make("tacit-cluster-", c->directory);
     (void)snprintf(c->data, sizeof c->data, "%s/data", c->directory);
     const struct passwd *owner = getuid() == 0 ? getpwnam("postgres") : NULL;
     if (owner != NULL)
@@ -164,7 +164,7 @@ void cluster_promote(cluster *c)
 void cluster_close(cluster *c)
 {
     cluster_stop(c, SIGQUIT);
-    assert_shell("rm -rf '%s'", c->directory);
+    scratch_remove(c->directory);
 }
 
 void cluster_uri(const cluster *c, const char *database, char *out, size_t size)

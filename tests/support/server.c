@@ -16,6 +16,7 @@
 
 #include "support/check.h"
 #include "support/cluster.h"
+#include "support/scratch.h"
 
 /* How long is waited for what must come. Only a server that hangs is waited for that long, so a slow machine costs nothing. */
 enum { PATIENCE_S = 120, ANSWER_MS = 60000 };
@@ -138,8 +139,7 @@ void server_rewrite(server *s, const char *yaml)
 void server_open(server *s, const char *command, const char *yaml)
 {
     *s = (server){.command = command};
-    (void)snprintf(s->directory, sizeof s->directory, "%s/tacit-service-XXXXXX", P_tmpdir);
-    assert_non_null(mkdtemp(s->directory));
+    scratch_make("tacit-service-", s->directory);
     (void)snprintf(s->file, sizeof s->file, "%s/service.yaml", s->directory);
     (void)snprintf(s->store, sizeof s->store, "%s/service.db", s->directory);
     (void)snprintf(s->key, sizeof s->key, "%s.key", s->store);
@@ -166,7 +166,7 @@ void server_close(server *s)
 {
     if (s->pid > 0)
         (void)server_stop(s, SIGKILL);
-    assert_shell("rm -rf '%s'", s->directory);
+    scratch_remove(s->directory);
 }
 
 static void become(const server *s, const char *out, char *const arguments[])
@@ -201,7 +201,7 @@ static unsigned read_port(server *s)
     return port;
 }
 
-bool server_start(server *s, int *code)
+static bool start_once(server *s, int *code)
 {
     (void)unlink(fmt("%s/out", s->directory));
     s->pid = fork();
@@ -222,6 +222,25 @@ bool server_start(server *s, int *code)
         return !ended;
     fail_msg("the server neither serves nor ends");
     return false;
+}
+
+/* Whether it ended because a database did not answer in time. */
+static bool has_lost_patience(const server *s)
+{
+    return shell("tail -n 1 '%s/err' | grep -q 'cannot reach the database'", s->directory) == 0;
+}
+
+bool server_start(server *s, int *code)
+{
+    const double end = server_seconds() + PATIENCE_S;
+    int status = 0;
+    bool serves;
+    while (!(serves = start_once(s, &status)) && code == NULL && has_lost_patience(s) &&
+           server_seconds() < end)
+        server_nap(100);
+    if (!serves && code != NULL)
+        *code = status;
+    return serves;
 }
 
 void assert_no_start(server *s, int wanted)

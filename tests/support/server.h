@@ -29,7 +29,9 @@ void server_rewrite(server *s, const char *yaml);
 /* Kills what runs and removes the directory. */
 void server_close(server *s);
 
-/* Starts it, on the address that the file says; it ends with this program at the latest. False if it ended instead, and then *code is its exit status and stderr is in DIRECTORY/err. */
+/* Starts it, on the address that the file says; it ends with this program at the latest. False if it ended
+ * instead, and then *code is its exit status and stderr is in DIRECTORY/err. Without `code` it is started again
+ * if its database did not answer in time, as on a busy machine. */
 bool server_start(server *s, int *code);
 /* It does not start, but ends with this exit status. */
 void assert_no_start(server *s, int wanted);
