@@ -251,8 +251,25 @@ TEST(two_front_ends_that_foretell_the_same_take_a_person_once)
 
 /* --- Tokens and keys ---------------------------------------------------------------------------------- */
 
-/* Seconds until all front ends answer this token so. Within a second is promised; a machine that does other things as well has ten
- * times that. */
+/* A machine that does other things as well may leave any process without processor time for seconds, and then it is not the program
+ * that is late. So what is judged is the median of several times, or the best of some attempts: a program that is late, is late always. */
+enum { ROUNDS = 5, ATTEMPTS = 4 };
+static const double known_s = 5, /* tokens, and that the key is another one: a second is promised */
+    taken_over_s = 10;           /* five are promised */
+
+static int compare_times(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double times[ROUNDS])
+{
+    qsort(times, ROUNDS, sizeof *times, compare_times);
+    return times[ROUNDS / 2];
+}
+
+/* Seconds until all front ends answer this token so. */
 static double await_status(place *p, const char *token, int wanted)
 {
     const double began = server_seconds();
@@ -262,27 +279,28 @@ static double await_status(place *p, const char *token, int wanted)
                                         answer)) == wanted);
         assert_int_equal(status, wanted);
     }
-    const double lasted = server_seconds() - began;
-    assert_true(lasted < 10);
-    return lasted;
+    return server_seconds() - began;
 }
 
 TEST(tokens_and_revocations_reach_all_front_ends)
 {
     place p;
     char token[128], out[256], name[20];
-    double created = 0, revoked = 0;
+    double created[ROUNDS], revoked[ROUNDS];
     open_both(&p, NULL, learners);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         (void)snprintf(name, sizeof name, "reader-%d", i);
         server_token(&p.ends[i % FRONT_ENDS], name, "read", token);
-        created = fmax(created, await_status(&p, token, 200));
+        created[i] = await_status(&p, token, 200);
         const char *command = fmt("token revoke service.yaml --name %s", name);
         assert_int_equal(server_tool(&p.ends[1 - i % FRONT_ENDS], command, out, sizeof out), 0);
-        revoked = fmax(revoked, await_status(&p, token, 401));
+        revoked[i] = await_status(&p, token, 401);
     }
-    (void)fprintf(stderr, "tokens: known after at most %.3f s, revoked after %.3f s\n", created,
-                  revoked);
+    const double known = median(created), gone = median(revoked);
+    (void)fprintf(stderr,
+                  "tokens: known after %.3f s (at most %.3f), revoked after %.3f s (%.3f)\n", known,
+                  created[ROUNDS - 1], gone, revoked[ROUNDS - 1]);
+    assert_true(known < known_s && gone < known_s);
     close_both(&p);
 }
 
@@ -297,40 +315,51 @@ static int await_end(server *s)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static void read_generation(place *p, char out[64])
+{
+    assert_true(cluster_sql(&p->db, "tacit",
+                            "SELECT encode(value,'hex') FROM tacit.meta WHERE name='generation'",
+                            out, 64));
+}
+
+/* Changes the key under front ends that run, and starts them again; how many seconds they went on. */
+static double change_key(place *p)
+{
+    char out[512], text[2048], before[64], after[64];
+    int code = 0;
+    const double began = server_seconds();
+    if (server_tool(&p->ends[0], "store rekey service.yaml", out, sizeof out) != 0) {
+        server_read(&p->ends[0], "tool.err", text, sizeof text);
+        fail_msg("%s", text);
+    }
+    read_generation(p, before);
+    for (size_t i = 0; i < FRONT_ENDS; i++) /* nobody asks them for anything */
+        assert_int_equal(await_end(&p->ends[i]), 3);
+    const double lasted = server_seconds() - began;
+    (void)fprintf(stderr, "ended %.3f s after the key was changed\n", lasted);
+    read_generation(p, after);
+    assert_string_equal(after, before);             /* they wrote nothing more */
+    assert_false(server_start(&p->ends[1], &code)); /* it has the old key */
+    server_read(&p->ends[1], "err", text, sizeof text);
+    assert_non_null(strstr(text, "key"));
+    assert_shell("cp -p '%s' '%s'", p->ends[0].key, p->ends[1].key);
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        assert_true(server_start(&p->ends[i], NULL));
+    return lasted;
+}
+
 TEST(a_new_key_ends_front_ends_that_have_the_old_one)
 {
     place p;
-    char halfway[700], over[700], out[512], text[2048], before[64], after[64];
+    char halfway[700], over[700], out[512];
     unsigned n = 0;
-    int code = 0;
     open_both(&p, NULL, learners);
     bring_people(&p.ends[0], halfway, over);
     server_wait_users(&p.ends[1], "arms", 1);
-    const double began = server_seconds();
-    if (server_tool(&p.ends[0], "store rekey service.yaml", out, sizeof out) != 0) {
-        server_read(&p.ends[0], "tool.err", text, sizeof text);
-        fail_msg("%s", text);
-    }
-    assert_true(cluster_sql(&p.db, "tacit",
-                            "SELECT encode(value,'hex') FROM tacit.meta WHERE"
-                            " name='generation'",
-                            before, sizeof before));
-    for (size_t i = 0; i < FRONT_ENDS; i++) /* nobody asks them for anything */
-        assert_int_equal(await_end(&p.ends[i]), 3);
-    const double lasted = server_seconds() - began;
-    (void)fprintf(stderr, "ended %.3f s after the key was changed\n", lasted);
-    assert_true(lasted < 20);
-    assert_true(cluster_sql(&p.db, "tacit",
-                            "SELECT encode(value,'hex') FROM tacit.meta WHERE"
-                            " name='generation'",
-                            after, sizeof after));
-    assert_string_equal(after, before);            /* they wrote nothing more */
-    assert_false(server_start(&p.ends[1], &code)); /* it has the old key */
-    server_read(&p.ends[1], "err", text, sizeof text);
-    assert_non_null(strstr(text, "key"));
-    assert_shell("cp -p '%s' '%s'", p.ends[0].key, p.ends[1].key);
-    for (size_t i = 0; i < FRONT_ENDS; i++)
-        assert_true(server_start(&p.ends[i], NULL));
+    double lasted = change_key(&p);
+    for (int i = 1; i < ATTEMPTS && lasted > known_s; i++)
+        lasted = fmin(lasted, change_key(&p));
+    assert_true(lasted <= known_s);
     for (unsigned i = 0; i < FRONT_ENDS;
          i++) /* all people and episodes are there, under the old names */
         decide_in_every_form(&p.ends[i], halfway, over, i, &n);
@@ -376,14 +405,49 @@ static bool is_spread(server *const all[], size_t n, int most)
     return sum == 3;
 }
 
-/* They stay where they are: nothing changes hands in a time in which several could have. */
+/* Looks at the beats of the leases for some seconds. False: one stood still for longer than 1.5 s, or could not be seen for so long.
+ * After 2.5 s another front end takes the lease, and rightly so. */
+static bool has_steady_beats(place *p, double seconds)
+{
+    unsigned long last[3] = {0}, now[3] = {0};
+    double since[3], began = server_seconds();
+    bool steady = true;
+    for (size_t i = 0; i < 3; i++)
+        since[i] = began;
+    for (double at = began; at < began + seconds; at = server_seconds()) {
+        char text[100] = "";
+        (void)cluster_sql(&p->db, "tacit",
+                          "SELECT string_agg(beat::text, ' ' ORDER BY learner) FROM tacit.lease",
+                          text, sizeof text);
+        const bool seen = sscanf(text, "%lu %lu %lu", &now[0], &now[1], &now[2]) == 3;
+        at = server_seconds();
+        for (size_t i = 0; i < 3; i++) {
+            steady = steady && at < since[i] + 1.5;
+            if (seen && now[i] != last[i])
+                since[i] = at;
+            last[i] = now[i];
+        }
+        server_nap(50);
+    }
+    return steady;
+}
+
+/* They stay where they are: nothing changes hands in a time in which several could have. If a process had no processor time
+ * meanwhile, its leases change hands, and it is looked at again. */
 static void assert_stays(place *p, server *const all[], size_t n, int most)
 {
-    await(is_spread(all, n, most));
-    const unsigned long epochs = count_epochs(p);
-    server_nap(8000);
-    assert_true(is_spread(all, n, most));
-    assert_int_equal(count_epochs(p), epochs);
+    for (int i = 0; i < 10; i++) {
+        await(is_spread(all, n, most));
+        const unsigned long epochs = count_epochs(p);
+        const bool steady = has_steady_beats(p, 8);
+        if (is_spread(all, n, most) && count_epochs(p) == epochs)
+            return;
+        if (steady)
+            fail_msg("learners change hands without need: %lu times before, %lu after", epochs,
+                     count_epochs(p));
+        (void)fprintf(stderr, "a process stood still for more than 1.5 s: looks again\n");
+    }
+    fail_msg("in none of 10 times all processes went on for 8 s");
 }
 
 TEST(learners_spread_over_the_front_ends_and_stay)
@@ -403,36 +467,41 @@ TEST(learners_spread_over_the_front_ends_and_stay)
     close_both(&p);
 }
 
-/* Seconds from the blow until another front end learns the learner. Five are promised; a machine that does many other things as
- * well has six times that. */
-static double await_takeover(place *p, const server *leader)
+/* Strikes the front end that learns something, with SIGKILL or SIGSTOP. Returns how many seconds pass until the other one learns
+ * everything; then both serve as before. */
+static double strike(place *p, int signal)
 {
+    server *const all[] = {&p->ends[0], &p->ends[1]};
+    await(is_spread(all, 2, 2));
+    const size_t which = count_learned(&p->ends[1]) > 0;
+    server *leader = all[which];
     const double began = server_seconds();
-    const server *other = leader == &p->ends[0] ? &p->ends[1] : &p->ends[0];
-    wait_until(count_learned(other) == 3);
-    assert_int_equal(count_learned(other), 3);
+    if (signal == SIGKILL)
+        assert_int_equal(server_stop(leader, SIGKILL), -SIGKILL);
+    else
+        (void)kill(leader->pid, signal);
+    await(count_learned(all[!which]) == 3);
     const double lasted = server_seconds() - began;
-    assert_true(lasted < 30);
+    if (signal == SIGKILL)
+        assert_true(server_start(leader, NULL));
+    else
+        (void)kill(leader->pid, SIGCONT);
+    await(is_spread(all, 2, 2)); /* it follows, and then has its share again */
     return lasted;
 }
 
 TEST(another_front_end_takes_over_from_one_that_died_or_stopped)
 {
+    static const int signals[] = {SIGKILL, SIGSTOP};
+    static const char *const names[] = {"kill -9", "SIGSTOP"};
     place p;
-    server *const all[] = {&p.ends[0], &p.ends[1]};
     open_both(&p, NULL, learners);
-    wait_until(is_spread(all, 2, 2));
-    server *leader = &p.ends[count_learned(&p.ends[1]) > 0];
-    assert_int_equal(server_stop(leader, SIGKILL), -SIGKILL);
-    const double died = await_takeover(&p, leader);
-    assert_true(server_start(leader, NULL));
-    wait_until(is_spread(all, 2, 2));
-    leader = &p.ends[count_learned(&p.ends[1]) > 0];
-    (void)kill(leader->pid, SIGSTOP);
-    const double stopped = await_takeover(&p, leader);
-    (void)kill(leader->pid, SIGCONT);
-    wait_until(is_spread(all, 2, 2)); /* it follows, and then has its share again */
-    assert_true(is_spread(all, 2, 2));
-    (void)fprintf(stderr, "taken over %.1f s after kill -9, %.1f s after SIGSTOP\n", died, stopped);
+    for (size_t i = 0; i < 2; i++) {
+        double lasted = strike(&p, signals[i]);
+        for (int j = 1; j < ATTEMPTS && lasted > taken_over_s; j++)
+            lasted = fmin(lasted, strike(&p, signals[i]));
+        (void)fprintf(stderr, "taken over %.1f s after %s\n", lasted, names[i]);
+        assert_true(lasted <= taken_over_s);
+    }
     close_both(&p);
 }
