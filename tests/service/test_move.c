@@ -1,5 +1,6 @@
 /* `tacit store move`: a service whose store is a file goes on in a database, as if nothing had happened, and the file serves no more. */
 #include <math.h>
+#include <sys/wait.h>
 
 #include "serve/key.h"
 #include "service/rivals.h"
@@ -378,6 +379,37 @@ TEST(a_move_that_is_interrupted_is_made_again)
     assert_true(server_start(&p.next, NULL));
     await_learned(&p.next);
     assert_returns(&next, 1, "arms", "late", "taken_part");
+    assert_int_equal(server_tool(&p.next, "store check service.yaml", out, sizeof out), 0);
+    close_all(&p);
+}
+
+/* Killed after a while, and after a longer one, until it has moved. */
+TEST(a_move_that_is_killed_is_made_again)
+{
+    place p;
+    char halfway[700], text[2048], out[512];
+    int code = 0, status = 0, kills = 0;
+    open_old(&p, halfway);
+    open_next(&p);
+    for (double seconds = 0.001; seconds < 120; seconds *= 1.25) {
+        status = shell("cd '%s' && timeout -s KILL %.3f '%s' store move service.yaml"
+                       " '%s/service.yaml' --as '%s' 2>tool.err",
+                       p.next.directory, seconds, TACIT_COMMAND, p.old.directory, p.uri);
+        if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2))
+            break;
+        kills++;
+    }
+    server_read(&p.next, "tool.err", text, sizeof text);
+    if (WEXITSTATUS(status) != 0) /* it was killed after the last thing that it does */
+        assert_non_null(strstr(text, "moved into a database"));
+    (void)fprintf(stderr, "moved after %d kills\n", kills);
+    assert_true(kills > 0);
+    assert_false(server_start(&p.old, &code));
+    assert_true(server_start(&p.next, NULL));
+    await_learned(&p.next);
+    const server *const next = &p.next;
+    go_on(&next, 1, halfway);
+    await_learned(&p.next);
     assert_int_equal(server_tool(&p.next, "store check service.yaml", out, sizeof out), 0);
     close_all(&p);
 }

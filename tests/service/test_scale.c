@@ -196,6 +196,52 @@ TEST(the_role_that_serves_can_serve_and_nothing_else)
     close_all(&p);
 }
 
+TEST(a_service_of_libpq_names_the_database)
+{
+    place p;
+    char out[2048];
+    open_all(&p);
+    server *s = &p.ends[0];
+    server_write(s, "pg_service.conf",
+                 fmt("[shop]\nhost=%s\nport=%u\nuser=tacit_service\ndbname=tacit\n", p.db.directory,
+                     p.db.port));
+    (void)setenv("PGSERVICEFILE", fmt("%s/pg_service.conf", s->directory), 1);
+    server_rewrite(s, fmt("listen: 127.0.0.1:%u\nstore: service=shop\n%s", s->port, learners));
+    for (size_t i = 0; i < FRONT_ENDS; i++) { /* the other one by a URI */
+        assert_true(server_start(&p.ends[i], NULL));
+        assert_int_equal(bring_one(&p.ends[i], NULL), 200);
+    }
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        server_wait_users(&p.ends[i], "arms", FRONT_ENDS);
+    assert_int_equal(server_tool(s, "store check service.yaml", out, sizeof out), 0);
+    (void)unsetenv("PGSERVICEFILE");
+    close_all(&p);
+}
+
+TEST(a_store_of_another_format_is_not_served)
+{
+    static const char *const formats[] = {"08", "06"}, *const words[] = {
+                                                           "a later version of tacit",
+                                                           "no version of tacit made such a store"};
+    place p;
+    char out[2048], text[2048];
+    int code = 0;
+    open_all(&p);
+    server *s = &p.ends[0];
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(cluster_sql(&p.db, "tacit",
+                                fmt("UPDATE tacit.meta SET value='\\x%s00000000000000' WHERE"
+                                    " name='format'",
+                                    formats[i]),
+                                NULL, 0));
+        assert_false(server_start(s, &code));
+        assert_int_equal(server_tool(s, "store migrate service.yaml", out, sizeof out), code);
+        server_read(s, "tool.err", text, sizeof text);
+        assert_non_null(strstr(text, words[i]));
+    }
+    close_all(&p);
+}
+
 /* --- No grant too many ------------------------------------------------------------------------------- */
 
 /* All statements of the program about the store of a service, as one text. */
