@@ -65,6 +65,7 @@ static tacit_status create_planner(const void *model, const tacit_agent_request 
 /* Chosen on the worlds of docs/why/posterior-linear.md#what-it-is-worth. */
 static const tacit__scored_rules rules = {.growth = 1.3,
                                           .local_growth = 1.5,
+                                          .open_growth = 1.3,
                                           .most = 8,
                                           .calm = 16,
                                           .calmness = 0.5,

@@ -72,6 +72,8 @@ static tacit_status create_planner(const void *model, const tacit_agent_request 
 /* Growth was chosen on the worlds of docs/why/posterior-mixture.md#what-it-is-worth. */
 static const tacit__scored_rules rules = {.growth = 1.3,
                                           .local_growth = 1.5,
+                                          .open_growth = 1.15,
+                                          .open_first = 1,
                                           .most = 16,
                                           .calm = 1,
                                           .calmness = 0,
@@ -83,7 +85,7 @@ static const tacit__scored_rules rules = {.growth = 1.3,
                                           .create_planner = create_planner};
 
 static const tacit_parameter parameters[] = {
-    TACIT__SCORED_PARAMETERS("1.3, under local privacy 1.5", "2")};
+    TACIT__SCORED_PARAMETERS("1.3, under local privacy 1.5, without privacy 1.15", "2")};
 static const tacit_parameter commit_parameters[] = {TACIT__COMMIT_PARAMETERS};
 
 static const tacit__agent_row kinds[] = {

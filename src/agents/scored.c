@@ -2,7 +2,8 @@
  *
  * The first batch has as many users as halve the prior variance (n1, by a public rule), and as many users of
  * each batch act by bold plans. Local noise does not care how users are cut into batches, so there the
- * first one is a tenth of that. Nothing of this depends on data.
+ * first one is a tenth of that; and where there is no noise, the rules of a family may have it smaller still.
+ * Nothing of this depends on data.
  *
  * People who come back are in more than one batch, and often in the long ones at the end, so noise falls if
  * releases stop earlier. Under joint privacy they stop where the least loss is predicted
@@ -39,14 +40,27 @@ void tacit__scored_clear(void *self)
     parts_of(agent)->rules->destroy_model(agent->model);
 }
 
+static bool is_open(const tacit__scored *agent)
+{
+    return agent->guarantee.model == TACIT_MODEL_NONE;
+}
+
 /* --- What is asked for --------------------------------------------------------------------------- */
+
+static double usual_growth(const tacit__scored *agent)
+{
+    const tacit__scored_rules *rules = parts_of(agent)->rules;
+    return is_local(agent)  ? rules->local_growth
+           : is_open(agent) ? rules->open_growth
+                            : rules->growth;
+}
 
 /* n1 with this epsilon; at most `most`. */
 static tacit_status find_quota(const tacit__scored *agent, double epsilon, double most,
                                uint64_t *out)
 {
     double mu = HUGE_VAL;
-    if (agent->guarantee.model != TACIT_MODEL_NONE)
+    if (!is_open(agent))
         TRY(tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu));
     const double variance = agent->l2 / mu * (agent->l2 / mu);
     *out = parts_of(agent)->rules->users(agent->model, is_local(agent) ? 0 : variance,
@@ -90,7 +104,8 @@ static tacit_status read_course(const tacit__scored *agent, const tacit__reading
     tacit_status status =
         find_quota(agent, r->request->guarantee.epsilon,
                    (double)r->request->episodes / parts_of(agent)->rules->most, &out->quota);
-    out->first = (out->quota + parts - 1) / parts;
+    const uint64_t open_first = is_open(agent) ? parts_of(agent)->rules->open_first : 0;
+    out->first = open_first > 0 ? open_first : (out->quota + parts - 1) / parts;
     return status;
 }
 
@@ -155,9 +170,7 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
     agent->guarantee = r->request->guarantee;
     agent->l2 = form->l2 * sqrt(fmax(1, (double)r->request->visits)); /* in different batches */
     if (!commits)
-        TRY(tacit__reading_growth(r, LEAST_GROWTH,
-                                  is_local(agent) ? rules->local_growth : rules->growth, &c.growth,
-                                  err));
+        TRY(tacit__reading_growth(r, LEAST_GROWTH, usual_growth(agent), &c.growth, err));
     tacit_status status = commits ? read_commit(agent, r, &c) : read_course(agent, r, &c);
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");

@@ -14,10 +14,12 @@ typedef struct tacit__scored tacit__scored;
 
 /* How one family of them learns. */
 typedef struct tacit__scored_rules {
-    double growth, local_growth; /* of the users from batch to batch, where it is not set */
-    double most;                 /* n1 is at most K / most */
-    size_t calm;                 /* plans of those users of a batch who are not bold */
-    double calmness;             /* of these plans; 0: greedy */
+    /* Of the users from batch to batch, where it is not set: joint, local and no privacy. */
+    double growth, local_growth, open_growth;
+    uint64_t open_first; /* users of the first batch without privacy; 0: n1 */
+    double most;         /* n1 is at most K / most */
+    size_t calm;         /* plans of those users of a batch who are not bold */
+    double calmness;     /* of these plans; 0: greedy */
     /* A yardstick's users who explore: this many times n1, or this many times the root of n1 K,
      * whichever is more. */
     double commit_quotas, commit_roots;

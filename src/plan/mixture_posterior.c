@@ -16,10 +16,12 @@
  * sums are added like batches.
  *
  * Rewards that are learned have cells of their own: the sum Y of y - 1/2 in the cell of a pair that v
- * users are expected to have come to has the mean v r and a variance of at most noise^2 + v / 4, and r ~
- * N(0, 1/12):
+ * users are expected to have come to has the mean v r and a variance of at most noise^2 + v u, where u =
+ * 1/4 - r^2 is the most that rewards between 0 and 1 with that mean can have; and r ~ N(0, 1/12):
  *
- *     precision = 12 + sum_k v^2 / (noise^2 + v / 4),    mean = sum_k v Y / (noise^2 + v / 4) / precision.
+ *     precision = 12 + sum_k v^2 / (noise^2 + v u),    mean = sum_k v Y / (noise^2 + v u) / precision.
+ *
+ * r is not known, so there are two passes: the first one with u = 1/4, the second with its mean.
  *
  * First states are counted with noise as well (plan/played_batch.h). */
 #include "plan/mixture_posterior.h"
@@ -33,7 +35,8 @@
 
 enum { ROUNDS = 3 };          /* two are nearly as good */
 #define REWARD_PRECISION 12.0 /* of r: rewards that are even in [0, 1] have the variance 1/12 */
-#define REWARD_VARIANCE 0.25  /* of one reward, at most: if it is 0 or 1 */
+#define REWARD_VARIANCE 0.25  /* of one reward, at most: if it is 0 or 1, and each is as likely */
+#define LEAST_VARIANCE 0.01   /* the same where the mean seems to be 0 or 1 */
 
 static double *table_of(const tacit__mixture_posterior *p, double *tables, size_t step, size_t size)
 {
@@ -51,6 +54,22 @@ static size_t followed(const tacit__mixture_posterior *p)
     return p->steps + (p->model->learns_rewards ? 1 : 0);
 }
 
+/* The standard deviation of each weight: the length of L^-1 B' e_j, whose B' e_j is a column of the basis. */
+static void measure_deviations(tacit__mixture_posterior *p, size_t table)
+{
+    const tacit__mixture_model *m = p->model;
+    const size_t w = m->width, d = m->parts;
+    for (size_t j = 0; j < d; j++) {
+        double square = 0;
+        for (size_t i = 0; i < w; i++)
+            p->rest[i] = m->basis[i * d + j];
+        tacit__solve_lower(w, p->factor + table * w * w, p->rest);
+        for (size_t i = 0; i < w; i++)
+            square += p->rest[i] * p->rest[i];
+        p->deviation[table * d + j] = sqrt(square);
+    }
+}
+
 /* Weights 1/d, even starts, the prior's precision. */
 static void forget(tacit__mixture_posterior *p)
 {
@@ -61,6 +80,8 @@ static void forget(tacit__mixture_posterior *p)
         p->start[s] = 1 / (double)p->model->n_states;
     for (size_t i = 0; i < p->tables * w; i++)
         p->factor[i / w * w * w + i % w * (w + 1)] = sqrt(2 * (double)d);
+    for (size_t t = 0; t < p->tables; t++)
+        measure_deviations(p, t);
     for (size_t i = 0; p->rewards != NULL && i < reward_tables(p) * p->model->pairs; i++)
         p->spread[i] = 1 / sqrt(REWARD_PRECISION);
 }
@@ -74,10 +95,11 @@ tacit_status tacit__mixture_posterior_create(const tacit__mixture_model *m, size
     const size_t cells = m->learns_rewards ? reward_tables(&x) * m->pairs : 0;
     tacit__mixture_posterior *p = TACIT__WORKSPACE(
         x, TACIT__PIECE(x.weights, tables * m->parts), TACIT__PIECE(x.factor, tables * w * w),
-        TACIT__PIECE(x.start, S), TACIT__PIECE(x.target, tables * w),
-        TACIT__PIECE(x.chances, tables * m->pairs * S),
+        TACIT__PIECE(x.deviation, tables * m->parts), TACIT__PIECE(x.start, S),
+        TACIT__PIECE(x.target, tables * w), TACIT__PIECE(x.chances, tables * m->pairs * S),
         TACIT__PIECE(x.moments, tables * m->pairs * w * w),
         TACIT__PIECE_IF(cells > 0, x.rewards, cells), TACIT__PIECE_IF(cells > 0, x.spread, cells),
+        TACIT__PIECE_IF(cells > 0, x.unsure, cells),
         TACIT__PIECE(x.visits, followed(&x) * m->pairs), TACIT__PIECE(x.here, S),
         TACIT__PIECE(x.after, S), TACIT__PIECE(x.cover, w * w), TACIT__PIECE(x.gain, w * w),
         TACIT__PIECE(x.rest, w), TACIT__PIECE(x.sorted, S > m->parts ? S : m->parts));
@@ -173,7 +195,7 @@ static void add_rewards(tacit__mixture_posterior *p, const tacit__played_batch *
     for (size_t pair = 0; pair < pairs; pair++) {
         if (!(visits[pair] > 0))
             continue;
-        const double v = visits[pair], cover = b->variance + v * REWARD_VARIANCE;
+        const double v = visits[pair], cover = b->variance + v * p->unsure[first + pair];
         p->spread[first + pair] += v * v / cover;
         p->rewards[first + pair] += v * sums[pair] / cover;
     }
@@ -187,19 +209,31 @@ static void solve_rewards(tacit__mixture_posterior *p)
     }
 }
 
-static void fit_rewards(tacit__mixture_posterior *p, const tacit__played_batch *batches, size_t n)
+/* One pass; `unsure` is set. */
+static void pass_rewards(tacit__mixture_posterior *p, const tacit__played_batch *batches, size_t n)
 {
     const size_t cells = reward_tables(p) * p->model->pairs;
     memset(p->rewards, 0, cells * sizeof *p->rewards);
     for (size_t i = 0; i < cells; i++)
         p->spread[i] = REWARD_PRECISION;
-    mix(p);
     for (size_t k = 0; k < n; k++) {
         count_visits(p, &batches[k], p->visits);
         for (size_t h = 0; h <= p->steps; h++)
             add_rewards(p, &batches[k], h);
     }
     solve_rewards(p);
+}
+
+static void fit_rewards(tacit__mixture_posterior *p, const tacit__played_batch *batches, size_t n)
+{
+    const size_t cells = reward_tables(p) * p->model->pairs;
+    mix(p);
+    for (size_t i = 0; i < cells; i++)
+        p->unsure[i] = REWARD_VARIANCE;
+    pass_rewards(p, batches, n);
+    for (size_t i = 0; i < cells; i++)
+        p->unsure[i] = fmax(LEAST_VARIANCE, REWARD_VARIANCE - p->rewards[i] * p->rewards[i]);
+    pass_rewards(p, batches, n);
 }
 
 /* --- All of it ------------------------------------------------------------------------------------- */
@@ -249,6 +283,8 @@ void tacit__mixture_posterior_fit(tacit__mixture_posterior *p, const tacit__play
     tacit__played_start(batches, n, p->model->n_states, p->start, p->sorted);
     for (int round = 0; round < ROUNDS; round++)
         pass(p, batches, n);
+    for (size_t t = 0; t < p->tables; t++)
+        measure_deviations(p, t);
     if (p->rewards != NULL)
         fit_rewards(p, batches, n);
 }

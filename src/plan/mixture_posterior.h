@@ -12,6 +12,7 @@ typedef struct tacit__mixture_posterior {
     size_t steps, tables; /* tables: steps, or 1 if all steps have the same weights */
     double *weights;      /* [table][part]: the mean, in the simplex */
     double *factor;       /* [table][width][width]: lower triangle of L, L L' = the precision */
+    double *deviation;    /* [table][part]: of each weight by itself */
     double *start;        /* [state]: chances of the first state */
     /* Rewards that are learned, [steps + 1, or 1][pair]; else NULL: mean, from 1/2, and standard deviation */
     double *rewards, *spread;
@@ -23,6 +24,7 @@ typedef struct tacit__mixture_posterior {
     double *cover;             /* [width][width]: covariance of a step's sum */
     double *gain;              /* [width][width] */
     double *rest;              /* [width] */
+    double *unsure;            /* as `rewards`: the variance of one reward */
     double *sorted;            /* [larger of parts and states] */
 } tacit__mixture_posterior;
 

@@ -3,10 +3,12 @@
  *
  * A plan has one xi = boldness |N(0, 1)| for all its steps, and
  *
- *     Q_h = r + clip(m.x + xi |B' x|_{precision^-1}, min_j x_j, max_j x_j),    x_j = sum_s' phi_j V_{h+1}(s'),
+ *     Q_h = r + min(m.x + xi |B' x|_{precision^-1}, most w.x),    x_j = sum_s' phi_j V_{h+1}(s'),
  *
- * with m the posterior mean of step h. What the kernels can promise is all that optimism can add. Where
- * rewards are learned, r is min(1, mean + xi REWARD_BOLDNESS sd). */
+ * with m the posterior mean of step h, and w all weights in the simplex of which each one is within xi
+ * standard deviations of its own mean. The Gaussian posterior does not know that weights are positive and
+ * sum to 1: where one kernel is known to have nearly all the weight, nothing is to be hoped of the others,
+ * though no user may have tried them. Where rewards are learned, r is min(1, mean + xi REWARD_BOLDNESS sd). */
 #include "plan/posterior_mixture.h"
 
 #include <math.h>
@@ -23,15 +25,57 @@ typedef struct outlook {
     double *rewards; /* [horizon][pair]; NULL: they are learned */
     double *x;       /* [part] */
     double *spread;  /* [width] */
+    size_t *order;   /* [part]: those with the largest x first */
 } outlook;
+
+/* The most of w.x for weights w in the simplex, each of which is within xi deviations of its mean: as much as
+ * is allowed for the parts with the largest x, which are first in `order`. */
+static double most_promised(const outlook *o, size_t table, double xi)
+{
+    const size_t d = o->model->parts;
+    const double *mean = o->weights->weights + table * d,
+                 *deviation = o->weights->deviation + table * d;
+    double left = 1, sum = 0;
+    for (size_t j = 0; j < d; j++) {
+        const double least = fmax(0, mean[j] - xi * deviation[j]);
+        sum += least * o->x[j];
+        left -= least;
+    }
+    for (size_t i = 0; i < d && left > 0; i++) {
+        const size_t j = o->order[i];
+        const double room = fmin(mean[j], xi * deviation[j]) + xi * deviation[j];
+        sum += fmin(left, room) * o->x[j];
+        left -= room;
+    }
+    return sum;
+}
+
+/* m.x + xi |B' x|, but not more than such weights allow. */
+static double hope(outlook *o, size_t table, double xi, double mean)
+{
+    const tacit__mixture_model *m = o->model;
+    const size_t w = m->width, d = m->parts;
+    double square = 0;
+    for (size_t j = 0; j < d; j++) {
+        size_t at = j;
+        for (; at > 0 && o->x[o->order[at - 1]] < o->x[j]; at--)
+            o->order[at] = o->order[at - 1];
+        o->order[at] = j;
+    }
+    tacit__mixture_model_differences(m, o->x, o->spread);
+    tacit__solve_lower(w, o->weights->factor + table * w * w, o->spread);
+    for (size_t i = 0; i < w; i++)
+        square += o->spread[i] * o->spread[i];
+    return fmin(mean + xi * sqrt(square), most_promised(o, table, xi));
+}
 
 /* What follows a pair at step h is worth, with values `after` [state] of the next one. */
 static double value_after(outlook *o, size_t h, size_t pair, double xi, const double *after)
 {
     const tacit__mixture_model *m = o->model;
     const tacit__mixture_posterior *post = o->weights;
-    const size_t S = m->n_states, d = m->parts, w = m->width, table = post->tables == 1 ? 0 : h;
-    double mean = 0, low = HUGE_VAL, high = -HUGE_VAL, square = 0;
+    const size_t S = m->n_states, d = m->parts, table = post->tables == 1 ? 0 : h;
+    double mean = 0;
     for (size_t j = 0; j < d; j++) {
         const double *kernel = m->kernels + (pair * d + j) * S;
         double x = 0;
@@ -39,16 +83,8 @@ static double value_after(outlook *o, size_t h, size_t pair, double xi, const do
             x += kernel[next] * after[next];
         o->x[j] = x;
         mean += post->weights[table * d + j] * x;
-        low = fmin(low, x);
-        high = fmax(high, x);
     }
-    if (xi > 0) {
-        tacit__mixture_model_differences(m, o->x, o->spread);
-        tacit__solve_lower(w, post->factor + table * w * w, o->spread);
-        for (size_t i = 0; i < w; i++)
-            square += o->spread[i] * o->spread[i];
-    }
-    return fmin(high, fmax(low, mean + xi * sqrt(square)));
+    return xi > 0 ? hope(o, table, xi, mean) : mean;
 }
 
 /* Rewards have no directions in common, as weights have: each pair needs less. */
@@ -108,7 +144,8 @@ tacit_status tacit__posterior_mixture_create(const tacit__mixture_model *m, bool
     bold.numbers = tacit__score_table_rewards(&table, H);
     outlook w = {.model = m};
     outlook *o = TACIT__WORKSPACE(w, TACIT__PIECE_IF(rewards != NULL, w.rewards, H * m->pairs),
-                                  TACIT__PIECE(w.x, m->parts), TACIT__PIECE(w.spread, m->width));
+                                  TACIT__PIECE(w.x, m->parts), TACIT__PIECE(w.spread, m->width),
+                                  TACIT__PIECE(w.order, m->parts));
     if (o == NULL)
         return TACIT_NO_MEMORY;
     tacit_status status = tacit__mixture_posterior_create(m, steps, stationary, &o->weights);

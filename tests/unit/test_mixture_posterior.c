@@ -381,10 +381,39 @@ TEST(the_posterior_is_that_of_the_formulas)
         }
 }
 
-/* Cell by cell, with the visits that the posterior itself expects: of all steps, or of each. */
+enum { REWARDS = HORIZON * PAIRS };
+
+/* Means and precisions of rewards, cell by cell, with the visits that the posterior itself expects: of all steps, or of each.
+ * One reward has the variance 1/4, and the second time 1/4 less the square of the mean, at least 0.01. */
+static void plain_rewards(tacit__mixture_posterior *p, const tacit__played_batch *list, bool same,
+                          double *mean, double *precision)
+{
+    const size_t cells = same ? PAIRS : REWARDS;
+    double visits[REWARDS], variance[REWARDS];
+    for (size_t c = 0; c < cells; c++)
+        variance[c] = 0.25;
+    for (int round = 0; round < 2; round++) {
+        for (size_t c = 0; c < cells; c++) {
+            mean[c] = 0;
+            precision[c] = 12;
+        }
+        for (size_t i = 0; i < BATCHES * REWARDS; i++) {
+            const size_t k = i / REWARDS, c = i % REWARDS, at = same ? c % PAIRS : c;
+            if (c == 0)
+                tacit__mixture_posterior_visits(p, &list[k], visits);
+            const double cover = list[k].variance + visits[c] * variance[at];
+            precision[at] += visits[c] > 0 ? visits[c] * visits[c] / cover : 0;
+            mean[at] += visits[c] > 0 ? visits[c] * list[k].shown.sums[CELLS + c] / cover : 0;
+        }
+        for (size_t c = 0; c < cells; c++) {
+            mean[c] /= precision[c];
+            variance[c] = fmax(0.01, 0.25 - mean[c] * mean[c]);
+        }
+    }
+}
+
 TEST(learned_rewards_are_those_of_the_formula)
 {
-    enum { REWARDS = HORIZON * PAIRS };
     for (int i = 0; i < 4; i++) {
         const bool same = i % 2 == 1;
         SCOPED(tacit__mixture_model) *m = draw_rewarding_model(7, true);
@@ -394,25 +423,17 @@ TEST(learned_rewards_are_those_of_the_formula)
         tacit__played_batch list[BATCHES];
         plain x = {.tables = same ? 1 : STEPS};
         const tacit__walk walk = walk_of(&x, NULL);
-        double visits[REWARDS], precision[REWARDS] = {0}, target[REWARDS] = {0};
+        double mean[REWARDS], precision[REWARDS];
         assert_ok(tacit__mixture_posterior_create(m, STEPS, same, &p));
         for (size_t k = 0; k < BATCHES; k++) {
             played_draw(&batches[k], &walk, CELLS + REWARDS, 30 * (k + 1), i < 2 ? 25 : 0, &seed);
             list[k] = batches[k].batch;
         }
         tacit__mixture_posterior_fit(p, list, BATCHES);
-        for (size_t k = 0; k < BATCHES; k++) {
-            tacit__mixture_posterior_visits(p, &list[k], visits);
-            for (size_t c = 0; c < REWARDS; c++) {
-                const size_t at = same ? c % PAIRS : c;
-                const double cover = list[k].variance + visits[c] / 4;
-                precision[at] += visits[c] > 0 ? visits[c] * visits[c] / cover : 0;
-                target[at] += visits[c] > 0 ? visits[c] * batches[k].sums[CELLS + c] / cover : 0;
-            }
-        }
+        plain_rewards(p, list, same, mean, precision);
         for (size_t c = 0; c < (same ? PAIRS : REWARDS); c++) {
-            assert_close(p->spread[c], 1 / sqrt(12 + precision[c]), 1e-9);
-            assert_close(1 + p->rewards[c], 1 + target[c] / (12 + precision[c]), 1e-9);
+            assert_close(p->spread[c], 1 / sqrt(precision[c]), 1e-9);
+            assert_close(1 + p->rewards[c], 1 + mean[c], 1e-9);
         }
     }
 }
