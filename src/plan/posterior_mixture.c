@@ -3,12 +3,13 @@
  *
  * A plan has one xi = boldness |N(0, 1)| for all its steps, and
  *
- *     Q_h = r + min(m.x + xi |B' x|_{precision^-1}, most w.x),    x_j = sum_s' phi_j V_{h+1}(s'),
+ *     Q_h = r + min(m.x + xi |B' x|_{precision^-1}, max w.x),   x_j = sum_s' phi_j V_{h+1}(s'),
  *
  * with m the posterior mean of step h, and w all weights in the simplex of which each one is within xi
  * standard deviations of its own mean. The Gaussian posterior does not know that weights are positive and
  * sum to 1: where one kernel is known to have nearly all the weight, nothing is to be hoped of the others,
- * though no user may have tried them. Where rewards are learned, r is min(1, mean + xi REWARD_BOLDNESS sd). */
+ * though no user may have tried them. Where rewards are learned, r is min(1, mean + xi REWARD_BOLDNESS
+ * sd). */
 #include "plan/posterior_mixture.h"
 
 #include <math.h>

@@ -117,7 +117,8 @@ TEST(plans_are_those_of_the_formula)
 TEST(nothing_is_hoped_of_kernels_that_have_no_weight)
 {
     SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
-    const tacit_setting settings[] = {SET("first", "2000"), SET("plans", "1"), SET("boldness", "10")};
+    const tacit_setting settings[] = {SET("first", "2000"), SET("plans", "1"),
+                                      SET("boldness", "10")};
     tacit_agent_request q =
         request_in(a.world, "posterior-mixture", (tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 4000);
     q.settings = settings;
