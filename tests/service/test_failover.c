@@ -68,20 +68,30 @@ static void read_timeline(cluster *c, char out[16])
         cluster_sql(c, "postgres", "SELECT timeline_id FROM pg_control_checkpoint()", out, 16));
 }
 
+/* A setting of the server, which it reads again. */
+static void set(cluster *db, const char *name, const char *value)
+{
+    assert_true(cluster_sql(db, "postgres", fmt("ALTER SYSTEM SET %s = %s", name, value), NULL, 0));
+    assert_true(cluster_sql(db, "postgres", "SELECT pg_reload_conf()", NULL, 0));
+}
+
+/* From now on its commits wait for the standby. */
+static void make_synchronous(cluster *primary)
+{
+    char state_of[16] = "";
+    set(primary, "synchronous_standby_names", "standby");
+    await(cluster_sql(primary, "postgres", "SELECT sync_state FROM pg_stat_replication", state_of,
+                      sizeof state_of) &&
+          strcmp(state_of, "sync") == 0);
+}
+
 TEST(a_synchronous_standby_loses_nothing_and_learning_goes_on)
 {
     place p = {0};
-    char state_of[16] = "";
     if (!cluster_is_there())
         exit(CLUSTER_SKIP);
     open_all(&p);
-    assert_true(cluster_sql(&p.primary, "postgres",
-                            "ALTER SYSTEM SET synchronous_standby_names = 'standby'", NULL, 0));
-    assert_true(cluster_sql(&p.primary, "postgres", "SELECT pg_reload_conf()", NULL, 0));
-    wait_until(cluster_sql(&p.primary, "postgres", "SELECT sync_state FROM pg_stat_replication",
-                           state_of, sizeof state_of) &&
-               strcmp(state_of, "sync") == 0);
-    assert_string_equal(state_of, "sync");
+    make_synchronous(&p.primary);
     char before[16], after[16];
     read_timeline(&p.primary, before);
     crowd *c = send_crowd(&p);
@@ -110,6 +120,32 @@ static int bring_one(const server *s)
     assert_true(json_field(answer, "decision", decision, sizeof decision));
     return server_post(s, "/v1/observe", fmt("{\"decision\":\"%s\",\"reward\":1}", decision),
                        answer);
+}
+
+/* Whatever the role says of synchronous_commit. */
+TEST(nobody_is_acknowledged_whom_the_synchronous_standby_lacks)
+{
+    place p = {0};
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    open_all(&p);
+    assert_true(cluster_sql(&p.primary, "postgres",
+                            "ALTER ROLE tacit SET synchronous_commit = off; SELECT"
+                            " count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
+                            " usename='tacit'",
+                            NULL, 0));
+    make_synchronous(&p.primary);
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        await(bring_one(&p.ends[i]) == 200);
+    cluster_stop(&p.standby, SIGINT);
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        assert_int_equal(bring_one(&p.ends[i]), 503);
+    cluster_start(&p.standby);
+    for (size_t i = 0; i < FRONT_ENDS; i++) {
+        await(bring_one(&p.ends[i]) == 200);
+        await(has_status(&p.ends[i], "ok"));
+    }
+    close_all(&p);
 }
 
 TEST(a_standby_that_was_held_back_is_noticed_and_not_learned_from)
@@ -205,13 +241,6 @@ static void assert_shown(server *s)
         strstr(text, "unsafe: the store is, or was, on a database server without fsync"));
     assert_int_equal(server_tool(s, "store check service.yaml", text, sizeof text), 0);
     assert_non_null(strstr(text, "\nunsafe: "));
-}
-
-/* A setting of the server, which it reads again. */
-static void set(cluster *db, const char *name, const char *value)
-{
-    assert_true(cluster_sql(db, "postgres", fmt("ALTER SYSTEM SET %s = %s", name, value), NULL, 0));
-    assert_true(cluster_sql(db, "postgres", "SELECT pg_reload_conf()", NULL, 0));
 }
 
 static const char *const settings[] = {"full_page_writes", "fsync"};
