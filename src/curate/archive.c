@@ -256,15 +256,25 @@ void tacit__archive_respond(tacit__archive *a, size_t h, const tacit__optimism *
 
 /* --- Saved states: the number of users, then whole chunks ------------------------------------------- */
 
-/* Whether n stored numbers, from `at` on, are features. */
+/* Whether n stored vectors, from vector `at` on, are features. */
 static bool are_features(const tacit__archive *a, const uint8_t *piece, size_t at, size_t n,
-                         double longest)
+                         const tacit__archive_limits *limits)
 {
+    const size_t d = a->dimension;
     for (size_t i = at; i < at + n; i++) {
-        float narrow;
-        memcpy(&narrow, piece + i * element(a), sizeof narrow);
-        const double x = a->wide ? tacit__real_at(piece, i) : (double)narrow;
-        if (!(fabs(x) <= longest && x == trunc(x)))
+        double square = 0, sum = 0, least = 0;
+        for (size_t j = i * d; j < (i + 1) * d; j++) {
+            float narrow;
+            memcpy(&narrow, piece + j * element(a), sizeof narrow);
+            const double x = a->wide ? tacit__real_at(piece, j) : (double)narrow;
+            if (!(fabs(x) <= limits->longest && x == trunc(x)))
+                return false;
+            square += x * x; /* exact: whole numbers below 2^53 */
+            sum += x;
+            least = fmin(least, x);
+        }
+        if (square > limits->longest * limits->longest ||
+            (limits->simplex && (least < 0 || sum > limits->longest)))
             return false;
     }
     return true;
@@ -272,26 +282,26 @@ static bool are_features(const tacit__archive *a, const uint8_t *piece, size_t a
 
 /* Whether the first `held` users of a chunk can have been. */
 static bool is_chunk(const tacit__archive *a, const void *const part[4], size_t held,
-                     double longest, double most)
+                     const tacit__archive_limits *limits)
 {
-    const size_t all = a->n_actions * a->dimension;
-    bool whole = are_features(a, part[0], 0, held * a->dimension, longest);
+    const size_t A = a->n_actions;
+    bool whole = are_features(a, part[0], 0, held, limits);
     for (size_t h = 0; h < a->horizon && whole; h++) {
         if (h > 0)
-            whole = are_features(a, part[1], (h - 1) * CHUNK * all, held * all, longest);
+            whole = are_features(a, part[1], (h - 1) * CHUNK * A, held * A, limits);
         for (size_t i = h * CHUNK; i < h * CHUNK + held && whole; i++) {
             uint32_t action;
             memcpy(&action, (const uint8_t *)part[2] + i * sizeof action, sizeof action);
             const double reward = tacit__real_at(part[3], i);
             whole =
-                action < a->n_actions && reward >= 0 && reward <= most && reward == floor(reward);
+                action < A && reward >= 0 && reward <= limits->most[h] && reward == floor(reward);
         }
     }
     return whole;
 }
 
-static void chunk_fields(tacit__archive *a, chunk *c, size_t held, double longest, double most,
-                         tacit__saved *s)
+static void chunk_fields(tacit__archive *a, chunk *c, size_t held,
+                         const tacit__archive_limits *limits, tacit__saved *s)
 {
     const size_t steps = a->horizon * CHUNK;
     const void *part[4];
@@ -299,13 +309,13 @@ static void chunk_fields(tacit__archive *a, chunk *c, size_t held, double longes
     part[1] = tacit__saved_array(s, c->others, others_size(a), 1);
     part[2] = tacit__saved_array(s, c->actions, steps, sizeof *c->actions);
     part[3] = tacit__saved_array(s, c->rewards, steps, sizeof *c->rewards);
-    tacit__saved_check(s, part[3] == NULL || is_chunk(a, part, held, longest, most));
+    tacit__saved_check(s, part[3] == NULL || is_chunk(a, part, held, limits));
 }
 
-void tacit__archive_fields(tacit__archive *a, uint64_t users, double longest, double most,
+void tacit__archive_fields(tacit__archive *a, uint64_t users, const tacit__archive_limits *limits,
                            tacit__saved *s)
 {
-    TACIT__REQUIRE(longest > 0 && most > 0);
+    TACIT__REQUIRE(limits->longest > 0 && limits->most != NULL);
     const char *outside = s->wrong;
     const bool loading = tacit__saved_is_loading(s);
     uint64_t saved = a->users;
@@ -317,7 +327,7 @@ void tacit__archive_fields(tacit__archive *a, uint64_t users, double longest, do
     for (uint64_t i = 0; i * CHUNK < users && s->status == TACIT_OK; i++) {
         const uint64_t rest = users - i * CHUNK;
         if (i < a->n_chunks || open_chunk(a))
-            chunk_fields(a, &a->chunks[i], rest < CHUNK ? (size_t)rest : CHUNK, longest, most, s);
+            chunk_fields(a, &a->chunks[i], rest < CHUNK ? (size_t)rest : CHUNK, limits, s);
         else
             tacit__saved_fail(s, TACIT_NO_MEMORY, NULL);
     }

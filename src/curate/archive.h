@@ -53,9 +53,16 @@ static inline double tacit__target_place(const tacit__target *t, double value)
 void tacit__archive_respond(tacit__archive *archive, size_t h, const tacit__optimism *next,
                             const tacit__target *target, double *response);
 
-/* As part of a saved state (base/bytes.h): loaded into a fresh archive of the same shape, this many users,
- * whose features and rewards are whole numbers of at most `longest` and `most`. */
-void tacit__archive_fields(tacit__archive *archive, uint64_t users, double longest, double most,
-                           tacit__saved *s);
+/* What users of an archive have, in whole lattice steps. */
+typedef struct tacit__archive_limits {
+    double longest;     /* of a feature vector */
+    bool simplex;       /* features are not negative, and sum to at most `longest` */
+    const double *most; /* [H]: rewards */
+} tacit__archive_limits;
+
+/* As part of a saved state (base/bytes.h): loaded into a fresh archive of the same shape, this many users
+ * within these limits. */
+void tacit__archive_fields(tacit__archive *archive, uint64_t users,
+                           const tacit__archive_limits *limits, tacit__saved *s);
 
 #endif

@@ -90,12 +90,13 @@ static tacit__lsvi_data *allocate(const tacit__lsvi_data_options *options)
         return NULL;
     w.n_active = seen != NULL ? find_active(sp, w.packed, seen) : w.packed;
     w.size = H * w.n_active;
-    tacit__lsvi_data *c = TACIT__WORKSPACE(
-        w, TACIT__PIECE_IF(w.n_active < w.packed, w.active, w.n_active), TACIT__PIECE(w.range, H),
-        TACIT__PIECE(w.leaf, w.size), TACIT__PIECE(w.total, w.size),
-        TACIT__PIECE(w.gram, H * w.packed), TACIT__PIECE(w.shown, w.size),
-        TACIT__PIECE(w.next, sp->n_states), TACIT__PIECE(w.sums, sums_size(&w)),
-        TACIT__PIECE(w.exact_double, d), TACIT__PIECE(w.exact, d));
+    tacit__lsvi_data *c =
+        TACIT__WORKSPACE(w, TACIT__PIECE_IF(w.n_active < w.packed, w.active, w.n_active),
+                         TACIT__PIECE(w.range, H), TACIT__PIECE(w.most_rewards, H),
+                         TACIT__PIECE(w.leaf, w.size), TACIT__PIECE(w.total, w.size),
+                         TACIT__PIECE(w.gram, H * w.packed), TACIT__PIECE(w.shown, w.size),
+                         TACIT__PIECE(w.next, sp->n_states), TACIT__PIECE(w.sums, sums_size(&w)),
+                         TACIT__PIECE(w.exact_double, d), TACIT__PIECE(w.exact, d));
     for (size_t at = 0, n = 0; c != NULL && c->active != NULL && at < w.packed; at++)
         if (seen != NULL && seen[at])
             c->active[n++] = at;
@@ -113,6 +114,8 @@ tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options, ta
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     memcpy(c->range, options->range, c->o.space.horizon * sizeof *c->range);
     tacit__lsvi_data_choose_bits(c);
+    for (size_t h = 0; h < c->o.space.horizon; h++)
+        c->most_rewards[h] = floor(ldexp(1 / c->range[h], c->target_bits));
     tacit_status status = open_memory(c, err);
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
     if (status == TACIT_OK && (c->user = tacit__lsvi_user_create(&form)) == NULL)

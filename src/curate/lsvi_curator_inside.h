@@ -10,9 +10,10 @@
 
 struct tacit__lsvi_data {
     tacit__lsvi_data_options o;
-    double *range; /* [H] */
-    size_t size;   /* coordinates of all Gram matrices */
-    size_t packed; /* of one */
+    double *range;        /* [H] */
+    double *most_rewards; /* [H]: of one user, in lattice steps of targets */
+    size_t size;          /* coordinates of all Gram matrices */
+    size_t packed;        /* of one */
     /* packed index of each coordinate that is not 0 by public knowledge; NULL: all */
     size_t *active;
     size_t n_active;                         /* of one matrix */

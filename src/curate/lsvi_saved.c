@@ -32,11 +32,12 @@ static void sum_fields(tacit__lsvi_data *c, const header *h, tacit__saved *s)
 
 static void memory_fields(tacit__lsvi_data *c, const header *h, tacit__saved *s)
 {
-    const double most = ldexp(1, c->target_bits), longest = ldexp(1, c->o.space.feature_bits);
+    const tacit__archive_limits limits = {ldexp(1, c->o.space.feature_bits), c->o.space.simplex,
+                                          c->most_rewards};
     if (c->visits != NULL)
-        tacit__visits_fields(c->visits, kept_users(c, h), most, s);
+        tacit__visits_fields(c->visits, kept_users(c, h), c->most_rewards, s);
     else if (c->archive != NULL)
-        tacit__archive_fields(c->archive, kept_users(c, h), longest, most, s);
+        tacit__archive_fields(c->archive, kept_users(c, h), &limits, s);
 }
 
 static size_t count(tacit__lsvi_data *c,

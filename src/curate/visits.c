@@ -151,14 +151,14 @@ static bool is_count(double x, double most)
 
 /* Whether this many users can have been counted: each is in one row of each step. */
 static bool are_visits(const tacit__visits *v, const void *counts, const void *rewards,
-                       uint64_t users, double most)
+                       uint64_t users, const double *most)
 {
     for (size_t h = 0; h < v->horizon; h++) {
         double sum = 0;
         for (size_t row = h * v->pairs; row < (h + 1) * v->pairs; row++) {
             const double count = tacit__real_at(counts, row);
             if (!is_count(count, (double)users) ||
-                !is_count(tacit__real_at(rewards, row), count * most))
+                !is_count(tacit__real_at(rewards, row), count * most[h]))
                 return false;
             sum += count;
         }
@@ -180,9 +180,9 @@ static bool are_moves(const void *moves, size_t n, double visits)
     return sum == visits;
 }
 
-void tacit__visits_fields(tacit__visits *v, uint64_t users, double most, tacit__saved *s)
+void tacit__visits_fields(tacit__visits *v, uint64_t users, const double *most, tacit__saved *s)
 {
-    TACIT__REQUIRE(most > 0);
+    TACIT__REQUIRE(most != NULL);
     const size_t cells = v->horizon * v->pairs;
     const char *outside = s->wrong;
     s->wrong = NULL;

@@ -32,7 +32,8 @@ void tacit__visits_sums(const tacit__visits *visits, size_t h, const double *nex
 const double *tacit__visits_counts(const tacit__visits *visits, size_t h);
 
 /* As part of a saved state (base/bytes.h): loaded into fresh visits of the same shape, those of this many
- * users, whose rewards were at most `most` each. */
-void tacit__visits_fields(tacit__visits *visits, uint64_t users, double most, tacit__saved *s);
+ * users, whose rewards at step h were at most most[h] each. */
+void tacit__visits_fields(tacit__visits *visits, uint64_t users, const double *most,
+                          tacit__saved *s);
 
 #endif

@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "curate/lsvi_curator_inside.h"
@@ -347,5 +348,61 @@ TEST(what_cannot_be_a_contribution_to_lsvi_is_refused)
         assert_status(tacit__lsvi_data_add_response(c, one, NULL), TACIT_EXHAUSTED);
         assert_ok(tacit__lsvi_data_ask(c, 0, NULL, NULL)); /* anew: what was given is forgotten */
         assert_status(tacit__lsvi_data_release_response(c, shown, NULL), TACIT_BAD_ARGUMENT);
+    }
+}
+
+/* --- Saved states ---------------------------------------------------------------------------------- */
+
+static tacit_status carry_over(tacit__lsvi_data *from, tacit__lsvi_data *to)
+{
+    size_t size = 0;
+    tacit__saved s = tacit__saved_save(NULL, &size, NULL);
+    while (tacit__saved_next(&s))
+        tacit__lsvi_data_fields(from, &s);
+    SCOPED_FREE uint8_t *bytes = malloc(size);
+    s = tacit__saved_save(bytes, &size, NULL);
+    while (tacit__saved_next(&s))
+        tacit__lsvi_data_fields(from, &s);
+    assert_ok(s.status);
+    s = tacit__saved_load(bytes, size, NULL);
+    while (tacit__saved_next(&s))
+        tacit__lsvi_data_fields(to, &s);
+    return s.status;
+}
+
+/* One user, whose rewards are 1 and whose features are all 0.45. */
+static void add_person(tacit__lsvi_data *c, bool carried)
+{
+    const double *gram;
+    person p;
+    fill_person(&p, 3, carried);
+    for (size_t h = 0; h < H; h++)
+        p.w.rewards[h] = 1;
+    for (size_t i = 0; i < (H + 1) * A * 3; i++)
+        (&p.features[0][0][0])[i] = 0.45;
+    assert_ok(tacit__lsvi_data_add(c, &p.u, NULL));
+    assert_ok(tacit__lsvi_data_gram(c, &gram, NULL));
+}
+
+/* Rewards are told in units of the steps' ranges, and features are at most 1 long. A state in which they are larger was not saved by
+ * a curator like this: its users would move responses farther than declared, or beyond what can pass the door at all. */
+TEST(saved_users_are_no_larger_than_users_can_be)
+{
+    for (size_t i = 0; i < 6; i++) {
+        const tacit__feature_form kind = forms[i % 3];
+        const bool carried = kind == TACIT__CARRIED;
+        const tacit_guarantee g = i < 3 ? (tacit_guarantee){.model = TACIT_MODEL_NONE}
+                                        : (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6};
+        const double *table = kind == TACIT__TABLE ? table_of_features() : NULL;
+        for (int wrong = 0; wrong < (carried && i < 3 ? 3 : 2); wrong++) {
+            SCOPED(tacit__lsvi_data) *from = open_lsvi(kind, g, table, true, false),
+                                     *to = open_lsvi(kind, g, table, true, false);
+            if (wrong == 1)
+                from->range[0] = 1; /* and not 4 */
+            else if (wrong == 2)
+                from->o.space.feature_bits++; /* 0.9 in each of three */
+            add_person(from, carried);
+            assert_int_equal(carry_over(from, to), wrong == 0 ? TACIT_OK : TACIT_CORRUPT);
+        }
     }
 }
