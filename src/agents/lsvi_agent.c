@@ -81,20 +81,25 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     return status;
 }
 
-/* A new policy, backwards through the steps. */
+/* A new policy, backwards through the steps; if a response is refused, the last one stays. */
 static tacit_status switch_policy(lsvi_agent *agent, const double *gram, tacit_error *err)
 {
     TACIT__REQUIRE(gram != NULL);
+    tacit_status status = TACIT_OK;
     tacit__lsvi_begin(agent->planner, gram);
-    for (size_t h = agent->space.horizon; h-- > 0;) {
+    for (size_t h = agent->space.horizon; h-- > 0 && status == TACIT_OK;) {
         tacit__target_unit unit;
-        tacit__lsvi_values next = tacit__lsvi_next(agent->planner, h);
-        TRY(tacit__lsvi_data_respond(agent->base.curator, h, next.table, next.function,
-                                     agent->response, &unit, err));
-        tacit__lsvi_fit(agent->planner, h, agent->response, unit);
+        const tacit__lsvi_values next = tacit__lsvi_next(agent->planner, h);
+        status = tacit__lsvi_data_respond(agent->base.curator, h, next.table, next.function,
+                                          agent->response, &unit, err);
+        if (status == TACIT_OK)
+            tacit__lsvi_fit(agent->planner, h, agent->response, unit);
     }
-    tacit__lsvi_end(agent->planner);
-    return TACIT_OK;
+    if (status == TACIT_OK)
+        tacit__lsvi_end(agent->planner);
+    else
+        tacit__lsvi_cancel(agent->planner);
+    return status;
 }
 
 static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)

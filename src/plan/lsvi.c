@@ -41,7 +41,8 @@ struct tacit__lsvi {
     double *slopes;        /* [H][d]: L^T w; one-hot: not used */
     double *inverses;      /* [H][order]: L^-1; one-hot: not used */
     double *reference;     /* [H]: largest log-determinant at a switch */
-    double *trial;         /* [H][order]: the factors of a test */
+    double *trial;         /* [H][order]: the factors of a test; during a switch, the last ones */
+    double *kept;          /* [d + 2][H]: during a switch the last weights and units */
     double *trial_log_det; /* [H] */
     size_t tested;         /* steps 0 .. tested-1 of trial belong to the last test */
     tacit__optimism *q;    /* [H] */
@@ -83,8 +84,9 @@ static tacit__lsvi *allocate(tacit__lsvi w)
         TACIT__PIECE(w.factors, H * w.order), TACIT__PIECE(w.weights, H * d),
         TACIT__PIECE(w.slopes, dense ? H * d : 1),
         TACIT__PIECE(w.inverses, dense ? H * w.order : 1), TACIT__PIECE(w.reference, H),
-        TACIT__PIECE(w.trial, H * w.order), TACIT__PIECE(w.trial_log_det, H), TACIT__PIECE(w.q, H),
-        TACIT__PIECE(w.values, H * S), TACIT__PIECE(w.columns, block),
+        TACIT__PIECE(w.trial, H * w.order), TACIT__PIECE(w.kept, H * (d + 2)),
+        TACIT__PIECE(w.trial_log_det, H), TACIT__PIECE(w.q, H), TACIT__PIECE(w.values, H * S),
+        TACIT__PIECE(w.columns, block),
         TACIT__PIECE(w.situation, sp->form == TACIT__CARRIED ? A * d : 1),
         TACIT__PIECE(w.row, max_size(A, BLOCK)),
         TACIT__PIECE(w.scratch, dense ? tacit__floor_scratch(d) : 1),
@@ -224,10 +226,18 @@ static void raise_eigenvalues(tacit__lsvi *p, const double *gram, size_t h)
     (void)factorize(p, g, p->o.ridge, factor); /* more than the floor, which had a root */
 }
 
+static void swap_factors(tacit__lsvi *p)
+{
+    double *swap = p->factors;
+    p->factors = p->trial;
+    p->trial = swap;
+    p->tested = 0;
+}
+
 void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
 {
     TACIT__REQUIRE(gram != NULL);
-    size_t H = p->o.space.horizon;
+    size_t H = p->o.space.horizon, d = p->o.space.dimension;
     for (size_t h = 0; h < H; h++) {
         if (p->o.schedule == TACIT__DOUBLING) {
             if (h >= p->tested)
@@ -241,10 +251,10 @@ void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
                             p->trial +
                                 h * p->order); /* exact sums and a ridge: always has a root */
     }
-    double *swap = p->factors;
-    p->factors = p->trial;
-    p->trial = swap;
-    p->tested = 0;
+    memcpy(p->kept, p->weights, H * d * sizeof *p->kept);
+    memcpy(p->kept + H * d, p->low, H * sizeof *p->kept);
+    memcpy(p->kept + H * (d + 1), p->range, H * sizeof *p->kept);
+    swap_factors(p);
 }
 
 /* --- Values -------------------------------------------------------------------------------------- */
@@ -336,6 +346,17 @@ void tacit__lsvi_end(tacit__lsvi *p)
     memcpy(p->before, p->policy, bytes);
 }
 
+void tacit__lsvi_cancel(tacit__lsvi *p)
+{
+    const size_t H = p->o.space.horizon, d = p->o.space.dimension;
+    memcpy(p->weights, p->kept, H * d * sizeof *p->kept);
+    memcpy(p->low, p->kept + H * d, H * sizeof *p->kept);
+    memcpy(p->range, p->kept + H * (d + 1), H * sizeof *p->kept);
+    swap_factors(p);
+    for (size_t h = 0; h < H && p->n.switches > 0; h++)
+        complete(p, h);
+}
+
 tacit_billboard tacit__lsvi_board(const tacit__lsvi *p)
 {
     tacit_billboard board = {.version = p->n.version};
@@ -379,7 +400,8 @@ void tacit__lsvi_fields(tacit__lsvi *p, tacit__saved *s)
     const size_t H = p->o.space.horizon, d = p->o.space.dimension;
     counters n = p->n;
     tacit__saved_value(s, &n, sizeof n);
-    tacit__saved_check(s, n.switches <= p->o.switches && n.version <= n.switches + 1);
+    tacit__saved_check(s, n.switches <= p->o.switches && n.version <= n.switches + 1 &&
+                              n.version >= 1 + (n.switches > 0));
     tacit__saved_reals(s, p->factors, H * p->order, DBL_MAX);
     tacit__saved_reals(s, p->weights, H * d, DBL_MAX);
     tacit__saved_reals(s, p->low, H, DBL_MAX);

@@ -51,6 +51,9 @@ void tacit__lsvi_fit(tacit__lsvi *planner, size_t h, const double *response,
                      tacit__target_unit unit);
 void tacit__lsvi_end(tacit__lsvi *planner);
 
+/* In the place of `end`: a response did not come, and the last policy stays. */
+void tacit__lsvi_cancel(tacit__lsvi *planner);
+
 /* The billboard: uniform before the first switch. No table where states are not numbered. */
 tacit_billboard tacit__lsvi_board(const tacit__lsvi *planner);
 

@@ -1,6 +1,7 @@
 /* The learner lsvi-ucb as an agent: what it saves, what it forgets when it is closed, what it refuses, and failed allocations. */
 #include <stdlib.h>
 
+#include "agents/agent_inside.h"
 #include "base/memory.h"
 #include "curate/lsvi_curator.h"
 #include "support/lsvi.h"
@@ -124,6 +125,54 @@ TEST(a_closed_learner_keeps_nothing_of_its_users)
                 assert_int_equal(again, size);
                 assert_memory_equal(copy, bytes, size);
                 free(bytes);
+            }
+}
+
+/* --- Charges that are refused --- */
+
+/* So many more charges are taken. */
+static tacit_status take_some(void *left, const tacit_release *release, uint64_t step)
+{
+    size_t *n = left;
+    (void)release;
+    (void)step;
+    return (*n)-- > 0 ? TACIT_OK : TACIT_SYSTEM;
+}
+
+/* A journal that fails in the middle of a switch: users go on acting by the plan that they had, with its version, whichever steps the
+ * new one was ready for; nobody is learned from, and nothing is saved. */
+TEST(a_switch_that_is_refused_halfway_changes_no_plan)
+{
+    enum { N = 60 };
+    static const tacit_setting settings[] = {{"schedule", "batched", 1}, {"batches", "20", 1}};
+    static lsvi_user users[N];
+    lsvi_fill(users, N, 8);
+    for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
+        for (size_t left = 0; left <= LSVI_H; left++)
+            for (uint64_t seed = 1; seed <= 6; seed++) {
+                const lsvi_setup s = {SETTINGS_OF(settings, 2), .form = (lsvi_form)form,
+                                      .guarantee = joint, .users = N, .seed = seed};
+                SCOPED(tacit_agent) *a = lsvi_start(&s);
+                uint32_t before[LSVI_H][LSVI_S], after[LSVI_H][LSVI_S];
+                uint64_t version = 0;
+                tacit_status status = TACIT_OK;
+                size_t more = left;
+                tacit_billboard board;
+                tacit_error err = {.message = ""};
+                for (size_t k = 0; k < N && status == TACIT_OK; k++) {
+                    if (k == (seed % 2 ? 30 : 2)) /* after some switches, or before the first */
+                        tacit_ledger_set_journal(tacit__agent_ledger(a), take_some, &more);
+                    version = lsvi_look(a, s.form, before);
+                    status = lsvi_learn(a, s.form, &users[k], &err);
+                    if (status == TACIT_OK)
+                        status = tacit_agent_plan(a, &board, &err);
+                }
+                assert_int_equal(status, TACIT_SYSTEM);
+                assert_int_equal(lsvi_look(a, s.form, after), version);
+                assert_memory_equal(before, after, sizeof before);
+                assert_int_equal(lsvi_learn(a, s.form, &users[0], &err), TACIT_SYSTEM);
+                size_t size;
+                assert_int_equal(tacit_agent_save(a, NULL, &size, &err), TACIT_SYSTEM);
             }
 }
 
