@@ -17,8 +17,9 @@ static tacit_status check_memory(const tacit__reading *r, tacit_error *err)
     const tacit_agent_request *q = r->request;
     const double S = (double)q->n_states, pairs = S * (double)q->n_actions, H = (double)q->horizon,
                  d = (double)q->linear->dimension, tables = q->stationary ? 1 : H;
-    const double bytes = 8 * (pairs * (3 * d + tables * (S + 3) + 2 * H) +
-                              tables * (3 * S * d + 4 * d * d) + 20 * H * S * (d + 32));
+    const double bytes =
+        8 * (pairs * (3 * d + tables * (S + 3) + 2 * H) + tables * (3 * S * d + 4 * d * d) +
+             H * (S * d + 4 * d * d) + 20 * H * S * (d + 32));
     return tacit__reading_check_memory(r, bytes, "features and sums",
                                        "use fewer states, or lsvi-ucb", err);
 }
@@ -66,6 +67,7 @@ static tacit_status create_planner(const void *model, const tacit_agent_request 
 static const tacit__scored_rules rules = {.growth = 1.3,
                                           .local_growth = 1.5,
                                           .open_growth = 1.3,
+                                          .fade = 1,
                                           .most = 8,
                                           .calm = 16,
                                           .calmness = 0.5,

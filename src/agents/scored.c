@@ -5,6 +5,10 @@
  * first one is a tenth of that; and where there is no noise, the rules of a family may have it smaller still.
  * Nothing of this depends on data.
  *
+ * Sums of some families fade under joint privacy: each has a share of the one before it. Noise is then less
+ * where many sums are used together, and more in the first of them, so batches begin with half as many
+ * users. People who come back would be in too many sums; theirs do not fade.
+ *
  * People who come back are in more than one batch, and often in the long ones at the end, so noise falls if
  * releases stop earlier. Under joint privacy they stop where the least loss is predicted
  * (tacit__schedule_loss), with a = KNOWN n1 g: n1 for one visit, and g how far one person moves all sums. */
@@ -16,6 +20,7 @@
 #include "curate/schedule.h"
 
 enum { LOCAL_PARTS = 10 };  /* of the quota that the first batch is under local privacy */
+enum { FADING_PARTS = 2 };  /* of n1, where sums fade: docs/why/posterior-linear.md#fading-sums */
 #define LEAST_GROWTH 1.1    /* more releases than some hundred are not worth their plans */
 #define MOST_COMMITTED 1e15 /* users: no quota is larger */
 #define KNOWN 0.6           /* 0.3 to 1 are alike: docs/why/returning.md#when-to-stop */
@@ -105,6 +110,8 @@ static tacit_status read_course(const tacit__scored *agent, const tacit__reading
         find_quota(agent, r->request->guarantee.epsilon,
                    (double)r->request->episodes / parts_of(agent)->rules->most, &out->quota);
     const uint64_t open_first = is_open(agent) ? parts_of(agent)->rules->open_first : 0;
+    if (agent->fade > 0)
+        out->quota = (out->quota + FADING_PARTS - 1) / FADING_PARTS;
     out->first = open_first > 0 ? open_first : (out->quota + parts - 1) / parts;
     return status;
 }
@@ -171,6 +178,8 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
     agent->l2 = form->l2 * sqrt(fmax(1, (double)r->request->visits)); /* in different batches */
     if (!commits)
         TRY(tacit__reading_growth(r, LEAST_GROWTH, usual_growth(agent), &c.growth, err));
+    if (!commits && agent->guarantee.model == TACIT_MODEL_JOINT && r->request->visits <= 1)
+        agent->fade = (uint32_t)(TACIT__SCORES_WHOLE * rules->fade / c.growth);
     tacit_status status = commits ? read_commit(agent, r, &c) : read_course(agent, r, &c);
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
@@ -180,6 +189,7 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
                                .apart = r->request->apart,
                                .first = c.first,
                                .growth = c.growth,
+                               .fade = agent->fade,
                                .guarantee = agent->guarantee};
     if (!commits && r->request->visits > 1 && agent->guarantee.model == TACIT_MODEL_JOINT &&
         tacit__value_of(&r->values, "first")->integer == 0)

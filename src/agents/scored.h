@@ -16,6 +16,7 @@ typedef struct tacit__scored tacit__scored;
 typedef struct tacit__scored_rules {
     /* Of the users from batch to batch, where it is not set: joint, local and no privacy. */
     double growth, local_growth, open_growth;
+    double fade;         /* of sums under joint privacy, times the growth; 0: they do not */
     uint64_t open_first; /* users of the first batch without privacy; 0: n1 */
     double most;         /* n1 is at most K / most */
     size_t calm;         /* plans of those users of a batch who are not bold */
@@ -64,8 +65,9 @@ struct tacit__scored {
     tacit__score_planner *planner;
     /* what batches are sized by */
     tacit_guarantee guarantee;
-    double l2;    /* of two users */
-    size_t alike; /* steps that tell of the same */
+    double l2;     /* of two users */
+    uint32_t fade; /* of sums */
+    size_t alike;  /* steps that tell of the same */
 };
 
 /* The table of such a family (agents/family.h), but for its rows, the size of its agents, and why it has no

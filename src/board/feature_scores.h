@@ -5,11 +5,10 @@
  * adds
  *
  *     transitions [H - 1][S][d]:  phi in the row of s';        nothing follows the last step
- *     rewards     [H][d]:         phi (y - 1/2).
+ *     rewards     [H][d]:         phi (2 y - 1).
  *
- * In lattice steps of 2^-bits, bits = feature_bits + reward_bits + 1, all of this is exact: phi is an integer
- * times 2^(reward_bits + 1), and y - 1/2 = (2 Y - 2^reward_bits) / 2^(reward_bits + 1) for y = Y /
- * 2^reward_bits. */
+ * In lattice steps of 2^-bits, bits = feature_bits + reward_bits, all of this is exact: phi is an integer
+ * times 2^reward_bits, and 2 y - 1 = (2 Y - 2^reward_bits) / 2^reward_bits for y = Y / 2^reward_bits. */
 #ifndef TACIT_BOARD_FEATURE_SCORES_H
 #define TACIT_BOARD_FEATURE_SCORES_H
 
@@ -24,7 +23,7 @@ typedef struct tacit__feature_scores {
 
 static inline int tacit__feature_scores_bits(const tacit__feature_scores *f)
 {
-    return f->feature_bits + f->reward_bits + 1;
+    return f->feature_bits + f->reward_bits;
 }
 
 /* Where the rewards of step h begin, and with h = H how many numbers there are; transitions begin at 0. */

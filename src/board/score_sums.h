@@ -40,6 +40,7 @@ typedef struct tacit__score_sums {
  * each number's noise, sum + user for each user of the batch; 0: exact. */
 typedef struct tacit__score_noise {
     double start, sum, user;
+    double fade; /* this share of a number's noise is in the next batch too, with the other sign */
 } tacit__score_noise;
 
 #endif

@@ -6,8 +6,17 @@
  * batch a user is in follows from the place in line, and the batches' ends from public numbers alone (K,
  * first, growth); so a user is in one shown sum only, and everything later is made from sums that were
  * shown: batches compose in parallel, and the plan pays once whatever their number
- * (docs/why/kernel.md#epochs-compose-in-parallel). The function is public and never changes, so a user who
- * acted by an older plan adds what everybody adds, and counts in the batch of their place.
+ * (docs/why/kernel.md#epochs-compose-in-parallel). If sums fade, a user of n numbers is in the i-th sum after
+ * the batch too, with the share fade^i, and there are B sums. Shares are rounded to the lattice of step u,
+ * which moves each number of two neighbors apart by less than a step more: with D the form's `l2` the i-th
+ * sum moves by m_i <= fade m_(i-1) + sqrt(n) u, m_0 = D, and all together by
+ *
+ *     sqrt(sum m_i^2) <= D sqrt(sum fade^(2 i)) + sqrt(n B) u / (1 - fade):
+ *
+ * the root of the sum is the column, and the rest is added to D.
+ *
+ * The function is public and never changes, so a user who acted by an older plan adds what everybody adds,
+ * and counts in the batch of their place.
  *
  * Joint: the sum passes the door when its batch is over. Local: every user's vector passes it, with noise in
  * all numbers, and sums are of what passed. The users of the last batch are counted, and nothing of them
@@ -40,10 +49,11 @@ struct tacit__scores {
     tacit__once *once; /* NULL without privacy */
     double scale;      /* of the noise */
     int64_t *x;        /* [dimension] scratch: the user's */
-    double *noisy;     /* [dimension] scratch: the user's report */
+    double *noisy;     /* [dimension] scratch: the user's report, or what passes the door */
     int64_t *exact;    /* none and joint: the batch's raw sum */
     double *total;     /* local: the batch's sum of reports */
-    double *shown;     /* the last sum that was shown */
+    double *faded;     /* where sums fade: what passed the door last */
+    double *shown;     /* the last sum that was shown, of one batch */
     uint64_t users;
     size_t next; /* batches that are over */
     bool broken;
@@ -78,6 +88,18 @@ static size_t schedule(const tacit__scores_options *o, uint64_t *ends)
     return n;
 }
 
+static double fade_of(const tacit__scores_options *o)
+{
+    return (double)o->fade / TACIT__SCORES_WHOLE;
+}
+
+/* What rounding of shares adds to l2; see the head. */
+static double rounding_of(const tacit__scores_options *o, size_t batches)
+{
+    const double n = (double)(o->form.numbers + o->form.n_states);
+    return o->fade > 0 ? sqrt(n * (double)batches) * ldexp(1 / (1 - fade_of(o)), -o->form.bits) : 0;
+}
+
 /* What passes the door, of these batches that are shown. */
 static tacit__once_spec spec_of(const tacit__scores_options *o, size_t batches,
                                 const uint64_t *ends)
@@ -90,12 +112,13 @@ static tacit__once_spec spec_of(const tacit__scores_options *o, size_t batches,
                                                         : 1,
                               .bits = o->form.bits,
                               .largest = local ? o->form.largest : 0,
-                              .l2 = o->form.l2,
+                              .l2 = o->form.l2 + rounding_of(o, batches),
                               .disjoint = true,
+                              .fade = fade_of(o),
                               .visits = o->visits,
                               .apart = o->apart,
                               .ends = local || batches == 0 ? NULL : ends,
-                              .reason = o->form.reason};
+                              .reason = o->fade > 0 ? o->form.fading_reason : o->form.reason};
 }
 
 tacit_status tacit__scores_predict(const tacit__scores_options *o, tacit__scores_prediction *out,
@@ -129,6 +152,8 @@ static tacit_status open_door(tacit__scores *c, tacit_noise *noise, tacit_error 
 static tacit_status check_options(const tacit__scores_options *o, tacit_error *err)
 {
     TACIT__REQUIRE(o->growth > 1 && o->first > 0 && o->form.write != NULL);
+    TACIT__REQUIRE(o->fade < TACIT__SCORES_WHOLE);
+    TACIT__REQUIRE(o->fade == 0 || (o->guarantee.model == TACIT_MODEL_JOINT && o->visits <= 1));
     if (o->episodes == 0 || o->episodes > TACIT__MOST_COUNT)
         return tacit__fail(err, TACIT_BAD_COUNT, "users must be at least 1 and at most 2^53");
     if (o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta <= 0)
@@ -147,10 +172,10 @@ tacit_status tacit__scores_create(const tacit__scores_options *o, tacit_noise *n
     const size_t n = o->form.numbers + o->form.n_states;
     const bool local = o->guarantee.model == TACIT_MODEL_LOCAL;
     tacit__scores w = {.o = *o, .dimension = n, .batches = schedule(o, NULL) - 1};
-    tacit__scores *c =
-        TACIT__WORKSPACE(w, TACIT__PIECE(w.ends, w.batches + 1), TACIT__PIECE(w.x, n),
-                         TACIT__PIECE(w.noisy, n), TACIT__PIECE_IF(!local, w.exact, n),
-                         TACIT__PIECE_IF(local, w.total, n), TACIT__PIECE(w.shown, n));
+    tacit__scores *c = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.ends, w.batches + 1), TACIT__PIECE(w.x, n), TACIT__PIECE(w.noisy, n),
+        TACIT__PIECE_IF(!local, w.exact, n), TACIT__PIECE_IF(local, w.total, n),
+        TACIT__PIECE_IF(o->fade > 0, w.faded, n), TACIT__PIECE(w.shown, n));
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     (void)schedule(o, c->ends);
@@ -194,7 +219,8 @@ tacit__score_noise tacit__scores_noise(const tacit__scores *c)
     const double variance = c->scale * c->scale;
     return (tacit__score_noise){.start = ldexp((double)c->o.form.start, -c->o.form.bits),
                                 .sum = is_local(c) ? 0 : variance,
-                                .user = is_local(c) ? variance : 0};
+                                .user = is_local(c) ? variance : 0,
+                                .fade = fade_of(&c->o)};
 }
 
 uint64_t tacit__scores_users(const tacit__scores *c)
@@ -238,7 +264,37 @@ static tacit_status check_room(const tacit__scores *c, tacit_error *err)
     return tacit__check_room(c->broken, c->users, c->o.episodes, err);
 }
 
-/* The sum of the batch that is over is shown, and wiped. */
+/* Rounded toward 0, of whatever size: x is whole + rest. */
+static int64_t share_of(int64_t x, uint32_t share)
+{
+    return x / TACIT__SCORES_WHOLE * share + x % TACIT__SCORES_WHOLE * share / TACIT__SCORES_WHOLE;
+}
+
+/* A share of the sum stays for the next one; nothing does after the last, or if nothing more passes. */
+static void fade(tacit__scores *c)
+{
+    const uint32_t share = c->next + 1 < c->batches && !c->broken ? c->o.fade : 0;
+    for (size_t i = 0; i < c->dimension && share > 0; i++)
+        c->exact[i] = share_of(c->exact[i], share);
+    if (share == 0)
+        tacit__wipe(c->exact, c->dimension * sizeof *c->exact);
+}
+
+/* What passes has a share of what passed before, which is taken off again. */
+static tacit_status show(tacit__scores *c, tacit_error *err)
+{
+    TRY(tacit__once_release(c->once, c->exact, c->noisy, err));
+    for (size_t i = 0; i < c->dimension; i++) {
+        c->shown[i] = c->noisy[i];
+        if (c->faded == NULL)
+            continue;
+        c->shown[i] -= fade_of(&c->o) * c->faded[i];
+        c->faded[i] = c->noisy[i];
+    }
+    return TACIT_OK;
+}
+
+/* The sum of the batch that is over is shown, and wiped but for what the next one has of it. */
 static tacit_status release_batch(tacit__scores *c, tacit_error *err)
 {
     const size_t n = c->dimension;
@@ -246,7 +302,7 @@ static tacit_status release_batch(tacit__scores *c, tacit_error *err)
     if (is_local(c))
         memcpy(c->shown, c->total, n * sizeof *c->shown);
     else if (is_private(c))
-        status = tacit__once_release(c->once, c->exact, c->shown, err);
+        status = show(c, err);
     else
         for (size_t i = 0; i < n; i++)
             c->shown[i] = ldexp((double)c->exact[i], -c->o.form.bits);
@@ -254,7 +310,7 @@ static tacit_status release_batch(tacit__scores *c, tacit_error *err)
     if (is_local(c))
         memset(c->total, 0, n * sizeof *c->total);
     else
-        tacit__wipe(c->exact, n * sizeof *c->exact);
+        fade(c);
     c->next += status == TACIT_OK;
     return status;
 }
@@ -381,6 +437,8 @@ size_t tacit__scores_fields(tacit__scores *c, tacit__saved *s)
     else
         tacit__saved_integers(s, c->exact, c->dimension, (double)users * c->o.form.largest);
     tacit__saved_reals(s, c->shown, c->dimension, TACIT__MOST_SUM);
+    if (c->faded != NULL)
+        tacit__saved_reals(s, c->faded, c->dimension, TACIT__MOST_SUM);
     if (c->once != NULL)
         tacit__once_fields(c->once, s);
     const size_t next = batches_over(c, users);

@@ -1,5 +1,6 @@
 /* The curator of learners with scores: a sum of bounded vectors for each batch of users, shown once,
- * when the batch is over. Each user is in one batch; which one follows from the place in line. */
+ * when the batch is over. Each user is in one batch; which one follows from the place in line. Sums may fade:
+ * then each has a share of the one before it. */
 #ifndef TACIT_CURATE_SCORE_CURATOR_H
 #define TACIT_CURATE_SCORE_CURATOR_H
 
@@ -19,7 +20,8 @@ typedef struct tacit__score_form {
     double largest;     /* magnitude of one number, in lattice steps */
     int64_t start;      /* in lattice steps */
     double l2;          /* how far two users' vectors are apart at most, in units of the data */
-    const char *reason; /* why, for the release plan */
+    const char *reason; /* why, for the release plan; and where sums fade */
+    const char *fading_reason;
     /* The numbers of a user whose trajectory lies in the space. */
     void (*write)(const void *context, const tacit_trajectory *user, int64_t *out);
     const void *context;
@@ -33,13 +35,16 @@ TACIT_MUST_USE tacit_status tacit__score_form_of_table(const tacit__score_table 
  * most if a user is replaced. */
 void tacit__score_form_reach(tacit__score_form *form, tacit__u128 moved);
 
+enum { TACIT__SCORES_WHOLE = 1 << 16 }; /* shares of sums are whole numbers below it */
+
 typedef struct tacit__scores_options {
-    tacit__score_form form;    /* its context must outlive the curator */
-    uint64_t episodes;         /* K */
-    uint64_t visits, apart;    /* of one person (0: 1) */
-    uint64_t first;            /* users of the first batch */
-    double growth;             /* of the users from batch to batch, above 1; may be infinite */
-    uint64_t last;             /* after this many users nothing is shown; 0: there is no limit */
+    tacit__score_form form; /* its context must outlive the curator */
+    uint64_t episodes;      /* K */
+    uint64_t visits, apart; /* of one person (0: 1) */
+    uint64_t first;         /* users of the first batch */
+    double growth;          /* of the users from batch to batch, above 1; may be infinite */
+    uint32_t fade; /* joint, people who come once: a sum has this share of the one before */
+    uint64_t last; /* after this many users nothing is shown; 0: there is no limit */
     tacit_guarantee guarantee; /* none, or joint or local with delta > 0 */
 } tacit__scores_options;
 

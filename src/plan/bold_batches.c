@@ -98,6 +98,7 @@ static void place_sums(tacit__bold_batches *b, size_t k)
     b->played[k].shown =
         (tacit__score_sums){.users = b->sizes[k], .sums = sums, .starts = sums + b->o.numbers};
     b->played[k].variance = b->o.noise.sum + (double)b->sizes[k] * b->o.noise.user;
+    b->played[k].fade = b->o.noise.fade;
     b->played[k].start = b->o.noise.start;
 }
 

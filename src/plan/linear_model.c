@@ -10,8 +10,8 @@
 #include "base/workspace.h"
 
 enum { MOST_BITS = 14, LEAST_BITS = 6, REWARD_BITS = 10 };
-enum { ROOM_BITS = 56 - REWARD_BITS - 1 }; /* the sums below 2^60 have room for 16 units a user */
-#define SLACK 1e-9 /* relative: the caller's rounding, of lengths and sums */
+enum { ROOM_BITS = 56 - REWARD_BITS }; /* the sums below 2^60 have room for 16 units a user */
+#define SLACK 1e-9                     /* relative: the caller's rounding, of lengths and sums */
 
 void tacit__linear_model_destroy(void *model)
 {

@@ -8,11 +8,19 @@
 #include "plan/linear_model.h"
 #include "plan/played_batch.h"
 
+/* What a batch tells of the noise that the next one shares with it, if it does: `share` is common C^-1, C the
+ * covariance of its columns of sums given earlier batches and `common` that of its noise with the next one's;
+ * `gram` and `columns` are that times J and times the columns, both given earlier batches. */
+typedef struct tacit__passed_noise {
+    double *share, *gram; /* [d][d] */
+    double *columns;      /* [columns][d] */
+} tacit__passed_noise;
+
 typedef struct tacit__linear_posterior {
     const tacit__linear_model *model;
     size_t tables;         /* the horizon, or 1 if all steps are alike */
     double *measures;      /* [table][next][d]: the mean, less that of even chances */
-    double *rewards;       /* [table][d]: the mean, less that of rewards 1/2 */
+    double *rewards;       /* [table][d]: the mean of r; a reward is (1 + phi . r) / 2 */
     double *start;         /* [state]: chances of the first state */
     double *chances;       /* [table][pair][next], of the means: on the simplex */
     double *expected;      /* [table][pair]: rewards of the means, in [0, 1] */
@@ -25,6 +33,8 @@ typedef struct tacit__linear_posterior {
     double *here, *after, *sorted;    /* [state] */
     double *gram, *cover;             /* [d][d]: J, and the covariance of a step's sum */
     double *gain, *columns, *work;    /* [d][d], [next][d], [pair][d] */
+    tacit__passed_noise *passed, *reward_passed; /* [step] */
+    double *passed_numbers;                      /* their arrays */
 } tacit__linear_posterior;
 
 /* The prior. `model` must outlive it. `same`: all steps are alike. */

@@ -74,19 +74,23 @@ void tacit__played_start(const tacit__played_batch *batches, size_t n, size_t n_
                          double *start, double *sorted)
 {
     TACIT__REQUIRE(n_states > 0);
-    double precision = (double)n_states; /* of the prior, which is even */
-    for (size_t s = 0; s < n_states; s++)
-        start[s] = 1;
-    for (size_t k = 0; k < n; k++) {
-        const tacit__score_sums *b = &batches[k].shown;
-        const double users = (double)b->users, unit = batches[k].start;
-        const double variance = /* of a count; p (1 - p) <= 1/4 */
-            batches[k].variance / (unit * unit) + users / 4;
-        precision += users * users / variance;
-        for (size_t s = 0; s < n_states; s++)
-            start[s] += users * b->starts[s] / unit / variance;
+    for (size_t s = 0; s < n_states; s++) {
+        double precision = (double)n_states, target = 1; /* of the prior, which is even */
+        double before = 1, seen = 0, count = 0; /* of the last batch: variance, users and count */
+        for (size_t k = 0; k < n; k++) {
+            const tacit__played_batch *b = &batches[k];
+            const double users = (double)b->shown.users, unit = b->start,
+                         noise = b->variance / (unit * unit), common = k > 0 ? b->fade * noise : 0;
+            const double tells = common / before; /* the last batch of this one's noise */
+            /* of a count; p (1 - p) <= 1/4 */
+            const double variance = noise + b->fade * common + users / 4 - common * tells;
+            seen = users + tells * seen;
+            count = b->shown.starts[s] / unit + tells * count;
+            precision += seen * seen / variance;
+            target += seen * count / variance;
+            before = variance;
+        }
+        start[s] = target / precision;
     }
-    for (size_t s = 0; s < n_states; s++)
-        start[s] /= precision;
     tacit__simplex_project(n_states, start, sorted);
 }

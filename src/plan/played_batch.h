@@ -16,7 +16,8 @@ typedef struct tacit__played_batch {
     const uint32_t *plans;   /* [plan][horizon][state]; NULL: one plan, every action alike */
     const uint64_t *players; /* [plan]: users who acted by it */
     double variance;         /* of the noise of each number that was shown */
-    double start;            /* what a user adds for the first state */
+    double fade;  /* this share of the last batch's noise is in these numbers, subtracted */
+    double start; /* what a user adds for the first state */
 } tacit__played_batch;
 
 /* The chances by which users move, and room to follow them. */

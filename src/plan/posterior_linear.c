@@ -62,10 +62,17 @@ static void fit(void *posterior, const tacit__played_batch *batches, size_t n)
     tacit__linear_posterior_fit(posterior, batches, n);
 }
 
+/* Of what is saved: 2 since rewards are added as phi (2 y - 1). */
+enum { LAYOUT = 2 };
+
 static void fields(void *posterior, tacit__saved *s)
 {
     tacit__linear_posterior *post = posterior;
     const size_t d = post->model->dimension, S = post->model->n_states;
+    uint64_t layout = LAYOUT;
+    tacit__saved_value(s, &layout, sizeof layout);
+    if (layout != LAYOUT)
+        tacit__saved_fail(s, TACIT_WRONG_VERSION, NULL);
     tacit__saved_reals(s, post->measures, post->tables * S * d, TACIT__MOST_SUM);
     tacit__saved_reals(s, post->rewards, post->tables * d, TACIT__MOST_SUM);
     tacit__saved_chances(s, post->start, S);

@@ -11,6 +11,8 @@
 
 enum { PIECE = 2048 }; /* coordinates that pass the door together; a multiple of 8 */
 #define LARGEST 0x1p61 /* of a number that is released */
+#define UP                                                                                         \
+    (1 + 1e-12) /* what doubles lose in a sum of shares, which falls at least as 1 - 1e-5 does */
 
 #define MAGIC 0x746163697466726fU /* "tacitfro" */
 enum { FORMAT_VERSION = 2 };
@@ -48,6 +50,21 @@ static tacit_status add_visits(const tacit__once_spec *spec, tacit__returning_su
     return TACIT_OK;
 }
 
+/* A place is in its own release, and in the i-th after it with the share fade^i. */
+static tacit__returning_sums add_shares(const tacit__once_spec *spec)
+{
+    TACIT__REQUIRE(spec->disjoint && spec->visits <= 1 && spec->fade > 0 && spec->fade < 1);
+    tacit__returning_sums sums = {0};
+    double share = 1;
+    for (uint64_t i = 0; i < spec->releases && share > 0; i++, share *= spec->fade) {
+        sums.l1 += share;
+        sums.square += share * share;
+    }
+    sums.l1 *= UP;
+    sums.square *= UP;
+    return sums;
+}
+
 tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
                                  tacit_release *release, tacit_error *err)
 {
@@ -56,6 +73,8 @@ tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
                            "fresh releases: dimension and number must be at least 1");
     tacit__returning_sums sums = {.l1 = spec->disjoint ? 1 : (double)spec->releases};
     sums.square = sums.l1;
+    if (spec->fade > 0)
+        sums = add_shares(spec);
     if (spec->visits > 1)
         TRY(add_visits(spec, &sums, err));
     TACIT__REQUIRE(sums.l1 >= 1 && sums.square >= 1);

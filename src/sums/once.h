@@ -31,6 +31,9 @@ typedef struct tacit__once_spec {
     /* A place is in one of the releases only, and they compose in parallel; else it is in all later
      * ones. */
     bool disjoint;
+    /* disjoint: a release also has this share of the one before it, and so less and less of older places;
+     * below 1, 0: nothing. For people who come once. */
+    double fade;
     /* People who come back (0: 1), and how many places there are at each release, or at this many releases
      * together (NULL: each place is one). */
     uint64_t visits, apart;

@@ -144,21 +144,23 @@ TEST(late_users_count_by_their_place)
 
 /* --- From the noise that was drawn -------------------------------------------------------------------- */
 
-/* Two users who use the same corner throughout, are never in the same state, and have opposite rewards: 2 + 1 for each step before the
- * last, 1 for the last, and the first states. With opposite features, and everything else the same: 5 in place of 3. */
+/* Two users who use the same corner throughout, are never in the same state, and have opposite rewards: 2 + 4 for each step before the
+ * last, 4 for the last, and the first states. With opposite features, and everything else the same: 8 in place of 6. Sums are shown
+ * after 2, 4, 8 and 16 users, each with half of the one before: the first users are in them with 1, 1/2, 1/4 and 1/8. */
 static void check_drawn(const tacit_linear *linear, double step)
 {
     enum { HORIZON = 5, AGENTS = 1200 };
+    const tacit_setting twice[] = {{.key = "first", .value = "2"}, {.key = "growth", .value = "2"}};
     static crowd c;
-    c = crowd_of("posterior-linear", linear, joint, NULL, 0, HORIZON);
+    c = crowd_of("posterior-linear", linear, joint, twice, 2, HORIZON);
     crowd_fill(&c, 3);
-    const double square = (HORIZON - 1) * step + 1;
-    drawn_assert(&c, AGENTS,
-                 sqrt(square + 2 * square / 32)); /* first states, posterior-mixture.md */
+    const double square = (HORIZON - 1) * step + 4, sums = 1 + 1.0 / 4 + 1.0 / 16 + 1.0 / 64;
+    drawn_assert(&c, AGENTS, /* first states, posterior-mixture.md */
+                 sqrt(sums * (square + 2 * square / 32)));
 }
 
 TEST(the_guarantee_holds_with_the_noise_that_was_drawn)
 {
-    check_drawn(&tables[0], 3);
-    check_drawn(&tables[1], 5);
+    check_drawn(&tables[0], 6);
+    check_drawn(&tables[1], 8);
 }

@@ -17,7 +17,7 @@ enum {
     FEATURE_BITS = 12,
     REWARD_BITS = 8
 };
-enum { BITS = FEATURE_BITS + REWARD_BITS + 1, HORIZON = 4 };
+enum { BITS = FEATURE_BITS + REWARD_BITS, HORIZON = 4 };
 enum { TRANSITIONS = (HORIZON - 1) * STATES * D, NUMBERS = TRANSITIONS + HORIZON * D };
 
 static int32_t table[PAIRS * D];
@@ -66,7 +66,7 @@ static double distance(const tacit__score_form *form, const user *a, const user 
     return sqrt(square);
 }
 
-/* By hand: phi in the row of the next state, but not at the last step, and phi (y - 1/2) with y rounded to the lattice. */
+/* By hand: phi in the row of the next state, but not at the last step, and phi (2 y - 1) with y rounded to the lattice. */
 TEST(a_user_adds_features_and_rewards)
 {
     uint64_t seed = 5;
@@ -90,7 +90,7 @@ TEST(a_user_adds_features_and_rewards)
                 const double y = ldexp(rint(ldexp(u.rewards[h], REWARD_BITS)), -REWARD_BITS);
                 if (h + 1 < HORIZON)
                     wanted[(h * STATES + u.states[h + 1]) * D + j] += phi;
-                wanted[TRANSITIONS + h * D + j] = phi * (y - 0.5);
+                wanted[TRANSITIONS + h * D + j] = phi * (2 * y - 1);
             }
         }
         const tacit_trajectory t = see(&u);
@@ -155,19 +155,19 @@ TEST(the_declared_distance_is_that_of_the_worst_steps)
     }
 }
 
-/* For features of length 1 these are 3 and 1, with negative ones 5 and 1; shorter ones move less. */
+/* For features of length 1 these are 6 and 4, with negative ones 8 and 4; shorter ones move less. */
 TEST(the_largest_distances_are_known)
 {
     memset(table, 0, sizeof table);
     for (size_t pair = 0; pair < PAIRS; pair++)
         table[pair * D + pair % ACTIONS] = 1 << FEATURE_BITS;
-    assert_close(square_of(1), 1, 1e-9);
-    assert_close(square_of(HORIZON), 3 * (HORIZON - 1) + 1, 1e-9);
+    assert_close(square_of(1), 4, 1e-9);
+    assert_close(square_of(HORIZON), 6 * (HORIZON - 1) + 4, 1e-9);
     table[0] = -table[0];
-    assert_close(square_of(HORIZON), 5 * (HORIZON - 1) + 1, 1e-9);
+    assert_close(square_of(HORIZON), 8 * (HORIZON - 1) + 4, 1e-9);
     for (size_t i = 0; i < PAIRS * D; i++)
         table[i] /= 2;
-    assert_close(square_of(HORIZON), (5 * (HORIZON - 1) + 1) / 4.0, 1e-9);
+    assert_close(square_of(HORIZON), (8 * (HORIZON - 1) + 4) / 4.0, 1e-9);
 }
 
 /* Whole trajectories: no two are farther apart than declared, and the first state is in it. */
@@ -206,7 +206,7 @@ TEST(large_tables_are_enclosed)
         rows[16] *= negative ? -1 : 1;
         const tacit__score_form form = tacit__score_form_of_features(&f);
         const double start = ldexp((double)form.start, -BITS);
-        assert_close(form.l2 * form.l2 - 2 * start * start, ((negative ? 5 : 3) * 2 + 1) / 4.0,
+        assert_close(form.l2 * form.l2 - 2 * start * start, ((negative ? 8 : 6) * 2 + 4) / 4.0,
                      1e-9);
     }
 }

@@ -16,7 +16,7 @@ SCOPED_TYPE(tacit__linear_model, tacit__linear_model_destroy)
 SCOPED_TYPE(tacit__linear_posterior, tacit__linear_posterior_destroy)
 
 enum { STATES = 4, ACTIONS = 2, D = 3, PAIRS = STATES * ACTIONS, HORIZON = 3 };
-enum { BATCHES = 2, TRANSITIONS = (HORIZON - 1) * STATES * D };
+enum { BATCHES = 4, TRANSITIONS = (HORIZON - 1) * STATES * D };
 enum { NUMBERS = TRANSITIONS + HORIZON * D };
 
 static double features[PAIRS][D];
@@ -129,16 +129,6 @@ TEST(the_first_batch_halves_the_prior_variance)
 
 /* --- The posterior --------------------------------------------------------------------------------- */
 
-static void multiply(const double *a, const double *b, double *out)
-{
-    for (size_t i = 0; i < D; i++)
-        for (size_t j = 0; j < D; j++) {
-            out[i * D + j] = 0;
-            for (size_t k = 0; k < D; k++)
-                out[i * D + j] += a[i * D + k] * b[k * D + j];
-        }
-}
-
 /* What the plain version has of each table. */
 typedef struct plain {
     size_t tables;
@@ -153,29 +143,56 @@ static tacit__walk walk_of(const plain *x)
                          .chances = &x->chances[0][0][0], .start = x->start};
 }
 
-/* Precision and targets of one table: J R^-1 J and J R^-1 x for the columns x. */
+/* Precision and targets of one table. */
 typedef struct knowledge {
     double precision[D * D], targets[STATES][D];
 } knowledge;
 
-static void tell(const tacit__linear_model *m, const double *visits, double variance, double moment,
-                 size_t n, double x[][D], knowledge *k)
+/* What n batches tell of one step: their J, and columns x. */
+typedef struct lesson {
+    double j[BATCHES][D * D], x[BATCHES][STATES][D];
+} lesson;
+
+static void note(const tacit__linear_model *m, const double *visits, double *j)
 {
-    double j[D * D], r[D * D], inverse[D * D], left[D * D], information[D * D];
     for (size_t i = 0; i < D * D; i++) {
         j[i] = 0;
         for (size_t pair = 0; pair < PAIRS; pair++)
             j[i] += visits[pair] * m->features[pair * D + i / D] * m->features[pair * D + i % D];
-        r[i] = moment * j[i] + (i / D == i % D ? variance : 0);
     }
-    invert_plainly(D, r, inverse);
-    multiply(j, inverse, left);
-    multiply(left, j, information);
-    for (size_t i = 0; i < D * D; i++)
-        k->precision[i] += information[i];
-    for (size_t c = 0; c < n; c++)
+}
+
+/* The covariance of all batches together, with what neighbors have in common beside the diagonal: J' R^-1 J and J' R^-1 x. */
+static void tell(const played *batches, size_t n, const lesson *l, double moment, size_t columns,
+                 knowledge *k)
+{
+    static double r[BATCHES * D * BATCHES * D], inverse[BATCHES * D * BATCHES * D];
+    const size_t all = n * D;
+    memset(r, 0, sizeof r);
+    for (size_t b = 0; b < n; b++) {
+        const tacit__played_batch *of = &batches[b].batch;
+        const double common = b > 0 ? of->fade * of->variance : 0,
+                     own = of->variance + of->fade * common + 1e-6 * (double)of->shown.users;
         for (size_t i = 0; i < D * D; i++)
-            k->targets[c][i / D] += left[i] * x[c][i % D];
+            r[(b * D + i / D) * all + b * D + i % D] =
+                moment * l->j[b][i] + (i / D == i % D ? own : 0);
+        for (size_t i = 0; i < D && b > 0; i++) {
+            const size_t here = b * D + i, before = here - D;
+            r[here * all + before] = r[before * all + here] = -common;
+        }
+    }
+    if (n > 0)
+        invert_plainly(all, r, inverse);
+    for (size_t at = 0; at < all * all; at++) {
+        const size_t a = at / all, b = at % all;
+        for (size_t i = 0; i < D; i++) {
+            const double left = l->j[a / D][a % D * D + i] * inverse[at];
+            for (size_t j = 0; j < D; j++)
+                k->precision[i * D + j] += left * l->j[b / D][b % D * D + j];
+            for (size_t c = 0; c < columns; c++)
+                k->targets[c][i] += left * l->x[b / D][c][b % D];
+        }
+    }
 }
 
 static double length(const double *inverse, const double *phi)
@@ -194,9 +211,9 @@ static void conclude(const tacit__linear_model *m, const knowledge *measures,
     invert_plainly(D, rewards->precision, reward_inverse);
     for (size_t pair = 0; pair < PAIRS; pair++) {
         const double *phi = m->features + pair * D;
-        double reward = 0.5;
+        double reward = 1;
         x->spread[t][pair] = length(inverse, phi);
-        x->reward_spread[t][pair] = length(reward_inverse, phi);
+        x->reward_spread[t][pair] = length(reward_inverse, phi) / 2;
         for (size_t next = 0; next < STATES; next++) {
             x->chances[t][pair][next] = 1.0 / STATES;
             for (size_t i = 0; i < D * D; i++)
@@ -206,7 +223,7 @@ static void conclude(const tacit__linear_model *m, const knowledge *measures,
         tacit__simplex_project(STATES, x->chances[t][pair], sorted);
         for (size_t i = 0; i < D * D; i++)
             reward += phi[i / D] * reward_inverse[i] * rewards->targets[0][i % D];
-        x->rewards[t][pair] = fmin(1, fmax(0, reward));
+        x->rewards[t][pair] = fmin(1, fmax(0, reward / 2));
     }
 }
 
@@ -216,28 +233,30 @@ static void plain_pass(const tacit__linear_model *m, const played *batches, size
     knowledge measures[HORIZON] = {{.precision = {0}}}, rewards[HORIZON] = {{.precision = {0}}};
     for (size_t i = 0; i < HORIZON * D; i++) {
         measures[i / D].precision[i % D * (D + 1)] = 2 * STATES;
-        rewards[i / D].precision[i % D * (D + 1)] = 12;
+        rewards[i / D].precision[i % D * (D + 1)] = 3;
     }
-    for (size_t k = 0; k < n; k++) {
-        double visits[HORIZON][PAIRS] = {{0}};
-        const double variance =
-            batches[k].batch.variance + 1e-6 * (double)batches[k].batch.shown.users;
-        played_walk(&batches[k].batch, &walk, &visits[0][0]);
-        for (size_t h = 0; h < HORIZON; h++) {
-            const size_t t = x->tables == 1 ? 0 : h;
-            double columns[STATES][D], reward[1][D];
-            memcpy(reward[0], batches[k].sums + TRANSITIONS + h * D, sizeof reward[0]);
-            tell(m, visits[h], variance, 1.0 / 12, 1, reward, &rewards[t]);
-            if (h + 1 == HORIZON)
-                continue;
-            for (size_t i = 0; i < STATES * D; i++) {
-                double mean = 0;
-                for (size_t next = 0; next < STATES; next++)
-                    mean += batches[k].sums[(h * STATES + next) * D + i % D] / STATES;
-                columns[i / D][i % D] = batches[k].sums[h * STATES * D + i] - mean;
-            }
-            tell(m, visits[h], variance, 1.0 / STATES, STATES, columns, &measures[t]);
+    static double visits[BATCHES][HORIZON][PAIRS];
+    memset(visits, 0, sizeof visits);
+    for (size_t k = 0; k < n; k++)
+        played_walk(&batches[k].batch, &walk, &visits[k][0][0]);
+    for (size_t h = 0; h < HORIZON; h++) {
+        static lesson l;
+        const size_t t = x->tables == 1 ? 0 : h;
+        for (size_t k = 0; k < n; k++) {
+            note(m, visits[k][h], l.j[k]);
+            memcpy(l.x[k][0], batches[k].sums + TRANSITIONS + h * D, sizeof l.x[k][0]);
         }
+        tell(batches, n, &l, 1.0 / 3, 1, &rewards[t]);
+        if (h + 1 == HORIZON)
+            continue;
+        for (size_t i = 0; i < n * STATES * D; i++) {
+            const double *sums = batches[i / (STATES * D)].sums + h * STATES * D;
+            double mean = 0;
+            for (size_t next = 0; next < STATES; next++)
+                mean += sums[next * D + i % D] / STATES;
+            l.x[i / (STATES * D)][i / D % STATES][i % D] = sums[i % (STATES * D)] - mean;
+        }
+        tell(batches, n, &l, 1.0 / STATES, STATES, &measures[t]);
     }
     for (size_t t = 0; t < x->tables; t++)
         conclude(m, &measures[t], &rewards[t], t, x);
@@ -258,7 +277,7 @@ static void compare(const tacit__linear_posterior *p, const plain *x)
 TEST(the_posterior_is_that_of_the_formulas)
 {
     for (int same = 0; same < 2; same++)
-        for (int noisy = 0; noisy < 2; noisy++) {
+        for (int noisy = 0; noisy < 3; noisy++) { /* 2: batches share noise */
             SCOPED(tacit__linear_model) *m = draw_model(7);
             SCOPED(tacit__linear_posterior) *p = NULL;
             uint64_t seed = 11;
@@ -272,6 +291,7 @@ TEST(the_posterior_is_that_of_the_formulas)
             compare(p, &x);
             for (size_t n = 1; n <= BATCHES; n++) {
                 played_draw(&batches[n - 1], &walk, NUMBERS, 30 * n, noisy ? 25 : 0, &seed);
+                batches[n - 1].batch.fade = noisy == 2 ? 0.7 : 0;
                 list[n - 1] = batches[n - 1].batch;
                 tacit__played_start(list, n, STATES, x.start, sorted);
                 for (int round = 0; round < 3; round++)
@@ -280,6 +300,46 @@ TEST(the_posterior_is_that_of_the_formulas)
                 compare(p, &x);
             }
         }
+}
+
+/* Counts of first states, with the covariance of all batches together. */
+TEST(starts_are_those_of_all_batches_together)
+{
+    static played batches[BATCHES];
+    tacit__played_batch list[BATCHES];
+    const plain x = {.tables = HORIZON};
+    const tacit__walk walk = walk_of(&x);
+    for (int faded = 0; faded < 2; faded++) {
+        uint64_t seed = 17;
+        double r[BATCHES * BATCHES] = {0}, inverse[BATCHES * BATCHES], wanted[STATES],
+                           start[STATES], sorted[STATES], precision = STATES;
+        for (size_t k = 0; k < BATCHES; k++) {
+            played_draw(&batches[k], &walk, NUMBERS, 400 * (k + 1), 25, &seed);
+            batches[k].batch.fade = faded ? 0.6 : 0;
+            for (size_t s = 0; s < STATES; s++) /* near the simplex, so that no state is cut off */
+                batches[k].sums[NUMBERS + s] *= 1.0 / STATES / 0.5;
+            list[k] = batches[k].batch;
+            const double noise = 25 / (0.4 * 0.4), common = faded ? 0.6 * noise : 0;
+            r[k * (BATCHES + 1)] =
+                noise + (k > 0 ? list[k].fade * common : 0) + 100 * ((double)k + 1);
+            if (k > 0)
+                r[k * BATCHES + k - 1] = r[(k - 1) * BATCHES + k] = -common;
+        }
+        invert_plainly(BATCHES, r, inverse);
+        for (size_t i = 0; i < BATCHES * BATCHES; i++)
+            precision += 160000 * (double)((i / BATCHES + 1) * (i % BATCHES + 1)) * inverse[i];
+        for (size_t s = 0; s < STATES; s++) {
+            wanted[s] = 1;
+            for (size_t i = 0; i < BATCHES * BATCHES; i++)
+                wanted[s] += 400 * (double)(i / BATCHES + 1) * inverse[i] *
+                             batches[i % BATCHES].sums[NUMBERS + s] / 0.4;
+            wanted[s] /= precision;
+        }
+        tacit__simplex_project(STATES, wanted, sorted);
+        tacit__played_start(list, BATCHES, STATES, start, sorted);
+        for (size_t s = 0; s < STATES; s++)
+            assert_close(start[s], wanted[s], 1e-9);
+    }
 }
 
 /* Exact sums of a hundred million users, as they are on average: chances, rewards and starts are found. */
@@ -312,7 +372,7 @@ TEST(exact_sums_of_many_users_tell_the_world)
     for (size_t i = 0; i < HORIZON * PAIRS * D; i++) {
         const size_t h = i / (PAIRS * D), pair = i / D % PAIRS, j = i % D;
         const double seen = visits[h][pair] * m->features[pair * D + j];
-        b.sums[TRANSITIONS + h * D + j] += seen * (truth.rewards[h][pair] - 0.5);
+        b.sums[TRANSITIONS + h * D + j] += seen * (2 * truth.rewards[h][pair] - 1);
         for (size_t next = 0; next < STATES && h + 1 < HORIZON; next++)
             b.sums[(h * STATES + next) * D + j] += seen * truth.chances[h][pair][next];
     }

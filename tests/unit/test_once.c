@@ -65,6 +65,29 @@ TEST(what_is_declared_adds_up_over_releases)
     close_rig(&r);
 }
 
+/* A place is in all later releases, with less and less of it. */
+TEST(shares_of_earlier_releases_add_up)
+{
+    for (uint64_t n = 1; n <= 60; n += 7) {
+        tacit__once_spec spec = spec_of(TACIT_LAW_GAUSSIAN);
+        tacit_release line = {0};
+        double sum = 0, square = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            sum += pow(0.75, (double)i);
+            square += pow(0.75, 2 * (double)i);
+        }
+        spec.releases = n;
+        spec.disjoint = true;
+        spec.fade = 0.75;
+        assert_ok(tacit__once_declare(&spec, "fading", &line, NULL));
+        assert_within(line.column_l1, sum, sum * (1 + 1e-11));
+        assert_within(line.column_l2, sqrt(square), sqrt(square) * (1 + 1e-11));
+        spec.fade = 0;
+        assert_ok(tacit__once_declare(&spec, "parallel", &line, NULL));
+        assert_true(line.column_l1 == 1 && line.column_l2 == 1);
+    }
+}
+
 /* Means and variances over 12,000 draws; six standard errors (Laplace: kurtosis 6). */
 TEST(noise_is_fresh_and_as_large_as_declared)
 {

@@ -61,6 +61,30 @@ TEST(users_take_turns)
     planner_close(&x, tacit__linear_model_destroy);
 }
 
+/* What was saved when rewards were added in other units is not taken for what it is not. */
+TEST(states_of_another_layout_are_refused)
+{
+    planner_case x = open_planner(false), y = open_planner(false);
+    size_t size = 0;
+    tacit__saved s = tacit__saved_save(NULL, &size, NULL);
+    while (tacit__saved_next(&s))
+        (void)tacit__score_planner_fields(x.planner, &s);
+    SCOPED_FREE uint8_t *bytes = malloc(size);
+    s = tacit__saved_save(bytes, &size, NULL);
+    while (tacit__saved_next(&s))
+        (void)tacit__score_planner_fields(x.planner, &s);
+    assert_ok(s.status);
+    for (int damaged = 1; damaged >= 0; damaged--) {
+        bytes[0] ^= 1;
+        s = tacit__saved_load(bytes, size, NULL);
+        while (tacit__saved_next(&s))
+            (void)tacit__score_planner_fields(y.planner, &s);
+        assert_int_equal(s.status, damaged ? TACIT_WRONG_VERSION : TACIT_OK);
+    }
+    planner_close(&x, tacit__linear_model_destroy);
+    planner_close(&y, tacit__linear_model_destroy);
+}
+
 TEST(no_memory_is_survived)
 {
     planner_case x = open_planner(false);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/door.h"
 #include "base/memory.h"
 #include "curate/curator.h"
 #include "support/check.h"
@@ -389,6 +390,113 @@ TEST(sums_are_those_of_the_batch)
     check_sums(TACIT_MODEL_JOINT, false);
     check_sums(TACIT_MODEL_LOCAL, false);
     check_sums(TACIT_MODEL_LOCAL, true);
+}
+
+/* What passes the door: every sum, exact and released. */
+typedef struct passed {
+    int64_t exact[16][DIMENSION];
+    double released[16][DIMENSION];
+} passed;
+
+static void record(void *context, const tacit__passage *p)
+{
+    passed *to = context;
+    assert_true(p->step < 16 && p->offset == 0 && p->n == DIMENSION);
+    memcpy(to->exact[p->step], p->exact, sizeof to->exact[0]);
+    for (size_t i = 0; i < DIMENSION; i++)
+        to->released[p->step][i] = ldexp((double)p->released[i], -BITS);
+}
+
+static tacit__scores *hire_fading(uint32_t fade, double *column)
+{
+    const tacit__scores_options o = {.form = draw_form(1),
+                                     .episodes = 200,
+                                     .first = 7,
+                                     .growth = 1.5,
+                                     .fade = fade,
+                                     .guarantee = {TACIT_MODEL_JOINT, 1, 1e-5}};
+    tacit__scores *c = NULL;
+    tacit__scores_prediction of;
+    SCOPED(tacit_noise) *noise = simulated_noise(3);
+    assert_ok(tacit__scores_create(&o, noise, &c, NULL));
+    assert_ok(tacit__scores_predict(&o, &of, NULL));
+    *column = of.column;
+    return c;
+}
+
+/* Each sum has a share of the one before, in whole lattice steps; what the planner sees is without it. Replace the first user by
+ * hand: all sums together move by no more than is declared, with the rounding, and by nearly all of it without. */
+TEST(sums_that_fade_have_shares_of_earlier_ones)
+{
+    enum { FADE = 45678 };
+    const double fade = FADE / 65536.0;
+    double column, square = 0, first = 0;
+    SCOPED(tacit__scores) *c = hire_fading(FADE, &column), *d = hire_fading(FADE, &column);
+    static passed here, there;
+    int64_t wanted[DIMENSION] = {0};
+    double before[DIMENSION] = {0};
+    uint64_t seed = 21;
+    tacit__ledger_set_recorder(tacit__score_curator.ledger(c), record, &here);
+    tacit__ledger_set_recorder(tacit__score_curator.ledger(d), record, &there);
+    const tacit_release *line =
+        tacit_plan_release(tacit_ledger_plan(tacit__score_curator.ledger(c)), 0);
+    const tacit__score_form form = draw_form(1);
+    for (uint64_t k = 0; k < 200; k++) {
+        user u, v;
+        int64_t x[DIMENSION];
+        const tacit_trajectory t = draw_user(&seed, &u), other = draw_user(&seed, &v);
+        const size_t shown = tacit__scores_shown(c);
+        tacit__scores_contribute(&form, &t, x);
+        for (size_t i = 0; i < DIMENSION; i++)
+            wanted[i] += x[i];
+        assert_ok(tacit__scores_add(c, &t, NULL));
+        assert_ok(tacit__scores_add(d, k == 0 ? &other : &t, NULL));
+        if (tacit__scores_shown(c) == shown)
+            continue;
+        const tacit__score_sums s = tacit__scores_release(c);
+        double moved = 0;
+        for (size_t i = 0; i < DIMENSION; i++) {
+            assert_int_equal(here.exact[shown][i], wanted[i]);
+            assert_close(s.sums[i], here.released[shown][i] - fade * before[i], 1e-9);
+            moved += pow(ldexp((double)(here.exact[shown][i] - there.exact[shown][i]), -BITS), 2);
+            before[i] = here.released[shown][i];
+            wanted[i] = (int64_t)trunc((double)wanted[i] * FADE / 65536);
+        }
+        square += moved;
+        first = shown == 0 ? moved : first;
+    }
+    const double n = (double)tacit__scores_batches(c), step = ldexp(1, -BITS);
+    assert_true(n == 8 && first > 0);
+    assert_within(line->l2 - form.l2, sqrt(n * DIMENSION) * step / (1 - fade) * (1 - 1e-6),
+                  sqrt(n * DIMENSION) * step / (1 - fade) * (1 + 1e-6));
+    assert_close(line->column_l2, sqrt((1 - pow(fade, 2 * n)) / (1 - fade * fade)), 1e-9);
+    assert_true(line->column_l2 == column);
+    assert_within(sqrt(square), 0.999 * sqrt(first) * column,
+                  sqrt(first) * column + sqrt(n * DIMENSION) * step / (1 - fade));
+    assert_close(tacit__scores_noise(c).fade, fade, 1e-12);
+}
+
+/* Nothing raw is left after the last sum: a saved state then has none. */
+TEST(the_last_sum_leaves_nothing)
+{
+    double column;
+    SCOPED(tacit__scores) *c = hire_fading(45678, &column);
+    uint64_t seed = 22;
+    const uint64_t last = tacit__scores_ends(c)[tacit__scores_batches(c) - 1];
+    for (uint64_t k = 0; k < last; k++) {
+        user u;
+        const tacit_trajectory t = draw_user(&seed, &u);
+        assert_ok(tacit__scores_add(c, &t, NULL));
+        uint8_t bytes[4096];
+        size_t size = sizeof bytes;
+        tacit__saved s = tacit__saved_save(bytes, &size, NULL);
+        while (tacit__saved_next(&s))
+            (void)tacit__scores_fields(c, &s);
+        assert_ok(s.status);
+        const int64_t none[DIMENSION] = {0};
+        /* after the number of users */
+        assert_true((memcmp(bytes + 8, none, sizeof none) == 0) == (k + 1 == last));
+    }
 }
 
 TEST(users_outside_the_space_are_refused_and_change_nothing)
