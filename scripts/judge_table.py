@@ -1,5 +1,7 @@
-# Makes a Markdown table of a summary.json: worlds down, agents across. Used by scripts/judge.
+# Makes a Markdown table of a summary.json: worlds down, agents across; with `mean`, and a last row of geometric means.
+# Used by scripts/judge.
 import json
+import math
 import sys
 
 summary = json.load(open(sys.argv[2]))
@@ -24,4 +26,15 @@ print("|---" * (len(labels) + 1) + "|")
 for world in worlds:
     of = {a["label"]: number(a["regret"]["mean"]) for a in world["agents"]}
     print(f"| {world['label']} | " + " | ".join(of.get(label, "") for label in labels) + " |")
+
+
+def geometric_mean(label):
+    regrets = [a["regret"]["mean"] for w in worlds for a in w["agents"] if a["label"] == label]
+    if len(regrets) < len(worlds) or min(regrets) <= 0:
+        return ""
+    return number(math.exp(sum(map(math.log, regrets)) / len(regrets)))
+
+
+if sys.argv[3:] == ["mean"]:
+    print("| geometric mean | " + " | ".join(map(geometric_mean, labels)) + " |")
 print()
