@@ -236,6 +236,32 @@ TEST(it_learns_the_lock_and_its_rewards)
     }
 }
 
+/* Without noise a release costs nothing, so the first user is a batch, unless the first batch is set. A saved state has the 16
+ * bold plans and the greedy one of every batch, so it grows by them with each that is over. */
+TEST(without_privacy_the_first_batch_is_one_user)
+{
+    static const struct {
+        const char *first;
+        const tacit_guarantee *guarantee;
+        bool grows;
+    } cases[] = {{"0", &none, true}, {"2", &none, false}, {"0", &joint_10, false}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        SCOPED_BY(arena_close) arena a = arena_open("lock", NULL, 0, 5);
+        const tacit_setting setting = SET("first", cases[i].first);
+        tacit_agent_request q =
+            request_in(a.world, "posterior-mixture", *cases[i].guarantee, 20000);
+        q.settings = &setting;
+        q.n_settings = 1;
+        SCOPED(tacit_agent) *agent = agent_of(&q, 6);
+        size_t before = 0, after = 0;
+        assert_ok(tacit_agent_save(agent, NULL, &before, NULL));
+        (void)arena_learn(&a, agent, 0, 1);
+        assert_ok(tacit_agent_save(agent, NULL, &after, NULL));
+        const size_t plans = 17 * a.facts->horizon * a.facts->n_states * sizeof(uint32_t);
+        assert_true(after >= before && (after - before >= plans) == cases[i].grows);
+    }
+}
+
 /* People who come back crowd into the long batches at the end. Releases stop before, with less noise; and who sets the first batch
  * gets all batches. */
 TEST(releases_stop_before_visits_crowd)
