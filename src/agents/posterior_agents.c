@@ -24,6 +24,8 @@ typedef struct posterior_parts {
 #define LEAST_GROWTH 1.01
 #define GROWTH 1.12
 #define PURE_GROWTH 1.4
+#define LEAST_BOLD 4  /* plans without privacy, */
+#define BOLD_STEPS 16 /* of at least so many steps in all */
 
 #define POOLED                                                                                     \
     TACIT__TEXT("pooled", "auto", "one model for all steps: yes, no, or auto (as the world says)")
@@ -139,6 +141,13 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
     return tacit__reading_mechanism(r, &out->mechanism, err);
 }
 
+/* Without privacy, for each release. */
+static size_t bold_plans(size_t horizon)
+{
+    const size_t plans = BOLD_STEPS / horizon;
+    return plans > LEAST_BOLD ? plans : LEAST_BOLD;
+}
+
 static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
     posterior_agent *agent = self;
@@ -166,6 +175,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
         .episodes = q->episodes,
         .tie_seed = tacit__reading_tie_seed(noise),
         .plans = plans,
+        .bold = q->guarantee.model == TACIT_MODEL_NONE && !commits ? bold_plans(q->horizon) : 0,
         .greedy = commits,
         .scarcity = commits ? 0 : scarcity,
         .user_visits = TACIT__WEIGHTED_VISITS,
@@ -177,15 +187,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 
 /* --- Users --------------------------------------------------------------------------------------- */
 
-/* How much of a batch is over. Its users take the plans in turn, a part of the batch each: within a
- * batch nothing is learned, so that it does not matter who is first, and a plan that stays is evaluated
- * once. */
-static double share_of(const tacit__user_batch *batch, uint64_t users)
-{
-    TACIT__REQUIRE(users >= batch->first && users <= batch->last);
-    return (double)(users - batch->first) / (double)(batch->last - batch->first);
-}
-
+/* The users of a batch take the plans in turn, a part of the batch each: within a batch nothing is learned,
+ * so that it does not matter who is first, and a plan that stays is evaluated once. */
 static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     (void)err;
@@ -197,8 +200,10 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
         tacit__posterior_tabular_absorb(agent->planner, &counts);
         tacit__weighted_set_weights(curator, tacit__posterior_tabular_weights(agent->planner));
     }
-    *out = tacit__posterior_tabular_billboard(agent->planner,
-                                              share_of(&batch, tacit__weighted_users(curator)));
+    const uint64_t users = tacit__weighted_users(curator);
+    TACIT__REQUIRE(users >= batch.first && users <= batch.last);
+    *out = tacit__posterior_tabular_billboard(agent->planner, users - batch.first,
+                                              batch.last - batch.first);
     return TACIT_OK;
 }
 

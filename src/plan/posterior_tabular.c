@@ -9,6 +9,13 @@
  * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
  * many noisy estimates is too high.
  *
+ * Bold plans. That is far less than what chance may do to a row of few visits. Noise makes up for
+ * it; without noise nothing would ever bring back a row that was unlucky at first. So without noise a
+ * few users of each batch, at most a quarter, each act by a bold plan, which draws from the law of
+ * plan/row_model.c at full width and does not fade:
+ *     Q = clip(mean + (1 + xi) stddev, 0, H - h),   H - h if the row was never visited.
+ * Batches grow with k, so these users are O(log K) of all.
+ *
  * Unknown rows borrow from what is known of their state and of their action: see borrow.
  *
  * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), there is
@@ -40,6 +47,8 @@
 #define STATISTICAL 0.25
 #define BERNSTEIN 0.3
 #define FADING 1.5
+#define BOLD_OPTIMISM 1.0
+enum { BOLD_SHARE = 4 }; /* at most one in so many users of a batch */
 #define MOST_SCARCITY 1.5
 #define MOST_PLAIN 3.0
 #define KNOWN 30.0
@@ -59,7 +68,7 @@ struct tacit__posterior_tabular {
     double *evidence; /* [actions]: and the precision of that */
     tacit__row_outlook *looks; /* [pairs] of a step */
     double *uniform;           /* [H][states][actions] */
-    uint32_t *plans;           /* [J][H][states] */
+    uint32_t *plans;           /* [J + bold][H][states] */
     uint64_t *seen;            /* [rows] scratch of a simulated user; 0 between users */
     size_t *visited;           /* [H] scratch */
     uint64_t chance;           /* state of the public chance */
@@ -78,12 +87,13 @@ tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__po
 {
     const size_t rows = rows_of(space), pairs = space.n_states * space.n_actions, H = space.horizon;
     TACIT__REQUIRE(o->plans > 0 && o->episodes > 0);
+    const size_t plans = o->plans + o->bold;
     tacit__posterior_tabular w = {.space = space, .o = *o, .chance = o->tie_seed, .version = 1};
     tacit__posterior_tabular *p = TACIT__WORKSPACE(
         w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.xi, rows), TACIT__PIECE(w.q, H * pairs),
         TACIT__PIECE(w.values, 2 * space.n_states), TACIT__PIECE(w.uniform, H * pairs),
         TACIT__PIECE(w.effects, space.n_actions), TACIT__PIECE(w.evidence, space.n_actions),
-        TACIT__PIECE(w.looks, pairs), TACIT__PIECE(w.plans, o->plans * H * space.n_states),
+        TACIT__PIECE(w.looks, pairs), TACIT__PIECE(w.plans, plans * H * space.n_states),
         TACIT__PIECE(w.seen, rows), TACIT__PIECE(w.visited, H));
     if (p == NULL)
         return TACIT_NO_MEMORY;
@@ -113,6 +123,7 @@ void tacit__posterior_tabular_destroy(tacit__posterior_tabular *p)
 /* What a plan's Q is made of, beside the model. */
 typedef struct stance {
     double fading, caution, statistical;
+    bool bold; /* draws from the law of each row instead */
 } stance;
 
 static stance stance_of(const tacit__posterior_tabular *p)
@@ -193,24 +204,47 @@ static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t r
                                  st->caution * look.noise));
 }
 
+static double bold_q(const tacit__posterior_tabular *p, size_t row, double cap,
+                     const tacit__next_values *next)
+{
+    if (p->model->visits[row] == 0)
+        return cap;
+    const tacit__row_law law = tacit__row_model_law(p->model, row, next);
+    return fmin(cap, fmax(0, law.mean + (BOLD_OPTIMISM + p->xi[row]) * law.stddev));
+}
+
+/* q[pairs] of step h, from the values of what follows. */
+static void value_step(tacit__posterior_tabular *p, const stance *st, size_t h, const double *after,
+                       double *q)
+{
+    const size_t pairs = p->space.n_states * p->space.n_actions,
+                 table = p->space.tables == 1 ? 0 : h;
+    const double cap = (double)(p->space.horizon - h);
+    const tacit__next_values next = tacit__next_values_of(after, p->space.n_states);
+    if (st->bold) {
+        for (size_t i = 0; i < pairs; i++)
+            q[i] = bold_q(p, table * pairs + i, cap, &next);
+        return;
+    }
+    for (size_t i = 0; i < pairs; i++)
+        p->looks[i] = tacit__row_model_outlook(p->model, table * pairs + i, &next);
+    if (!p->o.greedy)
+        borrow(p, table);
+    for (size_t i = 0; i < pairs; i++)
+        q[i] = q_of(p, st, table * pairs + i, cap, p->looks[i]);
+}
+
 static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *policy)
 {
-    const size_t S = p->space.n_states, A = p->space.n_actions, pairs = S * A, H = p->space.horizon;
+    const size_t S = p->space.n_states, A = p->space.n_actions, H = p->space.horizon;
     double *after = p->values, *here = p->values + S;
     for (size_t row = 0; row < p->model->rows && !p->o.greedy; row++)
         p->xi[row] = tacit__chance_normal(&p->chance);
     for (size_t s = 0; s < S; s++)
         after[s] = 0; /* nothing follows the last step */
     for (size_t h = H; h-- > 0;) {
-        const size_t table = p->space.tables == 1 ? 0 : h;
-        const tacit__next_values next = tacit__next_values_of(after, S);
-        double *q = p->q + h * pairs;
-        for (size_t i = 0; i < pairs; i++)
-            p->looks[i] = tacit__row_model_outlook(p->model, table * pairs + i, &next);
-        if (!p->o.greedy)
-            borrow(p, table);
-        for (size_t i = 0; i < pairs; i++)
-            q[i] = q_of(p, st, table * pairs + i, (double)(H - h), p->looks[i]);
+        double *q = p->q + h * S * A;
+        value_step(p, st, h, after, q);
         for (size_t s = 0; s < S; s++) {
             const uint32_t action = tacit__chance_best(q + s * A, A, &p->chance);
             policy[h * S + s] = action;
@@ -298,13 +332,15 @@ static void choose_weights(tacit__posterior_tabular *p)
 void tacit__posterior_tabular_absorb(tacit__posterior_tabular *p,
                                      const tacit__weighted_counts *counts)
 {
-    TACIT__REQUIRE(counts->users > 0);
+    TACIT__REQUIRE(counts->users > 0 && (p->o.bold == 0 || counts->visits_stddev == 0));
     p->users = counts->users;
     p->shown = UINT64_MAX; /* none of the new ones */
     tacit__row_model_estimate(p->model, counts);
-    const stance st = stance_of(p);
-    for (size_t j = 0; j < p->o.plans; j++)
+    stance st = stance_of(p);
+    for (size_t j = 0; j < p->o.plans + p->o.bold; j++) {
+        st.bold = j >= p->o.plans;
         make_plan(p, &st, p->plans + j * p->space.horizon * p->space.n_states);
+    }
     if (p->o.user_norm > 0 && counts->visits_stddev > 0)
         choose_weights(p);
 }
@@ -332,12 +368,22 @@ static tacit_billboard start(tacit__posterior_tabular *p, double done)
     return (tacit_billboard){.version = p->version, .policy = p->plans};
 }
 
-tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *p, double done)
+/* The first users of a batch act by the bold plans, which come after the others, one each. */
+static size_t place_of(const tacit__posterior_tabular *p, uint64_t done, uint64_t size)
 {
-    TACIT__REQUIRE(done >= 0 && done <= 1);
+    const uint64_t most = size / BOLD_SHARE, brave = p->o.bold < most ? p->o.bold : most;
+    if (done < brave)
+        return p->o.plans + (size_t)done;
+    return share_of((double)(done - brave) / (double)(size - brave), p->o.plans);
+}
+
+tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *p, uint64_t done,
+                                                   uint64_t size)
+{
+    TACIT__REQUIRE(done <= size && size > 0);
     if (p->users == 0)
-        return start(p, done);
-    const size_t place = share_of(done, p->o.plans);
+        return start(p, (double)done / (double)size);
+    const size_t place = place_of(p, done, size);
     p->version += p->shown != place;
     p->shown = place;
     return (tacit_billboard){.version = p->version,
@@ -373,7 +419,7 @@ typedef struct position {
 /* Of the users after the release of this many. */
 static uint64_t places_of(const tacit__posterior_tabular *p, uint64_t users)
 {
-    return users > 0 ? p->o.plans : 1 + p->space.n_actions;
+    return users > 0 ? p->o.plans + p->o.bold : 1 + p->space.n_actions;
 }
 
 uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *p, tacit__saved *s)
@@ -383,7 +429,8 @@ uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *p, tacit__sav
     tacit__saved_check(s, at.version <= TACIT__MOST_COUNT && at.users <= p->o.episodes &&
                               (at.shown < places_of(p, at.users) || at.shown == UINT64_MAX));
     tacit__saved_reals(s, p->weights, rows_of(p->space), MOST_FACTOR);
-    tacit__saved_indices(s, p->plans, p->o.plans * p->space.horizon * p->space.n_states,
+    tacit__saved_indices(s, p->plans,
+                         (p->o.plans + p->o.bold) * p->space.horizon * p->space.n_states,
                          p->space.n_actions);
     if (s->pass == TACIT__APPLY) {
         p->chance = at.chance;

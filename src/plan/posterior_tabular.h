@@ -12,6 +12,7 @@
 typedef struct tacit__posterior_options {
     uint64_t episodes, tie_seed;
     size_t plans;         /* J: that share the users of a batch; at least 1 */
+    size_t bold;          /* more plans, for a few users of each batch; only without noise */
     bool greedy;          /* the plan of the estimates alone: neither drawn nor careful */
     uint64_t user_visits; /* m: of a row, that a user's weights are made for */
     double user_norm;     /* B: the budget of a user; 0: everybody counts in full */
@@ -29,10 +30,11 @@ void tacit__posterior_tabular_destroy(tacit__posterior_tabular *planner);
 void tacit__posterior_tabular_absorb(tacit__posterior_tabular *planner,
                                      const tacit__weighted_counts *counts);
 
-/* The plan of the users of whose batch the share `done` has acted already, 0 .. 1: the plans take turns.
- * Before the first release every action is as likely; if users are scarce, some take one action
- * throughout. */
-tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *planner, double done);
+/* The plan of the next user of a batch of `size` users of whom `done` have acted already: a few act by
+ * the bold plans, one by each, then the other plans take turns. Before the first release every action
+ * is as likely; if users are scarce, some take one action throughout. */
+tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *planner, uint64_t done,
+                                                   uint64_t size);
 
 /* The users of the release that the plans were made from; 0: there has been none. */
 uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *planner);

@@ -49,4 +49,12 @@ tacit__next_values tacit__next_values_of(const double *values, size_t n_states);
 tacit__row_outlook tacit__row_model_outlook(const tacit__row_model *model, size_t row,
                                             const tacit__next_values *values);
 
+/* Without noise: mean and standard deviation of a row's Q, r + P V, by its visits alone. */
+typedef struct tacit__row_law {
+    double mean, stddev;
+} tacit__row_law;
+
+tacit__row_law tacit__row_model_law(const tacit__row_model *model, size_t row,
+                                    const tacit__next_values *values);
+
 #endif

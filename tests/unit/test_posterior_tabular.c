@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "plan/posterior_tabular.h"
-#include "support/check.h"
+#include "support/arena.h"
 #include "support/random.h"
 
 SCOPED_TYPE(tacit__posterior_tabular, tacit__posterior_tabular_destroy)
@@ -248,7 +248,20 @@ static double q_reference(const reference *f, size_t x, size_t h, const outlook 
     return fmin((double)(H - h), fmax(0, q));
 }
 
-static void plan_reference(reference *f, size_t tables, double progress)
+/* Beta(1, 1), and two visits that lead everywhere alike. */
+static double bold_reference(const reference *f, size_t x, size_t h, const double *v, double xi)
+{
+    const double n = f->n[x], r = (n * f->r[x] + 1) / (n + 2);
+    double mean = 0, variance = 0;
+    for (size_t s = 0; s < S; s++)
+        mean += (n * f->p[x][s] + 2.0 / S) / (n + 2) * v[s];
+    for (size_t s = 0; s < S; s++)
+        variance += (n * f->p[x][s] + 2.0 / S) / (n + 2) * square(v[s] - mean);
+    const double q = r + mean + (1 + xi) * sqrt((r * (1 - r) + variance) / (n + 3));
+    return n == 0 ? (double)(H - h) : fmin((double)(H - h), fmax(0, q));
+}
+
+static void plan_reference(reference *f, size_t tables, double progress, bool bold)
 {
     double xi[MOST_ROWS], v[H + 1][S] = {{0}}, effect[A] = {0};
     outlook look[S * A];
@@ -267,7 +280,9 @@ static void plan_reference(reference *f, size_t tables, double progress)
             for (uint32_t a = 0; a < A; a++) {
                 const size_t i = s * A + a, x = first + i;
                 look[i].pv += f->rest[x] * effect[a];
-                const double q = f->q[h][s][a] = q_reference(f, x, h, &look[i], xi[x], progress);
+                const double q = f->q[h][s][a] =
+                    bold ? bold_reference(f, x, h, v[h + 1], xi[x])
+                         : q_reference(f, x, h, &look[i], xi[x], progress);
                 if (a > 0 && q > f->q[h][s][best]) {
                     best = a;
                     equals = 1;
@@ -283,20 +298,27 @@ static void plan_reference(reference *f, size_t tables, double progress)
 
 /* --- Cases ------------------------------------------------------------------------------------------ */
 
-static tacit__posterior_tabular *make_scarce(size_t tables, bool greedy, size_t plans, double norm,
-                                             double scarcity)
+static tacit__posterior_tabular *make_bold(size_t tables, bool greedy, size_t plans, size_t bold,
+                                           double norm, double scarcity)
 {
     tacit__posterior_tabular *p;
     assert_ok(tacit__posterior_tabular_create((tacit__space){S, A, H, tables},
                                               &(tacit__posterior_options){.episodes = K,
                                                                           .tie_seed = 5,
                                                                           .plans = plans,
+                                                                          .bold = bold,
                                                                           .greedy = greedy,
                                                                           .user_visits = VISITS,
                                                                           .user_norm = norm,
                                                                           .scarcity = scarcity},
                                               &p));
     return p;
+}
+
+static tacit__posterior_tabular *make_scarce(size_t tables, bool greedy, size_t plans, double norm,
+                                             double scarcity)
+{
+    return make_bold(tables, greedy, plans, 0, norm, scarcity);
 }
 
 static tacit__posterior_tabular *make(size_t tables, bool greedy, size_t plans, double norm)
@@ -310,7 +332,10 @@ static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
     static reference f;
     f = (reference){.rows = tables * S * A, .chance = 5, .scarcity = scarcity};
     draw(&seed, f.rows, noise, &c);
-    SCOPED(tacit__posterior_tabular) *p = make_scarce(tables, false, PLANS, 0, scarcity);
+    const size_t bold = noise == 0 ? 3 : 0;
+    for (size_t i = 0; i < S && bold > 0; i++) /* a row that was never visited */
+        c.visits[2] = c.rewards[2] = c.moves[2 * S + i] = 0;
+    SCOPED(tacit__posterior_tabular) *p = make_bold(tables, false, PLANS, bold, 0, scarcity);
     tacit__posterior_tabular_absorb(p, &c.counts);
     estimate_reference(&f, &c.counts);
     const tacit__row_model *m = tacit__posterior_tabular_model(p);
@@ -325,9 +350,12 @@ static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
         for (size_t s = 0; s < S; s++)
             assert_within(chance[s] - f.p[x][s], -1e-7, 1e-7);
     }
-    for (size_t j = 0; j < PLANS; j++) {
-        plan_reference(&f, tables, (double)c.counts.users / K);
-        const tacit_billboard board = tacit__posterior_tabular_billboard(p, (double)j / PLANS);
+    for (size_t j = 0; j < PLANS + bold; j++) {
+        plan_reference(&f, tables, (double)c.counts.users / K, j >= PLANS);
+        const uint64_t done =
+            j >= PLANS ? j - PLANS : bold + 25 * j; /* the bold plans come first */
+        const tacit_billboard board =
+            tacit__posterior_tabular_billboard(p, done, bold + 25 * PLANS);
         for (size_t i = 0; i < H * S; i++) /* equal up to rounding is equal */
             if (board.policy[i] != f.policy[i / S][i % S])
                 assert_within(f.q[i / S][i % S][board.policy[i]] -
@@ -382,7 +410,7 @@ TEST(a_greedy_plan_maximizes_the_estimates)
 TEST(before_the_first_release_every_action_is_as_likely)
 {
     SCOPED(tacit__posterior_tabular) *p = make(1, false, PLANS, 2);
-    const tacit_billboard board = tacit__posterior_tabular_billboard(p, 0);
+    const tacit_billboard board = tacit__posterior_tabular_billboard(p, 0, 1);
     assert_null(board.policy);
     for (size_t i = 0; i < H * S * A; i++)
         assert_close(board.mixed[i], 1.0 / A, 1e-15);
@@ -398,7 +426,7 @@ TEST(scarce_users_start_with_one_action_each)
     uint64_t random = 0, taken[A] = {0}, versions = 0, last = 0;
     enum { USERS = 4000 };
     for (int k = 0; k < USERS; k++) {
-        const tacit_billboard board = tacit__posterior_tabular_billboard(p, (double)k / USERS);
+        const tacit_billboard board = tacit__posterior_tabular_billboard(p, (uint64_t)k, USERS);
         versions += board.version != last;
         last = board.version;
         random += board.mixed != NULL;
@@ -456,10 +484,65 @@ TEST(weights_make_the_typical_user_as_long_as_the_budget)
                          1e-6);
         for (size_t i = 0; i < TRIALS; i++)
             lengths[i] = length_of(
-                &f, w, tacit__posterior_tabular_billboard(p, (double)(i % PLANS) / PLANS).policy,
-                &chance);
+                &f, w, tacit__posterior_tabular_billboard(p, i % PLANS, PLANS).policy, &chance);
         qsort(lengths, TRIALS, sizeof *lengths, ascending);
         /* 128 users tell the median to a few ranks in a hundred */
         assert_within(norm, lengths[TRIALS / 3] * (1 - 1e-9), lengths[2 * TRIALS / 3] * (1 + 1e-9));
     }
+}
+
+/* One user acts by each bold plan, but at most a quarter of a batch; the other plans share the rest. */
+TEST(few_users_of_a_batch_are_bold)
+{
+    static sample c;
+    uint64_t seed = 3;
+    draw(&seed, S * A, 0, &c);
+    SCOPED(tacit__posterior_tabular) *p = make_bold(1, false, PLANS, 6, 0, 0);
+    tacit__posterior_tabular_absorb(p, &c.counts);
+    const uint32_t *calm = tacit__posterior_tabular_billboard(p, 0, 1).policy;
+    static const uint64_t sizes[] = {1, 3, 4, 11, 24, 400}, brave[] = {0, 0, 1, 2, 6, 6};
+    for (size_t i = 0; i < N_OF(sizes); i++)
+        for (uint64_t k = 0; k <= sizes[i]; k++) {
+            const uint32_t *policy = tacit__posterior_tabular_billboard(p, k, sizes[i]).policy;
+            const uint64_t place = (uint64_t)(policy - calm) / (H * S);
+            if (k < brave[i])
+                assert_int_equal(place, PLANS + k);
+            else
+                assert_true(place < PLANS);
+        }
+}
+
+/* Which of the last 1,000 users take the one of 30 actions that pays 1 with probability 0.7 and not 0.5. */
+static size_t find_action(tacit_guarantee guarantee, uint64_t seed)
+{
+    enum { ACTIONS = 30, BEST = 17, USERS = 10000 };
+    const tacit_agent_request q = {.kind = "posterior-tabular",
+                                   .n_states = 1,
+                                   .n_actions = ACTIONS,
+                                   .horizon = 1,
+                                   .episodes = USERS,
+                                   .guarantee = guarantee};
+    SCOPED(tacit_agent) *agent = agent_of(&q, seed);
+    size_t found = 0;
+    for (uint64_t k = 0; k < USERS; k++) {
+        const tacit_billboard board = agent_board(agent);
+        const uint32_t states[2] = {0},
+                       actions[1] = {board.policy != NULL ? board.policy[0]
+                                                          : (uint32_t)random_below(&seed, ACTIONS)};
+        const double paid[1] = {random_unit(&seed) < (actions[0] == BEST ? 0.7 : 0.5)};
+        found += k >= USERS - 1000 && actions[0] == BEST;
+        const tacit_trajectory t = {STEPS_OF(states, actions, paid)};
+        assert_ok(tacit_agent_learn(agent, &t, NULL));
+    }
+    return found;
+}
+
+/* Without bold plans an action that does not pay at first is never taken again: half of these runs then end with another one.
+ * With them one in a hundred does (docs/why/posterior-tabular.md#bold-plans). */
+TEST(an_unlucky_action_is_taken_again)
+{
+    size_t runs = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        runs += find_action((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, seed) > 900;
+    assert_true(runs >= 19);
 }
