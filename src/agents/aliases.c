@@ -9,6 +9,7 @@
  * The orders are described in docs/reference/experiment.md, and judged in docs/why/defaults.md. */
 #include "agents/aliases.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -33,7 +34,7 @@ static const struct {
     structure structure;
     const char *kinds[MAX_CANDIDATES + 1]; /* the first that exists and has the model is taken */
 } preferences[] = {
-    {"auto", MIXTURE, {"posterior-mixture", "ucrl-vtr"}},
+    {"auto", MIXTURE, {"posterior-mixture"}},
     {"auto", HIDDEN_MIXTURE, {"posterior-mixture"}},
     {"auto", OTHER_MIXTURE, {"ucrl-vtr"}},
     {"auto", SMOOTH_BANDIT, {"posterior-kernel", "capri"}},
@@ -128,6 +129,19 @@ static bool admits(const tacit_agent_kind *kind, unsigned model)
            !(model == TACIT_AGENT_JOINT_PURE && strcmp(kind->name, "lsvi-ucb") == 0);
 }
 
+/* A local report of rewards that nobody declares has noise in the cells of all steps, states and actions. If
+ * answers about one step are more often true than false, they tell more: of 2 tables S A S answers the true
+ * one is e^epsilon times as likely as each of the others (curate/answers.h).
+ * docs/why/posterior-mixture.md#rewards-that-are-learned */
+static bool answers_are_true(const tacit_agent_request *r)
+{
+    const double tables = r->stationary ? 1 : (double)r->horizon, states = (double)r->n_states,
+                 visits = r->visits > 0 ? (double)r->visits : 1;
+    return r->guarantee.model == TACIT_MODEL_LOCAL && r->n_states > 0 &&
+           r->guarantee.epsilon / visits >=
+               log(2 * tables * states * (double)r->n_actions * states);
+}
+
 /* The first candidate that exists and has the model, or NULL. */
 static const char *prefer(const char *alias, structure what, unsigned model)
 {
@@ -187,7 +201,9 @@ tacit_status tacit_agent_choose(const tacit_agent_request *r, const char **kind,
         return TACIT_OK;
     }
     const unsigned model = tacit__agent_model_bit(r->guarantee);
-    const char *chosen = prefer(r->kind, structure_of(r), model);
+    const structure declared = structure_of(r);
+    const char *chosen =
+        declared == HIDDEN_MIXTURE && answers_are_true(r) ? NULL : prefer(r->kind, declared, model);
     if (chosen == NULL &&
         r->n_states > 0) /* numbered states can be counted, whatever else is known */
         chosen = prefer(r->kind, TABLE, model);

@@ -57,7 +57,8 @@ static tacit_status create_model(tacit__scored *base, const tacit_agent_request 
     base->model = model;
     agent->table = tacit__mixture_model_table(model, q->horizon - 1);
     base->alike = q->stationary ? agent->table.steps : 1;
-    const tacit_status status = tacit__score_form_of_table(&agent->table, form);
+    const tacit_status status =
+        tacit__score_form_of_table(&agent->table, tacit__scores_are_pure(q->guarantee), form);
     return status == TACIT_OK ? status : tacit__fail_plain(reason, status);
 }
 
@@ -88,29 +89,28 @@ static const tacit_parameter parameters[] = {
     TACIT__SCORED_PARAMETERS("1.3, under local privacy 1.5, without privacy 1.15", "2")};
 static const tacit_parameter commit_parameters[] = {TACIT__COMMIT_PARAMETERS};
 
+#define ALL_MODELS                                                                                 \
+    (TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL_PURE |      \
+     TACIT_AGENT_LOCAL)
+
 static const tacit__agent_row kinds[] = {
     {.kind =
          {"posterior-mixture",
           "bold and greedy plans from few releases of scores; rewards are known or learned, our "
           "own, no theorem",
-          "ours: docs/why/posterior-mixture.md",
-          TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, parameters,
-          TACIT__COUNT(parameters)},
+          "ours: docs/why/posterior-mixture.md", ALL_MODELS, parameters, TACIT__COUNT(parameters)},
      .curator = &tacit__score_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules}},
     {.kind = {"explore-commit-mixture",
               "random actions, one release of scores, then the best plan from it for all later "
               "users: a yardstick",
-              "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
-              commit_parameters, TACIT__COUNT(commit_parameters)},
+              "folklore", ALL_MODELS, commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__score_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules, .commits = true}},
 };
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
-const tacit__family tacit__family_posterior_mixture = {
-    .rows = &rows,
-    .by_billboard = true,
-    .size = sizeof(posterior_mixture_agent),
-    .no_pure = "its noise is Gaussian; ucrl-vtr has delta 0",
-    TACIT__SCORED_FAMILY};
+const tacit__family tacit__family_posterior_mixture = {.rows = &rows,
+                                                       .by_billboard = true,
+                                                       .size = sizeof(posterior_mixture_agent),
+                                                       TACIT__SCORED_FAMILY};

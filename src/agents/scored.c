@@ -60,14 +60,22 @@ static double usual_growth(const tacit__scored *agent)
                             : rules->growth;
 }
 
+/* How far one person moves all sums with this many visits in different batches. */
+static double reach_of(const tacit__scored *agent, const tacit__score_form *f, double visits)
+{
+    return tacit__scores_are_pure(agent->guarantee) ? f->l1 * visits : f->l2 * sqrt(visits);
+}
+
 /* n1 with this epsilon; at most `most`. */
 static tacit_status find_quota(const tacit__scored *agent, double epsilon, double most,
                                uint64_t *out)
 {
-    double mu = HUGE_VAL;
-    if (!is_open(agent))
+    double mu = HUGE_VAL; /* reach / mu is the noise's standard deviation */
+    if (tacit__scores_are_pure(agent->guarantee))
+        mu = epsilon / M_SQRT2;
+    else if (!is_open(agent))
         TRY(tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu));
-    const double variance = agent->l2 / mu * (agent->l2 / mu);
+    const double variance = agent->reach / mu * (agent->reach / mu);
     *out = parts_of(agent)->rules->users(agent->model, is_local(agent) ? 0 : variance,
                                          is_local(agent) ? variance : 0, agent->alike, most);
     return TACIT_OK;
@@ -127,7 +135,7 @@ static double visits_before(const tacit_agent_request *q, uint64_t last)
 static tacit_status try_last(tacit__scored *agent, const tacit__reading *r, uint64_t last,
                              tacit__scores_options *o, course *c)
 {
-    agent->l2 = o->form.l2 * sqrt(visits_before(r->request, last));
+    agent->reach = reach_of(agent, &o->form, visits_before(r->request, last));
     tacit_status status = read_course(agent, r, c);
     o->first = c->first;
     o->last = last;
@@ -141,7 +149,7 @@ static tacit_status find_last(tacit__scored *agent, const tacit__reading *r,
     uint64_t wanted = 0;
     double least = HUGE_VAL;
     tacit__scores_options best = *o;
-    agent->l2 = o->form.l2;
+    agent->reach = reach_of(agent, &o->form, 1);
     TRY(find_quota(agent, r->request->guarantee.epsilon, MOST_COMMITTED, &wanted));
     for (int i = 0; i < CANDIDATES; i++) {
         tacit__scores_options t = *o;
@@ -175,7 +183,7 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
     tacit__scores *made = NULL;
     course c = {0};
     agent->guarantee = r->request->guarantee;
-    agent->l2 = form->l2 * sqrt(fmax(1, (double)r->request->visits)); /* in different batches */
+    agent->reach = reach_of(agent, form, fmax(1, (double)r->request->visits));
     if (!commits)
         TRY(tacit__reading_growth(r, LEAST_GROWTH, usual_growth(agent), &c.growth, err));
     if (!commits && agent->guarantee.model == TACIT_MODEL_JOINT && r->request->visits <= 1)

@@ -65,7 +65,7 @@ struct tacit__scored {
     tacit__score_planner *planner;
     /* what batches are sized by */
     tacit_guarantee guarantee;
-    double l2;     /* of two users */
+    double reach;  /* how far two users are apart: in L2, with delta 0 in L1 */
     uint32_t fade; /* of sums */
     size_t alike;  /* steps that tell of the same */
 };

@@ -2,7 +2,8 @@
  *
  * A user adds the vector of tacit__scores_contribute: what a public function makes of the trajectory
  * (rows of a public table, curate/score_reach.c), and a fixed number in the cell of the first state;
- * integers on a lattice. Replacing the user moves the sum of one batch by at most the form's `l2`. Which
+ * integers on a lattice. Replacing the user moves the sum of one batch by at most the form's `l2`, or with
+ * delta 0, where noise is Laplace, by its `l1`. Which
  * batch a user is in follows from the place in line, and the batches' ends from public numbers alone (K,
  * first, growth); so a user is in one shown sum only, and everything later is made from sums that were
  * shown: batches compose in parallel, and the plan pays once whatever their number
@@ -46,14 +47,14 @@ struct tacit__scores {
     size_t batches;   /* that are shown */
     uint64_t *ends;   /* [batches + 1] */
     tacit_ledger *ledger;
-    tacit__once *once; /* NULL without privacy */
-    double scale;      /* of the noise */
-    int64_t *x;        /* [dimension] scratch: the user's */
-    double *noisy;     /* [dimension] scratch: the user's report, or what passes the door */
-    int64_t *exact;    /* none and joint: the batch's raw sum */
-    double *total;     /* local: the batch's sum of reports */
-    double *faded;     /* where sums fade: what passed the door last */
-    double *shown;     /* the last sum that was shown, of one batch */
+    tacit__once *once;    /* NULL without privacy */
+    double scale, stddev; /* of the noise */
+    int64_t *x;           /* [dimension] scratch: the user's */
+    double *noisy;        /* [dimension] scratch: the user's report, or what passes the door */
+    int64_t *exact;       /* none and joint: the batch's raw sum */
+    double *total;        /* local: the batch's sum of reports */
+    double *faded;        /* where sums fade: what passed the door last */
+    double *shown;        /* the last sum that was shown, of one batch */
     uint64_t users;
     size_t next; /* batches that are over */
     bool broken;
@@ -105,13 +106,15 @@ static tacit__once_spec spec_of(const tacit__scores_options *o, size_t batches,
                                 const uint64_t *ends)
 {
     const bool local = o->guarantee.model == TACIT_MODEL_LOCAL;
-    return (tacit__once_spec){.law = TACIT_LAW_GAUSSIAN,
+    return (tacit__once_spec){.law = tacit__scores_are_pure(o->guarantee) ? TACIT_LAW_LAPLACE
+                                                                          : TACIT_LAW_GAUSSIAN,
                               .dimension = o->form.numbers + o->form.n_states,
                               .releases = local         ? o->episodes
                                           : batches > 0 ? batches
                                                         : 1,
                               .bits = o->form.bits,
                               .largest = local ? o->form.largest : 0,
+                              .l1 = o->form.l1,
                               .l2 = o->form.l2 + rounding_of(o, batches),
                               .disjoint = true,
                               .fade = fade_of(o),
@@ -133,7 +136,9 @@ tacit_status tacit__scores_predict(const tacit__scores_options *o, tacit__scores
     const tacit__once_spec spec = spec_of(o, n - 1, ends);
     tacit_release line = {0};
     tacit_status status = tacit__once_declare(&spec, name, &line, err);
-    *out = (tacit__scores_prediction){line.column_l2, n > 1 ? ends[n - 2] : 0};
+    *out = (tacit__scores_prediction){tacit__scores_are_pure(o->guarantee) ? line.column_l1
+                                                                           : line.column_l2,
+                                      n > 1 ? ends[n - 2] : 0};
     tacit__free(ends);
     return status;
 }
@@ -142,23 +147,24 @@ static tacit_status open_door(tacit__scores *c, tacit_noise *noise, tacit_error 
 {
     const tacit__once_spec spec = spec_of(&c->o, c->batches, c->ends);
     tacit_release line;
-    tacit_status status = tacit__once_declare(&spec, name, &line, err);
-    if (status == TACIT_OK)
-        status =
-            tacit__ledger_open_single(&line, c->o.guarantee, 0, noise, &c->ledger, &c->scale, err);
-    return status == TACIT_OK ? tacit__once_create(&spec, c->ledger, name, &c->once, err) : status;
+    TRY(tacit__once_declare(&spec, name, &line, err));
+    TRY(tacit__ledger_open_single(&line, c->o.guarantee, 0, noise, &c->ledger, &c->scale, err));
+    TRY(tacit__once_create(&spec, c->ledger, name, &c->once, err));
+    c->stddev = tacit__once_stddev(c->once);
+    return TACIT_OK;
 }
 
 static tacit_status check_options(const tacit__scores_options *o, tacit_error *err)
 {
     TACIT__REQUIRE(o->growth > 1 && o->first > 0 && o->form.write != NULL);
     TACIT__REQUIRE(o->fade < TACIT__SCORES_WHOLE);
-    TACIT__REQUIRE(o->fade == 0 || (o->guarantee.model == TACIT_MODEL_JOINT && o->visits <= 1));
+    TACIT__REQUIRE(o->fade == 0 || (o->guarantee.model == TACIT_MODEL_JOINT && o->visits <= 1 &&
+                                    !tacit__scores_are_pure(o->guarantee)));
     if (o->episodes == 0 || o->episodes > TACIT__MOST_COUNT)
         return tacit__fail(err, TACIT_BAD_COUNT, "users must be at least 1 and at most 2^53");
-    if (o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta <= 0)
+    if (tacit__scores_are_pure(o->guarantee) && !(o->form.l1 > 0))
         return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "scores have Gaussian noise, which needs delta > 0");
+                           "these scores have Gaussian noise, which needs delta > 0");
     return TACIT_OK;
 }
 
@@ -216,7 +222,7 @@ const uint64_t *tacit__scores_ends(const tacit__scores *c)
 
 tacit__score_noise tacit__scores_noise(const tacit__scores *c)
 {
-    const double variance = c->scale * c->scale;
+    const double variance = c->stddev * c->stddev;
     return (tacit__score_noise){.start = ldexp((double)c->o.form.start, -c->o.form.bits),
                                 .sum = is_local(c) ? 0 : variance,
                                 .user = is_local(c) ? variance : 0,

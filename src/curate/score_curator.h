@@ -17,9 +17,10 @@ typedef struct tacit__score_form {
     size_t n_states, n_actions, horizon; /* of trajectories */
     size_t numbers;
     int bits;
-    double largest;     /* magnitude of one number, in lattice steps */
-    int64_t start;      /* in lattice steps */
-    double l2;          /* how far two users' vectors are apart at most, in units of the data */
+    double largest; /* magnitude of one number, in lattice steps */
+    int64_t start;  /* in lattice steps */
+    /* how far two users' vectors are apart at most, in units of the data; 0: not known */
+    double l1, l2;
     const char *reason; /* why, for the release plan; and where sums fade */
     const char *fading_reason;
     /* The numbers of a user whose trajectory lies in the space. */
@@ -27,8 +28,15 @@ typedef struct tacit__score_form {
     const void *context;
 } tacit__score_form;
 
-/* Rows of a public table, which must outlive the form. */
-TACIT_MUST_USE tacit_status tacit__score_form_of_table(const tacit__score_table *table,
+/* delta 0: noise is Laplace, and L1 counts. */
+static inline bool tacit__scores_are_pure(tacit_guarantee g)
+{
+    return g.model != TACIT_MODEL_NONE && g.delta == 0;
+}
+
+/* Rows of a public table, which must outlive the form; `is_l1`: users are apart in L1, for delta 0, else in
+ * L2. */
+TACIT_MUST_USE tacit_status tacit__score_form_of_table(const tacit__score_table *table, bool is_l1,
                                                        tacit__score_form *out);
 
 /* Sets `start` and `l2` of a form, of which `bits` is set: its numbers move by sqrt(moved) lattice steps at
@@ -43,9 +51,10 @@ typedef struct tacit__scores_options {
     uint64_t visits, apart; /* of one person (0: 1) */
     uint64_t first;         /* users of the first batch */
     double growth;          /* of the users from batch to batch, above 1; may be infinite */
-    uint32_t fade; /* joint, people who come once: a sum has this share of the one before */
+    /* joint with delta > 0, people who come once: a sum has this share of the one before */
+    uint32_t fade;
     uint64_t last; /* after this many users nothing is shown; 0: there is no limit */
-    tacit_guarantee guarantee; /* none, or joint or local with delta > 0 */
+    tacit_guarantee guarantee; /* with delta 0 the form has l1, else l2 */
 } tacit__scores_options;
 
 typedef struct tacit__scores tacit__scores;

@@ -28,9 +28,13 @@
  * worst one, and with more than ENUMERATED rows a step as (2 max |T|)^2 + W^2: every two rows lie in that
  * ball around 0, which the planner has put in the middle of the box that the rows lie in.
  *
+ * With delta 0 the same is done in L1, where |T_i - T_j|_1 replaces the square, rewards move by W whatever
+ * the pairs are (W / 2 in each of two cells, or W in one), and first states by 2 start: L1 norms of steps add
+ * up, so V_L + 2 start by the same induction.
+ *
  * `start` is chosen so that first states take 1/16 of the steps' part, start^2 = V / 32 (a table
- * of equal rows: one unit); less noise for scores would mean more for starts, which
- * docs/why/posterior-mixture.md#first-states weighs. Privacy does not depend on the choice. */
+ * of equal rows: one unit), with delta 0 start = V / 32; less noise for scores would mean more for starts,
+ * which docs/why/posterior-mixture.md#first-states weighs. Privacy does not depend on the choice. */
 #include <math.h>
 #include <string.h>
 
@@ -45,23 +49,35 @@ enum { MOST_MOVES = 1 << 18, MOST_SUMS = 1 << 24 };
 #define START_SHARE (1.0 / 32)
 #define MOST_START 16.0 /* units: so that K of them have room, plan/mixture_model.c */
 
-static tacit__u128 distance(const int32_t *x, const int32_t *y, size_t n)
+/* How moves are measured: squares of L2, or L1; and what a reward adds, of two users at one pair and at two. */
+typedef struct norm {
+    bool is_l1;
+    tacit__u128 same, apart;
+} norm;
+
+/* `whole`: W, in lattice steps. */
+static norm norm_of(bool is_l1, tacit__u128 whole)
 {
-    tacit__u128 square = 0;
+    return is_l1 ? (norm){true, whole, whole} : (norm){false, whole * whole, whole * whole / 2};
+}
+
+static tacit__u128 distance(const int32_t *x, const int32_t *y, size_t n, bool is_l1)
+{
+    tacit__u128 sum = 0;
     for (size_t i = 0; i < n; i++) {
         const int64_t move = (int64_t)x[i] - y[i];
         const tacit__u128 size = (uint64_t)(move < 0 ? -move : move);
-        square += size * size;
+        sum += is_l1 ? size : size * size;
     }
-    return square;
+    return sum;
 }
 
-/* How far rows i and j of a step are apart, squared; `reward`: W^2. */
-static tacit__u128 move_of(const tacit__score_table *t, size_t i, size_t j, tacit__u128 reward)
+/* How far rows i and j of a step are apart. */
+static tacit__u128 move_of(const tacit__score_table *t, size_t i, size_t j, norm by)
 {
     const bool same = i / t->n_states == j / t->n_states;
-    return distance(t->scores + i * t->width, t->scores + j * t->width, t->width) +
-           (same ? reward : reward / 2);
+    return distance(t->scores + i * t->width, t->scores + j * t->width, t->width, by.is_l1) +
+           (same ? by.same : by.apart);
 }
 
 static void keep_larger(tacit__u128 *most, tacit__u128 to)
@@ -70,12 +86,12 @@ static void keep_larger(tacit__u128 *most, tacit__u128 to)
 }
 
 /* The largest move of a step. */
-static tacit__u128 enumerate(const tacit__score_table *t, size_t n, tacit__u128 reward)
+static tacit__u128 enumerate(const tacit__score_table *t, size_t n, norm by)
 {
-    tacit__u128 most = reward;
+    tacit__u128 most = by.same;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
-            keep_larger(&most, move_of(t, i, j, reward));
+            keep_larger(&most, move_of(t, i, j, by));
     return most;
 }
 
@@ -89,21 +105,21 @@ static bool can_follow(const tacit__score_table *t)
 }
 
 /* moves [from, from][to, to]: the largest of a step that takes two users from two states to two. */
-static void write_moves(const tacit__score_table *t, tacit__u128 reward, tacit__u128 *moves)
+static void write_moves(const tacit__score_table *t, norm by, tacit__u128 *moves)
 {
     const size_t S = t->n_states, rows = S * t->n_actions * S;
     memset(moves, 0, S * S * S * S * sizeof *moves);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j <= i; j++) {
             const size_t s = i / S / t->n_actions, u = j / S / t->n_actions;
-            const tacit__u128 move = move_of(t, i, j, reward);
+            const tacit__u128 move = move_of(t, i, j, by);
             keep_larger(&moves[((s * S + u) * S + i % S) * S + j % S], move);
             keep_larger(&moves[((u * S + s) * S + j % S) * S + i % S], move);
         }
 }
 
 /* max V_L of the head. */
-static tacit_status follow(const tacit__score_table *t, tacit__u128 reward, tacit__u128 *out)
+static tacit_status follow(const tacit__score_table *t, norm by, tacit__u128 *out)
 {
     const size_t S = t->n_states, places = S * S;
     tacit__u128 *moves, *here, *after;
@@ -111,9 +127,9 @@ static tacit_status follow(const tacit__score_table *t, tacit__u128 reward, taci
                                  TACIT__PIECE(here, places), TACIT__PIECE(after, places));
     if (pieces == NULL)
         return TACIT_NO_MEMORY;
-    write_moves(t, reward, moves);
+    write_moves(t, by, moves);
     for (size_t i = 0; i < places; i++)
-        here[i] = i / S == i % S ? reward : reward / 2;
+        here[i] = i / S == i % S ? by.same : by.apart;
     for (size_t h = 0; h < t->steps; h++) {
         memcpy(after, here, places * sizeof *after);
         for (size_t i = 0; i < places; i++) {
@@ -131,30 +147,47 @@ static tacit_status follow(const tacit__score_table *t, tacit__u128 reward, taci
 
 /* --- Large tables ---------------------------------------------------------------------------------- */
 
-/* (2 max |T|)^2 */
-static tacit__u128 enclose(const int32_t *rows, size_t n, size_t width)
+/* (2 max |T|)^2, or 2 max |T|_1 */
+static tacit__u128 enclose(const int32_t *rows, size_t n, size_t width, bool is_l1)
 {
+    static const int32_t origin[1];
     tacit__u128 most = 0;
     for (size_t i = 0; i < n; i++) {
-        tacit__u128 square = 0;
-        for (size_t j = 0; j < width; j++) {
-            const int64_t number = rows[i * width + j];
-            square += (uint64_t)(number * number);
-        }
-        most = square > most ? square : most;
+        tacit__u128 size = 0;
+        for (size_t j = 0; j < width; j++)
+            size += distance(rows + i * width + j, origin, 1, is_l1);
+        keep_larger(&most, size);
     }
-    return 4 * most;
+    return (is_l1 ? 2 : 4) * most;
+}
+
+/* Conversion and root are off by at most 1.5 units of 2^-53 together; each step up is one or more. */
+static double round_up(double x)
+{
+    return nextafter(nextafter(x, HUGE_VAL), HUGE_VAL);
+}
+
+static void set_start(tacit__score_form *f, tacit__u128 moved, double wanted)
+{
+    const double unit = ldexp(1, f->bits);
+    f->start = (int64_t)(moved > 0 ? fmin(fmax(1, wanted), MOST_START * unit) : unit);
 }
 
 void tacit__score_form_reach(tacit__score_form *f, tacit__u128 moved)
 {
     TACIT__REQUIRE(f->bits >= 0 && f->bits < 62);
-    const double unit = ldexp(1, f->bits), wanted = sqrt((double)moved * START_SHARE);
-    f->start = (int64_t)(moved > 0 ? fmin(fmax(1, wanted), MOST_START * unit) : unit);
+    set_start(f, moved, sqrt((double)moved * START_SHARE));
     const tacit__u128 square = moved + 2 * (tacit__u128)f->start * (tacit__u128)f->start;
-    /* Conversion and root are off by at most 1.5 units of 2^-53 together; each step up is one or more. */
-    const double root = nextafter(nextafter(sqrt((double)square), HUGE_VAL), HUGE_VAL);
-    f->l2 = ldexp(root, -f->bits);
+    f->l2 = ldexp(round_up(sqrt((double)square)), -f->bits);
+}
+
+/* The same in L1. */
+static void reach_l1(tacit__score_form *f, tacit__u128 moved)
+{
+    TACIT__REQUIRE(f->bits >= 0 && f->bits < 62);
+    set_start(f, moved, (double)moved * START_SHARE);
+    const tacit__u128 both = moved + 2 * (tacit__u128)f->start;
+    f->l1 = ldexp(round_up((double)both), -f->bits);
 }
 
 static void write_rows(const void *context, const tacit_trajectory *u, int64_t *out)
@@ -177,46 +210,54 @@ static void write_rows(const void *context, const tacit_trajectory *u, int64_t *
     }
 }
 
-/* How far all steps of a user move, squared. */
-static tacit_status find_moved(const tacit__score_table *t, tacit__u128 reward, tacit__u128 *out)
+/* How far all steps of a user move. */
+static tacit_status find_moved(const tacit__score_table *t, norm by, tacit__u128 *out)
 {
     const size_t rows = t->n_states * t->n_actions * t->n_states;
     if (rows <= ENUMERATED && can_follow(t))
-        return follow(t, reward, out);
-    const tacit__u128 diameter = rows <= ENUMERATED ? enumerate(t, rows, reward)
-                                                    : enclose(t->scores, rows, t->width) + reward;
+        return follow(t, by, out);
+    const tacit__u128 diameter = rows <= ENUMERATED
+                                     ? enumerate(t, rows, by)
+                                     : enclose(t->scores, rows, t->width, by.is_l1) + by.same;
     /* below 2^64 for each number of a score, and memory holds no 2^60 numbers */
-    *out = diameter * t->steps + reward;
+    *out = diameter * t->steps + by.same;
     return TACIT_OK;
 }
 
-tacit_status tacit__score_form_of_table(const tacit__score_table *t, tacit__score_form *out)
+#define BATCHES "; a user is in one batch only, so batches compose in parallel"
+static const char *const reasons[2][2] = {
+    {"L steps, each one row of a public table or another: the worst two ways through the table, "
+     "and one first state or another" BATCHES,
+     "L steps, each one row of a public table or another, and L + 1 rewards, from their middle, in "
+     "one cell or another: the worst two ways through the table with the worst rewards, and one "
+     "first state or another" BATCHES},
+    {"L steps, each one row of a public table or another: the worst two ways through the table in "
+     "L1, and one first state or another, 2 starts" BATCHES,
+     "L steps, each one row of a public table or another, and L + 1 rewards, from their middle, in "
+     "one cell or another: the worst two ways through the table in L1, each with a whole reward, "
+     "and one first state or another, 2 starts" BATCHES}};
+
+tacit_status tacit__score_form_of_table(const tacit__score_table *t, bool is_l1,
+                                        tacit__score_form *out)
 {
     TACIT__REQUIRE(t->steps > 0);
     /* W is even, and W / 2 an int32 */
     const tacit__u128 whole = (tacit__u128)t->reward << (TACIT__REWARD_BITS + 1);
     TACIT__REQUIRE(t->reward >= 0 && whole < (tacit__u128)1 << 32);
     tacit__u128 moved = 0;
-    *out = (tacit__score_form){
-        .n_states = t->n_states,
-        .n_actions = t->n_actions,
-        .horizon = t->steps + 1,
-        .numbers = tacit__score_table_rewards(t, t->steps + 1),
-        .bits = t->bits,
-        .largest = 0x1p32, /* an int32, or the start, below 2^32 */
-        .reason =
-            t->reward > 0
-                ? "L steps, each one row of a public table or another, and L + 1 rewards, from "
-                  "their middle, in one cell or another: the worst two ways through the table with "
-                  "the worst rewards, and one first state or another; a user is in one batch only, "
-                  "so batches compose in parallel"
-                : "L steps, each one row of a public table or another: the worst two ways through "
-                  "the table, and one first state or another; a user is in one batch only, so "
-                  "batches compose in parallel",
-        .write = write_rows,
-        .context = t};
-    tacit_status status = find_moved(t, whole * whole, &moved);
-    if (status == TACIT_OK)
+    *out = (tacit__score_form){.n_states = t->n_states,
+                               .n_actions = t->n_actions,
+                               .horizon = t->steps + 1,
+                               .numbers = tacit__score_table_rewards(t, t->steps + 1),
+                               .bits = t->bits,
+                               .largest = 0x1p32, /* an int32, or the start, below 2^32 */
+                               .reason = reasons[is_l1][t->reward > 0],
+                               .write = write_rows,
+                               .context = t};
+    TRY(find_moved(t, norm_of(is_l1, whole), &moved));
+    if (is_l1)
+        reach_l1(out, moved);
+    else
         tacit__score_form_reach(out, moved);
-    return status;
+    return TACIT_OK;
 }

@@ -2,7 +2,8 @@
  * loss is at most what the plan declares; the worst pair of users is found by hill climbing, and comes near it.
  *
  * And once more from the noise that was drawn, not from what is declared of it: how far the worst pair moves what passes the door, in
- * units of the standard deviation of released minus exact, is no more than the guarantee's mu. */
+ * units of the standard deviation of released minus exact, is no more than the guarantee's mu. With delta 0 distances are in L1, and the
+ * scale is the mean size of released minus exact. */
 #include <math.h>
 
 #include "agents/agent_inside.h"
@@ -11,7 +12,9 @@
 enum { STATES = 3, ACTIONS = 4, PARTS = 2, USERS = 24 };
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
-                             local = {TACIT_MODEL_LOCAL, 1, 1e-6};
+                             local = {TACIT_MODEL_LOCAL, 1, 1e-6},
+                             joint_pure = {TACIT_MODEL_JOINT, 1, 0},
+                             local_pure = {TACIT_MODEL_LOCAL, 1, 0};
 
 /* Part j goes where action >> j says. A step is at (1, 0), (0, 1), (1, 1) or (0, 0): the first two are as far apart as any. */
 static void kernels(void *context, uint32_t state, uint32_t action, double *out)
@@ -63,6 +66,9 @@ TEST(posterior_mixture_moves_by_what_it_declares)
     check(joint, NULL, 0, false);
     check(joint, early, 2, false);
     check(joint, one, 2, false);
+    check(joint_pure, NULL, 0, false);
+    check(joint_pure, early, 2, false);
+    check(joint_pure, one, 2, false);
 }
 
 /* Rewards that nobody has declared are added too, in the cell of what was done. The worst step of two users needs the same pair and
@@ -71,12 +77,15 @@ TEST(learned_rewards_move_by_what_is_declared)
 {
     static const size_t horizons[] = {2, 4, 11};
     static crowd c;
-    for (size_t i = 0; i < 5 * N_OF(horizons); i++) {
-        c = crowd_of(i / N_OF(horizons) < 2 ? joint : local, NULL, 0, horizons[i % N_OF(horizons)]);
+    for (size_t i = 0; i < 10 * N_OF(horizons); i++) {
+        const size_t part = i / N_OF(horizons) % 5;
+        const bool pure = i >= 5 * N_OF(horizons);
+        c = crowd_of(part < 2 ? (pure ? joint_pure : joint) : (pure ? local_pure : local), NULL, 0,
+                     horizons[i % N_OF(horizons)]);
         c.request.rewards = NULL;
-        c.request.stationary = i / N_OF(horizons) != 1;
-        c.request.kind = i / N_OF(horizons) == 2 ? "explore-commit-mixture" : "posterior-mixture";
-        c.devices = i / N_OF(horizons) == 4;
+        c.request.stationary = part != 1;
+        c.request.kind = part == 2 ? "explore-commit-mixture" : "posterior-mixture";
+        c.devices = part == 4;
         crowd_fill(&c, 1);
         /* Two ways must change together, which is found slowly: once with patience. */
         const bool patient = i == 1;
@@ -97,9 +106,11 @@ TEST(people_who_come_back_move_batches_by_what_is_declared)
         uint64_t visits, apart;
     } cases[] = {{2, 9}, {4, 4}, {5, 1}};
     static crowd c;
-    for (size_t i = 0; i < 3 * N_OF(cases); i++) {
-        c = crowd_of(i < N_OF(cases) ? joint : local, early, 2, 4);
-        c.devices = i >= 2 * N_OF(cases);
+    for (size_t i = 0; i < 6 * N_OF(cases); i++) {
+        static const tacit_guarantee *const models[] = {&joint,      &local,      &local,
+                                                        &joint_pure, &local_pure, &local_pure};
+        c = crowd_of(*models[i / N_OF(cases)], early, 2, 4);
+        c.devices = i / N_OF(cases) % 3 == 2;
         c.request.visits = cases[i % N_OF(cases)].visits;
         c.request.apart = cases[i % N_OF(cases)].apart;
         crowd_fill(&c, 1);
@@ -112,10 +123,12 @@ TEST(explore_commit_mixture_moves_by_what_it_declares)
 {
     static crowd c;
     const tacit_setting some = {.key = "explore", .value = "7"};
-    for (size_t i = 0; i < 6; i++) {
-        c = crowd_of(i < 2 ? joint : local, &some, i % 2, 4);
+    for (size_t i = 0; i < 12; i++) {
+        const bool pure = i >= 6;
+        c = crowd_of(i % 6 < 2 ? (pure ? joint_pure : joint) : (pure ? local_pure : local), &some,
+                     i % 2, 4);
         c.request.kind = "explore-commit-mixture";
-        c.devices = i >= 4;
+        c.devices = i % 6 >= 4;
         crowd_fill(&c, 1);
         neighbors_assert(&c, &(neighbors_wish){.restarts = 4, .moves = 100, .least = {0.99}});
     }
@@ -125,16 +138,20 @@ TEST(local_posterior_mixture_moves_by_what_it_declares)
 {
     check(local, NULL, 0, false);
     check(local, NULL, 0, true);
+    check(local_pure, NULL, 0, false);
+    check(local_pure, NULL, 0, true);
 }
 
 /* Late users act by an older plan: they add by the same table, in the batch of their place. */
 TEST(late_users_count_by_their_place)
 {
     static crowd c;
-    for (int i = 0; i < 6; i++) {
-        c = crowd_of(i < 2 ? joint : local, NULL, 0, 4);
+    for (int i = 0; i < 12; i++) {
+        const bool pure = i >= 6;
+        c = crowd_of(i % 6 < 2 ? (pure ? joint_pure : joint) : (pure ? local_pure : local), NULL, 0,
+                     4);
         c.request.outside = i % 2 == 0 ? TACIT_OUTSIDE_REFUSE : TACIT_OUTSIDE_CLIP;
-        c.devices = i >= 4;
+        c.devices = i % 6 >= 4;
         crowd_fill(&c, 2);
         for (size_t k = 0; k < c.n; k++)
             c.people[k].late = k % 3 == 0 ? 0 : (5 * k) % 10;
@@ -202,4 +219,6 @@ TEST(the_guarantee_holds_with_the_noise_that_was_drawn)
     const double start =
         sqrt((HORIZON - 1) / 32.0); /* docs/why/posterior-mixture.md#first-states */
     drawn_assert(&c, AGENTS, sqrt((HORIZON - 1) + 2 * start * start));
+    c.request.guarantee = joint_pure;
+    drawn_assert(&c, AGENTS, (HORIZON - 1) * (1 + 2 / 32.0));
 }

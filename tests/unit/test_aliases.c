@@ -69,7 +69,9 @@ TEST(auto_follows_the_structure_and_the_guarantee)
     q.guarantee = local;
     check(q, "posterior-mixture");
     q.guarantee = pure;
-    check(q, "ucrl-vtr");
+    check(q, "posterior-mixture");
+    q.guarantee = (tacit_guarantee){TACIT_MODEL_LOCAL, 1, 0};
+    check(q, "posterior-mixture");
     q.guarantee = joint;
     q.mixture = &parts;
     check(q, "ucrl-vtr");
@@ -78,7 +80,7 @@ TEST(auto_follows_the_structure_and_the_guarantee)
     q.mixture = &kernels; /* those of kernels learn them */
     check(q, "posterior-mixture");
     q.guarantee = pure;
-    check(q, "posterior-tabular");
+    check(q, "posterior-mixture");
     q.guarantee = joint;
     q.mixture = NULL;
     q.linear = &features;
@@ -97,6 +99,37 @@ TEST(auto_follows_the_structure_and_the_guarantee)
     check(q, "lin-ucb");
     q.bandit = &smooth;
     check(q, first_of("posterior-kernel", "capri"));
+}
+
+/* Two states, two actions and two levels of a reward are 16 answers: ln 16 = 2.77; 32 with a table for each of two steps, and half
+ * of epsilon for each of two visits. */
+TEST(auto_takes_answers_where_they_are_more_often_true_than_false)
+{
+    tacit_agent_request q = request("auto", local);
+    q.mixture = &kernels;
+    q.guarantee.epsilon = 2.77;
+    check(q, "posterior-mixture");
+    q.guarantee.epsilon = 2.78;
+    check(q, "posterior-tabular");
+    q.guarantee.delta = 0;
+    check(q, "posterior-tabular");
+    q.kind = "explore-commit";
+    check(q, "explore-commit-tabular");
+    q.kind = "auto";
+    q.rewards = rewards; /* known ones need no answers */
+    check(q, "posterior-mixture");
+    q.rewards = NULL;
+    q.guarantee.model = TACIT_MODEL_JOINT;
+    check(q, "posterior-mixture");
+    q.guarantee = (tacit_guarantee){TACIT_MODEL_LOCAL, 3.46, 1e-5};
+    q.stationary = false;
+    check(q, "posterior-mixture");
+    q.guarantee.epsilon = 3.47;
+    check(q, "posterior-tabular");
+    q.visits = 2;
+    check(q, "posterior-mixture");
+    q.guarantee.epsilon = 6.94;
+    check(q, "posterior-tabular");
 }
 
 TEST(other_names_stand_for_themselves)

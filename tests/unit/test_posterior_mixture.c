@@ -358,10 +358,7 @@ TEST(devices_need_the_billboard_only)
 TEST(what_it_cannot_do_is_refused_with_what_can)
 {
     SCOPED(tacit_world) *world = world_of("lock", NULL, 0);
-    const tacit_guarantee pure = {TACIT_MODEL_JOINT, 1, 0};
-    tacit_agent_request q = request_in(world, "posterior-mixture", pure, 100);
-    assert_unsupported(q, "ucrl-vtr has delta 0");
-    q.guarantee = joint;
+    tacit_agent_request q = request_in(world, "posterior-mixture", joint, 100);
     const tacit_setting slow = SET("growth", "1.05");
     tacit_agent *agent = NULL;
     q.settings = &slow;

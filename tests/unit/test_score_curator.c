@@ -30,33 +30,45 @@ static tacit__score_table draw_table(uint64_t seed)
                                 .scores = scores};
 }
 
-static tacit__score_form form_of(const tacit__score_table *t)
+static tacit__score_form form_in(const tacit__score_table *t, bool is_l1)
 {
     tacit__score_form form;
-    assert_ok(tacit__score_form_of_table(t, &form));
+    assert_ok(tacit__score_form_of_table(t, is_l1, &form));
+    assert_true((form.l1 > 0) == is_l1 && (form.l2 > 0) == !is_l1);
     return form;
 }
 
+static tacit__score_form form_of(const tacit__score_table *t)
+{
+    return form_in(t, false);
+}
+
 /* The form of the table that was drawn last. */
-static tacit__score_form draw_form(uint64_t seed)
+static tacit__score_form draw_form(uint64_t seed, bool is_l1)
 {
     static tacit__score_table table;
     table = draw_table(seed);
-    return form_of(&table);
+    return form_in(&table, is_l1);
 }
 
-static tacit__scores *hire(tacit_model model, uint64_t users, uint64_t first, double growth)
+static tacit__scores *hire_for(tacit_guarantee guarantee, uint64_t users, uint64_t first,
+                               double growth)
 {
-    const tacit__scores_options o = {.form = draw_form(1),
+    const tacit__scores_options o = {.form = draw_form(1, tacit__scores_are_pure(guarantee)),
                                      .episodes = users,
                                      .first = first,
                                      .growth = growth,
-                                     .guarantee = {model, model == TACIT_MODEL_NONE ? 0 : 1,
-                                                   model == TACIT_MODEL_NONE ? 0 : 1e-5}};
+                                     .guarantee = guarantee};
     tacit__scores *c = NULL;
     SCOPED(tacit_noise) *noise = simulated_noise(3);
     assert_ok(tacit__scores_create(&o, noise, &c, NULL));
     return c;
+}
+
+static tacit__scores *hire(tacit_model model, uint64_t users, uint64_t first, double growth)
+{
+    const bool none = model == TACIT_MODEL_NONE;
+    return hire_for((tacit_guarantee){model, none ? 0 : 1, none ? 0 : 1e-5}, users, first, growth);
 }
 
 typedef struct user {
@@ -77,77 +89,97 @@ static tacit_trajectory draw_user(uint64_t *seed, user *u)
 
 /* --- How far apart two users are ------------------------------------------------------------------- */
 
-/* The largest distance of two users at one step, in lattice steps squared, by rows x and y and rewards of 0 and 1; the last step has
- * no rows (`scored`). */
-static double plain_move(size_t x, size_t y, bool scored, double whole)
+/* What a move counts: its square, or in L1 its size. */
+static double size_of(double move, bool is_l1)
 {
-    double most = 0, square = 0;
+    return is_l1 ? fabs(move) : move * move;
+}
+
+/* The largest distance of two users at one step, in lattice steps, by rows x and y and rewards of 0 and 1; the last step has
+ * no rows (`scored`). */
+static double plain_move(size_t x, size_t y, bool scored, double whole, bool is_l1)
+{
+    double most = 0, sum = 0;
     for (size_t i = 0; i < 4; i++) {
         const double one = i % 2 == 0 ? -whole / 2 : whole / 2,
                      other = i < 2 ? -whole / 2 : whole / 2;
-        most =
-            fmax(most, x / STATES == y / STATES ? pow(one - other, 2) : one * one + other * other);
+        most = fmax(most, x / STATES == y / STATES ? size_of(one - other, is_l1)
+                                                   : size_of(one, is_l1) + size_of(other, is_l1));
     }
     for (size_t j = 0; j < WIDTH && scored; j++)
-        square += pow(scores[x * WIDTH + j] - scores[y * WIDTH + j], 2);
-    return most + square;
+        sum += size_of(scores[x * WIDTH + j] - scores[y * WIDTH + j], is_l1);
+    return most + sum;
 }
 
 /* Of two users who are in s and t, all steps together: every way that both can take is tried. */
-static double plain_ways(size_t s, size_t t, size_t steps, double whole)
+static double plain_ways(size_t s, size_t t, size_t steps, double whole, bool is_l1)
 {
     enum { NEXT = ACTIONS * STATES };
     double most = 0;
     if (steps == 0)
-        return plain_move(s * NEXT, t * NEXT, false, whole);
+        return plain_move(s * NEXT, t * NEXT, false, whole, is_l1);
     for (size_t i = 0; i < NEXT * NEXT; i++) {
         const size_t x = s * NEXT + i / NEXT, y = t * NEXT + i % NEXT;
-        most = fmax(most, plain_move(x, y, true, whole) +
-                              plain_ways(x % STATES, y % STATES, steps - 1, whole));
+        most = fmax(most, plain_move(x, y, true, whole, is_l1) +
+                              plain_ways(x % STATES, y % STATES, steps - 1, whole, is_l1));
     }
     return most;
 }
 
-static double plain_most(double whole)
+static double plain_most(double whole, bool is_l1)
 {
     double most = 0;
     for (size_t i = 0; i < STATES * STATES; i++)
-        most = fmax(most, plain_ways(i / STATES, i % STATES, STEPS, whole));
+        most = fmax(most, plain_ways(i / STATES, i % STATES, STEPS, whole, is_l1));
     return most;
 }
 
 /* L times the worst step, which two users can hardly take every time. */
-static double plain_steps(double whole)
+static double plain_steps(double whole, bool is_l1)
 {
     double most = 0;
     for (size_t i = 0; i < ROWS * ROWS; i++)
-        most = fmax(most, plain_move(i / ROWS, i % ROWS, true, whole));
-    return STEPS * most + whole * whole;
+        most = fmax(most, plain_move(i / ROWS, i % ROWS, true, whole, is_l1));
+    return STEPS * most + size_of(whole, is_l1);
+}
+
+/* The form declares `ways` and two first states, in units of the data; returns that. */
+static double assert_declared(const tacit__score_form *form, double ways, bool is_l1)
+{
+    const double both = ways + 2 * size_of((double)form->start, is_l1);
+    const double declared = ldexp(is_l1 ? both : sqrt(both), -BITS);
+    assert_close(is_l1 ? form->l1 : form->l2, declared, 1e-12);
+    return is_l1 ? form->l1 : form->l2;
+}
+
+static double distance_of(const int64_t *x, const int64_t *y, size_t n, bool is_l1)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += size_of((double)(x[i] - y[i]), is_l1);
+    return ldexp(is_l1 ? sum : sqrt(sum), -BITS);
 }
 
 /* Two users are apart by the worst two ways through the table, and in the first state; no two are farther. */
 TEST(the_declared_distance_is_that_of_the_worst_pair)
 {
     uint64_t seed = 5;
-    for (uint64_t trial = 1; trial <= 20; trial++) {
+    for (uint64_t trial = 1; trial <= 40; trial++) {
+        const bool is_l1 = trial > 20;
         const tacit__score_table t = draw_table(trial);
-        const tacit__score_form reach = form_of(&t);
-        const double ways = ldexp(plain_most(0), -2 * BITS);
-        double start = ldexp((double)reach.start, -BITS), most = 0;
-        assert_close(start * start, ways / 32, 1e-5);
-        assert_close(reach.l2, sqrt(ways + 2 * start * start), 1e-12);
+        const tacit__score_form form = form_in(&t, is_l1);
+        const double ways = plain_most(0, is_l1), reach = assert_declared(&form, ways, is_l1);
+        double most = 0;
+        assert_close(size_of((double)form.start, is_l1), ways / 32, 1e-5);
         for (int pair = 0; pair < 500; pair++) {
             user one, other;
             int64_t x[DIMENSION], y[DIMENSION];
-            double square = 0;
             const tacit_trajectory a = draw_user(&seed, &one), b = draw_user(&seed, &other);
-            tacit__scores_contribute(&reach, &a, x);
-            tacit__scores_contribute(&reach, &b, y);
-            for (size_t i = 0; i < DIMENSION; i++)
-                square += pow((double)(x[i] - y[i]), 2);
-            most = fmax(most, ldexp(sqrt(square), -BITS));
+            tacit__scores_contribute(&form, &a, x);
+            tacit__scores_contribute(&form, &b, y);
+            most = fmax(most, distance_of(x, y, DIMENSION, is_l1));
         }
-        assert_within(most, 0.5 * reach.l2, reach.l2);
+        assert_within(most, 0.5 * reach, reach);
     }
 }
 
@@ -156,21 +188,20 @@ TEST(learned_rewards_move_by_what_is_declared)
 {
     enum { CELLS = HORIZON * STATES * ACTIONS, ALL = DIMENSION + CELLS };
     uint64_t seed = 6;
-    size_t less = 0;
-    for (uint64_t trial = 1; trial <= 24; trial++) {
+    size_t less[2] = {0, 0};
+    for (uint64_t trial = 1; trial <= 48; trial++) {
+        const bool is_l1 = trial > 24;
         tacit__score_table t = draw_table(trial);
         t.reward = 1 << (trial % 12);
-        const tacit__score_form reach = form_of(&t);
-        const double whole = ldexp((double)t.reward, 11), start = (double)reach.start;
-        assert_int_equal(reach.numbers, DIMENSION - STATES + CELLS);
-        const double ways = plain_most(whole);
-        assert_close(reach.l2, ldexp(sqrt(ways + 2 * start * start), -BITS), 1e-12);
-        less += ways < 0.9 * plain_steps(whole);
+        const tacit__score_form form = form_in(&t, is_l1);
+        const double whole = ldexp((double)t.reward, 11), ways = plain_most(whole, is_l1),
+                     reach = assert_declared(&form, ways, is_l1);
+        assert_int_equal(form.numbers, DIMENSION - STATES + CELLS);
+        less[is_l1] += ways < 0.9 * plain_steps(whole, is_l1);
         double most = 0;
         for (int pair = 0; pair < 500; pair++) {
             user one, other;
             int64_t x[ALL], y[ALL];
-            double square = 0;
             const tacit_trajectory a = draw_user(&seed, &one);
             if (pair % 2 == 0)
                 other = one;
@@ -183,15 +214,13 @@ TEST(learned_rewards_move_by_what_is_declared)
                 other.rewards[h] =
                     pair % 2 == 0 ? 1 - one.rewards[h] : (double)random_below(&seed, 2);
             }
-            tacit__scores_contribute(&reach, &a, x);
-            tacit__scores_contribute(&reach, &b, y);
-            for (size_t i = 0; i < ALL; i++)
-                square += pow((double)(x[i] - y[i]), 2);
-            most = fmax(most, ldexp(sqrt(square), -BITS));
+            tacit__scores_contribute(&form, &a, x);
+            tacit__scores_contribute(&form, &b, y);
+            most = fmax(most, distance_of(x, y, ALL, is_l1));
         }
-        assert_within(most, 0.5 * reach.l2, reach.l2);
+        assert_within(most, 0.5 * reach, reach);
     }
-    assert_true(less > 0);
+    assert_true(less[0] > 0 && less[1] > 0);
 }
 
 /* A reward is in the cell of its step and pair, from its middle. */
@@ -224,6 +253,9 @@ TEST(the_largest_numbers_do_not_overflow)
     const double start = ldexp((double)reach.start, -31);
     assert_close(reach.l2, sqrt(STEPS * 2 * 4 + 2 * start * start), 1e-9);
     assert_true(reach.l2 * reach.l2 >= STEPS * 2 * pow(2 - 0x1p-31, 2) + 2 * start * start);
+    const tacit__score_form pure = form_in(&t, true);
+    const double steps = STEPS * 2 * (2 - 0x1p-31) + 2 * ldexp((double)pure.start, -31);
+    assert_within(pure.l1, steps, steps * (1 + 1e-12));
 }
 
 /* Where there are too many ways, each step counts as the worst one. */
@@ -246,6 +278,8 @@ TEST(many_ways_count_step_by_step)
     const double one = ldexp((double)large.start, -10), other = ldexp((double)lengthy.start, -10);
     assert_close(large.l2, sqrt(3 * pow(1600.0 / 1024, 2) + 2 * one * one), 1e-12);
     assert_close(lengthy.l2, sqrt(250000 * pow(1600.0 / 1024, 2) + 2 * other * other), 1e-12);
+    const tacit__score_form pure = form_in(&t, true);
+    assert_close(pure.l1, 250000 * 1600.0 / 1024 + 2 * ldexp((double)pure.start, -10), 1e-12);
 }
 
 /* Above 4,096 rows every row lies in a ball, and the bound is its diameter. */
@@ -263,6 +297,8 @@ TEST(large_tables_are_enclosed)
     const tacit__score_form reach = form_of(&t);
     const double start = ldexp((double)reach.start, -10);
     assert_close(reach.l2, sqrt(pow(2000.0 / 1024, 2) + 2 * start * start), 1e-12);
+    const tacit__score_form pure = form_in(&t, true);
+    assert_close(pure.l1, 2000.0 / 1024 + 2 * ldexp((double)pure.start, -10), 1e-12);
 }
 
 /* A table of equal rows tells nothing, and moves by its first state only. */
@@ -274,6 +310,9 @@ TEST(equal_rows_move_by_the_first_state_only)
     assert_int_equal(reach.start, 1 << BITS);
     assert_close(reach.l2, M_SQRT2, 1e-12);
     assert_true(reach.l2 >= M_SQRT2);
+    const tacit__score_form pure = form_in(&t, true);
+    assert_int_equal(pure.start, 1 << BITS);
+    assert_within(pure.l1, 2, 2 + 1e-12);
 }
 
 /* --- Batches and sums ------------------------------------------------------------------------------ */
@@ -303,11 +342,11 @@ TEST(batches_grow_and_a_short_rest_is_joined)
     }
 }
 
-/* The sums of a batch are those of its users' rows: exact without privacy, within six standard deviations with it. */
-static void check_sums(tacit_model model, bool devices)
+/* The sums of a batch are those of its users' rows: exact without privacy, within ten standard deviations with it. */
+static void check_sums(tacit_guarantee g, bool devices)
 {
     enum { USERS = 60 };
-    SCOPED(tacit__scores) *c = hire(model, USERS, 7, 2);
+    SCOPED(tacit__scores) *c = hire_for(g, USERS, 7, 2);
     const tacit__score_noise noise = tacit__scores_noise(c);
     uint64_t seed = 9;
     double exact[DIMENSION] = {0};
@@ -317,7 +356,7 @@ static void check_sums(tacit_model model, bool devices)
         user u;
         int64_t x[DIMENSION];
         const tacit_trajectory t = draw_user(&seed, &u);
-        const tacit__score_form form = draw_form(1);
+        const tacit__score_form form = draw_form(1, tacit__scores_are_pure(g));
         tacit__scores_contribute(&form, &t, x);
         for (size_t h = 0; h < STEPS; h++) /* by hand */
             for (size_t i = 0; i < WIDTH; i++)
@@ -348,7 +387,7 @@ static void check_sums(tacit_model model, bool devices)
         begun = k + 1;
         for (size_t i = 0; i < DIMENSION; i++) {
             const double got = i < STEPS * WIDTH ? s.sums[i] : s.starts[i - STEPS * WIDTH];
-            assert_within(got - exact[i], -6 * stddev - 1e-9, 6 * stddev + 1e-9);
+            assert_within(got - exact[i], -10 * stddev - 1e-9, 10 * stddev + 1e-9);
             exact[i] = 0;
         }
     }
@@ -360,14 +399,14 @@ static void check_sums(tacit_model model, bool devices)
 }
 
 /* Nothing after `last` is shown, and the prediction is what the curator then declares. */
-TEST(releases_stop_where_they_are_told_to)
+static void check_last(double delta)
 {
-    tacit__scores_options o = {.form = draw_form(1),
+    tacit__scores_options o = {.form = draw_form(1, delta == 0),
                                .episodes = 1000,
                                VISITS_OF(5, 100),
                                .first = 10,
                                .growth = 1.5,
-                               .guarantee = {TACIT_MODEL_JOINT, 1, 1e-5}};
+                               .guarantee = {TACIT_MODEL_JOINT, 1, delta}};
     tacit__scores_prediction all, some;
     assert_ok(tacit__scores_predict(&o, &all, NULL));
     o.last = 300;
@@ -381,15 +420,25 @@ TEST(releases_stop_where_they_are_told_to)
     assert_true(tacit__scores_ends(c)[n] == 1000);
     assert_true(all.shown > 600 && some.column < 0.8 * all.column && some.column >= 1);
     const tacit_plan *plan = tacit_ledger_plan(tacit__score_curator.ledger(c));
-    assert_close(tacit_plan_release(plan, 0)->column_l2, some.column, 1e-12);
+    const tacit_release *line = tacit_plan_release(plan, 0);
+    assert_close(delta == 0 ? line->column_l1 : line->column_l2, some.column, 1e-12);
+}
+
+TEST(releases_stop_where_they_are_told_to)
+{
+    check_last(1e-5);
+    check_last(0);
 }
 
 TEST(sums_are_those_of_the_batch)
 {
-    check_sums(TACIT_MODEL_NONE, false);
-    check_sums(TACIT_MODEL_JOINT, false);
-    check_sums(TACIT_MODEL_LOCAL, false);
-    check_sums(TACIT_MODEL_LOCAL, true);
+    check_sums((tacit_guarantee){.model = TACIT_MODEL_NONE}, false);
+    for (int i = 0; i < 2; i++) {
+        const double delta = i == 0 ? 1e-5 : 0;
+        check_sums((tacit_guarantee){TACIT_MODEL_JOINT, 1, delta}, false);
+        check_sums((tacit_guarantee){TACIT_MODEL_LOCAL, 1, delta}, false);
+        check_sums((tacit_guarantee){TACIT_MODEL_LOCAL, 1, delta}, true);
+    }
 }
 
 /* What passes the door: every sum, exact and released. */
@@ -539,9 +588,24 @@ TEST(reports_that_no_device_makes_are_refused)
     assert_ok(tacit__scores_absorb(c, report, sizeof report, NULL));
 }
 
-TEST(pure_privacy_is_refused)
+/* Laplace noise of scale b has the variance 2 b^2, and epsilon is the reach divided by b. */
+TEST(pure_privacy_has_laplace_noise_of_the_reach_in_l1)
 {
-    const tacit__scores_options o = {.form = draw_form(1),
+    for (int i = 0; i < 2; i++) {
+        const tacit_guarantee g = {i == 0 ? TACIT_MODEL_JOINT : TACIT_MODEL_LOCAL, 2, 0};
+        SCOPED(tacit__scores) *c = hire_for(g, 20, 5, 2);
+        const tacit__score_noise noise = tacit__scores_noise(c);
+        const double scale = draw_form(1, true).l1 / 2;
+        assert_true(tacit_plan_law(tacit_ledger_plan(tacit__score_curator.ledger(c))) ==
+                    TACIT_LAW_LAPLACE);
+        assert_close(i == 0 ? noise.sum : noise.user, 2 * scale * scale, 1e-9);
+        assert_true((i == 0 ? noise.user : noise.sum) == 0);
+    }
+}
+
+TEST(pure_privacy_needs_a_reach_in_l1)
+{
+    const tacit__scores_options o = {.form = draw_form(1, false),
                                      .episodes = 10,
                                      .first = 2,
                                      .growth = 2,
@@ -552,7 +616,7 @@ TEST(pure_privacy_is_refused)
 
 TEST(no_memory_is_survived)
 {
-    const tacit__scores_options o = {.form = draw_form(1),
+    const tacit__scores_options o = {.form = draw_form(1, false),
                                      .episodes = 10,
                                      .first = 2,
                                      .growth = 2,
