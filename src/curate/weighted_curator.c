@@ -27,7 +27,8 @@
 #define START 4.0
 #define MOST_START 16.0
 #define LOCAL_START 8.0   /* the same of local answers, */
-#define LEAST_ANSWERS 4.0 /* and answers about a row, at least */
+#define LEAST_ANSWERS 4.0 /* and answers about a row, at least; */
+#define DOMINANT 4.0      /* times chance is noise that dominates it */
 enum { LEAST_FIRST = 10, MOST_FIRST = 8 /* a part of all users */ };
 
 /* Visits of one person before the last release, as far as that is known. */
@@ -47,16 +48,17 @@ uint64_t tacit__weighted_square(tacit__space sp)
 }
 
 /* The same where n users give J answers each: a row then has n J / rows of them, with a standard deviation of
- * sqrt(L S n J v) if one answer about a cell has v; and a few of them, so that there is something to see. */
+ * sqrt(L S n J v) if one answer about a cell has v; and a few of them, so that there is something to see.
+ * q = rows L S v is how much larger the noise's variance is than that of chance: where noise does not
+ * dominate, there is less to wait for. */
 static tacit_status answers_wanted(const tacit__weighted_options *o, double rows, double *out)
 {
     tacit__answers_shape shape;
     if (!tacit__answers_find(o, &shape))
         return TACIT_BAD_ARGUMENT;
-    const double each = (double)shape.each;
-    *out = fmax(LOCAL_START * LOCAL_START * (double)shape.levels * (double)o->space.n_states *
-                    shape.variance * rows * rows / each,
-                LEAST_ANSWERS * rows / each);
+    const double q = rows * (double)shape.levels * (double)o->space.n_states * shape.variance;
+    *out = fmax(LOCAL_START * LOCAL_START * q * fmin(1, q / DOMINANT), LEAST_ANSWERS) * rows /
+           (double)shape.each;
     return TACIT_OK;
 }
 
