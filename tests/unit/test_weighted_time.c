@@ -2,8 +2,11 @@
  * once. */
 #include "support/check.h"
 
+#include <math.h>
+
 #include <tacit/agent.h>
 
+#include "curate/answers.h"
 #include "curate/weighted_curator_inside.h"
 #include "sums/returning.h"
 
@@ -86,4 +89,63 @@ TEST(only_visits_before_the_last_release_are_paid_for)
     assert_int_equal(line->visits, 5);
     assert_int_equal(line->apart, 10000);
     assert_true(line->column_l2 < 3); /* 2.2 for one visit, some 5 for five */
+}
+
+/* --- Answers -------------------------------------------------------------------------------------- */
+
+static tacit__weighted_options answering(tacit_model model, tacit__space space, double epsilon)
+{
+    return (tacit__weighted_options){.space = space,
+                                     .episodes = 30000,
+                                     .guarantee = {model, epsilon, 0},
+                                     .mechanism = TACIT_SUM_SMOOTH,
+                                     .growth = 1.4,
+                                     .answers_growth = 1.12};
+}
+
+/* Counts where epsilon is small, and where more than one answer of eight does not depend on the truth: 2 S A S / (e^epsilon + 2 S A S). */
+TEST(answers_are_given_where_nearly_all_are_true)
+{
+    static const struct {
+        tacit__space space;
+        double epsilon;
+        bool answers;
+    } cases[] = {{{10, 4, 20, 1}, 10, true}, {{10, 4, 20, 1}, 7, false},
+                 {{8, 4, 6, 6}, 10, true},   {{20, 4, 20, 1}, 10, false},
+                 {{20, 4, 5, 5}, 10, false}, {{20, 4, 5, 5}, 15, true}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        tacit__weighted_options o = answering(TACIT_MODEL_JOINT, cases[i].space, cases[i].epsilon);
+        const tacit__weighted_options timed = timed_of(&o);
+        assert_int_equal(timed.answers, cases[i].answers);
+        assert_true(timed.growth == (cases[i].answers ? 1.12 : 1.4));
+        o.answers_growth = 0; /* counts were asked for */
+        assert_false(timed_of(&o).answers);
+    }
+}
+
+/* max(64 q min(1, q / 4), 4) answers about each row, with q the noise's variance in units of that of chance; at most K / 8 users. */
+TEST(answers_wait_for_each_other_only_where_noise_dominates)
+{
+    static const struct {
+        tacit__space space;
+        double epsilon;
+    } cases[] = {{{10, 4, 20, 1}, 5}, {{10, 4, 20, 1}, 7}, {{5, 2, 20, 1}, 5},
+                 {{5, 2, 20, 1}, 3},  {{8, 4, 6, 6}, 10},  {{40, 4, 20, 1}, 10},
+                 {{3, 2, 4, 1}, 3},   {{6, 2, 20, 1}, 40}};
+    size_t dominated = 0, few = 0, cut = 0;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const tacit__weighted_options o =
+            answering(TACIT_MODEL_LOCAL, cases[i].space, cases[i].epsilon);
+        tacit__answers_shape shape;
+        assert_true(tacit__answers_find(&o, &shape));
+        const tacit__space sp = o.space;
+        const double rows = (double)(sp.tables * sp.n_states * sp.n_actions),
+                     q = rows * (double)(shape.levels * sp.n_states) * shape.variance,
+                     wanted = fmax(q < 4 ? 16 * q * q : 64 * q, 4) * rows / (double)shape.each;
+        assert_int_equal(timed_of(&o).first, fmin(fmax(10, ceil(wanted)), 30000 / 8));
+        dominated += q >= 4 && wanted < 30000 / 8;
+        few += q < 4 && 16 * q * q > 4 && wanted < 30000 / 8;
+        cut += wanted > 30000 / 8;
+    }
+    assert_true(dominated > 0 && few > 0 && cut > 0);
 }
