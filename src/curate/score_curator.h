@@ -53,7 +53,7 @@ typedef struct tacit__scores_options {
     double growth;          /* of the users from batch to batch, above 1; may be infinite */
     /* joint with delta > 0, people who come once: a sum has this share of the one before */
     uint32_t fade;
-    uint64_t last; /* after this many users nothing is shown; 0: there is no limit */
+    uint64_t last;             /* after this many users nothing is shown; 0: there is no limit */
     tacit_guarantee guarantee; /* with delta 0 the form has l1, else l2 */
 } tacit__scores_options;
 

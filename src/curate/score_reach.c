@@ -49,7 +49,8 @@ enum { MOST_MOVES = 1 << 18, MOST_SUMS = 1 << 24 };
 #define START_SHARE (1.0 / 32)
 #define MOST_START 16.0 /* units: so that K of them have room, plan/mixture_model.c */
 
-/* How moves are measured: squares of L2, or L1; and what a reward adds, of two users at one pair and at two. */
+/* How moves are measured: squares of L2, or L1; and what a reward adds for two users at one pair, and at
+ * two. */
 typedef struct norm {
     bool is_l1;
     tacit__u128 same, apart;

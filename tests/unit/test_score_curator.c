@@ -458,7 +458,7 @@ static void record(void *context, const tacit__passage *p)
 
 static tacit__scores *hire_fading(uint32_t fade, double *column)
 {
-    const tacit__scores_options o = {.form = draw_form(1),
+    const tacit__scores_options o = {.form = draw_form(1, false),
                                      .episodes = 200,
                                      .first = 7,
                                      .growth = 1.5,
@@ -489,7 +489,7 @@ TEST(sums_that_fade_have_shares_of_earlier_ones)
     tacit__ledger_set_recorder(tacit__score_curator.ledger(d), record, &there);
     const tacit_release *line =
         tacit_plan_release(tacit_ledger_plan(tacit__score_curator.ledger(c)), 0);
-    const tacit__score_form form = draw_form(1);
+    const tacit__score_form form = draw_form(1, false);
     for (uint64_t k = 0; k < 200; k++) {
         user u, v;
         int64_t x[DIMENSION];
