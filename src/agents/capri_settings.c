@@ -199,7 +199,7 @@ static tacit_status size_epochs(const tacit__reading *r, tacit__capri_options *o
                                        "no noise keeps such a guarantee");
         noise.scale = 2 / mu;
     }
-    tacit_status status = tacit__kernel_features_create(&o->pairs, rank, o->norm, false, &features);
+    tacit_status status = tacit__kernel_features_create(&o->pairs, rank, o->norm, &features);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     /* The noise of people who come back follows from the epochs, and these from the noise. Begins with visits

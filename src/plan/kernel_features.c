@@ -2,19 +2,13 @@
  *
  *     psi(w)                              pivoted Cholesky features (linalg/pivoted.c)
  *     sum_w play(w) psi psi^T = Q diag(lambda) Q^T,    phi = Q^T psi
- *     f = phi . theta,   theta_j ~ N(0, prior_j)
- *     even:    prior_j = 0.3 norm^2 sum lambda^2 / (sum lambda)^2
- *     smooth:  prior_j = a sqrt(lambda_j),   a such that
- *              E f^2 = sum lambda_j prior_j = norm^2 sum lambda^2 / sum lambda
+ *     f = phi . theta,   theta ~ N(0, v0 I),   v0 = 0.3 norm^2 / p_eff,   p_eff = (sum lambda)^2 / sum lambda^2
  *
- * A random sum of bumps k(., w_i) of this norm has this E f^2, and the variances norm^2 lambda_j / sum
- * lambda; a Gaussian process has equal ones. The root is between the two.
- *
- * Weights by water-filling: a sum over n users with noise variance s^2 leaves of direction j, where f has
- * the variance s_j = lambda_j prior_j, about s_j / (1 + c s_j q_j), with q_j = weight_j^2 s_j and
- * c = n^2 / s^2 (the weighted vector has the mean square sum q_j = 1). The least sum of these is at
- * q_j = (kappa - 1 / (c s_j))+. So the rank follows from epsilon, n and the spectrum, and a direction that
- * this sum cannot tell apart from noise gets no part of it. */
+ * Weights by water-filling: a sum over n users with noise variance s^2 leaves of direction j about lambda_j
+ * v0 / (1 + c lambda_j q_j), with q_j = weight_j^2 lambda_j and c = v0 n^2 / s^2 (the weighted phi has the
+ * mean square sum q_j = 1). The least sum of these is at q_j = (kappa - 1 / (c lambda_j))+. So the rank
+ * follows from epsilon, n and the spectrum, and a direction that this sum cannot tell apart from noise gets
+ * no part of it. */
 #include "plan/kernel_features.h"
 
 #include <math.h>
@@ -25,8 +19,7 @@
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
 
-#define EVEN 0.3      /* of norm^2: chosen on the functions of docs/why/posterior-kernel.md */
-#define LEFT 0.3      /* of the variance, by the first batch: chosen there, too */
+#define SMOOTH 0.3    /* of norm^2: chosen on the functions of docs/why/posterior-kernel.md */
 #define CUT 1e-4      /* of the largest eigenvalue: below it nothing is told */
 #define STRIDE 1.05   /* of the numbers of users that are tried */
 #define RESIDUAL 1e-4 /* of the kernel, which is at most 1 */
@@ -58,38 +51,31 @@ static void rotate(tacit__kernel_features *f, size_t rank, const double *psi, do
     tacit__eigen(rank, full, values, scratch);
     tacit__rotate_many(rank, f->n, full, psi, turned);
     const double least = CUT * fmax(0, values[rank - 1]);
-    for (f->p = 0; f->p < rank && values[rank - 1 - f->p] > least; f->p++)
-        f->lambda[f->p] = values[rank - 1 - f->p];
+    double sum = 0, square = 0;
+    for (f->p = 0; f->p < rank && values[rank - 1 - f->p] > least; f->p++) {
+        const double value = values[rank - 1 - f->p];
+        f->lambda[f->p] = value;
+        sum += value;
+        square += value * value;
+    }
     for (size_t w = 0; w < f->n; w++)
         for (size_t j = 0; j < f->p; j++)
             f->phi[w * f->p + j] = turned[w * rank + rank - 1 - j];
-}
-
-static void set_prior(tacit__kernel_features *f, double norm, bool smooth)
-{
-    double sum = 0, square = 0, between = 0;
-    for (size_t j = 0; j < f->p; j++) {
-        sum += f->lambda[j];
-        square += f->lambda[j] * f->lambda[j];
-        between += f->lambda[j] * sqrt(f->lambda[j]);
-    }
-    for (size_t j = 0; j < f->p; j++)
-        f->prior[j] = smooth ? norm * norm * square / sum * sqrt(f->lambda[j]) / between
-                             : EVEN * norm * norm * square / (sum * sum);
+    f->prior = square > 0 ? f->prior * square / (sum * sum) : f->prior;
 }
 
 tacit_status tacit__kernel_features_create(const tacit__pairs *pairs, size_t rank, double norm,
-                                           bool smooth, tacit__kernel_features **out)
+                                           tacit__kernel_features **out)
 {
     const size_t n = pairs->n_contexts * pairs->n_actions, cap = rank < n ? rank : n;
     const size_t real = sizeof(double), row = cap * real;
     TACIT__REQUIRE(n > 0 && rank > 0 && norm > 0);
     size_t work = tacit__eigen_scratch(cap);
     work = work > n * cap ? work : n * cap;
-    tacit__kernel_features w = {.pairs = *pairs, .n = n};
-    tacit__kernel_features *f = TACIT__WORKSPACE(
-        w, {&w.phi, n, row}, TACIT__PIECE(w.lambda, cap), TACIT__PIECE(w.prior, cap),
-        TACIT__PIECE(w.spectrum, cap), TACIT__PIECE(w.weight, cap));
+    tacit__kernel_features w = {.pairs = *pairs, .n = n, .prior = SMOOTH * norm * norm};
+    tacit__kernel_features *f =
+        TACIT__WORKSPACE(w, {&w.phi, n, row}, TACIT__PIECE(w.lambda, cap),
+                         TACIT__PIECE(w.spectrum, cap), TACIT__PIECE(w.weight, cap));
     double *psi, *full, *values, *scratch, *play;
     void *pieces = TACIT__PIECES({&psi, n, row}, {&full, cap, row}, TACIT__PIECE(values, cap),
                                  TACIT__PIECE(scratch, work), TACIT__PIECE(play, n));
@@ -102,7 +88,6 @@ tacit_status tacit__kernel_features_create(const tacit__pairs *pairs, size_t ran
                                                 RESIDUAL, cap, psi, play, scratch);
     if (made > 0)
         rotate(f, made, psi, full, values, scratch, play);
-    set_prior(f, norm, smooth);
     tacit__workspace_destroy(pieces);
     *out = f;
     return TACIT_OK;
@@ -146,7 +131,7 @@ double tacit__kernel_features_left(const tacit__kernel_features *f,
     const double s2 = tacit__kernel_noise_variance(noise, users);
     double before = 0, after = 0;
     for (size_t j = 0; j < f->p; j++)
-        f->spectrum[j] = f->prior[j] * f->lambda[j];
+        f->spectrum[j] = f->prior * f->lambda[j];
     (void)tacit__kernel_fill(f->p, f->spectrum, users, s2, f->weight);
     for (size_t j = 0; j < f->p; j++) {
         const double s = f->spectrum[j], told = users * f->weight[j] * s;
@@ -163,13 +148,13 @@ uint64_t tacit__kernel_features_users(const tacit__kernel_features *f,
 {
     TACIT__REQUIRE(most > 0);
     double low = 0, high = 1;
-    while (high < most && tacit__kernel_features_left(f, noise, high) > LEFT) {
+    while (high < most && tacit__kernel_features_left(f, noise, high) > 0.5) {
         low = high;
         high *= 2;
     }
     while (high - low > fmax(1, 1e-3 * low)) {
         const double middle = floor((low + high) / 2);
-        if (tacit__kernel_features_left(f, noise, middle) > LEFT)
+        if (tacit__kernel_features_left(f, noise, middle) > 0.5)
             low = middle;
         else
             high = middle;

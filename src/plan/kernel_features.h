@@ -14,14 +14,13 @@ typedef struct tacit__kernel_features {
     size_t n, p;               /* pairs; features */
     double *phi;               /* [n][p]: phi(w), no longer than 1 */
     double *lambda;            /* [p], descending: eigenvalues of E phi phi^T under uniform play */
-    double *prior;             /* [p]: variance of each parameter beforehand */
+    double prior;              /* v0: variance of each parameter beforehand */
     double *spectrum, *weight; /* [p] scratch */
 } tacit__kernel_features;
 
-/* `norm`: of the mean reward minus 1/2, in the kernel's space; at most `rank` features; `smooth`: smooth
- * directions vary more beforehand than rough ones. */
+/* `norm`: of the mean reward minus 1/2, in the kernel's space; at most `rank` features. */
 TACIT_MUST_USE tacit_status tacit__kernel_features_create(const tacit__pairs *pairs, size_t rank,
-                                                          double norm, bool smooth,
+                                                          double norm,
                                                           tacit__kernel_features **out);
 void tacit__kernel_features_destroy(tacit__kernel_features *features);
 
@@ -42,7 +41,7 @@ size_t tacit__kernel_fill(size_t p, const double *spectrum, double users, double
                           double *weight);
 
 /* What is left of the variance of the mean reward after this many users who play uniformly, as a share of
- * what there was; and how many leave three tenths of it; at most `most`. */
+ * what there was; and how many leave half of it; at most `most`. */
 double tacit__kernel_features_left(const tacit__kernel_features *features,
                                    const tacit__kernel_noise *noise, double users);
 uint64_t tacit__kernel_features_users(const tacit__kernel_features *features,

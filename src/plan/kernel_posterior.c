@@ -3,7 +3,7 @@
  *
  *     E x = J theta,   J = n V G   (m x p),
  *     R = variance I + n s^2 V G V   (m x m),   s: root mean square of a centered reward,
- *     precision = diag(1 / prior) + sum J^T R^-1 J,   precision mean = sum J^T R^-1 x.
+ *     precision = I / v0 + sum J^T R^-1 J,   precision mean = sum J^T R^-1 x.
  *
  * G is a product of public things: how people play is on the billboard, and how likely contexts are is
  * declared or was released. So no matrix has noise in it, and nothing is to be repaired. Cost of a batch: n
@@ -49,7 +49,7 @@ void tacit__kernel_posterior_clear(tacit__kernel_posterior *q)
     memset(q->precision, 0, p * p * sizeof *q->precision);
     memset(q->target, 0, p * sizeof *q->target);
     for (size_t j = 0; j < p; j++)
-        q->precision[j * p + j] = 1 / q->features->prior[j];
+        q->precision[j * p + j] = 1 / q->features->prior;
 }
 
 /* out [n][m]: sum_w play(w) right(w)_i left(w), for the n right-hand coordinates i; rows of both are those

@@ -25,9 +25,8 @@
 #define LEAST_SHARE 1e-6 /* of an action in a context: a smaller one is not played */
 enum {
     LEAST_FIRST = 16,
-    ENOUGH_FIRST = 64,
     MOST_PARTS = 16
-};                         /* users of the first batch: from 64 to K / 16, of few from 16, K / 3 */
+};                         /* users of the first batch: from 16 to K / 16, of few K / 3 */
 enum { LOCAL_PARTS = 10 }; /* of the quota that the first batch is under local privacy */
 
 typedef struct planner {
@@ -76,12 +75,6 @@ size_t tacit__posterior_kernel_schedule(const tacit__posterior_kernel_options *o
     return n;
 }
 
-/* The least first batch, of which `most` is the largest. */
-static uint64_t enough_of(double most)
-{
-    return (uint64_t)fmax(LEAST_FIRST, fmin(ENOUGH_FIRST, most));
-}
-
 /* Users of the first batch; and the quota, which are the same. Under local privacy it does not matter to
  * the noise how users are cut into batches, and the first one is a tenth of the quota. */
 static uint64_t first_of(planner *p)
@@ -96,7 +89,7 @@ static uint64_t first_of(planner *p)
         p->quota = tacit__kernel_features_users(p->features, &o->noise, most);
     const uint64_t least = o->first > 0                      ? 1
                            : users < 3 * (double)LEAST_FIRST ? (uint64_t)ceil(users / 3)
-                                                             : enough_of(most);
+                                                             : LEAST_FIRST;
     p->quota = p->quota > least ? p->quota : least;
     const uint64_t first = (p->quota + parts - 1) / parts;
     return first > least ? first : least;
@@ -287,7 +280,7 @@ static size_t most_directions(const planner *p)
     const tacit__kernel_features *f = p->features;
     const double users = (double)p->o.users;
     for (size_t j = 0; j < f->p; j++)
-        f->spectrum[j] = f->prior[j] * f->lambda[j];
+        f->spectrum[j] = f->prior * f->lambda[j];
     const size_t m = tacit__kernel_fill(
         f->p, f->spectrum, users, tacit__kernel_noise_variance(&p->o.noise, users), f->weight);
     return m > 0 ? m : 1;
@@ -322,7 +315,7 @@ static tacit_status create_planner(const void *options, void **out)
     w.length = sqrt(1 - w.o.cell * w.o.cell);
     if (w.o.cell > 0)
         w.o.pairs.weights = NULL;
-    TRY(tacit__kernel_features_create(&w.o.pairs, w.o.rank, w.o.norm, !w.o.commits, &w.features));
+    TRY(tacit__kernel_features_create(&w.o.pairs, w.o.rank, w.o.norm, &w.features));
     tacit_status status = tacit__kernel_posterior_create(w.features, &w.posterior);
     planner *p = NULL;
     if (status == TACIT_OK) {
