@@ -12,8 +12,11 @@
  *     precision = 2d I + sum_k (J B)' R^-1 (J B),    target = sum_k (J B)' R^-1 (X - J 1/d),
  *
  * and the mean is precision^-1 target, projected onto the simplex. Means and visits depend on each
- * other: ROUNDS passes, each over all batches. Where all steps have the same weights, the steps'
- * sums are added like batches.
+ * other: ROUNDS passes, each over all batches. They begin with the last mean, and may end with a wrong
+ * one that agrees with itself: whoever believes that a dose does not help expects people where it does
+ * not help. Then the sums do not fit: their squared residuals, each over its deviation, are DOUBT
+ * deviations above what they can be on average. So passes begin elsewhere too, and what fits best
+ * stays. Where all steps have the same weights, the steps' sums are added like batches.
  *
  * Rewards that are learned have cells of their own: the sum Y of y - 1/2 in the cell of a pair that v
  * users are expected to have come to has the mean v r and a variance of at most noise^2 + v u, where u =
@@ -34,6 +37,8 @@
 #include "linalg/symmetric.h"
 
 enum { ROUNDS = 3 };          /* two are nearly as good */
+#define DOUBT 4.0             /* deviations of the misfit, above which fits begin elsewhere, too */
+#define PEAK 0.7              /* the weight on which such a fit begins, above the others */
 #define REWARD_PRECISION 12.0 /* of r: rewards that are even in [0, 1] have the variance 1/12 */
 #define REWARD_VARIANCE 0.25  /* of one reward, at most: if it is 0 or 1, and each is as likely */
 #define LEAST_VARIANCE 0.01   /* the same where the mean seems to be 0 or 1 */
@@ -96,7 +101,8 @@ tacit_status tacit__mixture_posterior_create(const tacit__mixture_model *m, size
     tacit__mixture_posterior *p = TACIT__WORKSPACE(
         x, TACIT__PIECE(x.weights, tables * m->parts), TACIT__PIECE(x.factor, tables * w * w),
         TACIT__PIECE(x.deviation, tables * m->parts), TACIT__PIECE(x.start, S),
-        TACIT__PIECE(x.target, tables * w), TACIT__PIECE(x.chances, tables * m->pairs * S),
+        TACIT__PIECE(x.target, tables * w), TACIT__PIECE(x.best, tables * m->parts),
+        TACIT__PIECE(x.chances, tables * m->pairs * S),
         TACIT__PIECE(x.moments, tables * m->pairs * w * w),
         TACIT__PIECE_IF(cells > 0, x.rewards, cells), TACIT__PIECE_IF(cells > 0, x.spread, cells),
         TACIT__PIECE_IF(cells > 0, x.unsure, cells),
@@ -149,14 +155,14 @@ void tacit__mixture_posterior_visits(tacit__mixture_posterior *p, const tacit__p
 
 /* --- Weights --------------------------------------------------------------------------------------- */
 
-/* What step h of a batch tells: adds to precision and target of its table. */
-static void add_step(tacit__mixture_posterior *p, const tacit__played_batch *b, size_t h)
+/* Step h of a batch, by where users are thought to have been: C with C C' = R, and C^-1 J B (by columns) and
+ * C^-1 (X - J 1/d). */
+static void weigh_step(tacit__mixture_posterior *p, const tacit__played_batch *b, size_t h)
 {
     const tacit__mixture_model *m = p->model;
     const size_t w = m->width, square = w * w;
     const double *visits = p->visits + h * m->pairs;
     const double *moments = table_of(p, p->moments, h, m->pairs * square);
-    double *precision = table_of(p, p->factor, h, square), *target = table_of(p, p->target, h, w);
     memset(p->cover, 0, square * sizeof *p->cover);
     memset(p->gain, 0, square * sizeof *p->gain);
     memcpy(p->rest, b->shown.sums + h * w, w * sizeof *p->rest);
@@ -176,6 +182,14 @@ static void add_step(tacit__mixture_posterior *p, const tacit__played_batch *b, 
     TACIT__REQUIRE(tacit__cholesky(w, p->cover));
     tacit__solve_lower_many(w, w, p->cover, p->gain);
     tacit__solve_lower(w, p->cover, p->rest);
+}
+
+/* What step h of a batch tells: adds to precision and target of its table. */
+static void add_step(tacit__mixture_posterior *p, const tacit__played_batch *b, size_t h)
+{
+    const size_t w = p->model->width;
+    double *precision = table_of(p, p->factor, h, w * w), *target = table_of(p, p->target, h, w);
+    weigh_step(p, b, h);
     for (size_t j = 0; j < w; j++)
         for (size_t k = 0; k < w; k++) {
             target[j] += p->gain[j * w + k] * p->rest[k];
@@ -255,14 +269,21 @@ static void solve(tacit__mixture_posterior *p, size_t table)
     tacit__simplex_project(d, weights, p->sorted);
 }
 
+/* What follows from the present means. */
+static void mix_moments(tacit__mixture_posterior *p)
+{
+    const tacit__mixture_model *m = p->model;
+    mix(p);
+    for (size_t t = 0; t < p->tables; t++)
+        tacit__mixture_model_moments(m, p->chances + t * m->pairs * m->n_states,
+                                     p->moments + t * m->pairs * m->width * m->width);
+}
+
 static void pass(tacit__mixture_posterior *p, const tacit__played_batch *batches, size_t n)
 {
     const tacit__mixture_model *m = p->model;
     const size_t w = m->width;
-    mix(p);
-    for (size_t t = 0; t < p->tables; t++)
-        tacit__mixture_model_moments(m, p->chances + t * m->pairs * m->n_states,
-                                     p->moments + t * m->pairs * w * w);
+    mix_moments(p);
     memset(p->factor, 0, p->tables * w * w * sizeof *p->factor);
     memset(p->target, 0, p->tables * w * sizeof *p->target);
     for (size_t i = 0; i < p->tables * w; i++)
@@ -276,13 +297,76 @@ static void pass(tacit__mixture_posterior *p, const tacit__played_batch *batches
         solve(p, t);
 }
 
+/* How badly the present means fit the sums. */
+typedef struct misfit {
+    double square;  /* of the residuals, each over its deviation: at most `numbers` on average */
+    double numbers; /* that they are of */
+    double cost;    /* minus twice the logarithm of the likelihood and the prior */
+} misfit;
+
+static misfit misfit_of(tacit__mixture_posterior *p, const tacit__played_batch *batches, size_t n)
+{
+    const tacit__mixture_model *m = p->model;
+    const size_t w = m->width, d = m->parts;
+    misfit out = {.numbers = (double)(n * p->steps * w)};
+    mix_moments(p);
+    for (size_t t = 0; t < p->tables; t++)
+        tacit__mixture_model_differences(m, p->weights + t * d, p->target + t * w);
+    for (size_t i = 0; i < p->tables * w; i++)
+        out.cost += 2 * (double)d * p->target[i] * p->target[i];
+    for (size_t k = 0; k < n; k++) {
+        count_visits(p, &batches[k], p->visits);
+        for (size_t h = 0; h < p->steps; h++) {
+            const double *z = table_of(p, p->target, h, w);
+            weigh_step(p, &batches[k], h);
+            for (size_t i = 0; i < w; i++) {
+                double left = p->rest[i];
+                for (size_t j = 0; j < w; j++)
+                    left -= p->gain[j * w + i] * z[j];
+                out.square += left * left;
+                out.cost += left * left + 2 * log(p->cover[i * (w + 1)]);
+            }
+        }
+    }
+    return out;
+}
+
+static misfit fit_from_here(tacit__mixture_posterior *p, const tacit__played_batch *batches,
+                            size_t n)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        pass(p, batches, n);
+    return misfit_of(p, batches, n);
+}
+
+/* Begins with other means as well: all weights alike, and most on one of them. */
+static void fit_from_elsewhere(tacit__mixture_posterior *p, const tacit__played_batch *batches,
+                               size_t n, misfit best)
+{
+    const size_t d = p->model->parts, size = p->tables * d;
+    memcpy(p->best, p->weights, size * sizeof *p->best);
+    for (size_t start = 0; start <= d; start++) {
+        for (size_t i = 0; i < size; i++)
+            p->weights[i] = start == 0 ? 1 / (double)d
+                                       : (1 - PEAK) / (double)d + (i % d == start - 1 ? PEAK : 0);
+        const misfit found = fit_from_here(p, batches, n);
+        if (found.cost < best.cost) {
+            best = found;
+            memcpy(p->best, p->weights, size * sizeof *p->best);
+        }
+    }
+    memcpy(p->weights, p->best, size * sizeof *p->best);
+    pass(p, batches, n);
+}
+
 void tacit__mixture_posterior_fit(tacit__mixture_posterior *p, const tacit__played_batch *batches,
                                   size_t n)
 {
     TACIT__REQUIRE(batches != NULL || n == 0);
     tacit__played_start(batches, n, p->model->n_states, p->start, p->sorted);
-    for (int round = 0; round < ROUNDS; round++)
-        pass(p, batches, n);
+    const misfit found = fit_from_here(p, batches, n);
+    if (found.square > found.numbers + DOUBT * sqrt(2 * found.numbers))
+        fit_from_elsewhere(p, batches, n, found);
     for (size_t t = 0; t < p->tables; t++)
         measure_deviations(p, t);
     if (p->rewards != NULL)

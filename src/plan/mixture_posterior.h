@@ -18,6 +18,7 @@ typedef struct tacit__mixture_posterior {
     double *rewards, *spread;
     /* scratch */
     double *target;            /* [table][width]: precision times mean */
+    double *best;              /* [table][part]: means that fit best so far */
     double *chances, *moments; /* [table]: see plan/mixture_model.h */
     double *visits;            /* [step][pair]: expected, of a batch */
     double *here, *after;      /* [state] */

@@ -355,6 +355,33 @@ static void compare(const tacit__mixture_posterior *p, const plain *x)
     }
 }
 
+/* The sums of a batch are what its users add on average, by these weights and starts. */
+static void fill_sums(const tacit__mixture_model *m, const plain *truth, played *b)
+{
+    const mixed by = mix_plainly(truth);
+    const tacit__walk walk = walk_of(truth, &by.chances[0][0][0]);
+    double visits[STEPS][PAIRS] = {{0}};
+    played_walk(&b->batch, &walk, &visits[0][0]);
+    memset(b->sums, 0, sizeof b->sums);
+    for (size_t s = 0; s < STATES; s++)
+        b->sums[CELLS + s] = 0.4 * (double)b->batch.shown.users * truth->start[s];
+    for (size_t i = 0; i < STEPS * PAIRS * STATES; i++) {
+        const size_t h = i / (PAIRS * STATES), pair = i / STATES % PAIRS, next = i % STATES;
+        const double chance = by.chances[truth->tables == 1 ? 0 : h][pair][next];
+        for (size_t k = 0; k < WIDTH; k++)
+            b->sums[h * WIDTH + k] += visits[h][pair] * chance * score(m, pair, next, k);
+    }
+}
+
+static plain draw_truth(size_t tables, uint64_t *seed)
+{
+    plain truth = {.tables = tables};
+    for (size_t t = 0; t < tables; t++)
+        random_simplex(seed, PARTS, truth.weights[t]);
+    random_simplex(seed, STATES, truth.start);
+    return truth;
+}
+
 TEST(the_posterior_is_that_of_the_formulas)
 {
     for (int same = 0; same < 2; same++)
@@ -365,12 +392,16 @@ TEST(the_posterior_is_that_of_the_formulas)
             static played batches[BATCHES];
             tacit__played_batch list[BATCHES];
             plain x = {.tables = same ? 1 : STEPS};
+            const plain truth = draw_truth(x.tables, &seed);
             const tacit__walk walk = walk_of(&x, NULL);
             assert_ok(tacit__mixture_posterior_create(m, STEPS, same != 0, &p));
             for (size_t i = 0; i < STEPS * PARTS; i++)
                 x.weights[i / PARTS][i % PARTS] = 1.0 / PARTS;
             for (size_t n = 1; n <= BATCHES; n++) {
                 played_draw(&batches[n - 1], &walk, CELLS, 30 * n, noisy ? 25 : 0, &seed);
+                fill_sums(m, &truth, &batches[n - 1]);
+                for (size_t i = 0; i < CELLS; i++)
+                    batches[n - 1].sums[i] += (noisy ? 5 : 1) * random_normal(&seed);
                 list[n - 1] = batches[n - 1].batch;
                 plain_start(batches, n, &x);
                 for (int round = 0; round < 3; round++)
@@ -490,25 +521,10 @@ TEST(exact_sums_of_many_users_tell_the_weights)
     SCOPED(tacit__mixture_posterior) *p = NULL;
     uint64_t seed = 13;
     static played b;
-    plain truth = {.tables = STEPS};
-    double visits[STEPS][PAIRS] = {{0}};
+    const plain truth = draw_truth(STEPS, &seed);
     const tacit__walk space = walk_of(&truth, NULL);
     played_draw(&b, &space, CELLS, 100000000, 0, &seed);
-    for (size_t h = 0; h < STEPS; h++)
-        random_simplex(&seed, PARTS, truth.weights[h]);
-    random_simplex(&seed, STATES, truth.start);
-    const mixed by = mix_plainly(&truth);
-    const tacit__walk walk = walk_of(&truth, &by.chances[0][0][0]);
-    played_walk(&b.batch, &walk, &visits[0][0]);
-    memset(b.sums, 0, sizeof b.sums);
-    for (size_t s = 0; s < STATES; s++)
-        b.sums[CELLS + s] = 0.4 * 1e8 * truth.start[s];
-    for (size_t i = 0; i < STEPS * PAIRS * STATES; i++) {
-        const size_t h = i / (PAIRS * STATES), pair = i / STATES % PAIRS, next = i % STATES;
-        for (size_t k = 0; k < WIDTH; k++)
-            b.sums[h * WIDTH + k] +=
-                visits[h][pair] * by.chances[h][pair][next] * score(m, pair, next, k);
-    }
+    fill_sums(m, &truth, &b);
     assert_ok(tacit__mixture_posterior_create(m, STEPS, false, &p));
     for (int i = 0; i < 20; i++)
         tacit__mixture_posterior_fit(p, &b.batch, 1);
