@@ -50,15 +50,15 @@ uint64_t tacit__weighted_square(tacit__space sp)
 /* The same where n users give J answers each: a row then has n J / rows of them, with a standard deviation of
  * sqrt(L S n J v) if one answer about a cell has v; and a few of them, so that there is something to see.
  * q = rows L S v is how much larger the noise's variance is than that of chance: where noise does not
- * dominate, there is less to wait for. */
+ * dominate, there is less to wait for, unless this release is all. */
 static tacit_status answers_wanted(const tacit__weighted_options *o, double rows, double *out)
 {
     tacit__answers_shape shape;
     if (!tacit__answers_find(o, &shape))
         return TACIT_BAD_ARGUMENT;
     const double q = rows * (double)shape.levels * (double)o->space.n_states * shape.variance;
-    *out = fmax(LOCAL_START * LOCAL_START * q * fmin(1, q / DOMINANT), LEAST_ANSWERS) * rows /
-           (double)shape.each;
+    const double share = o->growth > 0 ? fmin(1, q / DOMINANT) : 1;
+    *out = fmax(LOCAL_START * LOCAL_START * q * share, LEAST_ANSWERS) * rows / (double)shape.each;
     return TACIT_OK;
 }
 
