@@ -91,7 +91,7 @@ TEST(late_users_who_answer_count)
                  {{TACIT_MODEL_LOCAL, 10, 0}, 1, true, true},
                  {{TACIT_MODEL_LOCAL, 40, 0}, 1, true, true},
                  {{TACIT_MODEL_LOCAL, 40, 1e-6}, 2, true, false},
-                 {{TACIT_MODEL_JOINT, 1, 0}, 1, false, true},
+                 {{TACIT_MODEL_JOINT, 12, 0}, 1, false, true},
                  {{TACIT_MODEL_JOINT, 40, 0}, 1, false, false}};
     static crowd c;
     for (size_t i = 0; i < N_OF(cases); i++) {
