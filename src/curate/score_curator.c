@@ -3,14 +3,15 @@
  * A user adds the vector of tacit__scores_contribute: what a public function makes of the trajectory
  * (rows of a public table, curate/score_reach.c), and a fixed number in the cell of the first state;
  * integers on a lattice. Replacing the user moves the sum of one batch by at most the form's `l2`, or with
- * delta 0, where noise is Laplace, by its `l1`. Which
- * batch a user is in follows from the place in line, and the batches' ends from public numbers alone (K,
- * first, growth); so a user is in one shown sum only, and everything later is made from sums that were
- * shown: batches compose in parallel, and the plan pays once whatever their number
- * (docs/why/kernel.md#epochs-compose-in-parallel). If sums fade, a user of n numbers is in the i-th sum after
- * the batch too, with the share fade^i, and there are B sums. Shares are rounded to the lattice of step u,
- * which moves each number of two neighbors apart by less than a step more: with D the form's `l2` the i-th
- * sum moves by m_i <= fade m_(i-1) + sqrt(n) u, m_0 = D, and all together by
+ * delta 0, where noise is Laplace, by its `l1`. Which batch a user is in follows from the place in line, and
+ * the batches' ends from public numbers alone (K, first, growth); so a user is in one shown sum only, and
+ * everything later is made from sums that were shown: batches compose in parallel, and the plan pays once
+ * whatever their number (docs/why/kernel.md#epochs-compose-in-parallel).
+ *
+ * If sums fade, a user of n numbers is in the i-th sum after the batch too, with the share fade^i, and there
+ * are B sums. Shares are rounded to the lattice of step u, which moves each number of two neighbors apart by
+ * less than a step more: with D the form's `l2` the i-th sum moves by m_i <= fade m_(i-1) + sqrt(n) u, m_0 =
+ * D, and all together by
  *
  *     sqrt(sum m_i^2) <= D sqrt(sum fade^(2 i)) + sqrt(n B) u / (1 - fade):
  *

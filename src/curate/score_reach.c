@@ -225,18 +225,18 @@ static tacit_status find_moved(const tacit__score_table *t, norm by, tacit__u128
     return TACIT_OK;
 }
 
-#define BATCHES "; a user is in one batch only, so batches compose in parallel"
+#define IN_PARALLEL "; a user is in one batch only, so batches compose in parallel"
 static const char *const reasons[2][2] = {
     {"L steps, each one row of a public table or another: the worst two ways through the table, "
-     "and one first state or another" BATCHES,
+     "and one first state or another" IN_PARALLEL,
      "L steps, each one row of a public table or another, and L + 1 rewards, from their middle, in "
      "one cell or another: the worst two ways through the table with the worst rewards, and one "
-     "first state or another" BATCHES},
+     "first state or another" IN_PARALLEL},
     {"L steps, each one row of a public table or another: the worst two ways through the table in "
-     "L1, and one first state or another, 2 starts" BATCHES,
+     "L1, and one first state or another, 2 starts" IN_PARALLEL,
      "L steps, each one row of a public table or another, and L + 1 rewards, from their middle, in "
      "one cell or another: the worst two ways through the table in L1, each with a whole reward, "
-     "and one first state or another, 2 starts" BATCHES}};
+     "and one first state or another, 2 starts" IN_PARALLEL}};
 
 tacit_status tacit__score_form_of_table(const tacit__score_table *t, bool is_l1,
                                         tacit__score_form *out)

@@ -371,10 +371,10 @@ static tacit_billboard start(tacit__posterior_tabular *p, double done)
 /* The first users of a batch act by the bold plans, which come after the others, one each. */
 static size_t place_of(const tacit__posterior_tabular *p, uint64_t done, uint64_t size)
 {
-    const uint64_t most = size / BOLD_SHARE, brave = p->o.bold < most ? p->o.bold : most;
-    if (done < brave)
+    const uint64_t most = size / BOLD_SHARE, bold = p->o.bold < most ? p->o.bold : most;
+    if (done < bold)
         return p->o.plans + (size_t)done;
-    return share_of((double)(done - brave) / (double)(size - brave), p->o.plans);
+    return share_of((double)(done - bold) / (double)(size - bold), p->o.plans);
 }
 
 tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *p, uint64_t done,

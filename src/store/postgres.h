@@ -7,8 +7,8 @@
  * by its parameters of TACIT__ROW_NAME bytes (postgres_expected.c).
  *
  * Most users are new, and a search for what is not there costs the server as much as the row that follows. So
- * a read can be assumed to find nothing. What protects is the INSERT: it fails if the row is there, and then
- * the transaction is undone, and done again with all questions asked, as are the next CAUTIOUS ones. Nothing
+ * a read can be assumed to find nothing. The INSERT protects: it fails if the row is there, and then the
+ * transaction is undone, and done again with all questions asked, as are the next CAUTIOUS ones. Nothing
  * is committed that used an assumption and did not insert that row.
  *
  * Nothing waits for ever: a server that does not answer for patience_ms is taken for gone, and so is the
@@ -30,7 +30,7 @@ enum {
     TACIT__ROW_NAME = 16,
     TACIT__PG_BUCKETS = 4096,
     TACIT__PG_CAUTIOUS =
-        64, /* transactions: repeats come in swarms, and each costs a transaction twice */
+        64, /* transactions: repeats come in bursts, and each costs a transaction twice */
     /* Patience: of who serves, and of who reads all people of a store, about whom the server says nothing
      * until it has seen them all. */
     TACIT__PG_PATIENCE_MS = 5000,

@@ -95,7 +95,7 @@ static tacit_status run(tacit__connection *base, const char *sql, const char *do
         TRY(tacit__pg_connect(c, err));
     if (strcmp(sql, "COMMIT") == 0 && c->n_unconfirmed > 0) {
         tacit__pg_doubt(c);
-        return tacit__pg_fail(c, "write", "a row that is not asked for may be there", err);
+        return tacit__pg_fail(c, "write", "a row that was not asked for may be there", err);
     }
     if (strcmp(sql, "ROLLBACK") == 0)
         tacit__pg_drop_groups(c);

@@ -11,8 +11,7 @@
 
 enum { PIECE = 2048 }; /* coordinates that pass the door together; a multiple of 8 */
 #define LARGEST 0x1p61 /* of a number that is released */
-#define UP                                                                                         \
-    (1 + 1e-12) /* what doubles lose in a sum of shares, which falls at least as 1 - 1e-5 does */
+#define UP (1 + 1e-12) /* more than rounding takes from a sum of shares: fade is below 1 - 1e-5 */
 
 #define MAGIC 0x746163697466726fU /* "tacitfro" */
 enum { FORMAT_VERSION = 2 };

@@ -196,6 +196,31 @@ TEST(the_role_that_serves_can_serve_and_nothing_else)
     close_all(&p);
 }
 
+/* A user who comes again is found by an insertion that fails, and the server would write the row's name, a keyed hash, into its log. */
+TEST(the_log_of_the_database_names_nobody)
+{
+    static const char name[] = "00112233445566778899aabbccddeeff";
+    const char *const values[] = {name};
+    place p;
+    char uri[300];
+    open_all(&p);
+    write_uri(&p.db, "tacit_service", "tacit", uri);
+    PGconn *link = PQconnectdb(uri);
+    for (int i = 0; i < 2; i++) {
+        PGresult *r =
+            PQexecParams(link, "INSERT INTO tacit.seen VALUES(1, decode($1, 'hex'), NULL)", 1, NULL,
+                         values, NULL, NULL, 0);
+        assert_int_equal(PQresultStatus(r), i == 0 ? PGRES_COMMAND_OK : PGRES_FATAL_ERROR);
+        PQclear(r);
+    }
+    PQfinish(link);
+    char *log = read_text(fmt("%s/log", p.db.directory));
+    assert_non_null(strstr(log, "seen_pkey"));
+    assert_null(strstr(log, name));
+    free(log);
+    close_all(&p);
+}
+
 TEST(a_service_of_libpq_names_the_database)
 {
     place p;
