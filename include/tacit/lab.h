@@ -329,7 +329,8 @@ typedef struct tacit_summary {
     double switches, seconds; /* means */
     const char *kind;         /* of the agent in this world; never an alias */
     const char *remark;       /* tacit_agent_remark, or "" */
-    /* The agent of tacit_results_measure has less regret, and this one does not end a tenth better. */
+    /* The agent of tacit_results_measure has less regret, and this one does not end a tenth better. Where
+     * `uniform` was played too, a tenth of its regret is enough. */
     bool did_not_learn;
 } tacit_summary;
 
