@@ -35,9 +35,11 @@
  *
  * Local privacy has no sums: curate/answers.c.
  *
- * Shares of the budget (mu^2, or epsilon if it is pure): moves 0.6, visits and rewards 0.2 each, of
- * what starts leave; starts 0.02. They are choices (docs/why/posterior-tabular.md); privacy does not
- * depend on them. */
+ * Shares of the budget (mu^2, or epsilon if it is pure) are choices (docs/why/posterior-tabular.md); privacy
+ * does not depend on them. A stream without a share is not released. With delta 0 noise falls with the share
+ * itself and not with its root, so a second estimate of the visits, which are sums of moves, is too dear; and
+ * first states serve only the weights, which there are none of. Nothing follows a single step, so that
+ * its moves are not released. */
 #include <math.h>
 
 #include "base/error.h"
@@ -49,7 +51,10 @@
 
 static const char *const names[WEIGHTED_STREAMS] = {"visits", "moves", "rewards", "starts"};
 
-static const double shares[WEIGHTED_STREAMS] = {0.2 * 0.98, 0.6 * 0.98, 0.2 * 0.98, 0.02};
+/* [delta 0][a single step]; rewards have at most what visits have, if delta is above 0: see the head. */
+static const double shares[2][2][WEIGHTED_STREAMS] = {
+    {{0.2 * 0.98, 0.6 * 0.98, 0.2 * 0.98, 0.02}, {0.49, 0, 0.49, 0.02}},
+    {{0, 0.65, 0.35, 0}, {0.45, 0, 0.55, 0}}};
 #define MARGIN 1e-3    /* of the rewards' noise above half of the visits' */
 #define MOST_BITS 24   /* weights of 2^-24: far below what matters */
 #define STEP_BITS 52   /* all users together are exact in doubles */
@@ -76,6 +81,11 @@ static const char *const pure_reasons[WEIGHTED_STREAMS] = {
 static bool is_pure(const tacit__weighted *c)
 {
     return c->o.guarantee.delta == 0;
+}
+
+static double share_of(const tacit__weighted *c, int which)
+{
+    return shares[is_pure(c)][c->o.space.horizon == 1][which];
 }
 
 static double bound_of(const tacit__weighted *c, weighted_stream which)
@@ -119,7 +129,9 @@ static tacit_status choose_bits(tacit__weighted *c, tacit_error *err)
                  room = fmin(STEP_BITS - ceil(log2(most)),
                              floor((SQUARE_BITS - log2((double)square)) / 2));
     c->bits = (int)fmin(MOST_BITS, room);
-    for (int i = 0; i < WEIGHTED_STREAMS && tacit__weighted_has_sums(c); i++) {
+    for (int i = 0; i < WEIGHTED_STREAMS; i++) {
+        if (c->streams[i].sum == NULL)
+            continue;
         const int bits = tacit__sum_lattice(c->streams[i].sum)->bits;
         c->bits = bits < c->bits ? bits : c->bits;
     }
@@ -144,10 +156,10 @@ static double weight_of(const tacit__weighted *c, const tacit_release *line, dou
     return pow(share, 1.5) / (line->l2 * line->column_l2);
 }
 
-static double share_of(int which)
+static double declared_share(const tacit__weighted *c, int which)
 {
-    const double above = 1 + 2 * MARGIN;
-    return which == WEIGHTED_REWARDS ? shares[which] / (above * above) : shares[which];
+    const double above = 1 + 2 * MARGIN, share = share_of(c, which);
+    return which == WEIGHTED_REWARDS ? share / (above * above) : share;
 }
 
 /* Noise of a stream in units of what its mechanism makes of a step. */
@@ -162,10 +174,12 @@ static tacit_status declare(const tacit__weighted *c, tacit_plan *plan, tacit_er
     const tacit__batches batches = {c->releases, c->at};
     tacit_status status = TACIT_OK;
     for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
+        if (share_of(c, i) == 0)
+            continue;
         const tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
         tacit_release line;
         TRY(tacit__sum_declare_released(&spec, &batches, names[i], &line, err));
-        line.weight = weight_of(c, &line, share_of(i));
+        line.weight = weight_of(c, &line, declared_share(c, i));
         status = tacit_plan_declare(plan, &line, err);
     }
     return status;
@@ -189,8 +203,11 @@ static tacit_status open_sums(tacit__weighted *c, tacit_noise *noise, tacit_erro
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     for (int i = 0; i < WEIGHTED_STREAMS && status == TACIT_OK; i++) {
         const tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
-        status = tacit__sum_create_released(&spec, &batches, c->ledger, names[i],
-                                            &c->streams[i].sum, err);
+        if (share_of(c, i) > 0)
+            status = tacit__sum_create_released(&spec, &batches, c->ledger, names[i],
+                                                &c->streams[i].sum, err);
+        else
+            c->streams[i].stddev = HUGE_VAL;
     }
     tacit_plan_destroy(plan);
     return status;
@@ -231,7 +248,7 @@ tacit_status tacit__weighted_check_memory(const tacit__weighted *c, tacit_error 
     for (int i = 0; i < WEIGHTED_STREAMS; i++) {
         const counted_stream *s = &c->streams[i];
         tacit__sum_prediction sum = {0};
-        if (tacit__weighted_has_sums(c)) {
+        if (tacit__weighted_has_sums(c) && share_of(c, i) > 0) {
             tacit_sum_spec spec = spec_of(c, (weighted_stream)i);
             spec.users = c->releases; /* as large as a sum of this many steps */
             spec.visits = spec.apart = 0;

@@ -182,7 +182,7 @@ void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts
     m->visits_stddev = exact ? 0
                              : 1 / sqrt(1 / (c->visits_stddev * c->visits_stddev) +
                                         1 / ((double)S * c->moves_stddev * c->moves_stddev));
-    m->moves_stddev = c->moves_stddev;
+    m->moves_stddev = isinf(c->moves_stddev) ? 0 : c->moves_stddev; /* nothing follows */
     m->rewards_stddev = c->rewards_stddev;
     const double prior = exact ? EXACT_PRIOR : PRIOR * m->visits_stddev;
     m->rewards_precision = m->scarce && !exact ? reward_precision(m, c) : 0;
