@@ -153,7 +153,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     posterior_agent *agent = self;
     const tacit_agent_request *q = r->request;
     const bool commits = ((const posterior_parts *)agent->base.row->parts)->commits;
-    const bool budgeted = q->guarantee.model == TACIT_MODEL_JOINT && q->guarantee.delta > 0;
+    const bool budgeted = q->guarantee.model == TACIT_MODEL_JOINT && q->guarantee.delta > 0 &&
+                          q->horizon > 1; /* a single step has all of the budget */
     tacit__weighted_options curator = {0};
     tacit_error reason = {0};
     if (q->n_states == 0)

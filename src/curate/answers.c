@@ -18,9 +18,17 @@
  * (1 - 1/g). So (support - n u) / d is unbiased, and has variance n v, v = u (1 - u) / d^2, where the cell
  * never occurs.
  *
+ * Two questions. A row's rewards are sums over S next states, and so is their noise. If noise dominates, a
+ * public coin asks about either one of the moves, (table, state, action, next state), or what the step paid,
+ * (table, state, action, level), with 2 levels. Each is asked of half of the users, so a move has the variance
+ * 2 n v that it has with 2 levels, a row's rewards have n v instead of n v S / 2, and its visits 4 n v, beside
+ * the moves' 2 S n v. But chance counts twice, so this is done only if 2 v max(400, m) is at least 1, m as
+ * below. The coin is as public as the step. Of a single step nothing follows that matters: S is 1 there, and
+ * the question one.
+ *
  * Levels and answers of a user. A reward that becomes a bit has a variance of up to 1/4, one of L levels 1 /
  * (4 (L-1)^2); but a move is then made of L cells, with L times the noise. And J answers are worth more than
- * one if each of them is nearly always true. With m = tables S A S moves, J and L are those with the least
+ * one if each of them is nearly always true. With m = tables S A S moves (tables S A if H is 1), J and L are those with the least
  *     (1/4 + 1 / (4 (L-1)^2) + c L v m) / J,
  * where the first 1/4 stands for what chance makes of the moves, and c for how much states differ in value;
  * J = 1 or epsilon / J >= ln k + 7. */
@@ -43,6 +51,8 @@ static const char name[] = "answers";
 /* c, and m at least: chosen on the first list of docs/why/defaults.md. */
 #define LEVEL_NOISE 4.0
 #define LEAST_MOVES 400.0
+#define DOMINANT 1.0            /* noise, beside chance, from which on questions are apart, */
+#define ASKED_PAID 0.5          /* and how often they are about what a step paid: the same list */
 #define MOST_LEVEL_CELLS 0x1p20 /* more levels than 2 are not worth more memory */
 enum { MOST_LEVELS = 16 };      /* a variance of 1/900 is nothing beside that of the moves */
 #define MOST_CELLS 0x1p26 /* their sums fit into memory, and numbers of answers into 32 bits */
@@ -52,26 +62,24 @@ struct tacit__answers {
     tacit__answers_shape shape;
     tacit__once *once;
     tacit__site chance;
-    int64_t *support; /* [cells] */
+    int64_t *support; /* [cells]; if apart, those of the moves are first */
+    uint64_t paid;    /* answers about what a step paid, if apart */
     int64_t *truth;   /* [each] scratch of a report, */
     double *given;    /* [each] */
-    uint64_t *words;  /* [3 each, in blocks]: where, what it paid, and the hash */
+    uint64_t *words;  /* [4 each, in blocks]: where, what it paid, the hash, and which question */
 };
 
 static size_t words_of(size_t each)
 {
-    return (3 * each + TACIT__WORDS_PER_BLOCK - 1) / TACIT__WORDS_PER_BLOCK *
+    return (4 * each + TACIT__WORDS_PER_BLOCK - 1) / TACIT__WORDS_PER_BLOCK *
            TACIT__WORDS_PER_BLOCK;
 }
 
-/* With so many levels of rewards, and answers of a user, who has `epsilon`. */
-static bool find_shape(double moves, size_t levels, size_t each, double epsilon,
-                       tacit__answers_shape *out)
+/* `out` has cells, levels and `each`; an answer is about one of k of the cells. The user has `epsilon`. */
+static bool find_response(double k, double epsilon, tacit__answers_shape *out)
 {
-    const double k = moves * (double)levels, part = epsilon / (double)each,
-                 power = exp(fmin(part, TACIT__MOST_RESPONSE));
-    *out = (tacit__answers_shape){
-        .cells = (size_t)k, .levels = levels, .each = each, .hashed = k >= 3 * power + 2};
+    const double part = epsilon / (double)out->each, power = exp(fmin(part, TACIT__MOST_RESPONSE));
+    out->hashed = k >= 3 * power + 2;
     const uint64_t answers = out->hashed ? (uint64_t)rint(power + 1) : (uint64_t)k;
     if (!tacit__response_find(part, answers, &out->response))
         return false;
@@ -80,6 +88,27 @@ static bool find_shape(double moves, size_t levels, size_t each, double epsilon,
     out->gain = out->hashed ? gain * (1 - even) : gain;
     out->variance = out->expected * (1 - out->expected) / (out->gain * out->gain);
     return isfinite(out->variance);
+}
+
+/* With so many levels of rewards, and answers of a user. */
+static bool find_shape(double moves, size_t levels, size_t each, double epsilon,
+                       tacit__answers_shape *out)
+{
+    const double k = moves * (double)levels;
+    *out = (tacit__answers_shape){.cells = (size_t)k, .levels = levels, .each = each};
+    return find_response(k, epsilon, out);
+}
+
+/* Two questions instead, each with its own cells, if that is better: see the head. */
+static void ask_apart(double rows, double followers, double epsilon, tacit__answers_shape *out)
+{
+    const double moves = rows * followers;
+    tacit__answers_shape apart = {
+        .cells = (size_t)(moves + 2 * rows), .levels = 2, .each = 1, .apart = true};
+    if (followers > 1 && out->each == 1 &&
+        2 * out->variance * fmax(LEAST_MOVES, moves) >= DOMINANT &&
+        find_response(moves < 2 * rows ? 2 * rows : moves, epsilon, &apart))
+        *out = apart;
 }
 
 /* Answers of a user, at most: `sure` ones, if there are several. */
@@ -101,8 +130,8 @@ static double error_of(const tacit__answers_shape *shape, double moves)
 bool tacit__answers_find(const tacit__weighted_options *o, tacit__answers_shape *out)
 {
     const tacit__space sp = o->space;
-    const double moves = (double)sp.tables * (double)sp.n_states * (double)sp.n_actions *
-                         (double)sp.n_states,
+    const double rows = (double)sp.tables * (double)sp.n_states * (double)sp.n_actions,
+                 followers = sp.horizon == 1 ? 1 : (double)sp.n_states, moves = rows * followers,
                  visits = o->visits > 0 ? (double)o->visits : 1,
                  whole = o->guarantee.epsilon / visits;
     if (!(2 * moves <= MOST_CELLS) || !find_shape(moves, 2, 1, whole, out))
@@ -118,6 +147,8 @@ bool tacit__answers_find(const tacit__weighted_options *o, tacit__answers_shape 
                 *out = shape;
         }
     }
+    ask_apart(rows, followers, whole, out);
+    out->followers = (size_t)followers;
     return true;
 }
 
@@ -197,13 +228,28 @@ static uint64_t level_of(double reward, size_t levels, uint64_t coin)
     return (uint64_t)below + ((double)(coin >> 11) * 0x1p-53 < at - below);
 }
 
-static uint64_t cell_of(const tacit__answers *a, const tacit_trajectory *u, size_t h, uint64_t coin)
+static double unit_of(uint64_t word)
+{
+    return (double)((word >> 11) + 1) * 0x1p-53;
+}
+
+/* Which of the two questions is asked, if they are apart: a public coin. */
+static bool asks_paid(const tacit__answers *a, size_t i)
+{
+    return a->shape.apart && unit_of(a->words[3 * a->shape.each + i]) <= ASKED_PAID;
+}
+
+/* Among the cells of the question. */
+static uint64_t cell_of(const tacit__answers *a, const tacit_trajectory *u, size_t h, uint64_t coin,
+                        bool paid)
 {
     const tacit__space *sp = &a->space;
     const uint64_t table = sp->tables == 1 ? 0 : h,
-                   row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
-    return a->shape.levels * (row * sp->n_states + u->states[h + 1]) +
-           level_of(u->rewards[h], a->shape.levels, coin);
+                   row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h],
+                   move = a->shape.followers == 1 ? row : row * sp->n_states + u->states[h + 1];
+    if (a->shape.apart && !paid)
+        return move;
+    return a->shape.levels * (paid ? row : move) + level_of(u->rewards[h], a->shape.levels, coin);
 }
 
 /* `each` of the steps, every choice as likely: a step is taken with probability (left to take) / (steps
@@ -215,13 +261,13 @@ static void find_truth(tacit__answers *a, const tacit_trajectory *u)
     const uint64_t *coins = a->words + each, *hashes = a->words + 2 * each;
     size_t h = 0;
     for (size_t i = 0; i < each; i++) {
-        double unit = (double)((a->words[i] >> 11) + 1) * 0x1p-53, none = 1;
+        double unit = unit_of(a->words[i]), none = 1;
         for (; h + each - i < H; h++) { /* the first of those that are left is not at h or before */
             none *= 1 - (double)(each - i) / (double)(H - h);
             if (unit > none)
                 break;
         }
-        const uint64_t cell = cell_of(a, u, h++, coins[i]);
+        const uint64_t cell = cell_of(a, u, h++, coins[i], asks_paid(a, i));
         a->truth[i] = (int64_t)(a->shape.hashed ? answer_of(hashes[i], cell, g) : cell);
     }
 }
@@ -231,7 +277,8 @@ size_t tacit__answers_bytes(const tacit__answers *a)
     return 8 * a->shape.each * (a->shape.hashed ? 2 : 1);
 }
 
-/* The hashes, if there are any, then the answers: 64 bits each, low byte first. */
+/* The hashes, if there are any, then the answers: 64 bits each, low byte first. If questions are apart, answers
+ * about what a step paid come after those about where it led. */
 tacit_status tacit__answers_give(tacit__answers *a, const tacit_trajectory *u, void *bytes,
                                  tacit_error *err)
 {
@@ -244,7 +291,8 @@ tacit_status tacit__answers_give(tacit__answers *a, const tacit_trajectory *u, v
     for (size_t i = 0; i < each && a->shape.hashed && status == TACIT_OK; i++)
         tacit__write_le64(&w, a->words[2 * each + i]);
     for (size_t i = 0; i < each && status == TACIT_OK; i++)
-        tacit__write_le64(&w, (uint64_t)a->given[i]);
+        tacit__write_le64(&w, (uint64_t)a->given[i] +
+                                  (asks_paid(a, i) ? a->shape.response.answers : 0));
     return status;
 }
 
@@ -258,13 +306,28 @@ tacit_status tacit__answers_check(const tacit__answers *a, const void *bytes, si
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            needed, size);
     tacit__reader r = {.at = bytes, .left = size};
+    const uint64_t questions = a->shape.apart ? 2 : 1;
     for (size_t i = 0; i < a->shape.each && a->shape.hashed; i++)
         (void)tacit__read_le64(&r);
     for (size_t i = 0; i < a->shape.each; i++)
-        if (tacit__read_le64(&r) >= a->shape.response.answers)
+        if (tacit__read_le64(&r) >= questions * a->shape.response.answers)
             return tacit__fail(err, TACIT_OUT_OF_BOUND, "answer %zu of the report is none of %llu",
-                               i, (unsigned long long)a->shape.response.answers);
+                               i, (unsigned long long)(questions * a->shape.response.answers));
     return TACIT_OK;
+}
+
+/* The cells that a question is about. */
+typedef struct asked_cells {
+    size_t first, n;
+} asked_cells;
+
+static asked_cells cells_of(const tacit__answers *a, bool paid)
+{
+    const size_t rows = a->space.tables * a->space.n_states * a->space.n_actions,
+                 moves = rows * a->shape.followers;
+    if (!a->shape.apart)
+        return (asked_cells){0, a->shape.cells};
+    return paid ? (asked_cells){moves, a->shape.levels * rows} : (asked_cells){0, moves};
 }
 
 void tacit__answers_absorb(tacit__answers *a, const void *bytes)
@@ -274,49 +337,84 @@ void tacit__answers_absorb(tacit__answers *a, const void *bytes)
     for (size_t i = 0; i < each && a->shape.hashed; i++)
         (void)tacit__read_le64(&answers);
     for (size_t i = 0; i < each; i++) {
-        const uint64_t answer = tacit__read_le64(&answers);
+        const uint64_t word = tacit__read_le64(&answers), g = a->shape.response.answers;
+        const bool paid = word >= g;
+        const uint64_t answer = paid ? word - g : word;
+        const asked_cells asked = cells_of(a, paid);
+        int64_t *support = a->support + asked.first;
+        a->paid += paid;
         if (!a->shape.hashed) {
-            TACIT__REQUIRE(answer < a->shape.cells);
-            a->support[answer]++;
+            if (answer < asked.n) /* the other question may have more cells */
+                support[answer]++;
             continue;
         }
         const uint64_t hash = tacit__read_le64(&hashes);
-        for (size_t cell = 0; cell < a->shape.cells; cell++)
-            a->support[cell] += answer_of(hash, cell, a->shape.response.answers) == answer;
+        for (size_t cell = 0; cell < asked.n; cell++)
+            support[cell] += answer_of(hash, cell, g) == answer;
     }
 }
 
-/* A move is made of as many cells as there are levels. */
-double tacit__answers_stddev(const tacit__answers *a, uint64_t users)
+/* A row's visits are made of as many cells as there are levels, and a move of them too, unless questions are
+ * apart. The mean of (l / (L-1) - 1/2)^2 over l = 0 .. L-1 is (L+1) / (12 (L-1)). What is told by a part of
+ * the answers is divided by that part, and its variance by the part too, in all. */
+tacit__answers_noise tacit__answers_noise_of(const tacit__answers_shape *shape, double users)
 {
-    return sqrt((double)a->shape.levels * (double)users * (double)a->shape.each *
-                a->shape.variance);
+    const double L = (double)shape->levels, n = users * (double)shape->each * shape->variance,
+                 square = (L + 1) / (12 * (L - 1)), followers = (double)shape->followers;
+    if (shape->apart)
+        return (tacit__answers_noise){.visits = sqrt(n * L / ASKED_PAID),
+                                      .moves = sqrt(n / (1 - ASKED_PAID)),
+                                      .rewards = sqrt(n * L * square / ASKED_PAID)};
+    return (tacit__answers_noise){.visits = followers == 1 ? sqrt(n * L) : HUGE_VAL,
+                                  .moves = followers == 1 ? HUGE_VAL : sqrt(n * L),
+                                  .rewards = sqrt(n * L * followers * square)};
 }
 
-/* The mean of (l / (L-1) - 1/2)^2 over l = 0 .. L-1 is (L+1) / (12 (L-1)), and a row has S moves. */
-double tacit__answers_reward_stddev(const tacit__answers *a, uint64_t users)
+const tacit__answers_shape *tacit__answers_shape_of(const tacit__answers *a)
 {
-    const double L = (double)a->shape.levels;
-    return tacit__answers_stddev(a, users) *
-           sqrt((double)a->space.n_states * (L + 1) / (12 * (L - 1)));
+    return &a->shape;
+}
+
+/* How many of `all` answers were about a cell, if `n` of them answered its question. */
+static double told(const tacit__answers *a, size_t cell, double n, double all)
+{
+    const double support = (double)a->support[cell] - n * a->shape.expected;
+    return n > 0 ? support / a->shape.gain * (all / n) : 0;
+}
+
+/* A row's visits and rewards, from the cells of its levels. */
+static void add_levels(const tacit__answers *a, size_t cell, double n, double all, double *visits,
+                       double *rewards)
+{
+    const size_t L = a->shape.levels;
+    for (size_t l = 0; l < L; l++) {
+        const double times = told(a, cell + l, n, all);
+        *visits += times;
+        *rewards += times * ((double)l / (double)(L - 1) - 0.5);
+    }
 }
 
 void tacit__answers_estimate(const tacit__answers *a, uint64_t users, double *visits, double *moves,
                              double *rewards)
 {
-    const size_t S = a->space.n_states, L = a->shape.levels, rows = a->shape.cells / (L * S);
-    const double expected = (double)users * (double)a->shape.each * a->shape.expected;
+    const size_t S = a->space.n_states, L = a->shape.levels,
+                 rows = a->space.tables * S * a->space.n_actions;
+    const double all = (double)users * (double)a->shape.each, paid = (double)a->paid;
     for (size_t row = 0; row < rows; row++) {
         visits[row] = rewards[row] = 0;
         for (size_t i = row * S; i < (row + 1) * S; i++) {
             moves[i] = 0;
-            for (size_t l = 0; l < L; l++) {
-                const double told = ((double)a->support[L * i + l] - expected) / a->shape.gain;
-                moves[i] += told;
-                rewards[row] += told * ((double)l / (double)(L - 1) - 0.5);
-            }
+            if (a->shape.apart)
+                moves[i] = told(a, i, all - paid, all);
+            else if (a->shape.followers > 1)
+                add_levels(a, L * i, all, all, &moves[i], &rewards[row]);
             visits[row] += moves[i];
         }
+        if (a->shape.apart)
+            visits[row] = 0;
+        if (a->shape.apart || a->shape.followers == 1)
+            add_levels(a, (a->shape.apart ? rows * S : 0) + L * row, a->shape.apart ? paid : all,
+                       all, &visits[row], &rewards[row]);
     }
 }
 
@@ -332,7 +430,12 @@ void tacit__answers_fields(tacit__answers *a, uint64_t users, tacit__saved *s)
     tacit__saved_value(s, &chance, sizeof chance);
     tacit__saved_check(s, chance.simulated <= 1);
     tacit__saved_integers(s, a->support, a->shape.cells, (double)users * (double)a->shape.each);
+    uint64_t paid = a->paid;
+    tacit__saved_value(s, &paid, sizeof paid);
+    tacit__saved_check(s, paid <= (a->shape.apart ? users : 0));
     tacit__once_fields(a->once, s);
-    if (s->pass == TACIT__APPLY)
-        tacit__site_restore(&a->chance, chance.key, chance.simulated != 0);
+    if (s->pass != TACIT__APPLY)
+        return;
+    a->paid = paid;
+    tacit__site_restore(&a->chance, chance.key, chance.simulated != 0);
 }

@@ -10,8 +10,11 @@
 
 /* What follows from public numbers. */
 typedef struct tacit__answers_shape {
-    size_t cells;             /* (table, state, action, next state, how much it paid) */
-    size_t levels;            /* of what it paid, from 0 to 1; at least 2 */
+    size_t cells;     /* (table, state, action, next state, how much it paid) */
+    size_t followers; /* next states that are told apart: all, or 1 if nothing follows */
+    size_t levels;    /* of what it paid, from 0 to 1; at least 2 */
+    /* an answer is either about where a step led or about what it paid: there are cells for each */
+    bool apart;
     size_t each;              /* answers of a user, about as many steps */
     bool hashed;              /* there are fewer answers than cells: each stands for many */
     tacit__response response; /* with epsilon / (each visits) */
@@ -42,12 +45,17 @@ TACIT_MUST_USE tacit_status tacit__answers_check(const tacit__answers *answers, 
                                                  size_t size, tacit_error *err);
 void tacit__answers_absorb(tacit__answers *answers, const void *bytes);
 
-/* What the reports of so many users say: visits [rows], moves [rows][states] and rewards [rows], of r - 1/2.
- * The standard deviations of the noise of a move and of a row's rewards. */
+/* What the reports of so many users say: visits [rows], moves [rows][states] and rewards [rows], of r - 1/2. */
 void tacit__answers_estimate(const tacit__answers *answers, uint64_t users, double *visits,
                              double *moves, double *rewards);
-double tacit__answers_stddev(const tacit__answers *answers, uint64_t users);
-double tacit__answers_reward_stddev(const tacit__answers *answers, uint64_t users);
+
+/* Standard deviations of the noise of a row's visits, of a move, and of a row's rewards. Infinite: not told, or
+ * told by the other of visits and moves. */
+typedef struct tacit__answers_noise {
+    double visits, moves, rewards;
+} tacit__answers_noise;
+tacit__answers_noise tacit__answers_noise_of(const tacit__answers_shape *shape, double users);
+const tacit__answers_shape *tacit__answers_shape_of(const tacit__answers *answers);
 
 /* As part of a saved state (base/bytes.h), of so many users whose reports were added. */
 void tacit__answers_fields(tacit__answers *answers, uint64_t users, tacit__saved *s);

@@ -8,7 +8,7 @@
  * if the user has fewer than m counted visits of x; then a_x += w. The second term is the w that
  * spends half of what is left: used rises by (a_x + w)^2 - a_x^2 <= (B^2 - used) / 2. So used never
  * exceeds B^2, and no visit finds the budget empty: hard truncation would lose the last, often the
- * rewarding, step of every trajectory.
+ * rewarding, step of every trajectory. A single step leaves nothing to later ones: it may spend all.
  *
  * Everything here is known before the visit's reward and next state are. What is counted therefore
  * has the law of the world: nothing is biased, only left out. (Scaling a whole trajectory to a norm
@@ -23,12 +23,12 @@
 
 #include "base/error.h"
 
-/* The w that spends half of `left`, or 1 step less; exactly: (a + w)^2 - a^2 = w (2 a + w) <= left / 2. */
-static int64_t half_of(uint64_t left, int64_t a)
+/* The w that spends `most`, or 1 step less; exactly: (a + w)^2 - a^2 = w (2 a + w) <= most. */
+static int64_t spending(uint64_t most, int64_t a)
 {
-    const double root = sqrt((double)a * (double)a + (double)left / 2);
+    const double root = sqrt((double)a * (double)a + (double)most);
     int64_t w = (int64_t)(root - (double)a);
-    while (w > 0 && (uint64_t)w * (2 * (uint64_t)a + (uint64_t)w) > left / 2)
+    while (w > 0 && (uint64_t)w * (2 * (uint64_t)a + (uint64_t)w) > most)
         w--;
     return w;
 }
@@ -57,7 +57,8 @@ size_t tacit__user_share(const tacit__share_rule *rule, const tacit_trajectory *
             continue;
         TACIT__REQUIRE(w >= 0);
         if (rule->square > 0) {
-            const int64_t most = half_of(rule->square - used, a);
+            const uint64_t left = rule->square - used;
+            const int64_t most = spending(rule->space.horizon == 1 ? left : left / 2, a);
             w = w < most ? w : most;
             used += (uint64_t)w * (2 * (uint64_t)a + (uint64_t)w);
             TACIT__REQUIRE(used <= rule->square);

@@ -25,8 +25,9 @@
  * Random actions visit all rows of one step alike, and those of long episodes the less the deeper
  * they are; see docs/why/posterior-tabular.md#when-to-release. */
 #define START 4.0
+#define SINGLE_START 2.0 /* of a single step, unless the first release is the only one */
 #define MOST_START 16.0
-#define LOCAL_START 8.0   /* the same of local answers, */
+#define LOCAL_START 8.0   /* the same of local answers, or 1 for each step if there are fewer, */
 #define LEAST_ANSWERS 4.0 /* and answers about a row, at least; */
 #define DOMINANT 4.0      /* times chance is noise that dominates it */
 enum { LEAST_FIRST = 10, MOST_FIRST = 8 /* a part of all users */ };
@@ -47,18 +48,22 @@ uint64_t tacit__weighted_square(tacit__space sp)
     return (double)sp.horizon < most ? sp.horizon : (uint64_t)fmax(1, most);
 }
 
-/* The same where n users give J answers each: a row then has n J / rows of them, with a standard deviation of
- * sqrt(L S n J v) if one answer about a cell has v; and a few of them, so that there is something to see.
- * q = rows L S v is how much larger the noise's variance is than that of chance: where noise does not
- * dominate, there is less to wait for, unless this release is all. */
+/* The same where n users give J answers each: a row then has n J / rows of them, with noise of a variance of
+ * n J w, told by itself or by its S moves; and a few of them, so that there is something to see. q = rows w is
+ * how much larger the noise's variance is than that of chance: where noise does not dominate, there is
+ * less to wait for, unless this release is all. */
 static tacit_status answers_wanted(const tacit__weighted_options *o, double rows, double *out)
 {
     tacit__answers_shape shape;
     if (!tacit__answers_find(o, &shape))
         return TACIT_BAD_ARGUMENT;
-    const double q = rows * (double)shape.levels * (double)o->space.n_states * shape.variance;
-    const double share = o->growth > 0 ? fmin(1, q / DOMINANT) : 1;
-    *out = fmax(LOCAL_START * LOCAL_START * q * share, LEAST_ANSWERS) * rows / (double)shape.each;
+    const bool all = o->growth == 0;
+    const tacit__answers_noise noise = tacit__answers_noise_of(&shape, 1);
+    const double moves = (double)shape.followers * noise.moves * noise.moves,
+                 row = 1 / (1 / (noise.visits * noise.visits) + 1 / moves),
+                 q = rows * row / (double)shape.each, share = all ? 1 : fmin(1, q / DOMINANT),
+                 start = all ? LOCAL_START : fmin(LOCAL_START, (double)o->space.horizon);
+    *out = fmax(start * start * q * share, LEAST_ANSWERS) * rows / (double)shape.each;
     return TACIT_OK;
 }
 
@@ -78,7 +83,9 @@ static tacit_status users_wanted(const tacit__weighted_options *o, double *out)
         TRY(tacit_gdp_mu(o->guarantee.epsilon, o->guarantee.delta, &mu));
         noise = sqrt(2 * square * visits) / mu;
     }
-    const double start = fmin(MOST_START, START * sqrt((double)o->space.horizon));
+    const double start = o->space.horizon == 1 && o->growth > 0
+                             ? SINGLE_START
+                             : fmin(MOST_START, START * sqrt((double)o->space.horizon));
     *out = start * noise * rows / fmin((double)o->space.horizon, square);
     return TACIT_OK;
 }
@@ -341,9 +348,11 @@ void tacit__weighted_set_levels(tacit__weighted *c)
         return;
     counted_stream *s = c->streams;
     const uint64_t users = c->at[c->next - 1];
-    s[WEIGHTED_MOVES].stddev = tacit__answers_stddev(c->answers, users);
-    s[WEIGHTED_VISITS].stddev = HUGE_VAL;
-    s[WEIGHTED_REWARDS].stddev = tacit__answers_reward_stddev(c->answers, users);
+    const tacit__answers_noise noise =
+        tacit__answers_noise_of(tacit__answers_shape_of(c->answers), (double)users);
+    s[WEIGHTED_VISITS].stddev = noise.visits;
+    s[WEIGHTED_MOVES].stddev = noise.moves;
+    s[WEIGHTED_REWARDS].stddev = noise.rewards;
 }
 
 /* The batch passes the door, and the sums are shown; answers passed it one by one. */

@@ -96,6 +96,45 @@ TEST(no_weights_exceed_the_budget)
     assert_true(most > 0.9 * budget);
 }
 
+/* What has no share of the budget is not released: with delta 0 visits are sums of moves and nobody asks for first
+ * states, and nothing follows a single step. */
+TEST(streams_that_tell_little_are_not_released)
+{
+    static const struct {
+        double delta;
+        size_t horizon;
+        const char *names[4];
+    } cases[] = {{1e-6, H, {"visits", "moves", "rewards", "starts"}},
+                 {1e-6, 1, {"visits", "rewards", "starts"}},
+                 {0, H, {"moves", "rewards"}},
+                 {0, 1, {"visits", "rewards"}}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const tacit_guarantee guarantee = {TACIT_MODEL_JOINT, 1, cases[i].delta};
+        const tacit__weighted_options o = {.space = {S, A, cases[i].horizon, 1},
+                                           .episodes = 20,
+                                           .guarantee = guarantee,
+                                           .mechanism = tacit_sum_default_mechanism(guarantee),
+                                           .first = 1};
+        SCOPED(tacit_noise) *noise = simulated_noise(5);
+        SCOPED(tacit__weighted) *c = NULL;
+        uint64_t seed = 6;
+        size_t lines = 0;
+        assert_ok(tacit__weighted_create(&o, noise, &c, NULL));
+        const tacit_plan *plan = tacit_ledger_plan(tacit__weighted_ledger(c));
+        for (; lines < 4 && cases[i].names[lines] != NULL; lines++)
+            assert_string_equal(tacit_plan_release(plan, lines)->name, cases[i].names[lines]);
+        assert_int_equal(tacit_plan_size(plan), lines);
+        const user u = random_user(&seed);
+        assert_ok(add(c, &u));
+        const tacit__weighted_counts n = tacit__weighted_release(c);
+        assert_int_equal(n.users, 1);
+        assert_true(isinf(n.visits_stddev) == (cases[i].delta == 0 && cases[i].horizon > 1));
+        assert_true(isinf(n.moves_stddev) == (cases[i].horizon == 1));
+        assert_true(isinf(n.starts_stddev) == (cases[i].delta == 0));
+        assert_true(n.rewards_stddev > 0 && isfinite(n.rewards_stddev));
+    }
+}
+
 TEST(without_privacy_counts_are_counts)
 {
     enum { USERS = 40 };

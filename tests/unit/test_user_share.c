@@ -108,6 +108,24 @@ TEST(a_visit_spends_at_most_half_of_what_is_left)
     }
 }
 
+/* Nothing comes after a single step, so all of the budget is its own. */
+TEST(a_single_step_may_spend_all)
+{
+    uint64_t seed = 7;
+    for (int k = 0; k < USERS; k++) {
+        int64_t weights[ROWS];
+        tacit__share_rule rule = random_rule(&seed, weights);
+        tacit__counted_step steps[H];
+        rule.space.horizon = 1;
+        const user u = random_user(&seed);
+        const int64_t most = weights[u.states[0] * A + u.actions[0]];
+        const double root = sqrt((double)rule.square);
+        assert_int_equal(share(&rule, &u, steps), 1);
+        assert_true(steps[0].weight * steps[0].weight <= (int64_t)rule.square);
+        assert_true(steps[0].weight == most || (double)steps[0].weight > root - 2);
+    }
+}
+
 /* Two users who did the same up to a step count the same up to it, whatever came of that step. */
 TEST(whether_a_visit_counts_is_known_before_its_outcome)
 {

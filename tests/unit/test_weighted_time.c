@@ -123,7 +123,9 @@ TEST(answers_are_given_where_nearly_all_are_true)
     }
 }
 
-/* max(64 q min(1, q / 4), 4) answers about each row, with q the noise's variance in units of that of chance; at most K / 8 users. */
+/* max(c^2 q min(1, q / 4), 4) answers about each row, c = min(8, H), with q the noise's variance in units of that of chance; at
+ * most K / 8 users. A row's visits are L S cells; with two questions they are told by S moves, of half of the answers, and by
+ * 2 cells, of the other half; of a single step they are L cells. */
 TEST(answers_wait_for_each_other_only_where_noise_dominates)
 {
     static const struct {
@@ -131,8 +133,8 @@ TEST(answers_wait_for_each_other_only_where_noise_dominates)
         double epsilon;
     } cases[] = {{{10, 4, 20, 1}, 5}, {{10, 4, 20, 1}, 7}, {{5, 2, 20, 1}, 5},
                  {{5, 2, 20, 1}, 3},  {{8, 4, 6, 6}, 10},  {{40, 4, 20, 1}, 10},
-                 {{3, 2, 4, 1}, 3},   {{6, 2, 20, 1}, 40}};
-    size_t dominated = 0, few = 0, cut = 0;
+                 {{3, 2, 4, 1}, 3},   {{6, 2, 20, 1}, 40}, {{8, 4, 1, 1}, 3}};
+    size_t dominated = 0, few = 0, cut = 0, apart = 0;
     for (size_t i = 0; i < N_OF(cases); i++) {
         const tacit__weighted_options o =
             answering(TACIT_MODEL_LOCAL, cases[i].space, cases[i].epsilon);
@@ -140,12 +142,17 @@ TEST(answers_wait_for_each_other_only_where_noise_dominates)
         assert_true(tacit__answers_find(&o, &shape));
         const tacit__space sp = o.space;
         const double rows = (double)(sp.tables * sp.n_states * sp.n_actions),
-                     q = rows * (double)(shape.levels * sp.n_states) * shape.variance,
-                     wanted = fmax(q < 4 ? 16 * q * q : 64 * q, 4) * rows / (double)shape.each;
+                     states = (double)sp.n_states, levels = (double)shape.levels,
+                     cells = sp.horizon == 1 ? levels
+                             : shape.apart   ? 1 / (1 / (2 * states) + 1 / 4.0)
+                                             : levels * states,
+                     q = rows * cells * shape.variance, c = fmin(8, (double)sp.horizon),
+                     wanted = fmax(c * c * q * fmin(1, q / 4), 4) * rows / (double)shape.each;
         assert_int_equal(timed_of(&o).first, fmin(fmax(10, ceil(wanted)), 30000 / 8));
+        apart += shape.apart;
         dominated += q >= 4 && wanted < 30000 / 8;
-        few += q < 4 && 16 * q * q > 4 && wanted < 30000 / 8;
+        few += q < 4 && c * c * q * q > 16 && wanted < 30000 / 8;
         cut += wanted > 30000 / 8;
     }
-    assert_true(dominated > 0 && few > 0 && cut > 0);
+    assert_true(dominated > 0 && few > 0 && cut > 0 && apart > 0);
 }
