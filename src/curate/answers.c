@@ -18,17 +18,18 @@
  * (1 - 1/g). So (support - n u) / d is unbiased, and has variance n v, v = u (1 - u) / d^2, where the cell
  * never occurs.
  *
- * Two questions. A row's rewards are sums over S next states, and so is their noise. If noise dominates, a
- * public coin asks about either one of the moves, (table, state, action, next state), or what the step paid,
- * (table, state, action, level), with 2 levels. Each is asked of half of the users, so a move has the variance
- * 2 n v that it has with 2 levels, a row's rewards have n v instead of n v S / 2, and its visits 4 n v, beside
- * the moves' 2 S n v. But chance counts twice, so this is done only if 2 v max(400, m) is at least 1, m as
- * below. The coin is as public as the step. Of a single step nothing follows that matters: S is 1 there, and
- * the question one.
+ * Two questions. A row's rewards are sums over S next states, and so is their noise. If noise dominates,
+ * a public coin decides whether the question is where the step led, (table, state, action, next state),
+ * or what it paid, (table, state, action, level), with 2 levels. Each is asked of half of the users, so a
+ * move has the variance 2 n v that it has with 2 levels, a row's rewards have n v instead of n v S / 2,
+ * and its visits 4 n v, beside the moves' 2 S n v. But chance counts twice, so this is done only if
+ * 2 v max(400, m) is at least 1, m as below. The coin is as public as the step. Of a single step nothing
+ * follows that matters: S is 1 there, and there is one question.
  *
  * Levels and answers of a user. A reward that becomes a bit has a variance of up to 1/4, one of L levels 1 /
- * (4 (L-1)^2); but a move is then made of L cells, with L times the noise. And J answers are worth more than
- * one if each of them is nearly always true. With m = tables S A S moves (tables S A if H is 1), J and L are those with the least
+ * (4 (L-1)^2); but a move is then made of L cells, with L times the noise. And J answers are worth more
+ * than one if each of them is nearly always true. With m = tables S A S moves (tables S A of a single
+ * step), J and L are those with the least
  *     (1/4 + 1 / (4 (L-1)^2) + c L v m) / J,
  * where the first 1/4 stands for what chance makes of the moves, and c for how much states differ in value;
  * J = 1 or epsilon / J >= ln k + 7. */
@@ -277,8 +278,8 @@ size_t tacit__answers_bytes(const tacit__answers *a)
     return 8 * a->shape.each * (a->shape.hashed ? 2 : 1);
 }
 
-/* The hashes, if there are any, then the answers: 64 bits each, low byte first. If questions are apart, answers
- * about what a step paid come after those about where it led. */
+/* The hashes, if there are any, then the answers: 64 bits each, low byte first. If questions are apart,
+ * numbers of answers about what a step paid come after those about where it led. */
 tacit_status tacit__answers_give(tacit__answers *a, const tacit_trajectory *u, void *bytes,
                                  tacit_error *err)
 {

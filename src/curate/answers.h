@@ -45,12 +45,13 @@ TACIT_MUST_USE tacit_status tacit__answers_check(const tacit__answers *answers, 
                                                  size_t size, tacit_error *err);
 void tacit__answers_absorb(tacit__answers *answers, const void *bytes);
 
-/* What the reports of so many users say: visits [rows], moves [rows][states] and rewards [rows], of r - 1/2. */
+/* What the reports of so many users say: visits [rows], moves [rows][states] and rewards [rows], of
+ * r - 1/2. */
 void tacit__answers_estimate(const tacit__answers *answers, uint64_t users, double *visits,
                              double *moves, double *rewards);
 
-/* Standard deviations of the noise of a row's visits, of a move, and of a row's rewards. Infinite: not told, or
- * told by the other of visits and moves. */
+/* Standard deviations of the noise of a row's visits, of a move, and of a row's rewards. Infinite: not
+ * told; a row's visits are then the sum of its moves. */
 typedef struct tacit__answers_noise {
     double visits, moves, rewards;
 } tacit__answers_noise;

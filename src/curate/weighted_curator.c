@@ -48,10 +48,10 @@ uint64_t tacit__weighted_square(tacit__space sp)
     return (double)sp.horizon < most ? sp.horizon : (uint64_t)fmax(1, most);
 }
 
-/* The same where n users give J answers each: a row then has n J / rows of them, with noise of a variance of
- * n J w, told by itself or by its S moves; and a few of them, so that there is something to see. q = rows w is
- * how much larger the noise's variance is than that of chance: where noise does not dominate, there is
- * less to wait for, unless this release is all. */
+/* The same where n users give J answers each: a row then has n J / rows of them, with noise of a variance
+ * of n J w, told by itself or by its S moves; and a few of them, so that there is something to see.
+ * q = rows w is how much larger the noise's variance is than that of chance: where noise does not dominate,
+ * there is less to wait for, unless this release is all. */
 static tacit_status answers_wanted(const tacit__weighted_options *o, double rows, double *out)
 {
     tacit__answers_shape shape;

@@ -37,9 +37,9 @@
  *
  * Shares of the budget (mu^2, or epsilon if it is pure) are choices (docs/why/posterior-tabular.md); privacy
  * does not depend on them. A stream without a share is not released. With delta 0 noise falls with the share
- * itself and not with its root, so a second estimate of the visits, which are sums of moves, is too dear; and
- * first states serve only the weights, which there are none of. Nothing follows a single step, so that
- * its moves are not released. */
+ * itself and not with its root, so a second estimate of the visits, which are sums of moves, is too dear
+ * unless there are many states; and first states serve only the weights, which there are none of. Nothing
+ * follows a single step, so that its moves are not released. */
 #include <math.h>
 
 #include "base/error.h"
@@ -51,10 +51,15 @@
 
 static const char *const names[WEIGHTED_STREAMS] = {"visits", "moves", "rewards", "starts"};
 
-/* [delta 0][a single step]; rewards have at most what visits have, if delta is above 0: see the head. */
-static const double shares[2][2][WEIGHTED_STREAMS] = {
-    {{0.2 * 0.98, 0.6 * 0.98, 0.2 * 0.98, 0.02}, {0.49, 0, 0.49, 0.02}},
-    {{0, 0.65, 0.35, 0}, {0.45, 0, 0.55, 0}}};
+/* Of a single step, of a large table with delta 0, and of others. With delta above 0 rewards have at most
+ * what visits have: see the head. */
+static const double shares[2][WEIGHTED_STREAMS] = {{0.2 * 0.98, 0.6 * 0.98, 0.2 * 0.98, 0.02},
+                                                   {0, 0.65, 0.35, 0}};
+static const double single_shares[2][WEIGHTED_STREAMS] = {{0.49, 0, 0.49, 0.02},
+                                                          {0.45, 0, 0.55, 0}};
+static const double large_shares[WEIGHTED_STREAMS] = {0.15, 0.55, 0.3, 0};
+/* States from which on the sum of a row's moves is too noisy for its visits. */
+enum { LARGE = 30 };
 #define MARGIN 1e-3    /* of the rewards' noise above half of the visits' */
 #define MOST_BITS 24   /* weights of 2^-24: far below what matters */
 #define STEP_BITS 52   /* all users together are exact in doubles */
@@ -85,7 +90,10 @@ static bool is_pure(const tacit__weighted *c)
 
 static double share_of(const tacit__weighted *c, int which)
 {
-    return shares[is_pure(c)][c->o.space.horizon == 1][which];
+    const bool pure = is_pure(c);
+    if (c->o.space.horizon == 1)
+        return single_shares[pure][which];
+    return pure && c->o.space.n_states >= LARGE ? large_shares[which] : shares[pure][which];
 }
 
 static double bound_of(const tacit__weighted *c, weighted_stream which)
