@@ -42,10 +42,10 @@ typedef struct tacit__user_batch {
 uint64_t tacit__weighted_square(tacit__space space);
 enum { TACIT__WEIGHTED_VISITS = 2 };
 
-/* Users before the first release, min(K/8, max(10, c s S A / min(H, B^2))) with c = min(16, 4
- * sqrt(H)), 2 for a single step, and s = sqrt(2) B / mu the noise of a single release (with delta 0
- * 2 sqrt(2) H / epsilon): until then there would be nothing but noise to plan by. Local: as many as make rows come out of
- * the noise of as many answers. */
+/* Users before the first release, min(K/8, max(10, c s S A / min(H, B^2))) with c = min(16, 4 sqrt(H)),
+ * 2 for a single step, and s = sqrt(2) B / mu the noise of a single release (with delta 0 2 sqrt(2) H /
+ * epsilon): until then there would be nothing but noise to plan by. Local: as many as make rows come
+ * out of the noise of as many answers. */
 TACIT_MUST_USE tacit_status tacit__weighted_first(const tacit__weighted_options *options,
                                                   uint64_t *out);
 
