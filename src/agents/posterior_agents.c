@@ -24,7 +24,7 @@ typedef struct posterior_parts {
 #define LEAST_GROWTH 1.01
 #define GROWTH 1.12
 #define PURE_GROWTH 1.4
-#define LEAST_BOLD 4  /* plans without privacy, */
+#define LEAST_BOLD 4  /* plans; without privacy, */
 #define BOLD_STEPS 16 /* of at least so many steps in all */
 
 #define POOLED                                                                                     \
@@ -107,6 +107,13 @@ static tacit_status commit_after(const tacit__weighted_options *o, uint64_t *out
     return status;
 }
 
+/* Whether a user's weights share a budget: the others count in full, or answer, and a single step has all of
+ * it. */
+static bool is_budgeted(const tacit_agent_request *q)
+{
+    return q->guarantee.model == TACIT_MODEL_JOINT && q->guarantee.delta > 0 && q->horizon > 1;
+}
+
 /* Where it is not set. */
 static double usual_growth(const tacit_guarantee *g)
 {
@@ -141,11 +148,13 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
     return tacit__reading_mechanism(r, &out->mechanism, err);
 }
 
-/* Without privacy, for each release. */
-static size_t bold_plans(size_t horizon)
+/* For each release: without privacy, and with a budget if users are not scarce. */
+static size_t bold_plans(const tacit_agent_request *q, double scarcity)
 {
-    const size_t plans = BOLD_STEPS / horizon;
-    return plans > LEAST_BOLD ? plans : LEAST_BOLD;
+    const size_t plans = BOLD_STEPS / q->horizon;
+    if (q->guarantee.model == TACIT_MODEL_NONE)
+        return plans > LEAST_BOLD ? plans : LEAST_BOLD;
+    return is_budgeted(q) && scarcity <= 1 ? LEAST_BOLD : 0;
 }
 
 static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
@@ -153,8 +162,6 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     posterior_agent *agent = self;
     const tacit_agent_request *q = r->request;
     const bool commits = ((const posterior_parts *)agent->base.row->parts)->commits;
-    const bool budgeted = q->guarantee.model == TACIT_MODEL_JOINT && q->guarantee.delta > 0 &&
-                          q->horizon > 1; /* a single step has all of the budget */
     tacit__weighted_options curator = {0};
     tacit_error reason = {0};
     if (q->n_states == 0)
@@ -176,12 +183,13 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
         .episodes = q->episodes,
         .tie_seed = tacit__reading_tie_seed(noise),
         .plans = plans,
-        .bold = q->guarantee.model == TACIT_MODEL_NONE && !commits ? bold_plans(q->horizon) : 0,
+        .bold = commits ? 0 : bold_plans(q, scarcity),
         .greedy = commits,
         .scarcity = commits ? 0 : scarcity,
         .user_visits = TACIT__WEIGHTED_VISITS,
-        .user_norm =
-            budgeted && !commits ? sqrt((double)tacit__weighted_square(curator.space)) : 0};
+        .user_norm = is_budgeted(q) && !commits
+                         ? sqrt((double)tacit__weighted_square(curator.space))
+                         : 0};
     status = tacit__posterior_tabular_create(curator.space, &planner, &agent->planner);
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
@@ -197,14 +205,18 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     tacit__weighted *curator = agent->base.curator;
     const tacit__user_batch batch = tacit__weighted_batch(curator);
     const tacit__weighted_counts counts = tacit__weighted_release(curator);
-    if (counts.users != tacit__posterior_tabular_users(agent->planner)) {
+    const bool released = counts.users != tacit__posterior_tabular_users(agent->planner);
+    const double *before = tacit__posterior_tabular_weights(agent->planner);
+    if (released)
         tacit__posterior_tabular_absorb(agent->planner, &counts);
-        tacit__weighted_set_weights(curator, tacit__posterior_tabular_weights(agent->planner));
-    }
     const uint64_t users = tacit__weighted_users(curator);
     TACIT__REQUIRE(users >= batch.first && users <= batch.last);
     *out = tacit__posterior_tabular_billboard(agent->planner, users - batch.first,
                                               batch.last - batch.first);
+    /* by the place in line and the releases alone, as the plan: public */
+    const double *weights = tacit__posterior_tabular_weights(agent->planner);
+    if (released || weights != before)
+        tacit__weighted_set_weights(curator, weights);
     return TACIT_OK;
 }
 

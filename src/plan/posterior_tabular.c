@@ -16,6 +16,13 @@
  *     Q = clip(mean + (1 + xi) stddev, 0, H - h),   H - h if the row was never visited.
  * Batches grow with k, so these users are O(log K) of all.
  *
+ * With noise, rows that nobody visits stay as the noise has them, and the noise of a running sum stays.
+ * So with noise and a budget B some users of each batch, 3 s_n / B but at most a quarter, go by bold plans to
+ * the rows that have not risen above it (plan/frontier.h), in the first half of all users, and
+ * only while the best that may be there is worth 1.25 times what is known. They count with weights of their
+ * own: B for these rows, B / 10 for all others. A user thus lifts a row that is reached for the first
+ * time by B / sqrt(2); with the weights below most of the budget would be gone on the way.
+ *
  * Unknown rows borrow from what is known of their state and of their action: see borrow.
  *
  * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), there is
@@ -38,6 +45,7 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "plan/frontier.h"
 #include "plan/public_chance.h"
 
 /* Chosen on the training worlds of docs/why/posterior-tabular.md. */
@@ -49,6 +57,10 @@
 #define FADING 1.5
 #define BOLD_OPTIMISM 1.0
 enum { BOLD_SHARE = 4 }; /* at most one in so many users of a batch */
+#define BOLD_QUOTA 3.0   /* with noise: users of a batch, times s_n / B */
+#define BOLD_GAIN 1.25   /* what may be found, as a multiple of what is known */
+#define BOLD_UNTIL 0.5   /* of all users */
+#define BOLD_KNOWN 0.1   /* weight of a known row, as a share of B */
 #define MOST_SCARCITY 1.5
 #define MOST_PLAIN 3.0
 #define KNOWN 30.0
@@ -61,6 +73,7 @@ struct tacit__posterior_tabular {
     tacit__posterior_options o;
     tacit__row_model *model;
     double *weights;  /* [rows] */
+    double *brave;    /* [rows]: the weights of bold users, with noise */
     double *xi;       /* [rows] */
     double *q;        /* [H][pairs] */
     double *values;   /* [2][states] */
@@ -75,6 +88,7 @@ struct tacit__posterior_tabular {
     uint64_t version;          /* of what was shown last, */
     uint64_t users;            /* the release that it came from; 0: none, */
     uint64_t shown;            /* and which of the plans it was */
+    uint64_t bold;             /* users of a batch by bold plans, at most */
 };
 
 static size_t rows_of(tacit__space s)
@@ -90,11 +104,12 @@ tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__po
     const size_t plans = o->plans + o->bold;
     tacit__posterior_tabular w = {.space = space, .o = *o, .chance = o->tie_seed, .version = 1};
     tacit__posterior_tabular *p = TACIT__WORKSPACE(
-        w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.xi, rows), TACIT__PIECE(w.q, H * pairs),
-        TACIT__PIECE(w.values, 2 * space.n_states), TACIT__PIECE(w.uniform, H * pairs),
-        TACIT__PIECE(w.effects, space.n_actions), TACIT__PIECE(w.evidence, space.n_actions),
-        TACIT__PIECE(w.looks, pairs), TACIT__PIECE(w.plans, plans * H * space.n_states),
-        TACIT__PIECE(w.seen, rows), TACIT__PIECE(w.visited, H));
+        w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.brave, rows), TACIT__PIECE(w.xi, rows),
+        TACIT__PIECE(w.q, H * pairs), TACIT__PIECE(w.values, 2 * space.n_states),
+        TACIT__PIECE(w.uniform, H * pairs), TACIT__PIECE(w.effects, space.n_actions),
+        TACIT__PIECE(w.evidence, space.n_actions), TACIT__PIECE(w.looks, pairs),
+        TACIT__PIECE(w.plans, plans * H * space.n_states), TACIT__PIECE(w.seen, rows),
+        TACIT__PIECE(w.visited, H));
     if (p == NULL)
         return TACIT_NO_MEMORY;
     tacit_status status = tacit__row_model_create(space, &p->model);
@@ -329,19 +344,42 @@ static void choose_weights(tacit__posterior_tabular *p)
         p->weights[row] *= factor;
 }
 
+/* --- Bold users, with noise ------------------------------------------------------------------------ */
+
+static void go_to_frontier(tacit__posterior_tabular *p)
+{
+    const tacit__row_model *m = p->model;
+    const size_t size = p->space.horizon * p->space.n_states;
+    const double norm = p->o.user_norm, users = (double)p->users, all = (double)p->o.episodes;
+    uint32_t *plans = p->plans + p->o.plans * size;
+    const double known = tacit__frontier_plan(m, false, p->q, p->values, &p->chance, plans);
+    double hoped = 0;
+    for (size_t j = 0; j < p->o.bold; j++)
+        hoped = tacit__frontier_plan(m, true, p->q, p->values, &p->chance, plans + j * size);
+    const bool pays = hoped > BOLD_GAIN * known && users < BOLD_UNTIL * all;
+    p->bold = pays ? (uint64_t)fmin(all, ceil(BOLD_QUOTA * m->visits_stddev / norm)) : 0;
+    for (size_t row = 0; row < m->rows; row++)
+        p->brave[row] = tacit__frontier_unknown(m, row) ? norm : BOLD_KNOWN * norm;
+}
+
 void tacit__posterior_tabular_absorb(tacit__posterior_tabular *p,
                                      const tacit__weighted_counts *counts)
 {
-    TACIT__REQUIRE(counts->users > 0 && (p->o.bold == 0 || counts->visits_stddev == 0));
+    const bool exact = counts->visits_stddev == 0;
+    TACIT__REQUIRE(counts->users > 0 && (p->o.bold == 0 || exact || p->o.user_norm > 0));
     p->users = counts->users;
     p->shown = UINT64_MAX; /* none of the new ones */
     tacit__row_model_estimate(p->model, counts);
     stance st = stance_of(p);
-    for (size_t j = 0; j < p->o.plans + p->o.bold; j++) {
+    if (!exact && p->o.bold > 0)
+        go_to_frontier(p);
+    else
+        p->bold = p->o.bold;
+    for (size_t j = 0; j < p->o.plans + (exact ? p->o.bold : 0); j++) {
         st.bold = j >= p->o.plans;
         make_plan(p, &st, p->plans + j * p->space.horizon * p->space.n_states);
     }
-    if (p->o.user_norm > 0 && counts->visits_stddev > 0)
+    if (p->o.user_norm > 0 && !exact)
         choose_weights(p);
 }
 
@@ -368,12 +406,14 @@ static tacit_billboard start(tacit__posterior_tabular *p, double done)
     return (tacit_billboard){.version = p->version, .policy = p->plans};
 }
 
-/* The first users of a batch act by the bold plans, which come after the others, one each. */
+/* The first users of a batch act by the bold plans, which come after the others: one each, or more if there
+ * are more such users than plans. */
 static size_t place_of(const tacit__posterior_tabular *p, uint64_t done, uint64_t size)
 {
-    const uint64_t most = size / BOLD_SHARE, bold = p->o.bold < most ? p->o.bold : most;
+    const uint64_t most = size / BOLD_SHARE, bold = p->bold < most ? p->bold : most;
     if (done < bold)
-        return p->o.plans + (size_t)done;
+        return p->o.plans +
+               (bold > p->o.bold ? share_of((double)done / (double)bold, p->o.bold) : (size_t)done);
     return share_of((double)(done - bold) / (double)(size - bold), p->o.plans);
 }
 
@@ -397,7 +437,9 @@ uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *p)
 
 const double *tacit__posterior_tabular_weights(const tacit__posterior_tabular *p)
 {
-    return p->weights;
+    const bool brave = p->o.user_norm > 0 && p->users > 0 && p->shown >= p->o.plans &&
+                       p->shown < p->o.plans + p->o.bold;
+    return brave ? p->brave : p->weights;
 }
 
 const double *tacit__posterior_tabular_q(const tacit__posterior_tabular *p)
@@ -413,7 +455,7 @@ const tacit__row_model *tacit__posterior_tabular_model(const tacit__posterior_ta
 /* --- Saved states -------------------------------------------------------------------------------- */
 
 typedef struct position {
-    uint64_t chance, version, users, shown;
+    uint64_t chance, version, users, shown, bold;
 } position;
 
 /* Of the users after the release of this many. */
@@ -424,11 +466,13 @@ static uint64_t places_of(const tacit__posterior_tabular *p, uint64_t users)
 
 uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *p, tacit__saved *s)
 {
-    position at = {p->chance, p->version, p->users, p->shown};
+    position at = {p->chance, p->version, p->users, p->shown, p->bold};
     tacit__saved_value(s, &at, sizeof at);
     tacit__saved_check(s, at.version <= TACIT__MOST_COUNT && at.users <= p->o.episodes &&
-                              (at.shown < places_of(p, at.users) || at.shown == UINT64_MAX));
+                              (at.shown < places_of(p, at.users) || at.shown == UINT64_MAX) &&
+                              (p->o.bold > 0 || at.bold == 0));
     tacit__saved_reals(s, p->weights, rows_of(p->space), MOST_FACTOR);
+    tacit__saved_reals(s, p->brave, rows_of(p->space), p->o.user_norm);
     tacit__saved_indices(s, p->plans,
                          (p->o.plans + p->o.bold) * p->space.horizon * p->space.n_states,
                          p->space.n_actions);
@@ -437,6 +481,7 @@ uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *p, tacit__sav
         p->version = at.version;
         p->users = at.users;
         p->shown = at.shown;
+        p->bold = at.bold;
     }
     return at.users;
 }

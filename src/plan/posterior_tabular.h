@@ -12,7 +12,7 @@
 typedef struct tacit__posterior_options {
     uint64_t episodes, tie_seed;
     size_t plans;         /* J: that share the users of a batch; at least 1 */
-    size_t bold;          /* more plans, for a few users of each batch; only without noise */
+    size_t bold;          /* more plans, for a few users of each batch; with noise only if B > 0 */
     bool greedy;          /* the plan of the estimates alone: neither drawn nor careful */
     uint64_t user_visits; /* m: of a row, that a user's weights are made for */
     double user_norm;     /* B: the budget of a user; 0: everybody counts in full */
@@ -31,7 +31,7 @@ void tacit__posterior_tabular_absorb(tacit__posterior_tabular *planner,
                                      const tacit__weighted_counts *counts);
 
 /* The plan of the next user of a batch of `size` users of whom `done` have acted already: a few act by
- * the bold plans, one by each, then the other plans take turns. Before the first release every action
+ * the bold plans, then the other plans take turns. Before the first release every action
  * is as likely; if users are scarce, some take one action throughout. */
 tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *planner, uint64_t done,
                                                    uint64_t size);
@@ -39,7 +39,8 @@ tacit_billboard tacit__posterior_tabular_billboard(tacit__posterior_tabular *pla
 /* The users of the release that the plans were made from; 0: there has been none. */
 uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *planner);
 
-/* [rows]: how much a visit of a row counts from now on, at most. All 1 before the first release. */
+/* [rows]: how much a visit of a row counts for the user of the last billboard, at most. All 1 before the
+ * first release. */
 const double *tacit__posterior_tabular_weights(const tacit__posterior_tabular *planner);
 
 /* Q of the last plan that was made, [horizon][states][actions], and the model behind it: for tests. */
