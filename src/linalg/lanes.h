@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 enum {
-    TACIT__LANES = 16,       /* systems side by side */
-    TACIT__JACOBI_ORDER = 16 /* the largest that are worth it; LAPACK is faster from there on */
+    TACIT__LANES = 16,      /* systems side by side */
+    TACIT__LANES_ORDER = 16 /* the largest that are worth it; LAPACK is faster from there on */
 };
 
-/* n <= TACIT__LANES systems (M + add I) x = b of order d <= TACIT__JACOBI_ORDER. Each is a packed M
+/* n <= TACIT__LANES systems (M + add I) x = b of order d <= TACIT__LANES_ORDER. Each is a packed M
  * (symmetric.h) followed by b, `stride` numbers after the last. */
 typedef struct tacit__lanes_problem {
     size_t d, n, stride;
@@ -26,7 +26,7 @@ typedef struct tacit__lanes_problem {
 size_t tacit__lanes_scratch(size_t d);
 
 /* Solves. Where an eigenvalue of M + add I is below `floor`, the matrix is replaced by the nearest one with
- * none, up to a part in 10^8; returns in how many. failed[n]: a matrix that even so has no factor, whose
+ * none, up to a part in 10^9; returns in how many. failed[n]: a matrix that even so has no factor, whose
  * results are no numbers to use. Others are those of tacit__cholesky and tacit__solve, bit for bit, unless
  * repaired. */
 size_t tacit__lanes_fit(const tacit__lanes_problem *problem, double *scratch, bool *failed);

@@ -17,7 +17,7 @@
 static size_t scratch_size(size_t width)
 {
     const size_t one = tacit__floor_scratch(width), many = tacit__lanes_scratch(width);
-    return width <= TACIT__JACOBI_ORDER && many > one ? many : one;
+    return width <= TACIT__LANES_ORDER && many > one ? many : one;
 }
 
 tacit_status tacit__ridge_create(const tacit__frame *frame, tacit__ridge *out)
@@ -125,7 +125,7 @@ size_t tacit__ridge_fit(tacit__ridge *r, const tacit__gram_sums *moments, double
     TACIT__REQUIRE(floor > 0);
     if (w == 1 && f->blocks > 1)
         return fit_scalars(r, moments, add, floor);
-    if (w <= TACIT__JACOBI_ORDER)
+    if (w <= TACIT__LANES_ORDER)
         return fit_lanes(r, moments, add, floor);
     size_t repaired = 0;
     for (size_t i = 0; i < f->steps * f->blocks; i++)
