@@ -9,9 +9,11 @@
  * with t = log2(K)^3 under joint privacy and K under local privacy. Q is clipped to [0, H - h + 1];
  * the paper's H is equally valid and larger. No running minimum.
  *
- * With a bonus scale below 1 the bonus of a row that was never visited may be less than what is known of
- * another. It used to be noise that led to such rows, so that regret rose again where noise was low (tables
- * for each step, epsilon above 10^4). There Q of a row with less than one visit is its cap.
+ * With a bonus scale below 1 the bonus no longer covers what noise does to these ratios, so there
+ *     P(s') = max(0, M(s')) / max(1, sum of those),
+ * and Q of a row with less than one visit, or with less than UNKNOWN standard deviations of the noise in a
+ * count, is its cap. Ratios to N err by the value of everything that follows times the noise of a row's sum,
+ * which was most of the regret; and noise alone led to rows that nobody had visited (docs/why/tabular.md).
  *
  * PO keeps log-weights; the policy of episode k is the one before the update with episode k's counts:
  * pi <- pi exp(eta Q). Cost H S A (2 S + 12) flops, and H S A exponentials for PO. */
@@ -25,6 +27,9 @@
 
 /* Of the theorem's step, which K users are too few for; docs/why/tabular.md. */
 #define PRACTICAL_STEP 60
+
+/* Chosen on RiverSwim, where 2 and 3 are better than less; docs/why/tabular.md. */
+#define UNKNOWN 2
 
 typedef struct private_ucb {
     tacit__induction in;
@@ -68,6 +73,16 @@ static tacit_status create_po(tacit__space space, const tacit__planner_options *
     return create(space, options, true, tacit__value_real(own, "step_size"), out);
 }
 
+/* Chances from noisy moves, which sum to one or, without one move, to less. */
+static void normalize(const double *moves, size_t n, double *chances)
+{
+    double sum = 0;
+    for (size_t next = 0; next < n; next++)
+        sum += fmax(0, moves[next]);
+    for (size_t next = 0; next < n; next++)
+        chances[next * TACIT__BLOCK] = fmax(0, moves[next]) / fmax(1, sum);
+}
+
 static void estimate(private_ucb *p, const tacit__counts *c)
 {
     TACIT__REQUIRE(c->moves != NULL && c->visits_error >= 0);
@@ -83,14 +98,18 @@ static void estimate(private_ucb *p, const tacit__counts *c)
     for (size_t row = 0; row < rows; row++) {
         double visits = c->visits[row], den = fmax(1, visits + e_n), root = 1 / sqrt(den);
         double *transitions = tacit__induction_row(&p->in, row);
-        for (size_t next = 0; next < sp.n_states && row < with_moves; next++)
-            transitions[next * TACIT__BLOCK] = c->moves[row * sp.n_states + next] / den;
+        const double *moves = row < with_moves ? c->moves + row * sp.n_states : NULL;
+        if (lacks_optimism && moves != NULL)
+            normalize(moves, sp.n_states, transitions);
+        else
+            for (size_t next = 0; next < sp.n_states && moves != NULL; next++)
+                transitions[next * TACIT__BLOCK] = moves[next] / den;
         double reward = (c->rewards[row] + c->center * visits) / den;
         p->in.fixed[row] = reward + p->reward_width * root + (e_r + 2 * e_n) / den +
                            h * (p->transition_width * root + (s * e_p + 2 * e_n) / den);
-        if (lacks_optimism && visits + e_n < 1) {
+        if (lacks_optimism && visits + e_n < fmax(1, UNKNOWN * c->visits_stddev)) {
             p->in.fixed[row] = (double)(2 * sp.horizon); /* above every cap, whatever follows */
-            for (size_t next = 0; next < sp.n_states && row < with_moves; next++)
+            for (size_t next = 0; next < sp.n_states && moves != NULL; next++)
                 transitions[next * TACIT__BLOCK] = 0;
         }
     }

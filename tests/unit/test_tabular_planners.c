@@ -305,12 +305,13 @@ static size_t check_policy(const uint32_t *policy, const double *q)
 typedef struct ratios {
     bool printed, local, optimize;
     double c, e_n, e_p, e_r, alpha;
+    double least; /* visits of a pair of which something is known */
 } ratios;
 
 static double private_ucb_bonus(const void *context, const place *at)
 {
     const ratios *o = context;
-    if (at->n <= 1) /* less than one visit: as good as can be */
+    if (at->n <= o->least) /* as good as can be */
         return 1e6;
     const double t = (double)USERS * H, l = sqrt(2 * log(4 * S * A * t / failure));
     const double width = o->optimize ? sqrt(4 * S * log(6 * S * A * t / failure)) : l;
@@ -328,10 +329,23 @@ static void plain_ratios(const sample *x, double added, model *m)
     }
 }
 
+/* Chances that sum to one, of moves that are not below 0. */
+static void normalize_ratios(const sample *x, model *m)
+{
+    for (size_t row = 0; row < ROWS; row++) {
+        double sum = 0;
+        for (size_t next = 0; next < S; next++)
+            sum += fmax(0, x->moves[row * S + next]);
+        for (size_t next = 0; next < S; next++)
+            m->p[row * S + next] = fmax(0, x->moves[row * S + next]) / fmax(1, sum);
+    }
+}
+
 /* Levels as printed, with 3 H / epsilon = scale; else the curator's. */
 static void private_ucb_levels(const sample *x, double error_scale, double scale, ratios *o)
 {
     const double t = (double)USERS * H, terms = o->local ? USERS : pow(log2(USERS), 3);
+    o->least = fmax(1, 2 * x->counts.visits_stddev);
     o->e_n = error_scale * x->counts.visits_error;
     o->e_p = error_scale * x->counts.moves_error;
     o->e_r = error_scale * x->counts.rewards_error;
@@ -363,6 +377,7 @@ TEST(private_ucb_vi_acts_by_its_formula)
             draw(&seed, 4, 2, &x);
             private_ucb_levels(&x, error_scale, scale, &o);
             plain_ratios(&x, o.e_n, &m);
+            normalize_ratios(&x, &m);
             induct(&x, &m, space.tables, private_ucb_bonus, &o, q);
             if (space.tables == H && round % 2 == 1)
                 drop_last(&x); /* no planner reads them, so the reference may */
@@ -395,6 +410,7 @@ TEST(private_ucb_po_mixes_by_its_formula)
             draw(&seed, 4, 2, &x);
             private_ucb_levels(&x, options.error_scale, 0, &o);
             plain_ratios(&x, o.e_n, &m);
+            normalize_ratios(&x, &m);
             if (space.tables == H && round % 2 == 1)
                 drop_last(&x);
             tacit_billboard board = tacit__private_ucb_po.plan(planner, &x.counts);
