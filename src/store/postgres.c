@@ -132,7 +132,10 @@ static tacit_status run_setup(tacit__pg_connection *c, tacit_error *err)
         "SET tcp_user_timeout = 4000; SET client_min_messages = error;"
         "SET default_transaction_isolation = 'read committed'; SET bytea_output = 'hex';"
         "SELECT set_config('synchronous_commit', 'on', false) WHERE"
-        " current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');";
+        " current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');"
+        /* no parameters, and so no names of rows, beside an error in the server's log; from version 13 on */
+        "SELECT set_config(name, '0', false) FROM pg_settings WHERE"
+        " name='log_parameter_max_length_on_error';";
     const char *const all[] = {common, c->setup};
     if (PQsetnonblocking(c->link, 1) != 0)
         return lose(c, PQerrorMessage(c->link), err);

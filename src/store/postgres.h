@@ -9,7 +9,9 @@
  * Most users are new, and a search for what is not there costs the server as much as the row that follows. So
  * a read can be assumed to find nothing. The INSERT protects: it fails if the row is there, and then the
  * transaction is undone, and done again with all questions asked, as are the next CAUTIOUS ones. Nothing
- * is committed that used an assumption and did not insert that row.
+ * is committed that used an assumption and did not insert that row. But a server whose errors are not terse
+ * would write the name of that row into its log, which may be kept longer than the store: there, nothing is
+ * assumed.
  *
  * Nothing waits for ever: a server that does not answer for patience_ms is taken for gone, and so is the
  * connection. A connection that is gone is made anew when a transaction, or a search outside of one,
@@ -100,6 +102,7 @@ struct tacit__pg_connection {
     size_t n_unconfirmed; /* and those among them whose row was not inserted */
     bool was_wrong;       /* one of them, in the last transaction */
     int cautious;         /* so many transactions assume nothing */
+    bool terse; /* the server's errors name no row; until it is known, nothing is assumed */
 };
 
 /* Makes the object; the server is asked when it is needed. `target`: a URI, or words of libpq. */

@@ -253,7 +253,7 @@ static void expect(tacit__cursor *base, bool assumed)
     tacit__pg_expected *e = tacit__pg_expect(s);
     tacit_status status;
     if (e != NULL)
-        e->assumed = assumed && s->connection->cautious == 0;
+        e->assumed = assumed && s->connection->terse && s->connection->cautious == 0;
     if (e == NULL || e->assumed || tacit__pg_wait_in_group(s, e, &status, NULL))
         return;
     if (tacit__pg_send(s, (tacit__pg_sent){.first = e}, NULL) != TACIT_OK)

@@ -59,7 +59,8 @@ void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint
 
 #define PLACE_SQL                                                                                  \
     "SELECT to_regclass('tacit.meta')::oid::text, (current_setting('fsync')='on' AND"              \
-    " current_setting('full_page_writes')='on')::int"
+    " current_setting('full_page_writes')='on')::int,"                                             \
+    " (current_setting('log_error_verbosity')='terse')::int"
 
 /* A session stays with its cluster and its database, which are asked for once: to tell them, the server reads
  * a file. */
@@ -91,6 +92,7 @@ tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64], tacit_err
     const char *text = found ? tacit__cursor_text(s, 0) : NULL;
     (void)snprintf(place, 64, "%s/%s", tacit__pg_of(vault->db)->cluster, text != NULL ? text : "");
     vault->on_unsafe = found && tacit__cursor_int(s, 1) == 0;
+    tacit__pg_of(vault->db)->terse = found && tacit__cursor_int(s, 2) == 1;
     tacit__cursor_reset(s);
     return TACIT_OK;
 }

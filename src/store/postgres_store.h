@@ -42,7 +42,8 @@ TACIT_MUST_USE tacit_status tacit__pg_line_check(tacit__vault *vault, struct tac
 /* What is there now is known from now on. */
 void tacit__pg_line_set(struct tacit__pg_line *line, uint64_t generation, const uint8_t *stamp);
 /* Where the tables are: cluster, database, table. A copy by pg_dump is elsewhere. And whether this server may
- * lose what it has acknowledged, which can change while it runs, and with every other server. */
+ * lose what it has acknowledged, and whether its errors are terse, which can change while it runs, and with
+ * every other server. */
 TACIT_MUST_USE tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64],
                                                  tacit_error *err);
 

@@ -24,7 +24,7 @@ static void open_place(place *p)
     if (!cluster_is_there())
         exit(CLUSTER_SKIP);
     if (db.pid == 0)
-        cluster_open(&db, NULL);
+        cluster_open(&db, "log_parameter_max_length_on_error = -1");
     cluster_database(&db, "groups");
     cluster_uri(&db, "groups", uri, sizeof uri);
     assert_true(cluster_sql(&db, "groups",
@@ -33,6 +33,7 @@ static void open_place(place *p)
                             " data BYTEA, PRIMARY KEY(id, key))",
                             NULL, 0));
     assert_ok(tacit__pg_create(uri, NULL, &p->c, &p->err));
+    tacit__pg_of(p->c)->terse = true;
 }
 
 static void close_place(place *p)
@@ -329,6 +330,35 @@ TEST(a_row_that_is_there_after_all_undoes_the_transaction_and_is_asked_for_then)
         run(&p, "ROLLBACK");
         assert_false(tacit__connection_was_wrong(p.c));
     }
+    close_place(&p);
+}
+
+TEST(errors_in_the_log_of_the_server_have_no_parameters)
+{
+    place p;
+    tacit__cursor *s;
+    bool found;
+    open_place(&p);
+    assert_ok(tacit__connection_prepare(
+        p.c, TACIT__ONCE, "SELECT current_setting('log_parameter_max_length_on_error')", &s,
+        &p.err));
+    assert_ok(tacit__cursor_next(s, &found, &p.err));
+    assert_true(found);
+    assert_string_equal(tacit__cursor_text(s, 0), "0");
+    tacit__cursor_close(s);
+    close_place(&p);
+}
+
+TEST(nothing_is_assumed_of_a_server_that_would_name_the_row)
+{
+    place p;
+    open_place(&p);
+    tacit__pg_of(p.c)->terse = false;
+    assert_ok(insert(&p, 1, "there"));
+    run(&p, "BEGIN");
+    assume(&p, 1);
+    assert_data(&p, 1, "there");
+    run(&p, "COMMIT");
     close_place(&p);
 }
 

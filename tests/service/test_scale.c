@@ -196,28 +196,73 @@ TEST(the_role_that_serves_can_serve_and_nothing_else)
     close_all(&p);
 }
 
-/* A user who comes again is found by an insertion that fails, and the server would write the row's name, a keyed hash, into its log. */
+/* One user of `arms`, who is sent twice. */
+static void bring_twice(const server *s)
+{
+    char decision[1024];
+    assert_int_equal(server_post(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":1}", answer),
+                     200);
+    assert_true(json_field(answer, "decision", decision, sizeof decision));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(server_post(s, "/v1/observe",
+                                     fmt("{\"decision\":\"%s\",\"reward\":1}", decision), answer),
+                         200);
+}
+
+/* No row of `seen` is in the log of the database; whether an insertion was refused. */
+static bool is_refused_unnamed(place *p)
+{
+    char name[64] = "";
+    char *log = read_text(fmt("%s/log", p->db.directory));
+    for (int i = 0;; i++) {
+        assert_true(cluster_sql(
+            &p->db, "tacit",
+            fmt("SELECT encode(key, 'hex') FROM tacit.seen ORDER BY key OFFSET %d LIMIT 1", i),
+            name, sizeof name));
+        if (name[0] == '\0')
+            break;
+        if (strstr(log, name) != NULL)
+            fail_msg("a row is named in %s/log", p->db.directory);
+    }
+    const bool refused = strstr(log, "seen_pkey") != NULL;
+    free(log);
+    return refused;
+}
+
+static void set_verbosity(place *p, const char *value)
+{
+    assert_true(cluster_sql(&p->db, "tacit",
+                            fmt("ALTER SYSTEM SET log_error_verbosity = %s", value), NULL, 0));
+    assert_true(cluster_sql(&p->db, "tacit", "SELECT pg_reload_conf()", NULL, 0));
+}
+
+/* The name of a row is a keyed hash. A server whose errors are not terse would write it into its log when an insertion is refused. */
 TEST(the_log_of_the_database_names_nobody)
 {
-    static const char name[] = "00112233445566778899aabbccddeeff";
-    const char *const values[] = {name};
     place p;
-    char uri[300];
     open_all(&p);
-    write_uri(&p.db, "tacit_service", "tacit", uri);
-    PGconn *link = PQconnectdb(uri);
-    for (int i = 0; i < 2; i++) {
-        PGresult *r =
-            PQexecParams(link, "INSERT INTO tacit.seen VALUES(1, decode($1, 'hex'), NULL)", 1, NULL,
-                         values, NULL, NULL, 0);
-        assert_int_equal(PQresultStatus(r), i == 0 ? PGRES_COMMAND_OK : PGRES_FATAL_ERROR);
-        PQclear(r);
-    }
-    PQfinish(link);
-    char *log = read_text(fmt("%s/log", p.db.directory));
-    assert_non_null(strstr(log, "seen_pkey"));
-    assert_null(strstr(log, name));
-    free(log);
+    assert_true(
+        cluster_sql(&p.db, "tacit", "ALTER ROLE tacit_service RESET log_error_verbosity", NULL, 0));
+    assert_true(server_start(&p.ends[0], NULL));
+    bring_twice(&p.ends[0]);
+    assert_false(is_refused_unnamed(&p)); /* it asks first, */
+    set_verbosity(&p, "terse");
+    wait_until((bring_twice(&p.ends[0]), is_refused_unnamed(&p))); /* and no longer, */
+    set_verbosity(&p, "default");
+    for (int i = 0; i < 2 * 64; i++) /* and again, for more transactions than follow a refusal */
+        bring_twice(&p.ends[0]);
+    assert_true(is_refused_unnamed(&p));
+    close_all(&p);
+}
+
+/* As on the page. */
+TEST(the_role_that_serves_has_terse_errors)
+{
+    place p;
+    open_all(&p);
+    assert_true(server_start(&p.ends[0], NULL));
+    bring_twice(&p.ends[0]);
+    assert_true(is_refused_unnamed(&p));
     close_all(&p);
 }
 

@@ -138,7 +138,10 @@ void cluster_open(cluster *c, const char *settings)
     run(c, "initdb", arguments);
     add_settings(c, settings);
     cluster_start(c);
-    assert_true(cluster_sql(c, "postgres", "CREATE ROLE tacit LOGIN", NULL, 0));
+    assert_true(cluster_sql(c, "postgres",
+                            "CREATE ROLE tacit LOGIN;"
+                            "ALTER ROLE tacit SET log_error_verbosity = terse",
+                            NULL, 0));
 }
 
 void cluster_follow(cluster *c, cluster *primary, const char *settings)
