@@ -26,12 +26,7 @@ static const tacit_parameter parameters[] = {
     TACIT__TEXT("preset", "",
                 "recommended (the default), cautious, faithful or published (the default with that "
                 "calibration)"),
-    TACIT__TEXT("kernel", "",
-                "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or +; default: the "
-                "world's"),
-    TACIT__REAL(
-        "norm", "", 1e-9, 1e9,
-        "of the mean reward minus 1/2, in the kernel's space; default: the world's, or 1/2"),
+    TACIT__PAIRS_PARAMETERS,
     TACIT__REAL("bonus_scale", "", 0, 1e6,
                 "omega: multiplies the statistical width and the bias; 1 is near the bound"),
     TACIT__REAL("noise_scale", "", 0, 1e6,

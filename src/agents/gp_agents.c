@@ -14,12 +14,7 @@
 #include "plan/kernel_elimination.h"
 
 #define SHARED                                                                                     \
-    TACIT__TEXT("kernel", "",                                                                      \
-                "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or +; default: "   \
-                "the world's"),                                                                    \
-        TACIT__REAL("norm", "", 1e-9, 1e9,                                                         \
-                    "of the mean reward minus 1/2, in the kernel's space; default: the world's, "  \
-                    "or 1/2"),                                                                     \
+    TACIT__PAIRS_PARAMETERS,                                                                       \
         TACIT__REAL("bonus_scale", "0.1", 0, 1e6,                                                  \
                     "omega: multiplies the width; 1 is the theorem"),                              \
         TACIT__REAL("failure", "0.05", 1e-12, 0.5, "probability that the bounds fail"),            \

@@ -5,6 +5,15 @@
 #include "agents/reading.h"
 #include "plan/estimator.h"
 
+/* What they have in their tables of parameters. */
+#define TACIT__PAIRS_PARAMETERS                                                                    \
+    TACIT__TEXT("kernel", "",                                                                      \
+                "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or +; default: "   \
+                "the world's"),                                                                    \
+        TACIT__REAL("norm", "", 1e-9, 1e9,                                                         \
+                    "of the mean reward minus 1/2, in the kernel's space; default: the world's, "  \
+                    "or 1/2")
+
 /* The setting `kernel` is the kernel's text; "": what the world says, or se(0.2). */
 TACIT_MUST_USE tacit_status tacit__pairs_read(const tacit__reading *reading, tacit__pairs *out,
                                               tacit_error *err);

@@ -17,22 +17,15 @@
 #include "curate/schedule.h"
 #include "plan/posterior_kernel.h"
 
-#define CELL 0.25         /* of a vector's length, for the context */
-#define LEAST_GROWTH 1.1  /* more releases than some hundred are not worth their policies */
-#define KNOWN 0.6         /* as in agents/scored.c */
-enum { CANDIDATES = 24 }; /* of the last release, by factors of 2^(1/3) */
+#define CELL 0.25        /* of a vector's length, for the context */
+#define LEAST_GROWTH 1.1 /* more releases than some hundred are not worth their policies */
 
 typedef struct posterior_parts {
     bool commits; /* explore-commit-kernel */
 } posterior_parts;
 
 #define SHARED                                                                                     \
-    TACIT__TEXT("kernel", "",                                                                      \
-                "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or +; default: "   \
-                "the world's"),                                                                    \
-        TACIT__REAL("norm", "", 1e-9, 1e9,                                                         \
-                    "of the mean reward minus 1/2, in the kernel's space; default: the world's, "  \
-                    "or 1/2"),                                                                     \
+    TACIT__PAIRS_PARAMETERS,                                                                       \
         TACIT__TEXT("contexts", "auto",                                                            \
                     "how likely they are: known (declared, or all alike), learned, or auto "       \
                     "(learned unless declared)"),                                                  \
@@ -160,7 +153,8 @@ static tacit_status predict(const tacit_agent_request *q, const tacit__posterior
     const uint64_t shown = n > 1 ? ends[n - 2] : 0;
     tacit_status status = n > 1 ? move_of(q, n, shown, ends, &column, err) : TACIT_OK;
     *loss = n > 1 && status == TACIT_OK
-                ? tacit__schedule_loss((double)o->users, (double)shown, KNOWN * wanted * column)
+                ? tacit__schedule_loss((double)o->users, (double)shown,
+                                       TACIT__SCHEDULE_KNOWN * wanted * column)
                 : HUGE_VAL;
     tacit__free(ends);
     return status;
@@ -174,11 +168,9 @@ static tacit_status find_last(const tacit_agent_request *q, tacit__posterior_ker
     uint64_t one = 0, best = 0;
     double least = HUGE_VAL, column = 0, loss = 0;
     TRY(column_of(q, o, &column, &one, err));
-    for (int i = 0; i < CANDIDATES; i++) {
-        const uint64_t apart = q->apart > 0 ? q->apart : 1;
-        o->last = (uint64_t)((double)o->users * exp2(-i / 3.0));
-        const uint64_t fit = o->last > 0 ? 1 + (o->last - 1) / apart : 1;
-        const double visits = (double)(q->visits < fit ? q->visits : fit);
+    for (int i = 0; i < TACIT__SCHEDULE_LASTS; i++) {
+        o->last = tacit__schedule_last(o->users, i);
+        const double visits = tacit__schedule_visits(q->visits, q->apart, o->last);
         const uint64_t first = (uint64_t)ceil((double)one * sqrt(visits));
         if (first >= o->last)
             break;

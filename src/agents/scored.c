@@ -23,10 +23,6 @@ enum { LOCAL_PARTS = 10 };  /* of the quota that the first batch is under local 
 enum { FADING_PARTS = 2 };  /* of n1, where sums fade: docs/why/posterior-linear.md#fading-sums */
 #define LEAST_GROWTH 1.1    /* more releases than some hundred are not worth their plans */
 #define MOST_COMMITTED 1e15 /* users: no quota is larger */
-#define KNOWN 0.6           /* 0.3 to 1 are alike: docs/why/returning.md#when-to-stop */
-enum {
-    CANDIDATES = 24
-}; /* of the last release, by factors of 2^(1/3): to less than a hundredth of all users */
 
 static const tacit__scored_parts *parts_of(const tacit__scored *agent)
 {
@@ -124,18 +120,12 @@ static tacit_status read_course(const tacit__scored *agent, const tacit__reading
     return status;
 }
 
-/* Visits of one person before `last`, in different batches. */
-static double visits_before(const tacit_agent_request *q, uint64_t last)
-{
-    const uint64_t apart = q->apart > 0 ? q->apart : 1, fit = last > 0 ? 1 + (last - 1) / apart : 1;
-    return fmax(1, (double)(q->visits < fit ? q->visits : fit));
-}
-
 /* Batches up to a release at `last`, at most. */
 static tacit_status try_last(tacit__scored *agent, const tacit__reading *r, uint64_t last,
                              tacit__scores_options *o, course *c)
 {
-    agent->reach = reach_of(agent, &o->form, visits_before(r->request, last));
+    const tacit_agent_request *q = r->request;
+    agent->reach = reach_of(agent, &o->form, tacit__schedule_visits(q->visits, q->apart, last));
     tacit_status status = read_course(agent, r, c);
     o->first = c->first;
     o->last = last;
@@ -151,16 +141,17 @@ static tacit_status find_last(tacit__scored *agent, const tacit__reading *r,
     tacit__scores_options best = *o;
     agent->reach = reach_of(agent, &o->form, 1);
     TRY(find_quota(agent, r->request->guarantee.epsilon, MOST_COMMITTED, &wanted));
-    for (int i = 0; i < CANDIDATES; i++) {
+    for (int i = 0; i < TACIT__SCHEDULE_LASTS; i++) {
         tacit__scores_options t = *o;
         tacit__scores_prediction of = {0};
-        const uint64_t last = (uint64_t)((double)o->episodes * exp2(-i / 3.0));
+        const uint64_t last = tacit__schedule_last(o->episodes, i);
         TRY(try_last(agent, r, last, &t, c));
         if (t.first >= last)
             break;
         TRY(tacit__scores_predict(&t, &of, err));
-        const double loss = tacit__schedule_loss((double)o->episodes, (double)of.shown,
-                                                 KNOWN * (double)wanted * of.column);
+        const double loss =
+            tacit__schedule_loss((double)o->episodes, (double)of.shown,
+                                 TACIT__SCHEDULE_KNOWN * (double)wanted * of.column);
         if (loss < least) {
             least = loss;
             best = t;

@@ -42,3 +42,15 @@ double tacit__schedule_loss(double users, double last, double a)
     TACIT__REQUIRE(a > 0 && last <= users);
     return a * atan(last / a) + (users - last) / (1 + last / a * (last / a));
 }
+
+uint64_t tacit__schedule_last(uint64_t users, int i)
+{
+    TACIT__REQUIRE(i >= 0 && i < TACIT__SCHEDULE_LASTS);
+    return (uint64_t)((double)users * exp2(-i / 3.0));
+}
+
+double tacit__schedule_visits(uint64_t visits, uint64_t apart, uint64_t last)
+{
+    const uint64_t fit = last > 0 ? 1 + (last - 1) / (apart > 0 ? apart : 1) : 1;
+    return fmax(1, (double)(visits < fit ? visits : fit));
+}

@@ -19,5 +19,14 @@ uint64_t *tacit__schedule_ends(uint64_t users, double growth, uint64_t n);
  * users' data lose about 1 / (1 + (t / a)^2) of what users lose who know nothing; up to the last release that
  * sums up to a atan(last / a), and the others act by what is known then. a > 0. */
 double tacit__schedule_loss(double users, double last, double a);
+/* Where the last release is tried: place i falls by factors of 2^(1/3), to less than a hundredth of all
+ * users. */
+enum { TACIT__SCHEDULE_LASTS = 24 };
+uint64_t tacit__schedule_last(uint64_t users, int i);
+/* What a is, in users of the first release of one visit times how far one person moves all sums, where each
+ * batch is released once; 0.3 to 1 are alike: docs/why/returning.md#when-to-stop. */
+#define TACIT__SCHEDULE_KNOWN 0.6
+/* Visits of one person before `last`; at least 1. */
+double tacit__schedule_visits(uint64_t visits, uint64_t apart, uint64_t last);
 
 #endif

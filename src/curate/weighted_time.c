@@ -19,7 +19,6 @@
 #define KNOWN 2.5
 #define RARE 3e-5         /* chosen on the first list of docs/why/defaults.md */
 #define MOST_RANDOM 0.125 /* chosen on the worlds of docs/why/posterior-tabular.md#delta-0 */
-enum { CANDIDATES = 24 }; /* by factors of 2^(1/3): to less than a hundredth of all users */
 
 /* To where one more visit would fit. */
 static uint64_t round_down(const tacit__weighted_options *o, uint64_t users)
@@ -93,10 +92,10 @@ tacit_status tacit__weighted_time(const tacit__weighted_options *o, tacit__weigh
     uint64_t wanted = 0;
     TRY(tacit__weighted_first(&one, &wanted));
     double least = HUGE_VAL;
-    for (int i = 0; i < CANDIDATES; i++) {
+    for (int i = 0; i < TACIT__SCHEDULE_LASTS; i++) {
         tacit__weighted_options t;
         double loss = HUGE_VAL;
-        const uint64_t last = round_down(o, (uint64_t)((double)o->episodes * exp2(-i / 3.0)));
+        const uint64_t last = round_down(o, tacit__schedule_last(o->episodes, i));
         if (last < 2)
             break;
         TRY(predict(o, (double)wanted, last, &t, &loss, err));

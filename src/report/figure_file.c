@@ -135,14 +135,7 @@ static tacit_status check(const tacit__report *r, const tacit_figure_options *o,
     if (o->dots_per_inch != 0 && !(o->dots_per_inch >= 30 && o->dots_per_inch <= 2400))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%g dots per inch are asked for, expected 30 to 2400", o->dots_per_inch);
-    if (o->world >= r->n_worlds)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no world %zu, expected 0 to %zu",
-                           o->world, r->n_worlds - 1);
-    for (size_t i = 0; o->agents != NULL && i < o->n_agents; i++)
-        if (o->agents[i] >= r->n_agents)
-            return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no agent %zu, expected 0 to %zu",
-                               o->agents[i], r->n_agents - 1);
-    return TACIT_OK;
+    return tacit__report_check(r, o->world, o->agents, o->n_agents, err);
 }
 
 static tacit_status draw(const tacit__report *r, const tacit_figure_options *o, tacit__text *svg,

@@ -224,3 +224,16 @@ tacit_status tacit__report_fill(const tacit_results *results, tacit__report *out
         tacit__report_empty(&r);
     return status;
 }
+
+tacit_status tacit__report_check(const tacit__report *report, size_t world, const size_t *agents,
+                                 size_t n_agents, tacit_error *err)
+{
+    if (world >= report->n_worlds)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no world %zu, expected 0 to %zu",
+                           world, report->n_worlds - 1);
+    for (size_t i = 0; agents != NULL && i < n_agents; i++)
+        if (agents[i] >= report->n_agents)
+            return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no agent %zu, expected 0 to %zu",
+                               agents[i], report->n_agents - 1);
+    return TACIT_OK;
+}

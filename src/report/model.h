@@ -77,6 +77,11 @@ TACIT_MUST_USE tacit_status tacit__report_fill(const tacit_results *results, tac
                                                tacit_error *err);
 void tacit__report_empty(tacit__report *report);
 
+/* Fails unless there is this world, and these agents (NULL: all). */
+TACIT_MUST_USE tacit_status tacit__report_check(const tacit__report *report, size_t world,
+                                                const size_t *agents, size_t n_agents,
+                                                tacit_error *err);
+
 /* Groups agents into families and gives styles; called by fill. */
 void tacit__report_families(tacit__report *report);
 

@@ -281,18 +281,6 @@ static void put_world(tacit__text *to, bool tex, const tacit__report *r,
 
 /* --- All of it ----------------------------------------------------------------------------------- */
 
-static tacit_status check(const tacit__report *r, const tacit_table_options *o, tacit_error *err)
-{
-    if (o->world != SIZE_MAX && o->world >= r->n_worlds)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no world %zu, expected 0 to %zu",
-                           o->world, r->n_worlds - 1);
-    for (size_t i = 0; o->agents != NULL && i < o->n_agents; i++)
-        if (o->agents[i] >= r->n_agents)
-            return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no agent %zu, expected 0 to %zu",
-                               o->agents[i], r->n_agents - 1);
-    return TACIT_OK;
-}
-
 static void put_all(tacit__text *to, const tacit__report *r, const tacit_table_options *o)
 {
     const bool csv = o->format == TACIT_TABLE_CSV, tex = o->format == TACIT_TABLE_TEX;
@@ -327,7 +315,8 @@ tacit_status tacit_report_table(const tacit_results *results, const tacit_table_
     tacit__report r;
     tacit__text text = {0};
     TRY(tacit__report_fill(results, &r, err));
-    tacit_status status = check(&r, options, err);
+    const size_t world = options->world != SIZE_MAX ? options->world : 0; /* all */
+    tacit_status status = tacit__report_check(&r, world, options->agents, options->n_agents, err);
     if (status == TACIT_OK)
         put_all(&text, &r, options);
     tacit__report_empty(&r);
