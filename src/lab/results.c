@@ -224,8 +224,8 @@ size_t tacit_results_measure(const tacit_results *results, size_t world)
     return constant != SIZE_MAX ? constant : played_yardstick(results, world, "uniform");
 }
 
-/* Where one action is nearly always right no learner can beat it, since learning has a price. So nothing is asked
- * that is less than a tenth of what random actions lose (as in forecasts, docs/why/forecast.md). */
+/* Where one action is nearly always right no learner can beat it, since learning has a price. So nothing is
+ * asked that is less than a tenth of what random actions lose (as in forecasts, docs/why/forecast.md). */
 static double bar(const tacit_results *results, size_t world, size_t measure,
                   double (*member)(const tacit_job *))
 {
