@@ -1,11 +1,12 @@
 /* See plan/posterior_tabular.h. A learner of our own; the page docs/why/posterior-tabular.md
  * derives it, says which worlds its constants were chosen on, and what each of them is worth.
  *
- * Plans. After k of K users, plan j draws one xi ~ N(0, 1) for each row, the same at all steps, and
+ * Plans. After k of K users, plan j draws one xi ~ N(0, 1) for each pair and step, and
  *     Q = clip(r + P V + d [(0.1 + 0.5 xi) noise + 0.25 (1 + 0.5 xi) stat] - 1.5 (k/K)^2 noise, 0, H - h),
  *     d = (1 - k/K)^1.5,   stat = 0.3 sqrt(L) (the statistical error),   L = ln(10 K S A H),
  * with `noise` and the statistical error of plan/row_model.c. So there is hardly any optimism,
- * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does;
+ * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does, and from
+ * step to step, so that a user who comes to a state again may try another action there;
  * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
  * many noisy estimates is too high.
  *
@@ -74,7 +75,7 @@ struct tacit__posterior_tabular {
     tacit__row_model *model;
     double *weights;  /* [rows] */
     double *brave;    /* [rows]: the weights of bold users, with noise */
-    double *xi;       /* [rows] */
+    double *xi;       /* [pairs] of a step */
     double *q;        /* [H][pairs] */
     double *values;   /* [2][states] */
     double *effects;  /* [actions]: how much better an action is than others, over all states, */
@@ -104,7 +105,7 @@ tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__po
     const size_t plans = o->plans + o->bold;
     tacit__posterior_tabular w = {.space = space, .o = *o, .chance = o->tie_seed, .version = 1};
     tacit__posterior_tabular *p = TACIT__WORKSPACE(
-        w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.brave, rows), TACIT__PIECE(w.xi, rows),
+        w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.brave, rows), TACIT__PIECE(w.xi, pairs),
         TACIT__PIECE(w.q, H * pairs), TACIT__PIECE(w.values, 2 * space.n_states),
         TACIT__PIECE(w.uniform, H * pairs), TACIT__PIECE(w.effects, space.n_actions),
         TACIT__PIECE(w.evidence, space.n_actions), TACIT__PIECE(w.looks, pairs),
@@ -209,23 +210,22 @@ static void borrow(tacit__posterior_tabular *p, size_t table)
             p->looks[i].mean += p->model->rest[row + i] * p->effects[i % A] / p->evidence[i % A];
 }
 
-static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t row, double cap,
-                   tacit__row_outlook look)
+static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t row, double xi,
+                   double cap, tacit__row_outlook look)
 {
-    const double xi = p->xi[row];
     const double drawn = (OPTIMISM + DIVERSITY * xi) * look.noise +
                          st->statistical * (1 + DIVERSITY * xi) * look.chance;
     return fmin(cap, fmax(0, p->model->reward[row] + look.mean + st->fading * drawn -
                                  st->caution * look.noise));
 }
 
-static double bold_q(const tacit__posterior_tabular *p, size_t row, double cap,
+static double bold_q(const tacit__posterior_tabular *p, size_t row, double xi, double cap,
                      const tacit__next_values *next)
 {
     if (p->model->visits[row] == 0)
         return cap;
     const tacit__row_law law = tacit__row_model_law(p->model, row, next);
-    return fmin(cap, fmax(0, law.mean + (BOLD_OPTIMISM + p->xi[row]) * law.stddev));
+    return fmin(cap, fmax(0, law.mean + (BOLD_OPTIMISM + xi) * law.stddev));
 }
 
 /* q[pairs] of step h, from the values of what follows. */
@@ -238,7 +238,7 @@ static void value_step(tacit__posterior_tabular *p, const stance *st, size_t h, 
     const tacit__next_values next = tacit__next_values_of(after, p->space.n_states);
     if (st->bold) {
         for (size_t i = 0; i < pairs; i++)
-            q[i] = bold_q(p, table * pairs + i, cap, &next);
+            q[i] = bold_q(p, table * pairs + i, p->xi[i], cap, &next);
         return;
     }
     for (size_t i = 0; i < pairs; i++)
@@ -246,19 +246,19 @@ static void value_step(tacit__posterior_tabular *p, const stance *st, size_t h, 
     if (!p->o.greedy)
         borrow(p, table);
     for (size_t i = 0; i < pairs; i++)
-        q[i] = q_of(p, st, table * pairs + i, cap, p->looks[i]);
+        q[i] = q_of(p, st, table * pairs + i, p->xi[i], cap, p->looks[i]);
 }
 
 static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *policy)
 {
     const size_t S = p->space.n_states, A = p->space.n_actions, H = p->space.horizon;
     double *after = p->values, *here = p->values + S;
-    for (size_t row = 0; row < p->model->rows && !p->o.greedy; row++)
-        p->xi[row] = tacit__chance_normal(&p->chance);
     for (size_t s = 0; s < S; s++)
         after[s] = 0; /* nothing follows the last step */
     for (size_t h = H; h-- > 0;) {
         double *q = p->q + h * S * A;
+        for (size_t i = 0; i < S * A && !p->o.greedy; i++)
+            p->xi[i] = tacit__chance_normal(&p->chance);
         value_step(p, st, h, after, q);
         for (size_t s = 0; s < S; s++) {
             const uint32_t action = tacit__chance_best(q + s * A, A, &p->chance);

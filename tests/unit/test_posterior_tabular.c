@@ -263,12 +263,12 @@ static double bold_reference(const reference *f, size_t x, size_t h, const doubl
 
 static void plan_reference(reference *f, size_t tables, double progress, bool bold)
 {
-    double xi[MOST_ROWS], v[H + 1][S] = {{0}}, effect[A] = {0};
+    double xi[S * A], v[H + 1][S] = {{0}}, effect[A] = {0};
     outlook look[S * A];
-    for (size_t x = 0; x < f->rows; x++)
-        xi[x] = normal(&f->chance);
     for (size_t h = H; h-- > 0;) {
         const size_t first = (tables == 1 ? 0 : h) * S * A;
+        for (size_t i = 0; i < S * A; i++)
+            xi[i] = normal(&f->chance);
         for (size_t i = 0; i < S * A; i++)
             look[i] = look_reference(f, first + i, v[h + 1]);
         state_reference(f, first, look);
@@ -281,8 +281,8 @@ static void plan_reference(reference *f, size_t tables, double progress, bool bo
                 const size_t i = s * A + a, x = first + i;
                 look[i].pv += f->rest[x] * effect[a];
                 const double q = f->q[h][s][a] =
-                    bold ? bold_reference(f, x, h, v[h + 1], xi[x])
-                         : q_reference(f, x, h, &look[i], xi[x], progress);
+                    bold ? bold_reference(f, x, h, v[h + 1], xi[i])
+                         : q_reference(f, x, h, &look[i], xi[i], progress);
                 if (a > 0 && q > f->q[h][s][best]) {
                     best = a;
                     equals = 1;
