@@ -24,7 +24,7 @@ typedef struct posterior_parts {
 #define LEAST_GROWTH 1.01
 #define GROWTH 1.12
 #define PURE_GROWTH 1.4
-#define LEAST_BOLD 4  /* plans; without privacy, */
+#define LEAST_BOLD 4  /* plans; without a budget, */
 #define BOLD_STEPS 16 /* of at least so many steps in all */
 
 #define POOLED                                                                                     \
@@ -148,13 +148,14 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
     return tacit__reading_mechanism(r, &out->mechanism, err);
 }
 
-/* For each release: without privacy, and with a budget if users are not scarce. */
+/* For each release, unless users are scarce: without a budget they are for few users, one each, of at least so
+ * many steps in all; with one they show the way to a number that follows from the noise. */
 static size_t bold_plans(const tacit_agent_request *q, double scarcity)
 {
     const size_t plans = BOLD_STEPS / q->horizon;
-    if (q->guarantee.model == TACIT_MODEL_NONE)
-        return plans > LEAST_BOLD ? plans : LEAST_BOLD;
-    return is_budgeted(q) && scarcity <= 1 ? LEAST_BOLD : 0;
+    if (q->guarantee.model != TACIT_MODEL_NONE && scarcity > 1)
+        return 0;
+    return plans > LEAST_BOLD && !is_budgeted(q) ? plans : LEAST_BOLD;
 }
 
 static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
@@ -187,9 +188,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
         .greedy = commits,
         .scarcity = commits ? 0 : scarcity,
         .user_visits = TACIT__WEIGHTED_VISITS,
-        .user_norm = is_budgeted(q) && !commits
-                         ? sqrt((double)tacit__weighted_square(curator.space))
-                         : 0};
+        .user_norm =
+            is_budgeted(q) && !commits ? sqrt((double)tacit__weighted_square(curator.space)) : 0};
     status = tacit__posterior_tabular_create(curator.space, &planner, &agent->planner);
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }

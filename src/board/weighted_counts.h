@@ -17,7 +17,7 @@ typedef struct tacit__weighted_counts {
     const double *rewards; /* [rows], of r - 1/2 */
     const double *starts;  /* [states]: users that began there */
     /* standard deviations of a cell's noise; 0: exact; infinite: not told. Visits or moves are told,
-     * and moves are unless an episode has one step. */
+     * and moves are unless there is one step, or one state. */
     double visits_stddev, moves_stddev, rewards_stddev, starts_stddev;
 } tacit__weighted_counts;
 

@@ -39,7 +39,7 @@
  * does not depend on them. A stream without a share is not released. With delta 0 noise falls with the share
  * itself and not with its root, so a second estimate of the visits, which are sums of moves, is too dear
  * unless there are many states; and first states serve only the weights, which there are none of. Nothing
- * follows a single step, so that its moves are not released. */
+ * follows a single step, and a single state follows itself, so that their moves are not released. */
 #include <math.h>
 
 #include "base/error.h"
@@ -51,7 +51,7 @@
 
 static const char *const names[WEIGHTED_STREAMS] = {"visits", "moves", "rewards", "starts"};
 
-/* Of a single step, of a large table with delta 0, and of others. With delta above 0 rewards have at most
+/* Of a single step or state, of a large table with delta 0, and of others. With delta above 0 rewards have at most
  * what visits have: see the head. */
 static const double shares[2][WEIGHTED_STREAMS] = {{0.2 * 0.98, 0.6 * 0.98, 0.2 * 0.98, 0.02},
                                                    {0, 0.65, 0.35, 0}};
@@ -91,7 +91,7 @@ static bool is_pure(const tacit__weighted *c)
 static double share_of(const tacit__weighted *c, int which)
 {
     const bool pure = is_pure(c);
-    if (c->o.space.horizon == 1)
+    if (c->o.space.horizon == 1 || c->o.space.n_states == 1)
         return single_shares[pure][which];
     return pure && c->o.space.n_states >= LARGE ? large_shares[which] : shares[pure][which];
 }

@@ -10,15 +10,15 @@
  * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
  * many noisy estimates is too high.
  *
- * Bold plans. That is far less than what chance may do to a row of few visits. Noise makes up for
- * it; without noise nothing would ever bring back a row that was unlucky at first. So without noise a
- * few users of each batch, at most a quarter, each act by a bold plan, which draws from the law of
- * plan/row_model.c at full width and does not fade:
- *     Q = clip(mean + (1 + xi) stddev, 0, H - h),   H - h if the row was never visited.
- * Batches grow with k, so these users are O(log K) of all.
+ * Bold plans. That is far less than what chance may do to a row of few visits. Much noise makes up for
+ * it; without, nothing would ever bring back a row that was unlucky at first. So a few users of each
+ * batch, at most a quarter, each act by a bold plan, which draws from the law of plan/row_model.c at
+ * full width and does not fade:
+ *     Q = clip(mean + (1 + xi) sqrt(stddev^2 + noise^2), 0, H - h),   H - h if the row was never visited.
+ * Batches grow with k, so these users are O(log K) of all. There are none if users are scarce.
  *
- * With noise, rows that nobody visits stay as the noise has them, and the noise of a running sum stays.
- * So with noise and a budget B some users of each batch, 3 s_n / B but at most a quarter, go by bold plans to
+ * With a running sum, rows that nobody visits stay as the noise has them, and that noise stays. So with a
+ * budget B, in place of those, some users of each batch, 3 s_n / B but at most a quarter, go by bold plans to
  * the rows that have not risen above it (plan/frontier.h), in the first half of all users, and
  * only while the best that may be there is worth 1.25 times what is known. They count with weights of their
  * own: B for these rows, B / 10 for all others. A user thus lifts a row that is reached for the first
@@ -29,9 +29,9 @@
  * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), there is
  * no use in exploring them, nor in avoiding all that is unknown. With c = min(1.5, scarcity) and f =
  * min(3, scarcity), caution is (1.5 / f) c (1 - (1 - k/K) / c)^2, d is divided by f, and rewards are
- * drawn to 1/2 (plan/row_model.c). Before the first release only 1 in `scarcity` users
- * acts at random; the others take one action throughout, each action alike, and so visit fewer rows
- * more often.
+ * drawn to 1/2 (plan/row_model.c). Before the first release only 1 in `scarcity` users,
+ * but at least half of them, act at random; the others take one action throughout, each action alike,
+ * and so visit fewer rows more often.
  *
  * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
  * get more of a user's budget B. All are multiplied by v = B / (median length of 128 users that are
@@ -62,6 +62,7 @@ enum { BOLD_SHARE = 4 }; /* at most one in so many users of a batch */
 #define BOLD_GAIN 1.25   /* what may be found, as a multiple of what is known */
 #define BOLD_UNTIL 0.5   /* of all users */
 #define BOLD_KNOWN 0.1   /* weight of a known row, as a share of B */
+#define LEAST_RANDOM 0.5 /* of the users before the first release */
 #define MOST_SCARCITY 1.5
 #define MOST_PLAIN 3.0
 #define KNOWN 30.0
@@ -225,7 +226,8 @@ static double bold_q(const tacit__posterior_tabular *p, size_t row, double xi, d
     if (p->model->visits[row] == 0)
         return cap;
     const tacit__row_law law = tacit__row_model_law(p->model, row, next);
-    return fmin(cap, fmax(0, law.mean + (BOLD_OPTIMISM + xi) * law.stddev));
+    const double noise = tacit__row_model_outlook(p->model, row, next).noise;
+    return fmin(cap, fmax(0, law.mean + (BOLD_OPTIMISM + xi) * hypot(law.stddev, noise)));
 }
 
 /* q[pairs] of step h, from the values of what follows. */
@@ -365,21 +367,21 @@ static void go_to_frontier(tacit__posterior_tabular *p)
 void tacit__posterior_tabular_absorb(tacit__posterior_tabular *p,
                                      const tacit__weighted_counts *counts)
 {
-    const bool exact = counts->visits_stddev == 0;
-    TACIT__REQUIRE(counts->users > 0 && (p->o.bold == 0 || exact || p->o.user_norm > 0));
+    const bool frontier = p->o.user_norm > 0 && p->o.bold > 0;
+    TACIT__REQUIRE(counts->users > 0);
     p->users = counts->users;
     p->shown = UINT64_MAX; /* none of the new ones */
     tacit__row_model_estimate(p->model, counts);
     stance st = stance_of(p);
-    if (!exact && p->o.bold > 0)
+    if (frontier)
         go_to_frontier(p);
     else
         p->bold = p->o.bold;
-    for (size_t j = 0; j < p->o.plans + (exact ? p->o.bold : 0); j++) {
+    for (size_t j = 0; j < p->o.plans + (frontier ? 0 : p->o.bold); j++) {
         st.bold = j >= p->o.plans;
         make_plan(p, &st, p->plans + j * p->space.horizon * p->space.n_states);
     }
-    if (p->o.user_norm > 0 && !exact)
+    if (p->o.user_norm > 0 && counts->visits_stddev > 0)
         choose_weights(p);
 }
 
@@ -394,7 +396,7 @@ static size_t share_of(double done, size_t n)
 static tacit_billboard start(tacit__posterior_tabular *p, double done)
 {
     const size_t A = p->space.n_actions;
-    const double random = 1 / fmax(1, p->o.scarcity);
+    const double random = fmax(LEAST_RANDOM, 1 / fmax(1, p->o.scarcity));
     const uint64_t place = done < random ? 0 : 1 + share_of((done - random) / (1 - random), A);
     p->version += p->shown != place;
     for (size_t i = 0; p->shown != place && place > 0 && i < p->space.horizon * p->space.n_states;

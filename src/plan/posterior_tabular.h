@@ -12,7 +12,7 @@
 typedef struct tacit__posterior_options {
     uint64_t episodes, tie_seed;
     size_t plans;         /* J: that share the users of a batch; at least 1 */
-    size_t bold;          /* more plans, for a few users of each batch; with noise only if B > 0 */
+    size_t bold;          /* more plans, for a few users of each batch */
     bool greedy;          /* the plan of the estimates alone: neither drawn nor careful */
     uint64_t user_visits; /* m: of a row, that a user's weights are made for */
     double user_norm;     /* B: the budget of a user; 0: everybody counts in full */

@@ -26,7 +26,7 @@
  * cell looks certain. The statistical error is sqrt((Var_P V + 1/4) / m); the weighted n is taken
  * for a number of users, which is rough.
  *
- * Law of r + P V without noise. Before the first visit rewards are Beta(1, 1) and moves are a Dirichlet
+ * Law of r + P V, but for noise. Before the first visit rewards are Beta(1, 1) and moves are a Dirichlet
  * law of the same two imaginary visits, which lead everywhere alike. With n visits,
  *     mean = r' + P' V,   variance = (r' (1 - r') + Var_P' V) / (n + 3),
  * r' and P' being what the n + 2 visits paid and where they led. So a row that was unlucky once
@@ -47,7 +47,7 @@
 #define EXACT_PRIOR 1e-9  /* without noise: a row that was never visited leads everywhere alike */
 #define VISITED 3.0       /* a row is known to have been visited, in standard deviations of n */
 #define DROPPED 0.2       /* share of the dropped cells in the error */
-#define LAW_PRIOR 2.0     /* visits of the prior in the law without noise: Beta(1, 1) */
+#define LAW_PRIOR 2.0     /* visits of the prior in the law: Beta(1, 1) */
 #define LEAST_SPREAD 1e-4 /* of rewards around 1/2, squared */
 
 tacit_status tacit__row_model_create(tacit__space space, tacit__row_model **out)
@@ -250,14 +250,15 @@ tacit__row_law tacit__row_model_law(const tacit__row_model *m, size_t row,
 {
     const double n = m->visits[row], known = n / (n + LAW_PRIOR), prior = 1 - known,
                  r = known * m->reward[row] + prior / 2;
-    double mean = 0, square = 0;
+    const double even = v->spread / (double)m->space.n_states + v->mean * v->mean;
+    double mean = m->rest[row] * v->mean, square = m->rest[row] * even;
     for (size_t i = m->first[row]; i < m->first[row + 1]; i++) {
         const double value = v->at[m->next[i]];
         mean += m->chance[i] * value;
         square += m->chance[i] * value * value;
     }
     mean = known * mean + prior * v->mean;
-    square = known * square + prior * (v->spread / (double)m->space.n_states + v->mean * v->mean);
+    square = known * square + prior * even;
     const double variance = fmax(0, square - mean * mean) + r * (1 - r);
     return (tacit__row_law){.mean = r + mean, .stddev = sqrt(variance / (n + LAW_PRIOR + 1))};
 }

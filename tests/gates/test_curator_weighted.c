@@ -97,7 +97,7 @@ TEST(no_weights_exceed_the_budget)
 }
 
 /* What has no share of the budget is not released: with delta 0 visits are sums of moves and nobody asks for first
- * states, and nothing follows a single step. */
+ * states, nothing follows a single step, and a single state follows itself. */
 TEST(streams_that_tell_little_are_not_released)
 {
     static const struct {
@@ -108,7 +108,9 @@ TEST(streams_that_tell_little_are_not_released)
                  {1e-6, 1, S, {"visits", "rewards", "starts"}},
                  {0, H, S, {"moves", "rewards"}},
                  {0, H, 30, {"visits", "moves", "rewards"}},
-                 {0, 1, S, {"visits", "rewards"}}};
+                 {0, 1, S, {"visits", "rewards"}},
+                 {1e-6, H, 1, {"visits", "rewards", "starts"}},
+                 {0, H, 1, {"visits", "rewards"}}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         const tacit_guarantee guarantee = {TACIT_MODEL_JOINT, 1, cases[i].delta};
         const tacit__weighted_options o = {.space = {cases[i].states, A, cases[i].horizon, 1},
@@ -125,12 +127,15 @@ TEST(streams_that_tell_little_are_not_released)
         for (; lines < 4 && cases[i].names[lines] != NULL; lines++)
             assert_string_equal(tacit_plan_release(plan, lines)->name, cases[i].names[lines]);
         assert_int_equal(tacit_plan_size(plan), lines);
-        const user u = random_user(&seed);
+        user u = random_user(&seed);
+        for (size_t h = 0; h <= H && cases[i].states == 1; h++)
+            u.states[h] = 0;
         assert_ok(add(c, &u));
         const tacit__weighted_counts n = tacit__weighted_release(c);
+        const bool single = cases[i].horizon == 1 || cases[i].states == 1;
         assert_int_equal(n.users, 1);
-        assert_true(isinf(n.visits_stddev) == (lines == 2 && cases[i].horizon > 1));
-        assert_true(isinf(n.moves_stddev) == (cases[i].horizon == 1));
+        assert_true(isinf(n.visits_stddev) == (lines == 2 && !single));
+        assert_true(isinf(n.moves_stddev) == single);
         assert_true(isinf(n.starts_stddev) == (cases[i].delta == 0));
         assert_true(n.rewards_stddev > 0 && isfinite(n.rewards_stddev));
     }
