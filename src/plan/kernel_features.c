@@ -4,6 +4,9 @@
  *     sum_w play(w) psi psi^T = Q diag(lambda) Q^T,    phi = Q^T psi
  *     f = phi . theta,   theta ~ N(0, v0 I),   v0 = 0.3 norm^2 / p_eff,   p_eff = (sum lambda)^2 / sum lambda^2
  *
+ * A random sum of bumps k(., w_i) of this norm has the variances norm^2 lambda_j / sum lambda and E f^2 =
+ * norm^2 sum lambda^2 / sum lambda; a Gaussian process has equal ones, and v0 gives it 0.3 of that E f^2.
+ *
  * Weights by water-filling: a sum over n users with noise variance s^2 leaves of direction j about lambda_j
  * v0 / (1 + c lambda_j q_j), with q_j = weight_j^2 lambda_j and c = v0 n^2 / s^2 (the weighted phi has the
  * mean square sum q_j = 1). The least sum of these is at q_j = (kappa - 1 / (c lambda_j))+. So the rank
@@ -40,8 +43,8 @@ static double weight_of(const tacit__pairs *pairs, size_t w)
 }
 
 /* phi and lambda from psi [n][rank] in `psi`. */
-static void rotate(tacit__kernel_features *f, size_t rank, const double *psi, double *full,
-                   double *values, double *scratch, double *play)
+static void rotate(tacit__kernel_features *f, size_t rank, double norm, const double *psi,
+                   double *full, double *values, double *scratch, double *play)
 {
     memset(full, 0, rank * rank * sizeof *full);
     for (size_t w = 0; w < f->n; w++)
@@ -61,7 +64,8 @@ static void rotate(tacit__kernel_features *f, size_t rank, const double *psi, do
     for (size_t w = 0; w < f->n; w++)
         for (size_t j = 0; j < f->p; j++)
             f->phi[w * f->p + j] = turned[w * rank + rank - 1 - j];
-    f->prior = square > 0 ? f->prior * square / (sum * sum) : f->prior;
+    f->variance = square > 0 ? norm * norm * square / sum : 0;
+    f->prior = square > 0 ? SMOOTH * f->variance / sum : SMOOTH * norm * norm;
 }
 
 tacit_status tacit__kernel_features_create(const tacit__pairs *pairs, size_t rank, double norm,
@@ -72,7 +76,7 @@ tacit_status tacit__kernel_features_create(const tacit__pairs *pairs, size_t ran
     TACIT__REQUIRE(n > 0 && rank > 0 && norm > 0);
     size_t work = tacit__eigen_scratch(cap);
     work = work > n * cap ? work : n * cap;
-    tacit__kernel_features w = {.pairs = *pairs, .n = n, .prior = SMOOTH * norm * norm};
+    tacit__kernel_features w = {.pairs = *pairs, .n = n};
     tacit__kernel_features *f =
         TACIT__WORKSPACE(w, {&w.phi, n, row}, TACIT__PIECE(w.lambda, cap),
                          TACIT__PIECE(w.spectrum, cap), TACIT__PIECE(w.weight, cap));
@@ -87,7 +91,7 @@ tacit_status tacit__kernel_features_create(const tacit__pairs *pairs, size_t ran
     const size_t made = tacit__pivoted_features(&pairs->kernel, n, pairs->points, NULL, NULL,
                                                 RESIDUAL, cap, psi, play, scratch);
     if (made > 0)
-        rotate(f, made, psi, full, values, scratch, play);
+        rotate(f, made, norm, psi, full, values, scratch, play);
     tacit__workspace_destroy(pieces);
     *out = f;
     return TACIT_OK;
@@ -96,6 +100,19 @@ tacit_status tacit__kernel_features_create(const tacit__pairs *pairs, size_t ran
 void tacit__kernel_features_destroy(tacit__kernel_features *f)
 {
     tacit__workspace_destroy(f);
+}
+
+void tacit__kernel_features_prior(const tacit__kernel_features *f, double power, double share,
+                                  double *out)
+{
+    double sum = 0;
+    TACIT__REQUIRE(share > 0);
+    for (size_t j = 0; j < f->p; j++) {
+        out[j] = pow(f->lambda[j], power);
+        sum += f->lambda[j] * out[j];
+    }
+    for (size_t j = 0; j < f->p; j++)
+        out[j] *= share * f->variance / sum;
 }
 
 /* The level kappa of the first m directions: sum (kappa - 1 / (c s_j)) = 1. */

@@ -14,7 +14,8 @@ typedef struct tacit__kernel_features {
     size_t n, p;               /* pairs; features */
     double *phi;               /* [n][p]: phi(w), no longer than 1 */
     double *lambda;            /* [p], descending: eigenvalues of E phi phi^T under uniform play */
-    double prior;              /* v0: variance of each parameter beforehand */
+    double variance;           /* E f^2 of a random sum of bumps of this norm, under uniform play */
+    double prior;              /* v0: variance of each parameter beforehand, if all have the same */
     double *spectrum, *weight; /* [p] scratch */
 } tacit__kernel_features;
 
@@ -23,6 +24,10 @@ TACIT_MUST_USE tacit_status tacit__kernel_features_create(const tacit__pairs *pa
                                                           double norm,
                                                           tacit__kernel_features **out);
 void tacit__kernel_features_destroy(tacit__kernel_features *features);
+
+/* Variances [p] of parameters in proportion to lambda_j^power, under which E f^2 is `share` of `variance`. */
+void tacit__kernel_features_prior(const tacit__kernel_features *features, double power,
+                                  double share, double *out);
 
 /* The noise in sums of unit vectors: of every sum, or of every user. */
 typedef struct tacit__kernel_noise {

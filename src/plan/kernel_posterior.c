@@ -3,35 +3,56 @@
  *
  *     E x = J theta,   J = n V G   (m x p),
  *     R = variance I + n s^2 V G V   (m x m),   s: root mean square of a centered reward,
- *     precision = I / v0 + sum J^T R^-1 J,   precision mean = sum J^T R^-1 x.
+ *     precision = D^-1 + sum J^T R^-1 J,   precision mean = sum J^T R^-1 x,   D: the prior's variances.
+ *
+ * Which of several D is taken is for the sums to say. Under D they are N(0, J D J^T + R), all batches in one J
+ * and R, and the logarithm of their density is, but for what does not depend on D,
+ *
+ *     (mean^T precision mean - log det precision - log det D) / 2,
+ *
+ * to which the logarithm of D's own probability is added.
  *
  * G is a product of public things: how people play is on the billboard, and how likely contexts are is
  * declared or was released. So no matrix has noise in it, and nothing is to be repaired. Cost of a batch: n
- * p^2 and p^3. */
+ * p^2, and p^3 for each prior. */
 #include "plan/kernel_posterior.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/values.h"
 #include "base/workspace.h"
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
 
-tacit_status tacit__kernel_posterior_create(const tacit__kernel_features *f,
+/* What is held possible: how variances fall with eigenvalues, and E f^2 as a share of that of a random sum of
+ * bumps; from such sums (1, 1) and Gaussian processes (0, s) to what is rougher than the kernel. The first one
+ * is as likely beforehand as all others together, and these are equally likely. Chosen on the functions of
+ * docs/why/posterior-kernel.md. */
+static const struct {
+    double power, share;
+} priors[] = {{0.5, 1}, {0.5, 0.3}, {0.5, 3}, {1, 0.3},    {1, 1},    {1, 3},
+              {0, 0.3}, {0, 1},     {0, 3},   {-0.5, 0.3}, {-0.5, 1}, {-0.5, 3}};
+
+tacit_status tacit__kernel_posterior_create(const tacit__kernel_features *f, bool chooses,
                                             tacit__kernel_posterior **out)
 {
     const size_t p = f->p, n = f->n, row = p * sizeof(double);
     const size_t work = tacit__eigen_scratch(p);
-    tacit__kernel_posterior w = {.features = f};
+    tacit__kernel_posterior w = {.features = f, .n_priors = chooses ? TACIT__COUNT(priors) : 1};
     tacit__kernel_posterior *q = TACIT__WORKSPACE(
-        w, {&w.precision, p, row}, TACIT__PIECE(w.target, p), TACIT__PIECE(w.mean, n),
-        TACIT__PIECE(w.sd, n), {&w.cover, p, row}, {&w.gain, p, row}, {&w.factor, p, row},
-        TACIT__PIECE(w.rest, p), {&w.zeta, n, row}, {&w.turned, n, row}, {&w.eigen, p, row},
-        TACIT__PIECE(w.values, p), TACIT__PIECE(w.spectrum, p), TACIT__PIECE(w.weight, p),
-        TACIT__PIECE(w.work, work > n ? work : n));
+        w, {&w.priors, w.n_priors, row}, {&w.told, p, row}, TACIT__PIECE(w.target, p),
+        TACIT__PIECE(w.mean, n), TACIT__PIECE(w.sd, n), {&w.cover, p, row}, {&w.gain, p, row},
+        {&w.factor, p, row}, TACIT__PIECE(w.rest, p), {&w.zeta, n, row}, {&w.turned, n, row},
+        {&w.eigen, p, row}, TACIT__PIECE(w.values, p), TACIT__PIECE(w.spectrum, p),
+        TACIT__PIECE(w.weight, p), TACIT__PIECE(w.work, work > n ? work : n));
     if (q == NULL)
         return TACIT_NO_MEMORY;
+    for (size_t i = 0; i < q->n_priors && chooses; i++)
+        tacit__kernel_features_prior(f, priors[i].power, priors[i].share, q->priors + i * p);
+    for (size_t j = 0; j < p && !chooses; j++)
+        q->priors[j] = f->prior;
     tacit__kernel_posterior_clear(q);
     tacit__kernel_posterior_solve(q);
     *out = q;
@@ -46,10 +67,8 @@ void tacit__kernel_posterior_destroy(tacit__kernel_posterior *q)
 void tacit__kernel_posterior_clear(tacit__kernel_posterior *q)
 {
     const size_t p = q->features->p;
-    memset(q->precision, 0, p * p * sizeof *q->precision);
+    memset(q->told, 0, p * p * sizeof *q->told);
     memset(q->target, 0, p * sizeof *q->target);
-    for (size_t j = 0; j < p; j++)
-        q->precision[j * p + j] = 1 / q->features->prior;
 }
 
 /* out [n][m]: sum_w play(w) right(w)_i left(w), for the n right-hand coordinates i; rows of both are those
@@ -88,25 +107,57 @@ void tacit__kernel_posterior_add(tacit__kernel_posterior *q, const tacit__kernel
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < m; j++)
             q->target[i] += q->gain[i * m + j] * q->rest[j];
-    /* precision += gain^T gain: rows of the gain as columns of p numbers */
+    /* told += gain^T gain: rows of the gain as columns of p numbers */
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < m; j++)
             q->factor[j * p + i] = q->gain[i * m + j];
-    tacit__rank_update(p, m, NULL, q->factor, NULL, q->precision);
+    tacit__rank_update(p, m, NULL, q->factor, NULL, q->told);
+}
+
+/* The factor of the precision, and the parameters' mean in `rest`, under one of the priors. */
+static bool fit(tacit__kernel_posterior *q, size_t prior)
+{
+    const size_t p = q->features->p;
+    memcpy(q->factor, q->told, p * p * sizeof *q->factor);
+    memcpy(q->rest, q->target, p * sizeof *q->rest);
+    for (size_t j = 0; j < p; j++)
+        q->factor[j * p + j] += 1 / q->priors[prior * p + j];
+    if (p == 0 || !tacit__cholesky(p, q->factor))
+        return false;
+    tacit__solve(p, q->factor, q->rest);
+    return true;
+}
+
+double tacit__kernel_posterior_evidence(tacit__kernel_posterior *q, size_t prior)
+{
+    const size_t p = q->features->p;
+    TACIT__REQUIRE(prior < q->n_priors);
+    if (!fit(q, prior))
+        return -HUGE_VAL;
+    double sum = -tacit__log_determinant(p, q->factor);
+    for (size_t j = 0; j < p; j++)
+        sum += q->target[j] * q->rest[j] - log(q->priors[prior * p + j]);
+    return sum / 2 - (prior > 0 ? log((double)(q->n_priors - 1)) : 0);
 }
 
 void tacit__kernel_posterior_solve(tacit__kernel_posterior *q)
 {
     const tacit__kernel_features *f = q->features;
     const size_t p = f->p, n = f->n;
-    memcpy(q->factor, q->precision, p * p * sizeof *q->factor);
-    memcpy(q->rest, q->target, p * sizeof *q->rest);
-    if (p == 0 || !tacit__cholesky(p, q->factor)) {
+    double most = -HUGE_VAL;
+    q->chosen = 0;
+    for (size_t i = 0; i < q->n_priors && q->n_priors > 1; i++) {
+        const double evidence = tacit__kernel_posterior_evidence(q, i);
+        if (evidence > most) {
+            most = evidence;
+            q->chosen = i;
+        }
+    }
+    if (!fit(q, q->chosen)) {
         memset(q->mean, 0, n * sizeof *q->mean);
         memset(q->sd, 0, n * sizeof *q->sd);
         return;
     }
-    tacit__solve(p, q->factor, q->rest);
     tacit__inner_many(p, n, f->phi, q->rest, q->mean);
     memcpy(q->zeta, f->phi, n * p * sizeof *q->zeta);
     tacit__solve_lower_many(p, n, q->factor, q->zeta);

@@ -316,7 +316,7 @@ static tacit_status create_planner(const void *options, void **out)
     if (w.o.cell > 0)
         w.o.pairs.weights = NULL;
     TRY(tacit__kernel_features_create(&w.o.pairs, w.o.rank, w.o.norm, &w.features));
-    tacit_status status = tacit__kernel_posterior_create(w.features, &w.posterior);
+    tacit_status status = tacit__kernel_posterior_create(w.features, !w.o.commits, &w.posterior);
     planner *p = NULL;
     if (status == TACIT_OK) {
         const uint64_t first = first_of(&w);

@@ -148,42 +148,57 @@ TEST(the_rule_for_exploring_is_the_least_of_its_measure)
 
 /* --- The posterior --------------------------------------------------------------------------------- */
 
-/* A Gaussian process on pairs with covariance v0 phi . phi, and x = H f + noise of covariance R, H = n play(w) v(w). */
+/* A Gaussian process on pairs, and x = H f + noise of covariance R, H = n play(w) v(w). */
+enum { SUMS = BATCHES * DIRECTIONS };
 typedef struct process {
     double cover[PAIRS][PAIRS];
-    double h[BATCHES * DIRECTIONS][PAIRS];
-    double r[BATCHES * DIRECTIONS][BATCHES * DIRECTIONS];
-    double x[BATCHES * DIRECTIONS];
+    double h[SUMS][PAIRS];
+    double r[SUMS][SUMS];
+    double x[SUMS];
 } process;
+
+/* Parameters have these variances. */
+static void set_cover(process *g, const tacit__kernel_features *f, const double *prior)
+{
+    for (size_t v = 0; v < PAIRS; v++)
+        for (size_t w = 0; w < PAIRS; w++) {
+            g->cover[v][w] = 0;
+            for (size_t j = 0; j < f->p; j++)
+                g->cover[v][w] += prior[j] * f->phi[v * f->p + j] * f->phi[w * f->p + j];
+        }
+}
 
 /* H cover(., w) */
 static void observe(const process *g, size_t w, double *out)
 {
-    for (size_t i = 0; i < BATCHES * DIRECTIONS; i++) {
+    for (size_t i = 0; i < SUMS; i++) {
         out[i] = 0;
         for (size_t u = 0; u < PAIRS; u++)
             out[i] += g->h[i][u] * g->cover[u][w];
     }
 }
 
-static void check_posterior(const tacit__kernel_posterior *q, const process *g)
+/* H cover H^T + R, and H cover. */
+static void expect(const process *g, double middle[SUMS][SUMS], double columns[PAIRS][SUMS])
 {
-    enum { N = BATCHES * DIRECTIONS };
-    double middle[N][N], column[N], columns[PAIRS][N];
     for (size_t w = 0; w < PAIRS; w++)
         observe(g, w, columns[w]);
-    for (size_t i = 0; i < N; i++)
-        for (size_t j = 0; j < N; j++) {
+    for (size_t i = 0; i < SUMS; i++)
+        for (size_t j = 0; j < SUMS; j++) {
             middle[i][j] = g->r[i][j];
             for (size_t u = 0; u < PAIRS; u++)
                 middle[i][j] += g->h[j][u] * columns[u][i];
         }
+}
+
+static void check_posterior(const tacit__kernel_posterior *q, const process *g)
+{
+    double middle[SUMS][SUMS], column[SUMS], columns[PAIRS][SUMS];
+    expect(g, middle, columns);
     for (size_t w = 0; w < PAIRS; w++) {
-        double copy[N][N], mean = 0, variance = g->cover[w][w];
-        memcpy(copy, middle, sizeof copy);
-        memcpy(column, columns[w], sizeof column);
-        (void)solve_plainly(N, &copy[0][0], column, column);
-        for (size_t i = 0; i < N; i++) {
+        double mean = 0, variance = g->cover[w][w];
+        (void)solve_plainly(SUMS, &middle[0][0], columns[w], column);
+        for (size_t i = 0; i < SUMS; i++) {
             mean += column[i] * g->x[i];
             variance -= column[i] * columns[w][i];
         }
@@ -192,46 +207,115 @@ static void check_posterior(const tacit__kernel_posterior *q, const process *g)
     }
 }
 
-TEST(the_posterior_is_that_of_a_gaussian_process)
+/* Logarithm of the density of x, but for its factor of pi, and of the prior's own probability: half for the first. */
+static double density(const process *g, size_t prior, size_t n_priors)
 {
-    SCOPED(tacit__kernel_features) *f = make_features("matern-1.5(0.4)", 100);
-    SCOPED(tacit__kernel_posterior) *q = NULL;
-    assert_ok(tacit__kernel_posterior_create(f, &q));
-    static process g;
-    uint64_t seed = 4;
-    memset(&g, 0, sizeof g);
-    for (size_t v = 0; v < PAIRS; v++)
-        for (size_t w = 0; w < PAIRS; w++)
-            g.cover[v][w] = f->prior * product(f, v, w);
-    for (size_t w = 0; w < PAIRS; w++) /* before there are data */
-        assert_within(q->sd[w] - sqrt(g.cover[w][w]), -1e-12, 1e-12);
+    double middle[SUMS][SUMS], columns[PAIRS][SUMS], solved[SUMS], square = 0;
+    expect(g, middle, columns);
+    const double log_det = solve_plainly(SUMS, &middle[0][0], g->x, solved);
+    for (size_t i = 0; i < SUMS; i++)
+        square += g->x[i] * solved[i];
+    return -(square + log_det) / 2 + log(prior == 0 ? 0.5 : 0.5 / (double)(n_priors - 1));
+}
+
+/* Random play and vectors, and sums of this size. */
+static void add_batches(tacit__kernel_posterior *q, process *g, double size, uint64_t *seed)
+{
+    memset(g, 0, sizeof *g);
     for (size_t k = 0; k < BATCHES; k++) {
         double play[PAIRS], v[PAIRS][DIRECTIONS], sum[DIRECTIONS], total = 0;
         const double users = k == 0 ? 50 : 300, variance = k == 0 ? 20 : 3;
         for (size_t w = 0; w < PAIRS; w++) {
-            total += play[w] = random_unit(&seed);
+            total += play[w] = random_unit(seed);
             for (size_t j = 0; j < DIRECTIONS; j++)
-                v[w][j] = (random_unit(&seed) - 0.5) / 2;
+                v[w][j] = (random_unit(seed) - 0.5) / 2;
         }
         for (size_t w = 0; w < PAIRS; w++)
             play[w] /= total;
         for (size_t j = 0; j < DIRECTIONS; j++) {
             const size_t row = k * DIRECTIONS + j;
-            g.x[row] = sum[j] = 10 * (random_unit(&seed) - 0.5);
-            g.r[row][row] += variance;
+            g->x[row] = sum[j] = size * (random_unit(seed) - 0.5);
+            g->r[row][row] += variance;
             for (size_t w = 0; w < PAIRS; w++) {
-                g.h[row][w] = users * play[w] * v[w][j];
+                g->h[row][w] = users * play[w] * v[w][j];
                 for (size_t i = 0; i < DIRECTIONS; i++)
-                    g.r[row][k * DIRECTIONS + i] += users * TACIT__KERNEL_SPREAD *
-                                                    TACIT__KERNEL_SPREAD * play[w] * v[w][j] *
-                                                    v[w][i];
+                    g->r[row][k * DIRECTIONS + i] += users * TACIT__KERNEL_SPREAD *
+                                                     TACIT__KERNEL_SPREAD * play[w] * v[w][j] *
+                                                     v[w][i];
             }
         }
         const tacit__kernel_batch batch = {users, variance, DIRECTIONS, &v[0][0], play, sum};
         tacit__kernel_posterior_add(q, &batch);
     }
     tacit__kernel_posterior_solve(q);
+}
+
+TEST(the_posterior_is_that_of_a_gaussian_process)
+{
+    SCOPED(tacit__kernel_features) *f = make_features("matern-1.5(0.4)", 100);
+    SCOPED(tacit__kernel_posterior) *q = NULL;
+    assert_ok(tacit__kernel_posterior_create(f, false, &q));
+    static process g;
+    uint64_t seed = 4;
+    assert_int_equal(q->n_priors, 1);
+    for (size_t w = 0; w < PAIRS; w++) /* before there are data */
+        assert_within(q->sd[w] - sqrt(f->prior * product(f, w, w)), -1e-12, 1e-12);
+    add_batches(q, &g, 10, &seed);
+    set_cover(&g, f, q->priors);
     check_posterior(q, &g);
+}
+
+/* Of several priors the sums choose the one that is most likely by them, as dense matrices say; small sums and large ones choose
+ * differently. */
+TEST(sums_choose_the_prior_that_is_likely_by_them)
+{
+    SCOPED(tacit__kernel_features) *f = make_features("matern-1.5(0.4)", 100);
+    SCOPED(tacit__kernel_posterior) *q = NULL;
+    assert_ok(tacit__kernel_posterior_create(f, true, &q));
+    static process g;
+    uint64_t seed = 4;
+    bool seen[16] = {false};
+    size_t choices = 0;
+    assert_true(q->n_priors > 1 && q->n_priors <= N_OF(seen) && q->chosen == 0);
+    for (double size = 1; size < 1000; size *= 3) {
+        tacit__kernel_posterior_clear(q);
+        add_batches(q, &g, size, &seed);
+        const size_t chosen = q->chosen;
+        const double own = tacit__kernel_posterior_evidence(q, chosen);
+        set_cover(&g, f, q->priors + chosen * f->p);
+        const double most = density(&g, chosen, q->n_priors);
+        check_posterior(q, &g);
+        for (size_t i = 0; i < q->n_priors; i++) {
+            set_cover(&g, f, q->priors + i * f->p);
+            const double less = most - density(&g, i, q->n_priors);
+            assert_true(less >= 0);
+            assert_within(own - tacit__kernel_posterior_evidence(q, i) - less,
+                          -1e-8 * (1 + fabs(most)), 1e-8 * (1 + fabs(most)));
+        }
+        choices += !seen[chosen];
+        seen[chosen] = true;
+    }
+    assert_true(choices > 1);
+    tacit__kernel_posterior_clear(q);
+    tacit__kernel_posterior_solve(q);
+    assert_int_equal(q->chosen, 0);
+}
+
+/* Variances fall as is asked, and with the share 0.3 of equal ones the prior is the one that sizes batches. */
+TEST(priors_are_scaled_by_the_variance_of_the_mean_reward)
+{
+    SCOPED(tacit__kernel_features) *f = make_features("se(0.3)", 100);
+    double v[PAIRS];
+    for (double power = -0.5; power < 1.1; power += 0.5) {
+        double total = 0;
+        tacit__kernel_features_prior(f, power, 0.3, v);
+        for (size_t j = 0; j < f->p; j++) {
+            total += f->lambda[j] * v[j];
+            assert_close(v[j] / v[0], pow(f->lambda[j] / f->lambda[0], power), 1e-9);
+            assert_true(power != 0 || fabs(v[j] / f->prior - 1) < 1e-9);
+        }
+        assert_close(total, 0.3 * f->variance, 1e-9);
+    }
 }
 
 /* --- The vectors ----------------------------------------------------------------------------------- */
@@ -255,7 +339,7 @@ TEST(vectors_tell_most_where_people_play)
 {
     SCOPED(tacit__kernel_features) *f = make_features("se(0.3)", 100);
     SCOPED(tacit__kernel_posterior) *q = NULL;
-    assert_ok(tacit__kernel_posterior_create(f, &q));
+    assert_ok(tacit__kernel_posterior_create(f, false, &q));
     uint64_t seed = 9;
     for (size_t trial = 0; trial < 8; trial++) {
         static double v[PAIRS * PAIRS], plain[PAIRS * PAIRS];
@@ -290,7 +374,7 @@ TEST(no_more_directions_than_there_is_room_for)
     SCOPED(tacit__kernel_features) *f = make_features("se(0.3)", 100);
     SCOPED(tacit__kernel_posterior) *q = NULL;
     double play[PAIRS], v[PAIRS * 2];
-    assert_ok(tacit__kernel_posterior_create(f, &q));
+    assert_ok(tacit__kernel_posterior_create(f, false, &q));
     for (size_t w = 0; w < PAIRS; w++)
         play[w] = 1.0 / PAIRS;
     assert_int_equal(tacit__kernel_posterior_design(q, play, 1000, 0, 1, 2, v), 2);
