@@ -78,7 +78,7 @@ static tacit_status check_size(const tacit__reading *r, const tacit__posterior_k
                                tacit_error *err)
 {
     const double n = (double)o->pairs.n_contexts * (double)o->pairs.n_actions,
-                 rank = fmin(n, (double)o->rank), bytes = 8 * (5 * n * rank + 8 * rank * rank);
+                 rank = fmin(n, (double)o->rank), bytes = 8 * (5 * n * rank + 12 * rank * rank);
     if (bytes <= 0x1p33)
         return TACIT_OK;
     return tacit__reading_fail(

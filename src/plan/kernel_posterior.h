@@ -1,5 +1,6 @@
 /* The posterior of a mean reward with a kernel, given weighted sums over batches of users: Gaussian, in
- * information form, with the noise of the sums in it; and which prior the sums speak for. See docs/why/posterior-kernel.md. */
+ * information form, with the noise of the sums in it; and which prior and spread the sums speak for. See
+ * docs/why/posterior-kernel.md. */
 #ifndef TACIT_PLAN_KERNEL_POSTERIOR_H
 #define TACIT_PLAN_KERNEL_POSTERIOR_H
 
@@ -17,19 +18,22 @@ typedef struct tacit__kernel_batch {
 
 typedef struct tacit__kernel_posterior {
     const tacit__kernel_features *features;
-    size_t n_priors, chosen; /* the one that the posterior goes by */
-    double *priors;          /* [n_priors][p]: variances of parameters beforehand */
-    double *told, *target;   /* sum J^T R^-1 J [p][p], lower triangle; sum J^T R^-1 x [p] */
-    double *mean, *sd;       /* [pairs]: of the mean reward minus 1/2 */
+    size_t n_priors, n_spreads, n_batches;
+    size_t prior, spread; /* those that the posterior goes by */
+    double *priors;       /* [n_priors][p]: variances of parameters beforehand */
+    double *told;         /* [n_spreads][p][p]: sum J^T R^-1 J, lower triangle */
+    double *target;       /* [n_spreads][p]: sum J^T R^-1 x */
+    double *fit;          /* [n_spreads]: -(x^T R^-1 x + log det R) / 2 */
+    double *mean, *sd;    /* [pairs]: of the mean reward minus 1/2 */
     /* scratch */
-    double *cover, *gain, *factor, *rest;
+    double *cover, *moment, *gain, *solved, *factor, *rest;
     double *zeta;   /* [pairs][p]: L^-1 phi, with L L^T the precision */
     double *turned; /* [pairs][p] */
     double *eigen, *values, *spectrum, *weight, *work;
 } tacit__kernel_posterior;
 
-/* The prior: variances that are all the same, or those of several that the sums speak for (`chooses`).
- * `features` must outlive it. */
+/* The prior: variances that are all the same, and rewards that spread as is assumed, or those of several that
+ * the sums speak for (`chooses`). `features` must outlive it. */
 TACIT_MUST_USE tacit_status tacit__kernel_posterior_create(const tacit__kernel_features *features,
                                                            bool chooses,
                                                            tacit__kernel_posterior **out);
@@ -38,12 +42,13 @@ void tacit__kernel_posterior_destroy(tacit__kernel_posterior *q);
 /* Back to what was before there were sums. */
 void tacit__kernel_posterior_clear(tacit__kernel_posterior *q);
 
-/* One more batch; the choice of a prior, `mean` and `sd` follow with tacit__kernel_posterior_solve. */
+/* One more batch; the choice, `mean` and `sd` follow with tacit__kernel_posterior_solve. */
 void tacit__kernel_posterior_add(tacit__kernel_posterior *q, const tacit__kernel_batch *b);
 void tacit__kernel_posterior_solve(tacit__kernel_posterior *q);
 
-/* The logarithm of how likely one of the priors is by all sums, up to what is the same for all. */
-double tacit__kernel_posterior_evidence(tacit__kernel_posterior *q, size_t prior);
+/* The logarithm of how likely one of the priors with one of the spreads is by all sums, up to what is the
+ * same for all. */
+double tacit__kernel_posterior_evidence(tacit__kernel_posterior *q, size_t prior, size_t spread);
 
 /* The vectors v [pairs][m] that tell most about the mean reward where people `play` [pairs], in a sum over
  * this many users with this noise variance; none is longer than `length`, and m, which is returned, is at
