@@ -176,13 +176,14 @@ static double reward_precision(const tacit__row_model *m, const tacit__weighted_
 void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts *c)
 {
     const size_t S = m->space.n_states;
-    const double threshold = universal_threshold(c->moves_stddev, S);
     const bool exact = c->visits_stddev == 0;
     TACIT__REQUIRE(exact == (c->moves_stddev == 0));
     m->visits_stddev = exact ? 0
                              : 1 / sqrt(1 / (c->visits_stddev * c->visits_stddev) +
                                         1 / ((double)S * c->moves_stddev * c->moves_stddev));
-    m->moves_stddev = isinf(c->moves_stddev) ? 0 : c->moves_stddev; /* nothing follows */
+    m->moves_stddev =
+        isinf(c->moves_stddev) ? 0 : c->moves_stddev; /* not told: one step, or one state */
+    const double threshold = universal_threshold(m->moves_stddev, S);
     m->rewards_stddev = c->rewards_stddev;
     const double prior = exact ? EXACT_PRIOR : PRIOR * m->visits_stddev;
     m->rewards_precision = m->scarce && !exact ? reward_precision(m, c) : 0;

@@ -25,7 +25,7 @@ static const variant special[] = {
     [JOINT] = {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 0}, "pooled", "yes", NULL, NULL, 0},
     [LOCAL] = {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "yes", NULL, NULL, 0},
     [ONE_STEP] = {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "no", "report", "step", 0},
-    [MIXED] = {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 0}, "step_size", "0.3", NULL, NULL, 0},
+    [MIXED] = {"private-ucb-po", {TACIT_MODEL_JOINT, 1000, 0}, "step_size", "0.3", NULL, NULL, 0},
     {"private-ucb-po", {TACIT_MODEL_LOCAL, 1, 0}, "step_size", "0.3", NULL, NULL, 0},
     {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "monotone", "yes", "pooled", "no", 0},
     {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", "monotone", "yes", 0},

@@ -16,7 +16,7 @@ enum {
     A = SMALL_ACTIONS,
     H = SMALL_STEPS,
     USERS = 40,
-    STOP = 31,
+    STOP = 33,
     CHECKSUM = 32,
     HEADER = 64,
     SEALS = 16
