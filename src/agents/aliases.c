@@ -20,7 +20,7 @@ typedef enum structure {
     MIXTURE,        /* known probability kernels in an unknown mixture, and known rewards */
     HIDDEN_MIXTURE, /* the same, and rewards that are to be learned */
     OTHER_MIXTURE,  /* known parts that are no kernels, and known rewards */
-    SMOOTH_BANDIT,  /* one step, and a kernel in which the mean reward is smooth */
+    SMOOTH_BANDIT,  /* one step, and a kernel in which the mean reward is smooth, see is_smooth */
     LINEAR_BANDIT,  /* one step with features */
     LINEAR,         /* several steps, and features of numbered states */
     LINEAR_BROUGHT, /* several steps, and features that users bring */
@@ -28,6 +28,7 @@ typedef enum structure {
 } structure;
 
 enum { MAX_CANDIDATES = 3 };
+enum { FEW_CONTEXTS = 100 }; /* measured: docs/why/bandits.md#linear-kernels */
 
 static const struct {
     const char *alias;
@@ -107,12 +108,20 @@ const char *tacit__agent_model_name(unsigned bit)
     }
 }
 
+/* "linear" says no more than features do. But learners of kernels release no Gram matrix, and so have less
+ * noise, where few contexts come as often as is declared. */
+static bool is_smooth(const tacit_agent_request *r)
+{
+    const tacit_bandit *b = r->bandit;
+    return b->kernel != NULL && (strcmp(b->kernel, "linear") != 0 ||
+                                 (r->guarantee.model != TACIT_MODEL_NONE && b->points != NULL &&
+                                  b->weights != NULL && r->n_states <= FEW_CONTEXTS));
+}
+
 static structure structure_of(const tacit_agent_request *r)
 {
-    if (r->bandit != NULL) /* "linear" says no more than features do */
-        return r->bandit->kernel != NULL && strcmp(r->bandit->kernel, "linear") != 0
-                   ? SMOOTH_BANDIT
-                   : LINEAR_BANDIT;
+    if (r->bandit != NULL)
+        return is_smooth(r) ? SMOOTH_BANDIT : LINEAR_BANDIT;
     if (r->mixture != NULL && r->mixture->kernels && r->horizon > 1)
         return r->rewards != NULL ? MIXTURE : HIDDEN_MIXTURE;
     if (r->mixture != NULL && r->rewards != NULL && r->horizon > 1)

@@ -101,6 +101,35 @@ TEST(auto_follows_the_structure_and_the_guarantee)
     check(q, first_of("posterior-kernel", "capri"));
 }
 
+/* With privacy, and where few contexts come as often as is declared. */
+TEST(auto_takes_a_linear_kernel_over_few_contexts_for_a_kernel)
+{
+    const double points[8] = {0}, weights[2] = {0.5, 0.5};
+    tacit_bandit b = straight;
+    tacit_agent_request q = request("auto", joint);
+    q.horizon = 1;
+    q.bandit = &b;
+    b.points = points;
+    check(q, "lin-ucb");
+    b.weights = weights;
+    check(q, first_of("posterior-kernel", "capri"));
+    q.guarantee = local;
+    check(q, first_of("posterior-kernel", "capri"));
+    q.kind = "explore-commit";
+    check(q, first_of("explore-commit-kernel", "explore-commit-features"));
+    q.kind = "auto";
+    q.guarantee = none;
+    check(q, "lin-ucb");
+    q.guarantee = joint;
+    q.n_states = 100;
+    check(q, first_of("posterior-kernel", "capri"));
+    q.n_states = 101;
+    check(q, "lin-ucb");
+    q.n_states = 2;
+    b.kernel = NULL; /* features alone */
+    check(q, "lin-ucb");
+}
+
 /* Two states, two actions and two levels of a reward are 16 answers: ln 16 = 2.77; 32 with a table for each of two steps, and half
  * of epsilon for each of two visits. */
 TEST(auto_takes_answers_where_they_are_more_often_true_than_false)
