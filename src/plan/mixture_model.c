@@ -22,6 +22,7 @@
 
 enum { MOST_BITS = 24, ROOM_BITS = 56 }; /* the sums below 2^60 have room for 16 units a user */
 #define SLACK 1e-9                       /* relative, of sums of rows: the caller's rounding */
+enum { MORE = 5 }; /* times as many of scarce users: docs/why/posterior-mixture.md#scarcity */
 
 void tacit__mixture_model_destroy(void *model)
 {
@@ -245,7 +246,9 @@ static double reward_users(const tacit__mixture_model *m, double sum_variance, d
 
 /* f2 = |gain|_F^2 / (d - 1) and c2 = tr C / (d - 1) of one even user with weights 1/d; n users have
  * the information n^2 f2 / (variance + n c2) about a direction, and the prior has 2 d: the smallest n
- * solves n^2 L f2 - 2 d c2 n - 2 d variance = 0. */
+ * solves n^2 L f2 - 2 d c2 n - 2 d variance = 0. Where users are scarce and rewards are learned, plans of the
+ * first batches know neither: then more than `most` users, but not more than half of n and than twice as
+ * many as the weights need. */
 uint64_t tacit__mixture_model_users(const void *model, double sum_variance, double user_variance,
                                     size_t steps, double most)
 {
@@ -270,8 +273,11 @@ uint64_t tacit__mixture_model_users(const void *model, double sum_variance, doub
     }
     f2 *= (double)steps;
     c2 += user_variance;
-    const double n =
-        fmax((d * c2 + sqrt(d * d * c2 * c2 + 2 * d * f2 * sum_variance)) / f2,
-             m->learns_rewards ? reward_users(m, sum_variance, user_variance, steps) : 0);
+    const double weights = (d * c2 + sqrt(d * d * c2 * c2 + 2 * d * f2 * sum_variance)) / f2,
+                 rewards =
+                     m->learns_rewards ? reward_users(m, sum_variance, user_variance, steps) : 0,
+                 n = fmax(weights, rewards);
+    if (m->learns_rewards && user_variance == 0)
+        most = fmax(most, fmin(MORE * most, fmin(n / 2, 2 * weights)));
     return (uint64_t)fmax(1, fmin(most, n >= 4 ? ceil(n) : f2 > 0 ? 4 : most));
 }

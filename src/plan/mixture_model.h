@@ -38,7 +38,9 @@ tacit__score_table tacit__mixture_model_table(const tacit__mixture_model *model,
 
 /* n1: how many users halve the prior variance of the weights, and of rewards that are learned, if they are
  * spread evenly over all states and actions, with noise of this variance in each number of the sum and in
- * each user's report; `steps` steps tell of the same weights. At least 4, at most `most` (which wins). */
+ * each user's report; `steps` steps tell of the same weights. At least 4, at most `most` (which wins); if
+ * rewards are learned and reports have no noise, up to five times as many
+ * (docs/why/posterior-mixture.md#scarcity). */
 uint64_t tacit__mixture_model_users(const void *model, double sum_variance, double user_variance,
                                     size_t steps, double most);
 

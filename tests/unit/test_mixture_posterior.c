@@ -489,6 +489,24 @@ TEST(the_first_batch_tells_of_rewards_too)
     }
 }
 
+/* Where users are scarce and rewards are learned, there are more than `most`: up to five times as many, but not more than half of n1
+ * and than twice as many as the weights need. With noise in reports, and with known rewards, there are not. */
+TEST(scarce_users_begin_with_more_of_them_if_rewards_are_learned)
+{
+    SCOPED(tacit__mixture_model) *m = draw_rewarding_model(7, true), *known = draw_model(7);
+    const double sum = 40000, n = (double)tacit__mixture_model_users(m, sum, 0, 1, 1e9),
+                 weights = (double)tacit__mixture_model_users(known, sum, 0, 1, 1e9),
+                 more = fmin(n / 2, 2 * weights);
+    for (double most = n / 40; most < 2 * n; most *= 1.1) {
+        const double wanted = fmin(n, fmax(most, fmin(5 * most, more)));
+        assert_within((double)tacit__mixture_model_users(m, sum, 0, 1, most), wanted - 3,
+                      wanted + 3);
+        assert_within((double)tacit__mixture_model_users(known, sum, 0, 1, most),
+                      fmin(weights, most) - 1, fmin(weights, most));
+    }
+    assert_int_equal(tacit__mixture_model_users(m, 0, sum, 1, 100), 100);
+}
+
 /* Users without a plan: before there are data, weights and starts are even. */
 TEST(who_acts_at_random_is_found_everywhere)
 {
