@@ -148,8 +148,8 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
     return tacit__reading_mechanism(r, &out->mechanism, err);
 }
 
-/* For each release, unless users are scarce: without a budget they are for few users, one each, of at least so
- * many steps in all; with one they show the way to a number that follows from the noise. */
+/* For each release, unless users are scarce: without a budget they are for few users, one each, of at least
+ * so many steps in all; with one they show the way to a number that follows from the noise. */
 static size_t bold_plans(const tacit_agent_request *q, double scarcity)
 {
     const size_t plans = BOLD_STEPS / q->horizon;

@@ -51,8 +51,8 @@
 
 static const char *const names[WEIGHTED_STREAMS] = {"visits", "moves", "rewards", "starts"};
 
-/* Of a single step or state, of a large table with delta 0, and of others. With delta above 0 rewards have at most
- * what visits have: see the head. */
+/* Of a single step or state, of a large table with delta 0, and of others. With delta above 0 rewards have
+ * at most what visits have: see the head. */
 static const double shares[2][WEIGHTED_STREAMS] = {{0.2 * 0.98, 0.6 * 0.98, 0.2 * 0.98, 0.02},
                                                    {0, 0.65, 0.35, 0}};
 static const double single_shares[2][WEIGHTED_STREAMS] = {{0.49, 0, 0.49, 0.02},
