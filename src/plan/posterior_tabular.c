@@ -6,7 +6,8 @@
  *     d = (1 - k/K)^1.5,   stat = 0.3 sqrt(L) (the statistical error),   L = ln(10 K S A H),
  * with `noise` and the statistical error of plan/row_model.c. So there is hardly any optimism,
  * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does, and from
- * step to step, so that a user who comes to a state again may try another action there;
+ * step to step, so that a user who comes to a state again may try another action there (in tables of S > H
+ * states a step has the draws of the next one, but for a share of H / S);
  * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
  * many noisy estimates is too high.
  *
@@ -30,8 +31,8 @@
  * no use in exploring them, nor in avoiding all that is unknown. With c = min(1.5, scarcity) and f =
  * min(3, scarcity), caution is (1.5 / f) c (1 - (1 - k/K) / c)^2, d is divided by f, and rewards are
  * drawn to 1/2 (plan/row_model.c). Before the first release only 1 in `scarcity` users,
- * but at least half of them, act at random; the others take one action throughout, each action alike,
- * and so visit fewer rows more often.
+ * but at least min(1/2, H / S) of them, act at random; the others take one action throughout, each
+ * action alike, and so visit fewer rows more often.
  *
  * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
  * get more of a user's budget B. All are multiplied by v = B / (median length of 128 users that are
@@ -96,6 +97,12 @@ struct tacit__posterior_tabular {
 static size_t rows_of(tacit__space s)
 {
     return s.tables * s.n_states * s.n_actions;
+}
+
+/* How often a user comes to a state in an episode, about. */
+static double revisits(tacit__space s)
+{
+    return (double)s.horizon / (double)s.n_states;
 }
 
 tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__posterior_options *o,
@@ -251,6 +258,18 @@ static void value_step(tacit__posterior_tabular *p, const stance *st, size_t h, 
         q[i] = q_of(p, st, table * pairs + i, p->xi[i], cap, p->looks[i]);
 }
 
+/* New draws for a step: always if its rows are its own, else as often as users come to a state again. Where
+ * they do not, staying with what was drawn is better. */
+static void draw_xi(tacit__posterior_tabular *p, size_t h)
+{
+    const double again = revisits(p->space);
+    if (p->o.greedy || (h + 1 < p->space.horizon && p->space.tables == 1 && again < 1 &&
+                        tacit__chance_unit(&p->chance) >= again))
+        return;
+    for (size_t i = 0; i < p->space.n_states * p->space.n_actions; i++)
+        p->xi[i] = tacit__chance_normal(&p->chance);
+}
+
 static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *policy)
 {
     const size_t S = p->space.n_states, A = p->space.n_actions, H = p->space.horizon;
@@ -259,8 +278,7 @@ static void make_plan(tacit__posterior_tabular *p, const stance *st, uint32_t *p
         after[s] = 0; /* nothing follows the last step */
     for (size_t h = H; h-- > 0;) {
         double *q = p->q + h * S * A;
-        for (size_t i = 0; i < S * A && !p->o.greedy; i++)
-            p->xi[i] = tacit__chance_normal(&p->chance);
+        draw_xi(p, h);
         value_step(p, st, h, after, q);
         for (size_t s = 0; s < S; s++) {
             const uint32_t action = tacit__chance_best(q + s * A, A, &p->chance);
@@ -396,7 +414,7 @@ static size_t share_of(double done, size_t n)
 static tacit_billboard start(tacit__posterior_tabular *p, double done)
 {
     const size_t A = p->space.n_actions;
-    const double random = fmax(LEAST_RANDOM, 1 / fmax(1, p->o.scarcity));
+    const double random = fmax(fmin(LEAST_RANDOM, revisits(p->space)), 1 / fmax(1, p->o.scarcity));
     const uint64_t place = done < random ? 0 : 1 + share_of((done - random) / (1 - random), A);
     p->version += p->shown != place;
     for (size_t i = 0; p->shown != place && place > 0 && i < p->space.horizon * p->space.n_states;
