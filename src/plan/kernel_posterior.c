@@ -97,6 +97,7 @@ static void cross(tacit__kernel_posterior *q, const double *play, size_t m, cons
 static void add_spread(tacit__kernel_posterior *q, const tacit__kernel_batch *b, size_t k)
 {
     const size_t p = q->features->p, m = b->m;
+    TACIT__REQUIRE(k < sizeof spreads / sizeof *spreads);
     double *target = q->target + k * p, square = 0;
     for (size_t i = 0; i < m * m; i++)
         q->cover[i] = spreads[k] * spreads[k] * q->moment[i];
