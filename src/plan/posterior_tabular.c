@@ -213,9 +213,11 @@ static void borrow(tacit__posterior_tabular *p, size_t table)
         p->effects[a] = p->evidence[a] = 0;
     for (size_t s = 0; s < S; s++)
         compare_actions(p, row + s * A, p->looks + s * A);
-    for (size_t i = 0; i < S * A; i++)
-        if (p->evidence[i % A] > 0)
-            p->looks[i].mean += p->model->rest[row + i] * p->effects[i % A] / p->evidence[i % A];
+    for (size_t s = 0; s < S; s++)
+        for (size_t a = 0; a < A; a++)
+            if (p->evidence[a] > 0)
+                p->looks[s * A + a].mean +=
+                    p->model->rest[row + s * A + a] * p->effects[a] / p->evidence[a];
 }
 
 static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t row, double xi,
