@@ -52,9 +52,10 @@ static tacit_status predict(const tacit__weighted_options *o, double wanted, uin
  * third of all users: with running sums the noise of a cell's moves has a standard deviation of sqrt(2) 2 c /
  * (0.6 epsilon), where c = sqrt(R) is what R releases cost at best with delta 0; answers have a variance of n
  * (L v + RARE) / J, with v that of one answer about another cell and L levels of a reward (curate/answers.h).
- * Chance counts too, in cells that come up once in 1 / RARE steps, which exploration depends on. And answers
- * that do not depend on the truth, a share of 1 - d, are about all cells alike: unless they are few, they
- * outnumber the true ones about rows that are rarely visited. All of it is public. */
+ * Chance counts too, in cells that come up once in 1 / RARE steps, which exploration depends on. In a single
+ * state no action is rare; what counts there is that answers are about J of H steps. And answers that do not
+ * depend on the truth, a share of 1 - d, are about all cells alike: unless they are few, they outnumber the
+ * true ones about rows that are rarely visited. All of it is public. */
 static bool prefers_answers(const tacit__weighted_options *o)
 {
     tacit__answers_shape shape;
@@ -64,9 +65,10 @@ static bool prefers_answers(const tacit__weighted_options *o)
     const double n = (double)o->episodes / 3,
                  stddev = M_SQRT2 * 2 * sqrt((double)tacit__weighted_moments(o, NULL)) /
                           (0.6 * o->guarantee.epsilon);
+    const double each = (double)shape.each, missed = 1 - each / (double)o->space.horizon,
+                 chance = o->space.n_states == 1 ? missed / (double)o->space.n_actions : RARE;
     return 1 - shape.gain <= MOST_RANDOM &&
-           n * ((double)shape.levels * shape.variance + RARE) / (double)shape.each <
-               stddev * stddev;
+           n * ((double)shape.levels * shape.variance + chance) / each < stddev * stddev;
 }
 
 tacit_status tacit__weighted_time(const tacit__weighted_options *o, tacit__weighted_options *out,

@@ -19,11 +19,12 @@
  * Batches grow with k, so these users are O(log K) of all. There are none if users are scarce.
  *
  * With a running sum, rows that nobody visits stay as the noise has them, and that noise stays. So with a
- * budget B, in place of those, some users of each batch, 3 s_n / B but at most a quarter, go by bold plans to
- * the rows that have not risen above it (plan/frontier.h), in the first half of all users, and
- * only while the best that may be there is worth 1.25 times what is known. They count with weights of their
- * own: B for these rows, B / 10 for all others. A user thus lifts a row that is reached for the first
- * time by B / sqrt(2); with the weights below most of the budget would be gone on the way.
+ * budget B, in place of those, some users of each batch, 3 s_n / B but at most a quarter, and fewer if users
+ * are nearly scarce, go by bold plans to the rows that have not risen above it (plan/frontier.h), in the
+ * first half of all users, and only while the best that may be there is worth 1.25 times what is known. They
+ * count with weights of their own: B for these rows, B / 10 for all others. A user thus lifts a row that is
+ * reached for the first time by B / sqrt(2); with the weights below most of the budget would be gone on the
+ * way.
  *
  * Unknown rows borrow from what is known of their state and of their action: see borrow.
  *
@@ -428,11 +429,19 @@ static tacit_billboard start(tacit__posterior_tabular *p, double done)
     return (tacit_billboard){.version = p->version, .policy = p->plans};
 }
 
+/* How many users of a batch act by bold plans. Where users are nearly scarce, hope rarely comes true. */
+static uint64_t bold_users(const tacit__posterior_tabular *p, uint64_t size)
+{
+    const double fading = p->o.user_norm > 0 ? fmin(1, 2 * fmax(0, 1 - p->o.scarcity)) : 1;
+    const uint64_t most = (uint64_t)(fading * (double)(size / BOLD_SHARE));
+    return p->bold < most ? p->bold : most;
+}
+
 /* The first users of a batch act by the bold plans, which come after the others: one each, or more if there
  * are more such users than plans. */
 static size_t place_of(const tacit__posterior_tabular *p, uint64_t done, uint64_t size)
 {
-    const uint64_t most = size / BOLD_SHARE, bold = p->bold < most ? p->bold : most;
+    const uint64_t bold = bold_users(p, size);
     if (done < bold)
         return p->o.plans +
                (bold > p->o.bold ? share_of((double)done / (double)bold, p->o.bold) : (size_t)done);

@@ -103,7 +103,8 @@ static tacit__weighted_options answering(tacit_model model, tacit__space space, 
                                      .answers_growth = 1.12};
 }
 
-/* Counts where epsilon is small, and where more than one answer of eight does not depend on the truth: 2 S A S / (e^epsilon + 2 S A S). */
+/* Counts where epsilon is small, where more than one answer of eight does not depend on the truth: 2 S A S / (e^epsilon + 2 S A
+ * S), and where answers would miss steps of a single state. */
 TEST(answers_are_given_where_nearly_all_are_true)
 {
     static const struct {
@@ -112,7 +113,9 @@ TEST(answers_are_given_where_nearly_all_are_true)
         bool answers;
     } cases[] = {{{10, 4, 20, 1}, 10, true}, {{10, 4, 20, 1}, 7, false},
                  {{8, 4, 6, 6}, 10, true},   {{20, 4, 20, 1}, 10, false},
-                 {{20, 4, 5, 5}, 10, false}, {{20, 4, 5, 5}, 15, true}};
+                 {{20, 4, 5, 5}, 10, false}, {{20, 4, 5, 5}, 15, true},
+                 {{1, 5, 1, 1}, 10, true},   {{1, 5, 10, 1}, 10, false},
+                 {{1, 5, 10, 1}, 20, false}, {{2, 5, 10, 1}, 10, true}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         tacit__weighted_options o = answering(TACIT_MODEL_JOINT, cases[i].space, cases[i].epsilon);
         const tacit__weighted_options timed = timed_of(&o);
