@@ -260,6 +260,9 @@ typedef struct tacit_forecast_options {
     unsigned n_threads; /* 0: one for each processor that this process may use */
     size_t n_worlds;    /* at most 21; 0: as many as can be played in the time */
     bool search;        /* for a number of users and an epsilon that would be enough */
+    /* Tables: how small or rare rewards are. The mean reward where actions pay is about this share of the
+     * declared range, 0.0001 to 0.5; 0: 0.5. */
+    double rewards;
     /* Called about ten times a second with the share that is done, and what is being played. False: stop. */
     bool (*progress)(void *context, double share, uint64_t users, double epsilon);
     void *context;
@@ -274,6 +277,9 @@ typedef struct tacit_forecast {
     /* How many users, or which epsilon, would be enough: the least on the way down by halving, or the first
      * on the way up by doubling. Infinite: none; NaN: not searched for, or not found in the time. */
     double users_needed, epsilon_needed;
+    /* The mean rewards that were played, 0 where the worlds are no tables, and the smallest, by halving, with
+     * which the answer "enough" is the same; NaN: not searched for. */
+    double rewards, rewards_needed;
     char words[600]; /* the same as a sentence */
 } tacit_forecast;
 
@@ -284,7 +290,8 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_forecast_make(const tacit_agent_requ
                                                           tacit_forecast *out, tacit_error *err);
 
 /* The experiment that a forecast plays for this request, as a file; to be freed with free(). NULL: failed. */
-TACIT_API char *tacit_forecast_experiment(const tacit_agent_request *request, tacit_error *err);
+TACIT_API char *tacit_forecast_experiment(const tacit_agent_request *request,
+                                          const tacit_forecast_options *options, tacit_error *err);
 
 /* --- Results ----------------------------------------------------------------------------------- */
 

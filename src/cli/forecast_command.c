@@ -24,6 +24,7 @@ typedef struct forecast_options {
     const char *file, *label;
     tacit_experiment_changes changes;
     uint64_t seconds, jobs, worlds;
+    double rewards;
     bool show, quiet, json;
     cli_plugins plugins;
 } forecast_options;
@@ -33,6 +34,9 @@ static const tacit__field option_fields[] = {
      .help = "only this agent or learner"},
     {"episodes", TACIT__FIELD_COUNT, offsetof(forecast_options, changes.episodes), 1,
      TACIT_MAX_EPISODES, .value = "K", .help = "users; overrides the experiment"},
+    {"rewards", TACIT__FIELD_REAL, offsetof(forecast_options, rewards), .range = &cli_positive,
+     .value = "X",
+     .help = "tables: the mean reward is about this share of its range (default 0.5)"},
     {"seconds", TACIT__FIELD_COUNT, offsetof(forecast_options, seconds), 1, 86400, .value = "N",
      .help = "for each agent (default 20): slow learners are played on fewer worlds"},
     {"worlds", TACIT__FIELD_COUNT, offsetof(forecast_options, worlds), 1, 21, .value = "N",
@@ -48,15 +52,17 @@ static const tacit__field option_fields[] = {
     {.name = NULL}};
 
 static const cli_form form = {
-    "usage: tacit forecast FILE.yaml [--agent LABEL] [--episodes K] [--seconds N | --worlds N]\n"
-    "                      [-j N] [--show] [--load FILE.so] [-q] [--json]\n"
+    "usage: tacit forecast FILE.yaml [--agent LABEL] [--episodes K] [--rewards X]\n"
+    "                      [--seconds N | --worlds N] [-j N] [--show] [--load FILE.so] [-q] "
+    "[--json]\n"
     "\n"
     "Says whether the users of an experiment or of a service are enough. Each learner is played "
     "on\n"
     "reference worlds of the size that the file declares, with as many users and the same "
     "privacy,\n"
     "and compared with the best constant action. Then the command searches for a number of users\n"
-    "and an epsilon that would be enough, by doubling or halving.\n"
+    "and an epsilon that would be enough, by doubling or halving, and, where they are enough, for\n"
+    "the smallest rewards for which that holds. If rewards are rare, say so: --rewards 0.02.\n"
     "\n",
     "\n"
     "Exits with 1 if the users of some learner are not enough, or if it depends on the world.\n"
@@ -111,6 +117,8 @@ static void put_forecast(tacit__json_writer *to, const story *s, const tacit_age
     tacit__json_put_real(to, "gain", f->gain);
     tacit__json_put_real(to, "users_needed", f->users_needed);
     tacit__json_put_real(to, "epsilon_needed", f->epsilon_needed);
+    tacit__json_put_real(to, "rewards", f->rewards > 0 ? f->rewards : (double)NAN);
+    tacit__json_put_real(to, "rewards_needed", f->rewards_needed);
     tacit__json_put_string(to, "words", f->words);
     tacit__json_end(to);
 }
@@ -124,12 +132,13 @@ static tacit_status print_forecast(story *s, const tacit_agent_request *q, const
         .n_threads = (unsigned)o->jobs,
         .n_worlds = (size_t)o->worlds,
         .search = o->worlds == 0,
+        .rewards = o->rewards,
         .progress = show,
         .context = s};
     char kind[CLI_KIND_TEXT], guarantee[80];
     tacit_forecast f;
     if (o->show) {
-        char *text = tacit_forecast_experiment(q, err);
+        char *text = tacit_forecast_experiment(q, &options, err);
         if (text == NULL)
             return TACIT_BAD_ARGUMENT;
         (void)printf("# %s%s%s\n%s", s->label, s->world != NULL ? " in " : "",

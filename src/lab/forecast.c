@@ -8,7 +8,8 @@
  *
  * A probe plays all worlds with some number of users and some epsilon, as long as its share of the time
  * lasts: worlds come in order, so that slow learners see fewer. What would be enough is searched for by
- * doubling or halving from what was asked for. */
+ * doubling or halving from what was asked for. In tables, rewards have the size that the options say; if the
+ * answer is "enough", the smallest rewards for which it holds are searched for in the same way. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ enum { MOST_WORLDS = 21, LEAST_WORLDS = 6, MOST_STEPS = 12 };
 #define FIRST_SHARE 0.4 /* of the time, for the question itself */
 #define MOST_EPSILON 1e3
 #define LEAST_EPSILON 1e-3
+#define USUAL_REWARDS 0.5 /* of the declared range, in the mean, if nothing is said about them */
+#define LEAST_REWARDS 1e-4
 
 /* What came of one probe. */
 typedef struct probe {
@@ -44,6 +47,10 @@ typedef struct asker {
     double epsilon;
     bool canceled;
 } asker;
+
+/* What a probe is played with, each of which can be searched along. */
+enum { USERS, EPSILON, REWARDS, N_AXES };
+typedef double setup[N_AXES];
 
 static bool report(void *context, const tacit_lab_progress *now)
 {
@@ -85,19 +92,19 @@ static probe count(const tacit_results *results)
 }
 
 /* Plays for `seconds` at most. */
-static tacit_status play(asker *a, uint64_t users, double epsilon, double seconds, probe *out,
-                         tacit_error *err)
+static tacit_status play(asker *a, const setup with, double seconds, probe *out, tacit_error *err)
 {
     const size_t n = a->options->n_worlds > 0 ? a->options->n_worlds : MOST_WORLDS;
     tacit__text text = {0};
     tacit_experiment *experiment = NULL;
     tacit_results *results = NULL;
-    a->users = users;
-    a->epsilon = epsilon;
+    a->users = (uint64_t)with[USERS];
+    a->epsilon = with[EPSILON];
     a->probe_end = isinf(a->end) ? a->end : fmin(a->end, tacit__now_seconds() + seconds);
     const tacit_lab_options lab = {
         .n_threads = a->options->n_threads, .progress = report, .context = a};
-    tacit__reference_write(a->request, n < MOST_WORLDS ? n : MOST_WORLDS, users, epsilon, &text);
+    tacit__reference_write(a->request, n < MOST_WORLDS ? n : MOST_WORLDS, a->users, a->epsilon,
+                           with[REWARDS], &text);
     tacit_status status = text.failed
                               ? tacit__fail_plain(err, TACIT_NO_MEMORY)
                               : tacit_experiment_parse(text.data, text.length, "reference worlds",
@@ -128,31 +135,30 @@ static tacit_outlook outlook_of(const probe *p)
 
 /* --- What would be enough ------------------------------------------------------------------------ */
 
-/* The next number of users, or epsilon, to try; 0: there is none. */
+/* The next value to try; 0: there is none. */
 static double step(double x, bool down, double low, double high)
 {
     const double next = down ? x / 2 : 2 * x;
     return next >= low && next <= high ? next : 0;
 }
 
-/* The least number of users, or epsilon, that was enough on the way down, or the first that is on the way
- * up. Infinite: none within the limits; NaN: the time was over before. */
-static tacit_status search(asker *a, bool along_users, bool enough, double seconds, double *out,
-                           tacit_error *err)
+/* The least number of users, epsilon or size of rewards that was enough on the way down, or the first that is
+ * on the way up. Infinite: none within the limits; NaN: the time was over before. */
+static tacit_status search(asker *a, int axis, const setup start, bool enough, double seconds,
+                           double *out, tacit_error *err)
 {
-    const tacit_agent_request *q = a->request;
-    const double start = along_users ? (double)q->episodes : q->guarantee.epsilon,
-                 low = along_users ? 16 : LEAST_EPSILON,
-                 high = along_users ? (double)TACIT_MAX_EPISODES : MOST_EPSILON,
-                 stop = tacit__now_seconds() + seconds;
-    double best = enough ? start : (double)NAN, x = start;
-    for (int i = 0; i < MOST_STEPS && (x = step(x, enough, low, high)) > 0; i++) {
+    static const setup lows = {16, LEAST_EPSILON, LEAST_REWARDS},
+                       highs = {(double)TACIT_MAX_EPISODES, MOST_EPSILON, USUAL_REWARDS};
+    const double stop = tacit__now_seconds() + seconds;
+    setup with = {start[USERS], start[EPSILON], start[REWARDS]};
+    double best = enough ? start[axis] : (double)NAN, x = start[axis];
+    for (int i = 0; i < MOST_STEPS && (x = step(x, enough, lows[axis], highs[axis])) > 0; i++) {
         probe p = {0};
         const double left = stop - tacit__now_seconds();
         if (a->canceled || (!isinf(a->end) && left <= 0))
             break;
-        TRY(play(a, along_users ? (uint64_t)x : q->episodes, along_users ? q->guarantee.epsilon : x,
-                 left, &p, err));
+        with[axis] = x;
+        TRY(play(a, with, left, &p, err));
         const bool good = outlook_of(&p) == TACIT_OUTLOOK_ENOUGH;
         if (!is_told(&p) || (enough && !good))
             break;
@@ -161,7 +167,7 @@ static tacit_status search(asker *a, bool along_users, bool enough, double secon
         if (good && !enough)
             break;
     }
-    *out = isnan(best) && x == 0 ? (double)INFINITY : along_users ? floor(best) : best;
+    *out = isnan(best) && x == 0 ? (double)INFINITY : axis == USERS ? floor(best) : best;
     return TACIT_OK;
 }
 
@@ -178,6 +184,16 @@ static const char *needed_text(char out[64], const char *what, double x)
     return out;
 }
 
+/* For which rewards the answer holds: where nothing is enough, this is not asked. */
+static int write_rewards(const tacit_forecast *f, char *out, size_t size)
+{
+    if (!(f->rewards_needed > 0))
+        return 0;
+    return f->rewards_needed < f->rewards
+               ? snprintf(out, size, "; rewards of %.2g would do, too", f->rewards_needed)
+               : snprintf(out, size, "; with smaller rewards they may not be enough");
+}
+
 static void write_words(const asker *a, tacit_forecast *f)
 {
     static const char *const heads[] = {"not known", "enough", "it depends on the world",
@@ -185,7 +201,7 @@ static void write_words(const asker *a, tacit_forecast *f)
     const tacit_agent_request *q = a->request;
     const bool none = q->guarantee.model == TACIT_MODEL_NONE,
                down = f->outlook == TACIT_OUTLOOK_ENOUGH;
-    char users[64], epsilon[64], place[48] = "";
+    char users[64], epsilon[64], place[48] = "", rewards[80] = "";
     if (f->outlook == TACIT_OUTLOOK_UNKNOWN) {
         (void)snprintf(f->words, sizeof f->words,
                        "not known: %zu reference worlds were played to the end in the time, and %d "
@@ -195,13 +211,17 @@ static void write_words(const asker *a, tacit_forecast *f)
     }
     if (!none)
         (void)snprintf(place, sizeof place, " at epsilon %g", q->guarantee.epsilon);
+    if (f->rewards > 0)
+        (void)snprintf(rewards, sizeof rewards, " with rewards of about %.2g of their range",
+                       f->rewards);
     int n = snprintf(f->words, sizeof f->words,
                      "%s: %llu users%s beat the best constant action in %zu of %zu reference "
-                     "worlds; the median share of its regret that they save is %.0f %%",
+                     "worlds%s; the median share of its regret that they save is %.0f %%",
                      heads[f->outlook], (unsigned long long)f->users, place, f->n_beaten,
-                     f->n_worlds, 100 * f->gain);
+                     f->n_worlds, rewards, 100 * f->gain);
     if (!a->options->search || n < 0 || (size_t)n >= sizeof f->words)
         return;
+    n += write_rewards(f, f->words + n, sizeof f->words - (size_t)n);
     if (down && f->users_needed >= (double)f->users &&
         (none || f->epsilon_needed >= q->guarantee.epsilon))
         return;
@@ -214,52 +234,82 @@ static void write_words(const asker *a, tacit_forecast *f)
                    none ? "" : ", and ", none ? "" : epsilon);
 }
 
+/* --- All together -------------------------------------------------------------------------------- */
+
+static const tacit_forecast_options defaults = {.seconds = 20, .search = true};
+
+/* Those of the options; 0 where the worlds are no tables. */
+static tacit_status find_rewards(const tacit_agent_request *q, const tacit_forecast_options *o,
+                                 double *out, tacit_error *err)
+{
+    const bool table = tacit__reference_is_table(q);
+    if (o->rewards != 0 && !table)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "rewards can be declared rare for tables only, and this is none");
+    if (o->rewards != 0 && !(o->rewards >= LEAST_REWARDS && o->rewards <= USUAL_REWARDS))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "rewards are %g, expected %g to %g", o->rewards,
+                           LEAST_REWARDS, USUAL_REWARDS);
+    *out = !table ? 0 : o->rewards != 0 ? o->rewards : USUAL_REWARDS;
+    return TACIT_OK;
+}
+
 tacit_status tacit_forecast_make(const tacit_agent_request *request,
                                  const tacit_forecast_options *options, tacit_forecast *out,
                                  tacit_error *err)
 {
-    static const tacit_forecast_options defaults = {.seconds = 20, .search = true};
     if (request == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_agent_request chosen = *request;
     TRY(tacit_agent_choose(request, &chosen.kind, err));
     asker a = {.request = &chosen, .options = options != NULL ? options : &defaults};
     const double seconds = a.options->seconds;
+    double rewards = 0;
+    TRY(find_rewards(&chosen, a.options, &rewards, err));
     a.start = tacit__now_seconds();
     a.end = seconds > 0 ? a.start + seconds : (double)INFINITY;
     probe p = {0};
     *out = (tacit_forecast){.kind = chosen.kind,
                             .users = chosen.episodes,
+                            .rewards = rewards,
                             .users_needed = (double)NAN,
-                            .epsilon_needed = (double)NAN};
-    TRY(play(&a, chosen.episodes, chosen.guarantee.epsilon,
-             a.options->search ? FIRST_SHARE * seconds : seconds, &p, err));
+                            .epsilon_needed = (double)NAN,
+                            .rewards_needed = (double)NAN};
+    const setup asked = {(double)chosen.episodes, chosen.guarantee.epsilon, out->rewards};
+    TRY(play(&a, asked, a.options->search ? FIRST_SHARE * seconds : seconds, &p, err));
     out->outlook = outlook_of(&p);
     out->n_worlds = p.counted;
     out->n_beaten = p.beaten;
     out->gain = p.gain;
     const bool enough = out->outlook == TACIT_OUTLOOK_ENOUGH,
                searches = a.options->search && out->outlook != TACIT_OUTLOOK_UNKNOWN;
+    if (searches && enough && rewards > 0)
+        TRY(search(&a, REWARDS, asked, true, (a.end - tacit__now_seconds()) / 3,
+                   &out->rewards_needed, err));
     if (searches && chosen.guarantee.model != TACIT_MODEL_NONE)
-        TRY(search(&a, false, enough, 0.5 * (a.end - tacit__now_seconds()), &out->epsilon_needed,
-                   err));
+        TRY(search(&a, EPSILON, asked, enough, (a.end - tacit__now_seconds()) / 2,
+                   &out->epsilon_needed, err));
     if (searches)
-        TRY(search(&a, true, enough, a.end - tacit__now_seconds(), &out->users_needed, err));
+        TRY(search(&a, USERS, asked, enough, a.end - tacit__now_seconds(), &out->users_needed,
+                   err));
     write_words(&a, out);
     return a.canceled ? tacit__fail(err, TACIT_EXHAUSTED, "the forecast was stopped") : TACIT_OK;
 }
 
-char *tacit_forecast_experiment(const tacit_agent_request *request, tacit_error *err)
+char *tacit_forecast_experiment(const tacit_agent_request *request,
+                                const tacit_forecast_options *options, tacit_error *err)
 {
     tacit__text text = {0};
+    double rewards = 0;
     if (request == NULL || request->kind == NULL) {
         (void)tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
         return NULL;
     }
     tacit_agent_request chosen = *request;
-    if (tacit_agent_choose(request, &chosen.kind, err) != TACIT_OK)
+    if (tacit_agent_choose(request, &chosen.kind, err) != TACIT_OK ||
+        find_rewards(&chosen, options != NULL ? options : &defaults, &rewards, err) != TACIT_OK)
         return NULL;
-    tacit__reference_write(&chosen, MOST_WORLDS, chosen.episodes, chosen.guarantee.epsilon, &text);
+    tacit__reference_write(&chosen, MOST_WORLDS, chosen.episodes, chosen.guarantee.epsilon, rewards,
+                           &text);
     if (!text.failed)
         return text.data;
     tacit__text_destroy(&text);

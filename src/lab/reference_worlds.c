@@ -4,10 +4,10 @@
  *   bandits with features    parameters drawn at random
  *   mixtures                 kernels and weights drawn at random, one weight in charge or several; locks
  *   features                 linear worlds drawn at random
- *   else                     tables drawn at random, with many and with two successors, and `reference`
+ *   else                     tables, the families of `reference`
  *
  * Sizes are those that the request declares; the numbers of tables, mixtures and features that it brings are
- * not used. World i is of family i modulo the number of families, with seed i + 1. */
+ * not used. In tables, `rewards` says how rare they are. World i is of family i modulo the number of families, with seed i + 1. */
 #include "lab/reference_worlds.h"
 
 #include "base/error.h"
@@ -59,6 +59,11 @@ static void write_mixture(const tacit_agent_request *q, size_t i, tacit__text *o
         tacit__text_put(out, ", rewards: hidden");
 }
 
+static bool is_mixture(const tacit_agent_request *q)
+{
+    return q->mixture != NULL && (q->mixture->kernels || q->rewards != NULL) && q->horizon > 1;
+}
+
 static void write_linear(const tacit_agent_request *q, size_t i, tacit__text *out)
 {
     static const char *const concentrations[] = {"0.1", "0.3", "1"};
@@ -69,32 +74,36 @@ static void write_linear(const tacit_agent_request *q, size_t i, tacit__text *ou
                       q->n_actions, q->horizon, yes_no(q->stationary), concentrations[i % 3]);
 }
 
-static void write_table(const tacit_agent_request *q, size_t i, tacit__text *out)
+/* With one step there are only contexts. */
+static void write_table(const tacit_agent_request *q, size_t i, double rewards, tacit__text *out)
 {
-    static const char *const families[] = {"contexts", "chain", "", "faint", "code", "trap", ""};
+    static const char *const families[] = {"contexts", "faint", "chain", "sparse",
+                                           "code",     "trap",  "dense"};
     enum { N = sizeof families / sizeof *families };
-    if (families[i % N][0] == '\0' && q->horizon > 1) /* two successors, or all */
-        tacit__text_print(out, "kind: random-tabular, branching: %d, concentration: %s",
-                          i % N == 2 && q->n_states > 2 ? 2 : 0, i % N == 2 ? "0.5" : "1");
-    else
-        tacit__text_print(out, "kind: reference, family: %s",
-                          families[i % N][0] != '\0' ? families[i % N] : "contexts");
-    tacit__text_print(out, ", states: %zu, actions: %zu, horizon: %zu, stationary: %s", q->n_states,
-                      q->n_actions, q->horizon, yes_no(q->stationary));
+    tacit__text_print(out,
+                      "kind: reference, family: %s, rewards: %.10g, states: %zu, actions: %zu, "
+                      "horizon: %zu, stationary: %s",
+                      families[i % (q->horizon > 1 ? N : 2)], rewards, q->n_states, q->n_actions,
+                      q->horizon, yes_no(q->stationary));
 }
 
-static void write_world(const tacit_agent_request *q, size_t i, tacit__text *out)
+bool tacit__reference_is_table(const tacit_agent_request *q)
+{
+    return q->bandit == NULL && q->linear == NULL && !is_mixture(q);
+}
+
+static void write_world(const tacit_agent_request *q, size_t i, double rewards, tacit__text *out)
 {
     tacit__text_print(out, "  - {label: world %zu, ", i + 1);
     const size_t before = out->length;
     if (q->bandit != NULL)
         write_bandit(q, i, out);
-    else if (q->mixture != NULL && (q->mixture->kernels || q->rewards != NULL) && q->horizon > 1)
+    else if (is_mixture(q))
         write_mixture(q, i, out);
     else if (q->linear != NULL)
         write_linear(q, i, out);
     else
-        write_table(q, i, out);
+        write_table(q, i, rewards, out);
     const bool seeded = out->failed || strstr(out->data + before, "kind: lock") == NULL;
     if (seeded)
         tacit__text_print(out, ", seed: %zu", i + 1);
@@ -134,13 +143,13 @@ static void write_learner(const tacit_agent_request *q, uint64_t users, double e
 }
 
 void tacit__reference_write(const tacit_agent_request *request, size_t n_worlds, uint64_t users,
-                            double epsilon, tacit__text *out)
+                            double epsilon, double rewards, tacit__text *out)
 {
     TACIT__REQUIRE(request != NULL && request->kind != NULL && n_worlds > 0);
     TACIT__REQUIRE(request->guarantee.model <= TACIT_MODEL_LOCAL && request->calibration <= 2);
     tacit__text_put(out, "title: reference worlds\nworlds:\n");
     for (size_t i = 0; i < n_worlds; i++)
-        write_world(request, i, out);
+        write_world(request, i, rewards, out);
     tacit__text_print(out, "episodes: %llu\nruns: 1\nseed: 1\nagents:\n",
                       (unsigned long long)users);
     write_learner(request, users, epsilon, out);

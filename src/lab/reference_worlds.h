@@ -9,9 +9,12 @@
 /* The places of the agents in it. */
 enum { TACIT__REFERENCE_LEARNER, TACIT__REFERENCE_CONSTANT, TACIT__REFERENCE_UNIFORM };
 
+/* Whether the worlds are tables, in which rewards can be rare. */
+bool tacit__reference_is_table(const tacit_agent_request *request);
+
 /* Writes the experiment, as a file would have it: `n_worlds` worlds, `users` and this epsilon instead of
- * the request's. Seeds and families are fixed. */
+ * the request's, and rewards of this size where the worlds are tables. Seeds and families are fixed. */
 void tacit__reference_write(const tacit_agent_request *request, size_t n_worlds, uint64_t users,
-                            double epsilon, tacit__text *out);
+                            double epsilon, double rewards, tacit__text *out);
 
 #endif

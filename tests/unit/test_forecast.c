@@ -36,7 +36,7 @@ static void assert_played(tacit_agent_request q, const char *const *expected)
 {
     tacit_error err = {0};
     SCOPED(tacit_experiment) *e = NULL;
-    SCOPED_FREE char *text = tacit_forecast_experiment(&q, &err);
+    SCOPED_FREE char *text = tacit_forecast_experiment(&q, NULL, &err);
     assert_non_null(text);
     for (; *expected != NULL; expected++)
         if (strstr(text, *expected) == NULL)
@@ -60,13 +60,15 @@ static void assert_played(tacit_agent_request q, const char *const *expected)
 TEST(worlds_have_the_declared_shape)
 {
     tacit_agent_request q = request("auto", 1, 500);
-    assert_played(q, (const char *const[]){"kind: posterior-tabular",
-                                           "family: chain, states: 4, "
-                                           "actions: 3, horizon: 6, stationary: yes",
-                                           "family: contexts", "family: code", "family: trap",
-                                           "family: faint", "branching: 2", "branching: 0", NULL});
+    assert_played(q,
+                  (const char *const[]){"kind: posterior-tabular",
+                                        "family: chain, rewards: 0.5, states: 4, "
+                                        "actions: 3, horizon: 6, stationary: yes",
+                                        "family: contexts", "family: code", "family: trap",
+                                        "family: faint", "family: sparse", "family: dense", NULL});
     q.horizon = 1;
-    assert_played(q, (const char *const[]){"family: contexts", "horizon: 1", NULL});
+    assert_played(q,
+                  (const char *const[]){"family: contexts", "family: faint", "horizon: 1", NULL});
     q.n_states = 1;
     assert_played(q, (const char *const[]){"states: 1", NULL});
     q = request("auto", 1, 500);
@@ -101,7 +103,7 @@ TEST(settings_and_privacy_are_those_of_the_request)
     assert_played(q, (const char *const[]){"growth: \"1.5\"", "sums: tree", NULL});
     q.guarantee = (tacit_guarantee){.model = TACIT_MODEL_NONE, .epsilon = (double)INFINITY};
     q.n_settings = 0;
-    SCOPED_FREE char *text = tacit_forecast_experiment(&q, NULL);
+    SCOPED_FREE char *text = tacit_forecast_experiment(&q, NULL, NULL);
     assert_non_null(strstr(text, "privacy: {model: none}"));
 }
 
@@ -147,6 +149,41 @@ TEST(what_would_be_enough_is_enough)
     assert_int_equal(forecast(q, false).outlook, TACIT_OUTLOOK_ENOUGH);
 }
 
+TEST(rare_rewards_need_more_users)
+{
+    tacit_agent_request q = request("auto", 10, 5000);
+    const tacit_forecast_options rare = {.n_worlds = 7, .n_threads = 1, .rewards = 0.001};
+    tacit_forecast_options options = {.n_worlds = 7, .n_threads = 1, .search = true};
+    tacit_forecast f;
+    tacit_error err = {0};
+    assert_ok(tacit_forecast_make(&q, &rare, &f, &err));
+    assert_true(f.outlook != TACIT_OUTLOOK_ENOUGH && f.rewards == 0.001 && isnan(f.rewards_needed));
+    assert_non_null(strstr(f.words, " with rewards of about 0.001 of their range; "));
+    /* the smallest with which the answer is "enough" are, and half of them are not */
+    assert_ok(tacit_forecast_make(&q, &options, &f, &err));
+    assert_int_equal(f.outlook, TACIT_OUTLOOK_ENOUGH);
+    assert_true(f.rewards == 0.5 && f.rewards_needed < 0.5 && f.rewards_needed > 0.001);
+    assert_non_null(strstr(f.words, " would do, too; already "));
+    options = rare;
+    options.rewards = f.rewards_needed;
+    assert_ok(tacit_forecast_make(&q, &options, &f, &err));
+    assert_int_equal(f.outlook, TACIT_OUTLOOK_ENOUGH);
+    options.rewards /= 2;
+    assert_ok(tacit_forecast_make(&q, &options, &f, &err));
+    assert_int_not_equal(f.outlook, TACIT_OUTLOOK_ENOUGH);
+    /* they are between 0.0001 and 0.5, and tables have them */
+    SCOPED_FREE char *text = tacit_forecast_experiment(&q, &rare, &err);
+    assert_non_null(strstr(text, "rewards: 0.001,"));
+    options.rewards = 0.6;
+    assert_status(tacit_forecast_make(&q, &options, &f, &err), TACIT_BAD_ARGUMENT);
+    options.rewards = -1;
+    assert_status(tacit_forecast_make(&q, &options, &f, &err), TACIT_BAD_ARGUMENT);
+    q = request("lsvi-ucb", 1, 500);
+    q.linear = &features;
+    assert_status(tacit_forecast_make(&q, &rare, &f, &err), TACIT_BAD_ARGUMENT);
+    assert_null(tacit_forecast_experiment(&q, &rare, &err));
+}
+
 static bool stop(void *context, double share, uint64_t users, double epsilon)
 {
     (void)context;
@@ -166,5 +203,5 @@ TEST(a_forecast_can_be_stopped_and_refused)
     assert_status(tacit_forecast_make(&q, &options, &f, &err), TACIT_UNSUPPORTED);
     q.kind = "nobody";
     assert_int_not_equal(tacit_forecast_make(&q, &options, &f, &err), TACIT_OK);
-    assert_null(tacit_forecast_experiment(NULL, &err));
+    assert_null(tacit_forecast_experiment(NULL, NULL, &err));
 }

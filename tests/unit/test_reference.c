@@ -36,7 +36,8 @@ static values measure(const char *family, unsigned states, unsigned actions, uns
 
 TEST(no_constant_action_is_good)
 {
-    static const char *const families[] = {"contexts", "faint", "chain", "code", "trap"};
+    static const char *const families[] = {"contexts", "faint", "sparse", "dense",
+                                           "chain",    "code",  "trap"};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         const values v = measure(families[i], 8, 4, 12, ", seed: 3");
         assert_true(v.best > v.constant && v.best > v.uniform);
@@ -60,6 +61,27 @@ TEST(a_code_is_hardly_ever_found_by_chance)
     assert_within(measure("code", 3, 2, 12, "").best, 11 - 1e-9, 11 + 1e-9);
 }
 
+TEST(going_astray_ends_the_search_for_a_code)
+{
+    /* one attempt in an episode, however long: 2^-8 of the 13 rewards that are left then */
+    assert_within(measure("code", 20, 2, 20, "").uniform, 12.99 / 256, 13.01 / 256);
+    /* without states to go astray to there are many */
+    assert_true(measure("code", 9, 2, 20, "").uniform > 14.0 / 256);
+}
+
+TEST(rewards_can_be_rare)
+{
+    static const char *const families[] = {"contexts", "faint", "sparse", "dense",
+                                           "chain",    "code",  "trap"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const values v = measure(families[i], 8, 4, 12, ""),
+                     rare = measure(families[i], 8, 4, 12, ", rewards: 0.005");
+        assert_close(rare.best, 0.01 * v.best, 1e-9);
+        assert_close(rare.constant, 0.01 * v.constant, 1e-6);
+        assert_close(rare.uniform, 0.01 * v.uniform, 1e-6);
+    }
+}
+
 TEST(a_trap_costs_the_rest_of_the_episode)
 {
     const values v = measure("trap", 6, 3, 20, "");
@@ -69,7 +91,8 @@ TEST(a_trap_costs_the_rest_of_the_episode)
 
 TEST(where_there_is_no_room_there_are_contexts)
 {
-    static const char *const families[] = {"contexts", "faint", "chain", "code", "trap"};
+    static const char *const families[] = {"contexts", "faint", "sparse", "dense",
+                                           "chain",    "code",  "trap"};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         assert_true(measure(families[i], 5, 3, 1, "").best > 0.4);
         assert_true(measure(families[i], 1, 3, 4, "").best > 0.4);
@@ -87,5 +110,5 @@ TEST(unknown_families_are_refused)
     tacit_world *world = NULL;
     tacit_error err = {0};
     assert_status(tacit_world_create(&request, &world, &err), TACIT_BAD_ARGUMENT);
-    assert_non_null(strstr(err.message, "contexts, faint, chain, code, trap"));
+    assert_non_null(strstr(err.message, "contexts, faint, sparse, dense, chain, code, trap"));
 }
