@@ -26,7 +26,7 @@ enum { MOST_WORLDS = 21, LEAST_WORLDS = 6, MOST_STEPS = 12 };
 #define NOT_ENOUGH 0.5
 #define LEAST_GAIN 0.65 /* a margin: what the median world must save, for other worlds than these */
 #define FIRST_SHARE 0.4 /* of the time, for the question itself */
-#define MOST_EPSILON 1e3
+#define MOST_EPSILON 1e2 /* what is larger protects nobody, and is no advice */
 #define LEAST_EPSILON 1e-3
 #define USUAL_REWARDS 0.5 /* of the declared range, in the mean, if nothing is said about them */
 #define LEAST_REWARDS 1e-4

@@ -6,8 +6,9 @@
  *   features                 linear worlds drawn at random
  *   else                     tables, the families of `reference`
  *
- * Sizes are those that the request declares; the numbers of tables, mixtures and features that it brings are
- * not used. In tables, `rewards` says how rare they are. World i is of family i modulo the number of families, with seed i + 1. */
+ * Sizes are those that the request declares; the numbers of tables, mixtures and features that it brings
+ * are not used. In tables, `rewards` says how rare they are. World i is of family i modulo the number of
+ * families, with seed i + 1. */
 #include "lab/reference_worlds.h"
 
 #include "base/error.h"

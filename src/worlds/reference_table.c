@@ -16,8 +16,8 @@
  *   trap       one action of each state is safe and pays 0.3; the others pay 0.5 and lead with probability
  *              0.3 into a state that pays nothing for ever
  *
- * These are probabilities of a reward of 1, times twice the parameter `rewards`, which is 0.5 unless rewards are
- * rare. Rare rewards are harder to learn from than small ones that are sure.
+ * These are probabilities of a reward of 1, times twice the parameter `rewards`, which is 0.5 unless rewards
+ * are rare. Rare rewards are harder to learn from than small ones that are sure.
  *
  * States that a chain does not need lead to its start. Where there is no room for a family (one
  * state, one action, one step), the world is one of contexts. */
