@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "curate/curator.h"
 #include "curate/weighted_curator.h"
+#include "plan/hindsight.h"
 #include "plan/posterior_tabular.h"
 
 /* What such a learner is made of. */
@@ -155,7 +156,16 @@ static size_t bold_plans(const tacit_agent_request *q, double scarcity)
     const size_t plans = BOLD_STEPS / q->horizon;
     if (q->guarantee.model != TACIT_MODEL_NONE && scarcity > 1)
         return 0;
-    return plans > LEAST_BOLD && !is_budgeted(q) ? plans : LEAST_BOLD;
+    return plans > LEAST_BOLD && (!is_budgeted(q) || q->n_states == 1) ? plans : LEAST_BOLD;
+}
+
+/* How many releases are remembered: all, if their noise is that which plan/hindsight.c assumes. */
+static size_t remembered(const tacit__weighted_options *o, bool commits)
+{
+    const size_t releases = (size_t)tacit__weighted_moments(o, NULL);
+    const bool sums = o->guarantee.model == TACIT_MODEL_JOINT && o->guarantee.delta > 0 &&
+                      o->mechanism == TACIT_SUM_BLT && o->visits <= 1;
+    return sums && !commits && tacit__hindsight_fits(o->space, releases) ? releases : 0;
 }
 
 static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
@@ -186,6 +196,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
         .plans = plans,
         .bold = commits ? 0 : bold_plans(q, scarcity),
         .greedy = commits,
+        .releases = remembered(tacit__weighted_timed(made), commits),
         .scarcity = commits ? 0 : scarcity,
         .user_visits = TACIT__WEIGHTED_VISITS,
         .user_norm =

@@ -58,6 +58,10 @@ TACIT_MUST_USE tacit_status tacit__weighted_create(const tacit__weighted_options
                                                    tacit_error *err);
 void tacit__weighted_destroy(void *curator);
 
+/* The moments of the releases, below `last`, into `at` (NULL: they are counted only). There is always one.
+ * `first` and `last` are decided. */
+uint64_t tacit__weighted_moments(const tacit__weighted_options *options, uint64_t *at);
+
 /* Its options, with the first and the last release as they were decided. */
 const tacit__weighted_options *tacit__weighted_timed(const tacit__weighted *curator);
 

@@ -68,9 +68,6 @@ TACIT_MUST_USE tacit_status tacit__weighted_time(const tacit__weighted_options *
 /* Local: the noise of the last release, which follows from how many users it is of. */
 void tacit__weighted_set_levels(tacit__weighted *curator);
 
-/* The moments of the releases, below `last`, into `at` (NULL: they are counted only). There is always one. */
-uint64_t tacit__weighted_moments(const tacit__weighted_options *options, uint64_t *at);
-
 /* --- weighted_plan.c */
 
 /* What the noise of a sum over these moments comes to, in draws, and what one person moves it by, in units of

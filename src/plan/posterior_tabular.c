@@ -18,13 +18,15 @@
  *     Q = clip(mean + (1 + xi) sqrt(stddev^2 + noise^2), 0, H - h),   H - h if the row was never visited.
  * Batches grow with k, so these users are O(log K) of all. There are none if users are scarce.
  *
+ * Estimates are of all releases together, if they are remembered (plan/hindsight.h), else of the last one.
+ *
  * With a running sum, rows that nobody visits stay as the noise has them, and that noise stays. So with a
- * budget B, in place of those, some users of each batch, 3 s_n / B but at most a quarter, and fewer if users
- * are nearly scarce, go by bold plans to the rows that have not risen above it (plan/frontier.h), in the
- * first half of all users, and only while the best that may be there is worth 1.25 times what is known. They
- * count with weights of their own: B for these rows, B / 10 for all others. A user thus lifts a row that is
- * reached for the first time by B / sqrt(2); with the weights below most of the budget would be gone on the
- * way.
+ * budget B and several states, in place of those, some users of each batch, 3 s_n / B but at most a quarter,
+ * and fewer if users are nearly scarce, go by bold plans to the rows that have not risen above it
+ * (plan/frontier.h), in the first half of all users, and only while the best that may be there is worth 1.25
+ * times what is known. They count with weights of their own: B for these rows, B / 10 for all others. A user
+ * thus lifts a row that is reached for the first time by B / sqrt(2); with the weights below most of the
+ * budget would be gone on the way.
  *
  * Unknown rows borrow from what is known of their state and of their action: see borrow.
  *
@@ -49,6 +51,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "plan/frontier.h"
+#include "plan/hindsight.h"
 #include "plan/public_chance.h"
 
 /* Chosen on the training worlds of docs/why/posterior-tabular.md. */
@@ -76,11 +79,12 @@ struct tacit__posterior_tabular {
     tacit__space space;
     tacit__posterior_options o;
     tacit__row_model *model;
-    double *weights;  /* [rows] */
-    double *brave;    /* [rows]: the weights of bold users, with noise */
-    double *xi;       /* [pairs] of a step */
-    double *q;        /* [H][pairs] */
-    double *values;   /* [2][states] */
+    tacit__hindsight *hindsight; /* NULL: the last release is all */
+    double *weights;             /* [rows] */
+    double *brave;               /* [rows]: the weights of bold users, with noise */
+    double *xi;                  /* [pairs] of a step */
+    double *q;                   /* [H][pairs] */
+    double *values;              /* [2][states] */
     double *effects;  /* [actions]: how much better an action is than others, over all states, */
     double *evidence; /* [actions]: and the precision of that */
     tacit__row_outlook *looks; /* [pairs] of a step */
@@ -98,6 +102,12 @@ struct tacit__posterior_tabular {
 static size_t rows_of(tacit__space s)
 {
     return s.tables * s.n_states * s.n_actions;
+}
+
+/* Whether bold users go to unknown rows: with a budget, and unless all rows are where everybody is. */
+static bool has_frontier(const tacit__posterior_tabular *p)
+{
+    return p->o.user_norm > 0 && p->o.bold > 0 && p->space.n_states > 1;
 }
 
 /* How often a user comes to a state in an episode, about. */
@@ -123,6 +133,8 @@ tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__po
     if (p == NULL)
         return TACIT_NO_MEMORY;
     tacit_status status = tacit__row_model_create(space, &p->model);
+    if (status == TACIT_OK && o->releases > 0)
+        status = tacit__hindsight_create(space, o->releases, &p->hindsight);
     if (status != TACIT_OK) {
         tacit__posterior_tabular_destroy(p);
         return status;
@@ -138,8 +150,10 @@ tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__po
 
 void tacit__posterior_tabular_destroy(tacit__posterior_tabular *p)
 {
-    if (p != NULL)
+    if (p != NULL) {
         tacit__row_model_destroy(p->model);
+        tacit__hindsight_destroy(p->hindsight);
+    }
     tacit__workspace_destroy(p);
 }
 
@@ -388,11 +402,13 @@ static void go_to_frontier(tacit__posterior_tabular *p)
 void tacit__posterior_tabular_absorb(tacit__posterior_tabular *p,
                                      const tacit__weighted_counts *counts)
 {
-    const bool frontier = p->o.user_norm > 0 && p->o.bold > 0;
+    const bool frontier = has_frontier(p);
     TACIT__REQUIRE(counts->users > 0);
     p->users = counts->users;
     p->shown = UINT64_MAX; /* none of the new ones */
-    tacit__row_model_estimate(p->model, counts);
+    const tacit__weighted_counts all =
+        p->hindsight != NULL ? tacit__hindsight_absorb(p->hindsight, counts) : *counts;
+    tacit__row_model_estimate(p->model, &all);
     stance st = stance_of(p);
     if (frontier)
         go_to_frontier(p);
@@ -468,7 +484,7 @@ uint64_t tacit__posterior_tabular_users(const tacit__posterior_tabular *p)
 
 const double *tacit__posterior_tabular_weights(const tacit__posterior_tabular *p)
 {
-    const bool brave = p->o.user_norm > 0 && p->users > 0 && p->shown >= p->o.plans &&
+    const bool brave = has_frontier(p) && p->users > 0 && p->shown >= p->o.plans &&
                        p->shown < p->o.plans + p->o.bold;
     return brave ? p->brave : p->weights;
 }
@@ -507,6 +523,8 @@ uint64_t tacit__posterior_tabular_fields(tacit__posterior_tabular *p, tacit__sav
     tacit__saved_indices(s, p->plans,
                          (p->o.plans + p->o.bold) * p->space.horizon * p->space.n_states,
                          p->space.n_actions);
+    if (p->hindsight != NULL)
+        tacit__hindsight_fields(p->hindsight, s);
     if (s->pass == TACIT__APPLY) {
         p->chance = at.chance;
         p->version = at.version;

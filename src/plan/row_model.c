@@ -57,8 +57,8 @@ tacit_status tacit__row_model_create(tacit__space space, tacit__row_model **out)
     tacit__row_model w = {.space = space, .rows = rows};
     *out = TACIT__WORKSPACE(w, TACIT__PIECE(w.first, rows + 1), TACIT__PIECE(w.next, entries),
                             TACIT__PIECE(w.chance, entries), TACIT__PIECE(w.rest, rows),
-                            TACIT__PIECE(w.visits, rows), TACIT__PIECE(w.reward, rows),
-                            TACIT__PIECE(w.starts, space.n_states),
+                            TACIT__PIECE(w.visits, rows), TACIT__PIECE(w.sampled, rows),
+                            TACIT__PIECE(w.reward, rows), TACIT__PIECE(w.starts, space.n_states),
                             TACIT__PIECE(w.scratch, 2 * space.n_states));
     return *out != NULL ? TACIT_OK : TACIT_NO_MEMORY;
 }
@@ -202,6 +202,7 @@ void tacit__row_model_estimate(tacit__row_model *m, const tacit__weighted_counts
             m->chance[i] /= n + prior;
         m->rest[row] = kept > 0 ? prior / (n + prior) : 1;
         m->visits[row] = n;
+        m->sampled[row] = c->sampled != NULL ? fmax(0, c->sampled[row]) : n;
         m->reward[row] =
             fmin(1, fmax(0, 0.5 + c->rewards[row] / (n + prior + drawn / (n + prior))));
         at += kept;
@@ -238,18 +239,19 @@ tacit__row_outlook tacit__row_model_outlook(const tacit__row_model *m, size_t ro
     }
     if (m->first[row] == m->first[row + 1]) /* anything may follow */
         kept = v->spread;
-    const double visits = fmax(m->visits[row] + s_n, EXACT_PRIOR);
+    const double visits = fmax(m->visits[row] + s_n, EXACT_PRIOR),
+                 sampled = fmax(m->sampled[row] + s_n, EXACT_PRIOR);
     const double square = s_m * s_m * (DROPPED * v->spread + (1 - DROPPED) * kept) +
                           s_n * s_n * ((v->mean - mean) * (v->mean - mean) + r * r) +
                           s_r * s_r / (1 + s_r * s_r * m->rewards_precision / (visits * visits));
     return (tacit__row_outlook){
-        .mean = mean, .noise = sqrt(square) / visits, .chance = sqrt((variance + 0.25) / visits)};
+        .mean = mean, .noise = sqrt(square) / visits, .chance = sqrt((variance + 0.25) / sampled)};
 }
 
 tacit__row_law tacit__row_model_law(const tacit__row_model *m, size_t row,
                                     const tacit__next_values *v)
 {
-    const double n = m->visits[row], known = n / (n + LAW_PRIOR), prior = 1 - known,
+    const double n = m->sampled[row], known = n / (n + LAW_PRIOR), prior = 1 - known,
                  r = known * m->reward[row] + prior / 2;
     const double even = v->spread / (double)m->space.n_states + v->mean * v->mean;
     double mean = m->rest[row] * v->mean, square = m->rest[row] * even;

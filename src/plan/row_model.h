@@ -16,7 +16,8 @@ typedef struct tacit__row_model {
     uint32_t *next;  /* [entries]: ascending, */
     double *chance;  /* [entries]: with these chances, */
     double *rest;    /* [rows]: and what is left of 1 is spread over all states alike */
-    double *visits;  /* [rows]: n */
+    double *visits;  /* [rows]: n, */
+    double *sampled; /* [rows]: and the visits by whose chance its estimates are off */
     double *reward;  /* [rows]: in [0, 1] */
     double *starts;  /* [states]: chances of the first state */
     double *scratch; /* [2 states]: of a projection, and the moves of all actions of a state */

@@ -1,0 +1,35 @@
+/* All releases of weighted counts together: what they say of a row, which is more than the last one says. See
+ * docs/why/posterior-tabular.md. */
+#ifndef TACIT_PLAN_HINDSIGHT_H
+#define TACIT_PLAN_HINDSIGHT_H
+
+#include <stdbool.h>
+
+#include <tacit/status.h>
+
+#include "base/bytes.h"
+#include "board/weighted_counts.h"
+
+typedef struct tacit__hindsight tacit__hindsight;
+
+/* Whether a table is small enough to remember so many releases of it. */
+bool tacit__hindsight_fits(tacit__space space, size_t releases);
+
+/* For `releases` releases of running sums over as many steps, by a strategy near the square root. */
+TACIT_MUST_USE tacit_status tacit__hindsight_create(tacit__space space, size_t releases,
+                                                    tacit__hindsight **out);
+void tacit__hindsight_destroy(tacit__hindsight *hindsight);
+
+/* A new release. Returns it with other visits, moves and rewards, whose noise has the same standard
+ * deviations, and with `sampled`; they stay until the next one. */
+tacit__weighted_counts tacit__hindsight_absorb(tacit__hindsight *hindsight,
+                                               const tacit__weighted_counts *counts);
+
+/* The standard deviation of release t = 0, 1, ... in units of the first one's, by the strategy that is
+ * assumed: for tests. */
+double tacit__hindsight_noise(const tacit__hindsight *hindsight, size_t t);
+
+/* What was released, as part of a saved state (base/bytes.h). */
+void tacit__hindsight_fields(tacit__hindsight *hindsight, tacit__saved *s);
+
+#endif
