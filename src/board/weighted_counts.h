@@ -16,8 +16,7 @@ typedef struct tacit__weighted_counts {
     const double *moves;   /* [rows][states] */
     const double *rewards; /* [rows], of r - 1/2 */
     const double *starts;  /* [states]: users that began there */
-    const double
-        *sampled; /* [rows]: visits that have the chance of the rewards; NULL: as many as visits */
+    const double *sampled; /* [rows]: visits by whose chance rewards are off; NULL: visits */
     /* standard deviations of a cell's noise; 0: exact; infinite: not told. Visits or moves are told,
      * and moves are unless there is one step, or one state. */
     double visits_stddev, moves_stddev, rewards_stddev, starts_stddev;

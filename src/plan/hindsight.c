@@ -16,9 +16,10 @@
  * row's probabilities and mean reward, so nothing is biased. Users of different steps count differently, so n
  * visits have the chance of
  *     f n,   f = sum_j v_j u_j / sum_j v_j^2 u_j,
- * visits that count alike (`sampled`). For each row we take the one of e = t, t - 1, t - 2, t - 4, ... and 0, 1,
- * 3, 7, ... with the least (s_R^2 + m / (4 f)) / m^2, m = n + s_n: the variance of a mean reward. If it has less
- * than 4 s_n visits, or none is better, the last release stays: the largest of several noisy zeros is not small.
+ * visits that count alike (`sampled`). For each row we take the one of e = t, t - 1, t - 2, t - 4, ...
+ * and 0, 1, 3, 7, ... with the least (s_R^2 + m / (4 f)) / m^2, m = n + s_n: the variance of a mean
+ * reward. If it has less than 4 s_n visits, or none is better, the last release stays: the largest of
+ * several noisy zeros is not small.
  *
  * c_j is that of the square root of the sum matrix, binom(2j, j) / 4^j, and Q that which makes its columns
  * equally long; the noise of `blt` is within 2 % of that (unit.hindsight). Nothing about privacy

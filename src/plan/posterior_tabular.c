@@ -448,8 +448,8 @@ static tacit_billboard start(tacit__posterior_tabular *p, double done)
 /* How many users of a batch act by bold plans. Where users are nearly scarce, hope rarely comes true. */
 static uint64_t bold_users(const tacit__posterior_tabular *p, uint64_t size)
 {
-    const double fading = p->o.user_norm > 0 ? fmin(1, 2 * fmax(0, 1 - p->o.scarcity)) : 1;
-    const uint64_t most = (uint64_t)(fading * (double)(size / BOLD_SHARE));
+    const double share = has_frontier(p) ? fmin(1, 2 * fmax(0, 1 - p->o.scarcity)) : 1;
+    const uint64_t most = (uint64_t)(share * (double)(size / BOLD_SHARE));
     return p->bold < most ? p->bold : most;
 }
 

@@ -16,7 +16,7 @@ typedef struct tacit__posterior_options {
     bool greedy;          /* the plan of the estimates alone: neither drawn nor careful */
     uint64_t user_visits; /* m: of a row, that a user's weights are made for */
     double user_norm;     /* B: the budget of a user; 0: everybody counts in full */
-    size_t releases;      /* of which all are remembered (plan/hindsight.h); 0: only the last one is */
+    size_t releases;      /* that are remembered (plan/hindsight.h); 0: only the last one is */
     double scarcity;      /* above 1: K users do not lift most rows out of the noise */
 } tacit__posterior_options;
 
