@@ -1,22 +1,17 @@
 /* See curate/answers.h.
  *
- * A report. Public chance chooses one of the H steps, each alike, or `each` of them; that is known before the
- * outcome, so nothing is biased. The reward becomes one of L levels, 0, 1/(L-1), ..., 1: one of the two next
- * to it, by a coin that makes its mean r. Step and level are one of k = (tables S A S L) cells, x. If k < 3
- * e^epsilon + 2 the answer is x itself, out of g = k; else public chance draws a hash from cells to g =
- * e^epsilon + 1 answers, rounded, and the answer is that of x [WBLJ17]. In both cases randomized response
- * shows another answer instead, each with the same probability (noise/response.h).
+ * A report. Public chance chooses one of the H steps, each alike, or `each` of them; that is known before
+ * the outcome, so nothing is biased. The reward becomes one of L levels, 0, 1/(L-1), ..., 1: one of the two
+ * next to it, by a coin that makes its mean r. Step and level are one of k = (tables S A S L) cells, and the
+ * answer is the cell's, which is itself or that of a hash (curate/questions.h). Randomized response shows
+ * another answer instead, each with the same probability (noise/response.h).
  *
  * Privacy. The step, the coin of the reward and the hash do not depend on data, and the response does not
  * depend on them. Whatever they are, two trajectories lead to two true answers at most, and what is given
  * is at most e^epsilon' times as likely with one as with the other, epsilon' = epsilon / (each visits). A
  * user gives `each` answers, a person `visits` times as many, and costs add: epsilon, with delta 0.
  *
- * Estimate. An answer supports the cells that it stands for. A cell is supported by an answer about another
- * one with probability u, and by one about itself with u + d: without a hash u is the chance of a wrong
- * answer and d = T / 2^64; with one u = 1/g, since a hash sends the cell anywhere alike, and d = (T / 2^64)
- * (1 - 1/g). So (support - n u) / d is unbiased, and has variance n v, v = u (1 - u) / d^2, where the cell
- * never occurs.
+ * Estimate. (support - n u) / d of a cell is unbiased, and has variance n v (curate/questions.h).
  *
  * Two questions. A row's rewards are sums over S next states, and so is their noise. If noise dominates,
  * a public coin decides whether the question is where the step led, (table, state, action, next state),
@@ -42,6 +37,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
+#include "curate/questions.h"
 #include "noise/stream.h"
 #include "sums/once.h"
 
@@ -79,16 +75,15 @@ static size_t words_of(size_t each)
 /* `out` has cells, levels and `each`; an answer is about one of k of the cells. The user has `epsilon`. */
 static bool find_response(double k, double epsilon, tacit__answers_shape *out)
 {
-    const double part = epsilon / (double)out->each, power = exp(fmin(part, TACIT__MOST_RESPONSE));
-    out->hashed = k >= 3 * power + 2;
-    const uint64_t answers = out->hashed ? (uint64_t)rint(power + 1) : (uint64_t)k;
-    if (!tacit__response_find(part, answers, &out->response))
+    tacit__question q;
+    if (!tacit__question_find(k, epsilon / (double)out->each, &q))
         return false;
-    const double even = 1 / (double)answers, gain = tacit__response_gain(&out->response);
-    out->expected = out->hashed ? even : tacit__response_other(&out->response);
-    out->gain = out->hashed ? gain * (1 - even) : gain;
-    out->variance = out->expected * (1 - out->expected) / (out->gain * out->gain);
-    return isfinite(out->variance);
+    out->hashed = q.hashed;
+    out->response = q.response;
+    out->expected = q.expected;
+    out->gain = q.gain;
+    out->variance = q.variance;
+    return true;
 }
 
 /* With so many levels of rewards, and answers of a user. */
@@ -212,15 +207,6 @@ void tacit__answers_destroy(tacit__answers *a)
 
 /* --- A user -------------------------------------------------------------------------------------- */
 
-/* Which answer stands for a cell: a mixed word (SplitMix64), from 0 to g - 1. */
-static uint64_t answer_of(uint64_t hash, uint64_t cell, uint64_t g)
-{
-    uint64_t z = hash + cell * 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return ((z ^ (z >> 31)) >> 32) * g >> 32;
-}
-
 /* The level of a reward: the one below it, or the next, so that its mean is the reward. */
 static uint64_t level_of(double reward, size_t levels, uint64_t coin)
 {
@@ -229,15 +215,10 @@ static uint64_t level_of(double reward, size_t levels, uint64_t coin)
     return (uint64_t)below + ((double)(coin >> 11) * 0x1p-53 < at - below);
 }
 
-static double unit_of(uint64_t word)
-{
-    return (double)((word >> 11) + 1) * 0x1p-53;
-}
-
 /* Which of the two questions is asked, if they are apart: a public coin. */
 static bool asks_paid(const tacit__answers *a, size_t i)
 {
-    return a->shape.apart && unit_of(a->words[3 * a->shape.each + i]) <= ASKED_PAID;
+    return a->shape.apart && tacit__question_unit(a->words[3 * a->shape.each + i]) <= ASKED_PAID;
 }
 
 /* Among the cells of the question. */
@@ -253,8 +234,6 @@ static uint64_t cell_of(const tacit__answers *a, const tacit_trajectory *u, size
     return a->shape.levels * (paid ? row : move) + level_of(u->rewards[h], a->shape.levels, coin);
 }
 
-/* `each` of the steps, every choice as likely: a step is taken with probability (left to take) / (steps
- * left). Words are public, so that a bias of 2^-40 is harmless. */
 static void find_truth(tacit__answers *a, const tacit_trajectory *u)
 {
     const size_t H = a->space.horizon, each = a->shape.each;
@@ -262,14 +241,10 @@ static void find_truth(tacit__answers *a, const tacit_trajectory *u)
     const uint64_t *coins = a->words + each, *hashes = a->words + 2 * each;
     size_t h = 0;
     for (size_t i = 0; i < each; i++) {
-        double unit = unit_of(a->words[i]), none = 1;
-        for (; h + each - i < H; h++) { /* the first of those that are left is not at h or before */
-            none *= 1 - (double)(each - i) / (double)(H - h);
-            if (unit > none)
-                break;
-        }
+        h = tacit__question_step(a->words[i], each - i, h, H);
         const uint64_t cell = cell_of(a, u, h++, coins[i], asks_paid(a, i));
-        a->truth[i] = (int64_t)(a->shape.hashed ? answer_of(hashes[i], cell, g) : cell);
+        a->truth[i] =
+            (int64_t)(a->shape.hashed ? tacit__question_answer(hashes[i], cell, g) : cell);
     }
 }
 
@@ -351,7 +326,7 @@ void tacit__answers_absorb(tacit__answers *a, const void *bytes)
         }
         const uint64_t hash = tacit__read_le64(&hashes);
         for (size_t cell = 0; cell < asked.n; cell++)
-            support[cell] += answer_of(hash, cell, g) == answer;
+            support[cell] += tacit__question_answer(hash, cell, g) == answer;
     }
 }
 
@@ -423,20 +398,12 @@ void tacit__answers_estimate(const tacit__answers *a, uint64_t users, double *vi
 
 void tacit__answers_fields(tacit__answers *a, uint64_t users, tacit__saved *s)
 {
-    struct {
-        uint8_t key[TACIT__KEY_BYTES];
-        uint64_t simulated;
-    } chance = {.simulated = a->chance.simulated};
-    memcpy(chance.key, a->chance.key, sizeof chance.key);
-    tacit__saved_value(s, &chance, sizeof chance);
-    tacit__saved_check(s, chance.simulated <= 1);
+    tacit__question_fields(&a->chance, s);
     tacit__saved_integers(s, a->support, a->shape.cells, (double)users * (double)a->shape.each);
     uint64_t paid = a->paid;
     tacit__saved_value(s, &paid, sizeof paid);
     tacit__saved_check(s, paid <= (a->shape.apart ? users : 0));
     tacit__once_fields(a->once, s);
-    if (s->pass != TACIT__APPLY)
-        return;
-    a->paid = paid;
-    tacit__site_restore(&a->chance, chance.key, chance.simulated != 0);
+    if (s->pass == TACIT__APPLY)
+        a->paid = paid;
 }
