@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "curate/schedule.h"
+#include "curate/score_answers.h"
 
 enum { LOCAL_PARTS = 10 };  /* of the quota that the first batch is under local privacy */
 enum { FADING_PARTS = 2 };  /* of n1, where sums fade: docs/why/posterior-linear.md#fading-sums */
@@ -62,18 +63,52 @@ static double reach_of(const tacit__scored *agent, const tacit__score_form *f, d
     return tacit__scores_are_pure(agent->guarantee) ? f->l1 * visits : f->l2 * sqrt(visits);
 }
 
-/* n1 with this epsilon; at most `most`. */
-static tacit_status find_quota(const tacit__scored *agent, double epsilon, double most,
-                               uint64_t *out)
+/* The noise with the present reach. */
+static tacit_status find_noise(const tacit__scored *agent, tacit__score_noise *out)
 {
     double mu = HUGE_VAL; /* reach / mu is the noise's standard deviation */
+    *out = agent->answers;
+    if (agent->answers.each > 0)
+        return TACIT_OK;
     if (tacit__scores_are_pure(agent->guarantee))
-        mu = epsilon / M_SQRT2;
+        mu = agent->guarantee.epsilon / M_SQRT2;
     else if (!is_open(agent))
-        TRY(tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu));
-    const double variance = agent->reach / mu * (agent->reach / mu);
-    *out = parts_of(agent)->rules->users(agent->model, is_local(agent) ? 0 : variance,
-                                         is_local(agent) ? variance : 0, agent->alike, most);
+        TRY(tacit_gdp_mu(agent->guarantee.epsilon, agent->guarantee.delta, &mu));
+    *(is_local(agent) ? &out->user : &out->sum) = agent->reach / mu * (agent->reach / mu);
+    return TACIT_OK;
+}
+
+/* n1; at most `most`. */
+static tacit_status find_quota(const tacit__scored *agent, double most, uint64_t *out)
+{
+    tacit__score_noise noise;
+    TRY(find_noise(agent, &noise));
+    *out = parts_of(agent)->rules->users(agent->model, &noise, agent->alike, most);
+    return TACIT_OK;
+}
+
+/* Under local privacy users add numbers with noise, or answer about one or more steps: whichever needs fewer
+ * users. */
+static tacit_status choose_report(tacit__scored *agent, const tacit__score_form *form,
+                                  double visits)
+{
+    const tacit__scored_rules *rules = parts_of(agent)->rules;
+    tacit__score_noise noise, best = {0};
+    if (!is_local(agent) || form->table == NULL || rules->wanted == NULL)
+        return TACIT_OK;
+    TRY(find_noise(agent, &noise));
+    double least = rules->wanted(agent->model, &noise, agent->alike);
+    const size_t steps = tacit__score_table_asked(form->table);
+    for (size_t each = 1; each <= steps; each++) {
+        if (!tacit__score_answers_find(form->table, agent->guarantee.epsilon, visits, each, &noise))
+            break;
+        const double wanted = rules->wanted(agent->model, &noise, agent->alike);
+        if (wanted < least) {
+            least = wanted;
+            best = noise;
+        }
+    }
+    agent->answers = best;
     return TACIT_OK;
 }
 
@@ -96,7 +131,7 @@ static tacit_status read_commit(const tacit__scored *agent, const tacit__reading
                     .growth = HUGE_VAL};
     if (out->first > 0)
         return TACIT_OK;
-    tacit_status status = find_quota(agent, r->request->guarantee.epsilon, MOST_COMMITTED, &quota);
+    tacit_status status = find_quota(agent, MOST_COMMITTED, &quota);
     const double wanted = fmax(rules->commit_quotas * (double)quota,
                                rules->commit_roots * sqrt((double)quota * users));
     out->first = (uint64_t)fmax(1, fmin(ceil(wanted), floor(users / 2)));
@@ -111,8 +146,7 @@ static tacit_status read_course(const tacit__scored *agent, const tacit__reading
     if (out->first > 0)
         return TACIT_OK;
     tacit_status status =
-        find_quota(agent, r->request->guarantee.epsilon,
-                   (double)r->request->episodes / parts_of(agent)->rules->most, &out->quota);
+        find_quota(agent, (double)r->request->episodes / parts_of(agent)->rules->most, &out->quota);
     const uint64_t open_first = is_open(agent) ? parts_of(agent)->rules->open_first : 0;
     if (agent->fade > 0)
         out->quota = (out->quota + FADING_PARTS - 1) / FADING_PARTS;
@@ -140,7 +174,7 @@ static tacit_status find_last(tacit__scored *agent, const tacit__reading *r,
     double least = HUGE_VAL;
     tacit__scores_options best = *o;
     agent->reach = reach_of(agent, &o->form, 1);
-    TRY(find_quota(agent, r->request->guarantee.epsilon, MOST_COMMITTED, &wanted));
+    TRY(find_quota(agent, MOST_COMMITTED, &wanted));
     for (int i = 0; i < TACIT__SCHEDULE_LASTS; i++) {
         tacit__scores_options t = *o;
         tacit__scores_prediction of = {0};
@@ -179,7 +213,11 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
         TRY(tacit__reading_growth(r, LEAST_GROWTH, usual_growth(agent), &c.growth, err));
     if (!commits && agent->guarantee.model == TACIT_MODEL_JOINT && r->request->visits <= 1)
         agent->fade = (uint32_t)(TACIT__SCORES_WHOLE * rules->fade / c.growth);
-    tacit_status status = commits ? read_commit(agent, r, &c) : read_course(agent, r, &c);
+    tacit_status status = choose_report(
+        agent, form,
+        tacit__schedule_visits(r->request->visits, r->request->apart, r->request->episodes));
+    if (status == TACIT_OK)
+        status = commits ? read_commit(agent, r, &c) : read_course(agent, r, &c);
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
     tacit__scores_options o = {.form = *form,
@@ -189,7 +227,8 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
                                .first = c.first,
                                .growth = c.growth,
                                .fade = agent->fade,
-                               .guarantee = agent->guarantee};
+                               .guarantee = agent->guarantee,
+                               .each = agent->answers.each};
     if (!commits && r->request->visits > 1 && agent->guarantee.model == TACIT_MODEL_JOINT &&
         tacit__value_of(&r->values, "first")->integer == 0)
         status = find_last(agent, r, &o, &c, &reason);

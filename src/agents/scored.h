@@ -24,10 +24,12 @@ typedef struct tacit__scored_rules {
     /* A yardstick's users who explore: this many times n1, or this many times the root of n1 K,
      * whichever is more. */
     double commit_quotas, commit_roots;
-    /* n1: how many users halve the prior variance, with noise of this variance in each number of the sum
-     * and in each user's report; `steps` steps tell of the same. */
-    uint64_t (*users)(const void *model, double sum_variance, double user_variance, size_t steps,
+    /* n1: how many users halve the prior variance with this noise, at most `most`; `steps` steps tell of
+     * the same. */
+    uint64_t (*users)(const void *model, const tacit__score_noise *noise, size_t steps,
                       double most);
+    /* The same without bounds, where users can answer instead of adding numbers; else NULL. */
+    double (*wanted)(const void *model, const tacit__score_noise *noise, size_t steps);
     /* What the family cannot do of what is asked for. */
     tacit_status (*check)(const tacit__reading *r, tacit_error *err);
     /* Sets `model` and `alike` of the agent, and the form of its scores. */
@@ -65,9 +67,10 @@ struct tacit__scored {
     tacit__score_planner *planner;
     /* what batches are sized by */
     tacit_guarantee guarantee;
-    double reach;  /* how far two users are apart: in L2, with delta 0 in L1 */
-    uint32_t fade; /* of sums */
-    size_t alike;  /* steps that tell of the same */
+    double reach;               /* how far two users are apart: in L2, with delta 0 in L1 */
+    uint32_t fade;              /* of sums */
+    tacit__score_noise answers; /* if users answer */
+    size_t alike;               /* steps that tell of the same */
 };
 
 /* The table of such a family (agents/family.h), but for its rows, the size of its agents, and why it has no

@@ -29,11 +29,18 @@ static inline size_t tacit__score_table_rewards(const tacit__score_table *t, siz
     return t->steps * t->width + (t->reward > 0 ? h * t->n_states * t->n_actions : 0);
 }
 
+/* Steps that users may be asked about: those that have a score or a reward. */
+static inline size_t tacit__score_table_asked(const tacit__score_table *t)
+{
+    return t->steps + (t->reward > 0 ? 1 : 0);
+}
+
 /* A batch that is over: sums of what its users added, as laid out above, and [states] of a fixed number for
- * each first state. */
+ * each first state. Where users answer about some of their steps, `asked` [step] says how many answered about
+ * each, of whom its sums are; first states are those of the first. NULL: all. */
 typedef struct tacit__score_sums {
     uint64_t users;
-    const double *sums, *starts;
+    const double *sums, *starts, *asked;
 } tacit__score_sums;
 
 /* What is known of such sums beforehand: what a user adds for the first state, and the variance of
@@ -41,6 +48,11 @@ typedef struct tacit__score_sums {
 typedef struct tacit__score_noise {
     double start, sum, user;
     double fade; /* this share of a number's noise is in the next batch too, with the other sign */
+    /* Answers of a user, about as many steps, which are this share of all. Numbers that are made of them have
+     * the variance of what happened over `truth`, and `spread` times the variance that they have if every
+     * answer is as likely. 0: there are no answers. */
+    size_t each;
+    double share, truth, spread;
 } tacit__score_noise;
 
 #endif

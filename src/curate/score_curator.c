@@ -21,8 +21,8 @@
  * and counts in the batch of their place.
  *
  * Joint: the sum passes the door when its batch is over. Local: every user's vector passes it, with noise in
- * all numbers, and sums are of what passed. The users of the last batch are counted, and nothing of them
- * is used: no plan would follow. */
+ * all numbers, or the user's answers do (curate/score_answers.c), and sums are of what passed. The users of
+ * the last batch are counted, and nothing of them is used: no plan would follow. */
 #include "curate/score_curator.h"
 
 #include <math.h>
@@ -33,6 +33,8 @@
 #include "base/memory.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
+#include "curate/schedule.h"
+#include "curate/score_answers.h"
 #include "curate/user_check.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
@@ -44,18 +46,21 @@ static const char name[] = "scores";
 
 struct tacit__scores {
     tacit__scores_options o;
-    size_t dimension; /* numbers + states */
+    size_t dimension; /* numbers + states; and steps, if users answer about them */
     size_t batches;   /* that are shown */
     uint64_t *ends;   /* [batches + 1] */
     tacit_ledger *ledger;
-    tacit__once *once;    /* NULL without privacy */
-    double scale, stddev; /* of the noise */
-    int64_t *x;           /* [dimension] scratch: the user's */
-    double *noisy;        /* [dimension] scratch: the user's report, or what passes the door */
-    int64_t *exact;       /* none and joint: the batch's raw sum */
-    double *total;        /* local: the batch's sum of reports */
-    double *faded;        /* where sums fade: what passed the door last */
-    double *shown;        /* the last sum that was shown, of one batch */
+    tacit__once *once;             /* NULL without privacy */
+    double scale;                  /* of the noise */
+    tacit__score_noise noise;      /* what planners know of it */
+    tacit__score_answers *answers; /* NULL: users add numbers */
+    uint8_t *report;               /* local: scratch, the user's */
+    int64_t *x;                    /* [dimension] scratch: the user's */
+    double *noisy;  /* [dimension] scratch: the user's report, or what passes the door */
+    int64_t *exact; /* none and joint: the batch's raw sum */
+    double *total;  /* local: the batch's sum of reports */
+    double *faded;  /* where sums fade: what passed the door last */
+    double *shown;  /* the last sum that was shown, of one batch */
     uint64_t users;
     size_t next; /* batches that are over */
     bool broken;
@@ -102,11 +107,25 @@ static double rounding_of(const tacit__scores_options *o, size_t batches)
     return o->fade > 0 ? sqrt(n * (double)batches) * ldexp(1 / (1 - fade_of(o)), -o->form.bits) : 0;
 }
 
+/* Of one person, at most. */
+static double visits_of(const tacit__scores_options *o)
+{
+    return tacit__schedule_visits(o->visits, o->apart, o->episodes);
+}
+
 /* What passes the door, of these batches that are shown. */
 static tacit__once_spec spec_of(const tacit__scores_options *o, size_t batches,
                                 const uint64_t *ends)
 {
     const bool local = o->guarantee.model == TACIT_MODEL_LOCAL;
+    if (o->each > 0) {
+        tacit__once_spec spec =
+            tacit__score_answers_spec(o->form.table, o->guarantee.epsilon, visits_of(o), o->each);
+        spec.releases = o->episodes;
+        spec.visits = o->visits;
+        spec.apart = o->apart;
+        return spec;
+    }
     return (tacit__once_spec){.law = tacit__scores_are_pure(o->guarantee) ? TACIT_LAW_LAPLACE
                                                                           : TACIT_LAW_GAUSSIAN,
                               .dimension = o->form.numbers + o->form.n_states,
@@ -151,7 +170,27 @@ static tacit_status open_door(tacit__scores *c, tacit_noise *noise, tacit_error 
     TRY(tacit__once_declare(&spec, name, &line, err));
     TRY(tacit__ledger_open_single(&line, c->o.guarantee, 0, noise, &c->ledger, &c->scale, err));
     TRY(tacit__once_create(&spec, c->ledger, name, &c->once, err));
-    c->stddev = tacit__once_stddev(c->once);
+    if (c->o.each > 0) {
+        const tacit_status status =
+            tacit__score_answers_create(c->o.form.table, c->o.guarantee.epsilon, visits_of(&c->o),
+                                        c->o.each, noise, c->once, &c->answers);
+        return status == TACIT_OK ? status : tacit__fail_plain(err, status);
+    }
+    const double stddev = tacit__once_stddev(c->once);
+    *(is_local(c) ? &c->noise.user : &c->noise.sum) = stddev * stddev;
+    return TACIT_OK;
+}
+
+/* What is known of the sums, but for the variance of their noise. */
+static tacit_status find_noise(tacit__scores *c, tacit_error *err)
+{
+    const tacit__scores_options *o = &c->o;
+    c->noise = (tacit__score_noise){.start = ldexp((double)o->form.start, -o->form.bits),
+                                    .fade = fade_of(o)};
+    if (o->each > 0 && !tacit__score_answers_find(o->form.table, o->guarantee.epsilon, visits_of(o),
+                                                  o->each, &c->noise))
+        return tacit__fail(err, TACIT_TOO_LARGE, "%zu answers tell nothing with epsilon %g",
+                           o->each, o->guarantee.epsilon);
     return TACIT_OK;
 }
 
@@ -161,6 +200,8 @@ static tacit_status check_options(const tacit__scores_options *o, tacit_error *e
     TACIT__REQUIRE(o->fade < TACIT__SCORES_WHOLE);
     TACIT__REQUIRE(o->fade == 0 || (o->guarantee.model == TACIT_MODEL_JOINT && o->visits <= 1 &&
                                     !tacit__scores_are_pure(o->guarantee)));
+    TACIT__REQUIRE(o->each == 0 ||
+                   (o->guarantee.model == TACIT_MODEL_LOCAL && o->form.table != NULL));
     if (o->episodes == 0 || o->episodes > TACIT__MOST_COUNT)
         return tacit__fail(err, TACIT_BAD_COUNT, "users must be at least 1 and at most 2^53");
     if (tacit__scores_are_pure(o->guarantee) && !(o->form.l1 > 0))
@@ -176,17 +217,20 @@ tacit_status tacit__scores_create(const tacit__scores_options *o, tacit_noise *n
     tacit_status status = check_options(o, err);
     if (status != TACIT_OK)
         return status;
-    const size_t n = o->form.numbers + o->form.n_states;
+    const size_t n = o->form.numbers + o->form.n_states +
+                     (o->each > 0 ? tacit__score_table_asked(o->form.table) : 0);
     const bool local = o->guarantee.model == TACIT_MODEL_LOCAL;
     tacit__scores w = {.o = *o, .dimension = n, .batches = schedule(o, NULL) - 1};
     tacit__scores *c = TACIT__WORKSPACE(
         w, TACIT__PIECE(w.ends, w.batches + 1), TACIT__PIECE(w.x, n), TACIT__PIECE(w.noisy, n),
         TACIT__PIECE_IF(!local, w.exact, n), TACIT__PIECE_IF(local, w.total, n),
-        TACIT__PIECE_IF(o->fade > 0, w.faded, n), TACIT__PIECE(w.shown, n));
+        TACIT__PIECE_IF(local, w.report, 8 * n), TACIT__PIECE_IF(o->fade > 0, w.faded, n),
+        TACIT__PIECE(w.shown, n));
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     (void)schedule(o, c->ends);
-    if (is_private(c))
+    status = find_noise(c, err);
+    if (is_private(c) && status == TACIT_OK)
         status = open_door(c, noise, err);
     if (status != TACIT_OK) {
         tacit__scores_destroy(c);
@@ -201,6 +245,7 @@ void tacit__scores_destroy(void *curator)
     tacit__scores *c = curator;
     if (c == NULL)
         return;
+    tacit__score_answers_destroy(c->answers);
     tacit__once_destroy(c->once);
     tacit_ledger_destroy(c->ledger);
     tacit__workspace_destroy(c);
@@ -223,11 +268,7 @@ const uint64_t *tacit__scores_ends(const tacit__scores *c)
 
 tacit__score_noise tacit__scores_noise(const tacit__scores *c)
 {
-    const double variance = c->stddev * c->stddev;
-    return (tacit__score_noise){.start = ldexp((double)c->o.form.start, -c->o.form.bits),
-                                .sum = is_local(c) ? 0 : variance,
-                                .user = is_local(c) ? variance : 0,
-                                .fade = fade_of(&c->o)};
+    return c->noise;
 }
 
 uint64_t tacit__scores_users(const tacit__scores *c)
@@ -243,10 +284,11 @@ size_t tacit__scores_shown(const tacit__scores *c)
 tacit__score_sums tacit__scores_release(const tacit__scores *c)
 {
     TACIT__REQUIRE(c->next > 0);
-    return (tacit__score_sums){.users =
-                                   c->ends[c->next - 1] - (c->next > 1 ? c->ends[c->next - 2] : 0),
-                               .sums = c->shown,
-                               .starts = c->shown + c->dimension - c->o.form.n_states};
+    return (tacit__score_sums){
+        .users = c->ends[c->next - 1] - (c->next > 1 ? c->ends[c->next - 2] : 0),
+        .sums = c->shown,
+        .starts = c->shown + c->o.form.numbers,
+        .asked = c->answers != NULL ? c->shown + c->o.form.numbers + c->o.form.n_states : NULL};
 }
 
 /* --- Users --------------------------------------------------------------------------------------- */
@@ -332,6 +374,36 @@ static tacit_status count(tacit__scores *c, tacit_error *err)
     return status;
 }
 
+/* The noisy numbers, 64 bits each, low byte first; or answers. */
+static size_t report_size(const tacit__scores *c)
+{
+    return c->answers != NULL ? tacit__score_answers_bytes(c->answers) : 8 * c->dimension;
+}
+
+static tacit_status make_report(tacit__scores *c, const tacit_trajectory *u, void *bytes,
+                                tacit_error *err)
+{
+    if (c->answers != NULL)
+        return tacit__score_answers_give(c->answers, u, bytes, err);
+    tacit__scores_contribute(&c->o.form, u, c->x);
+    tacit_status status = tacit__once_release(c->once, c->x, c->noisy, err);
+    tacit__wipe(c->x, c->dimension * sizeof *c->x);
+    tacit__writer w = {.at = bytes};
+    for (size_t i = 0; i < c->dimension && status == TACIT_OK; i++)
+        tacit__write_double(&w, c->noisy[i]);
+    return status;
+}
+
+static void add_report(tacit__scores *c, const void *bytes)
+{
+    double *starts = c->total + c->o.form.numbers;
+    tacit__reader r = {.at = bytes, .left = report_size(c)};
+    if (c->answers != NULL)
+        tacit__score_answers_add(c->answers, bytes, c->total, starts, starts + c->o.form.n_states);
+    for (size_t i = 0; i < c->dimension && c->answers == NULL; i++)
+        c->total[i] += tacit__read_double(&r);
+}
+
 tacit_status tacit__scores_add(tacit__scores *c, const tacit_trajectory *u, tacit_error *err)
 {
     TACIT__REQUIRE(c->next <= c->batches);
@@ -340,27 +412,19 @@ tacit_status tacit__scores_add(tacit__scores *c, const tacit_trajectory *u, taci
         status = check_user(c, u, err);
     if (status != TACIT_OK)
         return status;
-    if (c->next < c->batches) {
+    if (c->next < c->batches && is_local(c)) {
+        TRY(make_report(c, u, c->report, err));
+        add_report(c, c->report);
+    } else if (c->next < c->batches) {
         tacit__scores_contribute(&c->o.form, u, c->x);
-        if (is_local(c))
-            status = tacit__once_release(c->once, c->x, c->noisy, err);
-        for (size_t i = 0; i < c->dimension && status == TACIT_OK; i++)
-            if (is_local(c))
-                c->total[i] += c->noisy[i];
-            else
-                c->exact[i] += c->x[i];
+        for (size_t i = 0; i < c->dimension; i++)
+            c->exact[i] += c->x[i];
         tacit__wipe(c->x, c->dimension * sizeof *c->x);
     }
     return status == TACIT_OK ? count(c, err) : status;
 }
 
 /* --- Reports ------------------------------------------------------------------------------------- */
-
-/* The noisy numbers, 64 bits each, low byte first. */
-static size_t report_size(const tacit__scores *c)
-{
-    return 8 * c->dimension;
-}
 
 tacit_status tacit__scores_report(tacit__scores *c, const tacit_trajectory *u, void *bytes,
                                   size_t *size, tacit_error *err)
@@ -374,17 +438,14 @@ tacit_status tacit__scores_report(tacit__scores *c, const tacit_trajectory *u, v
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
                            needed, room);
     TRY(check_user(c, u, err));
-    tacit__scores_contribute(&c->o.form, u, c->x);
-    tacit_status status = tacit__once_release(c->once, c->x, c->noisy, err);
-    tacit__wipe(c->x, c->dimension * sizeof *c->x);
-    tacit__writer w = {.at = bytes};
-    for (size_t i = 0; i < c->dimension && status == TACIT_OK; i++)
-        tacit__write_double(&w, c->noisy[i]);
-    return status;
+    return make_report(c, u, bytes, err);
 }
 
+/* What a user adds to a number at most. */
 static double largest_report(const tacit__scores *c)
 {
+    if (c->answers != NULL)
+        return tacit__score_answers_largest(c->answers);
     return ldexp(c->o.form.largest, -c->o.form.bits) + TACIT__MAX_DRAW * c->scale;
 }
 
@@ -399,7 +460,9 @@ tacit_status tacit__scores_check_report(const void *curator, const void *bytes, 
     if (size != report_size(c))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            report_size(c), size);
-    for (size_t i = 0; i < c->dimension; i++) {
+    if (c->answers != NULL)
+        TRY(tacit__score_answers_check(c->answers, bytes, err));
+    for (size_t i = 0; i < c->dimension && c->answers == NULL; i++) {
         const double x = tacit__read_double(&r), steps = ldexp(x, c->o.form.bits);
         if (!(fabs(x) <= limit) || rint(steps) != steps)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
@@ -413,9 +476,8 @@ tacit_status tacit__scores_absorb(void *curator, const void *bytes, size_t size,
     tacit__scores *c = curator;
     TACIT__REQUIRE(is_local(c));
     tacit_status status = tacit__scores_check_report(c, bytes, size, err);
-    tacit__reader r = {.at = bytes, .left = size};
-    for (size_t i = 0; i < c->dimension && status == TACIT_OK && c->next < c->batches; i++)
-        c->total[i] += tacit__read_double(&r);
+    if (status == TACIT_OK && c->next < c->batches)
+        add_report(c, bytes);
     return status == TACIT_OK ? count(c, err) : status;
 }
 
@@ -446,6 +508,8 @@ size_t tacit__scores_fields(tacit__scores *c, tacit__saved *s)
     tacit__saved_reals(s, c->shown, c->dimension, TACIT__MOST_SUM);
     if (c->faded != NULL)
         tacit__saved_reals(s, c->faded, c->dimension, TACIT__MOST_SUM);
+    if (c->answers != NULL)
+        tacit__score_answers_fields(c->answers, s);
     if (c->once != NULL)
         tacit__once_fields(c->once, s);
     const size_t next = batches_over(c, users);

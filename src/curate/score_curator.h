@@ -26,6 +26,8 @@ typedef struct tacit__score_form {
     /* The numbers of a user whose trajectory lies in the space. */
     void (*write)(const void *context, const tacit_trajectory *user, int64_t *out);
     const void *context;
+    /* NULL, or the table of which users add rows: then they can also answer which row it was */
+    const tacit__score_table *table;
 } tacit__score_form;
 
 /* delta 0: noise is Laplace, and L1 counts. */
@@ -55,6 +57,9 @@ typedef struct tacit__scores_options {
     uint32_t fade;
     uint64_t last;             /* after this many users nothing is shown; 0: there is no limit */
     tacit_guarantee guarantee; /* with delta 0 the form has l1, else l2 */
+    /* local, and the form has a table: users give as many answers instead of numbers with noise
+     * (curate/score_answers.h); 0: they do not */
+    size_t each;
 } tacit__scores_options;
 
 typedef struct tacit__scores tacit__scores;

@@ -254,7 +254,8 @@ tacit_status tacit__score_form_of_table(const tacit__score_table *t, bool is_l1,
                                .largest = 0x1p32, /* an int32, or the start, below 2^32 */
                                .reason = reasons[is_l1][t->reward > 0],
                                .write = write_rows,
-                               .context = t};
+                               .context = t,
+                               .table = t};
     TRY(find_moved(t, norm_of(is_l1, whole), &moved));
     if (is_l1)
         reach_l1(out, moved);

@@ -12,7 +12,7 @@
 struct tacit__bold_batches {
     tacit__bold_options o;
     size_t slots, plan_size; /* bold + calm, horizon x states */
-    size_t sums_size;        /* numbers + states */
+    size_t sums_size;        /* numbers + states + asked */
     /* batches that are over, and in the next place the present one */
     tacit__played_batch *played; /* [batches + 1] */
     uint32_t *plans;             /* [batches + 1][slots][horizon][state] */
@@ -96,10 +96,15 @@ static void place_sums(tacit__bold_batches *b, size_t k)
 {
     const double *sums = b->sums + k * b->sums_size;
     b->played[k].shown =
-        (tacit__score_sums){.users = b->sizes[k], .sums = sums, .starts = sums + b->o.numbers};
+        (tacit__score_sums){.users = b->sizes[k],
+                            .sums = sums,
+                            .starts = sums + b->o.numbers,
+                            .asked = b->o.asked > 0 ? sums + b->o.numbers + b->o.n_states : NULL};
     b->played[k].variance = b->o.noise.sum + (double)b->sizes[k] * b->o.noise.user;
     b->played[k].fade = b->o.noise.fade;
     b->played[k].start = b->o.noise.start;
+    b->played[k].truth = b->o.noise.each > 0 ? b->o.noise.truth : 1;
+    b->played[k].spread = b->o.noise.spread;
 }
 
 tacit_status tacit__bold_batches_create(const tacit__bold_options *o, tacit__bold_batches **out)
@@ -109,7 +114,7 @@ tacit_status tacit__bold_batches_create(const tacit__bold_options *o, tacit__bol
     tacit__bold_batches w = {.o = *o,
                              .slots = o->bold + o->calm,
                              .plan_size = o->horizon * o->n_states,
-                             .sums_size = o->numbers + o->n_states,
+                             .sums_size = o->numbers + o->n_states + o->asked,
                              .chance = o->tie_seed,
                              .version = 1,
                              .shown = UINT64_MAX};
@@ -158,9 +163,12 @@ void tacit__bold_batches_plan(tacit__bold_batches *b, tacit__make_plan *make, vo
 void tacit__bold_batches_end(tacit__bold_batches *b, const tacit__score_sums *shown)
 {
     double *sums = b->sums + b->n * b->sums_size;
-    TACIT__REQUIRE(b->n < b->o.batches && shown->users == b->sizes[b->n]);
+    TACIT__REQUIRE(b->n < b->o.batches && shown->users == b->sizes[b->n] &&
+                   (shown->asked != NULL) == (b->o.asked > 0));
     memcpy(sums, shown->sums, b->o.numbers * sizeof *sums);
     memcpy(sums + b->o.numbers, shown->starts, b->o.n_states * sizeof *sums);
+    if (b->o.asked > 0)
+        memcpy(sums + b->o.numbers + b->o.n_states, shown->asked, b->o.asked * sizeof *sums);
     place_sums(b, b->n);
     b->n++;
 }

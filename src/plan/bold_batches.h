@@ -20,6 +20,7 @@ typedef void tacit__make_plan(void *context, double xi, uint64_t *chance, uint32
 typedef struct tacit__bold_options {
     size_t n_states, n_actions, horizon;
     size_t numbers;       /* that are shown of a batch, before those of first states */
+    size_t asked;         /* steps that users answer about: as many numbers more; 0: they do not */
     size_t batches;       /* that are shown; one more follows them */
     const uint64_t *ends; /* [batches + 1]: users when each batch is over; copied */
     tacit__score_noise noise;

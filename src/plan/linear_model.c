@@ -97,10 +97,10 @@ tacit_status tacit__linear_model_create(const tacit_linear *from, size_t n_state
 /* f2 = |J|_F^2 / d and c2 = tr J / (d S) of one even user, J = the mean of phi phi'; n users have the
  * information n^2 f2 / (variance + n c2) about a direction of a measure, and the prior has 2 S: the smallest
  * n solves n^2 L f2 - 2 S c2 n - 2 S variance = 0. */
-uint64_t tacit__linear_model_users(const void *model, double sum_variance, double user_variance,
-                                   size_t steps, double most)
+uint64_t tacit__linear_model_users(const void *model, const tacit__score_noise *noise, size_t steps,
+                                   double most)
 {
-    TACIT__REQUIRE(sum_variance >= 0 && user_variance >= 0 && steps > 0);
+    TACIT__REQUIRE(noise->sum >= 0 && noise->user >= 0 && noise->each == 0 && steps > 0);
     const tacit__linear_model *m = model;
     const size_t d = m->dimension;
     const double S = (double)m->n_states, prior = tacit__linear_model_prior(m);
@@ -114,7 +114,7 @@ uint64_t tacit__linear_model_users(const void *model, double sum_variance, doubl
             c2 += i == j ? cell / ((double)d * S) : 0;
         }
     f2 *= (double)steps;
-    c2 += user_variance;
-    const double b = prior * c2, n = (b + sqrt(b * b + 4 * f2 * prior * sum_variance)) / (2 * f2);
+    c2 += noise->user;
+    const double b = prior * c2, n = (b + sqrt(b * b + 4 * f2 * prior * noise->sum)) / (2 * f2);
     return (uint64_t)fmax(1, fmin(most, n >= 4 ? ceil(n) : f2 > 0 ? 4 : most));
 }

@@ -7,6 +7,7 @@
 #include <tacit/status.h>
 
 #include "board/feature_scores.h"
+#include "board/score_sums.h"
 
 typedef struct tacit__linear_model {
     size_t n_states, n_actions, pairs, horizon;
@@ -32,9 +33,9 @@ static inline double tacit__linear_model_prior(const tacit__linear_model *model)
 }
 
 /* n1: how many users halve the prior variance of the measures, if they are spread evenly over all states and
- * actions, with noise of this variance in each number of the sum and in each user's report; `steps` steps
- * tell of the same measures. At least 4, at most `most` (which wins). */
-uint64_t tacit__linear_model_users(const void *model, double sum_variance, double user_variance,
-                                   size_t steps, double most);
+ * actions, with such noise (there are no answers); `steps` steps tell of the same measures. At least 4, at
+ * most `most` (which wins). */
+uint64_t tacit__linear_model_users(const void *model, const tacit__score_noise *noise, size_t steps,
+                                   double most);
 
 #endif

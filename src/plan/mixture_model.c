@@ -120,6 +120,24 @@ static double find_center(const tacit__mixture_model *m, double *phi, double *t,
     return widest;
 }
 
+/* sum T T' / rows - mean mean' */
+static void fill_even(tacit__mixture_model *m)
+{
+    const size_t w = m->width, rows = m->pairs * m->n_states;
+    const double unit = ldexp(1, -m->bits);
+    for (size_t i = 0; i < w; i++)
+        for (size_t j = 0; j < w; j++) {
+            double both = 0, first = 0, second = 0;
+            for (size_t k = 0; k < rows; k++) {
+                const double x = m->scores[k * w + i] * unit, y = m->scores[k * w + j] * unit;
+                both += x * y / (double)rows;
+                first += x / (double)rows;
+                second += y / (double)rows;
+            }
+            m->even[j * w + i] = both - first * second;
+        }
+}
+
 static tacit_status fill_scores(tacit__mixture_model *m)
 {
     const size_t w = m->width, S = m->n_states;
@@ -146,6 +164,7 @@ static tacit_status fill_scores(tacit__mixture_model *m)
             }
         }
     tacit__workspace_destroy(memory);
+    fill_even(m);
     return TACIT_OK;
 }
 
@@ -171,7 +190,7 @@ tacit_status tacit__mixture_model_create(const tacit_mixture *from, size_t n_sta
     tacit__mixture_model *m = TACIT__WORKSPACE(
         made, TACIT__PIECE(made.kernels, pairs * d * n_states), TACIT__PIECE(made.basis, w * d),
         TACIT__PIECE(made.scores, pairs * n_states * w), TACIT__PIECE(made.gain, pairs * w * w),
-        TACIT__PIECE(made.base, pairs * w));
+        TACIT__PIECE(made.base, pairs * w), TACIT__PIECE(made.even, w * w));
     if (m == NULL)
         return tacit__fail(err, TACIT_NO_MEMORY,
                            "%zu kernels of %zu pairs and %zu next states do not fit into memory", d,
@@ -232,31 +251,31 @@ void tacit__mixture_model_moments(const tacit__mixture_model *m, const double *c
         }
 }
 
-/* The same of rewards: n users come to a pair v = n / pairs times a step, which tells, with a variance of a
- * reward of at most 1/4, steps v^2 / (variance + n user_variance + v / 4); the prior has 12:
- * steps v^2 - (3 + 12 pairs user_variance) v - 12 variance = 0. */
-static double reward_users(const tacit__mixture_model *m, double sum_variance, double user_variance,
+/* n users come to a pair v = n / pairs times a step, which tells of its reward, with a variance of at most
+ * 1/4, steps v^2 / (variance + n user_variance + v / 4); the prior has 12: steps v^2 - (3 + 12 pairs
+ * user_variance) v - 12 variance = 0. Of answers, a share counts, each with the variance (1 / truth +
+ * spread) / 4. */
+static double reward_users(const tacit__mixture_model *m, const tacit__score_noise *noise,
                            size_t steps)
 {
-    TACIT__REQUIRE(steps > 0);
     const double pairs = (double)m->pairs, L = (double)steps,
-                 linear = 3 + 12 * pairs * user_variance;
-    return pairs * (linear + sqrt(linear * linear + 48 * L * sum_variance)) / (2 * L);
+                 linear = noise->each > 0 ? 3 * (1 / noise->truth + noise->spread) / noise->share
+                                          : 3 + 12 * pairs * noise->user;
+    return pairs * (linear + sqrt(linear * linear + 48 * L * noise->sum)) / (2 * L);
 }
 
 /* f2 = |gain|_F^2 / (d - 1) and c2 = tr C / (d - 1) of one even user with weights 1/d; n users have
  * the information n^2 f2 / (variance + n c2) about a direction, and the prior has 2 d: the smallest n
- * solves n^2 L f2 - 2 d c2 n - 2 d variance = 0. Where users are scarce and rewards are learned, plans of the
- * first batches know neither: then more than `most` users, but not more than half of n and than twice as
- * many as the weights need. */
-uint64_t tacit__mixture_model_users(const void *model, double sum_variance, double user_variance,
-                                    size_t steps, double most)
+ * solves n^2 L f2 - 2 d c2 n - 2 d variance = 0. If users answer, c2 is that of an answer over their share
+ * (curate/score_answers.c). Infinite if scores tell nothing. */
+static double weight_users(const tacit__mixture_model *m, const tacit__score_noise *noise,
+                           size_t steps)
 {
-    TACIT__REQUIRE(sum_variance >= 0 && user_variance >= 0 && steps > 0);
-    const tacit__mixture_model *m = model;
     const size_t w = m->width, S = m->n_states;
     const double unit = ldexp(1, -m->bits), d = (double)m->parts, pairs = (double)m->pairs;
-    double f2 = 0, c2 = 0;
+    double f2 = 0, c2 = 0, even = 0;
+    for (size_t i = 0; i < w; i++)
+        even += m->even[i * (w + 1)] / (double)w;
     for (size_t i = 0; i < w * w; i++) {
         double gain = 0;
         for (size_t pair = 0; pair < m->pairs; pair++)
@@ -272,12 +291,27 @@ uint64_t tacit__mixture_model_users(const void *model, double sum_variance, doub
         c2 += chance * square;
     }
     f2 *= (double)steps;
-    c2 += user_variance;
-    const double weights = (d * c2 + sqrt(d * d * c2 * c2 + 2 * d * f2 * sum_variance)) / f2,
-                 rewards =
-                     m->learns_rewards ? reward_users(m, sum_variance, user_variance, steps) : 0,
-                 n = fmax(weights, rewards);
-    if (m->learns_rewards && user_variance == 0)
-        most = fmax(most, fmin(MORE * most, fmin(n / 2, 2 * weights)));
-    return (uint64_t)fmax(1, fmin(most, n >= 4 ? ceil(n) : f2 > 0 ? 4 : most));
+    c2 = noise->each > 0 ? (c2 / noise->truth + noise->spread * even) / noise->share
+                         : c2 + noise->user;
+    return f2 > 0 ? (d * c2 + sqrt(d * d * c2 * c2 + 2 * d * f2 * noise->sum)) / f2 : HUGE_VAL;
+}
+
+double tacit__mixture_model_wanted(const void *model, const tacit__score_noise *noise, size_t steps)
+{
+    const tacit__mixture_model *m = model;
+    TACIT__REQUIRE(noise->sum >= 0 && noise->user >= 0 && steps > 0);
+    return fmax(weight_users(m, noise, steps),
+                m->learns_rewards ? reward_users(m, noise, steps) : 0);
+}
+
+/* Where users are scarce and rewards are learned, plans of the first batches know neither: then more than
+ * `most` users, but not more than half of those who are wanted and than twice as many as the weights need. */
+uint64_t tacit__mixture_model_users(const void *model, const tacit__score_noise *noise,
+                                    size_t steps, double most)
+{
+    const tacit__mixture_model *m = model;
+    const double n = tacit__mixture_model_wanted(m, noise, steps);
+    if (m->learns_rewards && noise->user == 0 && noise->each == 0)
+        most = fmax(most, fmin(MORE * most, fmin(n / 2, 2 * weight_users(m, noise, steps))));
+    return (uint64_t)fmax(1, fmin(most, fmax(4, ceil(n))));
 }

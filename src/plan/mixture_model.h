@@ -22,6 +22,7 @@ typedef struct tacit__mixture_model {
     int32_t *scores;     /* [pair][next][width]: T on the lattice */
     double *gain;        /* [pair][width][width]: sum_s' T (B' phi)', by columns */
     double *base;        /* [pair][width]: sum_s' T mean_j phi_j */
+    double *even;        /* [width][width]: the covariance of T over all rows alike */
 } tacit__mixture_model;
 
 /* Features that are no kernels up to a factor for each part, and mixtures of one part: refused. `users` may
@@ -36,12 +37,15 @@ void tacit__mixture_model_destroy(void *model);
 /* The table of scores for `steps` steps; it lies in the model. */
 tacit__score_table tacit__mixture_model_table(const tacit__mixture_model *model, size_t steps);
 
+/* How many users halve what is unsure, unbounded, to compare reports by: as below. */
+double tacit__mixture_model_wanted(const void *model, const tacit__score_noise *noise,
+                                   size_t steps);
+
 /* n1: how many users halve the prior variance of the weights, and of rewards that are learned, if they are
- * spread evenly over all states and actions, with noise of this variance in each number of the sum and in
- * each user's report; `steps` steps tell of the same weights. At least 4, at most `most` (which wins); if
- * rewards are learned and reports have no noise, up to five times as many
- * (docs/why/posterior-mixture.md#scarcity). */
-uint64_t tacit__mixture_model_users(const void *model, double sum_variance, double user_variance,
+ * spread evenly over all states and actions, with such noise; `steps` steps tell of the same weights. At
+ * least 4, at most `most` (which wins); if rewards are learned and reports have no noise, up to five times
+ * as many (docs/why/posterior-mixture.md#scarcity). */
+uint64_t tacit__mixture_model_users(const void *model, const tacit__score_noise *noise,
                                     size_t steps, double most);
 
 /* out[width] = B' x, for x[part]. */

@@ -162,20 +162,24 @@ static void weigh_step(tacit__mixture_posterior *p, const tacit__played_batch *b
     const tacit__mixture_model *m = p->model;
     const size_t w = m->width, square = w * w;
     const double *visits = p->visits + h * m->pairs;
+    const double asked = tacit__played_asked(b, h), share = asked / (double)b->shown.users;
     const double *moments = table_of(p, p->moments, h, m->pairs * square);
     memset(p->cover, 0, square * sizeof *p->cover);
     memset(p->gain, 0, square * sizeof *p->gain);
     memcpy(p->rest, b->shown.sums + h * w, w * sizeof *p->rest);
     for (size_t pair = 0; pair < m->pairs; pair++) {
-        if (!(visits[pair] > 0))
+        const double v = visits[pair] * share;
+        if (!(v > 0))
             continue;
         for (size_t i = 0; i < square; i++) {
-            p->gain[i] += visits[pair] * m->gain[pair * square + i];
-            p->cover[i] += visits[pair] * moments[pair * square + i];
+            p->gain[i] += v * m->gain[pair * square + i];
+            p->cover[i] += v / b->truth * moments[pair * square + i];
         }
         for (size_t i = 0; i < w; i++)
-            p->rest[i] -= visits[pair] * m->base[pair * w + i];
+            p->rest[i] -= v * m->base[pair * w + i];
     }
+    for (size_t i = 0; i < square; i++)
+        p->cover[i] += asked * b->spread * m->even[i];
     /* A millionth of a user keeps the matrix definite where there is no noise and a score is constant. */
     for (size_t i = 0; i < w; i++)
         p->cover[i * (w + 1)] += b->variance + 1e-6 * (double)b->shown.users;
@@ -207,9 +211,11 @@ static void add_rewards(tacit__mixture_posterior *p, const tacit__played_batch *
     const double *visits = p->visits + h * pairs,
                  *sums = b->shown.sums + p->steps * p->model->width + h * pairs;
     for (size_t pair = 0; pair < pairs; pair++) {
-        if (!(visits[pair] > 0))
+        const double v = visits[pair] * tacit__played_asked(b, h) / (double)b->shown.users,
+                     noise = tacit__played_noise(b, h, REWARD_VARIANCE / (double)pairs),
+                     cover = noise + v * p->unsure[first + pair] / b->truth;
+        if (!(v > 0))
             continue;
-        const double v = visits[pair], cover = b->variance + v * p->unsure[first + pair];
         p->spread[first + pair] += v * v / cover;
         p->rewards[first + pair] += v * sums[pair] / cover;
     }

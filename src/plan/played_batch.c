@@ -79,11 +79,15 @@ void tacit__played_start(const tacit__played_batch *batches, size_t n, size_t n_
         double before = 1, seen = 0, count = 0; /* of the last batch: variance, users and count */
         for (size_t k = 0; k < n; k++) {
             const tacit__played_batch *b = &batches[k];
-            const double users = (double)b->shown.users, unit = b->start,
-                         noise = b->variance / (unit * unit), common = k > 0 ? b->fade * noise : 0;
+            const double users = tacit__played_asked(b, 0), unit = b->start,
+                         noise = tacit__played_noise(b, 0, 1 / (double)n_states) / (unit * unit),
+                         common = k > 0 ? b->fade * noise : 0;
+            if (!(users > 0))
+                continue;
             const double tells = common / before; /* the last batch of this one's noise */
             /* of a count; p (1 - p) <= 1/4 */
-            const double variance = noise + b->fade * common + users / 4 - common * tells;
+            const double variance =
+                noise + b->fade * common + users / (4 * b->truth) - common * tells;
             seen = users + tells * seen;
             count = b->shown.starts[s] / unit + tells * count;
             precision += seen * seen / variance;

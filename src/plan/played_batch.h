@@ -16,9 +16,23 @@ typedef struct tacit__played_batch {
     const uint32_t *plans;   /* [plan][horizon][state]; NULL: one plan, every action alike */
     const uint64_t *players; /* [plan]: users who acted by it */
     double variance;         /* of the noise of each number that was shown */
-    double fade;  /* this share of the last batch's noise is in these numbers, subtracted */
-    double start; /* what a user adds for the first state */
+    double fade;          /* this share of the last batch's noise is in these numbers, subtracted */
+    double start;         /* what a user adds for the first state */
+    double truth, spread; /* of answers (board/score_sums.h); 1 and 0 if users do not answer */
 } tacit__played_batch;
+
+/* How many of the batch the sums of step h are of. */
+static inline double tacit__played_asked(const tacit__played_batch *b, size_t h)
+{
+    return b->shown.asked != NULL ? b->shown.asked[h] : (double)b->shown.users;
+}
+
+/* The variance of the noise in a number of step h, which has the variance `even` if every answer is as
+ * likely. */
+static inline double tacit__played_noise(const tacit__played_batch *b, size_t h, double even)
+{
+    return b->variance + tacit__played_asked(b, h) * b->spread * even;
+}
 
 /* The chances by which users move, and room to follow them. */
 typedef struct tacit__walk {

@@ -143,6 +143,7 @@ tacit_status tacit__posterior_mixture_create(const tacit__mixture_model *m, bool
     bold.n_actions = m->n_actions;
     const tacit__score_table table = tacit__mixture_model_table(m, steps);
     bold.numbers = tacit__score_table_rewards(&table, H);
+    bold.asked = batches->noise.each > 0 ? tacit__score_table_asked(&table) : 0;
     outlook w = {.model = m};
     outlook *o = TACIT__WORKSPACE(w, TACIT__PIECE_IF(rewards != NULL, w.rewards, H * m->pairs),
                                   TACIT__PIECE(w.x, m->parts), TACIT__PIECE(w.spread, m->width),

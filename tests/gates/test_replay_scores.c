@@ -136,10 +136,20 @@ TEST(explore_commit_mixture_moves_by_what_it_declares)
 
 TEST(local_posterior_mixture_moves_by_what_it_declares)
 {
-    check(local, NULL, 0, false);
-    check(local, NULL, 0, true);
-    check(local_pure, NULL, 0, false);
-    check(local_pure, NULL, 0, true);
+    static const tacit_guarantee faint = {TACIT_MODEL_LOCAL, 0.1, 1e-6},
+                                 loud = {TACIT_MODEL_LOCAL, 12, 0};
+    static const struct {
+        const tacit_guarantee *guarantee;
+        size_t dimension; /* of a report about 11 steps: one answer, or two, or 13 numbers */
+    } cases[] = {{&local, 1}, {&local_pure, 1}, {&faint, 13}, {&loud, 2}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const crowd c = crowd_of(*cases[i].guarantee, NULL, 0, 11);
+        SCOPED(tacit_agent) *agent = agent_of(&c.request, 1);
+        const tacit_plan *plan = tacit_ledger_plan(tacit__agent_ledger(agent));
+        assert_int_equal(tacit_plan_release(plan, 0)->dimension, cases[i].dimension);
+        check(*cases[i].guarantee, NULL, 0, false);
+        check(*cases[i].guarantee, NULL, 0, true);
+    }
 }
 
 /* Late users act by an older plan: they add by the same table, in the batch of their place. */

@@ -124,7 +124,7 @@ TEST(the_first_batch_halves_the_prior_variance)
     tacit__linear_model_destroy(m);
     memset(features, 0, sizeof features); /* tell nothing: all users */
     assert_ok(tacit__linear_model_create(&ball, STATES, ACTIONS, HORIZON, 1000, &m, NULL));
-    assert_int_equal(tacit__linear_model_users(m, 1, 0, 1, 77), 77);
+    assert_int_equal(tacit__linear_model_users(m, NOISE(1, 0), 1, 77), 77);
 }
 
 /* --- The posterior --------------------------------------------------------------------------------- */

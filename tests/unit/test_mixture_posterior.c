@@ -151,8 +151,8 @@ TEST(equal_kernels_score_nothing_and_ask_for_all_users)
     assert_ok(tacit__mixture_model_create(&mixture, STATES, ACTIONS, 1000, false, &m, NULL));
     for (size_t i = 0; i < PAIRS * STATES * WIDTH; i++)
         assert_int_equal(m->scores[i], 0);
-    assert_int_equal(tacit__mixture_model_users(m, 1, 0, 1, 77), 77);
-    assert_int_equal(tacit__mixture_model_users(m, 0, 0, 1, 77), 77);
+    assert_int_equal(tacit__mixture_model_users(m, NOISE(1, 0), 1, 77), 77);
+    assert_int_equal(tacit__mixture_model_users(m, NOISE(0, 0), 1, 77), 77);
 }
 
 TEST(what_is_no_mixture_of_kernels_is_refused)
@@ -248,15 +248,40 @@ static tacit__walk walk_of(const plain *x, const double *chances)
                          .chances = chances, .start = x->start};
 }
 
+/* How many of a batch tell of step h. */
+static double asked(const tacit__played_batch *b, size_t h)
+{
+    return b->shown.asked != NULL ? b->shown.asked[h] : (double)b->shown.users;
+}
+
+/* The covariance of numbers i and k of a score over all rows. */
+static double even(const tacit__mixture_model *m, size_t i, size_t k)
+{
+    double both = 0, first = 0, second = 0;
+    for (size_t t = 0; t < PAIRS * STATES; t++) {
+        const double x = score(m, t / STATES, t % STATES, i),
+                     y = score(m, t / STATES, t % STATES, k);
+        both += x * y / (PAIRS * STATES);
+        first += x / (PAIRS * STATES);
+        second += y / (PAIRS * STATES);
+    }
+    return both - first * second;
+}
+
 /* What step h of a batch says: J B, the sum without J 1/d, and R. */
 static void look(const tacit__mixture_model *m, const plain *x, const played *p, size_t h,
-                 const double *visits, double *jb, double *rest, double *cover)
+                 const double *all_visits, double *jb, double *rest, double *cover)
 {
+    const tacit__played_batch *b = &p->batch;
+    double visits[PAIRS];
+    for (size_t pair = 0; pair < PAIRS; pair++)
+        visits[pair] = all_visits[pair] * asked(b, h) / (double)b->shown.users;
     memset(jb, 0, WIDTH * WIDTH * sizeof *jb);
-    memset(cover, 0, WIDTH * WIDTH * sizeof *cover);
+    for (size_t i = 0; i < WIDTH * WIDTH; i++)
+        cover[i] = asked(b, h) * b->spread * even(m, i / WIDTH, i % WIDTH);
     for (size_t i = 0; i < WIDTH; i++) {
         rest[i] = p->sums[h * WIDTH + i];
-        cover[i * (WIDTH + 1)] = p->batch.variance + 1e-6 * (double)p->batch.shown.users;
+        cover[i * (WIDTH + 1)] += b->variance + 1e-6 * (double)b->shown.users;
     }
     for (size_t t = 0; t < PAIRS * STATES; t++) {
         const size_t pair = t / STATES, next = t % STATES;
@@ -269,11 +294,12 @@ static void look(const tacit__mixture_model *m, const plain *x, const played *p,
             const double T = score(m, pair, next, i);
             rest[i] -= visits[pair] * T * mean;
             for (size_t k = 0; k < WIDTH; k++) {
-                double b = 0;
+                double t_k = 0;
                 for (size_t j = 0; j < PARTS; j++)
-                    b += m->basis[k * PARTS + j] * kernel(pair, j, next);
-                jb[i * WIDTH + k] += visits[pair] * T * b;
-                cover[i * WIDTH + k] += visits[pair] * chance * T * score(m, pair, next, k);
+                    t_k += m->basis[k * PARTS + j] * kernel(pair, j, next);
+                jb[i * WIDTH + k] += visits[pair] * T * t_k;
+                cover[i * WIDTH + k] +=
+                    visits[pair] * chance * T * score(m, pair, next, k) / b->truth;
             }
         }
     }
@@ -326,8 +352,9 @@ static void plain_start(const played *batches, size_t n, plain *x)
     for (size_t s = 0; s < STATES; s++)
         x->start[s] = 1;
     for (size_t k = 0; k < n; k++) {
-        const double users = (double)batches[k].batch.shown.users;
-        const double variance = batches[k].batch.variance / 0.16 + users / 4;
+        const tacit__played_batch *b = &batches[k].batch;
+        const double users = asked(b, 0), noise = b->variance + users * b->spread / STATES,
+                     variance = noise / 0.16 + users / (4 * b->truth);
         precision += users * users / variance;
         for (size_t s = 0; s < STATES; s++)
             x->start[s] += users * batches[k].sums[CELLS + s] / 0.4 / variance;
@@ -364,12 +391,14 @@ static void fill_sums(const tacit__mixture_model *m, const plain *truth, played 
     played_walk(&b->batch, &walk, &visits[0][0]);
     memset(b->sums, 0, sizeof b->sums);
     for (size_t s = 0; s < STATES; s++)
-        b->sums[CELLS + s] = 0.4 * (double)b->batch.shown.users * truth->start[s];
+        b->sums[CELLS + s] = 0.4 * asked(&b->batch, 0) * truth->start[s];
     for (size_t i = 0; i < STEPS * PAIRS * STATES; i++) {
         const size_t h = i / (PAIRS * STATES), pair = i / STATES % PAIRS, next = i % STATES;
         const double chance = by.chances[truth->tables == 1 ? 0 : h][pair][next];
         for (size_t k = 0; k < WIDTH; k++)
-            b->sums[h * WIDTH + k] += visits[h][pair] * chance * score(m, pair, next, k);
+            b->sums[h * WIDTH + k] += visits[h][pair] * asked(&b->batch, h) /
+                                      (double)b->batch.shown.users * chance *
+                                      score(m, pair, next, k);
     }
 }
 
@@ -385,7 +414,7 @@ static plain draw_truth(size_t tables, uint64_t *seed)
 TEST(the_posterior_is_that_of_the_formulas)
 {
     for (int same = 0; same < 2; same++)
-        for (int noisy = 0; noisy < 2; noisy++) {
+        for (int noisy = 0; noisy < 3; noisy++) { /* the third: answers */
             SCOPED(tacit__mixture_model) *m = draw_model(7);
             SCOPED(tacit__mixture_posterior) *p = NULL;
             uint64_t seed = 11;
@@ -398,10 +427,13 @@ TEST(the_posterior_is_that_of_the_formulas)
             for (size_t i = 0; i < STEPS * PARTS; i++)
                 x.weights[i / PARTS][i % PARTS] = 1.0 / PARTS;
             for (size_t n = 1; n <= BATCHES; n++) {
-                played_draw(&batches[n - 1], &walk, CELLS, 30 * n, noisy ? 25 : 0, &seed);
+                played_draw(&batches[n - 1], &walk, CELLS, 30 * n, noisy == 1 ? 25 : 0, &seed);
+                if (noisy == 2)
+                    played_ask(&batches[n - 1], STEPS);
                 fill_sums(m, &truth, &batches[n - 1]);
                 for (size_t i = 0; i < CELLS; i++)
-                    batches[n - 1].sums[i] += (noisy ? 5 : 1) * random_normal(&seed);
+                    if (asked(&batches[n - 1].batch, i / WIDTH) > 0) /* else the sum is 0 */
+                        batches[n - 1].sums[i] += (noisy == 1 ? 5 : 1) * random_normal(&seed);
                 list[n - 1] = batches[n - 1].batch;
                 plain_start(batches, n, &x);
                 for (int round = 0; round < 3; round++)
@@ -432,9 +464,12 @@ static void plain_rewards(tacit__mixture_posterior *p, const tacit__played_batch
             const size_t k = i / REWARDS, c = i % REWARDS, at = same ? c % PAIRS : c;
             if (c == 0)
                 tacit__mixture_posterior_visits(p, &list[k], visits);
-            const double cover = list[k].variance + visits[c] * variance[at];
-            precision[at] += visits[c] > 0 ? visits[c] * visits[c] / cover : 0;
-            mean[at] += visits[c] > 0 ? visits[c] * list[k].shown.sums[CELLS + c] / cover : 0;
+            const double told = asked(&list[k], c / PAIRS),
+                         v = visits[c] * told / (double)list[k].shown.users,
+                         cover = list[k].variance + told * list[k].spread / 4 / PAIRS +
+                                 v * variance[at] / list[k].truth;
+            precision[at] += v > 0 ? v * v / cover : 0;
+            mean[at] += v > 0 ? v * list[k].shown.sums[CELLS + c] / cover : 0;
         }
         for (size_t c = 0; c < cells; c++) {
             mean[c] /= precision[c];
@@ -445,7 +480,7 @@ static void plain_rewards(tacit__mixture_posterior *p, const tacit__played_batch
 
 TEST(learned_rewards_are_those_of_the_formula)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) { /* from 4 on: answers */
         const bool same = i % 2 == 1;
         SCOPED(tacit__mixture_model) *m = draw_rewarding_model(7, true);
         SCOPED(tacit__mixture_posterior) *p = NULL;
@@ -458,6 +493,8 @@ TEST(learned_rewards_are_those_of_the_formula)
         assert_ok(tacit__mixture_posterior_create(m, STEPS, same, &p));
         for (size_t k = 0; k < BATCHES; k++) {
             played_draw(&batches[k], &walk, CELLS + REWARDS, 30 * (k + 1), i < 2 ? 25 : 0, &seed);
+            if (i >= 4)
+                played_ask(&batches[k], HORIZON);
             list[k] = batches[k].batch;
         }
         tacit__mixture_posterior_fit(p, list, BATCHES);
@@ -476,14 +513,14 @@ TEST(the_first_batch_tells_of_rewards_too)
     for (int i = 0; i < 8; i++) {
         const double sum = i % 2 == 0 ? 0 : 400, user = i / 2 % 2 == 0 ? 0 : 3;
         const size_t steps = i / 4 == 0 ? 1 : STEPS;
-        const double n = (double)tacit__mixture_model_users(m, sum, user, steps, 1e9);
-        assert_true(n >= (double)tacit__mixture_model_users(known, sum, user, steps, 1e9));
+        const double n = (double)tacit__mixture_model_users(m, NOISE(sum, user), steps, 1e9);
+        assert_true(n >= (double)tacit__mixture_model_users(known, NOISE(sum, user), steps, 1e9));
         for (int less = 0; less < 2; less++) {
             const double v = (n - less) / PAIRS,
                          told = (double)steps * v * v / (sum + (n - less) * user + v / 4);
             if (less == 0)
                 assert_true(told >= 12 * (1 - 1e-9));
-            else if (n > (double)tacit__mixture_model_users(known, sum, user, steps, 1e9))
+            else if (n > (double)tacit__mixture_model_users(known, NOISE(sum, user), steps, 1e9))
                 assert_true(told < 12);
         }
     }
@@ -494,17 +531,17 @@ TEST(the_first_batch_tells_of_rewards_too)
 TEST(scarce_users_begin_with_more_of_them_if_rewards_are_learned)
 {
     SCOPED(tacit__mixture_model) *m = draw_rewarding_model(7, true), *known = draw_model(7);
-    const double sum = 40000, n = (double)tacit__mixture_model_users(m, sum, 0, 1, 1e9),
-                 weights = (double)tacit__mixture_model_users(known, sum, 0, 1, 1e9),
+    const double sum = 40000, n = (double)tacit__mixture_model_users(m, NOISE(sum, 0), 1, 1e9),
+                 weights = (double)tacit__mixture_model_users(known, NOISE(sum, 0), 1, 1e9),
                  more = fmin(n / 2, 2 * weights);
     for (double most = n / 40; most < 2 * n; most *= 1.1) {
         const double wanted = fmin(n, fmax(most, fmin(5 * most, more)));
-        assert_within((double)tacit__mixture_model_users(m, sum, 0, 1, most), wanted - 3,
+        assert_within((double)tacit__mixture_model_users(m, NOISE(sum, 0), 1, most), wanted - 3,
                       wanted + 3);
-        assert_within((double)tacit__mixture_model_users(known, sum, 0, 1, most),
+        assert_within((double)tacit__mixture_model_users(known, NOISE(sum, 0), 1, most),
                       fmin(weights, most) - 1, fmin(weights, most));
     }
-    assert_int_equal(tacit__mixture_model_users(m, 0, sum, 1, 100), 100);
+    assert_int_equal(tacit__mixture_model_users(m, NOISE(0, sum), 1, 100), 100);
 }
 
 /* Users without a plan: before there are data, weights and starts are even. */

@@ -67,7 +67,8 @@ static void fill(crowd *c, const tacit__mixture_model *m, const double *weights,
     for (size_t s = 0; s < STATES; s++)
         start[s] = 1.0 / STATES;
     c->players = USERS;
-    c->batch = (tacit__played_batch){.shown = {USERS, c->sums, c->sums + STEPS * WIDTH},
+    c->batch = (tacit__played_batch){.shown = {USERS, c->sums, c->sums + STEPS * WIDTH, NULL},
+                                     .truth = 1,
                                      .n_plans = 1,
                                      .plans = c->plan,
                                      .players = &c->players,
