@@ -9,7 +9,6 @@
  * The orders are described in docs/reference/experiment.md, and judged in docs/why/defaults.md. */
 #include "agents/aliases.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -17,8 +16,7 @@
 
 /* What a request declares, the most telling first. */
 typedef enum structure {
-    MIXTURE,        /* known probability kernels in an unknown mixture, and known rewards */
-    HIDDEN_MIXTURE, /* the same, and rewards that are to be learned */
+    MIXTURE,        /* known probability kernels in an unknown mixture */
     OTHER_MIXTURE,  /* known parts that are no kernels, and known rewards */
     SMOOTH_BANDIT,  /* one step, and a kernel in which the mean reward is smooth, see is_smooth */
     LINEAR_BANDIT,  /* one step with features */
@@ -36,7 +34,6 @@ static const struct {
     const char *kinds[MAX_CANDIDATES + 1]; /* the first that exists and has the model is taken */
 } preferences[] = {
     {"auto", MIXTURE, {"posterior-mixture"}},
-    {"auto", HIDDEN_MIXTURE, {"posterior-mixture"}},
     {"auto", OTHER_MIXTURE, {"ucrl-vtr"}},
     {"auto", SMOOTH_BANDIT, {"posterior-kernel", "capri"}},
     {"auto", LINEAR_BANDIT, {"lin-ucb"}},
@@ -44,7 +41,6 @@ static const struct {
     {"auto", LINEAR_BROUGHT, {"lsvi-ucb"}},
     {"auto", TABLE, {"posterior-tabular"}},
     {"explore-commit", MIXTURE, {"explore-commit-mixture"}},
-    {"explore-commit", HIDDEN_MIXTURE, {"explore-commit-mixture"}},
     {"explore-commit", SMOOTH_BANDIT, {"explore-commit-kernel"}},
     {"explore-commit", LINEAR_BANDIT, {"explore-commit-features"}},
     {"explore-commit", LINEAR, {"explore-commit-linear"}},
@@ -123,7 +119,7 @@ static structure structure_of(const tacit_agent_request *r)
     if (r->bandit != NULL)
         return is_smooth(r) ? SMOOTH_BANDIT : LINEAR_BANDIT;
     if (r->mixture != NULL && r->mixture->kernels && r->horizon > 1)
-        return r->rewards != NULL ? MIXTURE : HIDDEN_MIXTURE;
+        return MIXTURE;
     if (r->mixture != NULL && r->rewards != NULL && r->horizon > 1)
         return OTHER_MIXTURE;
     if (r->linear != NULL)
@@ -136,19 +132,6 @@ static bool admits(const tacit_agent_kind *kind, unsigned model)
 {
     return (kind->models & model) != 0 &&
            !(model == TACIT_AGENT_JOINT_PURE && strcmp(kind->name, "lsvi-ucb") == 0);
-}
-
-/* A local report of rewards that nobody declares has noise in the cells of all steps, states and actions. If
- * answers about one step are more often true than false, they tell more: of 2 tables S A S answers the true
- * one is e^epsilon times as likely as each of the others (curate/answers.h).
- * docs/why/posterior-mixture.md#rewards-that-are-learned */
-static bool answers_are_true(const tacit_agent_request *r)
-{
-    const double tables = r->stationary ? 1 : (double)r->horizon, states = (double)r->n_states,
-                 visits = r->visits > 0 ? (double)r->visits : 1;
-    return r->guarantee.model == TACIT_MODEL_LOCAL && r->n_states > 0 &&
-           r->guarantee.epsilon / visits >=
-               log(2 * tables * states * (double)r->n_actions * states);
 }
 
 /* The first candidate that exists and has the model, or NULL. */
@@ -210,9 +193,7 @@ tacit_status tacit_agent_choose(const tacit_agent_request *r, const char **kind,
         return TACIT_OK;
     }
     const unsigned model = tacit__agent_model_bit(r->guarantee);
-    const structure declared = structure_of(r);
-    const char *chosen =
-        declared == HIDDEN_MIXTURE && answers_are_true(r) ? NULL : prefer(r->kind, declared, model);
+    const char *chosen = prefer(r->kind, structure_of(r), model);
     if (chosen == NULL &&
         r->n_states > 0) /* numbered states can be counted, whatever else is known */
         chosen = prefer(r->kind, TABLE, model);

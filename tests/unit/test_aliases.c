@@ -130,35 +130,20 @@ TEST(auto_takes_a_linear_kernel_over_few_contexts_for_a_kernel)
     check(q, "lin-ucb");
 }
 
-/* Two states, two actions and two levels of a reward are 16 answers: ln 16 = 2.77; 32 with a table for each of two steps, and half
- * of epsilon for each of two visits. */
-TEST(auto_takes_answers_where_they_are_more_often_true_than_false)
+/* Whether its users answer or add numbers with noise, it decides itself. */
+TEST(auto_learns_mixtures_by_their_kernels_whatever_epsilon_is)
 {
     tacit_agent_request q = request("auto", local);
     q.mixture = &kernels;
-    q.guarantee.epsilon = 2.77;
-    check(q, "posterior-mixture");
-    q.guarantee.epsilon = 2.78;
-    check(q, "posterior-tabular");
-    q.guarantee.delta = 0;
-    check(q, "posterior-tabular");
-    q.kind = "explore-commit";
-    check(q, "explore-commit-tabular");
-    q.kind = "auto";
-    q.rewards = rewards; /* known ones need no answers */
-    check(q, "posterior-mixture");
-    q.rewards = NULL;
-    q.guarantee.model = TACIT_MODEL_JOINT;
-    check(q, "posterior-mixture");
-    q.guarantee = (tacit_guarantee){TACIT_MODEL_LOCAL, 3.46, 1e-5};
-    q.stationary = false;
-    check(q, "posterior-mixture");
-    q.guarantee.epsilon = 3.47;
-    check(q, "posterior-tabular");
-    q.visits = 2;
-    check(q, "posterior-mixture");
-    q.guarantee.epsilon = 6.94;
-    check(q, "posterior-tabular");
+    for (int i = 0; i < 8; i++) {
+        q.guarantee.epsilon = i % 2 == 0 ? 0.1 : 10;
+        q.guarantee.delta = i / 2 % 2 == 0 ? 0 : 1e-5;
+        q.rewards = i < 4 ? NULL : rewards;
+        q.kind = "auto";
+        check(q, "posterior-mixture");
+        q.kind = "explore-commit";
+        check(q, "explore-commit-mixture");
+    }
 }
 
 TEST(other_names_stand_for_themselves)
