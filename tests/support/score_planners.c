@@ -53,7 +53,7 @@ void planner_absorb(planner_case *x, uint64_t users, double scale, uint64_t seed
         sums[i] = scale * (double)users * random_normal(&seed);
     for (size_t s = 0; s < x->S; s++)
         starts[s] = 0.5 * (double)users * (s == 0);
-    const tacit__score_sums shown = {users, sums, starts};
+    const tacit__score_sums shown = {.users = users, .sums = sums, .starts = starts};
     tacit__score_planner_absorb(x->planner, &shown);
 }
 
