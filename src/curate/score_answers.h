@@ -11,7 +11,7 @@
 #include "sums/once.h"
 
 /* With `each` answers of a user, at most as many as there are steps to ask about; people come `visits` times,
- * at most.  * False: an answer would tell nothing. */
+ * at most. False: an answer would tell nothing. */
 TACIT_MUST_USE bool tacit__score_answers_find(const tacit__score_table *table, double epsilon,
                                               double visits, size_t each, tacit__score_noise *out);
 
