@@ -9,11 +9,12 @@
  * with t = log2(K)^3 under joint privacy and K under local privacy. Q is clipped to [0, H - h + 1];
  * the paper's H is equally valid and larger. No running minimum.
  *
- * With a bonus scale below 1 the bonus no longer covers what noise does to these ratios, so there
- *     P(s') = max(0, M(s')) / max(1, sum of those),
- * and Q of a row with less than one visit, or with less than UNKNOWN standard deviations of the noise in a
- * count, is its cap. Ratios to N err by the value of everything that follows times the noise of a row's sum,
- * which was most of the regret; and noise alone led to rows that nobody had visited (docs/why/tabular.md).
+ * With a bonus scale below 1 the bonus no longer covers what noise does to these ratios, so there P is that
+ * of plan/noisy_rows.h, which sums to one; Q of a pair of which nothing is known is its cap; and Q has
+ *     TACIT__NOISE_SCALE sqrt(s_P^2 sum_s' (V(s') - P V)^2 + s_R^2) / (N + s_N)
+ * more, where s are standard deviations. Ratios to N err by the value of everything that follows times the
+ * noise of a row's sum, which was most of the regret, and noise alone led to rows that nobody had visited
+ * (docs/why/tabular.md#rows-that-sum-to-one).
  *
  * PO keeps log-weights; the policy of episode k is the one before the update with episode k's counts:
  * pi <- pi exp(eta Q). Cost H S A (2 S + 12) flops, and H S A exponentials for PO. */
@@ -24,18 +25,19 @@
 
 #include "base/error.h"
 #include "plan/induct.h"
+#include "plan/noisy_rows.h"
 
 /* Of the theorem's step, which K users are too few for; docs/why/tabular.md. */
 #define PRACTICAL_STEP 60
-
-/* Chosen on RiverSwim, where 2 and 3 are better than less; docs/why/tabular.md. */
-#define UNKNOWN 2
 
 typedef struct private_ucb {
     tacit__induction in;
     double *mixed, *log_weight; /* PO: [H][S][A]; VI: NULL */
     double reward_width, transition_width, eta;
     double printed_visits, printed_moves; /* E1, E2; 0: the curator's levels */
+    bool lacks_optimism;                  /* the bonus does not cover the noise */
+    double *scratch;                      /* [2 S] */
+    const tacit__counts *release;         /* during a plan */
 } private_ucb;
 
 static tacit_status create(tacit__space space, const tacit__planner_options *o, bool po,
@@ -49,14 +51,16 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o, 
         .reward_width = o->bonus_scale * sqrt(2 * log(4 * s * a * t / o->failure)),
         .printed_visits = o->printed_scale * sqrt(8 * terms * log(6 * s * a * t / o->failure)),
         .printed_moves = o->printed_scale * sqrt(8 * terms * log(6 * s * s * a * t / o->failure)),
-        .eta = step_size > 0 ? step_size
-                             : (o->bonus_scale < 1 && !o->reproduces ? PRACTICAL_STEP : 1) *
-                                   sqrt(2 * log(a) / (h * h * k))};
+        .lacks_optimism = o->bonus_scale < 1 && !o->reproduces};
+    p.eta = step_size > 0
+                ? step_size
+                : (p.lacks_optimism ? PRACTICAL_STEP : 1) * sqrt(2 * log(a) / (h * h * k));
     p.transition_width =
         po ? o->bonus_scale * sqrt(4 * s * log(6 * s * a * t / o->failure)) : p.reward_width;
-    const tacit__piece own[] = {TACIT__PIECE_IF(po, p.mixed, space.horizon * p.in.pairs),
+    const tacit__piece own[] = {TACIT__PIECE(p.scratch, 2 * space.n_states),
+                                TACIT__PIECE_IF(po, p.mixed, space.horizon * p.in.pairs),
                                 TACIT__PIECE_IF(po, p.log_weight, space.horizon * p.in.pairs)};
-    return tacit__induction_allocate(&p, sizeof p, own, 2, out);
+    return tacit__induction_allocate(&p, sizeof p, own, 3, out);
 }
 
 static tacit_status create_vi(tacit__space space, const tacit__planner_options *options,
@@ -73,16 +77,6 @@ static tacit_status create_po(tacit__space space, const tacit__planner_options *
     return create(space, options, true, tacit__value_real(own, "step_size"), out);
 }
 
-/* Chances from noisy moves, which sum to one or, without one move, to less. */
-static void normalize(const double *moves, size_t n, double *chances)
-{
-    double sum = 0;
-    for (size_t next = 0; next < n; next++)
-        sum += fmax(0, moves[next]);
-    for (size_t next = 0; next < n; next++)
-        chances[next * TACIT__BLOCK] = fmax(0, moves[next]) / fmax(1, sum);
-}
-
 static void estimate(private_ucb *p, const tacit__counts *c)
 {
     TACIT__REQUIRE(c->moves != NULL && c->visits_error >= 0);
@@ -90,8 +84,7 @@ static void estimate(private_ucb *p, const tacit__counts *c)
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
     const size_t with_moves = (sp.tables - c->drop_last) * pairs;
     const double h = (double)sp.horizon, s = (double)sp.n_states, scale = p->in.options.error_scale;
-    const bool printed = p->in.options.printed_scale > 0,
-               lacks_optimism = p->in.options.bonus_scale < 1 && !p->in.options.reproduces;
+    const bool printed = p->in.options.printed_scale > 0;
     const double e_n = scale * (printed ? p->printed_visits : c->visits_error),
                  e_p = scale * (printed ? p->printed_moves : c->moves_error),
                  e_r = scale * (printed ? p->printed_visits : c->rewards_error);
@@ -99,20 +92,29 @@ static void estimate(private_ucb *p, const tacit__counts *c)
         double visits = c->visits[row], den = fmax(1, visits + e_n), root = 1 / sqrt(den);
         double *transitions = tacit__induction_row(&p->in, row);
         const double *moves = row < with_moves ? c->moves + row * sp.n_states : NULL;
-        if (lacks_optimism && moves != NULL)
-            normalize(moves, sp.n_states, transitions);
+        if (p->lacks_optimism && moves != NULL)
+            tacit__estimate_chances(moves, sp.n_states, visits, c->moves_stddev, p->scratch,
+                                    transitions);
         else
             for (size_t next = 0; next < sp.n_states && moves != NULL; next++)
                 transitions[next * TACIT__BLOCK] = moves[next] / den;
         double reward = (c->rewards[row] + c->center * visits) / den;
         p->in.fixed[row] = reward + p->reward_width * root + (e_r + 2 * e_n) / den +
                            h * (p->transition_width * root + (s * e_p + 2 * e_n) / den);
-        if (lacks_optimism && visits + e_n < fmax(1, UNKNOWN * c->visits_stddev)) {
-            p->in.fixed[row] = (double)(2 * sp.horizon); /* above every cap, whatever follows */
-            for (size_t next = 0; next < sp.n_states && moves != NULL; next++)
-                transitions[next * TACIT__BLOCK] = 0;
-        }
+        if (p->lacks_optimism && visits + e_n < tacit__least_known(c))
+            p->in.fixed[row] = 2 * h; /* above every cap: what follows is not below 0 */
     }
+}
+
+static void add_noise(void *planner, size_t h, const double *mean, const double *variance,
+                      double *q)
+{
+    const private_ucb *p = planner;
+    (void)variance;
+    if (p->lacks_optimism && p->release->moves_stddev > 0)
+        tacit__add_noise_width(&p->in, p->release, TACIT__NOISE_SCALE, h,
+                               p->release->visits + (p->in.space.tables == 1 ? 0 : h) * p->in.pairs,
+                               mean, q);
 }
 
 /* pi of step h and state s from its log-weights, largest subtracted. */
@@ -134,11 +136,12 @@ static tacit_billboard plan_po(void *planner, const tacit__counts *c)
     const size_t pairs = p->in.pairs;
     if (!c->again)
         estimate(p, c);
+    p->release = c;
     for (size_t h = sp.horizon; h-- > 0;) {
         double *log_weight = p->log_weight + h * pairs, *pi = p->mixed + h * pairs;
         double *values = p->in.values + h * sp.n_states;
         const double cap = (double)(sp.horizon - h);
-        tacit__induction_step(&p->in, h, NULL, NULL);
+        tacit__induction_step(&p->in, h, add_noise, p);
         for (size_t s = 0; s < sp.n_states; s++) {
             double *q = p->in.trial + s * sp.n_actions, *w = log_weight + s * sp.n_actions;
             double *mix = pi + s * sp.n_actions;
@@ -151,6 +154,7 @@ static tacit_billboard plan_po(void *planner, const tacit__counts *c)
             }
         }
     }
+    p->release = NULL;
     p->in.version++;
     return (tacit_billboard){.version = p->in.version, .mixed = p->mixed};
 }
@@ -161,7 +165,10 @@ static tacit_billboard plan_vi(void *planner, const tacit__counts *c)
     if (c->again)
         return tacit__induction_repeat(&p->in);
     estimate(p, c);
-    return tacit__induction_run(&p->in, NULL, NULL);
+    p->release = c;
+    tacit_billboard board = tacit__induction_run(&p->in, add_noise, p);
+    p->release = NULL;
+    return board;
 }
 
 static void fields_po(void *planner, tacit__saved *s)

@@ -45,6 +45,7 @@
 
 #include "base/error.h"
 #include "plan/induct.h"
+#include "plan/noisy_rows.h"
 #include "plan/project.h"
 
 #define LEAST_SHIFT 1e-9
@@ -118,7 +119,7 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o,
                                                 (monotone == TACIT__AUTO && o->bonus_scale >= 1)),
                .bonus = (tacit__ucbvi_bonus)bonus,
                .rows = space.tables * n_states * space.n_actions,
-               .threshold = threshold * sqrt(2 * log((double)n_states)),
+               .threshold = threshold * tacit__noise_threshold(n_states),
                .log_term = log_of(o, (tacit__ucbvi_bonus)bonus, space)};
     const tacit__piece arrays[] = {TACIT__PIECE(w.visits, w.rows),
                                    TACIT__PIECE(w.reward, w.rows),
@@ -183,19 +184,6 @@ static void estimate(ucbvi *p, const tacit__counts *c, size_t row, double visits
     set_reward(p, c, row, total);
 }
 
-/* A row of noisy moves without those that may well be nothing but noise, in `out`; or the row. */
-static const double *leave_large(const double *y, size_t n, double least, double *out)
-{
-    const double dropped = -0x1p900; /* no projection raises it above 0 */
-    bool some = false;
-    for (size_t i = 0; i < n; i++) {
-        const bool large = y[i] >= least;
-        out[i] = large ? y[i] : dropped;
-        some |= large;
-    }
-    return some ? out : y;
-}
-
 /* The same for some blocks of pairs. Idle lanes repeat the last pair. */
 static void estimate_blocks(ucbvi *p, const tacit__counts *c, size_t table, size_t block,
                             size_t blocks)
@@ -211,8 +199,8 @@ static void estimate_blocks(ucbvi *p, const tacit__counts *c, size_t table, size
         const size_t row = first + r < last ? first + r : last;
         y[r] = c->moves + row * n_states;
         if (p->left != NULL)
-            y[r] =
-                leave_large(y[r], n_states, p->threshold * c->moves_stddev, p->left + r * n_states);
+            y[r] = tacit__leave_large(y[r], n_states, p->threshold * c->moves_stddev,
+                                      p->left + r * n_states);
         visits[r] = c->visits[row];
     }
     tacit__project_rows(blocks, y, n_states, visits, p->visits_error, shift, p->sorted, totals,
@@ -378,26 +366,6 @@ static bool extra_moment(ucbvi *p, size_t h, size_t table, double *factor)
     return true;
 }
 
-/* How much the noise moves the estimates, to first order. */
-static void add_noise(const ucbvi *p, size_t h, const double *visits, const double *mean, double *q)
-{
-    const tacit__counts *c = p->release;
-    const size_t n_states = p->in.space.n_states;
-    const double *next = p->in.values + (h + 1) * n_states, scale = p->in.options.error_scale;
-    const double move = c->moves_stddev * c->moves_stddev,
-                 reward = c->rewards_stddev * c->rewards_stddev;
-    double sum = 0, square = 0;
-    for (size_t s = 0; s < n_states; s++) {
-        sum += next[s];
-        square += next[s] * next[s];
-    }
-    for (size_t i = 0; i < p->in.pairs; i++) {
-        const double apart = square + mean[i] * ((double)n_states * mean[i] - 2 * sum);
-        q[i] +=
-            scale * sqrt(move * (apart > 0 ? apart : 0) + reward) / (visits[i] + c->visits_stddev);
-    }
-}
-
 static void add_spread(void *planner, size_t h, const double *mean, const double *variance,
                        double *q)
 {
@@ -407,7 +375,7 @@ static void add_spread(void *planner, size_t h, const double *mean, const double
     for (size_t i = 0; i < pairs; i++)
         q[i] += spread[i] * sqrt(variance[i]);
     if (p->bonus == TACIT__BONUS_PRACTICAL && p->release->moves_stddev > 0)
-        add_noise(p, h, visits, mean, q);
+        tacit__add_noise_width(&p->in, p->release, p->in.options.error_scale, h, visits, mean, q);
     double factor;
     if (!extra_moment(p, h, table, &factor))
         return;
