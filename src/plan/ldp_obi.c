@@ -62,8 +62,7 @@ static void set_chances(ldp_obi *p, const tacit__counts *c, size_t row, double d
     const double *moves = c->moves + row * n_states;
     double *transitions = tacit__induction_row(&p->in, row);
     if (p->lacks_optimism)
-        tacit__estimate_chances(moves, n_states, c->visits[row], c->moves_stddev, p->scratch,
-                                transitions);
+        tacit__estimate_chances(moves, n_states, c->visits[row], p->scratch, transitions);
     else
         for (size_t next = 0; next < n_states; next++)
             transitions[next * TACIT__BLOCK] = moves[next] / den;

@@ -22,12 +22,11 @@ const double *tacit__leave_large(const double *y, size_t n, double least, double
     return some ? out : y;
 }
 
-void tacit__estimate_chances(const double *moves, size_t n, double visits, double stddev,
-                             double *scratch, double *chances)
+void tacit__estimate_chances(const double *moves, size_t n, double visits, double *scratch,
+                             double *chances)
 {
     double *sorted = scratch, *line = scratch + n, sum = 0;
-    const double *y = tacit__leave_large(moves, n, tacit__noise_threshold(n) * stddev, line);
-    tacit__project_counts(y, n, visits, 0, sorted, line);
+    tacit__project_counts(moves, n, visits, 0, sorted, line);
     for (size_t next = 0; next < n; next++)
         sum += line[next];
     for (size_t next = 0; next < n; next++)

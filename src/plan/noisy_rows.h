@@ -1,5 +1,5 @@
-/* What planners make of noisy rows when their bonus does not cover the noise: chances that sum to one
- * without moves that may be nothing but noise, and how far noise moves Q. */
+/* What planners make of noisy rows when their bonus does not cover the noise: chances that sum to one,
+ * moves that may be nothing but noise, and how far noise moves Q. */
 #ifndef TACIT_PLAN_NOISY_ROWS_H
 #define TACIT_PLAN_NOISY_ROWS_H
 
@@ -15,10 +15,10 @@ double tacit__noise_threshold(size_t n);
  * nothing would be left. */
 const double *tacit__leave_large(const double *y, size_t n, double least, double *out);
 
-/* Chances of next states, TACIT__BLOCK apart, from noisy moves: large ones, projected so that they sum to
- * `visits` (plan/project.h), over that sum or over 1, if that is more. `scratch` has 2 n. */
-void tacit__estimate_chances(const double *moves, size_t n, double visits, double stddev,
-                             double *scratch, double *chances);
+/* Chances of next states, TACIT__BLOCK apart, from noisy moves: projected so that they sum to `visits`
+ * (plan/project.h), over that sum or over 1, if that is more. `scratch` has 2 n. */
+void tacit__estimate_chances(const double *moves, size_t n, double visits, double *scratch,
+                             double *chances);
 
 /* Of visits: of a pair with less nothing is known. One, and one standard deviation of the noise. */
 double tacit__least_known(const tacit__counts *c);

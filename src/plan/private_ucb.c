@@ -93,8 +93,7 @@ static void estimate(private_ucb *p, const tacit__counts *c)
         double *transitions = tacit__induction_row(&p->in, row);
         const double *moves = row < with_moves ? c->moves + row * sp.n_states : NULL;
         if (p->lacks_optimism && moves != NULL)
-            tacit__estimate_chances(moves, sp.n_states, visits, c->moves_stddev, p->scratch,
-                                    transitions);
+            tacit__estimate_chances(moves, sp.n_states, visits, p->scratch, transitions);
         else
             for (size_t next = 0; next < sp.n_states && moves != NULL; next++)
                 transitions[next * TACIT__BLOCK] = moves[next] / den;

@@ -339,12 +339,12 @@ static void plain_ratios(const sample *x, double added, model *m)
     }
 }
 
-/* The same with the chances of `practical`, unless there is not one visit. */
+/* The same with projected chances, unless there is not one visit. */
 static void repaired_ratios(const sample *x, double added, model *m)
 {
     static model whole;
     plain_ratios(x, added, m);
-    without_small_moves(x, &whole);
+    make_valid(x, 0, &whole);
     for (size_t i = 0; i < ROWS * S; i++)
         m->p[i] = whole.p[i] * fmin(1, fmax(0, x->visits[i / S]));
 }
