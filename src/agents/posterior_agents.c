@@ -159,13 +159,26 @@ static size_t bold_plans(const tacit_agent_request *q, double scarcity)
     return plans > LEAST_BOLD && (!is_budgeted(q) || q->n_states == 1) ? plans : LEAST_BOLD;
 }
 
-/* How many releases are remembered: all, if their noise is that which plan/hindsight.c assumes. */
-static size_t remembered(const tacit__weighted_options *o, bool commits)
+/* Whether every step of the sums has noise of its own: then a user is in one number of each. */
+static bool is_separate(const tacit__weighted *made)
 {
+    const tacit_ledger *ledger = tacit__weighted_ledger(made);
+    return ledger != NULL && tacit_plan_release(tacit_ledger_plan(ledger), 0)->column_l1 == 1;
+}
+
+/* How many releases are remembered: all, if their noise is that which plan/hindsight.c assumes. With delta 0
+ * it pays where there is a single state (docs/why/posterior-tabular.md#all-releases-together). */
+static size_t remembered(const tacit__weighted *made, bool commits)
+{
+    const tacit__weighted_options *o = tacit__weighted_timed(made);
     const size_t releases = (size_t)tacit__weighted_moments(o, NULL);
-    const bool sums = o->guarantee.model == TACIT_MODEL_JOINT && o->guarantee.delta > 0 &&
-                      o->mechanism == TACIT_SUM_BLT && o->visits <= 1;
-    return sums && !commits && tacit__hindsight_fits(o->space, releases) ? releases : 0;
+    const bool single = o->space.n_states == 1 && o->space.horizon > 1,
+               known = o->guarantee.delta > 0 ? o->mechanism == TACIT_SUM_BLT
+                                              : single && !o->answers && is_separate(made);
+    return o->guarantee.model == TACIT_MODEL_JOINT && known && o->visits <= 1 && !commits &&
+                   tacit__hindsight_fits(o->space, releases)
+               ? releases
+               : 0;
 }
 
 static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
@@ -196,7 +209,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
         .plans = plans,
         .bold = commits ? 0 : bold_plans(q, scarcity),
         .greedy = commits,
-        .releases = remembered(tacit__weighted_timed(made), commits),
+        .releases = remembered(made, commits),
+        .separate = q->guarantee.delta == 0,
         .scarcity = commits ? 0 : scarcity,
         .user_visits = TACIT__WEIGHTED_VISITS,
         .user_norm =

@@ -22,8 +22,8 @@
  * several noisy zeros is not small.
  *
  * c_j is that of the square root of the sum matrix, binom(2j, j) / 4^j, and Q that which makes its columns
- * equally long; the noise of `blt` is within 2 % of that (unit.hindsight). Nothing about privacy
- * depends on it: all of this is post-processing of releases.
+ * equally long; the noise of `blt` is within 2 % of that (unit.hindsight). If steps have noise of their own, C
+ * and Q are 1. Nothing about privacy depends on it: all of this is post-processing of releases.
  *
  * Cost: a release takes about 2 R log2(R) multiplications for each cell after R of them. */
 #include "plan/hindsight.h"
@@ -40,6 +40,7 @@ struct tacit__hindsight {
     size_t rows, states; /* moves of a row, 0 if they are not told */
     size_t cells;        /* of a release: visits, rewards and moves */
     size_t releases, told;
+    bool separate;    /* steps have noise of their own */
     double first;     /* standard deviation of the visits of the first release */
     double *column;   /* [releases]: c */
     double *gain;     /* [releases]: Q */
@@ -76,7 +77,7 @@ static void find_strategy(tacit__hindsight *h)
 {
     double all = 0, length = 0;
     for (size_t j = 0; j < h->releases; j++) {
-        h->column[j] = j == 0 ? 1 : h->column[j - 1] * (1 - 0.5 / (double)j);
+        h->column[j] = j == 0 ? 1 : h->separate ? 0 : h->column[j - 1] * (1 - 0.5 / (double)j);
         all += h->column[j] * h->column[j];
     }
     for (size_t j = h->releases; j-- > 0;) {
@@ -86,11 +87,13 @@ static void find_strategy(tacit__hindsight *h)
     }
 }
 
-tacit_status tacit__hindsight_create(tacit__space sp, size_t releases, tacit__hindsight **out)
+tacit_status tacit__hindsight_create(tacit__space sp, size_t releases, bool separate,
+                                     tacit__hindsight **out)
 {
     TACIT__REQUIRE(tacit__hindsight_fits(sp, releases));
     const size_t rows = rows_of(sp), states = moves_of(sp), cells = rows * (2 + states);
-    tacit__hindsight w = {.rows = rows, .states = states, .cells = cells, .releases = releases};
+    tacit__hindsight w = {
+        .rows = rows, .states = states, .cells = cells, .releases = releases, .separate = separate};
     tacit__hindsight *h =
         TACIT__WORKSPACE(w, TACIT__PIECE(w.column, releases), TACIT__PIECE(w.gain, releases),
                          TACIT__PIECE(w.users, releases), TACIT__PIECE(w.steps, releases * cells),

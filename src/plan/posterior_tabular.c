@@ -134,7 +134,7 @@ tacit_status tacit__posterior_tabular_create(tacit__space space, const tacit__po
         return TACIT_NO_MEMORY;
     tacit_status status = tacit__row_model_create(space, &p->model);
     if (status == TACIT_OK && o->releases > 0)
-        status = tacit__hindsight_create(space, o->releases, &p->hindsight);
+        status = tacit__hindsight_create(space, o->releases, o->separate, &p->hindsight);
     if (status != TACIT_OK) {
         tacit__posterior_tabular_destroy(p);
         return status;

@@ -17,6 +17,7 @@ typedef struct tacit__posterior_options {
     uint64_t user_visits; /* m: of a row, that a user's weights are made for */
     double user_norm;     /* B: the budget of a user; 0: everybody counts in full */
     size_t releases;      /* that are remembered (plan/hindsight.h); 0: only the last one is */
+    bool separate;        /* each with noise of its own, in what it adds to the one before */
     double scarcity;      /* above 1: K users do not lift most rows out of the noise */
 } tacit__posterior_options;
 

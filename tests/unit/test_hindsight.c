@@ -17,20 +17,21 @@ static const tacit__space bandit = {1, ROWS, 4, 1};
 /* The strategy that is assumed is that of the curator's sums. */
 TEST(noise_is_as_assumed)
 {
-    static const uint64_t users[] = {300, 3000, 20000};
+    static const uint64_t users[] = {300, 3000, 20000, 20000};
+    static const double deltas[] = {1e-6, 1e-6, 1e-6, 0};
     for (size_t i = 0; i < N_OF(users); i++) {
-        const tacit_guarantee guarantee = {TACIT_MODEL_JOINT, 1, 1e-6};
+        const tacit_guarantee guarantee = {TACIT_MODEL_JOINT, 1, deltas[i]};
         const tacit__weighted_options o = {.space = bandit,
                                            .episodes = users[i],
                                            .guarantee = guarantee,
                                            .mechanism = tacit_sum_default_mechanism(guarantee),
-                                           .growth = 1.12};
+                                           .growth = deltas[i] > 0 ? 1.12 : 1.4};
         SCOPED(tacit_noise) *noise = simulated_noise(5);
         SCOPED(tacit__weighted) *c = NULL;
         SCOPED(tacit__hindsight) *h = NULL;
         assert_ok(tacit__weighted_create(&o, noise, &c, NULL));
         const size_t releases = (size_t)tacit__weighted_moments(tacit__weighted_timed(c), NULL);
-        assert_ok(tacit__hindsight_create(bandit, releases, &h));
+        assert_ok(tacit__hindsight_create(bandit, releases, o.guarantee.delta == 0, &h));
         const uint32_t states[5] = {0}, actions[4] = {0, 1, 2, 0};
         const double rewards[4] = {0};
         const tacit_trajectory u = {STEPS_OF(states, actions, rewards)};
@@ -91,7 +92,7 @@ TEST(what_nobody_visits_any_more_is_known_better_and_better)
         stream visits[ROWS], rewards[ROWS];
         double n[ROWS], r[ROWS];
         tacit__weighted_counts out = {0};
-        assert_ok(tacit__hindsight_create(bandit, RELEASES, &h));
+        assert_ok(tacit__hindsight_create(bandit, RELEASES, false, &h));
         for (int x = 0; x < ROWS; x++) {
             open_stream(&visits[x]);
             open_stream(&rewards[x]);
