@@ -34,7 +34,7 @@
  * no use in exploring them, nor in avoiding all that is unknown. With c = min(1.5, scarcity) and f =
  * min(3, scarcity), caution is (1.5 / f) c (1 - (1 - k/K) / c)^2, d is divided by f, and rewards are
  * drawn to 1/2 (plan/row_model.c). Before the first release only 1 in `scarcity` users,
- * but at least min(1/2, H / S) of them, act at random; the others take one action throughout, each
+ * but at least min(1, H / S) of them, act at random; the others take one action throughout, each
  * action alike, and so visit fewer rows more often.
  *
  * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
@@ -67,7 +67,6 @@ enum { BOLD_SHARE = 4 }; /* at most one in so many users of a batch */
 #define BOLD_GAIN 1.25   /* what may be found, as a multiple of what is known */
 #define BOLD_UNTIL 0.5   /* of all users */
 #define BOLD_KNOWN 0.1   /* weight of a known row, as a share of B */
-#define LEAST_RANDOM 0.5 /* of the users before the first release */
 #define MOST_SCARCITY 1.5
 #define MOST_PLAIN 3.0
 #define KNOWN 30.0
@@ -433,7 +432,7 @@ static size_t share_of(double done, size_t n)
 static tacit_billboard start(tacit__posterior_tabular *p, double done)
 {
     const size_t A = p->space.n_actions;
-    const double random = fmax(fmin(LEAST_RANDOM, revisits(p->space)), 1 / fmax(1, p->o.scarcity));
+    const double random = fmax(fmin(1, revisits(p->space)), 1 / fmax(1, p->o.scarcity));
     const uint64_t place = done < random ? 0 : 1 + share_of((done - random) / (1 - random), A);
     p->version += p->shown != place;
     for (size_t i = 0; p->shown != place && place > 0 && i < p->space.horizon * p->space.n_states;

@@ -456,26 +456,42 @@ TEST(before_the_first_release_every_action_is_as_likely)
         assert_true(tacit__posterior_tabular_weights(p)[x] == 1);
 }
 
-/* Users of whom 4 times too few are there: a quarter of them acts at random, the others take one action
- * each; what is shown has another version whenever it changes. */
-TEST(scarce_users_start_with_one_action_each)
+/* Of users that are scarce, 1 in `scarcity` acts at random, or H / S of them; the others take one action each. What is shown
+ * has another version whenever it changes. */
+static void check_start(size_t states, double scarcity, double random_share)
 {
-    SCOPED(tacit__posterior_tabular) *p = make_scarce(1, false, PLANS, 2, 4);
-    uint64_t random = 0, taken[A] = {0}, versions = 0, last = 0;
     enum { USERS = 4000 };
-    for (int k = 0; k < USERS; k++) {
-        const tacit_billboard board = tacit__posterior_tabular_billboard(p, (uint64_t)k, USERS);
+    tacit__posterior_tabular *made;
+    assert_ok(tacit__posterior_tabular_create(
+        (tacit__space){states, A, H, 1},
+        &(tacit__posterior_options){
+            .episodes = K, .tie_seed = 5, .plans = PLANS, .user_norm = 2, .scarcity = scarcity},
+        &made));
+    SCOPED(tacit__posterior_tabular) *p = made;
+    uint64_t random = 0, taken[A] = {0}, versions = 0, last = 0;
+    for (uint64_t k = 0; k < USERS; k++) {
+        const tacit_billboard board = tacit__posterior_tabular_billboard(p, k, USERS);
         versions += board.version != last;
         last = board.version;
         random += board.mixed != NULL;
-        for (size_t i = 0; board.policy != NULL && i < H * S; i++)
+        for (size_t i = 0; board.policy != NULL && i < H * states; i++)
             assert_true(board.policy[i] == board.policy[0]);
         if (board.policy != NULL)
             taken[board.policy[0]]++;
     }
-    assert_true(random == USERS / 2 && versions == 1 + A);
+    const double others = USERS * (1 - random_share) / A;
+    assert_within((double)random, USERS * random_share - 1, USERS * random_share + 1);
+    assert_int_equal(versions, random_share < 1 ? 1 + A : 1);
     for (size_t a = 0; a < A; a++)
-        assert_within((double)taken[a], USERS * 0.5 / A - 1, USERS * 0.5 / A + 1);
+        assert_within((double)taken[a], others - 1, others + 1);
+}
+
+TEST(scarce_users_of_large_tables_start_with_one_action_each)
+{
+    check_start(4 * H, 2, 0.5);
+    check_start(4 * H, 8, 0.25);
+    check_start(S, 8, 1);
+    check_start(4 * H, 0.5, 1);
 }
 
 static int ascending(const void *a, const void *b)
