@@ -299,33 +299,17 @@ static void plan_reference(reference *f, size_t tables, double progress, bool bo
 
 /* --- Cases ------------------------------------------------------------------------------------------ */
 
-static tacit__posterior_tabular *make_bold(size_t tables, bool greedy, size_t plans, size_t bold,
-                                           double norm, double scarcity)
+static tacit__posterior_tabular *make(tacit__space space, tacit__posterior_options o)
 {
     tacit__posterior_tabular *p;
-    assert_ok(tacit__posterior_tabular_create((tacit__space){S, A, H, tables},
-                                              &(tacit__posterior_options){.episodes = K,
-                                                                          .tie_seed = 5,
-                                                                          .plans = plans,
-                                                                          .bold = bold,
-                                                                          .greedy = greedy,
-                                                                          .user_visits = VISITS,
-                                                                          .user_norm = norm,
-                                                                          .scarcity = scarcity},
-                                              &p));
+    o.episodes = K;
+    o.tie_seed = 5;
+    o.user_visits = VISITS;
+    assert_ok(tacit__posterior_tabular_create(space, &o, &p));
     return p;
 }
 
-static tacit__posterior_tabular *make_scarce(size_t tables, bool greedy, size_t plans, double norm,
-                                             double scarcity)
-{
-    return make_bold(tables, greedy, plans, 0, norm, scarcity);
-}
-
-static tacit__posterior_tabular *make(size_t tables, bool greedy, size_t plans, double norm)
-{
-    return make_scarce(tables, greedy, plans, norm, 0);
-}
+static const tacit__space pooled = {S, A, H, 1};
 
 static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
 {
@@ -336,7 +320,9 @@ static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
     const size_t bold = 3;
     for (size_t i = 0; i < S && noise == 0; i++) /* a row that was never visited */
         c.visits[2] = c.rewards[2] = c.moves[2 * S + i] = 0;
-    SCOPED(tacit__posterior_tabular) *p = make_bold(tables, false, PLANS, bold, 0, scarcity);
+    SCOPED(tacit__posterior_tabular) *p =
+        make((tacit__space){S, A, H, tables},
+             (tacit__posterior_options){.plans = PLANS, .bold = bold, .scarcity = scarcity});
     tacit__posterior_tabular_absorb(p, &c.counts);
     estimate_reference(&f, &c.counts);
     const tacit__row_model *m = tacit__posterior_tabular_model(p);
@@ -394,11 +380,8 @@ static double share_of_same(size_t states)
                                       .moves_stddev = 1,
                                       .rewards_stddev = 1,
                                       .starts_stddev = 1};
-    tacit__posterior_tabular *made;
-    assert_ok(tacit__posterior_tabular_create(
-        (tacit__space){states, 2, STEPS, 1},
-        &(tacit__posterior_options){.episodes = K, .tie_seed = 5, .plans = MANY}, &made));
-    SCOPED(tacit__posterior_tabular) *p = made;
+    SCOPED(tacit__posterior_tabular) *p =
+        make((tacit__space){states, 2, STEPS, 1}, (tacit__posterior_options){.plans = MANY});
     tacit__posterior_tabular_absorb(p, &c);
     double same = 0;
     for (uint64_t k = 0; k < MANY; k++) {
@@ -424,7 +407,8 @@ TEST(a_greedy_plan_maximizes_the_estimates)
     uint64_t seed = 9;
     f = (reference){.rows = S * A};
     draw(&seed, f.rows, 5, &c);
-    SCOPED(tacit__posterior_tabular) *p = make(1, true, 1, 0);
+    SCOPED(tacit__posterior_tabular) *p =
+        make(pooled, (tacit__posterior_options){.plans = 1, .greedy = true});
     tacit__posterior_tabular_absorb(p, &c.counts);
     estimate_reference(&f, &c.counts);
     const double *q = tacit__posterior_tabular_q(p);
@@ -447,7 +431,8 @@ TEST(a_greedy_plan_maximizes_the_estimates)
 
 TEST(before_the_first_release_every_action_is_as_likely)
 {
-    SCOPED(tacit__posterior_tabular) *p = make(1, false, PLANS, 2);
+    SCOPED(tacit__posterior_tabular) *p =
+        make(pooled, (tacit__posterior_options){.plans = PLANS, .user_norm = 2});
     const tacit_billboard board = tacit__posterior_tabular_billboard(p, 0, 1);
     assert_null(board.policy);
     for (size_t i = 0; i < H * S * A; i++)
@@ -461,13 +446,9 @@ TEST(before_the_first_release_every_action_is_as_likely)
 static void check_start(size_t states, double scarcity, double random_share)
 {
     enum { USERS = 4000 };
-    tacit__posterior_tabular *made;
-    assert_ok(tacit__posterior_tabular_create(
-        (tacit__space){states, A, H, 1},
-        &(tacit__posterior_options){
-            .episodes = K, .tie_seed = 5, .plans = PLANS, .user_norm = 2, .scarcity = scarcity},
-        &made));
-    SCOPED(tacit__posterior_tabular) *p = made;
+    SCOPED(tacit__posterior_tabular) *p =
+        make((tacit__space){states, A, H, 1},
+             (tacit__posterior_options){.plans = PLANS, .user_norm = 2, .scarcity = scarcity});
     uint64_t random = 0, taken[A] = {0}, versions = 0, last = 0;
     for (uint64_t k = 0; k < USERS; k++) {
         const tacit_billboard board = tacit__posterior_tabular_billboard(p, k, USERS);
@@ -529,7 +510,8 @@ TEST(weights_make_the_typical_user_as_long_as_the_budget)
         uint64_t chance = seed;
         f = (reference){.rows = S * A};
         draw(&chance, f.rows, 6, &c);
-        SCOPED(tacit__posterior_tabular) *p = make(1, false, PLANS, norm);
+        SCOPED(tacit__posterior_tabular) *p =
+            make(pooled, (tacit__posterior_options){.plans = PLANS, .user_norm = norm});
         tacit__posterior_tabular_absorb(p, &c.counts);
         estimate_reference(&f, &c.counts);
         const double *w = tacit__posterior_tabular_weights(p);
@@ -551,7 +533,8 @@ TEST(few_users_of_a_batch_are_bold)
     static sample c;
     uint64_t seed = 3;
     draw(&seed, S * A, 0, &c);
-    SCOPED(tacit__posterior_tabular) *p = make_bold(1, false, PLANS, 6, 0, 0);
+    SCOPED(tacit__posterior_tabular) *p =
+        make(pooled, (tacit__posterior_options){.plans = PLANS, .bold = 6});
     tacit__posterior_tabular_absorb(p, &c.counts);
     const uint32_t *calm = tacit__posterior_tabular_billboard(p, 0, 1).policy;
     static const uint64_t sizes[] = {1, 3, 4, 11, 24, 400}, brave[] = {0, 0, 1, 2, 6, 6};
