@@ -21,8 +21,8 @@
 
 enum { LANES = TACIT__LANES, MOST_STEPS = 30 }; /* EISPACK's; noise needs three for an entry */
 
-/* Of an entry off the diagonal, in the norm of the matrix, which is then right to nine digits. Eigenvalues are
- * right to the square of ROUGH, so that a step shifted by one leaves a negligible entry. */
+/* Of an entry off the diagonal, in the norm of the matrix, which is then right to nine digits. Eigenvalues
+ * are right to the square of ROUGH, so that a step shifted by one leaves a negligible entry. */
 #define NEGLIGIBLE 0x1p-32
 #define ROUGH 0x1p-18
 #define TINY 1e-140
@@ -131,7 +131,7 @@ TACIT__INLINE void make_tridiagonal(size_t d, lanes *a, lanes *v, lanes *diagona
         }
 }
 
-/* The eigenvalue that is nearer to x of the matrices with x and y on the diagonal and the root of e2 beside. */
+/* The eigenvalue that is nearer to x, of matrices with x and y on the diagonal and the root of e2 beside. */
 TACIT__INLINE lanes nearer_eigenvalue(const lanes *x, const lanes *y, const lanes *e2)
 {
     lanes value;

@@ -22,8 +22,8 @@
  * several noisy zeros is not small.
  *
  * c_j is that of the square root of the sum matrix, binom(2j, j) / 4^j, and Q that which makes its columns
- * equally long; the noise of `blt` is within 2 % of that (unit.hindsight). If steps have noise of their own, C
- * and Q are 1. Nothing about privacy depends on it: all of this is post-processing of releases.
+ * equally long; the noise of `blt` is within 2 % of that (unit.hindsight). If steps have noise of their own,
+ * C and Q are 1. Nothing about privacy depends on it: all of this is post-processing of releases.
  *
  * Cost: a release takes about 2 R log2(R) multiplications for each cell after R of them. */
 #include "plan/hindsight.h"

@@ -15,8 +15,8 @@ typedef struct tacit__hindsight tacit__hindsight;
 /* Whether a table is small enough to remember so many releases of it. */
 bool tacit__hindsight_fits(tacit__space space, size_t releases);
 
-/* For `releases` releases of running sums over as many steps, by a strategy near the square root; or with noise
- * of its own for each step, if they are `separate`. */
+/* For `releases` releases of running sums over as many steps, by a strategy near the square root; or with
+ * noise of its own for each step, if they are `separate`. */
 TACIT_MUST_USE tacit_status tacit__hindsight_create(tacit__space space, size_t releases,
                                                     bool separate, tacit__hindsight **out);
 void tacit__hindsight_destroy(tacit__hindsight *hindsight);
