@@ -18,8 +18,8 @@
  *     f n,   f = sum_j v_j u_j / sum_j v_j^2 u_j,
  * visits that count alike (`sampled`). For each row we take the one of e = t, t - 1, t - 2, t - 4, ...
  * and 0, 1, 3, 7, ... with the least (s_R^2 + m / (4 f)) / m^2, m = n + s_n: the variance of a mean
- * reward. If it has less than 4 s_n visits, or none is better, the last release stays: the largest of
- * several noisy zeros is not small.
+ * reward. If it has less than 4 s_n visits, 6 s_n if there are moves, or none is better, the last release
+ * stays: the largest of several noisy zeros is not small.
  *
  * c_j is that of the square root of the sum matrix, binom(2j, j) / 4^j, and Q that which makes its columns
  * equally long; the noise of `blt` is within 2 % of that (unit.hindsight). If steps have noise of their own,
@@ -33,7 +33,10 @@
 #include "base/error.h"
 #include "base/workspace.h"
 
-#define VISITED 4.0 /* standard deviations; with 3 or less rows that nobody visits pass for known */
+/* Standard deviations. With fewer, rows that nobody visits pass for known; and where moves matter, one that
+ * the noise hides stays hidden. */
+#define VISITED 4.0
+#define MOVED 6.0
 enum { MOST_NUMBERS = 1 << 20 }; /* that are remembered: 8 MB, which are part of a saved state */
 
 struct tacit__hindsight {
@@ -186,7 +189,8 @@ static void copy_row(const tacit__hindsight *h, size_t row, const double *from, 
 
 static void try_steps(tacit__hindsight *h, const tacit__weighted_counts *c, size_t last)
 {
-    const double f = weigh_steps(h, last, c->visits_stddev / h->first);
+    const double f = weigh_steps(h, last, c->visits_stddev / h->first),
+                 least = (h->states == 0 ? VISITED : MOVED) * visits_stddev(h, c);
     for (size_t i = 0; i < h->cells; i++)
         h->trial[i] = 0;
     for (size_t j = 0; j < h->told; j++)
@@ -194,7 +198,7 @@ static void try_steps(tacit__hindsight *h, const tacit__weighted_counts *c, size
             h->trial[i] += h->weights[j] * h->steps[j * h->cells + i];
     for (size_t row = 0; row < h->rows; row++) {
         const double n = count_visits(h, c, h->trial, row), square = variance_of(h, c, n, f);
-        if (square >= h->squares[row] || n < VISITED * visits_stddev(h, c))
+        if (square >= h->squares[row] || n < least)
             continue;
         h->squares[row] = square;
         h->sampled[row] = f * n;

@@ -18,7 +18,9 @@
  *     Q = clip(mean + (1 + xi) sqrt(stddev^2 + noise^2), 0, H - h),   H - h if the row was never visited.
  * Batches grow with k, so these users are O(log K) of all. There are none if users are scarce.
  *
- * Estimates are of all releases together, if they are remembered (plan/hindsight.h), else of the last one.
+ * Estimates are of all releases together, if they are remembered (plan/hindsight.h), else of the last one. In
+ * the former errors stay, while those of the last release change; so there 0.75 takes the place of 0.5 (in a
+ * single state bold plans draw wider anyway).
  *
  * With a running sum, rows that nobody visits stay as the noise has them, and that noise stays. So with a
  * budget B and several states, in place of those, some users of each batch, 3 s_n / B but at most a quarter,
@@ -57,7 +59,8 @@
 /* Chosen on the training worlds of docs/why/posterior-tabular.md. */
 #define OPTIMISM 0.1
 #define DIVERSITY 0.5
-#define CAUTION 1.5 /* times (k/K)^2 */
+#define LASTING_DIVERSITY 0.75 /* of estimates from all releases, whose errors stay */
+#define CAUTION 1.5            /* times (k/K)^2 */
 #define STATISTICAL 0.25
 #define BERNSTEIN 0.3
 #define FADING 1.5
@@ -160,7 +163,7 @@ void tacit__posterior_tabular_destroy(tacit__posterior_tabular *p)
 
 /* What a plan's Q is made of, beside the model. */
 typedef struct stance {
-    double fading, caution, statistical;
+    double fading, caution, statistical, diversity;
     bool bold; /* draws from the law of each row instead */
 } stance;
 
@@ -177,7 +180,9 @@ static stance stance_of(const tacit__posterior_tabular *p)
         return (stance){0};
     return (stance){.fading = pow(left, FADING) / plain,
                     .caution = CAUTION / plain * scarcity * k * k,
-                    .statistical = STATISTICAL * BERNSTEIN * sqrt(log(bounds))};
+                    .statistical = STATISTICAL * BERNSTEIN * sqrt(log(bounds)),
+                    .diversity = p->hindsight != NULL && p->space.n_states > 1 ? LASTING_DIVERSITY
+                                                                               : DIVERSITY};
 }
 
 static bool has_moves(const tacit__row_model *m, size_t row)
@@ -237,8 +242,8 @@ static void borrow(tacit__posterior_tabular *p, size_t table)
 static double q_of(const tacit__posterior_tabular *p, const stance *st, size_t row, double xi,
                    double cap, tacit__row_outlook look)
 {
-    const double drawn = (OPTIMISM + DIVERSITY * xi) * look.noise +
-                         st->statistical * (1 + DIVERSITY * xi) * look.chance;
+    const double drawn = (OPTIMISM + st->diversity * xi) * look.noise +
+                         st->statistical * (1 + st->diversity * xi) * look.chance;
     return fmin(cap, fmax(0, p->model->reward[row] + look.mean + st->fading * drawn -
                                  st->caution * look.noise));
 }
