@@ -221,6 +221,7 @@ static void add_cell(const tacit__score_answers *a, size_t cell, step_sums at)
     const tacit__score_table *t = a->table;
     const size_t row = cell / a->levels, S = t->n_states, w = t->width;
     const double each = 1 / a->question.gain, unit = ldexp(1, -t->bits);
+    TACIT__REQUIRE(S > 0 && cell < a->cells);
     for (size_t i = 0; at.scores != NULL && i < w; i++)
         at.scores[i] += each * (t->scores[row * w + i] * unit - a->mean[i]);
     for (size_t s = 0; at.starts != NULL && s < S; s++)

@@ -453,7 +453,7 @@ static tacit_billboard start(tacit__posterior_tabular *p, double done)
 static uint64_t bold_users(const tacit__posterior_tabular *p, uint64_t size)
 {
     const double share = has_frontier(p) ? fmin(1, 2 * fmax(0, 1 - p->o.scarcity)) : 1;
-    const uint64_t most = (uint64_t)(share * (double)(size / BOLD_SHARE));
+    const uint64_t most = (uint64_t)(share * (double)size) / BOLD_SHARE;
     return p->bold < most ? p->bold : most;
 }
 
