@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every public header compiles alone, as strict C17 and as C++17, and twice in one file.
+# Every public header compiles alone, as strict C17 and as C++17, and twice in one file; tacit/tacit.h has all of them.
 #
 #   headers.sh INCLUDE_DIRECTORY        CC and CXX name the compilers
 set -eu
@@ -17,6 +17,8 @@ for header in "$include"/tacit/*.h; do
             $CXX -x c++ -std=c++17 -Wall -Wextra -Wpedantic -Wundef -Werror \
                 -I "$include" -fsyntax-only - || { echo "$name: not alone as C++17"; status=1; }
     fi
+    [ "$name" = tacit/tacit.h ] || grep -qxF "#include <$name>" "$include/tacit/tacit.h" ||
+        { echo "$name: tacit/tacit.h does not include it"; status=1; }
     n=$((n + 1))
 done
 [ "$n" -gt 0 ] || { echo "no headers under $include"; exit 2; }
