@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "curate/user_check.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
 
@@ -98,10 +99,7 @@ static tacit_status check_user(const tacit__lsvi_form *f, const tacit_trajectory
             return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
                                sp->n_states);
     for (size_t h = 0; h < sp->horizon; h++) {
-        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
-                               h, sp->n_actions);
+        TRY(tacit__check_step(h, u->actions[h], sp->n_actions, u->rewards[h], err));
         for (size_t a = 0; carried && a < sp->n_actions; a++) {
             size_t at = (h * sp->n_actions + a) * sp->dimension;
             if (!tacit__lsvi_place(sp, u->features + at, placed + at))

@@ -5,6 +5,17 @@
 
 static const char closed[] = "an earlier charge was refused halfway; the sums are closed";
 
+tacit_status tacit__check_step(size_t h, uint32_t action, size_t n_actions, double reward,
+                               tacit_error *err)
+{
+    if (action >= n_actions)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the action is not below %zu", h,
+                           n_actions);
+    if (!(reward >= 0 && reward <= 1))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the reward is not in [0, 1]", h);
+    return TACIT_OK;
+}
+
 tacit_status tacit__check_trajectory(const tacit_trajectory *u, size_t n_states, size_t n_actions,
                                      size_t horizon, tacit_error *err)
 {
@@ -14,10 +25,7 @@ tacit_status tacit__check_trajectory(const tacit_trajectory *u, size_t n_states,
             return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
                                n_states);
     for (size_t h = 0; h < horizon; h++)
-        if (u->actions[h] >= n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
-                               h, n_actions);
+        TRY(tacit__check_step(h, u->actions[h], n_actions, u->rewards[h], err));
     return TACIT_OK;
 }
 

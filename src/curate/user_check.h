@@ -6,6 +6,10 @@
 
 #include "base/bytes.h"
 
+/* Whether the action and the reward of step h are possible. */
+TACIT_MUST_USE tacit_status tacit__check_step(size_t h, uint32_t action, size_t n_actions,
+                                              double reward, tacit_error *err);
+
 /* Whether a trajectory is one of a numbered space. Also of what a learner does not use: users are refused
  * alike, whatever it looks at. */
 TACIT_MUST_USE tacit_status tacit__check_trajectory(const tacit_trajectory *user, size_t n_states,
