@@ -65,3 +65,9 @@ const char *tacit__nearest(const char *word, const char *const *words, size_t n)
     }
     return best != NULL ? best : begun;
 }
+
+bool tacit__is_about(const char *word, const char *name, const char *help, const char *source)
+{
+    return strlen(word) >= 3 && (strcasestr(name, word) != NULL || strcasestr(help, word) != NULL ||
+                                 strcasestr(source, word) != NULL);
+}

@@ -2,11 +2,16 @@
 #ifndef TACIT_BASE_NEAREST_H
 #define TACIT_BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The one of words[n] that is at most two edits from `word` (fewer for short words), or else the first that
  * `word`, of three letters or more, begins: `eps` for `epsilon`. Case is ignored; two letters that changed
  * places are one edit. NULL if there is none. NULLs among the words are skipped. */
 const char *tacit__nearest(const char *word, const char *const *words, size_t n);
+
+/* Whether the name or the description of something has the word in it, in letters of either case. Words of
+ * fewer than three letters are in too many. */
+bool tacit__is_about(const char *word, const char *name, const char *help, const char *source);
 
 #endif

@@ -133,10 +133,9 @@ static bool find_all(const cli_catalog *c, const char *word, char *out, size_t s
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; strlen(word) >= 3 && i < c->count() && used < size; i++) {
+    for (size_t i = 0; i < c->count() && used < size; i++) {
         const cli_kind kind = c->at(i);
-        if (strcasestr(kind.name, word) != NULL || strcasestr(kind.help, word) != NULL ||
-            strcasestr(kind.source, word) != NULL)
+        if (tacit__is_about(word, kind.name, kind.help, kind.source))
             used +=
                 (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", kind.name);
     }

@@ -65,6 +65,11 @@ static tacit_status fail_kind(const tacit_world_request *request, tacit_error *e
     for (size_t i = 0; i < n; i++)
         names[i] = kind_at(i)->face.name;
     const char *near = tacit__nearest(request->kind, names, n);
+    for (size_t i = 0; near == NULL && i < n; i++) {
+        const tacit_world_kind *face = &kind_at(i)->face;
+        if (tacit__is_about(request->kind, face->name, face->help, face->source))
+            near = face->name;
+    }
     return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
                           "no world is called '%.40s'%s%s%s; `tacit worlds` lists them",
                           request->kind, near != NULL ? " (did you mean '" : "",
