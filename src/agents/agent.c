@@ -285,15 +285,10 @@ static tacit_agent_facts facts_of(const tacit_agent_request *q, const tacit_agen
                                .per_situation = tacit__domain_brought(q)};
 }
 
-/* The request names a kind, and no alias. */
-static tacit_status create(const tacit_agent_request *request, tacit_noise *noise,
-                           tacit_agent **out, tacit_error *err)
+tacit_status tacit__agent_create_row(const tacit__family *family, const tacit__agent_row *row,
+                                     const tacit_agent_request *request, tacit_noise *noise,
+                                     tacit_agent **out, tacit_error *err)
 {
-    const tacit__family *family;
-    const tacit__agent_row *row = find(request->kind, &family);
-    if (row == NULL)
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
-                              "there is no agent '%s'; `tacit agents` lists them", request->kind);
     TRY(check_request(request, family, &row->kind, err));
     TRY(check_visits(request, err));
     if (noise == NULL && request->guarantee.model != TACIT_MODEL_NONE)
@@ -330,7 +325,12 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_agent_request chosen = *request;
     TRY(tacit_agent_choose(request, &chosen.kind, err));
-    return create(&chosen, noise, out, err);
+    const tacit__family *family;
+    const tacit__agent_row *row = find(chosen.kind, &family);
+    if (row == NULL)
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
+                              "there is no agent '%s'; `tacit agents` lists them", chosen.kind);
+    return tacit__agent_create_row(family, row, &chosen, noise, out, err);
 }
 
 const tacit_agent_kind *tacit_agent_kind_of(const tacit_agent *agent)

@@ -27,6 +27,13 @@ struct tacit_agent {
     void (*detach)(void *attached);
 };
 
+/* An agent of a row, which need not be in a table of learners. The row must outlive the agent. */
+TACIT_MUST_USE tacit_status tacit__agent_create_row(const tacit__family *family,
+                                                    const tacit__agent_row *row,
+                                                    const tacit_agent_request *request,
+                                                    tacit_noise *noise, tacit_agent **out,
+                                                    tacit_error *err);
+
 /* Hash of all that two agents must agree on to share states and reports, public knowledge included;
  * the same on every machine. NO_MEMORY at worst. The request is one that the kind accepts. */
 TACIT_MUST_USE tacit_status tacit__agent_fingerprint(const tacit_agent_request *request,

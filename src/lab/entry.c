@@ -282,12 +282,7 @@ tacit_status tacit__entry_read_one(tacit_experiment *experiment, const tacit__no
     if (grid.n_axes > 0)
         return tacit__yaml_fail(experiment->yaml, node->line, err, TACIT_SYNTAX,
                                 "a learner has one agent: no lists of values here");
-    TRY(tacit__entry_read(experiment, node, &grid, entry, err));
-    return !entry->yardstick
-               ? TACIT_OK
-               : tacit__yaml_fail(experiment->yaml, node->line, err, TACIT_UNSUPPORTED,
-                                  "%s does not learn; `tacit agents` lists those that do",
-                                  entry->kind);
+    return tacit__entry_read(experiment, node, &grid, entry, err);
 }
 
 tacit_status tacit__entry_fail_delta(const tacit__yaml *yaml, const tacit__node *node,
@@ -303,7 +298,6 @@ tacit_status tacit__entry_fail_delta(const tacit__yaml *yaml, const tacit__node 
 
 void tacit__entry_set_request(const tacit_entry *entry, tacit_agent_request *request)
 {
-    TACIT__REQUIRE(!entry->yardstick);
     request->kind = entry->kind;
     request->settings = entry->settings;
     request->n_settings = entry->n_settings;

@@ -66,7 +66,7 @@ TACIT_MUST_USE tacit_status tacit__entry_read(tacit_experiment *experiment, cons
                                               const tacit__grid *grid, tacit_entry *entry,
                                               tacit_error *err);
 
-/* The same for an entry that stands alone: no lists of values, and no yardstick. */
+/* The same for an entry that stands alone: it has no lists of values. */
 TACIT_MUST_USE tacit_status tacit__entry_read_one(tacit_experiment *experiment,
                                                   const tacit__node *node, tacit_entry *entry,
                                                   tacit_error *err);

@@ -1,12 +1,15 @@
 /* Worlds and agents from the text of their entries: see include/tacit/lab.h. The readers are those of
  * experiments (read.c, entry.c) and of the `space` of a service's learner (config_space.c). */
 
+#include <string.h>
+
 #include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "lab/config_space.h"
 #include "lab/experiment.h"
 #include "lab/space_names.h"
+#include "lab/yardstick.h"
 
 tacit_status tacit_world_create_text(const char *text, size_t size, const char *name,
                                      tacit_world **out, tacit_error *err)
@@ -33,6 +36,7 @@ tacit_status tacit_world_create_text(const char *text, size_t size, const char *
 typedef struct declared {
     tacit__yaml *yaml;
     uint64_t episodes;
+    bool yardstick;
     tacit__learner_config learner;
 } declared;
 
@@ -89,7 +93,27 @@ static tacit_status read_declared(declared *d, const tacit_world *place, tacit_e
                                        entry.guarantee.delta, d->episodes, err);
     tacit__entry_set_request(&entry, request);
     d->learner.kind = entry.kind;
+    d->yardstick = entry.yardstick;
     return place != NULL ? TACIT_OK : tacit__space_open(&d->learner, err);
+}
+
+/* `uniform` needs no world; `constant` is the best single action of one. */
+static tacit_status create_yardstick(const declared *d, const tacit_world *place,
+                                     tacit_noise *noise, tacit_agent **out, tacit_error *err)
+{
+    const tacit_agent_request *r = &d->learner.request;
+    uint32_t action = (uint32_t)r->n_actions;
+    const bool constant = strcmp(r->kind, "constant") == 0;
+    if (!constant && strcmp(r->kind, "uniform") != 0)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
+                              "%s does not learn; `tacit agents` lists those that do", r->kind);
+    if (constant && place == NULL)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
+                              "constant is the best single action of a world, and a space does not "
+                              "say which action that is; give a world, or use uniform");
+    if (constant)
+        TRY(tacit__yardstick_constant(place, d->episodes, noise, &action, err));
+    return tacit__yardstick_agent_create(r, action, out, err);
 }
 
 tacit_status tacit_agent_create_text(const char *text, size_t size, const char *name,
@@ -107,7 +131,8 @@ tacit_status tacit_agent_create_text(const char *text, size_t size, const char *
     if (status == TACIT_OK)
         status = read_declared(d, place, err);
     if (status == TACIT_OK)
-        status = tacit_agent_create(&d->learner.request, noise, &agent, err);
+        status = d->yardstick ? create_yardstick(d, place, noise, &agent, err)
+                              : tacit_agent_create(&d->learner.request, noise, &agent, err);
     if (status != TACIT_OK) {
         destroy_declared(d);
         return status;

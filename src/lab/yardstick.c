@@ -32,8 +32,9 @@ static tacit_status value_of_uniform(const tacit_world *world, double *scratch, 
     return status == TACIT_OK ? TACIT_OK : tacit__fail_plain(err, status);
 }
 
-static tacit_status value_of_constant(const tacit_world *world, double *scratch, double *value,
-                                      tacit_error *err)
+/* The best single action of a table, and its value. */
+static tacit_status best_constant(const tacit_world *world, double *scratch, uint32_t *out,
+                                  double *value, tacit_error *err)
 {
     const tacit_world_facts *space = tacit_world_describe(world);
     size_t n = space->horizon * space->n_states;
@@ -47,6 +48,7 @@ static tacit_status value_of_constant(const tacit_world *world, double *scratch,
         for (size_t i = 0; i < n; i++)
             policy[i] = action;
         status = tacit_world_evaluate(world, policy, scratch, &v);
+        *out = v > best ? action : *out;
         best = v > best ? v : best;
     }
     tacit__free(policy);
@@ -54,6 +56,13 @@ static tacit_status value_of_constant(const tacit_world *world, double *scratch,
         return tacit__fail_plain(err, status);
     *value = best;
     return TACIT_OK;
+}
+
+static tacit_status value_of_constant(const tacit_world *world, double *scratch, double *value,
+                                      tacit_error *err)
+{
+    uint32_t action = 0;
+    return best_constant(world, scratch, &action, value, err);
 }
 
 static tacit_status value_of_optimal(const tacit_world *world, double *scratch, double *value,
@@ -76,23 +85,23 @@ static tacit_status value_of_optimal(const tacit_world *world, double *scratch, 
 }
 
 static const struct {
-    tacit_agent_kind face;
+    tacit__agent_row row;
     value_fn *value;
 } yardsticks[] = {
-    {{.name = "uniform",
-      .help = "random actions, all equally likely",
-      .source = "a yardstick: what not learning costs",
-      .models = TACIT_AGENT_NONE},
+    {{.kind = {.name = "uniform",
+               .help = "random actions, all equally likely",
+               .source = "a yardstick: what not learning costs",
+               .models = TACIT_AGENT_NONE}},
      value_of_uniform},
-    {{.name = "constant",
-      .help = "always the same action: the best single one",
-      .source = "a yardstick: the best that is possible without looking at states",
-      .models = TACIT_AGENT_NONE},
+    {{.kind = {.name = "constant",
+               .help = "always the same action: the best single one",
+               .source = "a yardstick: the best that is possible without looking at states",
+               .models = TACIT_AGENT_NONE}},
      value_of_constant},
-    {{.name = "optimal",
-      .help = "knows the world and plays its best policy",
-      .source = "a yardstick: regret 0, by exact backward induction",
-      .models = TACIT_AGENT_NONE},
+    {{.kind = {.name = "optimal",
+               .help = "knows the world and plays its best policy",
+               .source = "a yardstick: regret 0, by exact backward induction",
+               .models = TACIT_AGENT_NONE}},
      value_of_optimal},
 };
 enum { N_YARDSTICKS = sizeof yardsticks / sizeof *yardsticks };
@@ -104,13 +113,13 @@ size_t tacit_yardstick_count(void)
 
 const tacit_agent_kind *tacit_yardstick_at(size_t i)
 {
-    return i < N_YARDSTICKS ? &yardsticks[i].face : NULL;
+    return i < N_YARDSTICKS ? &yardsticks[i].row.kind : NULL;
 }
 
 static size_t find(const char *name)
 {
     size_t i = 0;
-    while (i < N_YARDSTICKS && strcmp(yardsticks[i].face.name, name) != 0)
+    while (i < N_YARDSTICKS && strcmp(yardsticks[i].row.kind.name, name) != 0)
         i++;
     return i;
 }
@@ -118,6 +127,12 @@ static size_t find(const char *name)
 const tacit_agent_kind *tacit_yardstick_find(const char *name)
 {
     return name != NULL ? tacit_yardstick_at(find(name)) : NULL;
+}
+
+const tacit__agent_row *tacit__yardstick_row(const char *name)
+{
+    size_t i = find(name);
+    return i < N_YARDSTICKS ? &yardsticks[i].row : NULL;
 }
 
 tacit_status tacit__yardstick_value(const char *name, const tacit_world *world, double *value,
@@ -136,6 +151,45 @@ tacit_status tacit__yardstick_value(const char *name, const tacit_world *world, 
     if (scratch == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = yardsticks[i].value(world, scratch, value, err);
+    tacit__free(scratch);
+    return status;
+}
+
+/* The action with the largest mean over the world's first `rounds` people. */
+static tacit_status best_of_rounds(const tacit_world *world, uint64_t rounds, tacit_noise *root,
+                                   uint32_t *out, tacit_error *err)
+{
+    const size_t n = tacit_world_describe(world)->n_actions;
+    tacit_rounds *people = NULL;
+    tacit_visitor v;
+    double *sums = tacit__alloc(n, sizeof *sums);
+    tacit_status status = sums != NULL ? tacit_rounds_create(world, root, &people, err)
+                                       : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (uint64_t k = 0; status == TACIT_OK && k < rounds; k++) {
+        if ((status = tacit_rounds_begin(people, k, &v)) == TACIT_OK && v.means == NULL)
+            status = tacit__fail(err, TACIT_UNSUPPORTED,
+                                 "the best constant action of a log is not known before the end");
+        for (size_t a = 0; status == TACIT_OK && a < n; a++)
+            sums[a] += v.means[a];
+    }
+    for (uint32_t a = *out = 0; status == TACIT_OK && a < n; a++)
+        *out = sums[a] > sums[*out] ? a : *out;
+    tacit_rounds_destroy(people);
+    tacit__free(sums);
+    return status;
+}
+
+tacit_status tacit__yardstick_constant(const tacit_world *world, uint64_t rounds, tacit_noise *root,
+                                       uint32_t *out, tacit_error *err)
+{
+    TACIT__REQUIRE(world != NULL && out != NULL);
+    if (tacit_world_describe(world)->family == TACIT_WORLD_BANDIT)
+        return best_of_rounds(world, rounds, root, out, err);
+    double value, *scratch = tacit__alloc(tacit_world_scratch(world), sizeof *scratch);
+    if (scratch == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    *out = 0;
+    tacit_status status = best_constant(world, scratch, out, &value, err);
     tacit__free(scratch);
     return status;
 }

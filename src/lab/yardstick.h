@@ -1,11 +1,30 @@
-/* The values of yardsticks. They do not learn, so one number is enough. */
+/* The values of yardsticks, which do not learn, so that one number is enough; and yardsticks as agents, for
+ * programs that play the users themselves. */
 #ifndef TACIT_LAB_YARDSTICK_H
 #define TACIT_LAB_YARDSTICK_H
 
+#include <tacit/agent.h>
 #include <tacit/world.h>
+
+#include "agents/family.h"
+
+/* The row of a yardstick; NULL: there is none of this name. */
+const tacit__agent_row *tacit__yardstick_row(const char *name);
 
 /* The value of a yardstick's policy in a world, with rewards in [0, 1], exactly. */
 TACIT_MUST_USE tacit_status tacit__yardstick_value(const char *name, const tacit_world *world,
                                                    double *value, tacit_error *err);
+
+/* The best single action of a world: exact for tables; for bandits it is the best one for the people of the
+ * first `rounds` rounds, whose chance comes from `root`. */
+TACIT_MUST_USE tacit_status tacit__yardstick_constant(const tacit_world *world, uint64_t rounds,
+                                                      tacit_noise *root, uint32_t *out,
+                                                      tacit_error *err);
+
+/* An agent that always takes one action or, if `action` is request->n_actions, a random one. The request
+ * names the yardstick. */
+TACIT_MUST_USE tacit_status tacit__yardstick_agent_create(const tacit_agent_request *request,
+                                                          uint32_t action, tacit_agent **out,
+                                                          tacit_error *err);
 
 #endif

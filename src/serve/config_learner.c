@@ -95,6 +95,10 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
     tacit_experiment part = {.yaml = c->yaml, .facts = {.episodes = l->request.episodes}};
     tacit_entry entry;
     TRY(tacit__entry_read_one(&part, node, &entry, err));
+    if (entry.yardstick)
+        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
+                                "%s does not learn; `tacit agents` lists those that do",
+                                entry.kind);
     if (!entry.privacy_written)
         return fail_unwritten(c, node, &entry, err);
     if (entry.delta_too_large)
