@@ -46,7 +46,7 @@ static PyObject *agent_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return self;
     }
     Py_DECREF(self);
-    return raise_status(status, &err);
+    return raise_keywords(status, &err);
 }
 
 /* --- Acting -------------------------------------------------------------------------------------- */

@@ -150,6 +150,17 @@ PyObject *raise_status(tacit_status status, const tacit_error *err)
                          err != NULL ? err->hint : TACIT_HINT_NONE);
 }
 
+PyObject *raise_keywords(tacit_status status, const tacit_error *err)
+{
+    static const char *const places[] = {"agent:1: ", "world:1: "};
+    tacit_error plain = *err;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strncmp(err->message, places[i], strlen(places[i])) == 0)
+            (void)snprintf(plain.message, sizeof plain.message, "%s",
+                           err->message + strlen(places[i]));
+    return raise_status(status, &plain);
+}
+
 PyObject *raise_text(tacit_status status, const char *format, ...)
 {
     char message[480];

@@ -45,6 +45,9 @@ int exceptions_init(PyObject *module);
 /* Sets the exception of this status and returns NULL; err may be NULL. An exception that is set already, by
  * a class written in Python, becomes its cause. */
 PyObject *raise_status(tacit_status status, const tacit_error *err);
+/* The same for what was made of keywords: no text and no line that the message begins with ("agent:1: ") were
+ * ever seen by the caller. */
+PyObject *raise_keywords(tacit_status status, const tacit_error *err);
 /* The same with a sentence of our own. */
 __attribute__((format(printf, 2, 3))) PyObject *raise_text(tacit_status status, const char *format,
                                                            ...);

@@ -86,7 +86,7 @@ static PyObject *world_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         status = TACIT_NO_MEMORY;
     }
     Py_DECREF(self);
-    return raise_status(status, &err);
+    return raise_keywords(status, &err);
 }
 
 /* --- What is public ------------------------------------------------------------------------------ */

@@ -60,6 +60,9 @@ class Space:
         return Space(**keys)
 
 
+# What a learner must beat: they learn nothing. "constant" is the best single action of a World.
+YARDSTICKS = ("uniform", "constant")
+
 # Files of a space: the columns by the number of dimensions.
 TABLES = {
     "features": {3: "state,action,feature,value", 2: "state,feature,value"},
@@ -83,7 +86,8 @@ def cells(value: Any, at: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...
 class Agent(_tacit.Agent):
     """A learner: a curator, which sees users' data, and a planner, which sees releases only.
 
-    kind       one of `tacit.agents()`; "auto" if you have no reason to choose another
+    kind       one of `tacit.agents()`; "auto" if you have no reason to choose another. The yardsticks "uniform" and,
+               for a World, "constant" (its best single action) learn nothing and are what a learner must beat
     space      a World, or a Space
     episodes   the users who will come; one more is refused
     privacy    joint(…), local(…); none() is the default for kinds that cannot be private and must be said for others
@@ -118,12 +122,19 @@ class Agent(_tacit.Agent):
         seed: int | None = None,
         **parameters: Any,
     ) -> Agent:
+        check_delta(privacy, episodes)
         entry: dict[str, Any] = {"kind": kind}
         if privacy is None and can_be_private(kind):
             raise TypeError(
                 f"{kind} can be private: give privacy=tacit.joint(…), tacit.local(…) or, if you mean it, tacit.none()"
             )
-        entry["privacy"] = privacy if privacy is not None else none()
+        if kind == "optimal":
+            raise ValueError("optimal knows the world and serves nobody: world.solve() gives its policy")
+        if kind in YARDSTICKS:
+            if privacy is not None and privacy.model != "none":
+                raise ValueError(f"{kind} learns nothing from anybody, so it has no privacy to promise: leave it out")
+        else:
+            entry["privacy"] = privacy if privacy is not None else none()
         if outside != "refuse":
             entry["outside"] = outside
         document: dict[str, Any] = {"agent": {**entry, **parameters}, "episodes": episodes}
@@ -282,6 +293,17 @@ class Explanation:
         say("outside", f["outside"])
         say("note", f["remark"])
         return "\n".join(lines)
+
+
+def check_delta(privacy: Privacy | None, episodes: Any) -> None:
+    """The library refuses such a delta as well; this names the keyword."""
+    if privacy is None or privacy.delta is None or not hasattr(episodes, "__index__") or episodes < 1:
+        return
+    if privacy.delta > 1 / episodes and not privacy.delta_above_one_over_users:
+        raise _tacit.BadDeltaError(
+            f"delta is {privacy.delta:g}, above 1/episodes = {1 / episodes:g}: such a guarantee would allow publishing "
+            "some people's data. Lower it, or pass delta_above_one_over_users=True beside it if that is intended"
+        )
 
 
 def can_be_private(kind: str) -> bool:

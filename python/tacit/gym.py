@@ -1,5 +1,6 @@
 """Gymnasium, both ways, without depending on it.
 
+    space(env)          what an agent knows of the environment's users
     learn(env, agent)   users of a Gymnasium environment, one episode each, are served and learned from
     Env(world)          a tacit world as a Gymnasium environment
 
@@ -12,10 +13,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import random
+import warnings
 from typing import Any, Callable
 
 from . import _tacit
-from .agents import Agent, features
+from .agents import Agent, Space, features
 from .worlds import World
 
 try:
@@ -23,7 +25,7 @@ try:
 except ImportError:
     gymnasium = None
 
-__all__ = ["Box", "Discrete", "Env", "History", "learn"]
+__all__ = ["Box", "Discrete", "Env", "History", "learn", "space"]
 
 
 # --- Spaces -----------------------------------------------------------------------------------------
@@ -232,6 +234,39 @@ class History:
         return len(self.returns)
 
 
+def space(env: Any, horizon: int | None = None, **more: Any) -> Space:
+    """The space of an environment with Discrete observations and actions, for an agent that learns from it.
+
+    It is stationary: the rules of an environment do not depend on the step, so one table serves all steps and needs
+    far fewer users. stationary=False says otherwise. horizon: by default the environment's own limit. More: the other
+    keys of a Space, for example reward_low and reward_high.
+
+    >>> import tacit
+    >>> space(Env(tacit.World("riverswim", states=6, horizon=12)), 12)
+    Space(states=6, actions=2, horizon=12, stationary=True)
+    """
+    sizes = {}
+    for name, found in (("states", env.observation_space), ("actions", env.action_space)):
+        if not hasattr(found, "n"):
+            raise _tacit.UnsupportedError(f"{name} must be Discrete, not {found}; write the Space by hand")
+        sizes[name] = int(found.n)
+    if horizon is None:
+        horizon = getattr(getattr(env, "spec", None), "max_episode_steps", None)
+    if horizon is None:
+        raise _tacit.BadArgumentError("the environment has no limit of steps: give horizon=…")
+    return Space(**sizes, horizon=int(horizon), **{"stationary": True, **more})
+
+
+def warn_of_steps(facts: _tacit.AgentFacts) -> None:
+    """An agent whose space is not stationary learns one table for each step, which few mean."""
+    if facts["states"] > 0 and facts["horizon"] > 1 and not facts["stationary"]:
+        warnings.warn(
+            f"the agent's space is not stationary, so it learns each of its {facts['horizon']} steps by itself; if the "
+            "rules of the environment do not depend on the step, use tacit.gym.space(env), or Space(…, stationary=True)",
+            stacklevel=3,
+        )
+
+
 def learn(
     env: Any,
     agent: Agent,
@@ -254,6 +289,7 @@ def learn(
     agent has left. callback(user, history) is called after each.
     """
     facts = agent.facts
+    warn_of_steps(facts)
     first_action = action_start(env, facts)
     read = reader(env, facts, low, high)
     left = facts["episodes"] - agent.users

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 
@@ -18,6 +19,18 @@ class Privacy:
     visits: int = 1
     apart: int = 1
     delta_above_one_over_users: bool = False
+
+    def __post_init__(self) -> None:
+        if self.model != "none":
+            check_number("epsilon", self.epsilon, 0, math.inf)
+        if self.delta is not None:
+            check_number("delta", self.delta, 0, 1)
+            if self.delta == 1:
+                raise ValueError("delta is 1, which promises nothing; it must be below 1 / users")
+        for name in ("visits", "apart"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+                raise ValueError(f"{name} is {value!r}, expected a whole number from 1 on")
 
     def to_yaml_value(self) -> dict[str, Any]:
         """The entry `privacy` of an agent in an experiment."""
@@ -40,6 +53,14 @@ class Privacy:
     def delta_for(self, users: int) -> float:
         """The delta, or its default: 1 / (10 users)."""
         return 1 / (10 * users) if self.delta is None else self.delta
+
+
+def check_number(name: str, value: Any, low: float, high: float) -> None:
+    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} is {value!r}, expected a number")
+    if not low <= float(value) <= high:
+        bounds = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
+        raise ValueError(f"{name} is {value!r}, expected a number {bounds}")
 
 
 def joint(epsilon: float, delta: float | None = None, **more: Any) -> Privacy:

@@ -136,6 +136,48 @@ def test_privacy_must_be_said():
         tacit.Agent("dp-ucbvi", world, episodes=10, privacy=tacit.joint(1, 0.5))
 
 
+def test_a_promise_is_checked_where_it_is_written():
+    for wrong in (lambda: tacit.joint(-1), lambda: tacit.local(1, 2), lambda: tacit.joint(1, visits=0)):
+        with pytest.raises(ValueError, match="expected a "):
+            wrong()
+    with pytest.raises(TypeError, match="epsilon is 'x', expected a number"):
+        tacit.joint("x")
+    world = tacit.World("riverswim", **RIVER)
+    with pytest.raises(ValueError, match="above 1/episodes = 0.01.*delta_above_one_over_users=True"):
+        tacit.Agent("auto", world, episodes=100, privacy=tacit.joint(1, 0.5))
+    assert tacit.Agent("auto", world, episodes=100, privacy=tacit.joint(1, 0.5, delta_above_one_over_users=True))
+    with pytest.raises(tacit.Error) as caught:
+        tacit.Agent("dp-ucbvi", world, episodes=100, privacy=tacit.joint(1), bonus_scal=1)
+    assert str(caught.value).startswith("agent dp-ucbvi has no key 'bonus_scal'")
+
+
+def test_yardsticks_serve_like_learners():
+    world = tacit.World("riverswim", **RIVER, chance=1)
+    uniform = tacit.Agent("uniform", world, episodes=20)
+    constant = tacit.Agent("constant", world, episodes=20, privacy=tacit.none())
+    assert (uniform.plan() == 0.5).all() and uniform.plan().shape == (20, 6, 2)
+    values = [world.evaluate(numpy.full((20, 6), action, dtype=numpy.uint32)) for action in range(2)]
+    assert (constant.plan() == int(numpy.argmax(values))).all()
+    play(world, uniform, 20)
+    assert uniform.users == 20 and uniform.ledger() is None and "nothing to protect" in str(uniform.explain())
+    with pytest.raises(tacit.ExhaustedError):
+        play(world, uniform, 1)
+    with pytest.raises(ValueError, match="no privacy to promise"):
+        tacit.Agent("uniform", world, episodes=20, privacy=tacit.joint(1))
+    with pytest.raises(ValueError, match="world.solve"):
+        tacit.Agent("optimal", world, episodes=20)
+    bandit = tacit.World("linear-bandit", d=3, actions=4, contexts=0, chance=2)
+    best = tacit.Agent("constant", bandit, episodes=50, seed=1)
+    best.plan()
+    assert len({best.act(0, bandit.begin()) for _ in range(5)}) == 1
+    offers = tacit.Agent("uniform", tacit.Space(features=5, actions=3), episodes=100, seed=4)
+    offers.plan()
+    drawn = offers.act_many(0, numpy.full((90, 3, 5), 0.1))
+    assert set(drawn) == {0, 1, 2}
+    with pytest.raises(tacit.UnsupportedError, match="give a world, or use uniform"):
+        tacit.Agent("constant", tacit.Space(features=5, actions=3), episodes=100)
+
+
 def test_errors_name_what_is_wrong():
     with pytest.raises(tacit.Error, match="did you mean 'riverswim'"):
         tacit.World("riverswin")

@@ -1,6 +1,7 @@
 """Gymnasium both ways. Where gymnasium is installed its own checker runs; here environments with its signatures."""
 
 import math
+import warnings
 
 import numpy
 import pytest
@@ -145,6 +146,23 @@ def test_a_learner_learns_from_users_of_an_environment():
         gym.learn(Corridor(), agent, episodes=1)
 
 
+def test_the_space_of_an_environment_is_stationary():
+    env = gym.Env(tacit.World("riverswim", states=6, horizon=12))
+    space = gym.space(env, horizon=12, reward_low=-1)
+    assert space.keys == dict(states=6, actions=2, horizon=12, stationary=True, reward_low=-1)
+    with pytest.raises(tacit.BadArgumentError, match="horizon="):
+        gym.space(env)
+    with pytest.raises(tacit.UnsupportedError, match="states must be Discrete"):
+        gym.space(gym.Env(tacit.World("linear-bandit", d=3, actions=4, contexts=0)), horizon=1)
+    agent = tacit.Agent("ucbvi", tacit.Space(states=6, actions=2, horizon=12), episodes=5, seed=1)
+    with pytest.warns(UserWarning, match="each of its 12 steps by itself"):
+        gym.learn(env, agent, seed=1, episodes=1)
+    agent = tacit.Agent("ucbvi", gym.space(env, horizon=12), episodes=5, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gym.learn(env, agent, seed=1, episodes=1)
+
+
 def test_a_private_learner_and_a_tacit_world():
     world = tacit.World("riverswim", **RIVER, chance=1)
     agent = tacit.Agent("auto", world, episodes=50, privacy=tacit.joint(1), seed=1)
@@ -213,10 +231,10 @@ def test_bounds_must_be_declared():
 
 
 def test_spaces_that_do_not_fit_are_refused():
-    agent = tacit.Agent("ucbvi", tacit.Space(states=4, actions=3, horizon=5), episodes=5, seed=1)
+    agent = tacit.Agent("ucbvi", tacit.Space(states=4, actions=3, horizon=5, stationary=True), episodes=5, seed=1)
     with pytest.raises(tacit.BadArgumentError, match="the environment has 2 actions, the agent 3"):
         gym.learn(Corridor(), agent)
-    agent = tacit.Agent("ucbvi", tacit.Space(states=5, actions=2, horizon=5), episodes=5, seed=1)
+    agent = tacit.Agent("ucbvi", tacit.Space(states=5, actions=2, horizon=5, stationary=True), episodes=5, seed=1)
     with pytest.raises(tacit.BadArgumentError, match="the environment has 4 states, the agent 5"):
         gym.learn(Corridor(), agent)
     with pytest.raises(tacit.UnsupportedError, match="agents with features take a Box"):
@@ -245,7 +263,7 @@ def test_episodes_end_early_and_rewards_have_a_range():
 
 
 def test_an_environment_must_not_truncate_before_the_horizon():
-    agent = tacit.Agent("ucbvi", tacit.Space(states=4, actions=2, horizon=9), episodes=5, seed=1)
+    agent = tacit.Agent("ucbvi", tacit.Space(states=4, actions=2, horizon=9, stationary=True), episodes=5, seed=1)
     with pytest.raises(tacit.UnsupportedError, match="truncated an episode after 5 steps, before the agent's horizon of 9"):
         gym.learn(Corridor(), agent, seed=1)
     assert agent.users == 0
