@@ -54,6 +54,29 @@ static PyObject *explained_releases(const tacit_explanation *e)
     return list;
 }
 
+/* {"name", "printed", "played", "note"}; a constant is a number, a text, or None where nothing is printed. */
+static PyObject *constant_of(double number, const char *words)
+{
+    if (!isnan(number))
+        return PyFloat_FromDouble(number);
+    return words[0] != '\0' ? PyUnicode_FromString(words) : Py_NewRef(Py_None);
+}
+
+static PyObject *plays_list(const tacit_explanation *e)
+{
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list != NULL && i < e->n_plays; i++) {
+        const tacit_play *p = &e->plays[i];
+        PyObject *line = Py_BuildValue("{s:s,s:N,s:N,s:s}", "name", p->name, "printed",
+                                       constant_of(p->printed, p->printed_words), "played",
+                                       constant_of(p->played, p->played_words), "note", p->note);
+        if (line == NULL || PyList_Append(list, line) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(line);
+    }
+    return list;
+}
+
 static PyObject *curve_list(const tacit_explanation *e)
 {
     PyObject *list = PyList_New(0);
@@ -94,7 +117,7 @@ static PyObject *explanation_of(const tacit_explanation *e)
         put_text(d, "composition", private ? e->composition : "") &&
         put(d, "twice", private ? composition_dict(&e->twice) : Py_NewRef(Py_None)) &&
         put(d, "curve", curve_list(e)) && put_text(d, "paper", private ? e->paper : "") &&
-        put_text(d, "report", private ? e->report : "") &&
+        put(d, "plays", plays_list(e)) && put_text(d, "report", private ? e->report : "") &&
         put(d, "report_bytes", PyLong_FromUnsignedLongLong(private ? e->report_bytes : 0)) &&
         put(d, "not_covered", exceptions_list());
     if (good)
@@ -123,7 +146,8 @@ PyObject *agent_explain(PyObject *self, PyObject *nothing)
                                                .kind = f->kind->name,
                                                .remark = tacit_agent_remark(a->agent),
                                                .outside = f->outside,
-                                               .report_bytes = report};
+                                               .report_bytes = report,
+                                               .agent = a->agent};
     PyThreadState *thread = PyEval_SaveThread();
     status = tacit_explanation_create(&request, &explanation, &err);
     PyEval_RestoreThread(thread);

@@ -227,6 +227,19 @@ TACIT_API const tacit_ledger *tacit_agent_ledger(const tacit_agent *agent);
  * proof (not the privacy). Empty if there is nothing to say. */
 TACIT_API const char *tacit_agent_remark(const tacit_agent *agent);
 
+/* A constant of the algorithm, such as a radius, a ridge or a schedule: as its paper prints it and as the
+ * agent plays it, in the same units. The note says why they differ, or what a symbol of the paper was taken
+ * to be. */
+typedef struct tacit_play {
+    const char *name;
+    double printed, played;                   /* NaN: not a number, or not printed */
+    const char *printed_words, *played_words; /* the same as text; "": not printed */
+    const char *note;                         /* "": nothing to say */
+} tacit_play;
+/* Constant i into *out; false beyond the last. Strings live as long as the agent. Nothing in them depends on
+ * users' data. */
+TACIT_API bool tacit_agent_play_at(const tacit_agent *agent, size_t i, tacit_play *out);
+
 /* --- Observations that are plain vectors ----------------------------------------------------------- */
 
 /* Features from vectors x[n][size] whose coordinates are declared to lie in low[i] .. high[i]. Each

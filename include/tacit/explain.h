@@ -31,10 +31,9 @@ typedef enum tacit_verdict {
 
 /* "promises nothing", "holds", "open", "fails". */
 TACIT_API const char *tacit_verdict_name(tacit_verdict verdict);
-/* "gaussian", "laplace", "response", "none"; "joint", "local", "none"; "tight", "published", "figure". */
+/* "gaussian", "laplace", "response", "none"; "joint", "local", "none". */
 TACIT_API const char *tacit_law_name(tacit_law law);
 TACIT_API const char *tacit_model_name(tacit_model model);
-TACIT_API const char *tacit_calibration_name(tacit_calibration calibration);
 
 /* One line of the release plan. */
 typedef struct tacit_explained_release {
@@ -74,19 +73,23 @@ typedef struct tacit_explanation {
      * if the size of a report is not known); else "" and 0. */
     const char *report;
     uint64_t report_bytes;
+    /* What the agent plays beside what its paper prints, with or without a guarantee. */
+    const tacit_play *plays;
+    size_t n_plays;
 } tacit_explanation;
 
 /* What to explain: the guarantee that was requested, and what an agent has declared for it. */
 typedef struct tacit_explanation_request {
     tacit_guarantee claim;
     tacit_calibration calibration;
-    const tacit_plan *plan; /* calibrated; NULL: there are no private releases */
-    const char *kind;       /* of the agent; NULL: nothing is said about a paper */
-    const char *remark;     /* tacit_agent_remark; NULL: none */
-    tacit_outside outside;  /* as in the agent's request */
-    bool yardstick;         /* does not learn from users */
-    size_t report_bytes;    /* local: what tacit_agent_report says a report takes; 0: not known */
-    const char *beside;     /* local: what else leaves the device, in words; NULL: nothing */
+    const tacit_plan *plan;   /* calibrated; NULL: there are no private releases */
+    const char *kind;         /* of the agent; NULL: nothing is said about a paper */
+    const char *remark;       /* tacit_agent_remark; NULL: none */
+    tacit_outside outside;    /* as in the agent's request */
+    bool yardstick;           /* does not learn from users */
+    size_t report_bytes;      /* local: what tacit_agent_report says a report takes; 0: not known */
+    const char *beside;       /* local: what else leaves the device, in words; NULL: nothing */
+    const tacit_agent *agent; /* whose constants are compared with its paper's; NULL: nobody's */
 } tacit_explanation_request;
 
 /* Everything is copied. A claim without a plan is BAD_PLAN. */

@@ -31,10 +31,17 @@ typedef struct tacit_guarantee {
 } tacit_guarantee;
 
 typedef enum tacit_calibration {
-    TACIT_CALIBRATION_TIGHT,     /* sound, and as small as can be proved */
-    TACIT_CALIBRATION_PUBLISHED, /* the paper's constants, whatever guarantee they give */
-    TACIT_CALIBRATION_FIGURE /* scale 1/epsilon everywhere: the shape of published curves; NOT private */
+    TACIT_CALIBRATION_TIGHT, /* sound, and as small as can be proved */
+    /* the algorithm as its paper prints it, with its noise, bonus, ridge, schedule and clips, whatever
+     * guarantee that gives */
+    TACIT_CALIBRATION_PUBLISHED,
+    TACIT_CALIBRATION_FIGURE, /* scale 1/epsilon everywhere: the shape of published curves; NOT private */
+    TACIT_CALIBRATION_NOISE, /* the noise that the paper prints; everything else as with tight */
+    /* the same for a paper whose constants were recalled from later papers and public code */
+    TACIT_CALIBRATION_RECALLED
 } tacit_calibration;
+/* "tight", "published", "figure", "published noise", "recalled noise". */
+TACIT_API const char *tacit_calibration_name(tacit_calibration calibration);
 
 /* TACIT_LAW_RESPONSE is randomized response: the release is one of `answers`, and with scale s the true
  * answer is at most e^(1/s) times as likely as any other. Its costs add up like those of Laplace noise, and

@@ -290,6 +290,10 @@ class Explanation:
             say("so", f["words"])
             say("printed", f["paper"])
             say("report", f["report"])
+        for play in f["plays"]:
+            printed = "nothing" if play["printed"] is None else play["printed"]
+            note = f" ({play['note']})" if play["note"] else ""
+            say("plays", f"{play['name']}: printed {printed}, played {play['played']}{note}")
         say("outside", f["outside"])
         say("note", f["remark"])
         return "\n".join(lines)

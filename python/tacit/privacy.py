@@ -15,6 +15,7 @@ class Privacy:
     epsilon: float = 0.0
     delta: float | None = None
     calibration: str = "tight"
+    noise: str | None = None
     sums: str | None = None
     visits: int = 1
     apart: int = 1
@@ -41,6 +42,8 @@ class Privacy:
             entry["delta"] = self.delta
         if self.calibration != "tight":
             entry["calibration"] = self.calibration
+        if self.noise is not None:
+            entry["noise"] = self.noise
         if self.sums is not None:
             entry["sums"] = self.sums
         if self.visits != 1:
@@ -66,7 +69,7 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
 def joint(epsilon: float, delta: float | None = None, **more: Any) -> Privacy:
     """Joint differential privacy: the curator is trusted; nobody but the user learns about the user.
 
-    delta is 1 / (10 users) unless it is given; 0 means pure. More: calibration, sums, visits, apart.
+    delta is 1 / (10 users) unless it is given; 0 means pure. More: calibration, noise, sums, visits, apart.
 
     >>> joint(1, 2e-6).epsilon
     1

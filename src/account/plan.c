@@ -29,6 +29,16 @@ struct tacit_plan {
     bool calibrated;
 };
 
+const char *tacit_calibration_name(tacit_calibration calibration)
+{
+    static const char *const names[] = {[TACIT_CALIBRATION_TIGHT] = "tight",
+                                        [TACIT_CALIBRATION_PUBLISHED] = "published",
+                                        [TACIT_CALIBRATION_FIGURE] = "figure",
+                                        [TACIT_CALIBRATION_NOISE] = "published noise",
+                                        [TACIT_CALIBRATION_RECALLED] = "recalled noise"};
+    return (size_t)calibration < sizeof names / sizeof *names ? names[calibration] : "unknown";
+}
+
 static char *copy_text(const char *text)
 {
     const size_t size = strlen(text) + 1;

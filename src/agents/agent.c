@@ -498,3 +498,18 @@ const char *tacit_agent_remark(const tacit_agent *agent)
 {
     return agent->family->remark(agent->self);
 }
+
+bool tacit_agent_play_at(const tacit_agent *agent, size_t i, tacit_play *out)
+{
+    const tacit__plays *plays =
+        agent->family->plays != NULL ? agent->family->plays(agent->self) : NULL;
+    if (plays == NULL || i >= plays->n)
+        return false;
+    *out = (tacit_play){.name = plays->at[i].name,
+                        .printed = plays->at[i].printed,
+                        .played = plays->at[i].played,
+                        .printed_words = plays->at[i].printed_words,
+                        .played_words = plays->at[i].played_words,
+                        .note = plays->at[i].note};
+    return true;
+}

@@ -83,3 +83,8 @@ tacit_ledger *tacit__curated_ledger(const void *self)
     const tacit__curated *agent = self;
     return agent->row->curator != NULL ? agent->row->curator->ledger(agent->curator) : NULL;
 }
+
+const tacit__plays *tacit__curated_plays(const void *self)
+{
+    return &((const tacit__curated *)self)->plays;
+}

@@ -9,7 +9,8 @@
 typedef struct tacit__curated {
     const tacit__family *family;
     const tacit__agent_row *row;
-    void *curator; /* of row->curator; NULL: it is not made yet, or the learner has none */
+    void *curator;      /* of row->curator; NULL: it is not made yet, or the learner has none */
+    tacit__plays plays; /* `build` fills it where a paper prints the algorithm */
 } tacit__curated;
 
 /* What goes into the table of a family that has `size`, `build` and `clear`; see agents/family.h. The
@@ -25,5 +26,6 @@ tacit_status tacit__curated_check_report(const void *self, const void *bytes, si
                                          tacit_error *err);
 tacit_status tacit__curated_absorb(void *self, const void *bytes, size_t size, tacit_error *err);
 tacit_ledger *tacit__curated_ledger(const void *self);
+const tacit__plays *tacit__curated_plays(const void *self);
 
 #endif

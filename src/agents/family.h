@@ -8,6 +8,7 @@
 
 #include <tacit/agent.h>
 
+#include "agents/plays.h"
 #include "base/bytes.h"
 #include "curate/curator.h"
 
@@ -87,8 +88,9 @@ typedef struct tacit__family {
     /* Everything that the future depends on, as the rest of a saved state (base/bytes.h). NULL: it cannot
      * be saved. */
     void (*fields)(void *agent, tacit__saved *s);
-    tacit_ledger *(*ledger)(const void *agent); /* NULL with model none */
-    const char *(*remark)(const void *agent);   /* "": nothing to say */
+    tacit_ledger *(*ledger)(const void *agent);      /* NULL with model none */
+    const char *(*remark)(const void *agent);        /* "": nothing to say */
+    const tacit__plays *(*plays)(const void *agent); /* NULL: there is no paper to compare with */
 } tacit__family;
 
 /* The families of this library: families.c, or on a device families_local.c. */

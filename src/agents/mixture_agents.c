@@ -31,8 +31,7 @@ static tacit_status make_planner(mixture_agent *agent, const tacit__reading *r, 
     return tacit__optimist_create(&o, &agent->planner, err);
 }
 
-/* What the papers print, for curator and radii. */
-static void print_noise(mixture_agent *agent, const tacit__reading *r, tacit__gram_options *o)
+tacit__printed_case tacit__mixture_printed_case(const mixture_agent *agent, const tacit__reading *r)
 {
     const tacit_agent_request *q = r->request;
     tacit__printed_case c = {.local = q->guarantee.model == TACIT_MODEL_LOCAL,
@@ -40,10 +39,17 @@ static void print_noise(mixture_agent *agent, const tacit__reading *r, tacit__gr
                              .delta = q->guarantee.delta,
                              .episodes = (double)q->episodes,
                              .horizon = (double)q->horizon,
-                             .failure = tacit__value_real(&r->values, "failure")};
-    tacit__printed_noise noise[2];
-    for (size_t i = 0; i < o->n_streams; i++)
+                             .failure = agent->radius.failure};
+    for (size_t i = 0; i < TACIT__REGRESSIONS; i++)
         c.dimension[i] = tacit__radius_dimension(&agent->radius, i);
+    return c;
+}
+
+/* What the papers print, for curator and radii. */
+static void print_noise(mixture_agent *agent, const tacit__reading *r, tacit__gram_options *o)
+{
+    const tacit__printed_case c = tacit__mixture_printed_case(agent, r);
+    tacit__printed_noise noise[TACIT__REGRESSIONS];
     agent->parts->print(&c, noise);
     for (size_t i = 0; i < o->n_streams; i++) {
         o->streams[i].printed_gram = noise[i].gram;
@@ -98,6 +104,8 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
     if (status == TACIT_OK)
         status = tacit__gram_create(&o, noise, &made, err);
     agent->base.curator = made;
+    if (status == TACIT_OK)
+        tacit__mixture_fill_plays(agent, r, sign, growth);
     return status;
 }
 
@@ -231,4 +239,5 @@ const tacit__family tacit__family_mixture = {
     .fields = tacit__mixture_fields,
     .ledger = tacit__curated_ledger,
     .remark = remark,
+    .plays = tacit__curated_plays,
 };

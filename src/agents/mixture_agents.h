@@ -68,8 +68,18 @@ TACIT_MUST_USE tacit_status tacit__mixture_read_replan(const tacit__reading *r, 
 
 /* --- mixture_agents.c */
 
+/* What the paper's formulas are to be computed for. */
+tacit__printed_case tacit__mixture_printed_case(const mixture_agent *agent,
+                                                const tacit__reading *r);
+
 /* The plan of the model that the planner has. */
 void tacit__mixture_make_plan(mixture_agent *agent);
+
+/* --- mixture_plays.c */
+
+/* The list of an agent whose curator is made. */
+void tacit__mixture_fill_plays(mixture_agent *agent, const tacit__reading *r, const signs *sign,
+                               double growth);
 
 /* --- mixture_bytes.c: what goes into the table of the family; see agents/family.h */
 

@@ -41,6 +41,22 @@ tacit_status tacit__reading_check_memory(const tacit__reading *r, double bytes, 
                                bytes / 1e9, remedy);
 }
 
+bool tacit__is_published(const tacit_agent_request *q)
+{
+    return q->guarantee.model != TACIT_MODEL_NONE && q->calibration == TACIT_CALIBRATION_PUBLISHED;
+}
+
+bool tacit__is_noise_printed(const tacit_agent_request *q)
+{
+    return q->guarantee.model != TACIT_MODEL_NONE && q->calibration != TACIT_CALIBRATION_TIGHT;
+}
+
+double tacit__reading_real(const tacit__reading *r, const char *name, double printed)
+{
+    const tacit__value *v = tacit__value_of(&r->values, name);
+    return tacit__is_published(r->request) && !v->given ? printed : v->real;
+}
+
 tacit_status tacit__reading_mechanism(const tacit__reading *r, tacit_sum_mechanism *out,
                                       tacit_error *err)
 {
@@ -49,9 +65,8 @@ tacit_status tacit__reading_mechanism(const tacit__reading *r, tacit_sum_mechani
     const tacit_agent_request *q = r->request;
     bool joint = q->guarantee.model == TACIT_MODEL_JOINT;
     if (q->sums == NULL) {
-        *out = joint && q->calibration != TACIT_CALIBRATION_TIGHT
-                   ? TACIT_SUM_TREE
-                   : tacit_sum_default_mechanism(q->guarantee);
+        *out = joint && tacit__is_noise_printed(q) ? TACIT_SUM_TREE
+                                                   : tacit_sum_default_mechanism(q->guarantee);
         return TACIT_OK;
     }
     if (!joint)

@@ -42,6 +42,14 @@ TACIT_MUST_USE tacit_status tacit__reading_check_memory(const tacit__reading *re
                                                         const char *what, const char *remedy,
                                                         tacit_error *err);
 
+/* Whether a private request plays the algorithm of its paper as a whole (calibration: published), and
+ * whether its noise is printed or recalled (noise: published, recalled) or that of a figure as well. */
+bool tacit__is_published(const tacit_agent_request *request);
+bool tacit__is_noise_printed(const tacit_agent_request *request);
+
+/* A number if it was given; else, under calibration: published, what the paper prints; else its default. */
+double tacit__reading_real(const tacit__reading *reading, const char *name, double printed);
+
 /* The mechanism of running sums: what `sums` says, else the papers' tree for their own
  * calibrations, else the least noisy one. */
 TACIT_MUST_USE tacit_status tacit__reading_mechanism(const tacit__reading *reading,

@@ -16,15 +16,14 @@ char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
 {
     TACIT__REQUIRE(buffer != NULL && size > 0 && entry != NULL);
     const tacit_guarantee *g = &entry->guarantee;
-    const char *mark = "";
     if (g->model == TACIT_MODEL_NONE) {
         (void)snprintf(buffer, size, "none");
         return buffer;
     }
-    if (entry->calibration == TACIT_CALIBRATION_PUBLISHED)
-        mark = ", published";
-    else if (entry->calibration == TACIT_CALIBRATION_FIGURE)
-        mark = ", figure: NOT PRIVATE";
+    char mark[40] = "";
+    if (entry->calibration != TACIT_CALIBRATION_TIGHT)
+        (void)snprintf(mark, sizeof mark, ", %s%s", tacit_calibration_name(entry->calibration),
+                       entry->calibration == TACIT_CALIBRATION_FIGURE ? ": NOT PRIVATE" : "");
     if (g->delta > 0)
         (void)snprintf(buffer, size, "%s (%g, %.3g)%s", tacit_model_name(g->model), g->epsilon,
                        g->delta, mark);

@@ -27,7 +27,8 @@ tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
                                                .outside = entry->outside,
                                                .yardstick = entry->yardstick,
                                                .report_bytes = report,
-                                               .beside = beside};
+                                               .beside = beside,
+                                               .agent = agent};
     tacit_status status = tacit_explanation_create(&request, &explanation, err);
     *out = (cli_findings){.entry = entry, .kind = kind, .explanation = explanation};
     return status;
@@ -101,6 +102,33 @@ static void print_releases(const tacit_explanation *e)
     }
 }
 
+/* name, printed, played, note; columns as wide as their longest cell */
+static void print_plays(const tacit_explanation *e)
+{
+    static const char *const heads[] = {"", "printed", "played"};
+    size_t widths[3] = {0, strlen(heads[1]), strlen(heads[2])};
+    for (size_t i = 0; i < e->n_plays; i++) {
+        const tacit_play *p = &e->plays[i];
+        const size_t cells[] = {strlen(p->name), strlen(p->printed_words), strlen(p->played_words)};
+        for (size_t c = 0; c < 3; c++)
+            widths[c] = cells[c] > widths[c] ? cells[c] : widths[c];
+    }
+    if (e->n_plays > 0)
+        (void)printf("  plays       %-*s  %*s  %*s\n", (int)widths[0], heads[0], (int)widths[1],
+                     heads[1], (int)widths[2], heads[2]);
+    for (size_t i = 0; i < e->n_plays; i++) {
+        const tacit_play *p = &e->plays[i];
+        char head[300];
+        (void)snprintf(head, sizeof head, "              %-*s  %*s  %*s%s", (int)widths[0], p->name,
+                       (int)widths[1], p->printed_words[0] != '\0' ? p->printed_words : "-",
+                       (int)widths[2], p->played_words, p->note[0] != '\0' ? "  " : "");
+        if (p->note[0] != '\0')
+            cli_print_wrapped(head, p->note);
+        else
+            (void)puts(head);
+    }
+}
+
 void cli_findings_print(const cli_findings *f)
 {
     TACIT__REQUIRE(f->explanation != NULL);
@@ -142,6 +170,7 @@ void cli_findings_print(const cli_findings *f)
         if (e->report[0] != '\0')
             cli_print_wrapped("  report      ", e->report);
     }
+    print_plays(e);
     if (e->outside[0] != '\0')
         cli_print_wrapped("  outside     ", e->outside);
     if (e->remark[0] != '\0')
@@ -238,6 +267,30 @@ static void put_report(tacit__json_writer *to, const tacit_explanation *e)
     tacit__json_end(to);
 }
 
+/* A number, a text, or null where nothing is printed. */
+static void put_constant(tacit__json_writer *to, const char *key, double number, const char *words)
+{
+    if (!isnan(number))
+        tacit__json_put_real(to, key, number);
+    else
+        tacit__json_put_string(to, key, words[0] != '\0' ? words : NULL);
+}
+
+static void put_plays(tacit__json_writer *to, const tacit_explanation *e)
+{
+    tacit__json_begin_list(to, "plays");
+    for (size_t i = 0; i < e->n_plays; i++) {
+        const tacit_play *p = &e->plays[i];
+        tacit__json_begin_object(to, NULL);
+        tacit__json_put_string(to, "name", p->name);
+        put_constant(to, "printed", p->printed, p->printed_words);
+        put_constant(to, "played", p->played, p->played_words);
+        tacit__json_put_string(to, "note", p->note);
+        tacit__json_end(to);
+    }
+    tacit__json_end(to);
+}
+
 void cli_put_findings(tacit__json_writer *to, const cli_findings *f)
 {
     TACIT__REQUIRE(f->explanation != NULL);
@@ -254,6 +307,7 @@ void cli_put_findings(tacit__json_writer *to, const cli_findings *f)
     put_curve(to, e);
     tacit__json_put_string(to, "printed", e->paper);
     put_report(to, e);
+    put_plays(to, e);
     tacit__json_put_string(to, "against", e->against);
     tacit__json_put_string(to, "neighbors", e->neighbors);
     tacit__json_put_string(to, "remark", e->remark);

@@ -94,6 +94,28 @@ static double noise_until(const tacit__gram *c, const gram_stream *s, uint64_t u
     return stddev;
 }
 
+/* Levels that hold for this many releases. */
+static void levels_until(const tacit__gram *c, const gram_stream *s, uint64_t until, double *gram,
+                         double *response)
+{
+    const bool laplace = tacit__gram_is_laplace(c);
+    const double stddev = noise_until(c, s, until), eta = tacit__gram_failure(c, s);
+    const double ratio = stddev / (s->scale * (laplace ? M_SQRT2 : 1));
+    const double draws = laplace ? ceil(ratio * ratio * (1 - 1e-9)) : ratio * ratio;
+    const size_t width = s->form.o.frame.width;
+    *gram = s->scale * tacit__level_matrix(draws, width, eta, laplace);
+    *response = s->scale / s->form.ratio * tacit__level_vector(draws, width, eta, laplace);
+}
+
+tacit__gram_sums tacit__gram_last(const tacit__gram *c, size_t stream)
+{
+    TACIT__REQUIRE(stream < c->o.n_streams);
+    tacit__gram_sums last = {.users = c->o.episodes};
+    if (tacit__gram_is_private(c))
+        levels_until(c, &c->streams[stream], c->releases, &last.gram_level, &last.response_level);
+    return last;
+}
+
 /* Levels grow with the number of releases. They are computed for all numbers up to 2^j - 1 at once. */
 static void find_levels(const tacit__gram *c, gram_stream *s)
 {
@@ -104,15 +126,7 @@ static void find_levels(const tacit__gram *c, gram_stream *s)
     while (until < now)
         until = 2 * until + 1;
     until = until < most ? until : most;
-    bool laplace = tacit__gram_is_laplace(c);
-    const double stddev = noise_until(c, s, until);
-    double ratio = stddev / (s->scale * (laplace ? M_SQRT2 : 1)), draws = ratio * ratio;
-    if (laplace)
-        draws = ceil(draws * (1 - 1e-9));
-    double eta = tacit__gram_failure(c, s);
-    size_t width = s->form.o.frame.width;
-    s->gram_level = s->scale * tacit__level_matrix(draws, width, eta, laplace);
-    s->response_level = s->scale / s->form.ratio * tacit__level_vector(draws, width, eta, laplace);
+    levels_until(c, s, until, &s->gram_level, &s->response_level);
     s->level_until = until < most ? until : UINT64_MAX;
 }
 

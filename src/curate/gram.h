@@ -62,6 +62,10 @@ TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
                                                 tacit__gram_sums out[TACIT__MAX_GRAM_STREAMS],
                                                 tacit_error *err);
 
+/* The last release of a stream as far as it can be known before there are users: their number, and the
+ * levels; no sums. */
+tacit__gram_sums tacit__gram_last(const tacit__gram *curator, size_t stream);
+
 /* One user, seen through lenses[n_streams]. Rewards outside [0, 1], states or actions outside the
  * space: refused, nothing changed. The last user's data are never needed and are dropped. */
 TACIT_MUST_USE tacit_status tacit__gram_add(tacit__gram *curator, const tacit_trajectory *user,

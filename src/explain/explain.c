@@ -26,6 +26,7 @@ enum {
 typedef struct whole {
     tacit_explanation face; /* first: what users hold is a pointer to it */
     tacit_explained_release *lines;
+    tacit_play *plays;
     tacit_explained_point curve[N_CURVE];
     char *memory, *end, *free;
 } whole;
@@ -48,13 +49,6 @@ const char *tacit_law_name(tacit_law law)
 const char *tacit_model_name(tacit_model model)
 {
     return model == TACIT_MODEL_JOINT ? "joint" : model == TACIT_MODEL_LOCAL ? "local" : "none";
-}
-
-const char *tacit_calibration_name(tacit_calibration calibration)
-{
-    return calibration == TACIT_CALIBRATION_PUBLISHED ? "published"
-           : calibration == TACIT_CALIBRATION_FIGURE  ? "figure"
-                                                      : "tight";
 }
 
 const char *tacit_explanation_exception(size_t i)
@@ -355,9 +349,9 @@ static void judge(whole *w, const char *caveat)
     static const double tol = 1e-9; /* relative; calibration is accurate to 1e-12 */
     tacit_explanation *e = &w->face;
     double claim = e->claim.epsilon, high = e->real.epsilon.high, low = e->real.epsilon.low;
-    const char *what = e->calibration == TACIT_CALIBRATION_TIGHT       ? "the scales"
-                       : e->calibration == TACIT_CALIBRATION_PUBLISHED ? "the paper's scales"
-                                                                       : "the figures' scales";
+    const char *what = e->calibration == TACIT_CALIBRATION_TIGHT    ? "the scales"
+                       : e->calibration == TACIT_CALIBRATION_FIGURE ? "the figures' scales"
+                                                                    : "the paper's scales";
     char h[32];
     (void)rounded_up(h, high);
     if (high <= claim * (1 + tol)) {
@@ -391,10 +385,34 @@ static void judge(whole *w, const char *caveat)
 static const char recalled[] = "; recalled from later papers and public code, not checked against "
                                "the paper's own text";
 
-static tacit_status allocate(const tacit_plan *plan, size_t n, const char *remark,
-                             const char *printed, whole **out)
+/* What `agent` plays, and the bytes of its strings. */
+static size_t count_plays(const tacit_agent *agent, size_t *bytes)
+{
+    size_t n = 0;
+    for (tacit_play p; agent != NULL && tacit_agent_play_at(agent, n, &p); n++)
+        *bytes +=
+            strlen(p.name) + strlen(p.printed_words) + strlen(p.played_words) + strlen(p.note) + 4;
+    return n;
+}
+
+static void fill_plays(whole *w, const tacit_agent *agent)
+{
+    for (size_t i = 0; i < w->face.n_plays; i++) {
+        tacit_play *p = &w->plays[i];
+        const bool there = tacit_agent_play_at(agent, i, p);
+        TACIT__REQUIRE(there);
+        p->name = say(w, SIZE_MAX, "%s", p->name);
+        p->printed_words = say(w, SIZE_MAX, "%s", p->printed_words);
+        p->played_words = say(w, SIZE_MAX, "%s", p->played_words);
+        p->note = say(w, SIZE_MAX, "%s", p->note);
+    }
+}
+
+static tacit_status allocate(const tacit_plan *plan, size_t n, const tacit_agent *agent,
+                             const char *remark, const char *printed, whole **out)
 {
     size_t bytes = strlen(remark) + 1 + 2 * SENTENCE + COMPOSITION + REPORT_LINE;
+    const size_t n_plays = count_plays(agent, &bytes);
     bytes += strlen(printed) + sizeof recalled;
     for (size_t i = 0; i < n; i++) {
         const tacit_release *r = tacit_plan_release(plan, i);
@@ -407,8 +425,9 @@ static tacit_status allocate(const tacit_plan *plan, size_t n, const char *remar
     if (w == NULL)
         return TACIT_NO_MEMORY;
     w->lines = tacit__alloc(n, sizeof *w->lines);
+    w->plays = tacit__alloc(n_plays, sizeof *w->plays);
     w->memory = tacit__alloc(bytes, 1);
-    if (w->lines == NULL || w->memory == NULL) {
+    if (w->lines == NULL || w->plays == NULL || w->memory == NULL) {
         tacit_explanation_destroy(&w->face);
         return TACIT_NO_MEMORY;
     }
@@ -416,6 +435,8 @@ static tacit_status allocate(const tacit_plan *plan, size_t n, const char *remar
     w->end = w->memory + bytes;
     w->face.releases = w->lines;
     w->face.n_releases = n;
+    w->face.plays = w->plays;
+    w->face.n_plays = n_plays;
     *out = w;
     return TACIT_OK;
 }
@@ -453,8 +474,8 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
         printed = tacit__agent_printed_at(request->kind, request->claim.model);
     printed.recalled = printed.recalled && printed.words[0] != '\0';
     whole *w;
-    tacit_status status =
-        allocate(plan, promises ? tacit_plan_size(plan) : 0, remark, printed.words, &w);
+    tacit_status status = allocate(plan, promises ? tacit_plan_size(plan) : 0, request->agent,
+                                   remark, printed.words, &w);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     tacit_explanation *e = &w->face;
@@ -465,6 +486,7 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
                   promises && tacit_plan_size(plan) > 0 ? tacit_plan_release(plan, 0)->visits : 1);
     e->against = observer(request->claim.model);
     e->remark = say(w, SIZE_MAX, "%s", remark);
+    fill_plays(w, request->agent);
     e->composition = e->report = "";
     e->outside = request->outside == TACIT_OUTSIDE_CLIP
                      ? "a user outside the declared domain is clipped to it and counts like "
@@ -504,6 +526,7 @@ void tacit_explanation_destroy(tacit_explanation *explanation)
     if (w == NULL)
         return;
     tacit__free(w->lines);
+    tacit__free(w->plays);
     tacit__free(w->memory);
     tacit__free(w);
 }

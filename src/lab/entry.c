@@ -72,19 +72,20 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *node,
 
 static const char *const models[] = {"none", "joint", "local", NULL};
 static const char *const calibrations[] = {"tight", "published", "figure", NULL};
+static const char *const noises[] = {"tight", "published", "recalled", NULL};
 static const char *const mechanisms[] = {"tree", "smooth", "blt", NULL};
 static const tacit__range epsilons = {
     .high = (double)INFINITY, .infinite = true, .expected = "a number >= 0, or .inf"};
 static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to below 1"};
 
 typedef struct promise {
-    size_t model, calibration, sums;
+    size_t model, calibration, noise, sums;
     double epsilon, delta;
     bool large_delta; /* a delta above 1/users is intended */
     uint64_t visits, apart;
 } promise;
 
-enum { MODEL, EPSILON, DELTA, CALIBRATION, SUMS, LARGE_DELTA, VISITS, APART, N_PRIVACY };
+enum { MODEL, EPSILON, DELTA, CALIBRATION, NOISE, SUMS, LARGE_DELTA, VISITS, APART, N_PRIVACY };
 static const tacit__field privacy_fields[] = {
     [MODEL] = {"model", TACIT__FIELD_WORD, offsetof(promise, model), .words = models,
                .expected =
@@ -93,6 +94,7 @@ static const tacit__field privacy_fields[] = {
     [DELTA] = {"delta", TACIT__FIELD_REAL, offsetof(promise, delta), .range = &deltas},
     [CALIBRATION] = {"calibration", TACIT__FIELD_WORD, offsetof(promise, calibration),
                      .words = calibrations},
+    [NOISE] = {"noise", TACIT__FIELD_WORD, offsetof(promise, noise), .words = noises},
     [SUMS] = {"sums", TACIT__FIELD_WORD, offsetof(promise, sums), .words = mechanisms},
     [LARGE_DELTA] = {"delta_above_one_over_users", TACIT__FIELD_FLAG,
                      .offset = offsetof(promise, large_delta)},
@@ -133,6 +135,22 @@ static tacit_status check_no_promise(const source *s, tacit_error *err)
     return TACIT_OK;
 }
 
+/* The whole algorithm of a paper is its calibration; its noise alone is `noise`. */
+static tacit_status read_calibration(const source *s, const promise *p, tacit_entry *entry,
+                                     tacit_error *err)
+{
+    static const tacit_calibration alone[] = {TACIT_CALIBRATION_TIGHT, TACIT_CALIBRATION_NOISE,
+                                              TACIT_CALIBRATION_RECALLED};
+    const tacit__node *noise = get(s, NOISE);
+    if (noise != NULL && get(s, CALIBRATION) != NULL)
+        return tacit__yaml_fail(s->yaml, noise->line, err, TACIT_SYNTAX,
+                                "privacy has both 'calibration' and 'noise'; calibration: %s says "
+                                "what the noise is, so remove one of them",
+                                calibrations[p->calibration]);
+    entry->calibration = noise != NULL ? alone[p->noise] : (tacit_calibration)p->calibration;
+    return TACIT_OK;
+}
+
 static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry *entry,
                                  tacit_error *err)
 {
@@ -164,7 +182,7 @@ static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry
     }
     entry->guarantee.epsilon = p.epsilon;
     entry->guarantee.delta = p.delta;
-    entry->calibration = (tacit_calibration)p.calibration;
+    TRY(read_calibration(s, &p, entry, err));
     entry->sums = get(s, SUMS) != NULL ? mechanisms[p.sums] : NULL;
     entry->visits = p.visits;
     entry->apart = p.apart;

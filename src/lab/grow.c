@@ -130,9 +130,6 @@ static bool has_agent(comparison *c, const tacit_experiment *larger, const tacit
 {
     static const char *const models[] = {
         [TACIT_MODEL_NONE] = "none", [TACIT_MODEL_JOINT] = "joint", [TACIT_MODEL_LOCAL] = "local"};
-    static const char *const calibrations[] = {[TACIT_CALIBRATION_TIGHT] = "tight",
-                                               [TACIT_CALIBRATION_PUBLISHED] = "published",
-                                               [TACIT_CALIBRATION_FIGURE] = "figure"};
     const size_t i = find_agent(larger, there->label);
     (void)snprintf(c->what, sizeof c->what, "the agent '%.80s'", there->label);
     if (i == larger->facts.n_agents)
@@ -145,8 +142,8 @@ static bool has_agent(comparison *c, const tacit_experiment *larger, const tacit
            (a->model == TACIT_MODEL_NONE ||
             (same_real(c, "epsilon", a->epsilon, b->epsilon) &&
              same_real(c, "delta", a->delta, b->delta) &&
-             same_text(c, "calibration", calibrations[there->calibration],
-                       calibrations[here->calibration]))) &&
+             same_text(c, "calibration", tacit_calibration_name(there->calibration),
+                       tacit_calibration_name(here->calibration)))) &&
            same_text(c, "sums", there->sums, here->sums) &&
            same_number(c, "visits", there->visits, here->visits) &&
            same_number(c, "apart", there->apart, here->apart) &&

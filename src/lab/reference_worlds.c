@@ -125,7 +125,9 @@ static void write_learner(const tacit_agent_request *q, uint64_t users, double e
                           tacit__text *out)
 {
     static const char *const models[] = {"none", "joint", "local"};
-    static const char *const calibrations[] = {"tight", "published", "figure"};
+    static const char *const calibrations[] = {"calibration: tight", "calibration: published",
+                                               "calibration: figure", "noise: published",
+                                               "noise: recalled"};
     tacit__text_print(out, "  - {label: learner, kind: %.64s", q->kind);
     for (size_t i = 0; i < q->n_settings; i++) {
         tacit__text_print(out, ", %.64s: ", q->settings[i].key);
@@ -133,9 +135,9 @@ static void write_learner(const tacit_agent_request *q, uint64_t users, double e
     }
     tacit__text_print(out, ", privacy: {model: %s", models[q->guarantee.model]);
     if (q->guarantee.model != TACIT_MODEL_NONE)
-        tacit__text_print(
-            out, ", epsilon: %.17g, delta: %.17g, calibration: %s, delta_above_one_over_users: yes",
-            epsilon, q->guarantee.delta, calibrations[q->calibration]);
+        tacit__text_print(out,
+                          ", epsilon: %.17g, delta: %.17g, %s, delta_above_one_over_users: yes",
+                          epsilon, q->guarantee.delta, calibrations[q->calibration]);
     if (q->sums != NULL && q->guarantee.model != TACIT_MODEL_NONE)
         tacit__text_print(out, ", sums: %.16s", q->sums);
     if (q->guarantee.model != TACIT_MODEL_NONE)
@@ -147,7 +149,8 @@ void tacit__reference_write(const tacit_agent_request *request, size_t n_worlds,
                             double epsilon, double rewards, tacit__text *out)
 {
     TACIT__REQUIRE(request != NULL && request->kind != NULL && n_worlds > 0);
-    TACIT__REQUIRE(request->guarantee.model <= TACIT_MODEL_LOCAL && request->calibration <= 2);
+    TACIT__REQUIRE(request->guarantee.model <= TACIT_MODEL_LOCAL &&
+                   request->calibration <= TACIT_CALIBRATION_RECALLED);
     tacit__text_put(out, "title: reference worlds\nworlds:\n");
     for (size_t i = 0; i < n_worlds; i++)
         write_world(request, i, rewards, out);

@@ -164,13 +164,6 @@ static const char *model_name(tacit_model model)
     return model == TACIT_MODEL_JOINT ? "joint" : model == TACIT_MODEL_LOCAL ? "local" : "none";
 }
 
-static const char *calibration_name(tacit_calibration calibration)
-{
-    return calibration == TACIT_CALIBRATION_TIGHT       ? "tight"
-           : calibration == TACIT_CALIBRATION_PUBLISHED ? "published"
-                                                        : "figure";
-}
-
 static tacit_status write_head(tacit__results_writer *writer, tacit_error *err)
 {
     const tacit_experiment *e = writer->workers->experiment;
@@ -200,7 +193,7 @@ static tacit_status write_facts(tacit__results_writer *writer, tacit_error *err)
         const tacit__kept_agent agent = {entry->label,
                                          entry->kind,
                                          model_name(entry->guarantee.model),
-                                         calibration_name(entry->calibration),
+                                         tacit_calibration_name(entry->calibration),
                                          entry->guarantee.epsilon,
                                          entry->guarantee.delta};
         status = tacit__store_write_agent(writer->store, i, &agent, err);

@@ -104,12 +104,11 @@ static void name_by_nature(const tacit__report *r, size_t i)
         others = others || (j != i && alike && strcmp(o->kind, e->kind) == 0 &&
                             (o->guarantee.delta > 0) == (e->guarantee.delta > 0));
     }
+    const bool tight = e->calibration == TACIT_CALIBRATION_TIGHT;
     size_t used = (size_t)snprintf(
-        f->name, sizeof f->name, "%.40s%s%s%s%s", kinds ? e->kind : "", kinds ? ", " : "",
+        f->name, sizeof f->name, "%.40s%s%s%s%s%s", kinds ? e->kind : "", kinds ? ", " : "",
         tacit_model_name(e->guarantee.model), laws && e->guarantee.delta == 0 ? ", pure" : "",
-        e->calibration == TACIT_CALIBRATION_TIGHT       ? ""
-        : e->calibration == TACIT_CALIBRATION_PUBLISHED ? ", as published"
-                                                        : ", figure");
+        tight ? "" : ", ", tight ? "" : tacit_calibration_name(e->calibration));
     if (others && e->sums != NULL && used < sizeof f->name)
         used += (size_t)snprintf(f->name + used, sizeof f->name - used, ", %.20s", e->sums);
     for (size_t s = 0; others && s < e->n_settings && used < sizeof f->name; s++)
