@@ -1,5 +1,6 @@
 # Every tests/{unit,stat,gates,fault}/test_*.c is one cmocka program. Labels: unit tests are `quick`
-# (seconds), the others `default` (minutes); a file named test_*_slow.c is `slow` and is run on request.
+# (seconds), and so is a file named test_*_quick.c; the others are `default` (minutes); a file named test_*_slow.c is `slow`
+# and is run on request.
 if(NOT CMOCKA_FOUND)
   message(STATUS "cmocka not found: the unit tests are not built")
 endif()
@@ -52,7 +53,7 @@ if(CMOCKA_FOUND)
       if(name MATCHES "_slow$")
         set(label slow)
         set(limit 3600)
-      elseif(kind STREQUAL "unit")
+      elseif(kind STREQUAL "unit" OR name MATCHES "_quick$")
         set(label quick)
         set(limit 300)
       else()

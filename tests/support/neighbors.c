@@ -24,9 +24,10 @@ typedef struct world {
     tape_lines *lines; /* NULL: the world that is recorded */
 } world;
 
-/* All that others see: a digest of each billboard and of what others do by it, and whether users count. */
+/* All that others see: a digest of each billboard and of what others do by it, one of each report that leaves a device, and
+ * whether users count. */
 typedef struct view {
-    uint64_t seen[CROWD_USERS];
+    uint64_t seen[CROWD_USERS], reports[CROWD_USERS];
     tacit_status status[CROWD_USERS];
 } view;
 
@@ -38,7 +39,7 @@ static void mix(uint64_t *digest, const void *bytes, size_t size) /* FNV-1a */
 
 static tacit_agent *start(const crowd *c)
 {
-    return agent_of(&c->request, 3);
+    return agent_of(&c->request, 3 + c->seed);
 }
 
 /* --- One user ------------------------------------------------------------------------------------ */
@@ -106,7 +107,7 @@ static void act(const crowd *c, tacit_agent *agent, const person *p, ticket *t)
 }
 
 static tacit_status end_episode(const crowd *c, tacit_agent *agent, const person *p,
-                                const ticket *t)
+                                const ticket *t, uint64_t *digest)
 {
     static uint8_t report[MOST_REPORT];
     size_t size = sizeof report;
@@ -116,6 +117,8 @@ static tacit_status end_episode(const crowd *c, tacit_agent *agent, const person
     if (t->device == NULL)
         return tacit_agent_learn(agent, &user, NULL);
     tacit_status status = tacit_agent_report(t->device, &user, report, &size, NULL);
+    if (status == TACIT_OK)
+        mix(digest, report, size);
     return status == TACIT_OK ? tacit_agent_absorb(agent, report, size, NULL) : status;
 }
 
@@ -150,7 +153,7 @@ static void play(const crowd *c, const world *w, size_t except, view *v)
     if (!c->devices)
         attach(w, 0, w->agent);
     for (size_t k = 0; k < c->n; k++) {
-        v->seen[k] = UINT64_C(0xcbf29ce484222325);
+        v->seen[k] = v->reports[k] = UINT64_C(0xcbf29ce484222325);
         look_at_board(c, w->agent, &v->seen[k]);
         for (size_t j = k; j < c->n; j++) {
             ticket *t = &tickets[j];
@@ -162,7 +165,7 @@ static void play(const crowd *c, const world *w, size_t except, view *v)
             if (visit_at(c, except, j) == 0)
                 mix(&v->seen[k], t->actions, sizeof t->actions);
         }
-        v->status[k] = end_episode(c, w->agent, &c->people[k], &tickets[k]);
+        v->status[k] = end_episode(c, w->agent, &c->people[k], &tickets[k], &v->reports[k]);
         tacit_agent_destroy(tickets[k].device);
     }
 }
@@ -177,6 +180,8 @@ static const char *find_violation(const crowd *c, const view *first, const view 
             return "one world counts a user whom the other refuses";
     if (!same_calls)
         return "what passes the door, or when, depends on a user's data";
+    if (memcmp(first->reports, second->reports, c->n * sizeof *first->reports) != 0)
+        return "a report tells more of a user's data than what passed the door";
     if (memcmp(first->seen, second->seen, c->n * sizeof *first->seen) != 0)
         return "others see a user's data beside the releases";
     return NULL;

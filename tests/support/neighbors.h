@@ -1,7 +1,7 @@
 /* Two worlds that differ in one user, and how far apart that user moves what passes the door.
  *
  * The first world is recorded, the second replayed with the releases frozen (support/replay.h). Then everything that anybody
- * else meets must be the same: billboards, actions, the calls at the door, and whether each user counts. A pair of which one
+ * else meets must be the same: billboards, actions, the calls at the door, every byte of a report, and whether each user counts. A pair of which one
  * world refuses somebody whom the other counts is a violation, as are all other differences; it is never left out. What
  * remains is the loss, in shares of what the plan declares, line by line.
  *
@@ -42,6 +42,7 @@ typedef struct crowd {
     bool by_turns; /* every other visit of a person who comes back has the two worlds exchanged */
     uint64_t
         gaps; /* not 0: some of the visits are farther apart than they must be, as this seed says */
+    uint64_t seed; /* another one has other noise and other public chance, in both worlds */
     size_t n;
     person people[CROWD_USERS];
 } crowd;
@@ -49,6 +50,10 @@ typedef struct crowd {
 /* All users of the request, at home in its space: some stay, some wander, some jump; rewards from the extremes or between. Every other
  * one follows the billboard. */
 void crowd_fill(crowd *c, uint64_t seed);
+
+/* Number i of the pairs of users that are farthest apart in most spaces: one place against another, the same place with other
+ * rewards, or both by turns; from 3 on two users drawn at random. */
+void neighbors_corner(const crowd *c, size_t i, uint64_t *seed, person *here, person *there);
 
 /* Shares of the declared loss. A line whose bound is argued together with another line's, as its reason says, is measured
  * together with that line. */

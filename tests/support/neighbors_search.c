@@ -94,39 +94,42 @@ static void stay(const crowd *c, uint32_t state, uint32_t action, double reward,
 }
 
 /* Users who meet at every other step and leave each other there, with opposite rewards. */
-static void alternate(const crowd *c, couple *p)
+static void alternate(const crowd *c, person *here, person *there)
 {
     const uint32_t states = (uint32_t)c->request.n_states;
-    stay(c, 0, 0, 1, &p->here);
-    stay(c, 0, 0, 0, &p->there);
+    stay(c, 0, 0, 1, here);
+    stay(c, 0, 0, 0, there);
     for (size_t h = 1; h <= c->request.horizon; h += 2) {
-        p->here.states[h] = 1 % (states > 0 ? states : 1);
-        p->there.states[h] = 2 % (states > 0 ? states : 1);
+        here->states[h] = 1 % (states > 0 ? states : 1);
+        there->states[h] = 2 % (states > 0 ? states : 1);
     }
 }
 
-/* The far corners of most spaces: one place against another, the same with other rewards, or by turns; then anywhere. */
+void neighbors_corner(const crowd *c, size_t i, uint64_t *seed, person *here, person *there)
+{
+    const uint32_t last = (uint32_t)c->request.n_actions - 1;
+    draw_person(c, seed, here);
+    draw_person(c, seed, there);
+    if (i == 0) {
+        stay(c, 0, 0, 1, here);
+        stay(c, 0, last, 1, there);
+    } else if (i == 1) {
+        *there = *here;
+        stay(c, 0, 0, 1, here);
+        stay(c, 0, 0, 0, there);
+    } else if (i == 2) {
+        alternate(c, here, there);
+    }
+}
+
 static void begin(void *context, size_t restart, uint64_t *seed, void *point)
 {
     search *s = context;
     couple *p = point;
-    const uint32_t last = (uint32_t)s->crowd.request.n_actions - 1;
-    if (s->from != NULL) {
+    if (s->from != NULL)
         *p = *s->from;
-        return;
-    }
-    draw_person(&s->crowd, seed, &p->here);
-    draw_person(&s->crowd, seed, &p->there);
-    if (restart == 0) {
-        stay(&s->crowd, 0, 0, 1, &p->here);
-        stay(&s->crowd, 0, last, 1, &p->there);
-    } else if (restart == 1) {
-        p->there = p->here;
-        stay(&s->crowd, 0, 0, 1, &p->here);
-        stay(&s->crowd, 0, 0, 0, &p->there);
-    } else if (restart == 2) {
-        alternate(&s->crowd, p);
-    }
+    else
+        neighbors_corner(&s->crowd, restart, seed, &p->here, &p->there);
 }
 
 static void copy_step(const crowd *c, size_t h, const person *from, person *to)
@@ -305,26 +308,33 @@ static void describe(const crowd *c, const neighbors_wish *w, char *out, size_t 
                                  q->settings[i].value);
 }
 
+/* Fails if a share is above 1, or, where the search is thorough, below what it must reach. */
+static void check_share(const char *label, const char *what, double share, double least)
+{
+    if (!(share <= 1 + ROUNDING))
+        fail_msg("%s: %s moves by %.4f times the loss that is declared", label, what, share);
+    if (climb_patience() == 1 && !(share >= least))
+        fail_msg(
+            "%s: the search moves %s by %.4f of the loss that is declared, and must reach %.4f",
+            label, what, share, least);
+}
+
 void neighbors_assert(const crowd *c, const neighbors_wish *w)
 {
-    char label[300], shares[120];
+    char label[300], shares[120], line[30];
     const neighbors found = neighbors_search(c, w);
-    const bool thorough = climb_patience() == 1;
-    bool good = found.violation == NULL && found.whole <= 1 + ROUNDING &&
-                (found.whole >= w->least_whole || !thorough);
     size_t used = (size_t)snprintf(shares, sizeof shares, "%.4f of all; by line", found.whole);
-    for (size_t i = 0; i < found.n; i++) {
-        good = good && found.line[i] <= 1 + ROUNDING && (found.line[i] >= w->least[i] || !thorough);
+    for (size_t i = 0; i < found.n; i++)
         used += (size_t)snprintf(shares + used, sizeof shares - used, " %.4f", found.line[i]);
-    }
     describe(c, w, label, sizeof label);
     print_message("%s: %s\n", label, shares);
     if (found.violation != NULL)
         fail_msg("%s: %s", label, found.violation);
     if (found.refused > 0)
         fail_msg("%s: %zu users were refused", label, found.refused);
-    if (!good)
-        fail_msg("%s: the shares of the declared loss that were reached are above 1, or below "
-                 "what the search must reach",
-                 label);
+    check_share(label, "the whole", found.whole, w->least_whole);
+    for (size_t i = 0; i < found.n; i++) {
+        (void)snprintf(line, sizeof line, "line %zu", i);
+        check_share(label, line, found.line[i], w->least[i]);
+    }
 }
