@@ -191,10 +191,6 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_store_adoption(
  * call you confirm that the original is gone. The store records for good what both together cost. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_adopt(const tacit_service_options *options,
                                                         tacit_error *err);
-/* Converts a store of an earlier format to the current one, as starting the service does; *from is the
- * earlier format. */
-TACIT_API TACIT_MUST_USE tacit_status tacit_store_migrate(const tacit_service_options *options,
-                                                          int *from, int *to, tacit_error *err);
 /* Gives the store a new key, which replaces the old one. If `new_key` is given, the key is in that file,
  * which is created if it does not exist. If the call was interrupted, call it again. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_rekey(const tacit_service_options *options,

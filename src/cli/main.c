@@ -31,7 +31,7 @@ static const cli_command commands[] = {
     {"token", "manage access to a service: create, list, revoke", cli_token, CLI_FILE,
      "create list revoke"},
     {"store", "maintain a service's store: check, backup, export", cli_store, CLI_FILE,
-     "init check backup export events adopt migrate rekey move"},
+     "init check backup export events adopt rekey move"},
     {"simulate-users", "simulate users of a running service", cli_simulate_users, CLI_NO_ARGUMENT,
      NULL},
     {"worlds", "list the environments", cli_worlds, CLI_NO_ARGUMENT, NULL},

@@ -41,7 +41,6 @@ static const cli_form form = {
     "       tacit store export FILE.yaml [--decisions]\n"
     "       tacit store events FILE.yaml [--json]\n"
     "       tacit store adopt FILE.yaml [--original-is-gone]\n"
-    "       tacit store migrate FILE.yaml\n"
     "       tacit store rekey FILE.yaml [--new-key FILE]\n"
     "       tacit store move FILE.yaml OLD.yaml [--as URI]\n"
     "\n"
@@ -59,8 +58,6 @@ static const cli_form form = {
     "\n"
     "adopt    lets a service learn again on a backup that replaced the store, or on a store that\n"
     "         went back; prints what that costs, and does it only with --original-is-gone\n"
-    "migrate  converts a store of an earlier version to the current format, as the service does\n"
-    "         when it starts; the old file stays beside the new one\n"
     "rekey    draws a new key for the store and seals everything again\n"
     "move     moves the store of OLD.yaml, a file, into the database of FILE.yaml, which\n"
     "         tacit store init has created; the old store is marked as gone\n"
@@ -175,22 +172,7 @@ static int adopt(const store_options *o)
                      "add --original-is-gone");
 }
 
-/* --- Formats and keys ---------------------------------------------------------------------------- */
-
-static int migrate(const store_options *o)
-{
-    tacit_error err = {0};
-    int from = 0, to = 0;
-    tacit_status status = tacit_store_migrate(&o->service, &from, &to, &err);
-    if (status != TACIT_OK)
-        return cli_failed(status, &err);
-    if (from == to)
-        (void)printf("nothing to do: the store has format %d\n", to);
-    else
-        (void)printf("converted from format %d to %d; the old store is beside it, as .format%d\n",
-                     from, to, from);
-    return CLI_DONE;
-}
+/* --- Databases and keys --------------------------------------------------------------------------- */
 
 static int move(const store_options *o)
 {
@@ -237,7 +219,6 @@ static const struct {
              {"export", NULL, DECISIONS, export},
              {"events", NULL, JSON, events},
              {"adopt", NULL, GONE, adopt},
-             {"migrate", NULL, NONE, migrate},
              {"rekey", NULL, NEW_KEY, rekey},
              {"move", "the service file of the old store", AS, move}};
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
@@ -261,7 +242,7 @@ static int run(int n, char **arguments, uint64_t given, store_options *o)
         i++;
     if (i == N_VERBS)
         return cli_wrong("tacit store has no '%s'; there are init, check, backup, export, events, "
-                         "adopt, migrate, rekey and move",
+                         "adopt, rekey and move",
                          arguments[0]);
     if (n < 2)
         return cli_wrong("expected FILE.yaml; see tacit store --help");
@@ -287,7 +268,7 @@ int cli_store(int argc, char **argv)
     if (code != CLI_DONE)
         return code;
     if (optind == argc)
-        return cli_wrong("expected init, check, backup, export, events, adopt, migrate, rekey or "
+        return cli_wrong("expected init, check, backup, export, events, adopt, rekey or "
                          "move, "
                          "and FILE.yaml; see tacit store --help");
     return run(argc - optind, argv + optind, given, &o);

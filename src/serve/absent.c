@@ -100,13 +100,6 @@ tacit_status tacit_store_adopt(const tacit_service_options *options, tacit_error
     return refuse(err);
 }
 
-tacit_status tacit_store_migrate(const tacit_service_options *options, int *from, int *to,
-                                 tacit_error *err)
-{
-    (void)options, (void)from, (void)to;
-    return refuse(err);
-}
-
 tacit_status tacit_store_rekey(const tacit_service_options *options, const char *new_key,
                                tacit_error *err)
 {

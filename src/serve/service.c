@@ -88,17 +88,6 @@ static void on_fenced(void *context)
         s->fenced(s->log_context);
 }
 
-static void log_format(tacit_service *s)
-{
-    int64_t present;
-    const int from = (int)tacit__vault_previous_format(s->vault, &present);
-    if (from != present)
-        tacit__service_log(s, TACIT__INFO, "store",
-                           "the store was migrated from format %d to %d; the old file is beside "
-                           "it, as .format%d",
-                           from, (int)present, from);
-}
-
 static tacit_status read_counts(tacit_service *s, tacit_error *err)
 {
     uint64_t open = 0;
@@ -130,7 +119,6 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
     TRY(tacit__readings_open(s, key, err));
     TRY(read_counts(s, err));
     TRY(start_clock(s, err));
-    log_format(s);
     const tacit__standing standing = log_standing(s);
     for (size_t i = 0; i < s->config.n_learners; i++) {
         /* the committer begins after all learners are restored, so the vault is free until then */

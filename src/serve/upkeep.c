@@ -1,4 +1,4 @@
-/* Tools for a store on which no service runs: adoption, formats, keys, moving to a database. */
+/* Tools for a store on which no service runs: adoption, keys, moving to a database. */
 #include <stdio.h>
 
 #include <tacit/service.h>
@@ -100,20 +100,6 @@ tacit_status tacit_store_adopt(const tacit_service_options *options, tacit_error
     tacit_status status = tacit__vault_adopt(o.vault, err);
     close_store(&o);
     return status;
-}
-
-/* --- Formats -------------------------------------------------------------------------------------- */
-
-tacit_status tacit_store_migrate(const tacit_service_options *options, int *from, int *to,
-                                 tacit_error *err)
-{
-    opened o;
-    int64_t present;
-    TRY(open_store(options, TACIT__VAULT_SERVE, &o, err));
-    *from = (int)tacit__vault_previous_format(o.vault, &present);
-    *to = (int)present;
-    close_store(&o);
-    return TACIT_OK;
 }
 
 /* --- Keys ----------------------------------------------------------------------------------------- */

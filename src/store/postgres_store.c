@@ -97,16 +97,9 @@ static tacit_status check_format(tacit__vault *vault, tacit_error *err)
     size_t size = 0;
     tacit_status status = tacit__cursor_next(s, &found, err);
     const uint8_t *value = found ? tacit__cursor_bytes(s, 0, &size) : NULL;
-    vault->came_from = (int64_t)tacit__vault_read_count(value, size);
+    const int64_t format = (int64_t)tacit__vault_read_count(value, size);
     tacit__cursor_close(s);
-    if (status == TACIT_OK && vault->came_from != TACIT__VAULT_FORMAT)
-        status = tacit__fail(
-            err, TACIT_WRONG_VERSION, "%.200s: the store has format %d, expected %d; %s",
-            vault->path, (int)vault->came_from, TACIT__VAULT_FORMAT,
-            vault->came_from > TACIT__VAULT_FORMAT
-                ? "it was made by a later version of tacit"
-                : "no version of tacit made such a store in a database: restore a backup");
-    return status;
+    return status == TACIT_OK ? tacit__vault_expect_format(vault, format, err) : status;
 }
 
 /* --- The server -------------------------------------------------------------------------------------- */

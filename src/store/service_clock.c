@@ -12,9 +12,7 @@ static tacit_status read_clock(tacit__vault *vault, bool *found, int64_t *second
         return TACIT_OK;
     size_t size;
     const uint8_t *bytes = tacit__cursor_bytes(s, 0, &size);
-    *seconds = tacit__cursor_type(s, 0) == TACIT__COLUMN_INTEGER
-                   ? tacit__cursor_int(s, 0) /* as it was before format 7 */
-                   : (int64_t)tacit__vault_read_count(bytes, size);
+    *seconds = (int64_t)tacit__vault_read_count(bytes, size);
     tacit__cursor_reset(s);
     return TACIT_OK;
 }
@@ -24,15 +22,7 @@ tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seco
 {
     bool found;
     TRY(read_clock(vault, &found, seconds, err));
-    if (found)
-        return TACIT_OK;
-    /* Without a row, what is in the store was opened by the clock on the wall. That may be wrong now, or
-     * may have been wrong then: the smaller of the two ages nothing that it should not. */
-    TRY(tacit__vault_number(vault,
-                            "SELECT coalesce(max(opened), -1) FROM (SELECT max(opened) AS opened"
-                            " FROM open UNION ALL SELECT max(opened) FROM answer) AS times",
-                            seconds, err));
-    if (*seconds < 0 || *seconds > wall)
+    if (!found) /* nothing has been opened yet */
         *seconds = wall;
     return TACIT_OK;
 }

@@ -31,21 +31,19 @@ static tacit_status refuse_copy(const char *path, int reason, tacit_error *err)
                        path, strerror(reason));
 }
 
-/* Marks what was copied as a copy: with a proof, or, in a format that had none, without. */
-static tacit_status name_copy(tacit__vault *copy, bool proved, tacit_error *err)
+/* Marks what was copied as a copy. */
+static tacit_status name_copy(tacit__vault *copy, tacit_error *err)
 {
     TRY(tacit__connection_run(copy->db,
                               "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
                               "PRAGMA secure_delete=ON; BEGIN IMMEDIATE;"
                               "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
                               "write the copy", err));
-    if (proved)
-        TRY(tacit__vault_prove_all(copy, err));
+    TRY(tacit__vault_prove_all(copy, err));
     return tacit__connection_run(copy->db, "COMMIT", "write the copy", err);
 }
 
-static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, bool proved,
-                              tacit_error *err)
+static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, tacit_error *err)
 {
     TRY(tacit__sqlite_create(copy->path, &copy->db, err));
     tacit__db *to = tacit__sqlite_of(copy->db);
@@ -60,11 +58,12 @@ static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, bool prov
         (void)sqlite3_backup_finish(backup);
         code = code == SQLITE_DONE ? SQLITE_OK : code;
     }
-    return code == SQLITE_OK ? name_copy(copy, proved, err)
+    return code == SQLITE_OK ? name_copy(copy, err)
                              : tacit__db_fail(to, code, "write the copy", err);
 }
 
-tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool proved, tacit_error *err)
+/* The copy has its name when it is complete. */
+static tacit_status write_copy(tacit__vault *vault, const char *path, tacit_error *err)
 {
     tacit__vault *copy = tacit__alloc(1, sizeof *copy);
     if (copy == NULL)
@@ -79,7 +78,7 @@ tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool prove
     if (status == TACIT_OK) {
         remove_part(copy->path); /* of one that was interrupted */
         int fd = open(copy->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        status = fd >= 0 ? fill_copy(vault, copy, proved, err) : refuse_copy(path, errno, err);
+        status = fd >= 0 ? fill_copy(vault, copy, err) : refuse_copy(path, errno, err);
         tacit__connection_destroy(copy->db);
         if (fd >= 0)
             (void)close(fd);
@@ -100,7 +99,7 @@ tacit_status tacit__vault_copy_file(tacit__vault *vault, const char *path, tacit
         return tacit__fail(
             err, TACIT_BAD_ARGUMENT,
             "%.200s exists already, and a copy does not overwrite files: give another path", path);
-    return tacit__vault_copy(vault, path, true, err);
+    return write_copy(vault, path, err);
 }
 
 tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_error *err)

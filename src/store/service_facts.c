@@ -27,38 +27,26 @@
 /* The first keys belong to the store alone. */
 enum { N_KEYS = TACIT__VAULT_OWN_KEYS + TACIT__N_VAULT_KEYS, SECRETS = N_KEYS * TACIT__KEY_BYTES };
 
-/* In the order in which they are sealed. The names are those by which they were derived before they were
- * drawn. */
-static const struct {
-    const char *purpose;
-    size_t offset;
-} keys[N_KEYS] = {
-    {"tacit vault: states", offsetof(tacit__vault, key_state)},
-    {"tacit vault: inputs", offsetof(tacit__vault, key_input)},
-    {"tacit vault: proofs", offsetof(tacit__vault, key_proof)},
-    {"tacit vault: mark", offsetof(tacit__vault, key_mark)},
-    {"tacit service: tickets", offsetof(tacit__vault, key_outside[TACIT__VAULT_TICKETS])},
-    {"tacit service: people", offsetof(tacit__vault, key_outside[TACIT__VAULT_PEOPLE])},
-    {"tacit service: requests", offsetof(tacit__vault, key_outside[TACIT__VAULT_REQUESTS])},
-    {"tacit service: told", offsetof(tacit__vault, key_outside[TACIT__VAULT_DIGESTS])}};
+/* Where they are in the vault, in the order in which they are sealed. */
+static const size_t keys[N_KEYS] = {offsetof(tacit__vault, key_state),
+                                    offsetof(tacit__vault, key_input),
+                                    offsetof(tacit__vault, key_proof),
+                                    offsetof(tacit__vault, key_mark),
+                                    offsetof(tacit__vault, key_outside[TACIT__VAULT_TICKETS]),
+                                    offsetof(tacit__vault, key_outside[TACIT__VAULT_PEOPLE]),
+                                    offsetof(tacit__vault, key_outside[TACIT__VAULT_REQUESTS]),
+                                    offsetof(tacit__vault, key_outside[TACIT__VAULT_DIGESTS])};
 
 static uint8_t *key_at(tacit__vault *vault, size_t i)
 {
     TACIT__REQUIRE(i < sizeof keys / sizeof *keys);
-    return (uint8_t *)vault + keys[i].offset;
+    return (uint8_t *)vault + keys[i];
 }
 
 const uint8_t *tacit__vault_key(const tacit__vault *vault, tacit__vault_purpose purpose)
 {
     TACIT__REQUIRE(vault->keyed);
     return vault->key_outside[purpose];
-}
-
-void tacit__vault_derive_keys(tacit__vault *vault, const uint8_t *key)
-{
-    for (size_t i = 0; i < N_KEYS; i++)
-        tacit__key_derive(key, keys[i].purpose, key_at(vault, i));
-    vault->keyed = true;
 }
 
 void tacit__vault_draw_keys(tacit__vault *vault)

@@ -85,7 +85,6 @@ static tacit_status create(tacit__vault *vault, const uint8_t *key, tacit_error 
 {
     TRY(tacit__connection_run(vault->db, "BEGIN IMMEDIATE", "create", err));
     TRY(tacit__vault_create_tables(vault, err));
-    TRY(tacit__vault_set_format(vault, err));
     tacit__vault_draw_keys(vault);
     TRY(tacit__vault_begin_facts(vault, key, err));
     TRY(tacit__vault_prove_all(vault, err));
@@ -112,25 +111,6 @@ static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
         "PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF;"
         "PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY",
         "open", err);
-}
-
-/* The tables are there, in the present format. */
-static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_error *err)
-{
-    int64_t format = 0;
-    TRY(tacit__vault_read_format(vault, &format, err));
-    tacit_status status = TACIT_OK;
-    vault->came_from = format;
-    if (format != TACIT__VAULT_FORMAT && vault->use == TACIT__VAULT_SERVE)
-        status = tacit__vault_migrate(vault, format, key, err);
-    else if (format != TACIT__VAULT_FORMAT)
-        status = tacit__fail(err, TACIT_WRONG_VERSION,
-                             "%.200s: the store has format %d, expected %d; %s", vault->path,
-                             (int)format, TACIT__VAULT_FORMAT,
-                             format < TACIT__VAULT_FORMAT
-                                 ? "tacit store migrate, or starting the service, converts it"
-                                 : "it was made by a later version of tacit");
-    return status == TACIT_OK ? tacit__vault_check_tables(vault, err) : status;
 }
 
 /* Only a server creates the store, decides its standing, and owns it. */
@@ -183,7 +163,9 @@ static tacit_status open_locked(tacit__vault *vault, const uint8_t *key, tacit_e
     if (status == TACIT_OK && (!there || things == 0))
         status = create(vault, key, err);
     if (status == TACIT_OK)
-        status = check_format(vault, key, err);
+        status = tacit__vault_check_format(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_check_tables(vault, err);
     if (status == TACIT_OK)
         status = tacit__vault_read_facts(vault, key, err);
     if (status == TACIT_OK && serves)

@@ -36,9 +36,12 @@ static void append_cell(tacit__cursor *s, int i, tacit__text *out)
     append_bytes(tacit__cursor_type(s, i), bytes, size, out);
 }
 
-tacit_status tacit__vault_append_rows(tacit__cursor *s, int64_t learner, tacit__text *out,
-                                      tacit_error *err)
+/* The rows of a statement, every column as type, size and bytes; ?1, if there is one, is the learner. */
+static tacit_status append_rows(tacit__vault *vault, int number, const char *sql, int64_t learner,
+                                tacit__text *out, tacit_error *err)
 {
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(vault->db, number, sql, &s, err));
     tacit_status status = TACIT_OK;
     if (tacit__cursor_parameters(s) > 0)
         tacit__cursor_bind_int(s, 1, learner);
@@ -50,14 +53,6 @@ tacit_status tacit__vault_append_rows(tacit__cursor *s, int64_t learner, tacit__
     }
     tacit__cursor_reset(s);
     return status;
-}
-
-static tacit_status append_rows(tacit__vault *vault, int number, const char *sql, int64_t learner,
-                                tacit__text *out, tacit_error *err)
-{
-    tacit__cursor *s;
-    TRY(tacit__connection_prepare(vault->db, number, sql, &s, err));
-    return tacit__vault_append_rows(s, learner, out, err);
 }
 
 #define PROVE                                                                                      \

@@ -1,10 +1,12 @@
 /* The tables of a vault, and the number of their format. See store/service_store_inside.h.
  *
- * The schema is compared word for word when a store is opened, so migrations must use the same words. Nothing
- * else may be in the file: a trigger of a person who can write to the file, but has no key, would act inside
- * a transaction of the service, and that transaction would prove its changes at the end. */
+ * The schema is compared word for word when a store is opened. Nothing else may be in the file: a trigger of a
+ * person who can write to the file, but has no key, would act inside a transaction of the service, and that
+ * transaction would prove its changes at the end. */
 #include <stdio.h>
 #include <string.h>
+
+#include <tacit/status.h>
 
 #include "base/error.h"
 #include "store/db.h"
@@ -65,47 +67,34 @@ static const char *name_of(const char *statement, int *length)
 
 tacit_status tacit__vault_create_tables(tacit__vault *vault, tacit_error *err)
 {
-    tacit_status status = TACIT_OK;
-    for (const char *at = schema, *end; status == TACIT_OK && *at != '\0'; at = end + 1) {
-        tacit__cursor *s;
-        char sql[600], name[64];
-        int length;
-        bool found;
-        end = strchr(at, ';');
-        const char *from = name_of(at, &length);
-        (void)snprintf(name, sizeof name, "%.*s", length, from);
-        status = tacit__vault_prepare(vault, "SELECT 1 FROM sqlite_master WHERE name = ?", &s, err);
-        if (status != TACIT_OK)
-            break;
-        tacit__cursor_bind_text(s, 1, name);
-        status = tacit__cursor_next(s, &found, err);
-        tacit__cursor_close(s);
-        (void)snprintf(sql, sizeof sql, "%.*s", (int)(end - at), at);
-        if (status == TACIT_OK && !found)
-            status = tacit__connection_run(vault->db, sql, "create", err);
-    }
-    return status;
-}
-
-tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err)
-{
     char numbers[96];
     (void)snprintf(numbers, sizeof numbers, "PRAGMA application_id=%d; PRAGMA user_version=%d;",
                    APPLICATION, TACIT__VAULT_FORMAT);
+    TRY(tacit__connection_run(vault->db, schema, "create", err));
     return tacit__connection_run(vault->db, numbers, "create", err);
 }
 
-tacit_status tacit__vault_read_format(tacit__vault *vault, int64_t *format, tacit_error *err)
+tacit_status tacit__vault_expect_format(const tacit__vault *vault, int64_t format, tacit_error *err)
 {
-    TACIT__REQUIRE(format != NULL);
-    int64_t application = 0;
+    return format == TACIT__VAULT_FORMAT
+               ? TACIT_OK
+               : tacit__fail(err, TACIT_WRONG_VERSION,
+                             "%.200s: the store has format %lld, and this version of tacit (%s) "
+                             "reads format %d only; continue with the version that made the store, "
+                             "or begin with another store, which knows nobody who took part",
+                             vault->path, (long long)format, tacit_version(), TACIT__VAULT_FORMAT);
+}
+
+tacit_status tacit__vault_check_format(tacit__vault *vault, tacit_error *err)
+{
+    int64_t application = 0, format = 0;
     TRY(tacit__vault_number(vault, "PRAGMA application_id", &application, err));
-    TRY(tacit__vault_number(vault, "PRAGMA user_version", format, err));
+    TRY(tacit__vault_number(vault, "PRAGMA user_version", &format, err));
     if (application != APPLICATION)
         return tacit__fail(err, TACIT_CORRUPT,
                            "%.200s: this is not a store of the service; give another path as store",
                            vault->path);
-    return TACIT_OK;
+    return tacit__vault_expect_format(vault, format, err);
 }
 
 void tacit__vault_forbid_triggers(tacit__vault *vault)

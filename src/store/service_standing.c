@@ -70,9 +70,8 @@ uint64_t tacit__vault_lives(const tacit__vault *vault)
 
 tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
 {
-    /* A store without a mark was just created, migrated, adopted or given another key. If there is a mark
-     * under its key with as many lives, the store was migrated before: this is an older file, of a format
-     * that had no number to compare. */
+    /* A store without a mark was just created, adopted or given another key. A mark under its key with as
+     * many lives is that of another line, which was adopted before or elsewhere. */
     bool behind = true;
     if (found)
         behind = mark > vault->generation;
@@ -83,22 +82,16 @@ tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found,
     return behind ? TACIT__STANDING_BEHIND : TACIT__STANDING_FINE;
 }
 
-/* A store that was just made, or brought over, does not write over a mark under another key: two service
- * files name the same mark, or the store had its key changed and was put back from before. Beside a new
- * store it is what is left of one that was removed. */
-static tacit_status check_foreign(tacit__vault *vault, tacit_error *err)
+/* A store that was just made does not write over a mark under another key: two service files name the same
+ * mark. Beside the store it is what is left of one that was removed. */
+static tacit_status check_foreign(const tacit__vault *vault, tacit_error *err)
 {
-    int64_t learners = 0;
-    if (!vault->mark_foreign || vault->generation > 1)
+    if (!vault->mark_foreign || vault->generation > 1 || !vault->mark_named)
         return TACIT_OK;
-    TRY(tacit__vault_number(vault, "SELECT count(*) FROM learner", &learners, err));
-    if (vault->mark_named || learners > 0)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%.200s: this is the mark of another store, or of this one under "
-                           "another key; give this store a mark of its own, or remove the file "
-                           "if no store uses it any more",
-                           vault->mark_path);
-    return TACIT_OK;
+    return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                       "%.200s: this is the mark of another store; give this store a mark of its "
+                       "own, or remove the file if no store uses it any more",
+                       vault->mark_path);
 }
 
 tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err)

@@ -44,8 +44,7 @@ typedef enum tacit__vault_use {
 } tacit__vault_use;
 
 /* `key` may be NULL for READ and TOOL: then sealed data cannot be read. A key that is not the vault's is
- * WRONG_PLAN; a second server is SYSTEM. SERVE migrates a store of an earlier format; for the others it is
- * WRONG_VERSION. */
+ * WRONG_PLAN; a second server is SYSTEM; a store of another format is WRONG_VERSION. */
 TACIT_MUST_USE tacit_status tacit__vault_open(const char *path, tacit__vault_use use,
                                               const uint8_t *key, tacit__vault **out,
                                               tacit_error *err);
@@ -555,8 +554,6 @@ TACIT_MUST_USE tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_er
 /* A copy, or a store that went back, learns again: another identity and mark, one more life for good.
  * Fails as `adoptable` does. For a vault that was opened to serve. */
 TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err);
-/* The format that the file had when it was opened, and the present one. */
-int64_t tacit__vault_previous_format(const tacit__vault *vault, int64_t *present);
 /* Takes a store over, with everything that is in it, into one that was just made, opened as a tool; the
  * source, opened to serve, is gone from then on. A move that was interrupted is finished. *before: it was
  * finished already, and nothing changed. */

@@ -10,7 +10,7 @@
 #include "store/service_store.h"
 
 enum {
-    TACIT__VAULT_FORMAT = 7,
+    TACIT__VAULT_FORMAT = 1,
     TACIT__OWNER_BYTES = 16,
     TACIT__VAULT_TOUCHED = 64,
     TACIT__VAULT_BUSY_MS = 5000
@@ -57,7 +57,6 @@ struct tacit__vault {
     uint64_t marked_lives;                 /* by the mark, of this life or of another; or 0 */
     uint8_t marked_stamp[32];              /* of a mark that has one */
     bool mark_foreign;                     /* there is one, under a key of another store */
-    int64_t came_from;                     /* the format that was found */
     int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
     size_t n_touched;
     tacit__vault_terms terms[TACIT__VAULT_TOUCHED + 1];
@@ -197,9 +196,6 @@ TACIT_MUST_USE tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_er
 TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner,
                                                      tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err);
-/* The rows of a statement, every column as type, size and bytes; ?1, if there is one, is the learner. */
-TACIT_MUST_USE tacit_status tacit__vault_append_rows(tacit__cursor *statement, int64_t learner,
-                                                     tacit__text *out, tacit_error *err);
 
 /* --- Facts in `meta` (service_facts.c) ---------------------------------------------------------- */
 
@@ -214,13 +210,12 @@ TACIT_MUST_USE tacit_status tacit__vault_set_count(tacit__vault *vault, const ch
  * not the key of this store. */
 TACIT_MUST_USE tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key,
                                                     tacit_error *err);
-/* Of a store that is being made or brought over: identity, counters, `unmarked`, and the data keys, sealed
+/* Of a store that is being made: identity, counters, `unmarked`, and the data keys, sealed
  * under the master key. */
 TACIT_MUST_USE tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key,
                                                      tacit_error *err);
-/* New data keys; or, for a store that had none of its own, those that were derived from the master key. */
+/* New data keys. */
 void tacit__vault_draw_keys(tacit__vault *vault);
-void tacit__vault_derive_keys(tacit__vault *vault, const uint8_t *key);
 /* Exchanges the keys that seal and prove for others. */
 enum { TACIT__VAULT_OWN_KEYS = 4 };
 void tacit__vault_swap_keys(tacit__vault *vault,
@@ -229,24 +224,21 @@ void tacit__vault_swap_keys(tacit__vault *vault,
 TACIT_MUST_USE tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key,
                                                    tacit_error *err);
 
-/* --- Format (service_schema.c, service_migrate.c) ----------------------------------------------- */
+/* --- Format (service_schema.c) ------------------------------------------------------------------ */
 
 /* All tables, in the words of SQLite. */
 const char *tacit__vault_schema(void);
-/* Makes what of the schema is not there yet. */
+/* Makes the tables of a file, and writes the number of their format. */
 TACIT_MUST_USE tacit_status tacit__vault_create_tables(tacit__vault *vault, tacit_error *err);
-/* The number of the format; CORRUPT if it is no store. */
-TACIT_MUST_USE tacit_status tacit__vault_read_format(tacit__vault *vault, int64_t *format,
-                                                     tacit_error *err);
-/* Sets the numbers that `read_format` looks at. */
-TACIT_MUST_USE tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err);
+/* CORRUPT: the file is no store. WRONG_VERSION: it is one of another format. */
+TACIT_MUST_USE tacit_status tacit__vault_check_format(tacit__vault *vault, tacit_error *err);
+/* The sentence about a format that this version does not read; OK if it does. */
+TACIT_MUST_USE tacit_status tacit__vault_expect_format(const tacit__vault *vault, int64_t format,
+                                                       tacit_error *err);
 /* Triggers and views of this connection do nothing; tacit makes none. */
 void tacit__vault_forbid_triggers(tacit__vault *vault);
 /* Everything that the schema makes is there, word for word, and nothing else. */
 TACIT_MUST_USE tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err);
-/* From this format to the present one, with a copy beside the store first. WRONG_VERSION: there is no way. */
-TACIT_MUST_USE tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t format,
-                                                 const uint8_t *key, tacit_error *err);
 
 /* --- The mark (service_mark.c) ------------------------------------------------------------------ */
 
@@ -342,13 +334,6 @@ TACIT_MUST_USE tacit_status tacit__vault_retag(tacit__vault *vault,
                                                const uint8_t before[TACIT__KEY_BYTES],
                                                const uint8_t after[TACIT__KEY_BYTES],
                                                tacit_error *err);
-
-/* --- Copies (service_copy.c) -------------------------------------------------------------------- */
-
-/* A copy at `path`, instead of what is there; it is there when it is whole, and says that it is a copy.
- * `proved`: with a proof, as in the present format. */
-TACIT_MUST_USE tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool proved,
-                                              tacit_error *err);
 
 /* --- The rest ----------------------------------------------------------------------------------- */
 

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <sqlite3.h>
-
 #include "serve/clock.h"
 #include "service/wall.h"
 #include "store/service_store.h"
@@ -98,34 +96,6 @@ TEST(a_start_with_a_wrong_clock_deletes_nothing)
         assert_true(server_start(&s, NULL));
         await_sweep(&s);
     }
-    finish_episode(&s, &b);
-}
-
-/* SQL on the store of a service that does not run. */
-static void run_sql(const server *s, const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(db));
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
-TEST(a_store_that_never_had_a_clock_begins_with_the_earlier_time)
-{
-    if (!may_preload)
-        skip();
-    SCOPED_BY(end) server s;
-    wall w;
-    begun b;
-    open_with_wall(&s, &w);
-    assert_true(server_start(&s, NULL));
-    begin_episode(&s, &b);
-    assert_int_equal(server_stop(&s, SIGTERM), 0);
-    run_sql(&s, "DELETE FROM meta WHERE name='clock'");
-    wall_move(&w, MONTH);
-    assert_true(server_start(&s, NULL));
-    await_sweep(&s);
     finish_episode(&s, &b);
 }
 

@@ -1,4 +1,4 @@
-/* The care of a store under kills and full disks: formats that are brought over, keys that are changed, adoption. Whatever the moment,
+/* The care of a store under kills and full disks: keys that are changed, adoption, backups. Whatever the moment,
  * the store is as it was or as it should be, opens with a key that is there, and has everybody. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,99 +46,40 @@ static void close_place(place *p)
     shell_in(p, "rm -rf \"$PWD\"");
 }
 
-/* --- A store of format 4, as the version before made it -------------------------------------------- */
+/* --- A store with everything in it ----------------------------------------------------------------- */
 
-static const char schema_4[] =
-    "PRAGMA application_id=1952539508; PRAGMA user_version=4; PRAGMA journal_mode=WAL;"
-    "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;"
-    "CREATE TABLE learner(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, fingerprint BLOB,"
-    " users_limit INTEGER, accepted INTEGER, users INTEGER, refused INTEGER, version INTEGER,"
-    " taken INTEGER, state BLOB);"
-    "CREATE TABLE open(learner INTEGER, key BLOB, opened INTEGER, data BLOB,"
-    " PRIMARY KEY(learner, key)) WITHOUT ROWID;"
-    "CREATE INDEX open_by_age ON open(opened);"
-    "CREATE TABLE input(number INTEGER PRIMARY KEY AUTOINCREMENT, learner INTEGER, data BLOB);"
-    "CREATE INDEX input_by_learner ON input(learner, number);"
-    "CREATE TABLE seen(learner INTEGER, key BLOB, content BLOB, PRIMARY KEY(learner, key))"
-    " WITHOUT ROWID;"
-    "CREATE TABLE answer(name BLOB PRIMARY KEY, opened INTEGER, content BLOB, data BLOB)"
-    " WITHOUT ROWID;"
-    "CREATE INDEX answer_by_age ON answer(opened);"
-    "CREATE TABLE person(learner INTEGER, hash BLOB, key BLOB, PRIMARY KEY(learner, hash))"
-    " WITHOUT ROWID;"
-    "CREATE TABLE ledger(learner INTEGER, release TEXT, declared INTEGER, passed INTEGER,"
-    " PRIMARY KEY(learner, release)) WITHOUT ROWID;"
-    "CREATE TABLE history(learner INTEGER, users INTEGER, at INTEGER, version INTEGER, reward REAL,"
-    " PRIMARY KEY(learner, users)) WITHOUT ROWID;"
-    "CREATE TABLE token(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, hash BLOB,"
-    " scopes INTEGER, created INTEGER, revoked INTEGER);"
-    "INSERT INTO learner VALUES(7,'one',zeroblob(32),9,2,1,0,3,1,NULL);"
-    "INSERT INTO ledger VALUES(7,'moves',9,1);"
-    "INSERT INTO history VALUES(7,1,5,3,0.5);"
-    "INSERT INTO token VALUES(1,'web',zeroblob(32),3,5,0);"
-    "INSERT INTO seen VALUES(7,x'01000000000000000000000000000000',NULL);"
-    "INSERT INTO seen VALUES(7,x'02000000000000000000000000000000',NULL);"
-    "INSERT INTO person VALUES(7,x'09000000000000000000000000000000',"
-    "x'01000000000000000000000000000000');"
-    "INSERT INTO sqlite_sequence VALUES('input', 1);";
-
-static void bind_and_run(sqlite3 *db, const char *sql, const void *bytes, size_t size)
+static void open_store(const place *p, const uint8_t *key, tacit__vault **v)
 {
-    sqlite3_stmt *s;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-    (void)sqlite3_bind_blob(s, 1, bytes, (int)size, SQLITE_STATIC);
-    assert_int_equal(sqlite3_step(s), SQLITE_DONE);
-    assert_int_equal(sqlite3_finalize(s), SQLITE_OK);
+    tacit_error err = {0};
+    assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, key, v, &err));
 }
 
-/* type, size and bytes of each column, as the proof of format 4 had them */
-static void put_row(sqlite3 *db, const char *sql, tacit__text *out)
+/* Two users were taken, and one of them was learned from. */
+static void make_store(const place *p)
 {
-    sqlite3_stmt *s;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-    while (sqlite3_step(s) == SQLITE_ROW) {
-        for (int i = 0; i < sqlite3_column_count(s); i++) {
-            const char *bytes = sqlite3_column_blob(s, i);
-            size_t size = (size_t)sqlite3_column_bytes(s, i);
-            tacit__text_print(out, "%d %zu ", sqlite3_column_type(s, i), size);
-            tacit__text_add(out, bytes, size);
-        }
-        tacit__text_put(out, ";");
-    }
-    tacit__text_put(out, ".");
-    assert_int_equal(sqlite3_finalize(s), SQLITE_OK);
-}
-
-static void make_format_4(const place *p)
-{
-    sqlite3 *db = NULL;
-    uint8_t key[TACIT__KEY_BYTES], sealed[sizeof state_bytes + TACIT__SEAL_BYTES + 32];
-    uint8_t text[sizeof secret + TACIT__VAULT_KEY] = {0}, input[sizeof text + TACIT__SEAL_BYTES];
-    tacit__text all = {0};
-    tacit__seal_start();
-    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, schema_4, NULL, NULL, NULL), SQLITE_OK);
-    tacit__key_derive(master, "tacit vault: check", key);
-    bind_and_run(db, "INSERT INTO meta VALUES('check', ?)", key, sizeof key);
-    tacit__key_derive(master, "tacit vault: states", key);
-    tacit__seal(key, state_bytes, sizeof state_bytes, sealed);
-    tacit__text_add(&all, (const char *)sealed, TACIT__SEAL_BYTES);
-    put_row(db,
-            "SELECT name, fingerprint, users_limit, users, refused, version, taken FROM learner",
-            &all);
-    put_row(db, "SELECT release, declared, passed FROM ledger", &all);
-    tacit__key_derive(master, "tacit vault: proofs", key);
-    tacit__keyed_hash(key, all.data, all.length, sealed + sizeof state_bytes + TACIT__SEAL_BYTES,
-                      32);
-    tacit__text_destroy(&all);
-    bind_and_run(db, "UPDATE learner SET state=?", sealed, sizeof sealed);
-    memcpy(text, secret, sizeof secret);
-    text[sizeof secret] = 2;
-    tacit__key_derive(master, "tacit vault: inputs", key);
-    tacit__seal(key, text, sizeof text, input);
-    bind_and_run(db, "INSERT INTO input(learner, data) VALUES(7, ?)", input, sizeof input);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    shell_in(p, "printf 'made\\n' >v.db.lock");
+    static const uint8_t first[TACIT__VAULT_KEY] = {1}, next[TACIT__VAULT_KEY] = {2};
+    static const uint8_t ann[TACIT__VAULT_KEY] = {9};
+    tacit_error err = {0};
+    SCOPED(tacit__vault) *v = NULL;
+    tacit__vault_answer answer;
+    tacit__vault_learner l = {.limit = 9, .version = 3};
+    const tacit__vault_line line = {"moves", 9, 1};
+    const tacit__vault_point point = {.users = 1, .version = 3, .reward = 0.5};
+    open_store(p, master, &v);
+    assert_ok(tacit__vault_token_add(v, &(tacit__token){.name = "web"}, "a token", &err));
+    assert_ok(tacit__vault_begin(v, &err));
+    assert_ok(tacit__vault_add_learner(v, "one", &l, state_bytes, sizeof state_bytes, &err));
+    assert_ok(
+        tacit__vault_add_user(v, l.id, first, ann, NULL, secret, sizeof secret, &answer, &err));
+    assert_ok(
+        tacit__vault_add_user(v, l.id, next, NULL, NULL, secret, sizeof secret, &answer, &err));
+    assert_ok(tacit__vault_commit(v, &err));
+    l.users = l.shown = 1;
+    l.taken = 1;
+    assert_ok(tacit__vault_begin(v, &err));
+    assert_ok(tacit__vault_save_learner(v, &l, state_bytes, sizeof state_bytes, &line, 1, &err));
+    assert_ok(tacit__vault_add_point(v, l.id, &point, &err));
+    assert_ok(tacit__vault_commit(v, &err));
 }
 
 /* Everything of the store above is there: who serves finds the state, the input, and whoever took part. */
@@ -153,7 +94,7 @@ static void assert_whole(tacit__vault *v)
     int64_t number = 0;
     bool found = false;
     assert_ok(tacit__vault_find_learner(v, "one", &found, &row, &bytes, &size, &err));
-    assert_true(found && row.id == 7 && row.accepted == 2 && row.users == 1 && row.shown == 1);
+    assert_true(found && row.accepted == 2 && row.users == 1 && row.shown == 1);
     assert_int_equal(size, sizeof state_bytes);
     assert_memory_equal(bytes, state_bytes, size);
     tacit__free_secret(bytes, size);
@@ -168,53 +109,41 @@ static void assert_whole(tacit__vault *v)
     assert_true(health.tokens == 1 && health.seen == 2 && health.inputs == 1);
 }
 
-TEST(a_store_of_the_format_before_is_brought_over)
+/* SQL on the file, by a hand that has no key. */
+static void run_sql(const place *p, const char *sql)
 {
-    SCOPED_BY(close_place) place p;
-    tacit_error err = {0};
-    SCOPED(tacit__vault) *v = NULL;
-    struct stat entry;
-    uint8_t key[TACIT__KEY_BYTES];
-    open_place(&p);
-    make_format_4(&p);
-    /* by who serves, and with the right key */
-    assert_status(tacit__vault_open(p.path, TACIT__VAULT_READ, master, &v, &err),
-                  TACIT_WRONG_VERSION);
-    assert_non_null(strstr(err.message, "tacit store migrate"));
-    assert_status(tacit__vault_open(p.path, TACIT__VAULT_SERVE, other, &v, &err), TACIT_WRONG_PLAN);
-    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
-    assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FINE);
-    assert_whole(v);
-    /* what others have in hand stays valid */
-    tacit__key_derive(master, "tacit service: people", key);
-    assert_memory_equal(tacit__vault_key(v, TACIT__VAULT_PEOPLE), key, sizeof key);
-    tacit__vault_close(v);
-    assert_int_equal(stat(fmt("%s.format4", p.path), &entry), 0);
-    assert_int_equal(entry.st_mode & 0777, 0600);
-    /* the copy is a good store of format 4, which knows that it is a copy */
-    shell_in(&p, "rm -f v.db v.db-* v.db.mark v.db.lock; mv v.db.format4 v.db");
-    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
-    assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_COPY);
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-TEST(a_changed_store_is_not_brought_over)
+TEST(a_store_of_another_format_is_left_alone)
 {
-    static const char *const changes[] = {"UPDATE learner SET users_limit=10",
-                                          "UPDATE ledger SET passed=0",
-                                          "UPDATE learner SET state=zeroblob(200)"};
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        SCOPED_BY(close_place) place p;
-        tacit_error err = {0};
-        tacit__vault *v = NULL;
-        sqlite3 *db = NULL;
-        open_place(&p);
-        make_format_4(&p);
-        assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
-        assert_int_equal(sqlite3_exec(db, changes[i], NULL, NULL, NULL), SQLITE_OK);
-        assert_int_equal(sqlite3_close(db), SQLITE_OK);
-        assert_status(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err),
-                      TACIT_CORRUPT);
+    static const char *const formats[] = {"0", "2", "7"};
+    static const tacit__vault_use uses[] = {TACIT__VAULT_SERVE, TACIT__VAULT_READ,
+                                            TACIT__VAULT_TOOL};
+    SCOPED_BY(close_place) place p;
+    tacit_error err = {0};
+    tacit__vault *v = NULL;
+    open_place(&p);
+    make_store(&p);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        run_sql(&p, fmt("PRAGMA user_version=%s", formats[i]));
+        shell_in(&p, "cp v.db kept");
+        for (size_t use = 0; use < sizeof uses / sizeof *uses; use++) {
+            assert_status(tacit__vault_open(p.path, uses[use], master, &v, &err),
+                          TACIT_WRONG_VERSION);
+            assert_non_null(strstr(err.message, fmt("the store has format %s, and", formats[i])));
+            assert_non_null(strstr(err.message, "reads format 1 only"));
+            assert_non_null(strstr(err.message, "continue with the version that made the store"));
+        }
+        shell_in(&p, "cmp v.db kept");
     }
+    run_sql(&p, "PRAGMA user_version=1");
+    open_store(&p, master, &v);
+    assert_whole(v);
+    tacit__vault_close(v);
 }
 
 /* --- Marks ----------------------------------------------------------------------------------------- */
@@ -228,34 +157,33 @@ static void assert_opens(const place *p, tacit__standing standing)
                         tacit__standing_name(standing));
 }
 
-/* It has no number that a mark could be compared with; but a mark under its key says that it was brought over before. */
-TEST(a_file_of_the_format_before_that_is_put_back_is_noticed)
+/* One backup is adopted twice, and the mark of the first comes to the second, which has none yet. */
+TEST(a_mark_of_another_adoption_is_not_written_over)
 {
     SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     tacit__vault *v = NULL;
     open_place(&p);
-    make_format_4(&p);
-    shell_in(&p, "cp v.db kept");
-    assert_opens(&p, TACIT__STANDING_FINE);
-    shell_in(&p, "rm -f v.db-*; cp kept v.db");
-    assert_opens(&p, TACIT__STANDING_BEHIND);
-    assert_opens(&p, TACIT__STANDING_BEHIND);
-    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
-    assert_ok(tacit__vault_adopt(v, &err));
-    assert_true(tacit__vault_lives(v) == 2);
+    make_store(&p);
+    open_store(&p, master, &v);
+    assert_ok(tacit__vault_backup(v, fmt("%s/kept", p.directory), &err));
     tacit__vault_close(v);
-    assert_opens(&p, TACIT__STANDING_FINE);
-    /* the same with the key that it had then */
-    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
-    assert_ok(tacit__vault_rekey(v, other, &err));
-    tacit__vault_close(v);
-    shell_in(&p, "rm -f v.db-*; cp kept v.db");
     for (int i = 0; i < 2; i++) {
-        assert_status(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err),
-                      TACIT_BAD_ARGUMENT);
-        assert_non_null(strstr(err.message, "under another key"));
+        shell_in(&p, "rm -f v.db*; cp kept v.db");
+        open_store(&p, master, &v);
+        assert_ok(tacit__vault_adopt(v, &err));
+        assert_true(tacit__vault_lives(v) == 2);
+        if (i == 1) { /* as if it were killed when the adoption was on disk */
+            assert_ok(tacit__vault_begin(v, &err));
+            assert_ok(tacit__vault_set_fact(v, "unmarked", "", 1, &err));
+            assert_ok(tacit__vault_commit(v, &err));
+        }
+        tacit__vault_close(v);
+        if (i == 0)
+            shell_in(&p, "cp v.db.mark m");
     }
+    shell_in(&p, "cp m v.db.mark");
+    assert_opens(&p, TACIT__STANDING_BEHIND);
 }
 
 /* Two service files name one mark: the second store must not write over the first one's. */
@@ -265,7 +193,7 @@ TEST(another_stores_mark_is_left_alone)
     tacit_error err = {0};
     SCOPED(tacit__vault) *v = NULL;
     open_place(&p);
-    make_format_4(&p);
+    make_store(&p);
     assert_opens(&p, TACIT__STANDING_FINE);
     const char *second = fmt("%s/w.db", p.directory);
     const char *mark = fmt("%s.mark", p.path);
@@ -298,7 +226,7 @@ TEST(a_mark_that_was_removed_is_made_again)
         tacit_error err = {0};
         tacit__vault *v = NULL;
         open_place(&p);
-        make_format_4(&p);
+        make_store(&p);
         assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
         shell_in(&p, ways[i]);
         commit_something(v);
@@ -318,16 +246,11 @@ TEST(who_has_lost_the_store_leaves_the_mark_alone)
     SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     tacit__vault *v = NULL;
-    sqlite3 *db = NULL;
     open_place(&p);
-    make_format_4(&p);
+    make_store(&p);
     assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
     commit_something(v);
-    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "UPDATE meta SET value=randomblob(16) WHERE name='owner'",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    run_sql(&p, "UPDATE meta SET value=randomblob(16) WHERE name='owner'");
     shell_in(&p, "printf 'of the new owner' >v.db.mark");
     assert_true(tacit__vault_truncate_log(v));
     assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FENCED);
@@ -341,36 +264,23 @@ TEST(a_claim_is_refused_while_somebody_writes)
     SCOPED_BY(close_place) place p;
     tacit_error err = {0};
     SCOPED(tacit__vault) *v = NULL;
-    sqlite3 *db = NULL;
     open_place(&p);
-    make_format_4(&p);
+    make_store(&p);
     assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
     assert_ok(tacit__vault_claim_ownership(v, &err));
-    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db,
-                                  "UPDATE meta SET value=x'0900000000000000'"
-                                  " WHERE name='generation'",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    run_sql(&p, "UPDATE meta SET value=x'0900000000000000' WHERE name='generation'");
     assert_status(tacit__vault_claim_ownership(v, &err), TACIT_SYSTEM);
     assert_non_null(strstr(err.message, "another server is running on this store"));
 }
 
 /* --- Kills and full disks -------------------------------------------------------------------------- */
 
-typedef enum act { MIGRATE, ADOPT, REKEY, BACKUP } act;
+typedef enum act { ADOPT, REKEY, BACKUP } act;
 
 /* A store that the act can be done to. */
 static void prepare_act(const place *p, act what)
 {
-    tacit_error err = {0};
-    tacit__vault *v = NULL;
-    make_format_4(p);
-    if (what == MIGRATE)
-        return;
-    assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &v, &err));
-    tacit__vault_close(v);
+    make_store(p);
     if (what == ADOPT)
         shell_in(p, "rm v.db.mark");
 }
@@ -453,11 +363,6 @@ static void assert_survives(act what)
     assert_true(n > 5); /* it does write */
     for (n = 1; survives(what, n, 0, true); n += HOP)
         ;
-}
-
-TEST(migration_survives_kills_and_full_disks)
-{
-    assert_survives(MIGRATE);
 }
 
 TEST(adoption_survives_kills_and_full_disks)
