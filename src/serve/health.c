@@ -72,6 +72,8 @@ bool tacit__handle_ready(tacit__request *r)
             tacit__text_print(&r->answer, "%s\"%s\"", before, name_of(r->service, i));
             before = ",";
         }
-    tacit__text_put(&r->answer, "]}");
+    char store[TACIT__STORE_NAME], start[TACIT__STORE_NAME];
+    tacit__vault_get_names(r->service->vault, store, start);
+    tacit__text_print(&r->answer, "],\"line\":{\"store\":\"%s\",\"start\":\"%s\"}}", store, start);
     return true;
 }

@@ -136,6 +136,20 @@ static void put_route_metrics(tacit__text *out, tacit_service *service)
         tacit__figures_write(&service->figures[i], method_of(i), path_of(i), out);
 }
 
+/* Who continues which store; not a copy that learns nothing. */
+static void put_line(tacit__text *out, const tacit_service *service)
+{
+    static const char name[] = "tacit_store_line";
+    char store[TACIT__STORE_NAME], start[TACIT__STORE_NAME];
+    tacit__vault_get_names(service->vault, store, start);
+    const bool learns =
+        (tacit__health_check(service) & (TACIT__TROUBLE_STORE | TACIT__TROUBLE_FAILING)) == 0;
+    tacit__text_print(out,
+                      "# HELP %s 1 while this service continues the store; see Two at once\n"
+                      "# TYPE %s gauge\n%s{store=\"%s\",start=\"%s\"} %d\n",
+                      name, name, name, store, start, learns);
+}
+
 bool tacit__handle_metrics(tacit__request *r)
 {
     tacit_service *s = r->service;
@@ -146,6 +160,7 @@ bool tacit__handle_metrics(tacit__request *r)
     put_learner_metrics(r);
     put_visit_metrics(r);
     put_route_metrics(out, s);
+    put_line(out, s);
     const struct {
         const char *name, *type, *help;
         uint64_t value;

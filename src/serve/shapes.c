@@ -351,6 +351,13 @@ static const tacit__object_shape health = {
     FIELDS({"status", "'ok' | " REASONS, REQUIRED, "`ok`, or the first reason of readyz"},
            {"version", "text", REQUIRED, "of tacit"})};
 
+static const tacit__object_shape line = {
+    "Line", "Two random names, by which monitoring sees whether a store is continued twice.",
+    FIELDS({"store", "text", REQUIRED, "that of all copies of the store, for good"},
+           {"start", "text", REQUIRED,
+            "of a file: another one with every start of the service; of a database: another one "
+            "with every start of the database server, and the same at all its front ends"})};
+
 static const tacit__object_shape readiness = {
     "Readiness", "Whether the service can do all its work now.",
     FIELDS({"ready", "flag", REQUIRED, "whether `reasons` is empty"},
@@ -359,7 +366,8 @@ static const tacit__object_shape readiness = {
             "went back, or its mark is missing; `unsound`: its counts do not add up; `fenced`: "
             "another server took it over (with these four no learner learns); `learner`: a learner "
             "failed; `warming_up`: users of a log are still to come (warm_start); `stopping`: the "
-            "service is stopping"})};
+            "service is stopping"},
+           {"line", "Line", REQUIRED, "which store, and who continues it"})};
 
 static const tacit__object_shape problem = {
     "Problem", "Why a request was refused.",
@@ -394,6 +402,7 @@ const tacit__object_shape *const tacit__shapes[] = {&tacit__shape_new_episode,
                                                     &history,
                                                     &point,
                                                     &health,
+                                                    &line,
                                                     &readiness,
                                                     &about,
                                                     &costs,

@@ -62,8 +62,9 @@ void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint
     " current_setting('full_page_writes')='on')::int,"                                             \
     " (current_setting('log_error_verbosity')='terse')::int"
 
-/* A session stays with its cluster and its database, which are asked for once: to tell them, the server reads
- * a file. */
+/* A session stays with its cluster, its database and the run of its server, which are asked for once: to tell
+ * the first, the server reads a file. Two servers that continue the same store, whether one is a standby that
+ * was promoted too early or runs on a snapshot of the other's disk, were started at different times. */
 static tacit_status read_cluster(tacit__vault *vault, tacit_error *err)
 {
     tacit__pg_connection *c = tacit__pg_of(vault->db);
@@ -72,11 +73,16 @@ static tacit_status read_cluster(tacit__vault *vault, tacit_error *err)
     TRY(tacit__connection_prepare(
         vault->db, SQL_PG_CLUSTER,
         "SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||"
-        " (SELECT oid FROM pg_database WHERE datname=current_database())::text",
+        " (SELECT oid FROM pg_database WHERE datname=current_database())::text,"
+        " extract(epoch FROM pg_postmaster_start_time())::text",
         &s, err));
     TRY(tacit__cursor_next(s, &found, err));
     const char *text = found ? tacit__cursor_text(s, 0) : NULL;
     (void)snprintf(c->cluster, sizeof c->cluster, "%s", text != NULL ? text : "");
+    const char *since = found ? tacit__cursor_text(s, 1) : NULL;
+    char run[sizeof c->cluster + 40];
+    const int n = snprintf(run, sizeof run, "%s/%.32s", c->cluster, since != NULL ? since : "");
+    tacit__vault_set_start(vault, run, (size_t)n);
     tacit__cursor_reset(s);
     return TACIT_OK;
 }
@@ -286,6 +292,7 @@ static tacit_status look(tacit__vault *vault, tacit__vault *served, tacit__vault
     else if (standing != TACIT__STANDING_FINE &&
              tacit__vault_standing(served) == TACIT__STANDING_FINE)
         atomic_store(&served->standing, (int)standing);
+    atomic_store(&served->start, atomic_load(&vault->start));
     news->any = news->any || vault->generation != generation;
     news->replaced = !is_still(vault, &before);
     return TACIT_OK;

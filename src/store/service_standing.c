@@ -5,6 +5,8 @@
  * exchanged, the owner does: every transaction checks that the owner is still the same, and that the file
  * is still the one that was opened. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -68,6 +70,22 @@ uint64_t tacit__vault_lives(const tacit__vault *vault)
     return vault->lives;
 }
 
+void tacit__vault_set_start(tacit__vault *vault, const void *bytes, size_t size)
+{
+    uint8_t digest[TACIT__KEY_BYTES];
+    uint64_t start;
+    tacit__digest(&(tacit__bytes){bytes, size}, 1, digest);
+    memcpy(&start, digest, sizeof start);
+    atomic_store(&vault->start, start);
+}
+
+void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_NAME],
+                            char start[TACIT__STORE_NAME])
+{
+    (void)snprintf(store, TACIT__STORE_NAME, "%016" PRIx64, vault->origin);
+    (void)snprintf(start, TACIT__STORE_NAME, "%016" PRIxFAST64, atomic_load(&vault->start));
+}
+
 tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
 {
     /* A store without a mark was just created, adopted or given another key. A mark under its key with as
@@ -128,6 +146,7 @@ static tacit_status write_owner(tacit__vault *vault, bool fine, tacit_error *err
     if (fine) /* it may be too low, after a loss of power */
         TRY(tacit__mark_make(vault, err));
     tacit__random_bytes(vault->owner, sizeof vault->owner);
+    tacit__vault_set_start(vault, vault->owner, sizeof vault->owner);
     TRY(tacit__vault_set_fact(vault, "owner", vault->owner, sizeof vault->owner, err));
     if (fine && vault->unmarked)
         return tacit__vault_set_fact(vault, "unmarked", NULL, 0, err);

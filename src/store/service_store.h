@@ -541,6 +541,13 @@ TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char 
                                                 tacit_error *err);
 /* --- Going on after a loss ---------------------------------------------------------------------- */
 
+/* Two public names, by which monitoring tells whether a store is continued twice; neither can be turned back
+ * into anything. `store` is that of all copies, for good: a new key and an adoption do not change it. `start`
+ * is another one for everybody who continues it: for a file it is drawn when the service starts, and for a
+ * database it goes by the run of its server, so that all front ends show the same. */
+enum { TACIT__STORE_NAME = 17 };
+void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_NAME],
+                            char start[TACIT__STORE_NAME]);
 /* In how many lines the store may have gone on, itself included. */
 uint64_t tacit__vault_lives(const tacit__vault *vault);
 /* How many there will be after an adoption. After `adoptable`, which reads the mark. */

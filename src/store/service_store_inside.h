@@ -49,6 +49,8 @@ struct tacit__vault {
     void (*fenced)(void *context); /* or NULL */
     void *fenced_context;
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
+    uint64_t origin;                       /* tacit__vault_get_names, */
+    atomic_uint_fast64_t start;            /* which other threads ask for */
     uint64_t generation, lives;            /* as they are on disk */
     uint8_t last_proof[32];                /* over all, of the last transaction */
     uint8_t secrets_tag[16];               /* of the keys as they are sealed */
@@ -260,6 +262,9 @@ tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found,
 tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_error *err);
 /* Decides whether the service may learn from this store, by the store and its mark. */
 TACIT_MUST_USE tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err);
+/* These bytes differ between all processes, or servers, that continue the store at the same time: `start` is a
+ * digest of them. */
+void tacit__vault_set_start(tacit__vault *vault, const void *bytes, size_t size);
 /* This process is the owner from now on. SYSTEM: another process wrote since the facts were read. */
 TACIT_MUST_USE tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err);
 /* The sentence about a second server. */

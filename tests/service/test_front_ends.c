@@ -192,6 +192,38 @@ TEST(decide_in_every_form_goes_on_without_the_database)
     close_both(&p);
 }
 
+static void read_names(const server *s, char store[32], char start[32])
+{
+    assert_int_equal(server_get(s, "/readyz", answer), 200);
+    assert_true(json_field(answer, "store", store, 32));
+    assert_true(json_field(answer, "start", start, 32));
+}
+
+/* Front ends of one database are one line, also when one of them or the database is started again. */
+TEST(front_ends_of_one_database_show_one_line)
+{
+    place p;
+    char store[32], start[32], other[32], then[32];
+    open_both(&p, NULL, learners);
+    read_names(&p.ends[0], store, start);
+    assert_int_equal(server_stop(&p.ends[1], SIGTERM), 0);
+    assert_true(server_start(&p.ends[1], NULL));
+    read_names(&p.ends[1], other, then);
+    assert_string_equal(other, store);
+    assert_string_equal(then, start);
+    cluster_stop(&p.db, SIGINT);
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        await(server_get(&p.ends[i], "/readyz", answer) == 503);
+    cluster_start(&p.db);
+    for (size_t i = 0; i < FRONT_ENDS; i++)
+        await(server_get(&p.ends[i], "/readyz", answer) == 200);
+    await((read_names(&p.ends[0], other, then), strcmp(start, then) != 0));
+    assert_string_equal(other, store);
+    (void)snprintf(start, sizeof start, "%s", then);
+    await((read_names(&p.ends[1], other, then), strcmp(start, then) == 0));
+    close_both(&p);
+}
+
 /* What one front end has taken, the other knows within a second; and one that was away, or begins, from the database. */
 TEST(front_ends_know_of_each_others_people)
 {

@@ -344,3 +344,68 @@ TEST(who_is_not_the_owner_any_more_stops)
         assert_int_equal(await_end(&s), 3);
     }
 }
+
+/* --- Two at once ---------------------------------------------------------------------------------- */
+
+typedef struct names {
+    char store[32], start[32];
+} names;
+
+/* What /readyz and /metrics say of the line, which is the same. `learns`: it is continued here. */
+static names names_of(const server *s, bool learns)
+{
+    names n = {0};
+    assert_int_equal(server_get(s, "/readyz", answer), learns ? 200 : 503);
+    assert_true(json_field(answer, "store", n.store, sizeof n.store));
+    assert_true(json_field(answer, "start", n.start, sizeof n.start));
+    assert_int_equal(strlen(n.store), 16);
+    assert_int_equal(strlen(n.start), 16);
+    assert_int_equal(server_get(s, "/metrics", answer), 200);
+    assert_non_null(strstr(answer, fmt("\ntacit_store_line{store=\"%s\",start=\"%s\"} %d\n",
+                                       n.store, n.start, learns)));
+    return n;
+}
+
+static void assert_same_store(const names *a, const names *b)
+{
+    assert_string_equal(a->store, b->store);
+    assert_string_not_equal(a->start, b->start);
+}
+
+/* Nothing inside a directory that was copied whole tells which is the original; but whoever sees both can. */
+TEST(two_services_on_copies_of_one_directory_show_it)
+{
+    char out[2048];
+    SERVER(first, yaml);
+    const names before = names_of(&first, true);
+    assert_int_equal(server_stop(&first, SIGTERM), 0);
+    SERVER(second, yaml);
+    const names another = names_of(&second, true);
+    assert_string_not_equal(another.store, before.store); /* each store has its own */
+    assert_int_equal(server_stop(&second, SIGTERM), 0);
+    assert_shell("cp -p '%s'/service.db* '%s'", first.directory, second.directory);
+    (void)snprintf(second.token, sizeof second.token, "%s", first.token);
+    assert_true(server_start(&first, NULL));
+    assert_true(server_start(&second, NULL));
+    const names one = names_of(&first, true), two = names_of(&second, true);
+    assert_same_store(&one, &before);
+    assert_same_store(&two, &before);
+    assert_same_store(&one, &two);
+    /* a new key and an adoption leave the name of the store as it is; a copy continues nothing */
+    assert_int_equal(server_tool(&first, "store backup service.yaml kept", out, sizeof out), 0);
+    assert_int_equal(server_stop(&first, SIGTERM), 0);
+    assert_int_equal(server_stop(&second, SIGTERM), 0);
+    assert_int_equal(server_tool(&second, "store rekey service.yaml", out, sizeof out), 0);
+    server_shell(&first, "cp kept service.db");
+    assert_true(server_start(&first, NULL));
+    assert_true(server_start(&second, NULL));
+    const names copy = names_of(&first, false), rekeyed = names_of(&second, true);
+    assert_same_store(&copy, &rekeyed);
+    assert_same_store(&copy, &two);
+    assert_int_equal(server_stop(&first, SIGTERM), 0);
+    assert_int_equal(
+        server_tool(&first, "store adopt service.yaml --original-is-gone", out, sizeof out), 0);
+    assert_true(server_start(&first, NULL));
+    const names adopted = names_of(&first, true);
+    assert_same_store(&adopted, &rekeyed);
+}
