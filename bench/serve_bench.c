@@ -4,8 +4,8 @@
  * request, which does not depend on what else runs. `decide` is loaded by wrk where it is installed, all else by threads of this
  * program that keep their connections.
  *
- * decide and the echo of the same request take turns of a second, so that both see the same machine; the ratio is the median over
- * the turns.
+ * decide and an echo, which receives the same request and answers as many bytes, take turns of a second, so that both see the same
+ * machine; the ratios (of the rates, of the processor times) are medians over the turns.
  *
  * On PostgreSQL (serve_postgres.c) pgbench is what stands beside it.
  *
@@ -24,25 +24,28 @@
 
 #include <tacit/client.h>
 
+#include "base/json.h"
 #include "cli/wire.h"
 #include "harness.h"
+#include "linalg/forms.h"
 #include "serve_postgres.h"
 #include "service_load.h"
 
-enum { CLIENTS = 64, ACTIONS = 5, MILLION = 1000000 };
+enum { CLIENTS = 64, ACTIONS = 5, MILLION = 1000000, LONGEST_ANSWER = 1 << 14 };
 
 static double seconds = 5;
 static load_server server;
 
 /* --- A bare echo ---------------------------------------------------------------------------------- */
 
+/* Answers as many bytes as the path says, after it has received the body. */
 static enum MHD_Result echo(void *cls, struct MHD_Connection *connection, const char *path,
                             const char *method, const char *version, const char *data, size_t *size,
                             void **context)
 {
     static int seen;
-    static char text[] = "{\"action\":0,\"probability\":1,\"version\":1,\"step\":0}";
-    (void)cls, (void)path, (void)method, (void)version, (void)data;
+    static char text[LONGEST_ANSWER];
+    (void)cls, (void)method, (void)version, (void)data;
     if (*context == NULL) {
         *context = &seen;
         return MHD_YES;
@@ -51,8 +54,9 @@ static enum MHD_Result echo(void *cls, struct MHD_Connection *connection, const 
         *size = 0;
         return MHD_YES;
     }
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(sizeof text - 1, text, MHD_RESPMEM_PERSISTENT);
+    const size_t length = strtoul(path + 1, NULL, 10);
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        length < sizeof text ? length : sizeof text, text, MHD_RESPMEM_PERSISTENT);
     enum MHD_Result result = MHD_queue_response(connection, 200, response);
     MHD_destroy_response(response);
     return result;
@@ -99,25 +103,92 @@ static void start_echo(void)
     (void)snprintf(echo_server.url, sizeof echo_server.url, "http://127.0.0.1:%u/", port);
 }
 
-static void bench_decide(const char *name, const char *query, load_body sent)
+/* Features of the actions: unit vectors, the same every time. */
+static double feature(int d, int i)
+{
+    return 0.99 / sqrt(d) * ((i / d * 7 + i % d * 3) % 5 < 3 ? 1 : -1);
+}
+
+/* How many bytes the service answers. */
+static size_t answer_size(const char *decide)
+{
+    cli_wire wire;
+    const char *text;
+    size_t size = 0;
+    (void)cli_wire_open(&wire, server.url, server.token);
+    if (cli_wire_ask(&wire, "POST", "/v1/decide", NULL, decide, &text, &size) != 200 ||
+        size > LONGEST_ANSWER)
+        bench_die("decide");
+    cli_wire_close(&wire);
+    return size;
+}
+
+/* `json`: the same decision as is sent, as JSON. */
+static void bench_decide(const char *name, const char *query, load_body sent, const char *json)
 {
     static load_turns service, bare;
-    double ratio[LOAD_MOST_TURNS];
-    char address[200];
+    double ratio[LOAD_MOST_TURNS], cpu_ratio[LOAD_MOST_TURNS];
+    char address[200], echo_address[200];
     const int n = seconds < LOAD_MOST_TURNS ? (int)ceil(seconds) : LOAD_MOST_TURNS;
+    const size_t answered = answer_size(json);
     (void)snprintf(address, sizeof address, "%s/v1/decide%s", server.url, query);
+    (void)snprintf(echo_address, sizeof echo_address, "%s%zu", echo_server.url, answered);
     for (int i = 0; i < n; i++) {
-        load_take_turn(&bare, i, &echo_server, echo_server.url, sent);
+        load_take_turn(&bare, i, &echo_server, echo_address, sent);
         load_take_turn(&service, i, &server, address, sent);
         ratio[i] = service.rate[i] / bare.rate[i];
+        cpu_ratio[i] = bare.cpu_us[i] / service.cpu_us[i];
     }
     const size_t m = (size_t)n;
-    (void)printf("{\"bench\":\"%s\",\"per_second\":%.0f,\"p99_ms\":%.2f,\"server_cpu_us\":%.1f,"
-                 "\"echo_per_second\":%.0f,\"echo_cpu_us\":%.1f,\"of_echo\":%.2f}\n",
-                 name, bench_quantile(service.rate, m, 0.5), bench_quantile(service.p99_ms, m, 0.5),
-                 bench_quantile(service.cpu_us, m, 0.5), bench_quantile(bare.rate, m, 0.5),
-                 bench_quantile(bare.cpu_us, m, 0.5), bench_quantile(ratio, m, 0.5));
+    (void)printf("{\"bench\":\"%s\",\"sent_bytes\":%zu,\"answered_bytes\":%zu,\"per_second\":%.0f,"
+                 "\"p99_ms\":%.2f,\"server_cpu_us\":%.1f,\"echo_per_second\":%.0f,"
+                 "\"echo_cpu_us\":%.1f,\"of_echo\":%.2f,\"of_echo_cpu\":%.2f}\n",
+                 name, sent.size, answered, bench_quantile(service.rate, m, 0.5),
+                 bench_quantile(service.p99_ms, m, 0.5), bench_quantile(service.cpu_us, m, 0.5),
+                 bench_quantile(bare.rate, m, 0.5), bench_quantile(bare.cpu_us, m, 0.5),
+                 bench_quantile(ratio, m, 0.5), bench_quantile(cpu_ratio, m, 0.5));
     (void)fflush(stdout);
+}
+
+/* What a linear decision cannot do without, beside the echo, each alone in this process: its numbers are read, and L z = x is
+ * solved for the features x of every action. */
+static void bench_floor(int d, const char *json)
+{
+    enum { TIMES = 200, PARTS = 2 };
+    const size_t n = (size_t)d, m = n * ACTIONS, size = strlen(json);
+    tacit__json_node *nodes = calloc(m + 16, sizeof *nodes);
+    double *factor = calloc(n * n, sizeof *factor), *rest = calloc(2 * n + m, sizeof *rest),
+           *scratch = calloc(tacit__forms_scratch(n) + 2 * ACTIONS, sizeof *scratch),
+           us[PARTS][TIMES];
+    const char *why;
+    if (nodes == NULL || factor == NULL || rest == NULL || scratch == NULL)
+        bench_die("memory");
+    double *pivots = rest, *t = pivots + n, *x = t + n;
+    for (size_t i = 0; i < n; i++) {
+        factor[i * n + i] = pivots[i] = t[i] = 1;
+        for (size_t j = 0; j < i; j++)
+            factor[j * n + i] = 1e-3;
+    }
+    for (size_t i = 0; i < m; i++)
+        x[i] = feature(d, (int)i);
+    for (int i = 0; i < TIMES; i++) {
+        const double start = bench_now();
+        if (tacit__json_parse(json, size, nodes, m + 16, &why) == 0)
+            bench_die(why);
+        const double parsed = bench_now();
+        tacit__forms(n, ACTIONS, factor, pivots, t, x, scratch + 2 * ACTIONS, scratch,
+                     scratch + ACTIONS);
+        us[0][i] = 1e6 * (parsed - start);
+        us[1][i] = 1e6 * (bench_now() - parsed);
+    }
+    (void)printf("{\"bench\":\"floor, linear d=%d\",\"numbers\":%zu,\"multiply_adds\":%zu,"
+                 "\"read_us\":%.1f,\"forms_us\":%.1f}\n",
+                 d, m, ACTIONS * n * (n + 1) / 2, bench_quantile(us[0], TIMES, 0.5),
+                 bench_quantile(us[1], TIMES, 0.5));
+    free(nodes);
+    free(factor);
+    free(rest);
+    free(scratch);
 }
 
 /* --- Durable writes ------------------------------------------------------------------------------- */
@@ -224,12 +295,6 @@ static const char yaml[] =
     "5000000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n";
 
-/* Features of the actions: unit vectors, the same every time. */
-static double feature(int d, int i)
-{
-    return 0.99 / sqrt(d) * ((i / d * 7 + i % d * 3) % 5 < 3 ? 1 : -1);
-}
-
 /* The body of a decision with d features for each action. To be freed. */
 static char *make_context(int d)
 {
@@ -251,12 +316,16 @@ static void bench_service(bool only_decide)
     static double bytes[ACTIONS * 500];
     for (int i = 0; i < ACTIONS * 500; i++)
         bytes[i] = feature(500, i);
-    bench_decide("decide, table", "", load_json(table));
-    bench_decide("decide, table, with a user", "", load_json(person));
-    bench_decide("decide, linear d=20", "", load_json(d20));
-    bench_decide("decide, linear d=500", "", load_json(d500));
+    bench_decide("decide, table", "", load_json(table), table);
+    bench_decide("decide, table, with a user", "", load_json(person), person);
+    bench_decide("decide, linear d=20", "", load_json(d20), d20);
+    bench_decide("decide, linear d=100", "", load_json(d100), d100);
+    bench_decide("decide, linear d=500", "", load_json(d500), d500);
     bench_decide("decide, linear d=500, bytes", "?learner=linear-500",
-                 (load_body){"application/octet-stream", bytes, sizeof bytes});
+                 (load_body){"application/octet-stream", bytes, sizeof bytes}, d500);
+    bench_floor(20, d20);
+    bench_floor(100, d100);
+    bench_floor(500, d500);
     if (!only_decide) {
         bench_durable("observe, durable", table, false);
         bench_durable("observe, durable, linear d=20", d20, false);
@@ -265,7 +334,7 @@ static void bench_service(bool only_decide)
         bench_beside("observe, durable, beside linear d=500", table, d500);
         bench_durable("report, durable", NULL, true);
         double memory = bench_memory_of(server.pid);
-        bench_decide("decide, table, again", "", load_json(table));
+        bench_decide("decide, table, again", "", load_json(table), table);
         (void)printf("{\"bench\":\"memory\",\"before_mb\":%.1f,\"after_mb\":%.1f}\n", memory,
                      bench_memory_of(server.pid));
     }
