@@ -159,9 +159,9 @@ static void bench_floor(int d, const char *json)
     tacit__json_node *nodes = calloc(m + 16, sizeof *nodes);
     double *factor = calloc(n * n, sizeof *factor), *rest = calloc(2 * n + m, sizeof *rest),
            *scratch = calloc(tacit__forms_scratch(n) + 2 * ACTIONS, sizeof *scratch),
-           us[PARTS][TIMES];
+           *panels = calloc(tacit__panels_size(n), sizeof *panels), us[PARTS][TIMES];
     const char *why;
-    if (nodes == NULL || factor == NULL || rest == NULL || scratch == NULL)
+    if (nodes == NULL || factor == NULL || rest == NULL || scratch == NULL || panels == NULL)
         bench_die("memory");
     double *pivots = rest, *t = pivots + n, *x = t + n;
     for (size_t i = 0; i < n; i++) {
@@ -169,6 +169,7 @@ static void bench_floor(int d, const char *json)
         for (size_t j = 0; j < i; j++)
             factor[j * n + i] = 1e-3;
     }
+    tacit__panels_pack(n, factor, pivots, panels);
     for (size_t i = 0; i < m; i++)
         x[i] = feature(d, (int)i);
     for (int i = 0; i < TIMES; i++) {
@@ -176,8 +177,7 @@ static void bench_floor(int d, const char *json)
         if (tacit__json_parse(json, size, nodes, m + 16, &why) == 0)
             bench_die(why);
         const double parsed = bench_now();
-        tacit__forms(n, ACTIONS, factor, pivots, t, x, scratch + 2 * ACTIONS, scratch,
-                     scratch + ACTIONS);
+        tacit__forms(n, ACTIONS, panels, t, x, scratch + 2 * ACTIONS, scratch, scratch + ACTIONS);
         us[0][i] = 1e6 * (parsed - start);
         us[1][i] = 1e6 * (bench_now() - parsed);
     }
@@ -189,6 +189,7 @@ static void bench_floor(int d, const char *json)
     free(factor);
     free(rest);
     free(scratch);
+    free(panels);
 }
 
 /* --- Durable writes ------------------------------------------------------------------------------- */

@@ -1,93 +1,118 @@
-/* See forms.h. Vectors are taken in groups whose coordinates lie side by side, so that a group is solved
- * with wide instructions, its running row in registers. Plain C and AVX2 add in the same order and give
- * the same bits. */
+/* See forms.h. Rows are taken in panels: the running values of a panel's rows, for several vectors, are held
+ * in registers while the columns before it are subtracted. A factor is read once for up to WIDTH vectors, from
+ * the first number to the last, which is what limits large ones. Plain C and AVX2 subtract in the same order and
+ * give the same bits. */
 #include "linalg/forms.h"
 
 #include <math.h>
-#include <stdint.h>
+#include <string.h>
 
 #include "base/cpu.h"
 #include "base/error.h"
 
-/* ROWS: the number of rows of a factor that are processed together, as many as there are registers for. A
- * row alone would wait for one subtraction after the other, and for a cache line at every element, since
- * factors are stored by columns. For the same reason groups are no wider: one of 16 leaves registers for
- * two rows, and takes twice the time of two groups of 8. */
-enum { LANE = 4, WIDTH = 8, ROWS = 4, LANES = WIDTH / LANE };
+/* Stated choices for 16 registers of four doubles: WIDTH * LANES of them are held, and two columns, a number of
+ * z and a product need the others. */
+enum { LANE = 4, ROWS = 8, LANES = ROWS / LANE, WIDTH = 5 };
 
 /* Four doubles side by side; the compiler makes of it what the processor has. */
 typedef double lane __attribute__((vector_size(LANE * sizeof(double))));
 
-size_t tacit__forms_scratch(size_t d)
+size_t tacit__panels_size(size_t d)
 {
-    return WIDTH * d + LANE; /* room to align */
+    const size_t n = (d + ROWS - 1) / ROWS;
+    return ROWS * ROWS * n * (n + 1) / 2;
 }
 
-/* From each of some neighboring rows, what the first `end` coordinates of z account for. The order in a
- * row is that of the coordinates, however many rows there are: the same bits. `factor` is its first
- * column, from these rows on. */
-TACIT__INLINE void subtract(size_t d, size_t rows, size_t end, const double *restrict factor,
-                            const lane *restrict z, lane *restrict row)
+void tacit__panels_pack(size_t d, const double *factor, const double *pivots, double *panels)
 {
-    lane held[ROWS * LANES];
-    for (size_t k = 0; k < rows * LANES; k++)
-        held[k] = row[k];
-    for (size_t j = 0; j < end; j++)
-        for (size_t r = 0; r < rows; r++)
-            for (size_t k = 0; k < LANES; k++)
-                held[r * LANES + k] -= factor[j * d + r] * z[j * LANES + k];
-    for (size_t k = 0; k < rows * LANES; k++)
-        row[k] = held[k];
-}
-
-/* At most WIDTH vectors; z is [d][LANES]. */
-TACIT__INLINE void group(size_t d, size_t used, const double *restrict factor,
-                         const double *restrict pivots, const double *restrict t,
-                         const double *restrict vectors, lane *restrict z, double *restrict inner,
-                         double *restrict square)
-{
-    lane sum[LANES] = {{0}}, squares[LANES] = {{0}};
-    for (size_t k = 0; k < WIDTH; k++)
-        for (size_t i = 0; i < d; i++)
-            z[i * LANES + k / LANE][k % LANE] = k < used ? vectors[k * d + i] : 0;
+    memset(panels, 0, tacit__panels_size(d) * sizeof *panels);
     for (size_t first = 0; first < d; first += ROWS) {
         const size_t m = d - first < ROWS ? d - first : ROWS;
-        lane row[ROWS * LANES] = {{0}};
-        for (size_t k = 0; k < m * LANES; k++)
-            row[k] = z[first * LANES + k];
-        if (m == ROWS)
-            subtract(d, ROWS, first, factor + first, z, row);
-        else
-            for (size_t r = 0; r < m; r++)
-                subtract(d, 1, first, factor + first + r, z, row + r * LANES);
-        for (size_t r = 0; r < m; r++) {
-            const size_t i = first + r;
-            for (size_t j = first; j < i; j++)
-                for (size_t k = 0; k < LANES; k++)
-                    row[r * LANES + k] -= factor[j * d + i] * z[j * LANES + k];
-            for (size_t k = 0; k < LANES; k++) {
-                row[r * LANES + k] *= pivots[i];
-                z[i * LANES + k] = row[r * LANES + k];
-                sum[k] += row[r * LANES + k] * t[i];
-                squares[k] += row[r * LANES + k] * row[r * LANES + k];
-            }
-        }
-    }
-    for (size_t k = 0; k < used; k++) {
-        inner[k] = sum[k / LANE][k % LANE];
-        square[k] = squares[k / LANE][k % LANE];
+        for (size_t j = 0; j < first; j++, panels += ROWS)
+            memcpy(panels, factor + j * d + first, m * sizeof *panels);
+        for (size_t r = 0; r < ROWS; r++, panels += ROWS)
+            for (size_t i = r; i < m; i++)
+                panels[i] = i == r ? pivots[first + r] : factor[(first + r) * d + first + i];
     }
 }
 
-TACIT__INLINE void forms(size_t d, size_t n, const double *factor, const double *pivots,
-                         const double *t, const double *vectors, double *scratch, double *inner,
-                         double *square)
+size_t tacit__forms_scratch(size_t d)
 {
-    uintptr_t misplaced = (uintptr_t)scratch % sizeof(lane);
-    lane *z = (lane *)(void *)(scratch + (misplaced > 0 ? (sizeof(lane) - misplaced) / 8 : 0));
-    while (n > 0) {
-        const size_t used = n < WIDTH ? n : WIDTH;
-        group(d, used, factor, pivots, t, vectors, z, inner, square);
+    return WIDTH * (d + ROWS);
+}
+
+/* What a number of z accounts for in a panel's rows. */
+TACIT__INLINE void subtract(const double *restrict column, double z, lane *restrict row)
+{
+    for (size_t l = 0; l < LANES; l++) {
+        lane part;
+        memcpy(&part, column + l * LANE, sizeof part);
+        row[l] -= part * z;
+    }
+}
+
+/* n vectors, a constant; z is [d][n] and a panel more. Rows of the last panel that do not exist are 0. */
+TACIT__INLINE void group(size_t d, size_t n, const double *restrict panel, const double *restrict t,
+                         const double *restrict vectors, double *restrict z, double *restrict inner,
+                         double *restrict square)
+{
+    double sum[WIDTH] = {0}, squares[WIDTH] = {0};
+    for (size_t first = 0; first < d; first += ROWS) {
+        const size_t m = d - first < ROWS ? d - first : ROWS;
+        lane row[WIDTH][LANES] = {{{0}}};
+        double weights[ROWS] = {0};
+        for (size_t k = 0; k < n; k++)
+            for (size_t r = 0; r < m; r++)
+                row[k][r / LANE][r % LANE] = vectors[k * d + first + r];
+        for (size_t r = 0; r < m; r++)
+            weights[r] = t[first + r];
+        for (size_t j = 0; j < first; j++, panel += ROWS)
+            for (size_t k = 0; k < n; k++)
+                subtract(panel, z[j * n + k], row[k]);
+#pragma GCC unroll 8
+        for (size_t r = 0; r < ROWS; r++, panel += ROWS)
+            for (size_t k = 0; k < n; k++) {
+                const double value = row[k][r / LANE][r % LANE] * panel[r];
+                z[(first + r) * n + k] = value;
+                sum[k] += value * weights[r];
+                squares[k] += value * value;
+                subtract(panel, value, row[k]); /* the rows up to this one are done with */
+            }
+    }
+    memcpy(inner, sum, n * sizeof *inner);
+    memcpy(square, squares, n * sizeof *square);
+}
+
+/* At most WIDTH vectors. */
+TACIT__INLINE void some(size_t d, size_t n, const double *panels, const double *t,
+                        const double *vectors, double *z, double *inner, double *square)
+{
+    switch (n) {
+    case 1:
+        group(d, 1, panels, t, vectors, z, inner, square);
+        break;
+    case 2:
+        group(d, 2, panels, t, vectors, z, inner, square);
+        break;
+    case 3:
+        group(d, 3, panels, t, vectors, z, inner, square);
+        break;
+    case 4:
+        group(d, 4, panels, t, vectors, z, inner, square);
+        break;
+    default:
+        group(d, WIDTH, panels, t, vectors, z, inner, square);
+        break;
+    }
+}
+
+/* Groups of nearly equal size. */
+TACIT__INLINE void forms(size_t d, size_t n, const double *panels, const double *t,
+                         const double *vectors, double *z, double *inner, double *square)
+{
+    for (size_t left = (n + WIDTH - 1) / WIDTH; left > 0; left--) {
+        const size_t used = (n + left - 1) / left;
+        some(d, used, panels, t, vectors, z, inner, square);
         vectors += used * d;
         inner += used;
         square += used;
@@ -96,24 +121,23 @@ TACIT__INLINE void forms(size_t d, size_t n, const double *factor, const double 
 }
 
 #if TACIT__HAVE_AVX2
-TACIT__AVX2 static void forms_avx2(size_t d, size_t n, const double *factor, const double *pivots,
-                                   const double *t, const double *vectors, double *scratch,
-                                   double *inner, double *square)
+TACIT__AVX2 static void forms_avx2(size_t d, size_t n, const double *panels, const double *t,
+                                   const double *vectors, double *z, double *inner, double *square)
 {
-    forms(d, n, factor, pivots, t, vectors, scratch, inner, square);
+    forms(d, n, panels, t, vectors, z, inner, square);
 }
 #endif
 
-void tacit__forms(size_t d, size_t n, const double *factor, const double *pivots, const double *t,
-                  const double *vectors, double *scratch, double *inner, double *square)
+void tacit__forms(size_t d, size_t n, const double *panels, const double *t, const double *vectors,
+                  double *scratch, double *inner, double *square)
 {
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {
-        forms_avx2(d, n, factor, pivots, t, vectors, scratch, inner, square);
+        forms_avx2(d, n, panels, t, vectors, scratch, inner, square);
         return;
     }
 #endif
-    forms(d, n, factor, pivots, t, vectors, scratch, inner, square);
+    forms(d, n, panels, t, vectors, scratch, inner, square);
 }
 
 /* Givens rotations, column by column [GV13, 6.5.4]. */

@@ -16,7 +16,7 @@
  *
  * The factor of H is kept, never its inverse: with z = L^-1 x and t = L^-1 u, x . theta = z . t and
  * |x|_{H^-1} = |z|. Exact sums are followed by rank-one updates, d^2 for a user; noisy ones are
- * factorized anew. */
+ * factorized anew. `act` reads the factor as panels (linalg/forms.h), which are made at every look. */
 #include "plan/lin_ucb.h"
 
 #include <math.h>
@@ -28,7 +28,8 @@
 #include "linalg/symmetric.h"
 
 typedef struct block {
-    double *factor, *pivots, *t;
+    double *factor, *pivots; /* NULL in a copy that acts */
+    double *panels, *t;      /* panels: the same as linalg/forms.h wants it */
     double log_det, beta;
 } block;
 
@@ -40,27 +41,35 @@ struct tacit__lin_ucb {
     double *x, *floor;
 };
 
-tacit_status tacit__lin_ucb_create(const tacit__lin_ucb_options *options, tacit__lin_ucb **out)
+/* `learns`: it is updated, and does not only act. */
+static tacit_status create(const tacit__lin_ucb_options *options, bool learns, tacit__lin_ucb **out)
 {
     const size_t d = options->dimension, n = options->blocks;
     TACIT__REQUIRE(d > 0 && n > 0 && options->regularizer > 0);
     tacit__lin_ucb w = {.o = *options};
     /* Blocks lie one after the other, each at the beginning of a cache line. */
-    const size_t square = (d * d + 7) / 8 * 8, line = (d + 7) / 8 * 8, real = sizeof(double);
-    double *factors, *pivots, *t;
+    const size_t square = (d * d + 7) / 8 * 8, line = (d + 7) / 8 * 8, real = sizeof(double),
+                 panel = tacit__panels_size(d), kept = learns ? real : 0;
+    double *factors, *pivots, *panels, *t;
     tacit__lin_ucb *p = TACIT__WORKSPACE(w, TACIT__PIECE(w.blocks, n), TACIT__PIECE(w.x, d),
-                                         TACIT__PIECE(w.floor, tacit__floor_scratch(d)),
-                                         {&factors, n, square * real}, {&pivots, n, line * real},
-                                         {&t, n, line * real});
+                                         {&w.floor, tacit__floor_scratch(d), kept},
+                                         {&factors, n, square * kept}, {&pivots, n, line * kept},
+                                         {&panels, n, panel * real}, {&t, n, line * real});
     if (p == NULL)
         return TACIT_NO_MEMORY;
     for (size_t i = 0; i < n; i++) {
-        p->blocks[i].factor = factors + i * square;
-        p->blocks[i].pivots = pivots + i * line;
+        p->blocks[i].factor = learns ? factors + i * square : NULL;
+        p->blocks[i].pivots = learns ? pivots + i * line : NULL;
+        p->blocks[i].panels = panels + i * panel;
         p->blocks[i].t = t + i * line;
     }
     *out = p;
     return TACIT_OK;
+}
+
+tacit_status tacit__lin_ucb_create(const tacit__lin_ucb_options *options, tacit__lin_ucb **out)
+{
+    return create(options, true, out);
 }
 
 void tacit__lin_ucb_destroy(tacit__lin_ucb *p)
@@ -106,6 +115,15 @@ static void set_pivots(const tacit__lin_ucb *p, block *b)
     b->log_det = tacit__log_determinant(d, b->factor);
 }
 
+/* What follows from the factor and the response: t and the panels. */
+static void set_response(const tacit__lin_ucb *p, block *b, const double *response)
+{
+    const size_t d = p->o.dimension;
+    memcpy(b->t, response, d * sizeof *b->t);
+    tacit__solve_lower_pivots(d, b->factor, b->pivots, b->t);
+    tacit__panels_pack(d, b->factor, b->pivots, b->panels);
+}
+
 /* Where eigenvalues are to be raised: true, and the factor is that of the matrix as it is, if none
  * of them is below the floor, which a Cholesky of the matrix minus the floor tells for a fraction
  * of what eigenvalues cost. */
@@ -142,8 +160,7 @@ static void factorize(tacit__lin_ucb *p, const tacit__moments *m, size_t i, cons
         }
     }
     set_pivots(p, b);
-    memcpy(b->t, m->response + i * d, d * sizeof *b->t);
-    tacit__solve_lower_pivots(d, b->factor, b->pivots, b->t);
+    set_response(p, b, m->response + i * d);
     set_beta(p, b, s);
 }
 
@@ -160,8 +177,7 @@ static void update_block(tacit__lin_ucb *p, const tacit__moments *m, const sprea
     b->log_det += log1p(q);
     memcpy(p->x, m->last, d * sizeof *p->x);
     tacit__cholesky_add(d, b->factor, b->pivots, p->x);
-    memcpy(b->t, m->response + m->last_block * d, d * sizeof *b->t);
-    tacit__solve_lower_pivots(d, b->factor, b->pivots, b->t);
+    set_response(p, b, m->response + m->last_block * d);
     set_beta(p, b, s);
 }
 
@@ -182,22 +198,6 @@ bool tacit__lin_ucb_update(tacit__lin_ucb *p, const tacit__moments *m)
     return true;
 }
 
-/* z . t and |z|^2 of one vector. */
-static void form(const tacit__lin_ucb *p, const block *b, const double *x, double *z, double *inner,
-                 double *square)
-{
-    const size_t d = p->o.dimension;
-    double sum = 0, squares = 0;
-    memcpy(z, x, d * sizeof *z);
-    tacit__solve_lower_pivots(d, b->factor, b->pivots, z);
-    for (size_t i = 0; i < d; i++) {
-        sum += z[i] * b->t[i];
-        squares += z[i] * z[i];
-    }
-    *inner = sum;
-    *square = squares;
-}
-
 size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *p)
 {
     return tacit__forms_scratch(p->o.dimension) + 2 * p->o.n_actions;
@@ -211,14 +211,14 @@ uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, dou
     double *inner = scratch, *square = inner + n, *forms = square + n;
     if (p->o.blocks == 1) {
         const block *b = &p->blocks[0];
-        tacit__forms(d, n, b->factor, b->pivots, b->t, features, forms, inner, square);
+        tacit__forms(d, n, b->panels, b->t, features, forms, inner, square);
     }
     double best = -HUGE_VAL;
     uint32_t ties = 0;
     for (size_t a = 0; a < n; a++) {
         const block *b = &p->blocks[p->o.blocks == 1 ? 0 : a];
         if (p->o.blocks > 1)
-            form(p, b, features, forms, &inner[a], &square[a]);
+            tacit__forms(d, 1, b->panels, b->t, features, forms, &inner[a], &square[a]);
         scores[a] = inner[a] + p->o.bonus_scale * b->beta * sqrt(square[a]);
         if (isnan(scores[a])) /* a model from elsewhere may be so large that it cancels out */
             scores[a] = -HUGE_VAL;
@@ -252,14 +252,12 @@ void tacit__lin_ucb_estimate(const tacit__lin_ucb *p, size_t i, double *theta, d
 tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *p, tacit__lin_ucb **out)
 {
     const size_t d = p->o.dimension;
-    tacit_status status = tacit__lin_ucb_create(&p->o, out);
+    tacit_status status = create(&p->o, false, out);
     for (size_t i = 0; i < p->o.blocks && status == TACIT_OK; i++) {
         const block *from = &p->blocks[i];
         block *to = &(*out)->blocks[i];
-        memcpy(to->factor, from->factor, d * d * sizeof *to->factor);
-        memcpy(to->pivots, from->pivots, d * sizeof *to->pivots);
+        memcpy(to->panels, from->panels, tacit__panels_size(d) * sizeof *to->panels);
         memcpy(to->t, from->t, d * sizeof *to->t);
-        to->log_det = from->log_det;
         to->beta = from->beta;
     }
     if (status == TACIT_OK) {
@@ -287,6 +285,8 @@ void tacit__lin_ucb_fields(tacit__lin_ucb *p, tacit__saved *s)
         tacit__saved_reals(s, b->t, d, MOST);
         tacit__saved_reals(s, &b->log_det, 1, MOST);
         tacit__saved_reals(s, &b->beta, 1, MOST);
+        if (s->pass == TACIT__APPLY)
+            tacit__panels_pack(d, b->factor, b->pivots, b->panels);
     }
     if (s->pass == TACIT__APPLY) {
         p->version = version;

@@ -37,7 +37,7 @@ size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *planner);
 uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *planner, const double *features, double chance,
                             double *probability, double *scores, double *scratch);
 
-/* Another planner that acts as this one does now. */
+/* Another planner that acts as this one does now, and does nothing else. */
 TACIT_MUST_USE tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *planner,
                                                 tacit__lin_ucb **out);
 
