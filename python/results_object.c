@@ -171,6 +171,8 @@ static PyObject *results_summary(PyObject *self, PyObject *args)
     if (d != NULL && put(d, "runs", PyLong_FromUnsignedLongLong(s.runs)) &&
         put(d, "regret_mean", PyFloat_FromDouble(s.regret_mean)) &&
         put(d, "regret_error", PyFloat_FromDouble(s.regret_error)) &&
+        put(d, "regret_half", PyFloat_FromDouble(s.regret_half)) &&
+        put(d, "runs_not_learned", PyLong_FromUnsignedLongLong(s.runs_not_learned)) &&
         put(d, "late_mean", PyFloat_FromDouble(s.late_mean)) &&
         put(d, "late_error", PyFloat_FromDouble(s.late_error)) &&
         put(d, "switches", PyFloat_FromDouble(s.switches)) &&

@@ -327,19 +327,30 @@ typedef struct tacit_job {
     tacit_estimate estimate;
 } tacit_job;
 
-/* Over the finished runs of an agent. Errors are standard errors of the mean, NaN with fewer than two
- * runs. */
+/* Over the finished runs of an agent. An error is the standard error of the mean, and a half is half of its
+ * 95 % confidence interval (Student's t); both are NaN with fewer than two runs. */
 typedef struct tacit_summary {
     uint64_t runs;
-    double regret_mean, regret_error;
+    double regret_mean, regret_error, regret_half;
     double late_mean, late_error;
     double switches, seconds; /* means */
     const char *kind;         /* of the agent in this world; never an alias */
     const char *remark;       /* tacit_agent_remark, or "" */
-    /* The agent of tacit_results_measure has less regret, and this one does not end a tenth better. Where
-     * `uniform` was played too, a tenth of its regret is enough. */
+    /* How many of the runs did not learn, and whether these are half of them or more: see tacit_bar. Always 0
+     * and false for yardsticks, and where no bar is known. */
+    uint64_t runs_not_learned;
     bool did_not_learn;
 } tacit_summary;
+
+/* What a run must beat to have learned: its late regret must be below nine tenths of the bar. The bar is the
+ * late regret of the yardstick that loses least, of `constant`, `no-data` and, if neither of them was played,
+ * `uniform`. The best constant action is known only afterwards, and where one action is nearly always right
+ * no learner can beat it; so `constant` counts as losing at least a tenth of what `uniform` loses. In a log,
+ * a run must have an estimated lift over the best constant action that is not negative. */
+typedef struct tacit_bar {
+    double late;      /* NaN: the world is a log, or no bar is known */
+    const char *what; /* "what the best constant action loses", ...; NULL: no bar is known */
+} tacit_bar;
 
 /* Opens the results that tacit_lab_run has written to DIRECTORY/results.db, finished or not. CORRUPT or
  * WRONG_VERSION: this library did not write the file. Worlds and agents may be unknown to this program. */
@@ -379,9 +390,12 @@ TACIT_API bool tacit_results_logged(const tacit_results *results, size_t world);
 TACIT_API tacit_estimate tacit_results_estimate(const tacit_results *results, size_t world,
                                                 size_t agent);
 
-/* The agent of this world that a learner must beat to have learned: the yardstick `constant`, else `uniform`;
- * SIZE_MAX if neither was played. */
-TACIT_API size_t tacit_results_measure(const tacit_results *results, size_t world);
+/* What the runs of this world must beat to have learned. */
+TACIT_API tacit_bar tacit_results_bar(const tacit_results *results, size_t world);
+
+/* Whether a finished run of a learner did not; false where no bar is known, and for yardsticks. */
+TACIT_API bool tacit_results_not_learned(const tacit_results *results, size_t world, size_t agent,
+                                         uint64_t run);
 
 /* Curves have at most 1000 points (fewer if there are more than 20,000 jobs), at episodes 1 .. K in equal
  * steps, the last of them K. */

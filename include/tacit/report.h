@@ -49,7 +49,7 @@ typedef enum tacit_format { TACIT_FORMAT_SVG, TACIT_FORMAT_PDF, TACIT_FORMAT_PNG
 
 /* What bands and bars show; the figure says which it is. */
 typedef enum tacit_spread {
-    TACIT_SPREAD_USUAL, /* RANGE for regret against users, CI for the price of privacy */
+    TACIT_SPREAD_USUAL, /* CI, as in tables */
     TACIT_SPREAD_RANGE, /* from the lowest to the highest run; of ten or more, without the outer tenths */
     TACIT_SPREAD_STDERR, /* the mean plus and minus one standard error */
     TACIT_SPREAD_CI,     /* 95 % confidence interval of the mean, by Student's t */
@@ -123,6 +123,7 @@ typedef struct tacit_difference {
         high;    /* mean minus reference_mean, and its 95 % confidence interval (Student's t);
                                      NaN with too few runs */
     bool paired; /* compared run by run, over the same people; else as two samples (Welch) */
+    uint64_t runs_not_learned; /* of the agent, among all its finished runs: see tacit_bar */
 } tacit_difference;
 
 typedef struct tacit_comparison tacit_comparison;

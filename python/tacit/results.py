@@ -136,7 +136,7 @@ class Results:
         return pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=columns)
 
     def plot(self, world: str | None = None, ax: Any = None, agents: list[str] | None = None) -> Any:
-        """Regret over episodes, the mean of the runs with a band of one standard error; the matplotlib axes.
+        """Regret over episodes, the mean of the runs with its 95 % confidence interval; the matplotlib axes.
 
         With several worlds and none named, a figure with axes for each.
         """
@@ -168,10 +168,13 @@ class Results:
         mean = [math.fsum(points) / n for points in zip(*curves)]
         (line,) = ax.plot(x, mean, label=agent)
         if n > 1:
-            error = [
-                math.sqrt(math.fsum((p - m) ** 2 for p in points) / (n - 1) / n) for points, m in zip(zip(*curves), mean)
+            s = self._raw.summary(self.worlds.index(world), self.agents.index(agent), 0)
+            limit = s["regret_half"] / s["regret_error"] if s["regret_error"] > 0 else 0  # Student's t
+            half = [
+                limit * math.sqrt(math.fsum((p - m) ** 2 for p in points) / (n - 1) / n)
+                for points, m in zip(zip(*curves), mean)
             ]
-            ax.fill_between(x, [m - e for m, e in zip(mean, error)], [m + e for m, e in zip(mean, error)],
+            ax.fill_between(x, [m - e for m, e in zip(mean, half)], [m + e for m, e in zip(mean, half)],
                             alpha=0.2, color=line.get_color(), linewidth=0)
 
     # --- The report -------------------------------------------------------------------------------

@@ -50,9 +50,16 @@ static const char *verdict(const tacit_difference *d)
     return d->high < 0 ? "better" : d->low > 0 ? "worse" : "not significant";
 }
 
+static const char *number_text(char out[32], double x)
+{
+    (void)snprintf(out, 32, fabs(x) >= 1000 && fabs(x) < 1e9 ? "%.0f" : "%.4g", x);
+    return out;
+}
+
 static void print_number(double x)
 {
-    (void)printf(fabs(x) >= 1000 && fabs(x) < 1e9 ? "%12.0f" : "%12.4g", x);
+    char text[32];
+    (void)printf("%12s", number_text(text, x));
 }
 
 static void print_table(const tacit_comparison *c, char *const *names, size_t n_names)
@@ -79,11 +86,15 @@ static void print_table(const tacit_comparison *c, char *const *names, size_t n_
         print_number(d->reference_mean);
         print_number(d->mean);
         print_number(d->difference);
-        char interval[64] = "-";
+        char interval[72] = "-", low[32], high[32];
         if (!isnan(d->low))
-            (void)snprintf(interval, sizeof interval, "%.4g to %.4g", d->low, d->high);
-        (void)printf("%28s  %llu%s  %s\n", interval, (unsigned long long)d->runs,
+            (void)snprintf(interval, sizeof interval, "%s to %s", number_text(low, d->low),
+                           number_text(high, d->high));
+        (void)printf("%28s  %llu%s  %s", interval, (unsigned long long)d->runs,
                      d->paired ? "" : " (not paired)", verdict(d));
+        if (d->runs_not_learned > 0)
+            (void)printf("; %llu did not learn", (unsigned long long)d->runs_not_learned);
+        (void)puts("");
         before = d;
     }
     (void)puts("\nlower regret is better; intervals are 95 % confidence intervals of "
@@ -105,6 +116,7 @@ static int print_comparison_json(const tacit_comparison *c, char *const *names)
         tacit__json_put_string(&to, "agent", d->agent);
         tacit__json_put_string(&to, "reference", d->reference);
         tacit__json_put_count(&to, "runs", d->runs);
+        tacit__json_put_count(&to, "runs_not_learned", d->runs_not_learned);
         tacit__json_put_flag(&to, "paired", d->paired);
         tacit__json_put_real(&to, "reference_regret", d->reference_mean);
         tacit__json_put_real(&to, "regret", d->mean);

@@ -73,8 +73,9 @@ static void print_agents(const tacit_results *results)
             (void)printf(" %llu of %llu runs", (unsigned long long)s.runs,
                          (unsigned long long)facts->runs);
             if (s.runs > 0)
-                (void)printf(", regret %.4g%s", s.regret_mean,
-                             s.did_not_learn ? ", did not learn" : "");
+                (void)printf(", regret %.4g", s.regret_mean);
+            if (s.runs_not_learned > 0)
+                (void)printf(", %llu did not learn", (unsigned long long)s.runs_not_learned);
             (void)puts("");
         }
     }

@@ -35,6 +35,7 @@ static void put_regret(tacit__json_writer *to, const view *v, size_t agent, cons
     tacit__json_begin_object(to, "regret");
     tacit__json_put_real(to, "mean", s->regret_mean);
     tacit__json_put_real(to, "stderr", s->regret_error);
+    tacit__json_put_real(to, "ci95_half", s->regret_half);
     tacit__json_begin_list(to, "per_run");
     for (uint64_t run = 0; run < v->facts->runs; run++)
         tacit__json_put_real(to, NULL, tacit_results_job(v->results, v->world, agent, run)->regret);
@@ -55,12 +56,13 @@ static void put_agent(tacit__json_writer *to, const view *v, size_t agent)
     tacit__json_put_real(to, "late_regret", s.late_mean);
     tacit__json_put_real(to, "switches", s.switches);
     tacit__json_put_real(to, "seconds", s.seconds);
-    if (entry->yardstick || s.runs == 0 ||
-        (tacit_results_measure(v->results, v->world) == SIZE_MAX &&
-         !tacit_results_logged(v->results, v->world)))
+    if (entry->yardstick || s.runs == 0 || tacit_results_bar(v->results, v->world).what == NULL) {
         tacit__json_put_null(to, "learned");
-    else
+        tacit__json_put_null(to, "runs_not_learned");
+    } else {
         tacit__json_put_flag(to, "learned", !s.did_not_learn);
+        tacit__json_put_count(to, "runs_not_learned", s.runs_not_learned);
+    }
     cli_put_estimate(to, v->results, v->world, agent);
     tacit__json_put_string(to, "remark", s.remark);
     tacit__json_end(to);
@@ -200,15 +202,15 @@ static void number_text(char cell[CELL], double x)
         (void)snprintf(cell, CELL, "%.4g", x);
 }
 
-static void mean_text(char cell[CELL], double mean, double error)
+static void mean_text(char cell[CELL], double mean, double half)
 {
     char low[CELL];
     number_text(cell, mean);
-    if (isnan(error))
+    if (isnan(half))
         return;
-    (void)snprintf(low, CELL, "%.2g", error);
-    if (error >= 100 && error < 1e9)
-        (void)snprintf(low, CELL, "%.0f", error);
+    (void)snprintf(low, CELL, "%.2g", half);
+    if (half >= 100 && half < 1e9)
+        (void)snprintf(low, CELL, "%.0f", half);
     size_t n = strlen(cell);
     (void)snprintf(cell + n, CELL - n, " +- %.24s", low);
 }
@@ -227,7 +229,7 @@ static void fill_row(const view *v, size_t agent, char row[N_COLUMNS][CELL])
     tacit_summary s = tacit_results_summary(v->results, v->world, agent);
     (void)snprintf(row[LABEL], CELL, "%s", entry->label);
     (void)cli_guarantee_text(row[GUARANTEE], CELL, entry);
-    mean_text(row[REGRET], s.regret_mean, s.regret_error);
+    mean_text(row[REGRET], s.regret_mean, s.regret_half);
     if (is_labeled(v)) {
         size_t n = strlen(row[REGRET]);
         (void)snprintf(row[REGRET] + n, CELL - n, " = %.1f %% right",
@@ -362,27 +364,30 @@ static void print_choices(const view *v)
     free(about);
 }
 
-/* Which learners did worse than what needs no learning. */
+/* Which learners did not learn, in how many of their runs, and by which rule. */
 static void print_lost(const view *v)
 {
-    const size_t measure = tacit_results_measure(v->results, v->world);
-    const char *between = ": ";
+    const tacit_bar bar = tacit_results_bar(v->results, v->world);
+    tacit__text line = {0};
     bool any = false;
     for (size_t i = 0; i < v->facts->n_agents; i++) {
-        if (!plays(v, i) || !tacit_results_summary(v->results, v->world, i).did_not_learn)
+        const tacit_summary s = tacit_results_summary(v->results, v->world, i);
+        if (!plays(v, i) || s.runs_not_learned == 0)
             continue;
-        if (!any)
-            (void)printf("did not learn (worse than %s)",
-                         tacit_results_logged(v->results, v->world) ||
-                                 strcmp(v->facts->agents[measure].kind, "constant") == 0
-                             ? "the best constant action"
-                             : "random actions");
-        (void)printf("%s%s", between, v->facts->agents[i].label);
-        between = ", ";
+        if (!any && tacit_results_logged(v->results, v->world))
+            tacit__text_print(&line, "did not learn (estimated below %s): ", bar.what);
+        else if (!any)
+            tacit__text_print(&line, "did not learn (late %.3g or more, nine tenths of %s): ",
+                              0.9 * bar.late, bar.what);
+        tacit__text_print(&line, "%s%s", any ? ", " : "", v->facts->agents[i].label);
+        if (s.runs > 1)
+            tacit__text_print(&line, " (%llu of %llu runs)", (unsigned long long)s.runs_not_learned,
+                              (unsigned long long)s.runs);
         any = true;
     }
-    if (any)
-        (void)puts("");
+    if (any && !line.failed)
+        cli_print_wrapped("", line.data);
+    tacit__text_destroy(&line);
 }
 
 /* A world where nothing says whether a learner learned: no yardstick plays there. */
@@ -391,8 +396,7 @@ static bool lacks_measure(const view *v)
     bool learners = false;
     for (size_t i = 0; i < v->facts->n_agents; i++)
         learners |= plays(v, i) && !v->facts->agents[i].yardstick;
-    return learners && !tacit_results_logged(v->results, v->world) &&
-           tacit_results_measure(v->results, v->world) == SIZE_MAX;
+    return learners && tacit_results_bar(v->results, v->world).what == NULL;
 }
 
 static void widen(char row[N_COLUMNS][CELL], size_t *widths)
@@ -420,9 +424,9 @@ static void print_footer(const tacit_results *results)
         n_logs += tacit_results_logged(results, w);
     if (n_logs < n)
         (void)puts(
-            "regret: sum of (best - played) over the episodes, exact; mean over runs, standard "
-            "error\nlate: regret per episode over the last tenth; time: processor time of a "
-            "run");
+            "regret: sum of (best - played) over the episodes, exact; mean over runs +- half of\n"
+            "its 95 % interval; late: regret per episode over the last tenth; time: processor\n"
+            "time of a run");
     if (n_logs > 0)
         cli_print_estimates_footer();
 }
@@ -436,8 +440,8 @@ static void print_missing(const tacit_results *results)
         missing |= lacks_measure(&v);
     }
     if (missing)
-        (void)puts("who learned: not known without a yardstick; add '- {kind: constant}' to the "
-                   "agents");
+        (void)puts("who learned: not known without yardsticks; add '- {kind: constant}' and "
+                   "'- {kind: uniform}'");
 }
 
 void cli_summary_print(const tacit_results *results)

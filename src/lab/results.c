@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/student.h"
 #include "base/workspace.h"
 #include "lab/experiment.h"
 
@@ -205,59 +206,9 @@ tacit_estimate tacit_results_estimate(const tacit_results *results, size_t world
     return sum;
 }
 
-/* The yardstick of this kind that was played in this world; SIZE_MAX: none. */
-static size_t played_yardstick(const tacit_results *results, size_t world, const char *kind)
-{
-    const tacit_experiment_facts *facts = &results->experiment->facts;
-    for (size_t i = 0; i < facts->n_agents; i++) {
-        const tacit_job *job = tacit_results_job(results, world, i, 0);
-        if (job != NULL && job->done && facts->agents[i].yardstick &&
-            strcmp(facts->agents[i].kind, kind) == 0)
-            return i;
-    }
-    return SIZE_MAX;
-}
-
-size_t tacit_results_measure(const tacit_results *results, size_t world)
-{
-    size_t constant = played_yardstick(results, world, "constant");
-    return constant != SIZE_MAX ? constant : played_yardstick(results, world, "uniform");
-}
-
-/* Where one action is nearly always right no learner can beat it, since learning has a price. So nothing is
- * asked that is less than a tenth of what random actions lose (as in forecasts, docs/why/forecast.md). */
-static double bar(const tacit_results *results, size_t world, size_t measure,
-                  double (*member)(const tacit_job *))
-{
-    double least = 0, own, ignored;
-    size_t uniform = played_yardstick(results, world, "uniform");
-    if (uniform != SIZE_MAX && uniform != measure) {
-        average(results, pair_of(results, world, uniform), member, &least, &ignored);
-        least *= 0.1;
-    }
-    average(results, pair_of(results, world, measure), member, &own, &ignored);
-    return fmax(own, least);
-}
-
-/* Where a constant action is good a learner can lose to it in total and still have found a better policy; so
- * it must not be better at the end, by a tenth (a choice: less may be chance). */
-static bool lost_to_measure(const tacit_results *results, size_t world, size_t agent,
-                            const tacit_summary *s)
-{
-    TACIT__REQUIRE(agent < results->experiment->facts.n_agents);
-    const size_t measure = tacit_results_measure(results, world);
-    if (tacit_results_logged(results, world))
-        return !results->experiment->facts.agents[agent].yardstick &&
-               tacit_results_estimate(results, world, agent).lift_constant < 0;
-    if (measure == SIZE_MAX || results->experiment->facts.agents[agent].yardstick)
-        return false;
-    return s->regret_mean > bar(results, world, measure, regret_of) &&
-           s->late_mean > 0.9 * bar(results, world, measure, late_of);
-}
-
 tacit_summary tacit_results_summary(const tacit_results *results, size_t world, size_t agent)
 {
-    tacit_summary s = {.kind = "", .remark = ""};
+    tacit_summary s = {.kind = "", .remark = "", .regret_half = (double)NAN};
     double ignored;
     uint32_t pair = pair_of(results, world, agent);
     if (pair == TACIT__NO_PAIR)
@@ -270,6 +221,10 @@ tacit_summary tacit_results_summary(const tacit_results *results, size_t world, 
     average(results, pair, late_of, &s.late_mean, &s.late_error);
     average(results, pair, switches_of, &s.switches, &ignored);
     average(results, pair, seconds_of, &s.seconds, &ignored);
-    s.did_not_learn = lost_to_measure(results, world, agent, &s);
+    if (s.runs > 1)
+        s.regret_half = tacit__student_limit(s.runs - 1) * s.regret_error;
+    for (uint64_t run = 0; run < results->experiment->facts.runs; run++)
+        s.runs_not_learned += tacit_results_not_learned(results, world, agent, run);
+    s.did_not_learn = s.runs > 0 && 2 * s.runs_not_learned >= s.runs;
     return s;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/student.h"
 #include "base/workspace.h"
 #include "lab/grow.h"
 #include "report/compare.h"
@@ -119,6 +120,7 @@ static void add_row(tacit_comparison *c, const side *a, const side *b, size_t wh
                             .agent = y->agents[b->agent].label,
                             .reference = x->agents[a->agent].label,
                             .which = which};
+    d->runs_not_learned = tacit_results_summary(b->results, b->world, b->agent).runs_not_learned;
     if (paired)
         compare_pairs(a, b, d);
     else

@@ -95,9 +95,12 @@ static void put_row(tacit__text *to, const tacit_comparison *c, const tacit_diff
                       tacit__number(low, d->low, 4), tacit__number(high, d->high, 4));
     tacit__text_print(to, "<td data-name=\"runs\">%llu%s</td>", (unsigned long long)d->runs,
                       d->paired ? "" : ", not paired");
-    tacit__text_print(to, "<td data-name=\"\"%s>%s</td></tr>\n",
+    tacit__text_print(to, "<td data-name=\"\"%s>%s",
                       outcome == TACIT__OUTCOME_WORSE ? " class=\"bad\"" : "",
                       outcome_words[outcome]);
+    if (d->runs_not_learned > 0)
+        tacit__text_print(to, "; %llu did not learn", (unsigned long long)d->runs_not_learned);
+    tacit__text_put(to, "</td></tr>\n");
 }
 
 static void put_table(tacit__text *to, const tacit_comparison *c, const char *const *names)

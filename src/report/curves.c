@@ -39,7 +39,7 @@ bool tacit__curves_want_log(const tacit__report *r, size_t world)
 
 static tacit_spread interval_of(const view *v)
 {
-    return v->sheet->interval == TACIT_SPREAD_USUAL ? TACIT_SPREAD_RANGE : v->sheet->interval;
+    return v->sheet->interval == TACIT_SPREAD_USUAL ? TACIT_SPREAD_CI : v->sheet->interval;
 }
 
 /* The edges of the band at a point. */

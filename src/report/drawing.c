@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/student.h"
 #include "report/figure.h"
 #include "report/write.h"
 
@@ -247,6 +248,13 @@ void tacit__drawing_end(tacit__text *to, tacit__drawing *d)
 
 /* --- What the intervals are ---------------------------------------------------------------------- */
 
+double tacit__spread_factor(tacit_spread interval, uint64_t runs)
+{
+    if (interval == TACIT_SPREAD_STDERR)
+        return 1;
+    return interval == TACIT_SPREAD_CI && runs > 1 ? tacit__student_limit(runs - 1) : 0;
+}
+
 void tacit__sheet_notes(const tacit__report *r, const tacit__report_world *s, tacit_spread interval,
                         const char *what, bool flagged, char *out, size_t size)
 {
@@ -266,9 +274,10 @@ void tacit__sheet_notes(const tacit__report *r, const tacit__report_world *s, ta
             out, size,
             "Means of %s runs; %s: 95 %% confidence intervals of the mean (Student's t).", runs,
             what);
-    if (flagged && s->measure != SIZE_MAX && used < size)
-        (void)snprintf(out + used, size - used, " † did not learn: loses to %s.",
-                       strcmp(r->agents[s->measure].entry->kind, "constant") == 0
-                           ? "the best constant action"
-                           : "random actions");
+    if (flagged && used < size)
+        (void)snprintf(
+            out + used, size - used,
+            " † did not learn: half of its runs or more end no better than nine tenths of "
+            "%s.",
+            s->bar.what);
 }

@@ -21,9 +21,11 @@ enum { TACIT__COLOR = 16, TACIT__DASH = 256 };
 /* "#0072b2", and "7 4" or "". Both return `out`. */
 const char *tacit__color(tacit__style style, char out[TACIT__COLOR]);
 const char *tacit__dash(tacit__style style, char out[TACIT__DASH]);
-/* " class=… stroke=… stroke-dasharray=…" of a line; " class=… fill=…" of an area. */
+/* " class=… stroke=… stroke-dasharray=…" of a line; " class=… fill=…" of an area; " class=…" of a dot in a
+ * table. */
 void tacit__figure_stroke(tacit__text *to, tacit__style style);
 void tacit__figure_fill(tacit__text *to, tacit__style style);
+void tacit__swatch(tacit__text *to, tacit__style style);
 
 /* --- Axes (figure.c) ----------------------------------------------------------------------------- */
 
@@ -144,8 +146,6 @@ void tacit__sheet_notes(const tacit__report *r, const tacit__report_world *s, ta
 
 /* The half width of an interval: errors times this; 0 for RANGE and NONE. */
 double tacit__spread_factor(tacit_spread interval, uint64_t runs);
-/* Student's t with `degrees` degrees of freedom stays below this with probability 97.5 %. */
-double tacit__student_limit(uint64_t degrees);
 
 /* Text in SVG as a PDF or PNG file, `density` pixels of it per inch. */
 TACIT_MUST_USE tacit_status tacit__paper_convert(const tacit__text *svg, tacit_format format,

@@ -9,14 +9,15 @@
 typedef struct tacit__report_outcome {
     const char *kind; /* that plays: what the entry's kind stands for */
     uint64_t n_runs;
-    double regret, error, late, switches, seconds;
-    double *per_run;            /* [runs], NaN where not finished */
-    double *mean, *low, *high;  /* [n_points], over the finished runs */
+    double regret, error, half, late, switches, seconds; /* error, half: as in tacit_summary */
+    double *per_run;                                     /* [runs], NaN where not finished */
+    double *mean, *low, *high;                           /* [n_points], over the finished runs */
     double *errors;             /* [n_points], standard errors of the mean */
     tacit_explanation *promise; /* NULL: not known before the agent has played */
     bool plays;
     tacit_estimate estimate; /* where the world is a log */
-    bool flagged; /* a learner that lost to the yardstick of its world: it did not learn */
+    uint64_t n_not_learned;  /* of the runs */
+    bool flagged;            /* a learner of which half of the runs or more did not learn */
 } tacit__report_outcome;
 
 typedef struct tacit__report_world {
@@ -28,8 +29,7 @@ typedef struct tacit__report_world {
     double optimal_value;
     bool logged;    /* a log of what others did: nothing is exact */
     bool has_share; /* regret may be given as a share of what the best policy earns */
-    /* the agent that a learner must beat: `constant`, else `uniform`; SIZE_MAX: neither */
-    size_t measure;
+    tacit_bar bar;  /* what a run must beat to have learned */
     tacit__report_outcome *outcomes; /* [n_agents] */
 } tacit__report_world;
 

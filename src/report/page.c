@@ -212,16 +212,8 @@ static void put_row(tacit__text *to, const tacit__report *r, const tacit__report
     const tacit__report_agent *p = &r->agents[i];
     const tacit__report_outcome *o = &s->outcomes[i];
     char number[TACIT__NUMBER];
-    tacit__text_print(to,
-                      "<tr><th scope=\"row\"><span class=\"swatch h%d\"></span><a "
-                      "href=\"#agent%zu\">",
-                      p->style.color, i + 1);
-    tacit__write_html(to, p->entry->label);
-    tacit__text_put(to, "</a>");
-    if (o->flagged)
-        tacit__text_print(to, " <b class=\"bad\" title=\"%s\">did not learn</b>",
-                          tacit__flag_help(r, s));
-    tacit__text_put(to, "</th><td class=\"words\" data-name=\"guarantee\"><span>");
+    tacit__row_head(to, r, s, i);
+    tacit__text_put(to, "<td class=\"words\" data-name=\"guarantee\"><span>");
     tacit__guarantee(to, p->entry);
     if (p->entry->guarantee.model != TACIT_MODEL_NONE &&
         p->entry->calibration != TACIT_CALIBRATION_TIGHT)
@@ -231,7 +223,7 @@ static void put_row(tacit__text *to, const tacit__report *r, const tacit__report
                           tacit__number(number, o->promise->real.epsilon.high, 3));
     tacit__text_put(to, "</span></td><td data-name=\"regret\"");
     put_runs(to, r, o);
-    tacit__text_print(to, ">%s</td>", tacit__mean(number, o->regret, o->error));
+    tacit__text_print(to, ">%s</td>", tacit__mean(number, o->regret, o->half));
     if (s->has_share)
         tacit__text_print(to, "<td data-name=\"of best\">%s</td>",
                           o->n_runs > 0 ? tacit__percent(number, o->regret / (s->optimal_value *
@@ -267,7 +259,7 @@ static void put_columns(tacit__text *to, bool share, bool runs)
                "Where its noise does not give that, the real epsilon follows.");
     put_column(to, "regret",
                "How much less all users together received than from the best policy, "
-               "as mean and standard error over the runs.");
+               "as mean over the runs, plus and minus half of its 95&nbsp;% confidence interval.");
     if (share)
         put_column(to, "of best", "Regret as a share of what the best policy earns.");
     put_column(to, "late",
@@ -296,8 +288,9 @@ static void put_table(tacit__text *to, const tacit__report *r, size_t world)
     tacit__text_print(
         to,
         "</tbody>\n</table>\n</div>\n<p class=\"caption\" id=\"table%zu\"><b>Table %zu.</b> "
-        "Regret in the world's own units, mean ± standard error over the runs%s; <i>late</i> is "
-        "per user over the last tenth of them; <i>switches</i> are changes of policy; "
+        "Regret in the world's own units, mean over the runs ± half of its 95&nbsp;%% confidence "
+        "interval%s; <i>late</i> is per user over the last tenth of them; <i>switches</i> are "
+        "changes of policy; "
         "<i>seconds</i> of processor time for a run.</p>\n",
         world + 1, world + 1, s->has_share ? ", and as a share of what the best policy earns" : "");
 }

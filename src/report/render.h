@@ -16,8 +16,9 @@ size_t tacit__rewards(tacit__text *to, const tacit__report *report, size_t world
 void tacit__promises(tacit__text *to, const tacit__report *report);
 void tacit__data(tacit__text *to, const tacit__report *report);
 void tacit__settings(tacit__text *to, const tacit__report *report);
-/* What an agent that did not learn has lost to, as a sentence. */
-const char *tacit__flag_help(const tacit__report *r, const tacit__report_world *s);
+/* The first cell of an agent's row: its color, its label, and how many of its runs did not learn. */
+void tacit__row_head(tacit__text *to, const tacit__report *r, const tacit__report_world *s,
+                     size_t agent);
 /* tacit run FILE --episodes K --runs N, quoted for a shell. */
 void tacit__command(tacit__text *to, const tacit__report *report);
 /* "joint, ε = 1, δ = 2×10⁻⁶"; "none". */

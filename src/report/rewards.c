@@ -94,16 +94,8 @@ static void put_row(tacit__text *to, const tacit__report *r, const tacit__report
     const tacit__report_outcome *o = &s->outcomes[i];
     const tacit_estimate *e = &o->estimate;
     char number[TACIT__NUMBER];
-    tacit__text_print(to,
-                      "<tr><th scope=\"row\"><span class=\"swatch h%d\"></span><a "
-                      "href=\"#agent%zu\">",
-                      r->agents[i].style.color, i + 1);
-    tacit__write_html(to, r->agents[i].entry->label);
-    tacit__text_print(to, "</a>%s</th><td class=\"words\" data-name=\"guarantee\"><span>",
-                      o->flagged
-                          ? " <b class=\"bad\" title=\"Its estimate is below that of the best "
-                            "constant action.\">did not learn</b>"
-                          : "");
+    tacit__row_head(to, r, s, i);
+    tacit__text_put(to, "<td class=\"words\" data-name=\"guarantee\"><span>");
     tacit__guarantee(to, r->agents[i].entry);
     tacit__text_put(to, "</span></td>");
     put_interval(to, "reward", e->doubly_robust, e->doubly_robust_error);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "report/figure.h"
 #include "report/render.h"
 #include "report/write.h"
 
@@ -116,45 +117,71 @@ static void put_false_claims(tacit__text *to, const tacit__report *r, const taci
         tacit__text_print(to, " %zu more claims do not hold.", n - FALSE_CLAIMS);
 }
 
-static bool is_constant(const tacit__report *r, const tacit__report_world *s)
+/* By which rule a run did not learn. */
+static void put_rule(tacit__text *to, const tacit__report_world *s)
 {
-    return s->logged || strcmp(r->agents[s->measure].entry->kind, "constant") == 0;
+    char number[TACIT__NUMBER];
+    if (s->logged)
+        tacit__text_print(to, "the estimated reward of a run is below %s", s->bar.what);
+    else
+        tacit__text_print(to, "the late regret of a run is not below %s, nine tenths of %s",
+                          tacit__number(number, 0.9 * s->bar.late, 3), s->bar.what);
 }
 
-const char *tacit__flag_help(const tacit__report *r, const tacit__report_world *s)
-{
-    TACIT__REQUIRE(s->measure < r->n_agents);
-    return is_constant(r, s) ? "Its regret is larger than that of the best constant action."
-                             : "Its regret is larger than that of random actions.";
-}
-
-/* Which learners lost to what needs no learning. */
+/* Which learners did not learn, and in how many of their runs. */
 static void put_flags(tacit__text *to, const tacit__report *r, const tacit__report_world *s)
 {
-    size_t n = 0, n_learners = 0, said = 0;
+    size_t n = 0, said = 0;
+    uint64_t lost = 0, runs = 0;
     for (size_t i = 0; i < r->n_agents; i++) {
-        n += s->outcomes[i].flagged;
-        n_learners += !r->agents[i].entry->yardstick && s->outcomes[i].n_runs > 0;
+        n += s->outcomes[i].n_not_learned > 0;
+        lost += s->outcomes[i].n_not_learned;
+        runs += r->agents[i].entry->yardstick ? 0 : s->outcomes[i].n_runs;
     }
     if (n == 0)
         return;
-    const char *measure =
-        is_constant(r, s) ? "always taking the best constant action" : "random actions";
-    if (n == n_learners) {
-        tacit__text_print(to, " <b>No agent learned</b>: %s would have been better.", measure);
+    if (lost == runs) {
+        tacit__text_put(to, " <b>No agent learned</b>: in all runs, ");
+        put_rule(to, s);
+        tacit__text_put(to, ".");
         return;
     }
-    tacit__text_print(to, " <b>%zu of %zu learners did not learn</b>, and lose to %s: ", n,
-                      n_learners, measure);
+    tacit__text_print(to, " <b>%llu of %llu runs did not learn</b> (", (unsigned long long)lost,
+                      (unsigned long long)runs);
+    put_rule(to, s);
+    tacit__text_put(to, "): ");
     for (size_t i = 0; i < r->n_agents && said < NOT_LEARNED; i++)
-        if (s->outcomes[i].flagged) {
+        if (s->outcomes[i].n_not_learned > 0) {
             tacit__text_put(to, said == 0 ? "" : said + 1 < n ? ", " : " and ");
+            tacit__text_print(to, "%llu of ", (unsigned long long)s->outcomes[i].n_not_learned);
             tacit__write_html(to, r->agents[i].entry->label);
             said++;
         }
     if (n > said)
-        tacit__text_print(to, " and %zu more", n - said);
+        tacit__text_print(to, " and those of %zu more", n - said);
     tacit__text_put(to, ".");
+}
+
+void tacit__row_head(tacit__text *to, const tacit__report *r, const tacit__report_world *s,
+                     size_t agent)
+{
+    TACIT__REQUIRE(agent < r->n_agents);
+    const tacit__report_outcome *o = &s->outcomes[agent];
+    tacit__text_put(to, "<tr><th scope=\"row\"><span");
+    tacit__swatch(to, r->agents[agent].style);
+    tacit__text_print(to, "></span><a href=\"#agent%zu\">", agent + 1);
+    tacit__write_html(to, r->agents[agent].entry->label);
+    tacit__text_put(to, "</a>");
+    if (o->n_not_learned > 0) {
+        tacit__text_put(to, " <b class=\"bad\" title=\"A run did not learn if ");
+        put_rule(to, s);
+        tacit__text_put(to, ".\">");
+        if (o->n_runs > 1)
+            tacit__text_print(to, "%llu of %llu runs ", (unsigned long long)o->n_not_learned,
+                              (unsigned long long)o->n_runs);
+        tacit__text_put(to, "did not learn</b>");
+    }
+    tacit__text_put(to, "</th>");
 }
 
 void tacit__story(tacit__text *to, const tacit__report *r, size_t world)

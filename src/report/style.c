@@ -51,10 +51,10 @@ const char *tacit__dash(tacit__style style, char out[TACIT__DASH])
     return out;
 }
 
-/* "c c1 up2": the hue, and how many steps to paper (up) or ink (down). */
-static void put_classes(tacit__text *to, char kind, tacit__style style)
+/* "c h1 up2": the hue, and how many steps to paper (up) or ink (down). */
+static void put_classes(tacit__text *to, const char *kind, tacit__style style)
 {
-    tacit__text_print(to, " class=\"%c h%d", kind, style.color);
+    tacit__text_print(to, " class=\"%s h%d", kind, style.color);
     if (style.shade != 0)
         tacit__text_print(to, " %s%d", style.shade > 0 ? "up" : "down", abs(style.shade));
     tacit__text_put(to, "\"");
@@ -63,7 +63,7 @@ static void put_classes(tacit__text *to, char kind, tacit__style style)
 void tacit__figure_stroke(tacit__text *to, tacit__style style)
 {
     char color[TACIT__COLOR], dash[TACIT__DASH];
-    put_classes(to, 'c', style);
+    put_classes(to, "c", style);
     tacit__text_print(to, " stroke=\"%s\"", tacit__color(style, color));
     if (style.dash > 0)
         tacit__text_print(to, " stroke-dasharray=\"%s\"", tacit__dash(style, dash));
@@ -72,6 +72,11 @@ void tacit__figure_stroke(tacit__text *to, tacit__style style)
 void tacit__figure_fill(tacit__text *to, tacit__style style)
 {
     char color[TACIT__COLOR];
-    put_classes(to, 'f', style);
+    put_classes(to, "f", style);
     tacit__text_print(to, " fill=\"%s\"", tacit__color(style, color));
+}
+
+void tacit__swatch(tacit__text *to, tacit__style style)
+{
+    put_classes(to, "swatch", style);
 }

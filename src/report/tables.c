@@ -3,6 +3,7 @@
  * CSV has every number with all its digits. The other two have what a reader compares: the guarantee, the
  * mean with half of its 95 % confidence interval, the share of what the best policy earns, and whether the
  * agent learned. */
+#include <ctype.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -20,13 +21,6 @@ typedef struct row {
     const tacit__report_outcome *outcome;
 } row;
 
-static double half_of(const row *w)
-{
-    return w->outcome->n_runs > 1
-               ? tacit__spread_factor(TACIT_SPREAD_CI, w->outcome->n_runs) * w->outcome->error
-               : (double)NAN;
-}
-
 static double share_of(const row *w)
 {
     return w->world->has_share
@@ -34,11 +28,9 @@ static double share_of(const row *w)
                : (double)NAN;
 }
 
-static const char *learned(const row *w, const char *yes, const char *no, const char *open)
+static bool is_judged(const row *w)
 {
-    if (w->agent->entry->yardstick || w->world->measure == SIZE_MAX || w->outcome->n_runs == 0)
-        return open;
-    return w->outcome->flagged ? no : yes;
+    return !w->agent->entry->yardstick && w->world->bar.what != NULL && w->outcome->n_runs > 0;
 }
 
 static const char *verdict_of(const row *w)
@@ -52,6 +44,7 @@ static const char *verdict_of(const row *w)
 static const char csv_head[] =
     "world,agent,kind,model,epsilon,delta,calibration,guarantee_holds,runs,episodes,regret,"
     "standard_error,ci95_low,ci95_high,share_of_best,late_regret,switches,seconds,learned,"
+    "runs_not_learned,"
     "estimated_reward,reward_error,self_normalized,self_normalized_error,inverse_propensities,"
     "inverse_propensities_error,effective_users,lift_over_log,lift_over_log_error,"
     "lift_over_constant,lift_over_constant_error\n";
@@ -113,17 +106,58 @@ static void put_csv_row(tacit__text *to, const row *w)
     const double known = w->world->logged ? (double)NAN : 0;
     put_real(to, w->outcome->regret + known);
     put_real(to, w->outcome->error + known);
-    put_real(to, w->outcome->regret - half_of(w) + known);
-    put_real(to, w->outcome->regret + half_of(w) + known);
+    put_real(to, w->outcome->regret - w->outcome->half + known);
+    put_real(to, w->outcome->regret + w->outcome->half + known);
     put_real(to, share_of(w));
     put_real(to, w->outcome->late + known);
     put_real(to, w->outcome->switches);
     put_real(to, w->outcome->seconds);
-    put_field(to, learned(w, "yes", "no", ""));
+    put_field(to, !is_judged(w) ? "" : w->outcome->flagged ? "no" : "yes");
+    put_real(to, is_judged(w) ? (double)w->outcome->n_not_learned : (double)NAN);
     put_estimate(to, &w->outcome->estimate);
 }
 
 /* --- LaTeX and Markdown -------------------------------------------------------------------------- */
+
+/* A power of ten, "10⁻⁶" or "×10⁻⁶", as mathematics; returns how long it is in `text`, 0 if there is none. */
+static size_t put_power(tacit__text *to, const char *text)
+{
+    static const char *const signs[] = {"⁻", "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    enum { N = sizeof signs / sizeof *signs };
+    const size_t times = strncmp(text, "×", strlen("×")) == 0 ? strlen("×") : 0;
+    const char *p = text + times + 2;
+    if (strncmp(text + times, "10", 2) != 0)
+        return 0;
+    for (bool first = true;; first = false) {
+        size_t i = 0;
+        while (i < N && strncmp(p, signs[i], strlen(signs[i])) != 0)
+            i++;
+        if (i == N && first)
+            return 0;
+        if (first)
+            tacit__text_print(to, "$%s10^{", times > 0 ? "\\times " : "");
+        if (i == N)
+            break;
+        tacit__text_print(to, "%c", i == 0 ? '-' : (char)('0' + i - 1));
+        p += strlen(signs[i]);
+    }
+    tacit__text_put(to, "}$");
+    return (size_t)(p - text);
+}
+
+/* What \ref finds the table by: "tab:riverswim-6", of the letters and digits of a name. */
+static void put_label(tacit__text *to, const char *name)
+{
+    bool gap = false;
+    tacit__text_put(to, "\\label{tab:");
+    for (; *name != '\0'; name++) {
+        const bool kept = isalnum((unsigned char)*name) != 0;
+        if (kept)
+            tacit__text_print(to, "%s%c", gap ? "-" : "", tolower((unsigned char)*name));
+        gap = !kept;
+    }
+    tacit__text_put(to, "}\n");
+}
 
 /* Text for LaTeX: what it gives a meaning is escaped; Greek letters of ours are mathematics. */
 static void put_tex(tacit__text *to, const char *text)
@@ -150,21 +184,15 @@ static void put_tex(tacit__text *to, const char *text)
                  {"∞", "$\\infty$"},
                  {"–", "--"},
                  {"…", "\\dots{}"},
-                 {"\xc2\xa0", "~"},
-                 {"⁻", "\\textsuperscript{$-$}"},
-                 {"⁰", "\\textsuperscript{0}"},
-                 {"¹", "\\textsuperscript{1}"},
-                 {"²", "\\textsuperscript{2}"},
-                 {"³", "\\textsuperscript{3}"},
-                 {"⁴", "\\textsuperscript{4}"},
-                 {"⁵", "\\textsuperscript{5}"},
-                 {"⁶", "\\textsuperscript{6}"},
-                 {"⁷", "\\textsuperscript{7}"},
-                 {"⁸", "\\textsuperscript{8}"},
-                 {"⁹", "\\textsuperscript{9}"}};
+                 {"\xc2\xa0", "~"}};
     enum { N = sizeof signs / sizeof *signs };
     for (const char *p = text; *p != '\0';) {
-        size_t i = 0, n = 1;
+        size_t i = 0, n = put_power(to, p);
+        if (n > 0) {
+            p += n;
+            continue;
+        }
+        n = 1;
         while (i < N && strncmp(p, signs[i].plain, strlen(signs[i].plain)) != 0)
             i++;
         if (i < N) {
@@ -217,6 +245,18 @@ static void put_guarantee(tacit__text *to, bool tex, const row *w)
     tacit__text_destroy(&cell);
 }
 
+/* "9 of 10", the runs; and the end of the row. */
+static void put_learned(tacit__text *to, bool tex, const row *w)
+{
+    if (is_judged(w))
+        tacit__text_print(to, "%llu of %llu",
+                          (unsigned long long)(w->outcome->n_runs - w->outcome->n_not_learned),
+                          (unsigned long long)w->outcome->n_runs);
+    else
+        tacit__text_put(to, tex ? "--" : "–");
+    tacit__text_put(to, tex ? " \\\\\n" : " |\n");
+}
+
 static void put_row(tacit__text *to, bool tex, const row *w)
 {
     char number[TACIT__NUMBER];
@@ -230,16 +270,14 @@ static void put_row(tacit__text *to, bool tex, const row *w)
         put_cell(to, tex, tacit__mean(number, e->lift_logging, limit * e->lift_logging_error));
         put_cell(to, tex, tacit__mean(number, e->lift_constant, limit * e->lift_constant_error));
         put_cell(to, tex, tacit__count(number, (uint64_t)llround(e->effective)));
-        tacit__text_put(to, learned(w, "yes", "no", tex ? "--" : "–"));
-        tacit__text_put(to, tex ? " \\\\\n" : " |\n");
+        put_learned(to, tex, w);
         return;
     }
-    put_cell(to, tex, tacit__mean(number, w->outcome->regret, half_of(w)));
+    put_cell(to, tex, tacit__mean(number, w->outcome->regret, w->outcome->half));
     if (w->world->has_share)
         put_cell(to, tex, w->outcome->n_runs > 0 ? tacit__percent(number, share_of(w)) : "–");
     put_cell(to, tex, tacit__number(number, w->outcome->late, 3));
-    tacit__text_put(to, learned(w, "yes", "no", tex ? "--" : "–"));
-    tacit__text_put(to, tex ? " \\\\\n" : " |\n");
+    put_learned(to, tex, w);
 }
 
 static void put_world(tacit__text *to, bool tex, const tacit__report *r,
@@ -260,6 +298,8 @@ static void put_world(tacit__text *to, bool tex, const tacit__report *r,
     tacit__text_print(to, "%s half of its 95%s confidence interval, %llu run%s.%s\n",
                       tex ? "$\\pm$" : "±", tex ? "\\,\\%" : " %", (unsigned long long)r->runs,
                       r->runs == 1 ? "" : "s", tex ? "}" : "\n");
+    if (tex)
+        put_label(to, s->name);
     const char *columns = s->logged      ? "reward | over the log | over constant | effective users"
                           : s->has_share ? "regret | of best | late"
                                          : "regret | late";

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/student.h"
 #include "report/figure.h"
 #include "support/random.h"
 

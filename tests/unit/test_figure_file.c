@@ -91,7 +91,7 @@ TEST(many_curves_have_a_panel_for_each_family)
 
 TEST(intervals_are_named)
 {
-    static const char *const words[] = {"lowest to highest run", "lowest to highest run",
+    static const char *const words[] = {"95 % confidence interval", "lowest to highest run",
                                         "one standard error", "95 % confidence interval", NULL};
     for (int i = 0; i < 5; i++) {
         size_t size;
@@ -145,25 +145,58 @@ TEST(agents_are_chosen_by_label_or_family)
     assert_null(strstr(svg, ">uniform</text>"));
 }
 
-TEST(a_learner_that_loses_to_the_best_constant_action_to_the_end_is_flagged)
+/* The rule of tacit_bar by hand, run by run. */
+TEST(runs_that_end_no_better_than_the_best_constant_action_are_counted_and_flagged)
 {
     tacit__report r;
     tacit_error err = {0};
     assert_ok(tacit__report_fill(play(), &r, &err));
     const tacit__report_world *s = &r.worlds[0];
-    assert_int_equal(s->measure, 10);
-    for (size_t i = 0; i < r.n_agents; i++)
-        assert_int_equal(s->outcomes[i].flagged,
-                         !r.agents[i].entry->yardstick &&
-                             s->outcomes[i].regret > s->outcomes[10].regret &&
-                             s->outcomes[i].late > 0.9 * s->outcomes[10].late);
+    const double bar = fmax(s->outcomes[10].late, 0.1 * s->outcomes[9].late);
+    assert_close(s->bar.late, bar, 1e-12);
+    for (size_t i = 0; i < r.n_agents; i++) {
+        uint64_t n = 0;
+        for (uint64_t run = 0; run < 3 && !r.agents[i].entry->yardstick; run++)
+            n += tacit_results_job(results, 0, i, run)->late_regret >= 0.9 * bar;
+        assert_int_equal(s->outcomes[i].n_not_learned, n);
+        assert_int_equal(s->outcomes[i].flagged, 2 * n >= 3);
+    }
     assert_true(s->outcomes[8].flagged && !s->outcomes[9].flagged); /* epsilon 0.01; uniform */
     tacit__text page = {0};
     tacit__page(&page, &r, false);
     assert_non_null(strstr(page.data, "did not learn</b>"));
-    assert_non_null(strstr(page.data, "best constant action"));
+    assert_non_null(strstr(page.data, "nine tenths of a tenth of what random actions lose"));
     tacit__text_destroy(&page);
     tacit__report_empty(&r);
+}
+
+/* One run of ten never finds the river's end; the other nine do, so the learner is not flagged. */
+TEST(a_run_that_failed_is_counted)
+{
+    static const char text[] =
+        "{world: {kind: riverswim, states: 6, horizon: 20}, episodes: 5000, runs: 10, seed: 1,"
+        " agents: [{label: auto 1, kind: auto, privacy: {model: joint, epsilon: 1, delta: 1e-6}},"
+        " {kind: constant}, {kind: uniform}]}";
+    SCOPED(tacit_experiment) *e = NULL;
+    tacit_results *river = NULL;
+    tacit_error err = {0};
+    assert_ok(tacit_experiment_parse(text, strlen(text), "river.yaml", NULL, &e, &err));
+    assert_ok(tacit_lab_run(e, &(tacit_lab_options){.n_threads = 1}, &river, &err));
+    const tacit_summary s = tacit_results_summary(river, 0, 0);
+    assert_string_equal(tacit_results_bar(river, 0).what, "a tenth of what random actions lose");
+    assert_int_equal(s.runs_not_learned, 1);
+    assert_false(s.did_not_learn);
+    assert_close(s.regret_half, 2.26216 * s.regret_error, 1e-5 * s.regret_half); /* t of 9 */
+    tacit__report r;
+    tacit__text page = {0};
+    assert_ok(tacit__report_fill(river, &r, &err));
+    tacit__page(&page, &r, false);
+    assert_non_null(strstr(page.data, "<b>1 of 10 runs did not learn</b>"));
+    assert_non_null(strstr(page.data, "1 of auto 1."));
+    assert_non_null(strstr(page.data, ">1 of 10 runs did not learn</b></th>"));
+    tacit__text_destroy(&page);
+    tacit__report_empty(&r);
+    tacit_results_destroy(river);
 }
 
 /* In the river a constant action is nearly optimal: who finds the best policy has lost to it before. */

@@ -3,10 +3,11 @@
  * The probability of |T| <= t has a finite sum for whole degrees of freedom [AS64, 26.7.3 and 26.7.4]; the
  * limit is found by bisection. Above MANY degrees the normal limit differs by less than 0.03 % and stands
  * in. */
+#include "base/student.h"
+
 #include <math.h>
 
 #include "base/error.h"
-#include "report/figure.h"
 
 enum { MANY = 10000 };
 
@@ -36,11 +37,4 @@ double tacit__student_limit(uint64_t degrees)
             high = middle;
     }
     return high;
-}
-
-double tacit__spread_factor(tacit_spread interval, uint64_t runs)
-{
-    if (interval == TACIT_SPREAD_STDERR)
-        return 1;
-    return interval == TACIT_SPREAD_CI && runs > 1 ? tacit__student_limit(runs - 1) : 0;
 }
