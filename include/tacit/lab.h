@@ -67,7 +67,7 @@ typedef struct tacit_experiment tacit_experiment;
 
 /* Values that override the file; 0: the file's value. */
 typedef struct tacit_experiment_changes {
-    uint64_t episodes, runs;
+    uint64_t episodes, runs, seed;
     uint64_t max_jobs; /* more jobs than this are TOO_LARGE; 0: TACIT_MAX_JOBS */
 } tacit_experiment_changes;
 

@@ -38,6 +38,8 @@ static const tacit__field option_fields[] = {
      .value = "N", .help = "repetitions; overrides the file"},
     {"episodes", TACIT__FIELD_COUNT, offsetof(run_options, changes.episodes), 1, TACIT_MAX_EPISODES,
      .value = "K", .help = "users; overrides the file"},
+    {"seed", TACIT__FIELD_COUNT, offsetof(run_options, changes.seed), 1, CLI_MAX_COUNT,
+     .value = "N", .help = "of the people and of the noise; overrides the file"},
     {"resume", TACIT__FIELD_FLAG, offsetof(run_options, resume),
      .help =
          "play only the jobs that are missing from DIR, also those of more runs, agents or worlds"},
@@ -53,8 +55,8 @@ static const tacit__field option_fields[] = {
     {.name = NULL}};
 
 static const cli_form form = {
-    "usage: tacit run FILE.yaml [-o DIR] [-j N] [--runs N] [--episodes K] [--resume | --force]\n"
-    "                 [--yes] [--load FILE.so] [-q] [--json]\n"
+    "usage: tacit run FILE.yaml [-o DIR] [-j N] [--runs N] [--episodes K] [--seed N]\n"
+    "                 [--resume | --force] [--yes] [--load FILE.so] [-q] [--json]\n"
     "\n"
     "Plays every agent of an experiment in every world, for every run. Writes DIR/results.db as\n"
     "it goes, then DIR/summary.json, DIR/curves.csv and DIR/report.html, a page to read. Regret\n"

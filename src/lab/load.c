@@ -129,8 +129,8 @@ tacit_status tacit__load_results(tacit__store *store, tacit_results **out, tacit
     tacit_experiment *experiment = NULL;
     tacit_results *results = NULL;
     TRY(tacit__store_read_head(store, &head, err));
-    const tacit_experiment_changes changes = {.episodes = head.changed_episodes,
-                                              .runs = head.changed_runs};
+    const tacit_experiment_changes changes = {
+        .episodes = head.changed_episodes, .runs = head.changed_runs, .seed = head.changed_seed};
     tacit_status status =
         tacit__experiment_reopen(head.text, head.text_size, head.file, &changes, &experiment, err);
     if (status == TACIT_OK)

@@ -68,7 +68,9 @@ static tacit_status read_facts(tacit_experiment *e, const tacit__node *root, tac
         status = fail_missing(e, EPISODES, "episodes: 50000", err);
     if (status == TACIT_OK)
         status = change(EPISODES, e->changes.episodes, &e->facts.episodes, err);
-    return status == TACIT_OK ? change(RUNS, e->changes.runs, &e->facts.runs, err) : status;
+    if (status == TACIT_OK)
+        status = change(RUNS, e->changes.runs, &e->facts.runs, err);
+    return status == TACIT_OK ? change(SEED, e->changes.seed, &e->facts.seed, err) : status;
 }
 
 /* --- Worlds -------------------------------------------------------------------------------------- */

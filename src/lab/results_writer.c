@@ -174,7 +174,8 @@ static tacit_status write_head(tacit__results_writer *writer, tacit_error *err)
                              .runs = e->facts.runs,
                              .n_jobs = e->facts.n_jobs,
                              .changed_episodes = e->changes.episodes,
-                             .changed_runs = e->changes.runs};
+                             .changed_runs = e->changes.runs,
+                             .changed_seed = e->changes.seed};
     memcpy(head.identity, writer->identity, sizeof head.identity);
     head.text = tacit__yaml_text(e->yaml, &head.text_size);
     return tacit__store_write_head(writer->store, &head, err);

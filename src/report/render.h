@@ -19,7 +19,7 @@ void tacit__settings(tacit__text *to, const tacit__report *report);
 /* The first cell of an agent's row: its color, its label, and how many of its runs did not learn. */
 void tacit__row_head(tacit__text *to, const tacit__report *r, const tacit__report_world *s,
                      size_t agent);
-/* tacit run FILE --episodes K --runs N, quoted for a shell. */
+/* tacit run FILE --episodes K --runs N --seed N, quoted for a shell. */
 void tacit__command(tacit__text *to, const tacit__report *report);
 /* "joint, ε = 1, δ = 2×10⁻⁶"; "none". */
 void tacit__guarantee(tacit__text *to, const tacit_entry *entry);

@@ -69,6 +69,8 @@ void tacit__command(tacit__text *to, const tacit__report *r)
     put_quoted(to, r->file);
     tacit__text_print(to, " --episodes %llu --runs %llu", (unsigned long long)r->episodes,
                       (unsigned long long)r->runs);
+    if (r->seed > 0)
+        tacit__text_print(to, " --seed %llu", (unsigned long long)r->seed);
 }
 
 void tacit__settings(tacit__text *to, const tacit__report *r)

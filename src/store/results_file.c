@@ -22,7 +22,7 @@
 #include "store/store.h"
 
 #define APPLICATION "1413563220" /* 0x54414354: "TACT" */
-enum { FORMAT = 3 };
+enum { FORMAT = 4 };
 static const unsigned char application_bytes[4] = {0x54, 0x41, 0x43, 0x54};
 
 /* Added later; an older file gets it when it is written to. */
@@ -35,10 +35,11 @@ static const unsigned char application_bytes[4] = {0x54, 0x41, 0x43, 0x54};
 
 static const char schema[] =
     "PRAGMA application_id = " APPLICATION ";"
-    "PRAGMA user_version = 3;"
+    "PRAGMA user_version = 4;"
     "CREATE TABLE head(identity BLOB NOT NULL, version TEXT NOT NULL, file TEXT NOT NULL,"
     "  title TEXT NOT NULL, text BLOB NOT NULL, episodes INTEGER NOT NULL, runs INTEGER NOT NULL,"
-    "  jobs INTEGER NOT NULL, changed_episodes INTEGER NOT NULL, changed_runs INTEGER NOT NULL);"
+    "  jobs INTEGER NOT NULL, changed_episodes INTEGER NOT NULL, changed_runs INTEGER NOT NULL,"
+    "  changed_seed INTEGER NOT NULL);"
     "CREATE TABLE world(number INTEGER PRIMARY KEY, label TEXT NOT NULL, kind TEXT NOT NULL,"
     "  family INTEGER NOT NULL, states INTEGER NOT NULL, actions INTEGER NOT NULL,"
     "  horizon INTEGER NOT NULL, stationary INTEGER NOT NULL, reward_low REAL, reward_high REAL,"

@@ -52,8 +52,8 @@ typedef struct tacit__kept_head {
     const char *file, *title;
     const void *text; /* of the experiment */
     size_t text_size;
-    uint64_t episodes, runs, n_jobs;         /* what is played */
-    uint64_t changed_episodes, changed_runs; /* asked for apart from the file, or 0 */
+    uint64_t episodes, runs, n_jobs;                       /* what is played */
+    uint64_t changed_episodes, changed_runs, changed_seed; /* asked for apart from the file, or 0 */
 } tacit__kept_head;
 
 TACIT_MUST_USE tacit_status tacit__store_write_head(tacit__store *store,

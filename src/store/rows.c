@@ -37,12 +37,12 @@ tacit_status tacit__store_write_head(tacit__store *store, const tacit__kept_head
                                      tacit_error *err)
 {
     TACIT__REQUIRE(head->text != NULL || head->text_size == 0);
-    return tacit__db_write(&store->db, TACIT__SQL_WRITE_HEAD,
-                           "INSERT INTO head VALUES(?,?,?,?,?,?,?,?,?,?)", err, "btttbiiiii",
-                           (const void *)head->identity, sizeof head->identity, head->version,
-                           head->file, head->title, head->text, head->text_size,
-                           (int64_t)head->episodes, (int64_t)head->runs, (int64_t)head->n_jobs,
-                           (int64_t)head->changed_episodes, (int64_t)head->changed_runs);
+    return tacit__db_write(
+        &store->db, TACIT__SQL_WRITE_HEAD, "INSERT INTO head VALUES(?,?,?,?,?,?,?,?,?,?,?)", err,
+        "btttbiiiiii", (const void *)head->identity, sizeof head->identity, head->version,
+        head->file, head->title, head->text, head->text_size, (int64_t)head->episodes,
+        (int64_t)head->runs, (int64_t)head->n_jobs, (int64_t)head->changed_episodes,
+        (int64_t)head->changed_runs, (int64_t)head->changed_seed);
 }
 
 tacit_status tacit__store_read_head(tacit__store *store, tacit__kept_head *head, tacit_error *err)
@@ -65,6 +65,7 @@ tacit_status tacit__store_read_head(tacit__store *store, tacit__kept_head *head,
     head->n_jobs = count_at(row, 7);
     head->changed_episodes = count_at(row, 8);
     head->changed_runs = count_at(row, 9);
+    head->changed_seed = count_at(row, 10);
     return TACIT_OK;
 }
 
