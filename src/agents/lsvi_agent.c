@@ -38,6 +38,7 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
                                          .schedule = g->options.schedule,
                                          .switches = g->scheme.switches,
                                          .switch_factor = g->scheme.switch_factor,
+                                         .from_last = g->printed,
                                          .ridge = g->ridge,
                                          .floor =
                                              g->private ? fmin(g->options.lambda, g->ridge) : 0,

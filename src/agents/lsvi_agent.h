@@ -17,7 +17,7 @@ typedef struct lsvi_agent {
     double *response; /* [d] */
     tacit__lsvi *planner;
     uint8_t fingerprint[TACIT__KEY_BYTES];
-    char remark[480];
+    char remark[560];
 } lsvi_agent;
 
 /* What the settings and the theory make of a request. */

@@ -11,7 +11,7 @@ typedef struct header {
 } header;
 
 static const tacit__envelope envelope = {.magic = 0x746163697453564cU,
-                                         .version = 3, /* units of responses */
+                                         .version = 4, /* pooled */
                                          .header = sizeof(header),
                                          .print_at = offsetof(header, fingerprint),
                                          .what = "learner",
@@ -36,6 +36,7 @@ void tacit__lsvi_fingerprint(lsvi_agent *agent, const lsvi_design *g)
                               (uint64_t)g->options.schedule,
                               (uint64_t)g->options.centered,
                               (uint64_t)g->spans,
+                              (uint64_t)sp->pooled,
                               (uint64_t)g->wide,
                               (uint64_t)g->options.guarantee.model};
     const double numbers[] = {

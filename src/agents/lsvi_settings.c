@@ -16,7 +16,11 @@ static const tacit_parameter parameters[] = {
     TACIT__TEXT(
         "schedule", "auto",
         "when the policy changes: every episode, batched, doubling (of determinants), growth "
-        "(of batches), or auto (growth with privacy, unless bonus_scale is 1; else doubling)"),
+        "(of batches), rayleigh (growth in some direction), or auto (growth with privacy, unless "
+        "bonus_scale is 1; else doubling)"),
+    TACIT__TEXT("pooled", "auto",
+                "one regression for all steps: yes, no, or auto (as the world says, if states are "
+                "numbered, unless bonus_scale is 1)"),
     TACIT__REAL("bonus_scale", "", 0, 1e6,
                 "multiplies the theorem's bonus; 1 is the theorem; default 0.01, or 0.003 "
                 "with privacy"),
@@ -35,17 +39,18 @@ static const tacit_parameter parameters[] = {
                    "batched: how many; 0: those with the least predicted error"),
     TACIT__INTEGER(
         "switches", "0", 0, 1e9,
-        "doubling: the most of them; growth: how many; 0: those with the least predicted "
-        "error"),
+        "doubling, rayleigh: the most of them; growth: how many; 0: those with the least "
+        "predicted error"),
     TACIT__REAL("switch_factor", "0", 0, 1e300,
-                "doubling: growth of a determinant that asks for a switch; 0: decide"),
+                "doubling, rayleigh: growth of a determinant, or of a direction, that asks for a "
+                "switch; 0: decide"),
     TACIT__INTEGER("test_every", "0", 0, 1e9,
-                   "doubling: users between two looks at the determinants; 0: decide"),
+                   "doubling, rayleigh: users between two looks at Gram matrices; 0: decide"),
     TACIT__TEXT("gram", "auto",
                 "Gram matrices by running sums, by direct releases, or auto (the less noisy)"),
     TACIT__REAL("gram_share", "0", 0, 0.999,
                 "share of the privacy budget for Gram matrices; 0: decide (targets: span, and not "
-                "doubling: 0.3)"),
+                "doubling or rayleigh: 0.3)"),
     TACIT__INTEGER("archive_mb", "4096", 1, 1e9,
                    "states not numbered: most memory for users' features"),
     TACIT__TEXT("storage", "float32",
@@ -55,7 +60,7 @@ static const tacit_parameter parameters[] = {
 static const tacit__agent_row rows[] = {
     {.kind = {"lsvi-ucb",
               "least-squares value iteration for linear MDPs; schedule: every, batched, doubling, "
-              "growth",
+              "growth, rayleigh",
               "Jin et al. 2020; Luyo et al. 2021; Ngo, Vietri, Wu 2022",
               TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT, parameters,
               TACIT__COUNT(parameters)},
@@ -72,6 +77,48 @@ const tacit__agent_rows tacit__lsvi_rows = {rows, TACIT__COUNT(rows)};
 
 /* --- Features ----------------------------------------------------------------------------------- */
 
+static bool is_printed(const tacit__reading *r)
+{
+    return r->request->guarantee.model != TACIT_MODEL_NONE &&
+           r->request->calibration == TACIT_CALIBRATION_PUBLISHED;
+}
+
+static double read_bonus_scale(const tacit__reading *r)
+{
+    return tacit__value_or(&r->values, "bonus_scale",
+                           r->request->guarantee.model != TACIT_MODEL_NONE ? PRACTICAL_PRIVATE_BONUS
+                                                                           : PRACTICAL_BONUS);
+}
+
+/* The papers, and the theorems, have a regression for each step. */
+static tacit_status read_pooled(const tacit__reading *r, bool numbered, bool *pooled,
+                                tacit_error *err)
+{
+    const int choice = tacit__value_choose(&r->values, "pooled", tacit__auto_yes_no, err);
+    if (choice < 0)
+        return TACIT_BAD_ARGUMENT;
+    const bool may = numbered && r->request->stationary && !is_printed(r);
+    *pooled = may && (choice == TACIT__YES || (choice == TACIT__AUTO && read_bonus_scale(r) < 1));
+    if (choice == TACIT__YES && !may)
+        return tacit__value_fail(
+            &r->values, "pooled", err, TACIT_UNSUPPORTED,
+            !r->request->stationary
+                ? "pooled: yes needs a world whose steps are all alike; this one's are not"
+            : !numbered ? "pooled: yes needs numbered states"
+                        : "pooled: yes needs calibration tight: the papers have a regression for "
+                          "each step");
+    return TACIT_OK;
+}
+
+/* So that sums over all users are exact; pooled, over all their steps. */
+static int feature_bits(const tacit_agent_request *q, bool pooled)
+{
+    uint64_t terms;
+    return __builtin_mul_overflow(q->episodes, pooled ? (uint64_t)q->horizon : 1, &terms)
+               ? 0
+               : tacit__lsvi_feature_bits(terms);
+}
+
 tacit_status tacit__lsvi_read_space(const tacit__reading *r, tacit__linear_space *out,
                                     tacit_error *err)
 {
@@ -83,8 +130,7 @@ tacit_status tacit__lsvi_read_space(const tacit__reading *r, tacit__linear_space
                               .n_actions = q->n_actions,
                               .horizon = q->horizon,
                               .bound = 1,
-                              .simplex = true,
-                              .feature_bits = tacit__lsvi_feature_bits(q->episodes)};
+                              .simplex = true};
     if (f != NULL) {
         sp.form = f->row != NULL ? TACIT__TABLE : TACIT__CARRIED;
         sp.dimension = f->dimension;
@@ -105,6 +151,8 @@ tacit_status tacit__lsvi_read_space(const tacit__reading *r, tacit__linear_space
         return tacit__reading_fail(
             r, err, TACIT_BAD_ARGUMENT,
             "features need a dimension of at least 1 and a finite bound > 0");
+    TRY(read_pooled(r, sp.form != TACIT__CARRIED, &sp.pooled, err));
+    sp.feature_bits = feature_bits(q, sp.pooled);
     if (sp.feature_bits < 8)
         return tacit__reading_fail(r, err, TACIT_NO_ROOM, "there are too many episodes");
     *out = sp;
@@ -140,13 +188,14 @@ tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const tacit__reading *r, 
     return status;
 }
 
-enum { AUTO_SCHEDULE = TACIT__GROWTH + 1 }; /* the last of the names below */
+enum { AUTO_SCHEDULE = TACIT__RAYLEIGH + 1 }; /* the last of the names below */
 
 /* --- Design --------------------------------------------------------------------------------------- */
 
 static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, tacit_error *err)
 {
-    static const char *const schedules[] = {"every", "batched", "doubling", "growth", "auto", NULL};
+    static const char *const schedules[] = {"every",    "batched", "doubling", "growth",
+                                            "rayleigh", "auto",    NULL};
     static const char *const grams[] = {"auto", "sums", "direct", NULL};
     static const char *const storages[] = {"float32", "float64", NULL};
     static const char *const units[] = {"auto", "span", "range", NULL};
@@ -168,24 +217,27 @@ static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, 
     if (schedule == AUTO_SCHEDULE)
         schedule =
             g->private && !g->printed && !g->theorem ? (int)TACIT__GROWTH : (int)TACIT__DOUBLING;
-    if (schedule == TACIT__GROWTH && g->printed)
+    if ((schedule == TACIT__GROWTH || schedule == TACIT__RAYLEIGH) && g->printed)
         return tacit__reading_fail(
             r, err, TACIT_UNSUPPORTED,
-            "schedule growth needs calibration tight: the papers have every, "
-            "batched and doubling");
+            "schedule %s needs calibration tight: the papers have every, batched and doubling",
+            schedules[schedule]);
     bool sums_to_one = sp->simplex;
     if (center == TACIT__YES && (!sums_to_one || g->printed))
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED, "center: yes needs %s",
                                    g->printed ? "calibration tight: the papers do not center"
                                               : "features that are known to sum to 1 (simplex)");
-    if (schedule == TACIT__DOUBLING && g->private && r->request->guarantee.delta == 0)
+    const bool watches = tacit__lsvi_watches((tacit__lsvi_schedule)schedule);
+    if (watches && g->private && r->request->guarantee.delta == 0)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
-                                   "schedule doubling is for delta > 0; with delta 0 there are "
-                                   "growth, batched and every");
-    if (schedule == TACIT__DOUBLING && gram == TACIT__GRAM_DIRECT)
+                                   "schedule %s is for delta > 0; with delta 0 there are growth, "
+                                   "batched and every",
+                                   schedules[schedule]);
+    if (watches && gram == TACIT__GRAM_DIRECT)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
-                                   "schedule doubling looks at Gram matrices all the time: "
-                                   "gram: direct is for batched and every");
+                                   "schedule %s looks at Gram matrices all the time: gram: direct "
+                                   "is for growth, batched and every",
+                                   schedules[schedule]);
     double factor = tacit__value_real(&r->values, "switch_factor");
     if (factor != 0 && !(factor > 1))
         return tacit__reading_fail(r, err, TACIT_BAD_ARGUMENT,
@@ -195,7 +247,7 @@ static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, 
     g->options.centered =
         center == TACIT__YES || (center == TACIT__AUTO && sums_to_one && !g->printed);
     g->options.gram = (tacit__lsvi_gram)gram;
-    if (g->spans && schedule != TACIT__DOUBLING && g->options.gram_share == 0)
+    if (g->spans && !watches && g->options.gram_share == 0)
         g->options.gram_share = PRACTICAL_SHARE;
     return TACIT_OK;
 }
@@ -247,7 +299,7 @@ static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
                    s->response_stddev *
                    (g->theorem ? tacit__lsvi_vector_level(sp->dimension, s->law, alpha) : sqrt(d));
         if (g->theorem && !tacit__value_of(&g->r->values, "shift")->given)
-            s->shift = 2 * matrix;
+            s->shift = (w->schedule == TACIT__RAYLEIGH ? TACIT__RAYLEIGH_SHIFT : 2) * matrix;
         double low = fmax(s->shift - matrix, 0), high = s->shift + matrix;
         bonus += (2 * (w->lambda + high) * size + vector) / sqrt(w->lambda + low) -
                  2 * sqrt(w->lambda) * size;
@@ -262,9 +314,8 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
     const tacit__reading *r = g->r;
     const tacit_agent_request *q = r->request;
     g->private = q->guarantee.model != TACIT_MODEL_NONE;
-    g->printed = g->private && q->calibration == TACIT_CALIBRATION_PUBLISHED;
-    g->bonus_scale = tacit__value_or(&r->values, "bonus_scale",
-                                     g->private ? PRACTICAL_PRIVATE_BONUS : PRACTICAL_BONUS);
+    g->printed = is_printed(r);
+    g->bonus_scale = read_bonus_scale(r);
     g->theorem = g->bonus_scale >= 1;
     if (g->private && q->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
@@ -303,43 +354,75 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
     return TACIT_OK;
 }
 
-void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g)
+/* Why the number of switches is what it is. */
+static const char *reason_of(const lsvi_design *g)
+{
+    const tacit__lsvi_schedule schedule = g->options.schedule;
+    const char *key = schedule == TACIT__BATCHED ? "batches" : "switches";
+    const bool watches = tacit__lsvi_watches(schedule);
+    return g->printed                                                ? "as printed"
+           : tacit__value_of(&g->r->values, key)->given              ? "given"
+           : schedule == TACIT__DOUBLING && g->theorem && g->private ? "the printed bound"
+           : g->theorem                                              ? "by the theorem"
+           : watches && !g->private                                  ? "the theorem's cap"
+           : g->private                                              ? "the least predicted loss"
+                        : "as many as cost nothing in order";
+}
+
+static void write_schedule(const lsvi_design *g, size_t size, char *out)
 {
     const tacit__lsvi_scheme *s = &g->scheme;
-    bool doubling = g->options.schedule == TACIT__DOUBLING;
-    bool batched = g->options.schedule == TACIT__BATCHED;
-    bool given = tacit__value_of(&g->r->values, batched ? "batches" : "switches")->given;
-    const char *by = g->printed                ? "as printed"
-                     : given                   ? "given"
-                     : g->theorem              ? "by the theorem"
-                     : doubling && !g->private ? "the theorem's cap"
-                     : g->private              ? "the least predicted loss"
-                                               : "as many as cost nothing in order";
-    char how[200] = "a switch after every user", cap[60] = "";
-    if (doubling && g->private && !g->printed && s->theorem_switches != s->switches)
-        (void)snprintf(cap, sizeof cap, "; the theorem would reserve %llu",
-                       (unsigned long long)s->theorem_switches);
-    if (doubling)
-        (void)snprintf(how, sizeof how,
-                       "at most %llu switches (%s%s), when a determinant has grown %.3g-fold, "
-                       "looked at after every %llu users",
-                       (unsigned long long)s->switches, by, cap, s->switch_factor,
-                       (unsigned long long)s->leaf);
-    else if (g->options.schedule == TACIT__GROWTH)
-        (void)snprintf(how, sizeof how, "%llu batches that grow, the first of %llu users (%s)",
+    const tacit__lsvi_schedule schedule = g->options.schedule;
+    const char *by = reason_of(g);
+    char cap[60] = "";
+    if (tacit__lsvi_watches(schedule) && g->private && !g->printed && s->bound != s->switches)
+        (void)snprintf(cap, sizeof cap, "; the %s bound would reserve %llu",
+                       schedule == TACIT__DOUBLING ? "printed" : "proved",
+                       (unsigned long long)s->bound);
+    if (tacit__lsvi_watches(schedule))
+        (void)snprintf(out, size,
+                       "at most %llu switches (%s%s), when %s has grown %.3g-fold, looked at after "
+                       "every %llu users",
+                       (unsigned long long)s->switches, by, cap,
+                       schedule == TACIT__DOUBLING ? "a determinant" : "some direction",
+                       s->switch_factor, (unsigned long long)s->leaf);
+    else if (schedule == TACIT__EVERY)
+        (void)snprintf(out, size, "a switch after every user");
+    else if (schedule == TACIT__GROWTH)
+        (void)snprintf(out, size, "%llu batches that grow, the first of %llu users (%s)",
                        (unsigned long long)s->leaves + 1,
                        (unsigned long long)tacit__lsvi_leaf_end(s, 1), by);
-    else if (batched)
-        (void)snprintf(how, sizeof how, "%llu batches of %llu users (%s)",
+    else
+        (void)snprintf(out, size, "%llu batches of %llu users (%s)",
                        (unsigned long long)s->leaves + 1, (unsigned long long)s->leaf, by);
-    (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s%s", how,
-                   !g->private ? ""
-                   : s->direct ? "; Gram matrices by direct releases"
-                               : "; Gram matrices by running sums",
-                   g->printed && doubling ? "; UNSOUND: the printed constants do not give the "
-                                            "printed guarantee, see the accountant"
-                                          : "",
-                   g->theorem ? ""
-                              : "; bonus_scale below 1: the regret theorem does not apply, privacy "
-                                "does not depend on it");
+}
+
+/* [NVW22, Theorem 16] takes noisy Gram matrices to grow, and no theorem is about rayleigh or pooled steps. */
+static const char *missing_theorem(const lsvi_design *g)
+{
+    const bool noisy_clock = g->private && tacit__lsvi_watches(g->options.schedule);
+    return !g->theorem ? "; bonus_scale below 1: the regret theorem does not apply, privacy does "
+                         "not depend on it"
+           : noisy_clock && g->options.schedule == TACIT__DOUBLING
+               ? "; the regret theorem does not apply: its proof takes noisy Gram matrices to "
+                 "grow; privacy does not depend on it"
+           : noisy_clock || g->options.space.pooled
+               ? "; no regret theorem is known for this, privacy does not depend on one"
+               : "";
+}
+
+void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g)
+{
+    char how[220];
+    write_schedule(g, sizeof how, how);
+    (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s%s%s", how,
+                   g->options.space.pooled ? "; one regression for all steps" : "",
+                   !g->private        ? ""
+                   : g->scheme.direct ? "; Gram matrices by direct releases"
+                                      : "; Gram matrices by running sums",
+                   g->printed && g->options.schedule == TACIT__DOUBLING
+                       ? "; UNSOUND: the printed constants do not give the printed guarantee, see "
+                         "the accountant"
+                       : "",
+                   missing_theorem(g));
 }

@@ -21,14 +21,24 @@ typedef struct tacit__linear_space {
     bool simplex;        /* no feature is negative and they sum to 1 (before rounding) */
     int feature_bits;    /* lattice step 2^-feature_bits */
     const double *table; /* TABLE: [S A][d], in lattice steps */
+    /* All steps are alike: one Gram matrix for all of them, and every regression takes all of a user's steps.
+     * States are numbered then. */
+    bool pooled;
 } tacit__linear_space;
 
 typedef enum tacit__lsvi_schedule {
     TACIT__EVERY,    /* a new policy for each user */
     TACIT__BATCHED,  /* after each of B equal batches */
     TACIT__DOUBLING, /* when the determinant of a Gram matrix has grown by a factor */
-    TACIT__GROWTH    /* after batches that grow */
+    TACIT__GROWTH,   /* after batches that grow */
+    TACIT__RAYLEIGH  /* when a Gram matrix has grown by a factor in some direction */
 } tacit__lsvi_schedule;
+
+/* Whether released Gram matrices decide when the policy changes, so that they are looked at all the time. */
+static inline bool tacit__lsvi_watches(tacit__lsvi_schedule schedule)
+{
+    return schedule == TACIT__DOUBLING || schedule == TACIT__RAYLEIGH;
+}
 
 /* The unit of a response: it is the sum of phi ((r + V - low) / range - center). */
 typedef struct tacit__target_unit {
@@ -41,6 +51,17 @@ static inline size_t tacit__gram_size(const tacit__linear_space *space)
 {
     size_t d = space->dimension;
     return space->form == TACIT__ONE_HOT ? d : d * (d + 1) / 2;
+}
+
+/* How many Gram matrices are released together, and how many of a user's steps are in each. */
+static inline size_t tacit__gram_count(const tacit__linear_space *space)
+{
+    return space->pooled ? 1 : space->horizon;
+}
+
+static inline size_t tacit__gram_steps(const tacit__linear_space *space)
+{
+    return space->pooled ? space->horizon : 1;
 }
 
 #endif

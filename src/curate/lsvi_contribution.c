@@ -44,6 +44,13 @@ bool tacit__lsvi_place(const tacit__linear_space *sp, const double *phi, double 
     return true;
 }
 
+/* What a lattice of targets spans at step h. Pooled steps meet in one response, on the lattice of the first,
+ * whose range is the largest. */
+static double lattice_range(const tacit__lsvi_form *f, size_t h)
+{
+    return f->range[f->space.pooled ? 0 : h];
+}
+
 static size_t placed_size(const tacit__lsvi_form *f)
 {
     const tacit__linear_space *sp = &f->space;
@@ -52,7 +59,8 @@ static size_t placed_size(const tacit__lsvi_form *f)
 
 static size_t gram_numbers(const tacit__lsvi_form *f)
 {
-    return f->space.horizon * (f->space.form == TACIT__ONE_HOT ? 1 : f->n_active);
+    return f->space.form == TACIT__ONE_HOT ? f->space.horizon
+                                           : tacit__gram_count(&f->space) * f->n_active;
 }
 
 tacit__lsvi_user *tacit__lsvi_user_create(const tacit__lsvi_form *f)
@@ -119,7 +127,7 @@ tacit_status tacit__lsvi_place_user(const tacit__lsvi_form *f, const tacit_traje
 {
     tacit_status status = check_user(f, u, out->placed, err);
     for (size_t h = 0; h < f->space.horizon && status == TACIT_OK; h++)
-        out->rewards[h] = floor(ldexp(u->rewards[h] / f->range[h], f->target_bits));
+        out->rewards[h] = floor(ldexp(u->rewards[h] / lattice_range(f, h), f->target_bits));
     return status;
 }
 
@@ -133,35 +141,47 @@ static const double *chosen(const tacit__lsvi_form *f, const tacit_trajectory *u
     return placed->placed + (h * sp->n_actions + u->actions[h]) * sp->dimension;
 }
 
-/* Rounded to the lattice, one user at a time. */
+/* Rounded to the lattice, one user and step at a time. */
 tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *f, const tacit_trajectory *u,
                                          tacit__lsvi_user *out)
 {
     TACIT__REQUIRE(f->n_active > 0 && f->gram_bits >= 0 && f->gram_bits < 62);
     const tacit__linear_space *sp = &f->space;
+    if (sp->form != TACIT__ONE_HOT)
+        memset(out->gram, 0, gram_numbers(f) * sizeof *out->gram);
     for (size_t h = 0; h < sp->horizon; h++) {
+        const size_t first = sp->pooled ? 0 : h * f->n_active;
         if (sp->form == TACIT__ONE_HOT) {
-            out->cell[h] = h * f->n_active + u->states[h] * sp->n_actions + u->actions[h];
+            out->cell[h] = first + u->states[h] * sp->n_actions + u->actions[h];
             out->gram[h] = (int64_t)1 << f->gram_bits;
             continue;
         }
-        int64_t *to = out->gram + h * f->n_active;
+        int64_t *to = out->gram + first;
         tacit__packed_outer(sp->dimension, ldexp(1, f->gram_bits - 2 * sp->feature_bits),
                             chosen(f, u, out, h), out->outer);
         if (f->active == NULL)
             for (size_t i = 0; i < f->n_active; i++)
-                to[i] = llrint(out->outer[i]);
+                to[i] += llrint(out->outer[i]);
         else
             for (size_t i = 0; i < f->n_active; i++)
-                to[i] = llrint(out->outer[f->active[i]]);
+                to[i] += llrint(out->outer[f->active[i]]);
     }
     return (tacit__input){.n = gram_numbers(f), .index = out->cell, .value = out->gram};
 }
 
-/* Values are a public table, so their least and largest are public too: low <= r + V <= low + range with
- * range = 1 + largest - least, in whole lattice steps. Targets of that range are stretched to [0, 1]. After
- * the last step there are no values, and the range is that of a reward. What is subtracted must be a linear
- * function of features: if they do not sum to 1, nothing is. */
+/* Targets r + V with least <= V <= largest are stretched from their range, 1 + largest - least, to [0, 1]; all
+ * in whole lattice steps. */
+static void stretch(const tacit__lsvi_form *f, double least, double largest, tacit__target *t)
+{
+    /* one step at least: a reward may be less than that, and values may be all the same */
+    const double range = fmax(1, floor(t->per_value) + largest - least);
+    t->stretch = ldexp(1, f->target_bits) / range;
+    t->center = t->times * least + (f->centered ? range : 0);
+}
+
+/* Values are a public table, so their least and largest are public too. After the last step there are no
+ * values, and the range is that of a reward. What is subtracted must be a linear function of features: if
+ * they do not sum to 1, nothing is. */
 static void narrow(const tacit__lsvi_form *f, const double *table, tacit__target *t)
 {
     double least = table != NULL && f->space.simplex ? t->most : 0, largest = 0;
@@ -170,16 +190,13 @@ static void narrow(const tacit__lsvi_form *f, const double *table, tacit__target
         least = fmin(least, v);
         largest = fmax(largest, v);
     }
-    /* one step at least: a reward may be less than that, and values may be all the same */
-    const double range = fmax(1, floor(t->per_value) + largest - least);
-    t->stretch = ldexp(1, f->target_bits) / range;
-    t->center = t->times * least + (f->centered ? range : 0);
+    stretch(f, least, largest, t);
 }
 
 tacit__target tacit__lsvi_target(const tacit__lsvi_form *f, size_t h, const double *table)
 {
     TACIT__REQUIRE(h < f->space.horizon);
-    const double per_value = ldexp(1 / f->range[h], f->target_bits);
+    const double per_value = ldexp(1 / lattice_range(f, h), f->target_bits);
     tacit__target target = {.per_value = per_value,
                             .most = floor((f->range[h] - 1) * per_value),
                             .times = f->centered ? 2 : 1,
@@ -187,6 +204,8 @@ tacit__target tacit__lsvi_target(const tacit__lsvi_form *f, size_t h, const doub
                             .stretch = 1};
     if (f->spans && (table != NULL || h + 1 == f->space.horizon))
         narrow(f, table, &target);
+    else if (f->space.pooled)
+        stretch(f, 0, target.most, &target);
     return target;
 }
 
@@ -200,14 +219,14 @@ tacit__target_unit tacit__lsvi_unit(const tacit__lsvi_form *f, const tacit__targ
 }
 
 /* The value of what followed step h, as part of a target. */
-static double next_value(const tacit__lsvi_form *f, const tacit_trajectory *u,
-                         const tacit__lsvi_user *placed, size_t h, const double *table,
-                         const tacit__optimism *function, double *work, double *q)
+static double next_value(const tacit__lsvi_form *f, const tacit__target *target,
+                         const tacit_trajectory *u, const tacit__lsvi_user *placed, size_t h,
+                         const double *table, const tacit__optimism *function, double *work,
+                         double *q)
 {
     const tacit__linear_space *sp = &f->space;
-    const tacit__target target = tacit__lsvi_target(f, h, table);
     if (table != NULL)
-        return tacit__target_place(&target, table[u->states[h + 1]]);
+        return tacit__target_place(target, table[u->states[h + 1]]);
     if (function == NULL)
         return 0;
     const size_t all = sp->n_actions * sp->dimension;
@@ -215,7 +234,7 @@ static double next_value(const tacit__lsvi_form *f, const tacit_trajectory *u,
     double best = q[0];
     for (size_t a = 1; a < sp->n_actions; a++)
         best = q[a] > best ? q[a] : best;
-    return tacit__target_place(&target, best);
+    return tacit__target_place(target, best);
 }
 
 void tacit__lsvi_contribute_response(const tacit__lsvi_form *f, const tacit_trajectory *u,
@@ -226,14 +245,18 @@ void tacit__lsvi_contribute_response(const tacit__lsvi_form *f, const tacit_traj
     TACIT__REQUIRE(h < f->space.horizon);
     const tacit__linear_space *sp = &f->space;
     const tacit__target target = tacit__lsvi_target(f, h, table);
-    const double next = next_value(f, u, placed, h, table, function, work, q),
-                 y = target.times * (placed->rewards[h] + next) - target.center;
+    const size_t first = sp->pooled ? 0 : h, end = sp->pooled ? sp->horizon : h + 1;
     memset(out, 0, sp->dimension * sizeof *out);
-    if (sp->form == TACIT__ONE_HOT) {
-        out[u->states[h] * sp->n_actions + u->actions[h]] = (int64_t)ldexp(y, sp->feature_bits);
-        return;
+    for (size_t i = first; i < end; i++) {
+        const double next = next_value(f, &target, u, placed, i, table, function, work, q),
+                     y = target.times * (placed->rewards[i] + next) - target.center;
+        if (sp->form == TACIT__ONE_HOT) {
+            out[u->states[i] * sp->n_actions + u->actions[i]] +=
+                (int64_t)ldexp(y, sp->feature_bits);
+            continue;
+        }
+        const double *phi = chosen(f, u, placed, i);
+        for (size_t j = 0; j < sp->dimension; j++)
+            out[j] += (int64_t)(y * phi[j]); /* integers below 2^53 */
     }
-    const double *phi = chosen(f, u, placed, h);
-    for (size_t j = 0; j < sp->dimension; j++)
-        out[j] = (int64_t)(y * phi[j]); /* integers below 2^53 */
 }

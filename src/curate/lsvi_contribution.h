@@ -28,7 +28,7 @@ tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *curator);
 typedef struct tacit__lsvi_user {
     double *placed;  /* [H][A][d], features that came with the user; else NULL */
     double *rewards; /* [H], in lattice steps of targets */
-    int64_t *gram;   /* [H][n_active], or one-hot [H] */
+    int64_t *gram;   /* [tacit__gram_count][n_active], or one-hot [H] */
     size_t *cell;    /* one-hot [H]: where they are; else NULL */
     double *outer;   /* [packed] scratch */
 } tacit__lsvi_user;
@@ -44,7 +44,7 @@ TACIT_MUST_USE tacit_status tacit__lsvi_place_user(const tacit__lsvi_form *form,
                                                    const tacit_trajectory *user,
                                                    tacit__lsvi_user *out, tacit_error *err);
 
-/* The Gram matrices [H][n_active] of a user who was placed. */
+/* The Gram matrices [tacit__gram_count][n_active] of a user who was placed. */
 tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *form, const tacit_trajectory *user,
                                          tacit__lsvi_user *out);
 
@@ -53,7 +53,7 @@ tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *form, const tac
 tacit__target tacit__lsvi_target(const tacit__lsvi_form *form, size_t h, const double *table);
 tacit__target_unit tacit__lsvi_unit(const tacit__lsvi_form *form, const tacit__target *target);
 
-/* The response [d] of a user who was placed, at step h, to the values after it: `table` [S], or `function`,
+/* The response [d] of a user who was placed, at step h or pooled at all steps, to the values after step h: `table` [S], or `function`,
  * for which work is [A][d] and q [A]; all NULL: the values are 0. */
 void tacit__lsvi_contribute_response(const tacit__lsvi_form *form, const tacit_trajectory *user,
                                      const tacit__lsvi_user *placed, size_t h, const double *table,

@@ -47,8 +47,8 @@ static tacit_status open_memory(tacit__lsvi_data *c, tacit_error *err)
     if (c->o.elsewhere)
         return TACIT_OK;
     if (sp->form != TACIT__CARRIED) {
-        tacit_status status =
-            tacit__visits_create(sp->n_states, sp->n_actions, sp->horizon, DENSE_CELLS, &c->visits);
+        tacit_status status = tacit__visits_create(sp->n_states, sp->n_actions, sp->horizon,
+                                                   sp->pooled, DENSE_CELLS, &c->visits);
         return status == TACIT_OK ? status : tacit__fail_plain(err, status);
     }
     uint64_t users = tacit__lsvi_leaf_end(&c->o.scheme, c->o.scheme.leaves);
@@ -84,17 +84,17 @@ static tacit__lsvi_data *allocate(const tacit__lsvi_data_options *options)
 {
     tacit__lsvi_data w = {.o = *options, .packed = tacit__gram_size(&options->space)};
     const tacit__linear_space *sp = &w.o.space;
-    const size_t d = sp->dimension, H = sp->horizon;
+    const size_t d = sp->dimension, H = sp->horizon, G = tacit__gram_count(sp);
     bool *seen = sp->form == TACIT__TABLE ? tacit__alloc(w.packed, sizeof *seen) : NULL;
     if (sp->form == TACIT__TABLE && seen == NULL)
         return NULL;
     w.n_active = seen != NULL ? find_active(sp, w.packed, seen) : w.packed;
-    w.size = H * w.n_active;
+    w.size = G * w.n_active;
     tacit__lsvi_data *c =
         TACIT__WORKSPACE(w, TACIT__PIECE_IF(w.n_active < w.packed, w.active, w.n_active),
                          TACIT__PIECE(w.range, H), TACIT__PIECE(w.most_rewards, H),
                          TACIT__PIECE(w.leaf, w.size), TACIT__PIECE(w.total, w.size),
-                         TACIT__PIECE(w.gram, H * w.packed), TACIT__PIECE(w.shown, w.size),
+                         TACIT__PIECE(w.gram, G * w.packed), TACIT__PIECE(w.shown, w.size),
                          TACIT__PIECE(w.next, sp->n_states), TACIT__PIECE(w.sums, sums_size(&w)),
                          TACIT__PIECE(w.exact_double, d), TACIT__PIECE(w.exact, d));
     for (size_t at = 0, n = 0; c != NULL && c->active != NULL && at < w.packed; at++)
@@ -115,7 +115,7 @@ tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options, ta
     memcpy(c->range, options->range, c->o.space.horizon * sizeof *c->range);
     tacit__lsvi_data_choose_bits(c);
     for (size_t h = 0; h < c->o.space.horizon; h++)
-        c->most_rewards[h] = floor(ldexp(1 / c->range[h], c->target_bits));
+        c->most_rewards[h] = floor(ldexp(1 / c->range[c->o.space.pooled ? 0 : h], c->target_bits));
     tacit_status status = open_memory(c, err);
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
     if (status == TACIT_OK && (c->user = tacit__lsvi_user_create(&form)) == NULL)
@@ -298,7 +298,7 @@ tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *c, const double **gram, tac
     }
     if (status != TACIT_OK)
         return status;
-    for (size_t h = 0; c->active != NULL && h < c->o.space.horizon; h++)
+    for (size_t h = 0; c->active != NULL && h < tacit__gram_count(&c->o.space); h++)
         for (size_t i = 0; i < c->n_active; i++)
             c->gram[h * c->packed + c->active[i]] = to[h * c->n_active + i];
     c->ready = false;
@@ -306,16 +306,16 @@ tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *c, const double **gram, tac
     return TACIT_OK;
 }
 
-/* exact[d] = sum over users of phi_h target_h, from the counts. */
+/* exact[d] = sum over users of phi_h target_h, or pooled of all their steps, from the counts. */
 static void respond_from_visits(tacit__lsvi_data *c, size_t h, const double *table,
                                 const tacit__target *target)
 {
     const tacit__linear_space *sp = &c->o.space;
-    size_t d = sp->dimension, pairs = sp->n_states * sp->n_actions;
+    size_t d = sp->dimension, pairs = sp->n_states * sp->n_actions, at = sp->pooled ? 0 : h;
     for (size_t s = 0; table != NULL && s < sp->n_states; s++)
         c->next[s] = tacit__target_place(target, table[s]);
-    tacit__visits_sums(c->visits, h, table != NULL ? c->next : NULL, c->sums);
-    const double *counts = tacit__visits_counts(c->visits, h);
+    tacit__visits_sums(c->visits, at, table != NULL ? c->next : NULL, c->sums);
+    const double *counts = tacit__visits_counts(c->visits, at);
     double one = ldexp(1, sp->feature_bits);
     memset(c->exact_double, 0, d * sizeof *c->exact_double);
     for (size_t i = 0; i < pairs; i++) {

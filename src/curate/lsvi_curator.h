@@ -56,7 +56,7 @@ TACIT_MUST_USE tacit_status tacit__lsvi_data_add(tacit__lsvi_data *data,
 /* True when a leaf is complete that has not been shown yet. */
 bool tacit__lsvi_data_ready(const tacit__lsvi_data *data);
 
-/* The Gram matrices [H][tacit__gram_size] of that leaf, until the next call. */
+/* The Gram matrices [tacit__gram_count][tacit__gram_size] of that leaf, until the next call. */
 TACIT_MUST_USE tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *data, const double **gram,
                                                   tacit_error *err);
 

@@ -26,10 +26,10 @@ struct tacit__lsvi_data {
     tacit__once *responses;
     tacit__visits *visits; /* one of the two; neither once it is closed */
     tacit__archive *archive;
-    int64_t *leaf;          /* [H][n_active]: what the current leaf adds up to */
+    int64_t *leaf;          /* [tacit__gram_count][n_active]: what the current leaf adds up to */
     int64_t *total;         /* the same for all users: without noise, or for fresh releases */
-    double *gram;           /* [H][packed]: the last release */
-    double *shown;          /* [H][n_active] scratch */
+    double *gram;           /* [tacit__gram_count][packed]: the last release */
+    double *shown;          /* as leaf, scratch */
     tacit__lsvi_user *user; /* scratch: a user on the lattice */
     double *next, *sums;    /* [S], [S A] scratch */
     double *exact_double;   /* [d] scratch */

@@ -5,7 +5,7 @@
  * What is checked is that one user's integers are no longer than a user's can be, in the norm of the noise:
  * with |phi| <= 1 a Gram matrix has |phi phi^T|_F <= 1, and half a lattice step of rounding in each
  * coordinate; a response has |phi y| <= 1, half of that if targets are centered, and no rounding. Both L1
- * norms are at most half of what a replaced user can move (lsvi_scheme.c). */
+ * norms are at most half of what a replaced user can move (lsvi_scheme.c). Pooled, both are sums of H such. */
 #include <math.h>
 #include <string.h>
 
@@ -32,13 +32,14 @@ static bool is_within(const tacit__lsvi_data *c, const int64_t *x, size_t n, dou
            (c->o.scheme.law != TACIT_LAW_LAPLACE || sum <= l1 * slack);
 }
 
-/* One number for each step, 1 on the lattice, in a coordinate of that step. */
+/* One number for each step, 1 on the lattice, in a coordinate of its Gram matrix. */
 static bool is_one_hot(const tacit__lsvi_data *c, const tacit__input *gram)
 {
     const size_t H = c->o.space.horizon;
     bool fits = gram->index != NULL && gram->n == H;
     for (size_t h = 0; h < H && fits; h++)
-        fits = gram->index[h] / c->n_active == h && gram->value[h] == (int64_t)1 << c->gram_bits;
+        fits = gram->index[h] / c->n_active == (c->o.space.pooled ? 0 : h) &&
+               gram->value[h] == (int64_t)1 << c->gram_bits;
     return fits;
 }
 
@@ -46,11 +47,13 @@ static bool is_gram(const tacit__lsvi_data *c, const tacit__input *gram)
 {
     if (c->o.space.form == TACIT__ONE_HOT)
         return is_one_hot(c, gram);
-    const double one = ldexp(1, c->gram_bits), n = (double)c->n_active;
+    const double one = ldexp(1, c->gram_bits), n = (double)c->n_active,
+                 steps = (double)tacit__gram_steps(&c->o.space);
     bool fits = gram->index == NULL && gram->n == c->size;
-    for (size_t h = 0; h < c->o.space.horizon && fits; h++)
-        fits = is_within(c, gram->value + h * c->n_active, c->n_active,
-                         one * c->o.scheme.gram_l1 / 2 + n / 2, one + sqrt(n) / 2);
+    for (size_t g = 0; g < tacit__gram_count(&c->o.space) && fits; g++)
+        fits =
+            is_within(c, gram->value + g * c->n_active, c->n_active,
+                      steps * (one * c->o.scheme.gram_l1 / 2 + n / 2), steps * (one + sqrt(n) / 2));
     return fits;
 }
 
@@ -88,7 +91,8 @@ tacit_status tacit__lsvi_data_add_response(tacit__lsvi_data *c, const int64_t *r
 {
     TACIT__REQUIRE(c->o.elsewhere);
     const size_t d = c->o.space.dimension;
-    const double one = ldexp(1 / c->stretch, c->response_bits);
+    const double one =
+        (double)tacit__gram_steps(&c->o.space) * ldexp(1 / c->stretch, c->response_bits);
     if (c->answers == c->asked)
         return tacit__fail(err, TACIT_EXHAUSTED, "all %llu users who were asked have answered",
                            (unsigned long long)c->asked);

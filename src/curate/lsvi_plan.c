@@ -50,7 +50,8 @@ void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
 {
     c->gram_bits = EXACT_GRAM_BITS; /* a running sum brings its own */
     int centered = c->o.centered ? 1 : 0, f = c->o.space.feature_bits;
-    int room = EXACT_BITS - f - centered - (int)ceil(log2((double)c->o.episodes + 1));
+    const double terms = (double)c->o.episodes * (double)tacit__gram_steps(&c->o.space);
+    int room = EXACT_BITS - f - centered - (int)ceil(log2(terms + 1));
     c->target_bits = room < MOST_TARGET_BITS ? room : MOST_TARGET_BITS;
     c->response_bits = c->shown_bits = c->target_bits + f + centered;
     if (!tacit__lsvi_data_is_private(c))
@@ -60,6 +61,19 @@ void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
     c->shown_bits = coarse < finest ? coarse : finest;
 }
 
+static const char *gram_reason(const tacit__lsvi_data *c)
+{
+    if (c->o.space.pooled)
+        return c->o.scheme.tabled
+                   ? "a user's H steps in one matrix: H times |xx'-yy'|_F at its largest over all "
+                     "pairs of the public feature table"
+                   : "a user's H steps in one matrix: H times |xx'-yy'|_F, |xx'-yy'|_F^2 = "
+                     "|x|^4+|y|^4-2(x.y)^2 <= 2";
+    return c->o.scheme.tabled ? "|xx'-yy'|_F at its largest over all pairs of the public feature "
+                                "table, at each of H steps"
+                              : "|xx'-yy'|_F^2 = |x|^4+|y|^4-2(x.y)^2 <= 2 at each of H steps";
+}
+
 /* The running sum of Gram matrices, with its lattice, which depends on the declared sensitivity,
  * and that on the lattice: until the step that it has room for is no finer than the one that is
  * chosen for it. Leaves are then on the sum's own lattice. */
@@ -67,32 +81,32 @@ static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, i
                               tacit_error *err)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
-    const double H = (double)c->o.space.horizon, leaf = (double)s->leaf, n = (double)c->size;
+    const double H = (double)c->o.space.horizon, P = (double)tacit__gram_steps(&c->o.space),
+                 leaf = (double)s->leaf, n = P * (double)c->size; /* roundings of a user */
     const bool rounds = c->o.space.form != TACIT__ONE_HOT;
     double step = 0, needed = 0, l1 = 0, l2 = 0;
-    *spec = (tacit_sum_spec){
-        .mechanism = s->mechanism,
-        .law = s->law,
-        .dimension = c->size,
-        .users = s->leaves,
-        .visits = c->o.visits,
-        .apart = c->o.apart,
-        .bound = {.l1 = LEAF_SLACK * leaf * H * s->gram_l1 / 2, .l2 = LEAF_SLACK * leaf * sqrt(H)},
-        .sensitivity_on_lattice = true, /* rounding is added here, user by user */
-        .reason = s->tabled ? "|xx'-yy'|_F at its largest over all pairs of the public feature "
-                              "table, at each of H steps"
-                            : "|xx'-yy'|_F^2 = |x|^4+|y|^4-2(x.y)^2 <= 2 at each of H steps"};
+    *spec =
+        (tacit_sum_spec){.mechanism = s->mechanism,
+                         .law = s->law,
+                         .dimension = c->size,
+                         .users = s->leaves,
+                         .visits = c->o.visits,
+                         .apart = c->o.apart,
+                         .bound = {.l1 = LEAF_SLACK * leaf * H * s->gram_l1 / 2,
+                                   .l2 = LEAF_SLACK * leaf * sqrt(H * P)},
+                         .sensitivity_on_lattice = true, /* rounding is added here, user by user */
+                         .reason = gram_reason(c)};
     do {
         tacit__lattice lattice;
         step = needed;
         l1 = rounds ? n * step : 0;
-        l2 = rounds ? sqrt(n) * step : 0;
+        l2 = rounds ? sqrt(n * P) * step : 0;
         spec->sensitivity_l1 = H * s->gram_l1 + l1;
-        spec->sensitivity_l2 = sqrt(H) * s->gram_l2 + l2;
+        spec->sensitivity_l2 = sqrt(H * P) * s->gram_l2 + l2;
         TRY(tacit__lattice_choose(spec, c->size, &lattice, err));
         *bits = lattice.bits;
         needed = ldexp(STEP, -lattice.bits);
-        if (l2 > (LEAF_SLACK - 1) * sqrt(H) || l1 > (LEAF_SLACK - 1) * H * s->gram_l1 / 2)
+        if (l2 > (LEAF_SLACK - 1) * sqrt(H * P) || l1 > (LEAF_SLACK - 1) * H * s->gram_l1 / 2)
             return tacit__fail(err, TACIT_NO_ROOM,
                                "Gram matrices of %zu numbers and %llu users in a leaf do not fit "
                                "the lattice; use fewer features or more batches",
@@ -104,8 +118,8 @@ static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, i
 static tacit__once_spec fresh_gram_spec(const tacit__lsvi_data *c)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
-    double H = (double)c->o.space.horizon, n = (double)c->size,
-           step = ldexp(STEP, -EXACT_GRAM_BITS);
+    double H = (double)c->o.space.horizon, P = (double)tacit__gram_steps(&c->o.space),
+           n = P * (double)c->size, step = ldexp(STEP, -EXACT_GRAM_BITS);
     bool rounds = c->o.space.form != TACIT__ONE_HOT;
     return (tacit__once_spec){
         .law = s->law,
@@ -116,9 +130,13 @@ static tacit__once_spec fresh_gram_spec(const tacit__lsvi_data *c)
         .ends = c->leaf_ends,
         .bits = EXACT_GRAM_BITS,
         .l1 = H * s->gram_l1 + (rounds ? n * step : 0),
-        .l2 = sqrt(H) * s->gram_l2 + (rounds ? sqrt(n) * step : 0),
-        .reason = "fresh releases: for so few less noisy than a running sum; |xx'-yy'|_F^2 <= 2 at "
-                  "each of H steps"};
+        .l2 = sqrt(H * P) * s->gram_l2 + (rounds ? sqrt(n * P) * step : 0),
+        .reason =
+            c->o.space.pooled
+                ? "fresh releases: for so few less noisy than a running sum; a user's H steps "
+                  "in one matrix: H times |xx'-yy'|_F, |xx'-yy'|_F^2 <= 2"
+                : "fresh releases: for so few less noisy than a running sum; |xx'-yy'|_F^2 "
+                  "<= 2 at each of H steps"};
 }
 
 static tacit__once_spec response_spec(const tacit__lsvi_data *c)
@@ -139,10 +157,10 @@ static tacit__once_spec response_spec(const tacit__lsvi_data *c)
               "of 1 + the span of the released values; every switch asks each of H steps once"
             : "|xx'-yy'|^2 + t|xa-yb|^2 is never larger than both declared moves together; every "
               "switch asks each of H steps once";
-    double d = (double)c->o.space.dimension,
+    double d = (double)c->o.space.dimension, P = (double)tacit__gram_steps(&c->o.space),
            step = c->shown_bits < c->response_bits ? ldexp(c->o.spans ? 2 : 1, -c->shown_bits) : 0,
-           move = sqrt(d) * step, l1 = s->response_l1 + d * step,
-           l2 = sqrt(s->response_l2 * s->response_l2 + 4 * move + move * move);
+           move = sqrt(d) * step, l1 = P * s->response_l1 + d * step, exact = P * s->response_l2,
+           l2 = sqrt(exact * exact + 4 * P * move + move * move);
     return (tacit__once_spec){.law = s->law,
                               .dimension = c->o.space.dimension,
                               .releases = s->switches * c->o.space.horizon,
@@ -152,7 +170,7 @@ static tacit__once_spec response_spec(const tacit__lsvi_data *c)
                               .ends = c->switch_ends,
                               .bits = c->shown_bits,
                               .l1 = l1,
-                              .l2 = step == 0 ? s->response_l2 : fmin(l1, l2),
+                              .l2 = step == 0 ? exact : fmin(l1, l2),
                               .reason = reason};
 }
 
@@ -189,7 +207,8 @@ static tacit_status check_ratio(const tacit__lsvi_data *c, const tacit_plan *pla
         return TACIT_OK;
     double g = tacit_plan_scale(plan, tacit_plan_index(plan, gram_name)) / gram->column_l2,
            u = tacit_plan_scale(plan, tacit_plan_index(plan, response_name));
-    if ((double)s->switches * g * g / (u * u) <= s->ratio)
+    const double asked = (double)s->switches * (double)tacit__gram_steps(&c->o.space);
+    if (asked * g * g / (u * u) <= s->ratio)
         return TACIT_OK;
     return tacit__fail(err, TACIT_BAD_PLAN,
                        "the split between Gram matrices and responses misses its condition");

@@ -59,10 +59,10 @@ static bool is_header(const tacit__lsvi_data *c, const header *h, size_t sum_siz
                 : h->users < tacit__lsvi_leaf_end(m, h->leaves + 1) || h->leaves == m->leaves);
 }
 
-/* Gram entries: each user adds at most 1, and half a step of rounding. */
+/* Gram entries: each user adds at most 1, and half a step of rounding, for each step that is in one. */
 static void grams(tacit__lsvi_data *c, const header *h, tacit__saved *s)
 {
-    const double each = ldexp(1, c->gram_bits) + 1;
+    const double each = (double)tacit__gram_steps(&c->o.space) * (ldexp(1, c->gram_bits) + 1);
     const uint64_t whole = tacit__lsvi_leaf_end(&c->o.scheme, h->leaves),
                    of_leaf = kept_users(c, h) - whole;
     tacit__saved_integers(s, c->leaf, c->size, h->closed ? 0 : (double)of_leaf * each);

@@ -14,6 +14,9 @@ typedef enum tacit__lsvi_gram {
     TACIT__GRAM_DIRECT
 } tacit__lsvi_gram;
 
+#define TACIT__RAYLEIGH_SHIFT                                                                      \
+    5 /* times the level of the noise, for a bound on switches: lsvi_schedules.c */
+
 typedef struct tacit__lsvi_scheme_options {
     tacit__linear_space space;
     tacit__lsvi_schedule schedule;
@@ -41,7 +44,7 @@ typedef struct tacit__lsvi_scheme {
     uint64_t leaf, leaves; /* Gram matrices can be shown after every `leaf` users, `leaves` times */
     double unit, rate;     /* GROWTH: of leaf ends; `leaf` is the largest then. Else rate is 0 */
     uint64_t switches;     /* new policies, at most */
-    uint64_t theorem_switches; /* DOUBLING: what the theorem would reserve */
+    uint64_t bound;        /* on switches, of a schedule that watches; printed, or proved */
     double switch_factor;
     double column;                   /* of the Gram mechanism, in the law's norm */
     double row;                      /* its noisiest step, in draws */
@@ -59,8 +62,8 @@ typedef struct tacit__lsvi_scheme {
 /* Users of the first n leaves. */
 uint64_t tacit__lsvi_leaf_end(const tacit__lsvi_scheme *scheme, uint64_t n);
 
-/* Users at each leaf, and at each switch that is charged, into ends[leaves] and [switches]. When DOUBLING
- * switches is not known beforehand; visits so far only grow, so the last leaves are charged. */
+/* Users at each leaf, and at each switch that is charged, into ends[leaves] and [switches]. When a schedule that
+ * watches switches is not known beforehand; visits so far only grow, so the last leaves are charged. */
 void tacit__lsvi_leaf_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends);
 void tacit__lsvi_switch_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends);
 

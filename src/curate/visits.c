@@ -1,5 +1,5 @@
 /* See visits.h. A list of next states for each pair, or a table of them where that is small; the
- * value after the last step is 0, so its next states are not counted. */
+ * value after the last step is 0, so its next states are not counted, unless all steps are one. */
 #include "curate/visits.h"
 
 #include <math.h>
@@ -14,16 +14,33 @@ enum { LANES = 4 };
 
 struct tacit__visits {
     size_t n_states, n_actions, horizon;
+    bool pooled;
     size_t pairs;             /* S A */
-    double *counts;           /* [H][pairs] */
+    double *counts;           /* [H][pairs]; pooled: [1] in the place of [H] and [H - 1] */
     double *rewards;          /* [H][pairs] */
     double *moves;            /* [H - 1][pairs][S]; NULL: lists */
     tacit__sparse_row *lists; /* [H - 1][pairs]; NULL: moves */
 };
 
+static size_t tables(const tacit__visits *v)
+{
+    return v->pooled ? 1 : v->horizon;
+}
+
+/* Whether it matters where step h leads to. */
+static bool leads_on(const tacit__visits *v, size_t h)
+{
+    return v->pooled || h + 1 < v->horizon;
+}
+
 static size_t move_rows(const tacit__visits *v)
 {
-    return (v->horizon - 1) * v->pairs;
+    return (v->pooled ? 1 : v->horizon - 1) * v->pairs;
+}
+
+static size_t row_of(const tacit__visits *v, size_t h, uint32_t state, uint32_t action)
+{
+    return (v->pooled ? 0 : h * v->pairs) + state * v->n_actions + action;
 }
 
 void tacit__visits_destroy(tacit__visits *v)
@@ -35,14 +52,15 @@ void tacit__visits_destroy(tacit__visits *v)
     tacit__workspace_destroy(v);
 }
 
-tacit_status tacit__visits_create(size_t n_states, size_t n_actions, size_t horizon,
+tacit_status tacit__visits_create(size_t n_states, size_t n_actions, size_t horizon, bool pooled,
                                   double dense_cells, tacit__visits **out)
 {
     TACIT__REQUIRE(n_states > 0 && n_actions > 0 && horizon > 0);
-    tacit__visits w = {.n_states = n_states, .n_actions = n_actions, .horizon = horizon};
+    tacit__visits w = {
+        .n_states = n_states, .n_actions = n_actions, .horizon = horizon, .pooled = pooled};
     size_t cells;
     if (__builtin_mul_overflow(n_states, n_actions, &w.pairs) ||
-        __builtin_mul_overflow(horizon, w.pairs, &cells))
+        __builtin_mul_overflow(tables(&w), w.pairs, &cells))
         return TACIT_NO_MEMORY;
     const bool dense = (double)move_rows(&w) * (double)n_states <= dense_cells;
     *out = TACIT__WORKSPACE(w, TACIT__PIECE(w.counts, cells), TACIT__PIECE(w.rewards, cells),
@@ -62,17 +80,20 @@ static uint32_t find(const tacit__sparse_row *l, uint32_t next)
 tacit_status tacit__visits_add(tacit__visits *v, const uint32_t *states, const uint32_t *actions,
                                const double *rewards)
 {
-    for (size_t h = 0; v->lists != NULL && h + 1 < v->horizon; h++) { /* room first */
-        tacit__sparse_row *l = &v->lists[h * v->pairs + states[h] * v->n_actions + actions[h]];
-        if (l->length == l->capacity && find(l, states[h + 1]) == l->length &&
-            !tacit__row_reserve(l, l->capacity == 0 ? 4 : 2 * l->capacity))
+    const size_t most = v->pooled ? v->horizon : 1; /* next states that one user brings to a row */
+    for (size_t h = 0; v->lists != NULL && h < v->horizon && leads_on(v, h); h++) { /* room first */
+        tacit__sparse_row *l = &v->lists[row_of(v, h, states[h], actions[h])];
+        if (l->length + most > l->capacity && find(l, states[h + 1]) == l->length &&
+            !tacit__row_reserve(l, (uint32_t)(most > 1           ? 2 * l->length + most
+                                              : l->capacity == 0 ? 4
+                                                                 : 2 * l->capacity)))
             return TACIT_NO_MEMORY;
     }
     for (size_t h = 0; h < v->horizon; h++) {
-        size_t row = h * v->pairs + states[h] * v->n_actions + actions[h];
+        size_t row = row_of(v, h, states[h], actions[h]);
         v->counts[row] += 1;
         v->rewards[row] += rewards[h];
-        if (h + 1 == v->horizon)
+        if (!leads_on(v, h))
             break;
         if (v->moves != NULL) {
             v->moves[row * v->n_states + states[h + 1]] += 1;
@@ -121,10 +142,10 @@ static double inner_fast(const double *x, const double *y, size_t n)
 
 void tacit__visits_sums(const tacit__visits *v, size_t h, const double *next, double *sums)
 {
-    TACIT__REQUIRE(h < v->horizon);
+    TACIT__REQUIRE(h < tables(v));
     size_t first = h * v->pairs;
     memcpy(sums, v->rewards + first, v->pairs * sizeof *sums);
-    for (size_t i = 0; i < v->pairs && next != NULL && h + 1 < v->horizon; i++) {
+    for (size_t i = 0; i < v->pairs && next != NULL && leads_on(v, h); i++) {
         if (v->counts[first + i] == 0)
             continue;
         if (v->moves != NULL) {
@@ -149,20 +170,20 @@ static bool is_count(double x, double most)
     return x >= 0 && x <= most && x == floor(x);
 }
 
-/* Whether this many users can have been counted: each is in one row of each step. */
+/* Whether this many users can have been counted: each is in one row of each step, or in H of all steps. */
 static bool are_visits(const tacit__visits *v, const void *counts, const void *rewards,
                        uint64_t users, const double *most)
 {
-    for (size_t h = 0; h < v->horizon; h++) {
+    const double all = (double)users * (double)(v->pooled ? v->horizon : 1);
+    for (size_t h = 0; h < tables(v); h++) {
         double sum = 0;
         for (size_t row = h * v->pairs; row < (h + 1) * v->pairs; row++) {
             const double count = tacit__real_at(counts, row);
-            if (!is_count(count, (double)users) ||
-                !is_count(tacit__real_at(rewards, row), count * most[h]))
+            if (!is_count(count, all) || !is_count(tacit__real_at(rewards, row), count * most[h]))
                 return false;
             sum += count;
         }
-        if (sum != (double)users)
+        if (sum != all)
             return false;
     }
     return true;
@@ -183,7 +204,7 @@ static bool are_moves(const void *moves, size_t n, double visits)
 void tacit__visits_fields(tacit__visits *v, uint64_t users, const double *most, tacit__saved *s)
 {
     TACIT__REQUIRE(most != NULL);
-    const size_t cells = v->horizon * v->pairs;
+    const size_t cells = tables(v) * v->pairs;
     const char *outside = s->wrong;
     s->wrong = NULL;
     const void *counts = tacit__saved_array(s, v->counts, cells, sizeof *v->counts),

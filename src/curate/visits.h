@@ -5,6 +5,7 @@
 #ifndef TACIT_CURATE_VISITS_H
 #define TACIT_CURATE_VISITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,9 +15,11 @@
 
 typedef struct tacit__visits tacit__visits;
 
-/* `dense_cells`: most cells (step, state, action, next state) that are kept as a table; above, as lists. */
+/* `pooled`: all steps are counted as one, step 0. `dense_cells`: most cells (step, state, action, next state)
+ * that are kept as a table; above, as lists. */
 TACIT_MUST_USE tacit_status tacit__visits_create(size_t n_states, size_t n_actions, size_t horizon,
-                                                 double dense_cells, tacit__visits **out);
+                                                 bool pooled, double dense_cells,
+                                                 tacit__visits **out);
 void tacit__visits_destroy(tacit__visits *visits);
 
 /* states[H + 1], actions[H], in range; rewards[H] in lattice steps. On failure (memory) nothing is

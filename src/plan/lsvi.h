@@ -17,12 +17,13 @@ typedef struct tacit__lsvi_options {
     tacit__linear_space space; /* its table must outlive the planner */
     tacit__lsvi_schedule schedule;
     uint64_t switches;    /* at most */
-    double switch_factor; /* DOUBLING: of the determinant */
-    double ridge;         /* added to the diagonals of Gram matrices: lambda and the shift */
-    double floor;         /* their eigenvalues are raised to this; 0: they need not be (no noise) */
-    double bonus;         /* beta, in units of a target's range */
-    const double *cap;    /* [H]: largest value of step h; copied */
-    double center;        /* of responses: see tacit__target_unit */
+    double switch_factor; /* DOUBLING: of the determinant; RAYLEIGH: of the largest eigenvalue */
+    bool from_last;    /* DOUBLING: since the last switch; else since the largest at any switch */
+    double ridge;      /* added to the diagonals of Gram matrices: lambda and the shift */
+    double floor;      /* their eigenvalues are raised to this; 0: they need not be (no noise) */
+    double bonus;      /* beta, in units of a target's range */
+    const double *cap; /* [H]: largest value of step h; copied */
+    double center;     /* of responses: see tacit__target_unit */
 } tacit__lsvi_options;
 
 typedef struct tacit__lsvi tacit__lsvi;
@@ -31,7 +32,8 @@ TACIT_MUST_USE tacit_status tacit__lsvi_create(const tacit__lsvi_options *option
                                                tacit__lsvi **out);
 void tacit__lsvi_destroy(tacit__lsvi *planner);
 
-/* Whether it is time for a new policy, given the released Gram matrices [H][tacit__gram_size]. A
+/* Whether it is time for a new policy, given the released Gram matrices
+ * [tacit__gram_count][tacit__gram_size]. A
  * function of releases alone. Never after `switches` of them. */
 bool tacit__lsvi_is_due(tacit__lsvi *planner, const double *gram);
 
@@ -65,8 +67,8 @@ void tacit__lsvi_act(tacit__lsvi *planner, size_t h, const double *features, dou
 /* Whether there were as many switches as there can be. */
 bool tacit__lsvi_is_done(const tacit__lsvi *planner);
 
-/* For tests: the logarithm of det(Gram + ridge) at step h, -HUGE_VAL if that is not positive definite. */
-double tacit__lsvi_log_det(tacit__lsvi *planner, const double *gram, size_t h);
+/* For tests: the logarithm of det(Gram + ridge) of Gram matrix g, -HUGE_VAL if that is not positive definite. */
+double tacit__lsvi_log_det(tacit__lsvi *planner, const double *gram, size_t g);
 
 /* All that changes, as part of a saved state (base/bytes.h). */
 void tacit__lsvi_fields(tacit__lsvi *planner, tacit__saved *s);

@@ -178,9 +178,9 @@ TEST(lists_of_next_states_equal_a_table_of_them)
     uint64_t seed = 1;
     double next[S], x[S * A], y[S * A];
     const double most[H] = {1000, 1000, 1000, 1000}, less[H] = {1000, 1000, 900, 1000};
-    assert_ok(tacit__visits_create(S, A, H, 1e9, &dense));
-    assert_ok(tacit__visits_create(S, A, H, 0, &sparse));
-    assert_ok(tacit__visits_create(S, A, H, 0, &loaded));
+    assert_ok(tacit__visits_create(S, A, H, false, 1e9, &dense));
+    assert_ok(tacit__visits_create(S, A, H, false, 0, &sparse));
+    assert_ok(tacit__visits_create(S, A, H, false, 0, &loaded));
     for (int k = 0; k < 500; k++) {
         uint32_t states[H + 1], actions[H];
         double rewards[H];

@@ -262,7 +262,7 @@ TEST(the_cap_is_where_the_prediction_is_least)
     tacit__lsvi_scheme_options w = options_of(TACIT__DOUBLING, 20000, joint);
     tacit__lsvi_scheme best, other;
     assert_ok(tacit__lsvi_decide(&w, &best, NULL));
-    assert_true(best.switches < best.theorem_switches);
+    assert_true(best.switches < best.bound);
     assert_within(best.switch_factor, 2, 1000);
     for (uint64_t n = 1; n < 60; n++) {
         w.switches = n;
@@ -284,7 +284,7 @@ TEST(the_theorems_cap_is_a_fixed_point)
     tacit__lsvi_scheme s;
     w.theorem = true;
     assert_ok(tacit__lsvi_decide(&w, &s, NULL));
-    assert_int_equal(s.switches, s.theorem_switches);
+    assert_int_equal(s.switches, s.bound);
     double upsilon = s.gram_stddev * tacit__lsvi_matrix_level(&w.space, s.law, s.row * s.row,
                                                               0.05 / (6 * 20000.0 * 5));
     assert_int_equal(s.switches, (uint64_t)ceil(25 / log(2) * log(1.5 + 20000 / (10 * upsilon))));
