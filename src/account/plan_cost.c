@@ -76,20 +76,27 @@ tacit_status tacit_ledger_spent(const tacit_ledger *ledger, double delta, tacit_
     return status;
 }
 
+size_t tacit__plan_costs(const tacit_plan *plan, uint64_t lives, tacit_cost *out)
+{
+    TACIT__REQUIRE(lives > 0 && tacit__plan_is_calibrated(plan));
+    const tacit_law law = tacit_plan_law(plan);
+    const size_t n = law != TACIT_LAW_NONE ? tacit_plan_size(plan) : 0;
+    for (size_t i = 0; i < n; i++)
+        out[i] = cost_of(plan, i, tacit__plan_reach(tacit_plan_release(plan, i), law), lives);
+    return n;
+}
+
 tacit_status tacit_plan_account_lives(const tacit_plan *plan, uint64_t lives, double delta,
                                       tacit_composition *out, tacit_error *err)
 {
     if (plan == NULL || out == NULL || lives == 0)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_law law = tacit_plan_law(plan);
-    if (!tacit__plan_is_calibrated(plan) || law == TACIT_LAW_NONE)
+    if (!tacit__plan_is_calibrated(plan) || tacit_plan_law(plan) == TACIT_LAW_NONE)
         return tacit__fail(err, TACIT_BAD_PLAN, "the plan has no noise to account for");
-    size_t n = tacit_plan_size(plan);
-    tacit_cost *costs = tacit__alloc(n, sizeof *costs);
+    tacit_cost *costs = tacit__alloc(tacit_plan_size(plan), sizeof *costs);
     if (costs == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    for (size_t i = 0; i < n; i++)
-        costs[i] = cost_of(plan, i, tacit__plan_reach(tacit_plan_release(plan, i), law), lives);
+    const size_t n = tacit__plan_costs(plan, lives, costs);
     tacit_status status = tacit_compose_at_delta(costs, n, delta, out, err);
     tacit__free(costs);
     return status;

@@ -85,6 +85,24 @@ void tacit__text_number(tacit__text *t, double x)
     tacit__text_put(t, buffer);
 }
 
+const char *tacit__round_up(char out[32], int digits, double x)
+{
+    TACIT__REQUIRE(x >= 0 && digits > 0 && digits < 16);
+    if (isinf(x)) {
+        (void)snprintf(out, 32, "infinite");
+        return out;
+    }
+    /* a unit of the last digit, or a tenth of it where log10 is off at a power of ten */
+    const double unit = x > 0 ? pow(10, floor(log10(x)) - digits + 1) : 0;
+    double shown = x, back = 0;
+    print_real(out, digits, shown);
+    while (tacit__read_real(out, strlen(out), &back) && back < x) {
+        shown += 0.75 * unit;
+        print_real(out, digits, shown);
+    }
+    return out;
+}
+
 void tacit__text_count(tacit__text *t, uint64_t n)
 {
     char digits[20]; /* 2^64 has as many */
