@@ -66,13 +66,28 @@ typedef struct tacit_service_learner {
     const char *kind; /* of the agent, as in the file; request->kind is never an alias */
     const tacit_agent_request *request;
     tacit_guarantee monitor;  /* of the released mean reward; model none: it is not released */
-    tacit_guarantee together; /* of both together for one user, as in /v1/guarantee */
+    tacit_guarantee together; /* of both, composed, for one user, as in /v1/guarantee */
     const char *const *action_names; /* [n_actions]; NULL: actions have numbers */
     const char *context;    /* named columns, as they were declared; NULL: features are numbers */
     bool user_required;     /* users without an id are refused */
     bool log_decisions;     /* the operator keeps a record of decisions, outside the guarantee */
     const char *warm_start; /* the log that it begins with, as in the file; NULL: none */
 } tacit_service_learner;
+
+/* What one person pays who takes part in everything that the file has: one human visitor, who may be in every
+ * learner and in every mean reward that is released (docs/why/person.md). */
+typedef struct tacit_service_person {
+    bool separate; /* people: separate; the author declares that nobody is in two learners */
+    tacit_guarantee
+        budget; /* the most that a person may pay; model none: the file sets no budget */
+    /* Of all learners that have a guarantee, and their monitors: toward everybody but the service, or, if
+     * the model is local, toward everybody. Model none: there are no such learners. */
+    tacit_guarantee all;
+    tacit_guarantee
+        devices; /* of the local learners alone, toward the service as well; or model none */
+    size_t joint, local; /* learners of each model */
+    size_t exact;        /* learners without a guarantee: who is in one of them has none */
+} tacit_service_person;
 
 /* The users of a log, for a learner that has had no users yet. */
 typedef struct tacit_service_log {
@@ -92,6 +107,9 @@ TACIT_API size_t tacit_service_file_size(const tacit_service_file *file);
 /* Learner i, counted from 0. */
 TACIT_API const tacit_service_learner *tacit_service_file_at(const tacit_service_file *file,
                                                              size_t i);
+TACIT_API const tacit_service_person *tacit_service_file_person(const tacit_service_file *file);
+/* The same in words, a sentence in each line; the first is "for one person: epsilon 3.1, delta 7e-06". */
+TACIT_API const char *tacit_service_file_promise(const tacit_service_file *file);
 /* The calibrated plan of learner i's monitor; NULL: it has none. To be destroyed. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_service_file_monitor(const tacit_service_file *file,
                                                                  size_t i, tacit_plan **out,

@@ -1,5 +1,5 @@
-/* What each learner of a service file promises, before it is served: the agent, the monitor where there is
- * one, and both together. */
+/* What a service file promises, before it is served: first to one person who takes part in everything, then
+ * learner by learner: the agent, the monitor where there is one, and both together. */
 #include "cli/explain_service.h"
 
 #include <stdio.h>
@@ -71,22 +71,63 @@ static tacit_status explain_monitor(const tacit_service_file *file, size_t i, le
     return status;
 }
 
+/* The first line stands at the margin, where it is seen; the others explain it. */
+static void print_promise(const char *promise)
+{
+    char line[512];
+    for (const char *at = promise; at[0] != '\0';) {
+        const size_t n = strcspn(at, "\n");
+        (void)snprintf(line, sizeof line, "%.*s", (int)n, at);
+        cli_print_wrapped(at == promise ? "" : "  ", line);
+        at += n + (at[n] != '\0');
+    }
+    (void)fputc('\n', stdout);
+}
+
+static void put_cost(tacit__json_writer *to, const char *key, const tacit_guarantee *g)
+{
+    if (g->model == TACIT_MODEL_NONE) {
+        tacit__json_put_null(to, key);
+        return;
+    }
+    tacit__json_begin_object(to, key);
+    tacit__json_put_string(to, "model", tacit_model_name(g->model));
+    tacit__json_put_real(to, "epsilon", g->epsilon);
+    tacit__json_put_real(to, "delta", g->delta);
+    tacit__json_end(to);
+}
+
+static void put_person(tacit__json_writer *to, const tacit_service_file *file)
+{
+    const tacit_service_person *p = tacit_service_file_person(file);
+    const tacit_guarantee none = {.model = TACIT_MODEL_NONE};
+    tacit__json_begin_object(to, "person");
+    put_cost(to, "guarantee", p->exact > 0 ? &none : &p->all);
+    put_cost(to, "composed", &p->all);
+    put_cost(to, "devices", &p->devices);
+    put_cost(to, "budget", &p->budget);
+    tacit__json_put_string(to, "people", p->separate ? "separate" : "shared");
+    tacit__json_put_count(to, "exact", p->exact);
+    tacit__json_put_string(to, "words", tacit_service_file_promise(file));
+    tacit__json_end(to);
+}
+
 static void print_learner(const learner *l)
 {
     const tacit_guarantee *all = &l->facts->together;
+    char epsilon[32], delta[32];
     cli_findings_print(&l->agent);
     if (l->monitor.explanation == NULL)
         return;
     cli_findings_print(&l->monitor);
     if (all->model != TACIT_MODEL_NONE)
-        (void)printf(
-            "%s and its mean reward together cost a user epsilon %g, delta %.4g at most\n\n",
-            l->facts->name, all->epsilon, all->delta);
+        (void)printf("%s and its mean reward together cost a user epsilon %s, delta %s at most\n\n",
+                     l->facts->name, tacit__round_up(epsilon, 4, all->epsilon),
+                     tacit__round_up(delta, 4, all->delta));
 }
 
 static void put_learner(tacit__json_writer *to, const learner *l)
 {
-    const tacit_guarantee *all = &l->facts->together;
     tacit__json_begin_object(to, NULL);
     cli_put_findings(to, &l->agent);
     cli_put_space(to, l->facts);
@@ -102,15 +143,7 @@ static void put_learner(tacit__json_writer *to, const learner *l)
     } else {
         tacit__json_put_null(to, "monitor");
     }
-    if (all->model != TACIT_MODEL_NONE) {
-        tacit__json_begin_object(to, "together");
-        tacit__json_put_string(to, "model", tacit_model_name(all->model));
-        tacit__json_put_real(to, "epsilon", all->epsilon);
-        tacit__json_put_real(to, "delta", all->delta);
-        tacit__json_end(to);
-    } else {
-        tacit__json_put_null(to, "together");
-    }
+    put_cost(to, "together", &l->facts->together);
     tacit__json_end(to);
 }
 
@@ -145,10 +178,14 @@ int cli_explain_service(const char *path, const char *name, bool json)
     bool broken = false;
     tacit__json_begin_object(&document, NULL);
     tacit__json_put_string(&document, "file", path);
-    tacit__json_begin_list(&document, "learners");
     tacit_status status = tacit_service_file_read(path, &file, &err);
     if (status == TACIT_OK)
         status = cli_check_learner(path, file, name, &err);
+    if (status == TACIT_OK && json)
+        put_person(&document, file);
+    else if (status == TACIT_OK)
+        print_promise(tacit_service_file_promise(file));
+    tacit__json_begin_list(&document, "learners");
     for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++) {
         if (name != NULL && strcmp(name, tacit_service_file_at(file, i)->name) != 0)
             continue;

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <tacit/service.h>
 
@@ -173,6 +174,10 @@ static int check(const char *path)
     tacit_error err = {0};
     tacit_service_file *file = NULL;
     tacit_status status = tacit_service_file_read(path, &file, &err);
+    if (status == TACIT_OK) {
+        const char *promise = tacit_service_file_promise(file);
+        (void)printf("%.*s\n", (int)strcspn(promise, "\n"), promise);
+    }
     for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++)
         status = check_learner(file, i, &err);
     tacit_service_file_destroy(file);

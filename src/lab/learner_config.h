@@ -33,13 +33,14 @@ typedef struct tacit__learner_config {
         const char *state, *action, *reward, *propensity, *user; /* columns; NULL: by their names */
         const char *missing;
     } warm;
-    bool user_required;      /* who gives no `user` is refused */
-    bool log_decisions;      /* the operator keeps a record of them */
-    size_t per_user;         /* features of one situation; 0: states are numbered */
-    bool chosen_only;        /* of these features the learner needs those of the chosen action */
-    uint64_t most_body;      /* limits.body; 0: any */
-    uint64_t plan_every;     /* users */
-    tacit_guarantee monitor; /* of the released mean reward; model none: it is not released */
+    bool user_required;       /* who gives no `user` is refused */
+    bool log_decisions;       /* the operator keeps a record of them */
+    size_t per_user;          /* features of one situation; 0: states are numbered */
+    bool chosen_only;         /* of these features the learner needs those of the chosen action */
+    uint64_t most_body;       /* limits.body; 0: any */
+    uint64_t plan_every;      /* users */
+    tacit_guarantee monitor;  /* of the released mean reward; model none: it is not released */
+    tacit_guarantee together; /* of both, composed: tacit__service_config_open */
 } tacit__learner_config;
 
 #endif

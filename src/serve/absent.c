@@ -150,6 +150,18 @@ const tacit_service_learner *tacit_service_file_at(const tacit_service_file *fil
     return NULL;
 }
 
+const tacit_service_person *tacit_service_file_person(const tacit_service_file *file)
+{
+    (void)file;
+    return NULL;
+}
+
+const char *tacit_service_file_promise(const tacit_service_file *file)
+{
+    (void)file;
+    return NULL;
+}
+
 tacit_status tacit_service_file_monitor(const tacit_service_file *file, size_t i, tacit_plan **out,
                                         tacit_error *err)
 {

@@ -13,6 +13,7 @@
 #include "lab/space_names.h"
 #include "lab/yaml_fields.h"
 #include "serve/config_learner.h"
+#include "serve/config_person.h"
 #include "serve/room.h"
 #include "serve/warm_log.h"
 #include "store/service_store.h"
@@ -25,6 +26,12 @@ static bool read_log(const char *text, void *out)
     return *(bool *)out || strcmp(text, "text") == 0;
 }
 
+static bool read_people(const char *text, void *out)
+{
+    *(bool *)out = strcmp(text, "separate") == 0;
+    return *(bool *)out || strcmp(text, "shared") == 0;
+}
+
 enum {
     LISTEN,
     STORE,
@@ -34,6 +41,8 @@ enum {
     EXPIRE,
     THREADS,
     LIMITS,
+    BUDGET,
+    PEOPLE,
     LEARNERS,
     ADMIN,
     LOG,
@@ -52,6 +61,9 @@ static const tacit__field fields[] = {
                 .high = 100000000},
     [THREADS] = {"threads", TACIT__FIELD_COUNT, offsetof(config, threads), .low = 1, .high = 64},
     [LIMITS] = {"limits", TACIT__FIELD_OTHER, .parse = NULL},
+    [BUDGET] = {"budget", TACIT__FIELD_OTHER, .parse = NULL},
+    [PEOPLE] = {"people", TACIT__FIELD_OTHER, offsetof(config, person.separate),
+                .parse = read_people, .expected = "shared or separate"},
     [LEARNERS] = {"learners", TACIT__FIELD_OTHER, .example = "learners: [{name: river, ...}]"},
     [ADMIN] = {"admin", TACIT__FIELD_OTHER, .parse = NULL},
     [LOG] = {"log", TACIT__FIELD_OTHER, offsetof(config, log_json), .parse = read_log,
@@ -64,6 +76,15 @@ static const tacit__field fields[] = {
 static const tacit__field tls_fields[] = {
     {"certificate", TACIT__FIELD_OTHER, .example = "{certificate: cert.pem, key: key.pem}"},
     {"key", TACIT__FIELD_OTHER, .example = "{certificate: cert.pem, key: key.pem}"},
+    {.name = NULL}};
+
+static const tacit__range epsilons = {.high = HUGE_VAL, .expected = "a number >= 0"},
+                          deltas = {.high = 1, .expected = "a number from 0 to below 1"};
+static const tacit__field budget_fields[] = {
+    {"epsilon", TACIT__FIELD_REAL, offsetof(tacit_guarantee, epsilon), .range = &epsilons,
+     .example = "budget: {epsilon: 3, delta: 1e-6}"},
+    {"delta", TACIT__FIELD_REAL, offsetof(tacit_guarantee, delta), .range = &deltas,
+     .example = "budget: {epsilon: 3, delta: 1e-6}"},
     {.name = NULL}};
 
 #define LIMIT(member) TACIT__FIELD_COUNT, offsetof(tacit__limits, member)
@@ -179,6 +200,19 @@ static tacit_status read_tls(config *c, const tacit__node *root, tacit_error *er
     return read_path(c, node, "key", &c->private_key, err);
 }
 
+static tacit_status read_budget(config *c, const tacit__node *root, tacit_error *err)
+{
+    const tacit__node *people = tacit__node_get(root, fields[PEOPLE].name),
+                      *node = tacit__node_get(root, fields[BUDGET].name);
+    c->people_line = people != NULL ? people->line : 0;
+    if (node == NULL)
+        return TACIT_OK;
+    c->budget_line = node->line;
+    c->person.budget.model = TACIT_MODEL_JOINT;
+    TRY(tacit__map_check(c->yaml, node, fields[BUDGET].name, budget_fields, err));
+    return tacit__map_read(c->yaml, node, budget_fields, &c->person.budget, err);
+}
+
 /* --- Learners ---------------------------------------------------------------------------------- */
 
 static tacit_status read_learners(config *c, const tacit__node *root, tacit_error *err)
@@ -262,6 +296,7 @@ static tacit_status fill(config *c, tacit_error *err)
         TRY(copy_text(c->beside, ".mark", &c->mark, err));
     TRY(read_tls(c, root, err));
     TRY(read_limits(c, root, err));
+    TRY(read_budget(c, root, err));
     TRY(tacit__origins_read(c->yaml, tacit__node_get(root, fields[ORIGINS].name), &c->origins,
                             err));
     return read_learners(c, root, err);
@@ -300,7 +335,7 @@ tacit_status tacit__service_config_open(tacit__service_config *c, tacit_error *e
             status = tacit__room_check(&c->learners[i], err);
     for (size_t i = 0; i < c->n_learners && status == TACIT_OK; i++)
         status = tacit__warm_log_check(&c->learners[i], err);
-    return status;
+    return status == TACIT_OK ? tacit__config_person_open(c, err) : status;
 }
 
 void tacit__service_config_free(tacit__service_config *c)
@@ -309,6 +344,7 @@ void tacit__service_config_free(tacit__service_config *c)
         tacit__known_destroy(&c->learners[i].known);
         tacit__names_free(&c->learners[i]);
     }
+    tacit__shares_destroy(c->shares, c->n_learners);
     tacit__yaml_destroy(c->yaml);
     tacit__free(c->directory);
     tacit__free(c->owned_host);

@@ -5,6 +5,7 @@
 #include "lab/learner_config.h"
 #include "lab/yaml.h"
 #include "serve/origins.h"
+#include "serve/person.h"
 
 /* Stated choices. */
 enum {
@@ -45,6 +46,9 @@ typedef struct tacit__service_config {
     tacit__limits limits;
     tacit__learner_config *learners;
     size_t n_learners;
+    int budget_line, people_line; /* 0: the file does not say */
+    tacit_service_person person;  /* what follows from the learners: tacit__service_config_open */
+    tacit__share *shares;         /* of each learner; the same */
 } tacit__service_config;
 
 TACIT_MUST_USE tacit_status tacit__service_config_read(const char *path, tacit__service_config *out,
@@ -53,7 +57,8 @@ TACIT_MUST_USE tacit_status tacit__service_config_parse(const char *text, size_t
                                                         const char *name,
                                                         tacit__service_config *out,
                                                         tacit_error *err);
-/* Reads the tables that learners name: what an agent needs beside the text. */
+/* Reads the tables that learners name, and computes what one person pays. Refuses a file that exceeds its
+ * budget. */
 TACIT_MUST_USE tacit_status tacit__service_config_open(tacit__service_config *config,
                                                        tacit_error *err);
 void tacit__service_config_free(tacit__service_config *config);

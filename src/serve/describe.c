@@ -20,8 +20,7 @@ static void put_string(tacit__text *out, const char *text)
     tacit__text_json_string(out, text, strlen(text));
 }
 
-/* {epsilon, delta}, or null. */
-static void put_guarantee(tacit__text *out, const tacit_guarantee *g)
+void tacit__describe_guarantee(const tacit_guarantee *g, tacit__text *out)
 {
     if (g->model == TACIT_MODEL_NONE) {
         tacit__text_put(out, "null");
@@ -40,7 +39,7 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     const tacit_agent_request *q = &c->request;
     tacit__text_print(out,
                       "\"model\":\"%s\",\"guarantee\":", tacit__model_name(q->guarantee.model));
-    put_guarantee(out, &q->guarantee);
+    tacit__describe_guarantee(&q->guarantee, out);
     tacit__text_put(out, ",\"agent\":{\"kind\":");
     put_string(out, q->kind);
     tacit__text_put(out, ",\"sums\":");
@@ -99,23 +98,12 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     tacit__text_put(out, c->log_decisions ? ",\"log_decisions\":true" : "");
 }
 
-tacit_guarantee tacit__describe_together(const tacit__learner_config *c)
-{
-    tacit_guarantee sum = c->request.guarantee;
-    if (sum.model == TACIT_MODEL_NONE || c->monitor.model == TACIT_MODEL_NONE)
-        return sum; /* a private mean beside exact data promises nothing */
-    sum.epsilon += c->monitor.epsilon;
-    sum.delta += c->monitor.delta;
-    return sum;
-}
-
 void tacit__describe_monitor(const tacit__learner_config *c, tacit__text *out)
 {
-    const tacit_guarantee together = tacit__describe_together(c);
     tacit__text_put(out, ",\"monitor\":");
-    put_guarantee(out, &c->monitor);
+    tacit__describe_guarantee(&c->monitor, out);
     tacit__text_put(out, ",\"together\":");
-    put_guarantee(out, &together);
+    tacit__describe_guarantee(&c->together, out);
 }
 
 /* Bytes as base64url under a key, after what is there already. */

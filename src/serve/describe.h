@@ -8,9 +8,8 @@
 const char *tacit__model_name(tacit_model model);
 /* "model":..., "guarantee":{...}, "agent":{...}, "space":{...}, "episodes":... */
 void tacit__describe_learner(const tacit__learner_config *config, tacit__text *out);
-/* What the released mean reward costs, and all of it with the learner: basic composition, which holds in
- * both models. */
-tacit_guarantee tacit__describe_together(const tacit__learner_config *config);
+/* {"epsilon":...,"delta":...}, or null where nothing is promised. */
+void tacit__describe_guarantee(const tacit_guarantee *guarantee, tacit__text *out);
 /* ,"monitor":{...},"together":{...}, each null where nothing is promised. */
 void tacit__describe_monitor(const tacit__learner_config *config, tacit__text *out);
 /* "policy":[...] or "mixed":[...]; nothing where the board is no table. With a comma before it. */

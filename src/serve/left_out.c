@@ -11,8 +11,9 @@ typedef struct listener {
     void *context;
 } listener;
 
-static void log_one(void *context, const char *name, uint64_t waiting)
+static void log_one(void *context, const char *name, uint64_t accepted, uint64_t waiting)
 {
+    (void)accepted;
     const listener *to = context;
     char line[300];
     for (size_t i = 0; i < to->config->n_learners; i++)

@@ -78,7 +78,8 @@ static bool put_passed(tacit__request *r, tacit__learner *l, const tacit__learne
 }
 
 /* How often the store was continued, and what that costs. False: the store cannot be read. */
-static bool put_lives(tacit_service *s, const tacit__learner *l, bool cost, tacit__text *out)
+static bool put_lives(tacit_service *s, const tacit__learner *l, const tacit__share *cost,
+                      tacit__text *out)
 {
     pthread_mutex_lock(&s->reader_lock);
     tacit_status status = tacit__lives_describe(s->reader, l, cost, out, NULL);
@@ -115,7 +116,7 @@ bool tacit__handle_ledger(tacit__request *r)
     tacit__describe_monitor(c, &r->answer);
     tacit__text_put(&r->answer, ",");
     tacit__describe_figures(&f, &r->answer);
-    bool good = put_lives(r->service, l, false, &r->answer);
+    bool good = put_lives(r->service, l, NULL, &r->answer);
     tacit__text_put(&r->answer, ",\"releases\":[");
     if (!good || !put_passed(r, l, &f, tacit__learner_plan(l), &first) ||
         !put_passed(r, l, &f, tacit__learner_monitor_plan(l), &first)) {
@@ -180,71 +181,83 @@ static void put_plan(tacit__text *out, const tacit_plan *plan, double delta)
     tacit__text_put(out, "}");
 }
 
+/* "(1.1, 2e-06)", rounded up: what is promised must not be less than what is paid. */
+enum { PAIR = 80 };
+static const char *pair(char out[PAIR], const tacit_guarantee *g)
+{
+    char epsilon[32], delta[32];
+    (void)snprintf(out, PAIR, "(%s, %s)", tacit__round_up(epsilon, 4, g->epsilon),
+                   tacit__round_up(delta, 4, g->delta));
+    return out;
+}
+
 /* What somebody is promised who comes back, under joint privacy. */
-static void put_joint(tacit__text *out, const tacit__learner_config *c, const tacit_guarantee *all)
+static void put_joint(tacit__text *out, const tacit__learner_config *c)
 {
     const tacit_agent_request *q = &c->request;
+    char all[PAIR];
     if (q->visits <= 1)
         tacit__text_print(
             out,
-            "\"Everything that anybody but a user sees is (%g, %g)-indistinguishable when that "
-            "user is replaced.\","
+            "\"Everything that anybody but a user sees is %s-indistinguishable when that user is "
+            "replaced.\","
             "\"A user is one episode. A person who comes back pays again, unless user ids are "
             "given: then the learner learns from nobody twice.\",",
-            all->epsilon, all->delta);
+            pair(all, &c->together));
     else
         tacit__text_print(
             out,
-            "\"Everything that anybody but a person sees is (%g, %g)-indistinguishable when all "
-            "visits of that person are replaced.\","
+            "\"Everything that anybody but a person sees is %s-indistinguishable when all visits "
+            "of that person are replaced.\","
             "\"A user is one episode, and a person may come back: the learner learns from at most "
             "%llu visits of a person, any two of them at least %llu users apart. In other visits "
             "it decides, and keeps nothing.\","
             "\"That a person comes, and comes back, is not hidden. A person with two ids is two "
             "people.\",",
-            all->epsilon, all->delta, (unsigned long long)q->visits, (unsigned long long)q->apart);
+            pair(all, &c->together), (unsigned long long)q->visits, (unsigned long long)q->apart);
     tacit__text_print(out, "\"The service sees raw data; it keeps them sealed%s.\"",
                       c->log_decisions ? "" : ", and only until they are learned");
 }
 
-static void put_local(tacit__text *out, const tacit__learner_config *c, const tacit_guarantee *all)
+static void put_local(tacit__text *out, const tacit__learner_config *c)
 {
     const tacit_agent_request *q = &c->request;
+    char all[PAIR];
     if (q->visits <= 1)
         tacit__text_print(out,
-                          "\"What leaves a user's device is (%g, %g)-indistinguishable for any two "
-                          "of their possible episodes.\"",
-                          all->epsilon, all->delta);
+                          "\"What leaves a user's device is %s-indistinguishable for any two of "
+                          "their possible episodes.\"",
+                          pair(all, &c->together));
     else
         tacit__text_print(out,
-                          "\"All that leaves a person's device, in at most %llu reports, is (%g, "
-                          "%g)-indistinguishable for any two of their possible histories.\","
+                          "\"All that leaves a person's device, in at most %llu reports, is "
+                          "%s-indistinguishable for any two of their possible histories.\","
                           "\"The device counts its reports, and makes no more.\"",
-                          (unsigned long long)q->visits, all->epsilon, all->delta);
+                          (unsigned long long)q->visits, pair(all, &c->together));
     tacit__text_put(out, ",\"The service never sees raw data.\"");
 }
 
 /* What all of it promises; then, with a monitor, who spends what. */
 static void put_sentences(tacit__text *out, const tacit__learner_config *c)
 {
-    const tacit_guarantee *g = &c->request.guarantee, *m = &c->monitor,
-                          all = tacit__describe_together(c);
+    const tacit_guarantee *g = &c->request.guarantee, *m = &c->monitor;
     const bool exact = g->model == TACIT_MODEL_NONE, monitored = m->model != TACIT_MODEL_NONE;
+    char learner[PAIR], mean[PAIR], all[PAIR];
     tacit__text_put(out, ",\"sentences\":[");
     if (exact)
         tacit__text_put(out, "\"There is no guarantee: this learner works on exact data.\"");
     else if (g->model == TACIT_MODEL_JOINT)
-        put_joint(out, c, &all);
+        put_joint(out, c);
     else
-        put_local(out, c, &all);
+        put_local(out, c);
     if (monitored && exact)
-        tacit__text_print(out, ",\"The released mean reward alone is (%g, %g)-indistinguishable.\"",
-                          m->epsilon, m->delta);
+        tacit__text_print(out, ",\"The released mean reward alone is %s-indistinguishable.\"",
+                          pair(mean, m));
     else if (monitored)
         tacit__text_print(out,
-                          ",\"The learner costs (%g, %g), the released mean reward (%g, %g) more; "
-                          "together at most (%g, %g).\"",
-                          g->epsilon, g->delta, m->epsilon, m->delta, all.epsilon, all.delta);
+                          ",\"The learner costs %s alone, the released mean reward %s; together at "
+                          "most %s.\"",
+                          pair(learner, g), pair(mean, m), pair(all, &c->together));
     if (c->log_decisions)
         tacit__text_put(out, ",\"The operator keeps a record of every decision and its outcome "
                              "(log_decisions), which this guarantee does not cover.\"");
@@ -262,11 +275,14 @@ static void put_remark(tacit__text *out, const tacit__learner *l)
     put_string(out, strcmp(c->kind, c->request.kind) != 0 ? text : remark);
 }
 
-static bool put_guarantee(tacit_service *s, tacit__text *out, tacit__learner *l)
+static bool put_guarantee(tacit_service *s, tacit__text *out, size_t i)
 {
+    const tacit__learner *l = s->learners[i];
     const tacit__learner_config *c = tacit__learner_config_of(l);
     const tacit_plan *plan = tacit__learner_plan(l), *monitor = tacit__learner_monitor_plan(l);
-    tacit__text_print(out, "{\"learner\":\"%s\",", c->name);
+    tacit__text_put(out, "{\"person\":");
+    tacit__pledge_describe(&s->pledge, out);
+    tacit__text_print(out, ",\"learner\":\"%s\",", c->name);
     tacit__describe_learner(c, out);
     tacit__text_put(out, ",\"plan\":");
     if (plan != NULL)
@@ -278,19 +294,12 @@ static bool put_guarantee(tacit_service *s, tacit__text *out, tacit__learner *l)
         put_plan(out, monitor, c->monitor.delta);
     else
         tacit__text_put(out, "null");
-    const tacit_guarantee all = tacit__describe_together(c);
-    if (all.model == TACIT_MODEL_NONE) {
-        tacit__text_put(out, ",\"together\":null");
-    } else {
-        tacit__text_put(out, ",\"together\":{\"epsilon\":");
-        tacit__text_number(out, all.epsilon);
-        put_number(out, "delta", all.delta);
-        tacit__text_put(out, "}");
-    }
+    tacit__text_put(out, ",\"together\":");
+    tacit__describe_guarantee(&c->together, out);
     put_sentences(out, c);
     tacit__text_put(out, ",\"remark\":");
     put_remark(out, l);
-    bool good = put_lives(s, l, true, out);
+    bool good = put_lives(s, l, &s->config.shares[i], out);
     tacit__text_put(out, "}");
     return good;
 }
@@ -309,7 +318,7 @@ bool tacit__handle_guarantee(tacit__request *r)
     bool good = true;
     pthread_mutex_lock(&s->guarantee_lock);
     if (s->guarantees[i].length == 0)
-        good = put_guarantee(s, &s->guarantees[i], l);
+        good = put_guarantee(s, &s->guarantees[i], i);
     tacit__text_add(&r->answer, s->guarantees[i].data, s->guarantees[i].length);
     if (!good)
         s->guarantees[i].length = 0;

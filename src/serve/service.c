@@ -111,6 +111,16 @@ static tacit__standing log_standing(tacit_service *s)
     return standing;
 }
 
+/* Says so if people who came pay another sum than was stated to them: no silence about that. */
+static tacit_status keep_pledge(tacit_service *s, tacit_error *err)
+{
+    char changed[200];
+    TRY(tacit__pledge_keep(&s->config, s->vault, &s->pledge, changed, err));
+    if (changed[0] != '\0')
+        tacit__service_log(s, TACIT__WARNING, "learner", "%s", changed);
+    return TACIT_OK;
+}
+
 /* What needs the key of the store, once the vault is open. */
 static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY_BYTES],
                                   tacit_error *err)
@@ -120,6 +130,7 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
     TRY(read_counts(s, err));
     TRY(start_clock(s, err));
     const tacit__standing standing = log_standing(s);
+    TRY(tacit__pledge_check(&s->config, s->vault, err));
     for (size_t i = 0; i < s->config.n_learners; i++) {
         /* the committer begins after all learners are restored, so the vault is free until then */
         const tacit__learner_setting setting = {.config = &s->config.learners[i],
@@ -131,6 +142,7 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
                                                 .log_context = s};
         TRY(tacit__learner_create(&setting, s->vault, &s->learners[i], err));
     }
+    TRY(keep_pledge(s, err));
     TRY(tacit__foresight_open(s, err));
     TRY(tacit__keeper_open(s, key, err));
     TRY(tacit__left_out_log(&s->config, s->reader, s->log, s->log_context, err));

@@ -1,17 +1,16 @@
 /* Service files without a service: the requests from which the service creates its learners. */
 #include <tacit/service.h>
 
-#include "account/plan_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/monitor.h"
 #include "serve/config.h"
-#include "serve/describe.h"
+#include "serve/config_person.h"
 #include "serve/warm.h"
 
 struct tacit_service_file {
     tacit__service_config config;
     tacit_service_learner *learners;
+    tacit__text promise;
 };
 
 bool tacit_service_is_file(const char *path)
@@ -41,18 +40,22 @@ tacit_status tacit_service_file_read(const char *path, tacit_service_file **out,
         if (f->learners == NULL)
             status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
+    if (status == TACIT_OK) {
+        tacit__person_words(&c->person, NULL, &f->promise);
+        if (f->promise.failed)
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
     for (size_t i = 0; status == TACIT_OK && i < c->n_learners; i++)
-        f->learners[i] =
-            (tacit_service_learner){.name = c->learners[i].name,
-                                    .kind = c->learners[i].kind,
-                                    .request = &c->learners[i].request,
-                                    .monitor = c->learners[i].monitor,
-                                    .together = tacit__describe_together(&c->learners[i]),
-                                    .action_names = c->learners[i].action_names,
-                                    .context = c->learners[i].context.text,
-                                    .user_required = c->learners[i].user_required,
-                                    .log_decisions = c->learners[i].log_decisions,
-                                    .warm_start = c->learners[i].warm.file};
+        f->learners[i] = (tacit_service_learner){.name = c->learners[i].name,
+                                                 .kind = c->learners[i].kind,
+                                                 .request = &c->learners[i].request,
+                                                 .monitor = c->learners[i].monitor,
+                                                 .together = c->learners[i].together,
+                                                 .action_names = c->learners[i].action_names,
+                                                 .context = c->learners[i].context.text,
+                                                 .user_required = c->learners[i].user_required,
+                                                 .log_decisions = c->learners[i].log_decisions,
+                                                 .warm_start = c->learners[i].warm.file};
     if (status != TACIT_OK) {
         tacit_service_file_destroy(f);
         return status;
@@ -66,6 +69,7 @@ void tacit_service_file_destroy(tacit_service_file *f)
     if (f == NULL)
         return;
     tacit__service_config_free(&f->config);
+    tacit__text_destroy(&f->promise);
     tacit__free(f->learners);
     tacit__free(f);
 }
@@ -80,28 +84,25 @@ const tacit_service_learner *tacit_service_file_at(const tacit_service_file *f, 
     return &f->learners[i];
 }
 
+const tacit_service_person *tacit_service_file_person(const tacit_service_file *f)
+{
+    return &f->config.person;
+}
+
+const char *tacit_service_file_promise(const tacit_service_file *f)
+{
+    return f->promise.data;
+}
+
 tacit_status tacit_service_file_monitor(const tacit_service_file *f, size_t i, tacit_plan **out,
                                         tacit_error *err)
 {
-    const tacit_service_learner *l = &f->learners[i];
     tacit_noise *noise = NULL;
-    tacit__monitor *monitor = NULL;
-    *out = NULL;
-    if (l->monitor.model == TACIT_MODEL_NONE)
-        return TACIT_OK;
     tacit_status status = tacit_noise_create_from_os(&noise);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    status = tacit__monitor_create(
-        l->monitor,
-        &(tacit__monitored){l->request->episodes, l->request->visits, l->request->apart}, noise,
-        &monitor, err);
+    status = tacit__monitor_plan(&f->config.learners[i], noise, out, err);
     tacit_noise_destroy(noise);
-    if (status == TACIT_OK &&
-        (status = tacit__plan_copy(tacit_ledger_plan(tacit__monitor_ledger(monitor)), out)) !=
-            TACIT_OK)
-        (void)tacit__fail_plain(err, status);
-    tacit__monitor_destroy(monitor);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "serve/committer.h"
 #include "serve/config.h"
 #include "serve/learner.h"
+#include "serve/pledge.h"
 #include "serve/request.h"
 #include "store/service_store.h"
 
@@ -51,6 +52,7 @@ struct tacit_service {
     struct tacit__vault_reader *readings;
     size_t n_readings;
     tacit__learner *learners[TACIT__MAX_LEARNERS];
+    tacit__pledge pledge; /* to one person who takes part in all of them */
     pthread_mutex_t guest_lock;
     tacit__bearer_row *guests;
     size_t n_guests;

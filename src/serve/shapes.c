@@ -204,7 +204,8 @@ static const tacit__object_shape costs = {
     "Costs", "Privacy costs beside the learner's own.",
     FIELDS({"monitor", "Guarantee | null", REQUIRED,
             "what the released mean reward costs; null: it is not released"},
-           {"together", "Guarantee | null", REQUIRED, "learner and monitor; null: no guarantee"})};
+           {"together", "Guarantee | null", REQUIRED,
+            "learner and monitor, composed; null: no guarantee"})};
 
 static const tacit__object_shape figures = {
     "Figures", "The progress of a learner.",
@@ -319,12 +320,37 @@ static const tacit__object_shape plan = {
            {"two_lives", "Guarantee | null", REQUIRED,
             "the same for a person in two continuations of one saved state"})};
 
+static const tacit__object_shape person = {
+    "Person",
+    "What one person pays who takes part in everything that the service does, or did with this "
+    "store.",
+    FIELDS(
+        {"guarantee", "Guarantee | null", REQUIRED,
+         "of all learners and monitors together, composed exactly; null: a learner has no "
+         "guarantee, so such a person has none"},
+        {"composed", "Guarantee | null", REQUIRED,
+         "of those that have a guarantee; null: there are none"},
+        {"devices", "Guarantee | null", REQUIRED,
+         "of what devices send to local learners, toward the service as well; null: there are "
+         "no local learners"},
+        {"budget", "Guarantee | null", REQUIRED,
+         "the most that the operator lets a person pay; null: there is no budget"},
+        {"people", "'shared' | 'separate'", REQUIRED,
+         "`separate`: the operator declares that nobody is in two learners, so the largest "
+         "counts; the service cannot check this"},
+        {"learners", "count", REQUIRED, "that were composed or have no guarantee"},
+        {"exact", "count", REQUIRED, "of these, without a guarantee (model none)"},
+        {"past", "count", REQUIRED, "of these, learners that had users and are no longer served"},
+        {"sentences", "[text]", REQUIRED, "the same in words; the first has the numbers"})};
+
 static const tacit__object_shape promise = {
-    "Promise", "The guarantee and the reasons for it.",
-    FIELDS({"learner", "text", REQUIRED, "its name"}, {"...", "About", REQUIRED, ""},
+    "Promise", "The guarantee and the reasons for it: first to one person, then by this learner.",
+    FIELDS({"person", "Person", REQUIRED, "what one person pays for everything"},
+           {"learner", "text", REQUIRED, "its name"}, {"...", "About", REQUIRED, ""},
            {"plan", "Plan | null", REQUIRED, "of the learner; null: without privacy"},
            {"monitor", "Plan | null", REQUIRED, "of the released mean reward; null: none"},
-           {"together", "Guarantee | null", REQUIRED, "learner and monitor; null: no guarantee"},
+           {"together", "Guarantee | null", REQUIRED,
+            "learner and monitor, composed; null: no guarantee"},
            {"sentences", "[text]", REQUIRED, "the guarantee in words"},
            {"remark", "text", REQUIRED, "about the agent"}, {"...", "Lives", REQUIRED, ""},
            {"in_all_lives", "Guarantee | null", REQUIRED,
@@ -396,6 +422,7 @@ const tacit__object_shape *const tacit__shapes[] = {&tacit__shape_new_episode,
                                                     &passed,
                                                     &lives,
                                                     &adoption,
+                                                    &person,
                                                     &promise,
                                                     &plan,
                                                     &release,

@@ -7,7 +7,6 @@
 #include "noise/seal.h"
 #include "serve/config.h"
 #include "serve/key.h"
-#include "serve/lives.h"
 #include "store/service_store.h"
 
 /* A service file's store, opened, and its key. */
@@ -41,54 +40,28 @@ static tacit_status open_store(const tacit_service_options *options, tacit__vaul
 
 /* --- Adoption ------------------------------------------------------------------------------------- */
 
-static tacit_status find_cost(const tacit_service_file *file, size_t i, uint64_t lives,
-                              tacit_store_cost *cost, tacit_error *err)
-{
-    TACIT__REQUIRE(lives > 0);
-    const tacit_service_learner *l = tacit_service_file_at(file, i);
-    tacit_noise *noise = NULL;
-    tacit_agent *agent = NULL;
-    tacit_plan *monitor = NULL;
-    tacit_status status = tacit_noise_create_from_os(&noise);
-    if (status != TACIT_OK)
-        return tacit__fail_plain(err, status);
-    status = tacit_agent_create(l->request, noise, &agent, err);
-    if (status == TACIT_OK)
-        status = tacit_service_file_monitor(file, i, &monitor, err);
-    cost->before = l->together;
-    if (status == TACIT_OK &&
-        !tacit__lives_cost(tacit_agent_release_plan(agent), &l->request->guarantee, monitor,
-                           &l->monitor, lives, &cost->after))
-        cost->after = (tacit_guarantee){.model = TACIT_MODEL_NONE};
-    tacit_plan_destroy(monitor);
-    tacit_agent_destroy(agent);
-    tacit_noise_destroy(noise);
-    return status;
-}
-
 tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t *lives,
                                   void (*each)(void *context, const tacit_store_cost *cost),
                                   void *context, tacit_error *err)
 {
     opened o;
-    tacit_service_file *file = NULL;
     TRY(open_store(options, TACIT__VAULT_READ, &o, err));
     tacit_status status = tacit__vault_adoptable(o.vault, err);
     if (status == TACIT_OK)
-        status = tacit_service_file_read(options->file, &file, err);
+        status = tacit__service_config_open(&o.config, err);
     *lives = tacit__vault_next_lives(o.vault);
-    for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++) {
-        tacit_store_cost cost = {.learner = tacit_service_file_at(file, i)->name};
+    for (size_t i = 0; status == TACIT_OK && i < o.config.n_learners; i++) {
+        const tacit__learner_config *l = &o.config.learners[i];
+        tacit_store_cost cost = {.learner = l->name, .before = l->together};
         tacit__vault_learner row = {0};
         bool found;
         status = tacit__vault_find_learner(o.vault, cost.learner, &found, &row, NULL, NULL, err);
         cost.users = row.shown;
         if (status == TACIT_OK)
-            status = find_cost(file, i, *lives, &cost, err);
+            status = tacit__share_account(&o.config.shares[i], *lives, &cost.after, err);
         if (status == TACIT_OK)
             each(context, &cost);
     }
-    tacit_service_file_destroy(file);
     close_store(&o);
     return status;
 }

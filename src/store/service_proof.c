@@ -61,7 +61,7 @@ static tacit_status append_rows(tacit__vault *vault, int number, const char *sql
 #define PROVE_LINES "SELECT release, declared, passed FROM ledger WHERE learner=? ORDER BY release"
 #define PROVE_META                                                                                 \
     "SELECT name, value FROM meta WHERE name IN ('check', 'behind', 'copy', 'generation', 'gone'," \
-    " 'identity', 'lives', 'owner', 'place', 'secrets', 'unmarked', 'unsafe')"                     \
+    " 'identity', 'lives', 'owner', 'place', 'promise', 'secrets', 'unmarked', 'unsafe')"          \
     " OR substr(name, 1, 5) = 'warm:' ORDER BY name"
 #define PROVE_ADOPTIONS "SELECT number, at, learner, users, lives FROM adoption ORDER BY number"
 #define PROVE_PROOFS "SELECT id, proof FROM learner ORDER BY id"

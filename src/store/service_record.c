@@ -80,7 +80,7 @@ tacit_status tacit__vault_learners(tacit__vault *vault, tacit__vault_learner_fn 
     bool more = true;
     tacit_status status = tacit__connection_prepare(
         vault->db, SQL_LEARNERS,
-        "SELECT name, (SELECT count(*) FROM input AS i WHERE i.learner=l.id AND"
+        "SELECT name, accepted, (SELECT count(*) FROM input AS i WHERE i.learner=l.id AND"
         " i.number>l.taken) FROM learner AS l ORDER BY id",
         &s, err);
     while (status == TACIT_OK) {
@@ -88,7 +88,8 @@ tacit_status tacit__vault_learners(tacit__vault *vault, tacit__vault_learner_fn 
         if (status != TACIT_OK || !more)
             break;
         const char *name = tacit__cursor_text(s, 0);
-        each(context, name != NULL ? name : "", (uint64_t)tacit__cursor_int(s, 1));
+        each(context, name != NULL ? name : "", (uint64_t)tacit__cursor_int(s, 1),
+             (uint64_t)tacit__cursor_int(s, 2));
     }
     return status;
 }
