@@ -247,6 +247,9 @@ static const char *curve_words(const whole *w, char out[200])
     return out;
 }
 
+/* docs/why/noise.md#what-delta-0-means */
+static const char tail[] = " (below e^epsilon 2^-400, since draws of Laplace noise end)";
+
 static const char *composition_words(whole *w)
 {
     const tacit_composition *real = &w->face.real;
@@ -270,8 +273,9 @@ static const char *composition_words(whole *w)
     if (strcmp(real->method, "pure") == 0)
         return say(w, COMPOSITION,
                    "Each release costs epsilon = reach / scale, and these add: %s = %s, with "
-                   "delta = %.4g",
-                   costs, epsilon, w->face.claim.delta);
+                   "delta = %.4g%s",
+                   costs, epsilon, w->face.claim.delta,
+                   w->face.claim.delta == 0 && w->face.law == TACIT_LAW_LAPLACE ? tail : "");
     return say(w, COMPOSITION,
                "Separately the releases cost epsilon = reach / scale: %s. Composed together at "
                "delta = %.4g they cost epsilon = %s (method: %s; an upper bound)",

@@ -6,7 +6,12 @@
  * interval by a bound on its error and U in [prefix, prefix + 2^-bits); while they overlap, 64 more bits of U
  * are read and the precision grows. The search gallops from a guess, so a poor guess costs time, never truth.
  *
- * Eight extension words are at hand. Needing a ninth has probability below 2^-500; the program stops.
+ * Eight extension words are at hand. If they do not decide, the program stops. U is then within 2^-575 plus
+ * the bound on the error of some S((r + 1/2) / scale), with bits = 640: of those that are above 2^-575 there
+ * are fewer than 400 scales, at most 2^55, and each error is below 2^-614, since z < 2^9; the others are all
+ * below 2^-575. Together that is less than 2^55 2 (2^-575 + 2^-614) + 2^-573 < 2^-518. What this is of the
+ * guarantee is in docs/why/noise.md#what-delta-0-means.
+ *
  * Cost: two to four evaluations of S, 100 microseconds in all, once in 2^20 draws or less often
  * (the tail), or in proportion to scale (the boundaries: once in 2^28 draws at scale 2^20). */
 #include "noise/refine.h"
@@ -19,9 +24,10 @@
 typedef struct draw {
     tacit__noise_law law;
     double scale;
-    uint64_t word, extension[TACIT__WORDS_PER_BLOCK];
-    unsigned extensions;   /* words of `extension` in use */
-    tacit__wide low, high; /* U is in [low, high] */
+    uint64_t word;
+    const uint64_t *extension; /* [WORDS_PER_BLOCK] */
+    unsigned extensions;       /* words of `extension` in use */
+    tacit__wide low, high;     /* U is in [low, high] */
 } draw;
 
 /* Encloses U by the bits read so far: 63 + 64 * extensions of them, exactly representable. */
@@ -109,12 +115,11 @@ static int64_t guess(const draw *d)
     return llround(z * d->scale);
 }
 
-int64_t tacit__refine(const tacit__site *site, uint64_t step, uint64_t index, tacit__noise_law law,
-                      double scale, uint64_t word)
+int64_t tacit__refine(tacit__noise_law law, double scale, uint64_t word,
+                      const uint64_t extension[TACIT__WORDS_PER_BLOCK])
 {
     TACIT__REQUIRE(scale > 0);
-    draw d = {.law = law, .scale = scale, .word = word};
-    tacit__site_extension(site, step, index, d.extension);
+    draw d = {.law = law, .scale = scale, .word = word, .extension = extension};
     enclose(&d);
 
     /* exceeds(r) is true below the answer and false from it on; widen until the answer is inside

@@ -5,8 +5,9 @@
 #include "noise/quantile_tables.h"
 #include "noise/stream.h"
 
-/* round(scale * X) for the draw whose first word is `word`. */
-int64_t tacit__refine(const tacit__site *site, uint64_t step, uint64_t index, tacit__noise_law law,
-                      double scale, uint64_t word);
+/* round(scale * X) for the draw whose first word is `word`, and whose next ones are these. Stops the program if
+ * they do not decide. */
+int64_t tacit__refine(tacit__noise_law law, double scale, uint64_t word,
+                      const uint64_t extension[TACIT__WORDS_PER_BLOCK]);
 
 #endif

@@ -14,11 +14,15 @@ enum { BLOCK = 4096, RUN = 512 };
 static void draw_one_by_one(const tacit__site *site, uint64_t step, uint64_t first,
                             tacit__noise_law law, double scale, size_t n, int64_t *out)
 {
+    uint64_t extension[TACIT__WORDS_PER_BLOCK];
     for (size_t i = 0; i < n; i++) {
         uint64_t word = (uint64_t)out[i];
-        if (!tacit__draw_loop_one(tacit__tables[law], scale, word, &out[i]))
-            out[i] = tacit__refine(site, step, first + i, law, scale, word);
+        if (tacit__draw_loop_one(tacit__tables[law], scale, word, &out[i]))
+            continue;
+        tacit__site_extension(site, step, first + i, extension);
+        out[i] = tacit__refine(law, scale, word, extension);
     }
+    tacit__wipe(extension, sizeof extension);
 }
 
 void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, tacit__noise_law law,

@@ -15,7 +15,8 @@
 #define TACIT__MAX_SCALE 0x1p46
 
 /* No draw exceeds this many scales: eight extension words allow a survival probability down to
- * 2^-575, and e^-400 < 2^-575 (the normal law's tail is lighter still). */
+ * 2^-575, and e^-400 < 2^-575 (the normal law's tail is lighter still). Where they do not decide, the program
+ * stops: docs/why/noise.md#what-delta-0-means. */
 #define TACIT__MAX_DRAW 400
 
 /* Draws first .. first+n-1 of this site and step; `first` is a multiple of WORDS_PER_BLOCK and

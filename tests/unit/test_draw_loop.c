@@ -198,6 +198,15 @@ static tacit__site any_site(void)
     return site;
 }
 
+/* What the sampler makes of a word that it refines. */
+static int64_t refined_at(const tacit__site *site, uint64_t step, uint64_t index, int law,
+                          double scale, uint64_t word)
+{
+    uint64_t extension[TACIT__WORDS_PER_BLOCK];
+    tacit__site_extension(site, step, index, extension);
+    return tacit__refine((tacit__noise_law)law, scale, word, extension);
+}
+
 TEST(proven_answers_are_the_refined_ones)
 {
     enum { WORDS = 3000 };
@@ -212,8 +221,7 @@ TEST(proven_answers_are_the_refined_ones)
                 if (!tacit__draw_loop_one(tacit__tables[law], scales[s], word, &draw))
                     continue;
                 proven++;
-                assert_true(draw == tacit__refine(&site, 0, (uint64_t)i, (tacit__noise_law)law,
-                                                  scales[s], word));
+                assert_true(draw == refined_at(&site, 0, (uint64_t)i, law, scales[s], word));
             }
     assert_true(proven > TACIT__LAWS * WORDS * N_SCALES * 3 / 4);
 }
@@ -247,9 +255,7 @@ TEST(words_beside_a_rounding_boundary_fall_on_the_right_side)
                 for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++) {
                     uint64_t bits = at + (uint64_t)offsets[k], sign = random_word(&random) & 1;
                     uint64_t word = bits << 1 | sign;
-                    int64_t refined =
-                                tacit__refine(&site, 0, 0, (tacit__noise_law)law, scales[s], word),
-                            draw;
+                    int64_t refined = refined_at(&site, 0, 0, law, scales[s], word), draw;
                     int64_t magnitude = sign ? -refined : refined;
                     /* larger U, smaller draw; other boundaries are many words away at scale 2^34 */
                     if (scales[s] < 0x1p35)
@@ -294,19 +300,25 @@ static bool is_rounded_quantile(tacit__noise_law law, double scale, uint64_t wor
     return right;
 }
 
+static void check_refined_by(tacit__noise_law law, double scale, uint64_t word,
+                             const uint64_t extension[TACIT__WORDS_PER_BLOCK])
+{
+    int64_t draw = tacit__refine(law, scale, word, extension);
+    int64_t magnitude = word & 1 ? -draw : draw;
+    assert_true(magnitude >= 0);
+    assert_true((double)magnitude < TACIT__MAX_DRAW * scale + 1);
+    if (!is_rounded_quantile(law, scale, word, extension, magnitude))
+        fail_msg("law %d, scale %g, word %llx: %lld", law, scale, (unsigned long long)word,
+                 (long long)draw);
+}
+
 static void check_refined(tacit__noise_law law, double scale, uint64_t word)
 {
     tacit__site site = any_site();
-    uint64_t extension[8];
+    uint64_t extension[TACIT__WORDS_PER_BLOCK];
     for (uint64_t index = 0; index < 2; index++) {
         tacit__site_extension(&site, 5, index, extension);
-        int64_t draw = tacit__refine(&site, 5, index, law, scale, word);
-        int64_t magnitude = word & 1 ? -draw : draw;
-        assert_true(magnitude >= 0);
-        assert_true((double)magnitude < TACIT__MAX_DRAW * scale + 1);
-        if (!is_rounded_quantile(law, scale, word, extension, magnitude))
-            fail_msg("law %d, scale %g, word %llx: %lld", law, scale, (unsigned long long)word,
-                     (long long)draw);
+        check_refined_by(law, scale, word, extension);
     }
 }
 
@@ -321,6 +333,20 @@ TEST(refinement_is_right_for_words_of_zeros_of_ones_and_in_the_tail)
             check_refined((tacit__noise_law)law, scales[s], UINT64_MAX - 1);
             for (int zeros = 18; zeros < 64; zeros += 5)
                 check_refined((tacit__noise_law)law, scales[s], random_word(&random) >> zeros);
+        }
+}
+
+/* The end of what 575 bits can say. On a coarse lattice the last word decides; where no bit is set there is no answer. */
+TEST(a_draw_is_right_to_the_end_of_its_bits_and_then_there_is_none)
+{
+    for (int law = 0; law < TACIT__LAWS; law++)
+        for (size_t s = 0; s < N_SCALES; s++) {
+            uint64_t extension[TACIT__WORDS_PER_BLOCK] = {0};
+            assert_aborts(tacit__refine((tacit__noise_law)law, scales[s], 0, extension));
+            for (int bit = 63; bit >= 8 && scales[s] <= 1; bit--) {
+                extension[TACIT__WORDS_PER_BLOCK - 1] = ((uint64_t)1 << bit) | 0x5a;
+                check_refined_by((tacit__noise_law)law, scales[s], (uint64_t)(bit % 2), extension);
+            }
         }
 }
 
@@ -365,8 +391,7 @@ TEST(bulk_draws_are_the_refined_words_of_the_stream)
                                   N - at < 1000 ? N - at : 1000, pieces + at);
             assert_memory_equal(draws, pieces, sizeof draws);
             for (size_t i = s; i < N; i += 150)
-                assert_true(draws[i] == tacit__refine(&site, 77, i, (tacit__noise_law)law,
-                                                      scales[s], words[i]));
+                assert_true(draws[i] == refined_at(&site, 77, i, law, scales[s], words[i]));
         }
 }
 

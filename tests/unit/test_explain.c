@@ -164,6 +164,7 @@ TEST(laplace_costs_add_to_the_claim)
     assert_non_null(strstr(e->releases[0].words, "at most 4 (L1 norm)"));
     assert_non_null(strstr(e->against, "the curator included"));
     assert_non_null(strstr(e->composition, "these add"));
+    assert_non_null(strstr(e->composition, "delta = 0 (below e^epsilon 2^-400"));
     assert_int_equal(e->report_bytes, 13 * 8);
     assert_non_null(
         strstr(e->report, "bytes 0 to 95: 12 numbers of 'counts', bytes 96 to 103: 1 "));
