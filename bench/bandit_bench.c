@@ -27,6 +27,7 @@ static result play(const tacit_world *world, const char *kind, tacit_guarantee g
     tacit_rounds *crowd;
     tacit_error err = {0};
     result r = {0};
+    rounds = bench_times(rounds);
     bench_check(tacit_noise_create_simulated(1, &noise), NULL);
     bench_check(tacit_rounds_create(world, noise, &crowd, &err), &err);
     double start = bench_now();
@@ -159,7 +160,7 @@ static void bench_large(void)
 
 int main(int argc, char **argv)
 {
-    bench_header("bandit");
+    bench_begin(&argc, argv);
     bench_lin_ucb();
     bench_capri();
     bench_gp();

@@ -36,13 +36,14 @@ static void *measure_here(void *argument)
     const board *b = argument;
     const char *text = b->text;
     size_t size = b->size;
+    const int times = (int)bench_times(TIMES);
     double start = bench_now(), first, again;
     tacit_client_destroy(open_board(text, size, 0));
     first = bench_now() - start;
     start = bench_now();
-    for (int i = 0; i < TIMES; i++)
+    for (int i = 0; i < times; i++)
         tacit_client_destroy(open_board(text, size, 0));
-    again = (bench_now() - start) / TIMES;
+    again = (bench_now() - start) / times;
     size_t low = 0, high = TACIT_CLIENT_MEMORY; /* the smallest allowance that is enough */
     while (high - low > 512) {
         size_t middle = low + (high - low) / 2;
@@ -138,7 +139,7 @@ int main(int argc, char **argv)
          1000000},
     };
     static char text[ROOM];
-    bench_header("client");
+    bench_begin(&argc, argv);
     for (int i = 1; i < argc; i++) {
         FILE *file = fopen(argv[i], "r");
         if (file == NULL) {

@@ -52,6 +52,7 @@ double bench_run_play(bench_run *r, uint64_t episodes, uint64_t evaluate)
     tacit_error err = {0};
     const tacit_trajectory user = {
         .states = r->states, .actions = r->actions, .rewards = r->rewards};
+    episodes = bench_times(episodes);
     double start = bench_now();
     for (uint64_t k = 0; k < episodes; k++, r->episode++) {
         tacit_billboard board;
@@ -91,7 +92,7 @@ double bench_draws(size_t n, tacit__noise_law law)
     int64_t *x = calloc(n, sizeof *x);
     bench_check(tacit_noise_create_simulated(1, &noise), NULL);
     tacit__site_open(&site, noise, "floor");
-    size_t rounds = 2000000 / n + 1;
+    const size_t rounds = bench_times(2000000 / n + 1);
     double start = bench_now();
     for (size_t i = 0; i < rounds; i++)
         tacit__noise_draw(&site, i, 0, law, 0x1p28, n, x);

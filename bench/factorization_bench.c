@@ -94,12 +94,12 @@ static void square_roots(size_t n, double *plain, double *normalized)
     free(row);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const size_t steps[] = {10, 30, 100, 200, 500, 1000};
     const tacit__returning once = {1, 1};
-    bench_header("factorization");
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    bench_begin(&argc, argv);
+    for (size_t i = 0; i < bench_times(sizeof steps / sizeof *steps); i++) {
         const size_t n = steps[i];
         const tacit__blt tuned = tacit__blt_tune(n, &once);
         const double blt = tacit__blt_error(&tuned, n, &once), least = bound(n);

@@ -5,6 +5,56 @@
 #include <time.h>
 #include <unistd.h>
 
+static bool is_moment;
+
+/* PROGRAM_bench without its directory, and without the end that all have. */
+static void print_head(const char *program)
+{
+    char cpu[128] = "unknown", line[256];
+    const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
+            (void)snprintf(cpu, sizeof cpu, "%s", strchr(line, ':') + 2);
+            cpu[strcspn(cpu, "\n")] = '\0';
+            break;
+        }
+    if (f != NULL)
+        (void)fclose(f);
+    (void)printf(
+        "{\"bench\": \"%.*s\", \"version\": \"%s\", \"compiler\": \"%s\", \"cpu\": \"%s\"}\n",
+        (int)strcspn(name, "_"), name, tacit_version(), __VERSION__, cpu);
+    (void)fflush(stdout);
+}
+
+void bench_begin(int *argc, char **argv)
+{
+    int n = 1;
+    for (int i = 1; i < *argc; i++) {
+        if (strcmp(argv[i], "--moment") == 0)
+            is_moment = true;
+        else
+            argv[n++] = argv[i];
+    }
+    *argc = n;
+    print_head(argv[0]);
+}
+
+bool bench_is_moment(void)
+{
+    return is_moment;
+}
+
+uint64_t bench_times(uint64_t n)
+{
+    return !is_moment ? n : n < 1000 ? 1 : n / 1000;
+}
+
+double bench_seconds(double seconds)
+{
+    return is_moment ? seconds / 100 : seconds;
+}
+
 static double seconds_of(clockid_t clock)
 {
     struct timespec t;
@@ -44,20 +94,10 @@ void bench_die(const char *what)
     exit(3);
 }
 
-void bench_header(const char *name)
+void bench_skip(const char *what)
 {
-    char cpu[128] = "unknown", line[256];
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
-            (void)snprintf(cpu, sizeof cpu, "%s", strchr(line, ':') + 2);
-            cpu[strcspn(cpu, "\n")] = '\0';
-            break;
-        }
-    if (f != NULL)
-        (void)fclose(f);
-    printf("{\"bench\": \"%s\", \"version\": \"%s\", \"compiler\": \"%s\", \"cpu\": \"%s\"}\n",
-           name, tacit_version(), __VERSION__, cpu);
+    (void)fprintf(stderr, "bench: %s\n", what);
+    exit(77);
 }
 
 static int ascending(const void *a, const void *b)

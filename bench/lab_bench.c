@@ -99,8 +99,9 @@ static double laboratory(const tacit_experiment *e, const char *directory, doubl
 static void measure(uint64_t episodes, const char *directory)
 {
     tacit_experiment *e = parse(episodes);
+    const size_t turns = bench_times(TURNS);
     double loop[TURNS], memory[TURNS], disk[TURNS], expected, found, worst = 0;
-    for (int i = 0; i < TURNS; i++) {
+    for (size_t i = 0; i < turns; i++) {
         loop[i] = plain_loop(e, &expected);
         memory[i] = laboratory(e, NULL, &found) / loop[i];
         worst = fmax(worst, fabs(found / expected - 1));
@@ -111,20 +112,20 @@ static void measure(uint64_t episodes, const char *directory)
            "\"loop_seconds\": %.3f, \"in_memory\": %.4f, \"on_disk\": %.4f, \"bar\": 1.02, "
            "\"regrets_differ_by\": %.1e}\n",
            (unsigned long long)episodes, (unsigned long long)e->facts.n_jobs,
-           bench_quantile(loop, TURNS, 0.5), bench_quantile(memory, TURNS, 0.5),
-           bench_quantile(disk, TURNS, 0.5), worst);
+           bench_quantile(loop, turns, 0.5), bench_quantile(memory, turns, 0.5),
+           bench_quantile(disk, turns, 0.5), worst);
     tacit_experiment_destroy(e);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char box[] = "/tmp/tacit-lab-bench-XXXXXX", path[64];
-    bench_header("lab");
+    bench_begin(&argc, argv);
     if (mkdtemp(box) == NULL)
         return 3;
-    measure(50000, box);
+    measure(bench_times(50000), box);
     double before = bench_megabytes(), ignored;
-    tacit_experiment *e = parse(500000);
+    tacit_experiment *e = parse(bench_times(500000));
     (void)laboratory(e, box, &ignored);
     printf("{\"figure\": \"memory\", \"megabytes\": %.1f, \"with_ten_times_the_episodes\": %.1f}\n",
            before, bench_megabytes());

@@ -35,7 +35,7 @@ static double pass_floor(size_t S, size_t A, size_t H)
            *best = calloc(S, sizeof *best);
     for (size_t i = 0; i < H * S * A * S; i++)
         counts[i] = (double)(i % 7);
-    size_t rounds = 20000;
+    const size_t rounds = bench_times(20000);
     double start = bench_now();
     for (size_t round = 0; round < rounds; round++)
         for (size_t h = H; h-- > 0;) {
@@ -71,7 +71,7 @@ static void bench_counts(void)
     for (int private = 0; private < 2; private ++)
         for (size_t i = 0; i < 2; i++) {
             double seconds = 1e9;
-            for (int round = 0; round < (i == 0 ? 20 : 1); round++)
+            for (int round = 0; round < (i == 0 ? (int)bench_times(20) : 1); round++)
                 seconds =
                     fmin(seconds, run_counts(world, sizes[i], private ? joint : none, "every"));
             printf("{\"mode\": \"counts\", \"d\": 12, \"horizon\": 20, \"schedule\": \"every\", "
@@ -136,7 +136,7 @@ static void run_archive(const double *pool, tacit_guarantee guarantee, const cha
                                    noise, &agent, &err),
                 &err);
     uint64_t version = 0, seed = 2;
-    for (uint64_t k = 0; k < K; k++) {
+    for (uint64_t k = 0; k < bench_times(K); k++) {
         const double *features = pool + (size_t)(next_unit(&seed) * POOL) * (H + 1) * A * D;
         tacit_billboard board;
         uint32_t actions[H];
@@ -183,7 +183,7 @@ static double blas_floor(const archive_run *r, uint64_t looks, bool solve)
     for (size_t j = 0; j < D; j++)
         gram[j * D + j] = 100;
     double start = bench_now();
-    for (uint64_t i = 0; i < (uint64_t)K * H; i++)
+    for (uint64_t i = 0; i < bench_times(K) * H; i++)
         cblas_dsyr(CblasColMajor, CblasLower, D, 1e-9, fresh, 1, gram, D);
     for (uint64_t i = 0; i < looks * H; i++) {
         memcpy(factor, gram, (size_t)D * D * sizeof *gram);
@@ -227,7 +227,8 @@ static void bench_archive(void)
     double *pool = make_pool();
     for (size_t i = 0; i < sizeof storages / sizeof *storages; i++) {
         run_archive(pool, none, storages[i], &r);
-        double floor = blas_floor(&r, K - 1, false), textbook = blas_floor(&r, K - 1, true);
+        const uint64_t looks = bench_times(K) - 1;
+        const double floor = blas_floor(&r, looks, false), textbook = blas_floor(&r, looks, true);
         printf("{\"mode\": \"archive\", \"d\": %d, \"actions\": %d, \"horizon\": %d, \"schedule\": "
                "\"doubling\", \"model\": \"none\", \"episodes\": %d, \"storage\": \"%s\", "
                "\"switches\": %zu, \"seconds\": %.2f, \"floor_seconds\": %.2f, \"of_floor\": %.2f, "
@@ -239,9 +240,9 @@ static void bench_archive(void)
     free(pool);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    bench_header("lsvi");
+    bench_begin(&argc, argv);
     bench_counts();
     bench_archive();
     return 0;

@@ -1,7 +1,8 @@
 /* The loops in C that python/bench.py stands beside: many users of lin-ucb in one call, users of a table one after the other, and an
  * experiment.
  *
- *     many_bench [many]              seconds of processor time for one user, in batches
+ *     many_bench                     the first two of these
+ *     many_bench many                seconds of processor time for one user, in batches
  *     many_bench table               the same for users of RiverSwim who are played, planned for and learned from
  *     many_bench run FILE EPISODES   seconds of processor time for an experiment, on one thread */
 #include "harness.h"
@@ -37,8 +38,9 @@ static void many(void)
     bench_check(tacit_noise_create_simulated(1, &noise), NULL);
     bench_check(tacit_agent_create_text(text, sizeof text - 1, NULL, NULL, noise, &agent, &err),
                 &err);
+    const size_t batches = bench_times(BATCHES);
     double acting = 0, learning = 0;
-    for (size_t b = 0; b < BATCHES; b++) {
+    for (size_t b = 0; b < batches; b++) {
         bench_check(tacit_agent_plan(agent, &board, &err), &err);
         const double start = bench_now();
         bench_check(tacit_agent_act_many(agent, BATCH, 0, NULL, features, chances, actions, NULL,
@@ -51,7 +53,7 @@ static void many(void)
         acting += middle - start;
         learning += bench_now() - middle;
     }
-    const double n = (double)BATCH * BATCHES;
+    const double n = (double)(BATCH * batches);
     printf("{\"loop\":\"many\",\"dimension\":%d,\"actions\":%d,\"act_seconds\":%.4g,\"learn_"
            "seconds\":%.4g}\n",
            DIMENSION, ACTIONS, acting / n, learning / n);
@@ -77,15 +79,16 @@ static void table(void)
     bench_check(tacit_agent_create_text(text, sizeof text - 1, NULL, world, noise, &agent, &err),
                 &err);
     bench_check(tacit_walk_create(world, noise, &walk, &err), &err);
+    const uint64_t users = bench_times(20000);
     const double start = bench_now();
-    for (uint64_t k = 0; k < 20000; k++) {
+    for (uint64_t k = 0; k < users; k++) {
         tacit_billboard board;
         bench_check(tacit_agent_plan(agent, &board, &err), &err);
         bench_check(tacit_walk_play(walk, k, board.policy, states, actions, rewards), NULL);
         const tacit_trajectory user = {.states = states, .actions = actions, .rewards = rewards};
         bench_check(tacit_agent_learn(agent, &user, &err), &err);
     }
-    printf("{\"loop\":\"table\",\"seconds\":%.4g}\n", (bench_now() - start) / 20000);
+    printf("{\"loop\":\"table\",\"seconds\":%.4g}\n", (bench_now() - start) / (double)users);
     tacit_walk_destroy(walk);
     tacit_agent_destroy(agent);
     tacit_world_destroy(world);
@@ -109,12 +112,12 @@ static void run(const char *file, uint64_t episodes)
 
 int main(int argc, char **argv)
 {
-    bench_header("many");
+    bench_begin(&argc, argv);
     if (argc > 3 && strcmp(argv[1], "run") == 0)
         run(argv[2], strtoull(argv[3], NULL, 10));
-    else if (argc > 1 && strcmp(argv[1], "table") == 0)
-        table();
-    else
+    if (argc == 1 || strcmp(argv[1], "many") == 0)
         many();
+    if (argc == 1 || strcmp(argv[1], "table") == 0)
+        table();
     return 0;
 }

@@ -15,13 +15,14 @@ enum { BLOCK = 4096, BLOCKS = 1500, ROUNDS = 7 };
 static uint64_t words[BLOCK];
 static int64_t draws[BLOCK];
 static volatile int64_t sink;
+static int n_blocks;
 
 static double time_floor(void)
 {
     static const unsigned char key[crypto_stream_chacha20_KEYBYTES] = {1};
     unsigned char nonce[crypto_stream_chacha20_NONCEBYTES] = {0};
     double start = bench_now();
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < n_blocks; i++) {
         nonce[0] = (unsigned char)i;
         nonce[1] = (unsigned char)(i >> 8);
         crypto_stream_chacha20((unsigned char *)words, sizeof words, nonce, key);
@@ -33,7 +34,7 @@ static double time_floor(void)
 static double time_words(const tacit__site *site)
 {
     double start = bench_now();
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < n_blocks; i++) {
         tacit__site_words(site, (uint64_t)i, 0, BLOCK, words);
         sink += (int64_t)words[i % BLOCK];
     }
@@ -43,7 +44,7 @@ static double time_words(const tacit__site *site)
 static double time_draws(const tacit__site *site, tacit__noise_law law, double scale)
 {
     double start = bench_now();
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < n_blocks; i++) {
         tacit__noise_draw(site, (uint64_t)i, 0, law, scale, BLOCK, draws);
         sink += draws[i % BLOCK];
     }
@@ -57,7 +58,7 @@ static double time_kernel(bool base, tacit__noise_law law, double scale)
     tacit__draw_loop_fn *kernel = tacit__draw_loop();
     tacit__cpu_pretend_base(false);
     double start = bench_now();
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < n_blocks; i++) {
         memcpy(draws, words, sizeof draws); /* the kernel works in place */
         sink += kernel(tacit__tables[law], scale, BLOCK, draws);
         sink += draws[i % BLOCK];
@@ -71,7 +72,7 @@ static void least(double *best, double seconds)
         *best = seconds;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
@@ -82,6 +83,8 @@ int main(void)
         {"gaussian", TACIT__GAUSSIAN, 0x1p20}, {"gaussian", TACIT__GAUSSIAN, 0x1p32},
         {"laplace", TACIT__LAPLACE, 0x1p10},   {"laplace", TACIT__LAPLACE, 0x1p20},
     };
+    bench_begin(&argc, argv);
+    n_blocks = (int)bench_times(BLOCKS);
     enum { CASES = sizeof cases / sizeof *cases };
     tacit_noise *root;
     tacit__site site;
@@ -89,7 +92,8 @@ int main(void)
     tacit__site_open(&site, root, "bench");
 
     double floor = 0, wide_floor = 0, own_words = 0, seconds[CASES] = {0}, kernels[2] = {0};
-    for (int round = 0; round < ROUNDS; round++) { /* in turns: a slow moment hits all alike */
+    for (int round = 0; round < (int)bench_times(ROUNDS);
+         round++) { /* in turns: a slow moment hits all alike */
         least(&floor, time_floor());
         least(&own_words, time_words(&site));
         tacit__cpu_pretend_avx2(true);
@@ -100,8 +104,7 @@ int main(void)
         for (int base = 0; base < 2; base++)
             least(&kernels[base], time_kernel(base != 0, TACIT__GAUSSIAN, 0x1p20));
     }
-    const double n = (double)BLOCK * BLOCKS;
-    bench_header("noise");
+    const double n = (double)BLOCK * n_blocks;
     printf("{\"floor\": \"libsodium chacha20, one word a draw\", \"per_second\": %.4g, \"ns\": "
            "%.3f}\n",
            n / floor, 1e9 * floor / n);

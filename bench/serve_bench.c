@@ -346,7 +346,7 @@ static void bench_service(bool only_decide)
 
 static void bench_million(void)
 {
-    load_fill_store(&server, "arms", MILLION);
+    load_fill_store(&server, "arms", bench_times(MILLION));
     bench_start("start, a million users");
     load_server_stop(&server, SIGTERM);
 }
@@ -369,6 +369,7 @@ static int bench_file(bool only_decide)
 int main(int argc, char **argv)
 {
     bool only_decide = false, only_million = false, postgres = false;
+    bench_begin(&argc, argv);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--store") == 0 && i + 1 < argc) {
             i++;
@@ -386,6 +387,6 @@ int main(int argc, char **argv)
     if (!(seconds > 0))
         bench_die("serve_bench [--store sqlite|postgresql] [SECONDS] [decide|million]");
     (void)signal(SIGPIPE, SIG_IGN);
-    bench_header("serve_bench");
+    seconds = bench_seconds(seconds);
     return postgres ? bench_postgres(seconds, only_million) : bench_file(only_decide);
 }

@@ -69,9 +69,10 @@ static void run(const setting *s)
     double scale = 0x1p28; /* lattice steps: what a sum at mu = 1 uses */
 
     int steps = (int)(1e6 / (double)s->dimension) + 3;
-    steps = (uint64_t)steps * ROUNDS > s->users ? (int)(s->users / ROUNDS) : steps;
+    const size_t rounds = bench_times(ROUNDS);
+    steps = (uint64_t)steps * rounds > s->users ? (int)(s->users / rounds) : steps;
     double sum_seconds = 0, draw_seconds = 0, ratios[ROUNDS];
-    for (int round = 0; round < ROUNDS; round++) {
+    for (size_t round = 0; round < rounds; round++) {
         start = bench_now();
         for (int i = 0; i < steps; i++)
             bench_check(s->full ? tacit_sum_add(sum, x, &err)
@@ -104,7 +105,7 @@ static void run(const setting *s)
            tacit_sum_mechanism_name(s->mechanism),
            s->law == TACIT_LAW_LAPLACE ? "laplace" : "gaussian", s->dimension,
            (unsigned long long)s->users, s->full ? "all" : "one", 1e9 * sum_seconds / n,
-           1e9 * draw_seconds / n, bench_quantile(ratios, ROUNDS, 0.5),
+           1e9 * draw_seconds / n, bench_quantile(ratios, rounds, 0.5),
            (double)tacit_sum_memory(sum) / (double)s->dimension, 1e3 * creation, largest);
     fflush(stdout);
     tacit_sum_destroy(sum);
@@ -115,7 +116,7 @@ static void run(const setting *s)
     free(draws);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const size_t dimensions[] = {1, 96, 1920, 100000};
     static const uint64_t users[] = {1000, 10000, 50000, 1000000};
@@ -126,15 +127,17 @@ int main(void)
                  {TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN},  {TACIT_SUM_LOCAL, TACIT_LAW_GAUSSIAN},
                  {TACIT_SUM_TREE, TACIT_LAW_LAPLACE},  {TACIT_SUM_SMOOTH, TACIT_LAW_LAPLACE},
                  {TACIT_SUM_LOCAL, TACIT_LAW_LAPLACE}};
-    bench_header("sums");
+    bench_begin(&argc, argv);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++)
-            run(&(setting){kinds[k].mechanism, kinds[k].law, dimensions[d], 1000000, true});
+            run(&(setting){kinds[k].mechanism, kinds[k].law, dimensions[d], bench_times(1000000),
+                           true});
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t u = 0; u < sizeof users / sizeof *users; u++)
-            run(&(setting){kinds[k].mechanism, kinds[k].law, 1920, users[u], true});
+            run(&(setting){kinds[k].mechanism, kinds[k].law, 1920, bench_times(users[u]), true});
     for (size_t u = 0; u < sizeof users / sizeof *users; u++)
         for (int full = 0; full < 2; full++)
-            run(&(setting){TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, 100000, users[u], full == 1});
+            run(&(setting){TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, 100000, bench_times(users[u]),
+                           full == 1});
     return 0;
 }

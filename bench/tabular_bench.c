@@ -76,7 +76,7 @@ static void print(const tacit_world *world, const row *r, uint64_t episodes, con
     size_t cells = cells_of(world, r);
     bool private = r->guarantee.model != TACIT_MODEL_NONE;
     double planning = HUGE_VAL, draws = private ? HUGE_VAL : 0, seconds = HUGE_VAL;
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < (int)bench_times(5); round++) {
         planning = fmin(planning, run(world, plain, plain_episodes));
         if (private)
             draws = fmin(draws, bench_draws(cells, law_of(r)));
@@ -92,7 +92,7 @@ static void print_whole(const tacit_world *world, const row *r, size_t plans, co
     size_t cells = cells_of(world, r);
     double share = (double)releases_of(world, r) / (double)r->users;
     double planning = HUGE_VAL, draws = HUGE_VAL, seconds = HUGE_VAL;
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < (int)bench_times(2); round++) {
         planning = fmin(planning, run(world, plain, 30));
         draws = fmin(draws, bench_draws(cells, law_of(r)));
         seconds = fmin(seconds, run(world, r, r->users));
@@ -133,9 +133,9 @@ static void print_large(const tacit_world *large)
     print_whole(large, &own, 16, &ucbvi); /* 16 plans of each release, its default */
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    bench_header("tabular");
+    bench_begin(&argc, argv);
     tacit_world *river = bench_world("riverswim", NULL, 0);
     print_river(river, "no");
     print_river(river, "yes");

@@ -163,27 +163,29 @@ static double measure(size_t kernel, int path)
     tacit__cpu_pretend_base(path == 0);
     tacit__cpu_pretend_avx2(path == 1);
     state = 1; /* the same numbers on all paths */
+    const int calls = (int)bench_times((uint64_t)kernels[kernel].calls);
     double start = bench_now();
-    kernels[kernel].run(kernels[kernel].calls);
-    return (bench_now() - start) / kernels[kernel].calls;
+    kernels[kernel].run(calls);
+    return (bench_now() - start) / calls;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const char *const names[PATHS] = {"plain", "avx2", "avx512"};
     if (sodium_init() < 0) /* it chooses its own instructions there */
         return 1;
-    bench_header("wide");
+    bench_begin(&argc, argv);
     const int paths = tacit__cpu_has_avx512() ? 3 : tacit__cpu_has_avx2() ? 2 : 1;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        const size_t rounds = bench_times(ROUNDS);
         double seconds[PATHS][ROUNDS];
-        for (int round = 0; round < ROUNDS; round++) /* in turns: a slow moment hits all alike */
+        for (size_t round = 0; round < rounds; round++) /* in turns: a slow moment hits all alike */
             for (int path = 0; path < paths; path++)
                 seconds[path][round] = measure(k, path);
-        double plain = bench_quantile(seconds[0], ROUNDS, 0.5);
+        double plain = bench_quantile(seconds[0], rounds, 0.5);
         printf("{\"kernel\": \"%s\", \"plain_us\": %.3f", kernels[k].name, 1e6 * plain);
         for (int path = 1; path < paths && (path < 2 || kernels[k].avx512); path++) {
-            double wide = bench_quantile(seconds[path], ROUNDS, 0.5);
+            double wide = bench_quantile(seconds[path], rounds, 0.5);
             printf(", \"%s_us\": %.3f, \"%s_earns\": %.2f", names[path], 1e6 * wide, names[path],
                    plain / wide);
         }

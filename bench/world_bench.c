@@ -24,10 +24,11 @@ static void measure_flops(void)
         x[i] = 1.0 / (i + 1);
         y[i] = i;
     }
+    const int repeats = (int)bench_times(REPEATS);
     double best = 1e9;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < (int)bench_times(ROUNDS); round++) {
         double start = bench_now();
-        for (int k = 0; k < REPEATS; k++) {
+        for (int k = 0; k < repeats; k++) {
             double part[4] = {0, 0, 0, 0};
             x[0] = k;
             for (int i = 0; i < N; i += 4)
@@ -38,7 +39,7 @@ static void measure_flops(void)
         double seconds = bench_now() - start;
         best = seconds < best ? seconds : best;
     }
-    flops_per_second = 2.0 * N * REPEATS / best;
+    flops_per_second = 2.0 * N * repeats / best;
 }
 
 static void bench_walks(const char *label, const tacit_world *world, const uint32_t *policy)
@@ -53,8 +54,8 @@ static void bench_walks(const char *label, const tacit_world *world, const uint3
     uint32_t *states = calloc(H + 1, sizeof *states), *actions = calloc(H, sizeof *actions);
     double *rewards = calloc(H, sizeof *rewards), walk_best = 1e9, word_best = 1e9;
     uint64_t *words = calloc(walk->n_words, sizeof *words);
-    uint64_t episodes = 4000000 / H + 1, episode = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    uint64_t episodes = bench_times(4000000 / H + 1), episode = 0;
+    for (int round = 0; round < (int)bench_times(ROUNDS); round++) {
         double start = bench_now(), total = 0;
         for (uint64_t k = 0; k < episodes; k++) {
             bench_check(tacit_walk_play(walk, episode++, policy, states, actions, rewards), NULL);
@@ -101,9 +102,10 @@ static void bench_values(const char *label, const tacit_world *world, uint32_t *
     double *scratch = calloc(tacit_world_scratch(world), sizeof *scratch);
     double evaluate_n = outcomes_of(mdp, policy);
     double solve_n = (double)mdp->n_outcomes * (double)(mdp->n_layers == 1 ? mdp->horizon : 1);
-    int evaluations = (int)(4e7 / evaluate_n) + 1, solutions = (int)(4e7 / solve_n) + 1;
+    const int evaluations = (int)bench_times((uint64_t)(4e7 / evaluate_n) + 1),
+              solutions = (int)bench_times((uint64_t)(4e7 / solve_n) + 1);
     double evaluate_best = 1e9, solve_best = 1e9, value, err_value = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < (int)bench_times(ROUNDS); round++) {
         double start = bench_now();
         for (int k = 0; k < evaluations; k++) {
             bench_check(tacit_world_evaluate(world, policy, scratch, &value), NULL);
@@ -153,13 +155,13 @@ static void bench_world(const char *label, const char *kind, const tacit_setting
     tacit_world_destroy(world);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const tacit_setting sparse[] = {
         {"states", "1000", 0}, {"actions", "8", 0}, {"branching", "10", 0}, {"horizon", "20", 0}};
     static const tacit_setting dense[] = {{"states", "100", 0}, {"actions", "4", 0}};
     static const tacit_setting large[] = {{"map", "8x8", 0}, {"horizon", "50", 0}};
-    bench_header("world");
+    bench_begin(&argc, argv);
     measure_flops();
     printf("{\"dense_dot_gflops\": %.2f}\n", 1e-9 * flops_per_second);
     bench_world("riverswim", "riverswim", NULL, 0);

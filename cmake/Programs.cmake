@@ -14,9 +14,10 @@ foreach(source IN LISTS examples)
                                                    "${PROJECT_BINARY_DIR}/examples")
 endforeach()
 
-# bench/*_bench.c: ratios measured in one run, printed as JSON lines; never a test.
+# bench/*_bench.c: ratios measured in one run, printed as JSON lines. Tests run them for a moment (BenchTests.cmake) and time nothing.
 add_library(bench_harness STATIC EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/bench/harness.c"
-                                                  "${PROJECT_SOURCE_DIR}/bench/episodes.c")
+                                                  "${PROJECT_SOURCE_DIR}/bench/episodes.c"
+                                                  "${PROJECT_SOURCE_DIR}/bench/store_fill.c")
 target_include_directories(bench_harness PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include"
                                                  "${TACIT_GENERATED_DIR}")
 target_link_libraries(bench_harness PRIVATE tacit_flags)
