@@ -97,10 +97,11 @@ if(TARGET tacit_command)
     set_tests_properties(browser.live PROPERTIES LABELS "default;browser" TIMEOUT 300 SKIP_RETURN_CODE 77)
     # tests/wasm: the npm package (make wasm), which belongs to the release build; skipped where it is not built.
     if(PROJECT_BINARY_DIR STREQUAL "${PROJECT_SOURCE_DIR}/build")
-      foreach(place IN ITEMS node browser packed demo)
+      foreach(place IN ITEMS node browser packed demo bench)
         add_test(NAME wasm.${place} COMMAND "${PROJECT_SOURCE_DIR}/tests/wasm/run.sh" ${place} "${PROJECT_BINARY_DIR}")
         set_tests_properties(wasm.${place} PROPERTIES LABELS "default;browser" TIMEOUT 300 SKIP_RETURN_CODE 77 RESOURCE_LOCK wasm)
       endforeach()
+      set_tests_properties(wasm.bench PROPERTIES ENVIRONMENT TACIT_RUNS=1)
     endif()
     # tests/openapi: the document and the service are one; skipped where there is no node or no validator.
     add_test(NAME openapi.client COMMAND "${PROJECT_SOURCE_DIR}/tests/openapi/run.sh" "${PROJECT_BINARY_DIR}")

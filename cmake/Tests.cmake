@@ -97,5 +97,6 @@ if(CMOCKA_FOUND AND TACIT_HAS_SERVER)
 endif()
 
 include(PythonTests)
+include(BenchTests)
 include(Fuzz)
 include(House)

@@ -1,7 +1,10 @@
-"""How fast the package is, beside the same loops in C, in the same run. JSON lines; never a test.
+"""How fast the package is, beside the same loops in C, in the same run. JSON lines.
 
     cmake --build build --target many_bench tacit_python_package
     python3 python/bench.py build
+
+`python3 python/bench.py build --moment` does all of it with a thousandth of the users, as a test does (tests/bench); the figures
+mean nothing then.
 
 Times are processor time, because the machine may be shared; each figure is the median of several turns, C and Python one
 after the other in each.
@@ -18,20 +21,23 @@ import time
 
 import numpy
 
-BUILD = sys.argv[1] if len(sys.argv) > 1 else "build"
+MOMENT = "--moment" in sys.argv
+BUILD = next((word for word in sys.argv[1:] if word != "--moment"), "build")
 sys.path[0] = os.path.join(BUILD, "python")  # not this directory, whose package is not compiled
 
 import tacit  # noqa: E402
 import tacit.gym  # noqa: E402
 
-TURNS = 5
+TURNS = 1 if MOMENT else 5
+BATCHES = 1 if MOMENT else 40  # of 1,000 users
+USERS = 20 if MOMENT else 20_000
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 
 
 def in_c(build: str, *arguments: str) -> dict[str, float]:
     """What the loop in C measured."""
     program = os.path.join(build, "bench", "many_bench")
-    lines = subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run([program, *arguments, *["--moment"] * MOMENT], capture_output=True, text=True, check=True).stdout.splitlines()
     return json.loads(lines[-1])  # type: ignore[no-any-return]
 
 
@@ -51,7 +57,7 @@ def many() -> tuple[float, float]:
     rewards, chances = draw.random(1000), numpy.zeros(1000)
     agent = tacit.Agent("lin-ucb", tacit.Space(features=20, actions=10), episodes=40_000, privacy=tacit.joint(1), seed=1)
     acting = learning = 0.0
-    for _ in range(40):
+    for _ in range(BATCHES):
         agent.plan()
         start = time.process_time()
         actions = agent.act_many(0, features, chances)
@@ -59,7 +65,7 @@ def many() -> tuple[float, float]:
         agent.learn_many(features, actions, rewards)
         acting += middle - start
         learning += time.process_time() - middle
-    return acting / 40_000, learning / 40_000
+    return acting / (1000 * BATCHES), learning / (1000 * BATCHES)
 
 
 # --- Users one after the other ------------------------------------------------------------------------
@@ -67,11 +73,11 @@ def many() -> tuple[float, float]:
 
 def table() -> float:
     world = tacit.World("riverswim", states=6, horizon=20, chance=1)
-    agent = tacit.Agent("dp-ucbvi", world, episodes=20_000, privacy=tacit.joint(1), seed=1)
+    agent = tacit.Agent("dp-ucbvi", world, episodes=USERS, privacy=tacit.joint(1), seed=1)
     start = time.process_time()
-    for _ in range(20_000):
+    for _ in range(USERS):
         agent.learn(*world.play(agent.plan()))
-    return (time.process_time() - start) / 20_000
+    return (time.process_time() - start) / USERS
 
 
 class River:
@@ -106,15 +112,16 @@ class River:
 
 def environment() -> float:
     space = tacit.Space(states=6, actions=2, horizon=20, stationary=True)
-    agent = tacit.Agent("dp-ucbvi", space, episodes=20_000, privacy=tacit.joint(1), seed=1)
+    agent = tacit.Agent("dp-ucbvi", space, episodes=USERS, privacy=tacit.joint(1), seed=1)
     start = time.process_time()
     tacit.gym.learn(River(), agent)
-    return (time.process_time() - start) / 20_000
+    return (time.process_time() - start) / USERS
 
 
 # --- Experiments --------------------------------------------------------------------------------------
 
 EXPERIMENT = os.path.join(SOURCE, "examples", "riverswim.yaml")
+EPISODES = 30 if MOMENT else 3000
 
 
 def experiment(episodes: int) -> float:
@@ -150,9 +157,9 @@ def main(build: str) -> None:
 
     c, python = [], []
     for _ in range(TURNS):
-        c.append(in_c(build, "run", EXPERIMENT, "3000")["seconds"])
-        python.append(experiment(3000))
-    say("tacit.run, examples/riverswim.yaml with 3000 episodes, one thread", python, c)
+        c.append(in_c(build, "run", EXPERIMENT, str(EPISODES))["seconds"])
+        python.append(experiment(EPISODES))
+    say(f"tacit.run, examples/riverswim.yaml with {EPISODES} episodes, one thread", python, c)
 
 
 if __name__ == "__main__":
