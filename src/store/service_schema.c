@@ -1,8 +1,8 @@
 /* The tables of a vault, and the number of their format. See store/service_store_inside.h.
  *
- * The schema is compared word for word when a store is opened. Nothing else may be in the file: a trigger of a
- * person who can write to the file, but has no key, would act inside a transaction of the service, and that
- * transaction would prove its changes at the end. */
+ * The schema is compared word for word when a store is opened. Nothing else may be in the file: a trigger of
+ * a person who can write to the file, but has no key, would act inside a transaction of the service, and
+ * that transaction would prove its changes at the end. */
 #include <stdio.h>
 #include <string.h>
 

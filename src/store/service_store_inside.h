@@ -262,8 +262,8 @@ tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found,
 tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_error *err);
 /* Decides whether the service may learn from this store, by the store and its mark. */
 TACIT_MUST_USE tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err);
-/* These bytes differ between all processes, or servers, that continue the store at the same time: `start` is a
- * digest of them. */
+/* These bytes differ between all processes, or servers, that continue the store at the same time: `start` is
+ * a digest of them. */
 void tacit__vault_set_start(tacit__vault *vault, const void *bytes, size_t size);
 /* This process is the owner from now on. SYSTEM: another process wrote since the facts were read. */
 TACIT_MUST_USE tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err);
