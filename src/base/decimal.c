@@ -8,6 +8,7 @@
  *   - everything else, and what is not decided: the system's strtod. */
 #include "base/decimal.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -104,12 +105,10 @@ static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
  * byte carries is in those after it, which no longer matter. The digits move to the end, zeros
  * before them, and then each step adds neighbors: bytes to pairs, pairs to fours, fours to eight
  * [L21, section 6]. */
-static inline unsigned read_eight(const char *at, uint64_t *w)
+static inline unsigned read_eight(uint64_t bytes, uint64_t *w)
 {
     static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
                                       100000, 1000000, 10000000, 100000000};
-    uint64_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
     const uint64_t zeros = 0x3030303030303030, value = bytes - zeros,
                    other = (value | (bytes + 0x4646464646464646)) & 0x8080808080808080;
     const unsigned n = other != 0 ? (unsigned)__builtin_ctzll(other) / 8 : 8;
@@ -128,7 +127,9 @@ static inline unsigned read_eight(const char *at, uint64_t *w)
 static const char *read_digits(const char *at, const char *end, uint64_t *w)
 {
     while (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && end - at >= 8) {
-        const unsigned n = read_eight(at, w);
+        uint64_t bytes;
+        memcpy(&bytes, at, sizeof bytes);
+        const unsigned n = read_eight(bytes, w);
         at += n;
         if (n < 8)
             return at;
@@ -212,21 +213,30 @@ static bool convert(uint64_t w, int q, double *out)
     return w != 0 && q >= LEAST && q <= MOST && round_product(w, q, out);
 }
 
-const char *tacit__decimal_short(const char *text, const char *end, double *out)
+const char *tacit__decimal_run(const char *text, const char *end, size_t capacity, void *out,
+                               size_t *n)
 {
-    TACIT__REQUIRE(text <= end && out != NULL);
-    const bool minus = text < end && *text == '-';
-    const char *at = text + minus;
-    if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || end - at < 2 + 8 || !is_digit(*at) ||
-        at[1] != '.')
-        return NULL;
-    uint64_t w = (uint64_t)(*at - '0');
-    const unsigned n = read_eight(at + 2, &w);
-    at += 2 + n;
-    if (n == 0 || n == 8 || (*at | 0x20) == 'e')
-        return NULL;
-    const double x = (double)w / tens[n];
-    *out = minus ? -x : x;
+    TACIT__REQUIRE(text <= end && out != NULL && n != NULL);
+    const char *at = text;
+    char *to = out;
+    for (*n = 0; __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && *n < capacity &&
+                 end - at > 3 + (ptrdiff_t)sizeof(uint64_t);
+         ++*n) {
+        /* what follows the point is loaded for both signs at once, so as not to wait for the sign */
+        uint64_t plain, signed_, w;
+        memcpy(&plain, at + 2, sizeof plain);
+        memcpy(&signed_, at + 3, sizeof signed_);
+        const bool minus = *at == '-';
+        const char *first = at + minus;
+        w = (uint64_t)(unsigned char)*first - '0';
+        const unsigned digits = read_eight(minus ? signed_ : plain, &w);
+        if (!is_digit(*first) || first[1] != '.' || digits == 0 || digits == 8 ||
+            first[2 + digits] != ',')
+            break;
+        const double x = (double)(int64_t)w / tens[digits], value = minus ? -x : x;
+        memcpy(to + *n * sizeof value, &value, sizeof value);
+        at = first + 2 + digits + 1;
+    }
     return at;
 }
 

@@ -152,25 +152,38 @@ static bool is_new_key(const parser *p, size_t object, size_t key)
 
 static bool read_value(parser *p, int depth);
 
-/* Numbers of an array, as long as they are short and a comma follows at once: most of a context. */
-static void read_short_numbers(parser *p, size_t self)
+/* The rest of an array, if it has numbers and nothing else: they go where nodes would be. False: it is another,
+ * or none, and nothing has changed. */
+static bool read_numbers(parser *p, size_t self)
 {
-    const char *at = p->at, *after;
-    size_t n = p->n;
-    double x;
-    while (n < p->capacity && (after = tacit__decimal_short(at, p->end, &x)) != NULL &&
-           after < p->end && *after == ',') {
-        p->nodes[n] = (tacit__json_node){.kind = TACIT__JSON_NUMBER,
-                                         .next = (uint32_t)n + 1,
-                                         .length = (uint32_t)(after - at),
-                                         .text = at,
-                                         .number = x};
-        n++;
-        at = after + 1;
+    const parser before = *p;
+    const size_t room = (p->capacity - p->n) * TACIT__JSON_PACKED;
+    size_t n = 0, more;
+    for (char *out = (char *)(p->nodes + p->n); n < room; p->at++) {
+        bool in_range = false;
+        double x;
+        skip_space(p);
+        p->at = tacit__decimal_run(p->at, p->end, room - n, out + n * sizeof x, &more);
+        n += more;
+        skip_space(p);
+        const char *after = tacit__decimal_read(p->at, p->end, &x, &in_range);
+        if (after == NULL || !in_range || n == room)
+            break;
+        memcpy(out + n++ * sizeof x, &x, sizeof x);
+        p->at = after;
+        skip_space(p);
+        if (p->at < p->end && *p->at == ']') {
+            p->at++;
+            p->n += (n + TACIT__JSON_PACKED - 1) / TACIT__JSON_PACKED;
+            p->nodes[self].kind = TACIT__JSON_NUMBERS;
+            p->nodes[self].size = (uint32_t)n;
+            return true;
+        }
+        if (p->at == p->end || *p->at != ',')
+            break;
     }
-    p->nodes[self].size += (uint32_t)(n - p->n);
-    p->n = n;
-    p->at = at;
+    *p = before;
+    return false;
 }
 
 static bool read_members(parser *p, int depth, bool object)
@@ -185,7 +198,7 @@ static bool read_members(parser *p, int depth, bool object)
     skip_space(p);
     if (p->at < p->end && *p->at == close) {
         p->at++;
-    } else {
+    } else if (object || !read_numbers(p, self)) {
         for (;;) {
             skip_space(p);
             if (object) {
@@ -202,8 +215,6 @@ static bool read_members(parser *p, int depth, bool object)
                 if (p->at == p->end || *p->at != ':')
                     return refuse(p, "a colon is missing");
                 p->at++;
-            } else {
-                read_short_numbers(p, self);
             }
             if (!read_value(p, depth + 1))
                 return false;

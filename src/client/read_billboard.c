@@ -1,5 +1,6 @@
 /* Reads a billboard, which comes from a server that the device does not trust: every value is checked before
  * it is used, and no allocation is larger than the text justifies. See client_inside.h. */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -157,33 +158,43 @@ static void read_request(source *s, const tacit__json_node *root)
     c->facts.horizon = c->request.horizon;
 }
 
-/* The next array of n; NULL: it is none. */
-static const tacit__json_node *array_of(const tacit__json_node *node, size_t n)
+/* The actions of a step. */
+static bool fill_actions(const source *s, const tacit__json_node *step, uint32_t *out)
 {
-    return node->kind == TACIT__JSON_ARRAY && node->size == n ? node + 1 : NULL;
+    const tacit_agent_request *q = &s->client->request;
+    if (step->kind != TACIT__JSON_NUMBERS || step->size != q->n_states)
+        return false;
+    for (size_t i = 0; i < q->n_states; i++) {
+        const double x = tacit__json_number_at(step, i);
+        if (!(x >= 0 && x < (double)q->n_actions && x == floor(x)))
+            return false;
+        out[i] = (uint32_t)x;
+    }
+    return true;
 }
 
-static bool fill_row(const source *s, const tacit__json_node *cell, bool mixed, size_t row)
+/* The probabilities of a step. */
+static bool fill_chances(const source *s, const tacit__json_node *step, double *out)
 {
-    const tacit_client *c = s->client;
-    TACIT__REQUIRE(c->table != NULL && row < c->request.horizon * c->request.n_states);
-    size_t actions = c->request.n_actions;
-    if (!mixed) {
-        uint64_t action;
-        if (!tacit__json_count(cell, actions - 1, &action))
+    const tacit_agent_request *q = &s->client->request;
+    const tacit__json_node *cell = step + 1;
+    if (step->kind != TACIT__JSON_ARRAY || step->size != q->n_states)
+        return false;
+    for (size_t i = 0; i < q->n_states; i++, cell = s->nodes + cell->next) {
+        double total = 0;
+        if (cell->kind != TACIT__JSON_NUMBERS || cell->size != q->n_actions)
             return false;
-        ((uint32_t *)c->table)[row] = (uint32_t)action;
-        return true;
-    }
-    const tacit__json_node *p = array_of(cell, actions);
-    double total = 0;
-    for (size_t a = 0; a < actions && p != NULL; a++, p++) {
-        if (p->kind != TACIT__JSON_NUMBER || !(p->number >= 0 && p->number <= 1))
+        for (size_t a = 0; a < q->n_actions; a++) {
+            const double x = tacit__json_number_at(cell, a);
+            if (!(x >= 0 && x <= 1))
+                return false;
+            out[i * q->n_actions + a] = x;
+            total += x;
+        }
+        if (!(total > 0.999 && total < 1.001))
             return false;
-        ((double *)c->table)[row * actions + a] = p->number;
-        total += p->number;
     }
-    return p != NULL && total > 0.999 && total < 1.001;
+    return true;
 }
 
 static tacit_status read_table(source *s, const tacit__json_node *root, tacit_error *err)
@@ -198,23 +209,21 @@ static tacit_status read_table(source *s, const tacit__json_node *root, tacit_er
         return TACIT_OK; /* the model tells */
     if (table == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED, "the billboard does not say how to act");
-    /* what it says of its size is true before room is made for it: every cell has a node */
-    const tacit__json_node *step = array_of(table, q->horizon);
-    size_t cells = table->next - (size_t)(table - s->nodes), width = mixed ? q->n_actions : 1;
-    bool good = step != NULL && q->n_states > 0 && q->n_states <= cells / q->horizon &&
-                width <= cells / (q->horizon * q->n_states);
+    /* what it says of its size is true before room is made for it: the nodes have so many numbers at most */
+    const tacit__json_node *step = table + 1;
+    const size_t cells = TACIT__JSON_PACKED * (table->next - (size_t)(table - s->nodes)),
+                 width = mixed ? q->n_actions : 1;
+    bool good = table->kind == TACIT__JSON_ARRAY && table->size == q->horizon && q->n_states > 0 &&
+                q->n_states <= cells / q->horizon && width <= cells / (q->horizon * q->n_states);
     if (good) {
         c->table = tacit__alloc(q->horizon * q->n_states * width,
                                 mixed ? sizeof(double) : sizeof(uint32_t));
         if (c->table == NULL)
             return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
-    for (size_t h = 0; h < q->horizon && good; h++, step = s->nodes + step->next) {
-        const tacit__json_node *cell = array_of(step, q->n_states);
-        good = cell != NULL;
-        for (size_t i = 0; i < q->n_states && good; i++, cell = s->nodes + cell->next)
-            good = fill_row(s, cell, mixed, h * q->n_states + i);
-    }
+    for (size_t h = 0; h < q->horizon && good; h++, step = s->nodes + step->next)
+        good = mixed ? fill_chances(s, step, (double *)c->table + h * q->n_states * width)
+                     : fill_actions(s, step, (uint32_t *)c->table + h * q->n_states);
     c->board = (tacit_billboard){.version = c->facts.version,
                                  .policy = mixed ? NULL : c->table,
                                  .mixed = mixed ? c->table : NULL};

@@ -85,8 +85,10 @@ bool tacit__batch_handle(tacit__request *r, bool (*handle)(tacit__request *one))
     b->whole = r;
     b->n = n;
     atomic_init(&b->left, n + 1);
-    const tacit__json_node *at = nodes + 1;
-    for (size_t i = 0; i < n; i++, at = nodes + at->next) {
+    /* an array of numbers has no nodes for them; each is refused as what is no object */
+    const bool numbers = nodes[0].kind == TACIT__JSON_NUMBERS;
+    const tacit__json_node *at = numbers ? nodes : nodes + 1;
+    for (size_t i = 0; i < n; i++, at = numbers ? nodes : nodes + at->next) {
         tacit__request *one = &b->element[i];
         *one = (tacit__request){.service = r->service,
                                 .bearer = r->bearer,

@@ -139,7 +139,8 @@ bool tacit__context_read(const tacit__body *b, const tacit__learner_config *c, c
 {
     TACIT__REQUIRE(c->per_user > 0);
     const tacit__json_node *node = tacit__body_get(b, key);
-    if (c->context.columns == NULL || node == NULL || node->kind == TACIT__JSON_ARRAY)
+    if (c->context.columns == NULL || node == NULL || node->kind == TACIT__JSON_ARRAY ||
+        node->kind == TACIT__JSON_NUMBERS)
         return tacit__body_reals(b, key, c->per_user, has, out);
     if (has != NULL)
         *has = true;

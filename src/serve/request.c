@@ -80,7 +80,7 @@ const tacit__json_node *tacit__body_parse(tacit__request *r)
     const bool empty = r->body_size == 0 || r->binary;
     const char *text = empty ? nothing : r->body, *why = "";
     const size_t size = empty ? sizeof nothing - 1 : r->body_size;
-    size_t capacity = FEW_NODES;
+    size_t capacity = FEW_NODES, n = 0;
     tacit__json_node *nodes = few;
     if (size > 2 * FEW_NODES && (capacity = most_nodes(text, size)) > FEW_NODES) {
         r->many_size = capacity * sizeof *nodes;
@@ -88,11 +88,13 @@ const tacit__json_node *tacit__body_parse(tacit__request *r)
     }
     if (nodes == NULL)
         tacit__refuse(r, 503, "memory", NULL, "out of memory");
-    else if (tacit__json_parse(text, size, nodes, capacity, &why) == 0)
+    else if ((n = tacit__json_parse(text, size, nodes, capacity, &why)) == 0)
         tacit__refuse(r, 400, "not_json", NULL, "the body is not the JSON expected: %s", why);
-    else
-        return nodes;
-    return NULL;
+    if (n == 0)
+        return NULL;
+    if (nodes == r->many)
+        r->many_size = n * sizeof *nodes; /* the rest was not used, and need not be wiped */
+    return nodes;
 }
 
 /* The names of a shape's fields, as a sentence lists them. */
@@ -221,14 +223,11 @@ bool tacit__body_reals(const tacit__body *b, const char *key, size_t n, bool *ha
     const tacit__json_node *node = find(b, key, has, &go_on);
     if (node == NULL)
         return go_on;
-    bool good = node->kind == TACIT__JSON_ARRAY && node->size == n;
-    const tacit__json_node *at = node + 1;
-    for (size_t i = 0; i < n && good; i++, at = b->nodes + at->next) {
-        good = at->kind == TACIT__JSON_NUMBER;
-        out[i] = at->number;
-    }
-    if (good)
+    if (node->kind == TACIT__JSON_NUMBERS && node->size == n) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = tacit__json_number_at(node, i);
         return true;
+    }
     tacit__refuse(b->request, 422, "out_of_range", key, "%s must be an array of %zu numbers", key,
                   n);
     return false;

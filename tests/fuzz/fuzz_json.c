@@ -27,6 +27,15 @@ static const tacit__json_node *write_again(const tacit__json_node *node,
         else
             tacit__text_put(out, "\"?\"");
         break;
+    case TACIT__JSON_NUMBERS:
+        require(node->size > 0);
+        for (uint32_t i = 0; i < node->size; i++) {
+            tacit__text_put(out, i > 0 ? "," : "[");
+            tacit__text_number(out, tacit__json_number_at(node, i));
+        }
+        tacit__text_put(out, "]");
+        at += (node->size + TACIT__JSON_PACKED - 1) / TACIT__JSON_PACKED;
+        break;
     case TACIT__JSON_ARRAY:
     case TACIT__JSON_OBJECT:
         tacit__text_put(out, node->kind == TACIT__JSON_ARRAY ? "[" : "{");

@@ -104,9 +104,9 @@ TEST(everything_else_is_refused)
             fail_msg("%s", cases[i]);
     const char *why;
     assert_int_equal(tacit__json_parse("\"a\0b\"", 5, nodes, ROOM, &why), 0);
-    char many[3 * ROOM + 3] = "[1";
-    for (int i = 0; i < ROOM; i++)
-        (void)strcat(many, ",1");
+    char many[6 * ROOM] = "[null";
+    for (int i = 1; i < ROOM; i++)
+        (void)strcat(many, ",null");
     (void)strcat(many, "]");
     assert_int_equal(parse(many), 0);
     assert_int_equal(tacit__json_parse("[1]", 3, nodes, 1, &why), 0);
@@ -152,7 +152,7 @@ TEST(values_are_found_by_their_keys)
     uint64_t n;
     assert_true(parse("{\"a\":[1,2],\"b\":\"x\\u00e9y\",\"c\":{\"b\":3},\"d\":5}") > 0);
     const tacit__json_node *a = tacit__json_get(nodes, nodes, "a");
-    assert_true(a->kind == TACIT__JSON_ARRAY && a->size == 2 && a[2].number == 2);
+    assert_true(a->kind == TACIT__JSON_NUMBERS && a->size == 2 && tacit__json_number_at(a, 1) == 2);
     const tacit__json_node *b = tacit__json_get(nodes, nodes, "b");
     assert_true(tacit__json_string(b, text, sizeof text));
     assert_string_equal(text, "x\xc3\xa9y");
@@ -187,13 +187,34 @@ TEST(numbers_are_read_to_the_last_bit)
     assert_true(parse("-0.0") == 1 && signbit(nodes[0].number));
 }
 
-TEST(arrays_of_numbers_have_a_node_for_each)
+TEST(arrays_of_numbers_are_one_node)
+{
+    static const char text[] =
+        "{\"a\":[0.5,-1.25,3, 0.125 ,-0.0000001,0.12345678,2.5e3\n,0.0625],\"b\":[0.75]}";
+    static const double wanted[] = {0.5, -1.25, 3, 0.125, -1e-7, 0.12345678, 2.5e3, 0.0625};
+    assert_int_equal(parse(text), 8);
+    const tacit__json_node *a = tacit__json_get(nodes, nodes, "a"),
+                           *b = tacit__json_get(nodes, nodes, "b");
+    assert_true(a == &nodes[2] && a->kind == TACIT__JSON_NUMBERS && a->size == 8 && a->next == 5);
+    assert_true(a->length == strcspn(text, "]") - 4 && a->text == text + 5);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_true(tacit__json_number_at(a, i) == wanted[i]);
+    assert_true(b->kind == TACIT__JSON_NUMBERS && b->size == 1 && b->next == 8);
+    assert_true(tacit__json_number_at(b, 0) == 0.75);
+    /* as many as there is room for, and one more */
+    const char *why;
+    tacit__json_node few[2];
+    assert_int_equal(tacit__json_parse("[1,2,3,4]", 9, few, 2, &why), 2);
+    assert_int_equal(tacit__json_parse("[0.0,0.0,0.0,0.0,0.000000]", 26, few, 2, &why), 0);
+    assert_string_equal(why, "it has too many parts");
+}
+
+TEST(other_arrays_have_a_node_for_each_number)
 {
     static const char text[] = "[0.5,-1.25,3, 0.125 ,-0.0000001,0.12345678,2.5e3,[0.5,0.5],0.75]";
     static const double wanted[] = {0.5, -1.25, 3, 0.125, -1e-7, 0.12345678, 2.5e3};
-    assert_int_equal(parse(text), 12);
-    assert_int_equal(nodes[0].size, 9);
-    assert_int_equal(nodes[0].next, 12);
+    assert_int_equal(parse(text), 11);
+    assert_true(nodes[0].kind == TACIT__JSON_ARRAY && nodes[0].size == 9 && nodes[0].next == 11);
     for (uint32_t i = 0; i < 7; i++) {
         const tacit__json_node *node = &nodes[1 + i];
         assert_true(node->kind == TACIT__JSON_NUMBER && node->number == wanted[i]);
@@ -201,8 +222,8 @@ TEST(arrays_of_numbers_have_a_node_for_each)
         assert_true(strtod(node->text, NULL) == wanted[i] &&
                     strchr(", ", node->text[node->length]));
     }
-    assert_true(nodes[8].kind == TACIT__JSON_ARRAY && nodes[8].size == 2 && nodes[8].next == 11);
-    assert_true(nodes[11].number == 0.75);
+    assert_true(nodes[8].kind == TACIT__JSON_NUMBERS && nodes[8].size == 2 && nodes[8].next == 10);
+    assert_true(nodes[10].number == 0.75);
     static const char *const bad[] = {
         "[0.5000,]",          "[0.5000,,0.25000]", "[0.5000,00.5000000]", "[0.5000,-]",
         "[0.5000,.50000000]", "[0.5000,0.]",       "[0.500000,0.25,",     "[0.50000000,0.25"};
