@@ -38,7 +38,7 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
                                          .schedule = g->options.schedule,
                                          .switches = g->scheme.switches,
                                          .switch_factor = g->scheme.switch_factor,
-                                         .from_last = g->printed,
+                                         .from_last = g->published,
                                          .ridge = g->ridge,
                                          .floor =
                                              g->private ? fmin(g->options.lambda, g->ridge) : 0,
@@ -77,6 +77,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     if (status == TACIT_OK) {
         tacit__lsvi_fingerprint(agent, &g);
         tacit__lsvi_write_remark(agent, &g);
+        tacit__lsvi_fill_plays(agent, &g);
     }
     tacit__workspace_destroy(memory);
     return status;
@@ -169,4 +170,5 @@ const tacit__family tacit__family_lsvi = {
     .fields = tacit__lsvi_agent_fields,
     .ledger = tacit__curated_ledger,
     .remark = remark,
+    .plays = tacit__curated_plays,
 };

@@ -23,7 +23,8 @@ typedef struct lsvi_agent {
 /* What the settings and the theory make of a request. */
 typedef struct lsvi_design {
     const tacit__reading *r;
-    bool private, printed, theorem, wide, spans;
+    bool private, theorem, wide, spans;
+    bool printed, published; /* the noise of the paper; all of it */
     tacit__lsvi_scheme_options options;
     tacit__lsvi_scheme scheme;
     double *range, *cap; /* [H] */
@@ -47,8 +48,14 @@ TACIT_MUST_USE tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const taci
 TACIT_MUST_USE tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent,
                                                     tacit_error *err);
 
-/* What was decided, in a line. */
+/* What the papers' formulas are to be computed for. */
+tacit__lsvi_case tacit__lsvi_case_of(const lsvi_design *g);
+
+/* --- lsvi_plays.c */
+
+/* What was decided, in a line, and beside what the papers print. */
 void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g);
+void tacit__lsvi_fill_plays(lsvi_agent *agent, const lsvi_design *g);
 
 /* --- lsvi_bytes.c */
 

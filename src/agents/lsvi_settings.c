@@ -6,7 +6,6 @@
  * switches the others to the theorems as well (shift, caps, factors), unless they are set too. The
  * defaults were found in simulation; docs/why/lsvi.md has the figures. */
 #include <math.h>
-#include <stdio.h>
 
 #include "agents/lsvi_agent.h"
 #include "base/error.h"
@@ -21,9 +20,10 @@ static const tacit_parameter parameters[] = {
     TACIT__TEXT("pooled", "auto",
                 "one regression for all steps: yes, no, or auto (as the world says, if states are "
                 "numbered, unless bonus_scale is 1)"),
-    TACIT__REAL("bonus_scale", "", 0, 1e6,
-                "multiplies the theorem's bonus; 1 is the theorem; default 0.01, or 0.003 "
-                "with privacy"),
+    TACIT__REAL(
+        "bonus_scale", "", 0, 1e6,
+        "multiplies the theorem's bonus; 1 is the theorem; default 0.02 / sqrt(d), or 0.003 "
+        "with privacy; calibration published: 1"),
     TACIT__REAL("failure", "0.05", 1e-12, 0.5, "probability that the bounds fail"),
     TACIT__TEXT(
         "center", "auto",
@@ -71,34 +71,32 @@ static const tacit__agent_row rows[] = {
 const tacit__agent_rows tacit__lsvi_rows = {rows, TACIT__COUNT(rows)};
 
 /* Found in simulation: what learns within tens of thousands of users. */
-#define PRACTICAL_BONUS 0.01
+#define PRACTICAL_BONUS 0.02 /* by sqrt(d): a bound for one value function has sqrt(d), not d */
 #define PRACTICAL_PRIVATE_BONUS 0.003
 #define PRACTICAL_SHARE 0.3 /* of Gram matrices, where responses are in units of a span */
 
 /* --- Features ----------------------------------------------------------------------------------- */
 
-static bool is_printed(const tacit__reading *r)
+static double read_bonus_scale(const tacit__reading *r, size_t dimension)
 {
-    return r->request->guarantee.model != TACIT_MODEL_NONE &&
-           r->request->calibration == TACIT_CALIBRATION_PUBLISHED;
-}
-
-static double read_bonus_scale(const tacit__reading *r)
-{
+    const bool private = r->request->guarantee.model != TACIT_MODEL_NONE;
     return tacit__value_or(&r->values, "bonus_scale",
-                           r->request->guarantee.model != TACIT_MODEL_NONE ? PRACTICAL_PRIVATE_BONUS
-                                                                           : PRACTICAL_BONUS);
+                           tacit__is_published(r->request) ? 1
+                           : private                       ? PRACTICAL_PRIVATE_BONUS
+                                     : PRACTICAL_BONUS / sqrt((double)dimension));
 }
 
 /* The papers, and the theorems, have a regression for each step. */
-static tacit_status read_pooled(const tacit__reading *r, bool numbered, bool *pooled,
-                                tacit_error *err)
+static tacit_status read_pooled(const tacit__reading *r, const tacit__linear_space *sp,
+                                bool *pooled, tacit_error *err)
 {
     const int choice = tacit__value_choose(&r->values, "pooled", tacit__auto_yes_no, err);
     if (choice < 0)
         return TACIT_BAD_ARGUMENT;
-    const bool may = numbered && r->request->stationary && !is_printed(r);
-    *pooled = may && (choice == TACIT__YES || (choice == TACIT__AUTO && read_bonus_scale(r) < 1));
+    const bool numbered = sp->form != TACIT__CARRIED,
+               may = numbered && r->request->stationary && !tacit__is_noise_printed(r->request);
+    *pooled = may && (choice == TACIT__YES ||
+                      (choice == TACIT__AUTO && read_bonus_scale(r, sp->dimension) < 1));
     if (choice == TACIT__YES && !may)
         return tacit__value_fail(
             &r->values, "pooled", err, TACIT_UNSUPPORTED,
@@ -151,7 +149,7 @@ tacit_status tacit__lsvi_read_space(const tacit__reading *r, tacit__linear_space
         return tacit__reading_fail(
             r, err, TACIT_BAD_ARGUMENT,
             "features need a dimension of at least 1 and a finite bound > 0");
-    TRY(read_pooled(r, sp.form != TACIT__CARRIED, &sp.pooled, err));
+    TRY(read_pooled(r, &sp, &sp.pooled, err));
     sp.feature_bits = feature_bits(q, sp.pooled);
     if (sp.feature_bits < 8)
         return tacit__reading_fail(r, err, TACIT_NO_ROOM, "there are too many episodes");
@@ -252,6 +250,14 @@ static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, 
     return TACIT_OK;
 }
 
+tacit__lsvi_case tacit__lsvi_case_of(const lsvi_design *g)
+{
+    const tacit__lsvi_scheme_options *w = &g->options;
+    return (tacit__lsvi_case){(double)w->episodes,      (double)w->space.dimension,
+                              (double)w->space.horizon, w->guarantee.epsilon,
+                              w->guarantee.delta,       w->failure};
+}
+
 static tacit_status read_printed(lsvi_design *g, tacit_error *err)
 {
     const tacit_agent_request *q = g->r->request;
@@ -260,9 +266,7 @@ static tacit_status read_printed(lsvi_design *g, tacit_error *err)
         return tacit__reading_fail(g->r, err, TACIT_UNSUPPORTED,
                                    "the papers print no constants for delta 0; use calibration "
                                    "tight, or a delta > 0");
-    const tacit__lsvi_case c = {(double)q->episodes, (double)w->space.dimension,
-                                (double)q->horizon,  q->guarantee.epsilon,
-                                q->guarantee.delta,  w->failure};
+    const tacit__lsvi_case c = tacit__lsvi_case_of(g);
     double B = w->schedule == TACIT__EVERY ? c.K : (double)w->batches;
     g->constants = w->schedule == TACIT__DOUBLING ? tacit__lsvi_print_doubling(&c)
                                                   : tacit__lsvi_print_batched(&c, B);
@@ -314,8 +318,9 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
     const tacit__reading *r = g->r;
     const tacit_agent_request *q = r->request;
     g->private = q->guarantee.model != TACIT_MODEL_NONE;
-    g->printed = is_printed(r);
-    g->bonus_scale = read_bonus_scale(r);
+    g->published = tacit__is_published(q);
+    g->printed = tacit__is_noise_printed(q);
+    g->bonus_scale = read_bonus_scale(r, agent->space.dimension);
     g->theorem = g->bonus_scale >= 1;
     if (g->private && q->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
@@ -352,77 +357,4 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
         g->cap[h] = g->printed ? H : H - (double)h;
     }
     return TACIT_OK;
-}
-
-/* Why the number of switches is what it is. */
-static const char *reason_of(const lsvi_design *g)
-{
-    const tacit__lsvi_schedule schedule = g->options.schedule;
-    const char *key = schedule == TACIT__BATCHED ? "batches" : "switches";
-    const bool watches = tacit__lsvi_watches(schedule);
-    return g->printed                                                ? "as printed"
-           : tacit__value_of(&g->r->values, key)->given              ? "given"
-           : schedule == TACIT__DOUBLING && g->theorem && g->private ? "the printed bound"
-           : g->theorem                                              ? "by the theorem"
-           : watches && !g->private                                  ? "the theorem's cap"
-           : g->private                                              ? "the least predicted loss"
-                        : "as many as cost nothing in order";
-}
-
-static void write_schedule(const lsvi_design *g, size_t size, char *out)
-{
-    const tacit__lsvi_scheme *s = &g->scheme;
-    const tacit__lsvi_schedule schedule = g->options.schedule;
-    const char *by = reason_of(g);
-    char cap[60] = "";
-    if (tacit__lsvi_watches(schedule) && g->private && !g->printed && s->bound != s->switches)
-        (void)snprintf(cap, sizeof cap, "; the %s bound would reserve %llu",
-                       schedule == TACIT__DOUBLING ? "printed" : "proved",
-                       (unsigned long long)s->bound);
-    if (tacit__lsvi_watches(schedule))
-        (void)snprintf(out, size,
-                       "at most %llu switches (%s%s), when %s has grown %.3g-fold, looked at after "
-                       "every %llu users",
-                       (unsigned long long)s->switches, by, cap,
-                       schedule == TACIT__DOUBLING ? "a determinant" : "some direction",
-                       s->switch_factor, (unsigned long long)s->leaf);
-    else if (schedule == TACIT__EVERY)
-        (void)snprintf(out, size, "a switch after every user");
-    else if (schedule == TACIT__GROWTH)
-        (void)snprintf(out, size, "%llu batches that grow, the first of %llu users (%s)",
-                       (unsigned long long)s->leaves + 1,
-                       (unsigned long long)tacit__lsvi_leaf_end(s, 1), by);
-    else
-        (void)snprintf(out, size, "%llu batches of %llu users (%s)",
-                       (unsigned long long)s->leaves + 1, (unsigned long long)s->leaf, by);
-}
-
-/* [NVW22, Theorem 16] takes noisy Gram matrices to grow, and no theorem is about rayleigh or pooled steps. */
-static const char *missing_theorem(const lsvi_design *g)
-{
-    const bool noisy_clock = g->private && tacit__lsvi_watches(g->options.schedule);
-    return !g->theorem ? "; bonus_scale below 1: the regret theorem does not apply, privacy does "
-                         "not depend on it"
-           : noisy_clock && g->options.schedule == TACIT__DOUBLING
-               ? "; the regret theorem does not apply: its proof takes noisy Gram matrices to "
-                 "grow; privacy does not depend on it"
-           : noisy_clock || g->options.space.pooled
-               ? "; no regret theorem is known for this, privacy does not depend on one"
-               : "";
-}
-
-void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g)
-{
-    char how[220];
-    write_schedule(g, sizeof how, how);
-    (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s%s%s", how,
-                   g->options.space.pooled ? "; one regression for all steps" : "",
-                   !g->private        ? ""
-                   : g->scheme.direct ? "; Gram matrices by direct releases"
-                                      : "; Gram matrices by running sums",
-                   g->printed && g->options.schedule == TACIT__DOUBLING
-                       ? "; UNSOUND: the printed constants do not give the printed guarantee, see "
-                         "the accountant"
-                       : "",
-                   missing_theorem(g));
 }
