@@ -197,7 +197,7 @@ typedef struct tacit_store_cost {
     const char *learner;
     uint64_t users;         /* that it had learned from */
     tacit_guarantee before; /* for a person in one line: learner and monitor together */
-    tacit_guarantee after;  /* for a person in all lines; model none: there is no number */
+    tacit_guarantee after;  /* for a person in all lines */
 } tacit_store_cost;
 
 /* What an adoption would cost: in how many lines the store may have continued afterwards, and the cost for

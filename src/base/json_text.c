@@ -103,6 +103,14 @@ const char *tacit__round_up(char out[32], int digits, double x)
     return out;
 }
 
+double tacit__short_real(double x)
+{
+    char text[32];
+    double out = x;
+    print_real(text, 12, x);
+    return tacit__read_real(text, strlen(text), &out) ? out : x;
+}
+
 void tacit__text_count(tacit__text *t, uint64_t n)
 {
     char digits[20]; /* 2^64 has as many */

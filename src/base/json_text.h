@@ -13,6 +13,8 @@ void tacit__text_number(tacit__text *text, double x);
 void tacit__text_count(tacit__text *text, uint64_t n);
 /* x >= 0 with at most so many digits, never less than x, so that a bound stays one; returns `out`. */
 const char *tacit__round_up(char out[32], int digits, double x);
+/* The number of twelve digits that is nearest to x: 0.1 + 0.2 is 0.3 again. */
+double tacit__short_real(double x);
 
 /* A document, member by member. The writer puts the commas, the line breaks and the blanks; that memory
  * has run out is asked of `text` at the end. Begins as {0}, or with the first two fields set;

@@ -7,6 +7,7 @@
 #include <tacit/service.h>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "cli/cli.h"
 #include "cli/events.h"
 #include "cli/options.h"
@@ -126,6 +127,7 @@ static int export(const store_options *o)
 static void print_cost(void *context, const tacit_store_cost *c)
 {
     bool *begun = context;
+    char epsilon[2][32], delta[32];
     if (!*begun)
         (void)puts("The guarantee (epsilon, delta) for a person whose data are in one line of the "
                    "store, and in all lines:");
@@ -133,12 +135,11 @@ static void print_cost(void *context, const tacit_store_cost *c)
     (void)printf("  %s: %" PRIu64 " users learned from; ", c->learner, c->users);
     if (c->before.model == TACIT_MODEL_NONE)
         (void)puts("nothing is promised");
-    else if (c->after.model == TACIT_MODEL_NONE)
-        (void)printf("(%g, %g) in one line, no finite epsilon in all\n", c->before.epsilon,
-                     c->before.delta);
     else
-        (void)printf("(%g, %g) in one line, (%.4g, %g) in all\n", c->before.epsilon,
-                     c->before.delta, c->after.epsilon, c->after.delta);
+        (void)printf("(%s, %s) in one line, (%s, %s) in all\n",
+                     tacit__round_up(epsilon[0], 4, c->before.epsilon),
+                     tacit__round_up(delta, 4, c->before.delta),
+                     tacit__round_up(epsilon[1], 4, c->after.epsilon), delta);
 }
 
 static int adopt(const store_options *o)

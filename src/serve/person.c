@@ -14,6 +14,7 @@
 
 #include "account/plan_inside.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/memory.h"
 
 tacit_status tacit__share_create(const tacit_guarantee *learner, const tacit_plan *plan,
@@ -31,7 +32,7 @@ tacit_status tacit__share_create(const tacit_guarantee *learner, const tacit_pla
                      sizeof *out->costs);
     if (out->costs == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    out->delta = learner->delta + (monitored ? monitor->delta : 0);
+    out->delta = tacit__short_real(learner->delta + (monitored ? monitor->delta : 0));
     out->epsilon = monitored ? (double)NAN : learner->epsilon;
     out->n_costs = tacit__plan_costs(plan, 1, out->costs);
     if (monitored)
@@ -50,7 +51,8 @@ static bool counts(const tacit__share *s, bool only_local)
     return s->model == TACIT_MODEL_LOCAL || (s->model == TACIT_MODEL_JOINT && !only_local);
 }
 
-/* Where the sum is stated if there is no budget. */
+/* Where the sum is stated if there is no budget. A composition can be stated at any delta, so this one need
+ * not be the sum to the last bit. */
 static double declared_delta(const tacit__share *shares, size_t n, bool separate, bool only_local)
 {
     double sum = 0, largest = 0;
@@ -59,7 +61,7 @@ static double declared_delta(const tacit__share *shares, size_t n, bool separate
             sum += shares[i].delta;
             largest = fmax(largest, shares[i].delta);
         }
-    return separate ? largest : sum;
+    return tacit__short_real(separate ? largest : sum);
 }
 
 /* The epsilon of all shares that count, for a person who is in all of them. */

@@ -135,9 +135,14 @@ TEST(tables_survive_every_failing_allocation)
 
 TEST(a_file_tells_its_promises_or_that_there_is_no_memory)
 {
-    static const char path[] = TACIT_TESTS_DIR "/../examples/service/service.yaml";
+    const char *path = fmt("%s/two.yaml", directory);
     tacit_service_file *file = NULL;
     SCOPED(tacit_plan) *plan = NULL;
+    write_file("two.yaml", "store: a.db\nbudget: {epsilon: 3, delta: 1e-3}\nlearners:\n"
+                           "  - {name: river, space: {" WALK "}, users: 100, agent: {kind: dp-ucbvi, "
+                           "privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 0.1}}\n"
+                           "  - {name: arms, space: {" ARMS "}, users: 100, agent: {kind: dp-ucbvi, "
+                           "privacy: {model: joint, epsilon: 1}}}\n");
     assert_true(tacit_service_is_file(path));
     assert_false(tacit_service_is_file(TACIT_TESTS_DIR "/../examples/riverswim.yaml"));
     assert_false(tacit_service_is_file(TACIT_TESTS_DIR "/../README.md"));
@@ -157,8 +162,11 @@ TEST(a_file_tells_its_promises_or_that_there_is_no_memory)
     }
     const tacit_service_learner *l = tacit_service_file_at(file, 0);
     assert_string_equal(l->name, "river");
-    assert_true(l->monitor.epsilon == 0.1 &&
-                l->together.epsilon == l->request->guarantee.epsilon + 0.1);
+    assert_true(l->monitor.epsilon == 0.1 && l->together.delta == 2e-3);
+    assert_true(l->together.epsilon < 1 && tacit_service_file_at(file, 1)->together.epsilon == 1);
+    const tacit_service_person *p = tacit_service_file_person(file);
+    assert_true(p->all.delta == 1e-3 && p->budget.epsilon == 3 && p->joint == 2 && !p->separate);
+    assert_non_null(strstr(tacit_service_file_promise(file), "for one person: epsilon 1.5"));
     assert_int_equal(tacit_plan_size(plan), 1);
     tacit_service_file_destroy(file);
 }
