@@ -186,7 +186,7 @@
 
   function section(all) {
     const { learner, ledger, guarantee } = all, { states, actions: n, horizon, features } = ledger.space;
-    const promise = cost(ledger.together) + (ledger.monitor && ledger.together ? ' (of this the mean reward ' + cost(ledger.monitor) + ')' : '')
+    const promise = cost(ledger.together) + (ledger.monitor && ledger.together ? ' (the mean reward alone ' + cost(ledger.monitor) + ')' : '')
       + (ledger.visits > 1 ? ', for all of a person\u2019s visits: at most ' + whole.format(ledger.visits) + ', at least ' + plural(ledger.apart, 'user') + ' apart' : '');
     const where = [states > 0 ? plural(states, 'state') : plural(features, 'feature'), plural(n, 'action'), plural(horizon, 'step')].join(', ');
     return make('section', { id: place(learner), 'data-learner': learner.name }, make('h2', null, learner.name),
@@ -237,6 +237,14 @@
       + (first ? ' At its present rate ' + first.name + ' is the first whose budget ends, about ' + when(first.at) + '.' : '');
   }
 
+  /* What one person pays who takes part in everything comes before what each learner costs. It is the same in every guarantee. */
+  function person([{ guarantee }]) {
+    const [first, ...others] = guarantee.person.sentences;
+    const after = [make('p', { class: 'person' }, make('b', null, first.charAt(0).toUpperCase() + first.slice(1) + '.')),
+      make('ul', { class: 'sentences' }, ...others.map((s) => make('li', null, s)))];
+    if (!after.every((e, i) => $('person').children[i]?.isEqualNode(e))) $('person').replaceChildren(...after);
+  }
+
   /* All learners in one table, where there are several: each has a long section below. */
   function overview(everything) {
     $('overview').hidden = everything.length < 2;
@@ -269,6 +277,7 @@
     const old = new Map([...$('learners').children].map((e) => [e.dataset.learner, e]));
     const all = shown.everything.map((one) => [old.get(one.learner.name), section(one)]).map(([before, after]) => (before?.isEqualNode(after) ? before : after));
     if (all.length !== old.size || all.some((e, i) => e !== $('learners').children[i])) $('learners').replaceChildren(...all); // what is being read stays
+    person(shown.everything);
     overview(shown.everything);
     head(shown.everything, shown.health, shown.metrics);
   }

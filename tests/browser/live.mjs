@@ -55,7 +55,7 @@ async function whatHappened(page) {
   }
   assert.equal(await page.ask(part('quiet', '[data-curve=reward]')), null);
   assert.ok(await says(page, 'quiet', 'They are not released'));
-  assert.ok(await says(page, 'phone', 'ε 3, δ 0 (of this the mean reward ε 2, δ 0)'));
+  assert.ok(await says(page, 'phone', 'ε 3, δ 0 (the mean reward alone ε 2, δ 0)'));
   assert.ok(await says(page, 'phone', 'together at most (3, 0)'));
   assert.equal(await page.ask(`[...document.querySelectorAll('[data-learner=phone] tbody th')].map((e) => e.textContent).join()`), 'visits,moves,rewards,reward');
   assert.equal(await page.ask(`[...document.querySelectorAll('[data-learner=clinic] tbody tr')][0].innerText.replaceAll(/\\s+/g, ' ')`).then((t) => t.startsWith('visits 30 59 ')), true);
@@ -66,6 +66,17 @@ async function whatHappened(page) {
   const { policy } = await (await fetch(`${url}/v1/billboard?learner=clinic`)).json(), all = policy.flat();
   const shown = await page.ask(`[...document.querySelectorAll('[data-learner=clinic] [data-share]')].map((e) => e.textContent)`);
   assert.deepEqual(shown, [0, 1].map((a) => `${(100 * all.filter((p) => p === a).length / all.length).toFixed(1)} %`));
+}
+
+/* What one person pays is said before any learner, with the numbers of /v1/guarantee. */
+async function onePerson(page) {
+  const { person } = await (await fetch(`${url}/v1/guarantee?learner=quiet`, { headers: { Authorization: 'Bearer ' + reader } })).json();
+  assert.match(person.sentences[0], /^for one person: epsilon [0-9.]+, delta [0-9.e-]+$/);
+  assert.ok(person.guarantee.epsilon > 3 && person.guarantee.epsilon < 1 + 4 + 3 + 2);
+  assert.ok(person.guarantee.epsilon <= Number(person.sentences[0].match(/epsilon ([0-9.]+)/)[1]));
+  assert.equal(await page.ask("document.querySelector('#person .person').textContent"), 'F' + person.sentences[0].slice(1) + '.');
+  assert.deepEqual(await page.ask("[...document.querySelectorAll('#person li')].map((e) => e.textContent)"), person.sentences.slice(1));
+  assert.ok(await page.ask("(document.getElementById('person').compareDocumentPosition(document.getElementById('learners')) & Node.DOCUMENT_POSITION_FOLLOWING) > 0"));
 }
 
 async function theWall(page) {
@@ -188,7 +199,7 @@ async function canBeRead(page, name) {
 try {
   const page = await tab(browser, { width: 1000, height: 1200 });
   await network(page, false);
-  for (const step of [atTheGate, whatHappened, theWall, theNetworkGoes, thePolicy]) await step(page);
+  for (const step of [atTheGate, whatHappened, onePerson, theWall, theNetworkGoes, thePolicy]) await step(page);
   assert.equal(await page.ask('document.documentElement.scrollWidth <= window.innerWidth'), true);
   const small = await tab(browser, { width: 390, height: 844 });
   await network(small, false);

@@ -58,13 +58,15 @@ tacit_store_failures_total 1
 tacit_start_time_seconds ${now - 30 * DAY}
 `;
 
+const person = { guarantee: null, composed: guarantee(2.2, 3e-6), devices: guarantee(1, 0), budget: null, people: 'shared', learners: 4, exact: 1, past: 0, sentences: ['for one person: no guarantee, because 1 of 4 learners works on exact data (model none)', 'Who takes part only in what has a guarantee pays epsilon 2.2, delta 3e-06.'] };
+
 export const answers = { '/healthz': { status: 'ok', version: '0.0.0' }, '/metrics': metrics, '/v1/learners': { learners: [] } };
 for (const [name, l] of Object.entries(learners)) {
   const costs = { monitor: l.monitor, together: l.together };
   answers['/v1/learners'].learners.push({ name, kind: l.kind, model: l.about.model, ...l.figures });
   answers[`/v1/ledger?learner=${name}`] = { learner: name, ...l.about, ...costs, ...l.figures, releases: l.releases.map(([n, dimension, declared, passed, scale]) => ({ name: n, dimension, declared, passed, left: declared - passed, scale })) };
   answers[`/v1/history?learner=${name}`] = { learner: name, points: l.points };
-  answers[`/v1/guarantee?learner=${name}`] = { learner: name, ...l.about, plan: null, monitor: l.monitor ? { law: 'laplace', releases: [], accounted: null, two_lives: null } : null, together: l.together, lives: name === 'clinic' ? 2 : 1, adoptions: [], unsafe: name === 'phone', in_all_lives: guarantee(2.5, 2e-6), sentences: ['Everything that anybody but a user sees is indistinguishable when that user is replaced.', 'A user is one episode.'], remark: '' };
+  answers[`/v1/guarantee?learner=${name}`] = { person, learner: name, ...l.about, plan: null, monitor: l.monitor ? { law: 'laplace', releases: [], accounted: null, two_lives: null } : null, together: l.together, lives: name === 'clinic' ? 2 : 1, adoptions: [], unsafe: name === 'phone', in_all_lives: guarantee(2.5, 2e-6), sentences: ['Everything that anybody but a user sees is indistinguishable when that user is replaced.', 'A user is one episode.'], remark: '' };
   answers[`/v1/billboard?learner=${name}`] = { learner: name, version: l.figures.version, users: l.figures.users, ...l.about, ...costs, ...l.board };
 }
 
