@@ -153,7 +153,7 @@ size_t tacit__score_answers_bytes(const tacit__score_answers *a)
     return 8 * a->each * (a->question.hashed ? 2 : 1);
 }
 
-/* Of every answer: the step times g plus the answer, then the hash if there is one; 64 bits each, low byte
+/* The hashes, if there are any, then of every answer the step times g plus the answer; 64 bits each, low byte
  * first. */
 tacit_status tacit__score_answers_give(tacit__score_answers *a, const tacit_trajectory *u,
                                        void *bytes, tacit_error *err)
@@ -171,11 +171,10 @@ tacit_status tacit__score_answers_give(tacit__score_answers *a, const tacit_traj
     tacit_status status = tacit__once_release(a->once, a->truth, a->given, err);
     tacit__wipe(a->truth, a->each * sizeof *a->truth);
     tacit__writer w = {.at = bytes};
-    for (size_t i = 0; i < a->each && status == TACIT_OK; i++) {
+    for (size_t i = 0; i < a->each && a->question.hashed && status == TACIT_OK; i++)
+        tacit__write_le64(&w, hashes[i]);
+    for (size_t i = 0; i < a->each && status == TACIT_OK; i++)
         tacit__write_le64(&w, a->words[i] * g + (uint64_t)a->given[i]);
-        if (a->question.hashed)
-            tacit__write_le64(&w, hashes[i]);
-    }
     return status;
 }
 
@@ -188,10 +187,10 @@ tacit_status tacit__score_answers_check(const tacit__score_answers *a, const voi
     const uint64_t g = a->question.response.answers;
     tacit__reader r = {.at = bytes, .left = tacit__score_answers_bytes(a)};
     uint64_t from = 0;
+    for (size_t i = 0; i < a->each && a->question.hashed; i++)
+        (void)tacit__read_le64(&r);
     for (size_t i = 0; i < a->each; i++) {
         const uint64_t step = tacit__read_le64(&r) / g;
-        if (a->question.hashed)
-            (void)tacit__read_le64(&r);
         if (step < from || step >= a->steps)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
                                "answer %zu of the report is about no step that it can be about", i);
@@ -235,9 +234,11 @@ void tacit__score_answers_add(const tacit__score_answers *a, const void *bytes, 
 {
     const tacit__score_table *t = a->table;
     const uint64_t g = a->question.response.answers;
-    tacit__reader r = {.at = bytes, .left = tacit__score_answers_bytes(a)};
+    tacit__reader hashes = {.at = bytes, .left = tacit__score_answers_bytes(a)}, answers = hashes;
+    for (size_t i = 0; i < a->each && a->question.hashed; i++)
+        (void)tacit__read_le64(&answers);
     for (size_t i = 0; i < a->each; i++) {
-        const uint64_t word = tacit__read_le64(&r), answer = word % g;
+        const uint64_t word = tacit__read_le64(&answers), answer = word % g;
         const size_t h = (size_t)(word / g);
         const step_sums at = {h < t->steps ? sums + h * t->width : NULL, h == 0 ? starts : NULL,
                               t->reward > 0 ? sums + tacit__score_table_rewards(t, h) : NULL};
@@ -247,7 +248,7 @@ void tacit__score_answers_add(const tacit__score_answers *a, const void *bytes, 
             add_cell(a, (size_t)answer, at);
             continue;
         }
-        const uint64_t hash = tacit__read_le64(&r);
+        const uint64_t hash = tacit__read_le64(&hashes);
         for (size_t cell = 0; cell < a->cells; cell++)
             if (tacit__question_answer(hash, cell, g) == answer)
                 add_cell(a, cell, at);

@@ -312,11 +312,13 @@ static const char *report_words(whole *w, uint64_t bytes, const char *beside)
         w->free--;
         at = end;
     }
-    (void)say(w, SENTENCE, "; each number 64 bits, %s; %llu bytes%s; %.80s leaves the device",
-              w->face.law == TACIT_LAW_RESPONSE ? "as randomized response gave it"
-                                                : "on a lattice, noise included",
-              (unsigned long long)at, framed ? "" : ", and what frames them",
-              beside != NULL ? beside : "nothing else");
+    (void)say(
+        w, SENTENCE, "; each number 64 bits, %s; %llu bytes%s; %.80s leaves the device",
+        w->face.law == TACIT_LAW_RESPONSE
+            ? "as randomized response gave it, with the step or question that public chance chose"
+            : "on a lattice, noise included",
+        (unsigned long long)at, framed ? "" : ", and what frames them",
+        beside != NULL ? beside : "nothing else");
     w->face.report_bytes = at;
     return start;
 }

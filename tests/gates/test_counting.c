@@ -23,7 +23,7 @@
 #include "support/replay.h"
 #include "support/spaces.h"
 
-enum { USERS = 90, STEPS = 4, MOST_NUMBERS = 48, MOST_WAITING = 12 };
+enum { USERS = 90, STEPS = 11, MOST_NUMBERS = 48, MOST_WAITING = 12 };
 #define EPSILON 20.0 /* so large that capri drops actions */
 
 /* NULL: the kind does not learn in this space. */
