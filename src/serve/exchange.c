@@ -162,7 +162,7 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
     const tacit__service_config *c = &r->service->config;
     const char *known;
     const tacit__fault *fault =
-        tacit__strict_check(e->connection, url, version, e->headers, e->arguments);
+        tacit__strict_check(e->connection, method, url, version, e->headers, e->arguments);
     if (fault != NULL) {
         e->hangs_up = true;
         tacit__refuse(r, 400, fault->code, NULL, "%s", fault->message);

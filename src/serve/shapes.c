@@ -450,7 +450,9 @@ const tacit__error_row tacit__errors[] = {
     {400, "length", TACIT__WHEN_ASKED, NULL, "the length of the body is ambiguous"},
     {400, "encoding", TACIT__WHEN_ASKED, NULL, "the Transfer-Encoding is not chunked"},
     {400, "header", TACIT__WHEN_ASKED, NULL,
-     "a header that may appear once appears twice, or its name is not valid"},
+     "a header that may appear once appears twice, its name is not valid, it has a control "
+     "character, "
+     "or it is folded or does not end with CR and LF"},
     {400, "path", TACIT__WHEN_ASKED, NULL,
      "the path or the query has control characters, or the query names a learner or a step twice"},
     {400, "not_json", TACIT__WHEN_BODY, NULL, "the body is not JSON"},

@@ -30,12 +30,13 @@ enum { TACIT__ARGUMENT_LEARNER, TACIT__ARGUMENT_STEP, TACIT__N_ARGUMENTS };
 
 /* What is wrong; NULL: nothing. values[TACIT__N_HEADERS] and asked[TACIT__N_ARGUMENTS] are those of
  * the headers and of the query, valid as long as the request; NULL: it is not there. */
-const tacit__fault *tacit__strict_check(struct MHD_Connection *connection, const char *url,
-                                        const char *version, const char **values,
+const tacit__fault *tacit__strict_check(struct MHD_Connection *connection, const char *method,
+                                        const char *url, const char *version, const char **values,
                                         const char **asked);
 
-/* For MHD_OPTION_UNESCAPE_CALLBACK: a %00, which would end the text, becomes a control character
- * that tacit__strict_check finds. */
+/* For MHD_OPTION_UNESCAPE_CALLBACK. The path stays as it is: no route needs escapes, so a path has one
+ * spelling, for this service and for a proxy that allows some routes only. In the query a %00, which would
+ * end the text, becomes a control character that tacit__strict_check finds. */
 size_t tacit__strict_unescape(void *cls, struct MHD_Connection *connection, char *text);
 
 #endif

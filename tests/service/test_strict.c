@@ -7,13 +7,18 @@
 #include "service/plain.h"
 
 /* What comes back for these bytes, until the connection is closed. */
-static int ask_raw(const server *s, const char *text)
+static int ask_bytes(const server *s, const char *text, size_t size)
 {
     int status = 0, fd = server_connect(s);
-    server_say(fd, text, strlen(text));
+    server_say(fd, text, size);
     (void)server_hear(fd, answer, sizeof answer, 60000);
     (void)close(fd);
     return sscanf(answer, "HTTP/1.1 %d ", &status) == 1 ? status : 0;
+}
+
+static int ask_raw(const server *s, const char *text)
+{
+    return ask_bytes(s, text, strlen(text));
 }
 
 #define POST "POST /v1/decide HTTP/1.1\r\nHost: x\r\n"
@@ -43,11 +48,8 @@ TEST(what_can_be_read_in_two_ways_is_refused)
          "b\r\n\r\n",
          "header"},
         {POST "Tacit-User: a\r\nTacit-User: b\r\nContent-Length: 2\r\n\r\n{}", "header"},
-        {"GET /healthz%00 HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
-        {"GET /%00healthz HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
-        {"GET /healthz%00/more HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
-        {"GET /healthz%0d%0a HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
-        {"GET /healthz%01 HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /healthz\x01 HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /v1/billboard?learner=arms%01x HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
         {"GET /v1/billboard?learner=arms%00x HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
         {"GET /v1/billboard?learner=arms&learner=walk HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
         {"GET /v1/billboard?learner=arms&learner=arms HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
@@ -63,6 +65,61 @@ TEST(what_can_be_read_in_two_ways_is_refused)
                      requests[i].code);
         if (strstr(answer, "Connection: close") == NULL)
             fail_msg("%s\nleaves the connection open", requests[i].text);
+    }
+}
+
+#define GET "GET /healthz HTTP/1.1\r\nHost: x\r\n"
+
+/* A part of a head: what is before the first NUL, for libmicrohttpd, or a line. */
+TEST(control_characters_in_a_head_are_refused)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+    } heads[] = {
+#define HEAD(text) {(text), sizeof(text) - 1}
+        HEAD(GET "X: a\0b\r\n\r\n"),
+        HEAD(GET "X: a\0\r\n\r\n"),
+        HEAD(GET "X: \0\r\nY: b\r\n\r\n"),
+        HEAD(GET "X: a\0\r\nY: b\r\n\r\n"),
+        HEAD(GET "X: a\0 \r\nY: b\r\n\r\n"),
+        HEAD(GET "\0X: a\r\n\r\n"),
+        HEAD("GET /healthz HTTP/1.1\r\n\0X: a\r\nHost: x\r\n\r\n"),
+        HEAD(GET "X: a\nY: b\r\n\r\n"),
+        HEAD(GET "X: a\n\r\n"),
+        HEAD(GET "X: a\r\n\n"),
+        HEAD("GET /healthz HTTP/1.1\nHost: x\r\n\r\n"),
+        HEAD(GET "X: a\rb\r\n\r\n"),
+        HEAD(GET "X: a\x01\r\n\r\n"),
+        HEAD(GET "X: a\x7f\r\n\r\n"),
+        HEAD(GET "X: a\r\n folded\r\n\r\n"),
+        HEAD(GET "X: a\r\n\tY: folded\r\n\r\n"),
+#undef HEAD
+    };
+    SERVER(s, plain);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        const int status = ask_bytes(&s, heads[i].bytes, heads[i].size);
+        if (status != 400 || strstr(answer, "Connection: close") == NULL)
+            fail_msg("head %zu was answered %d: %s", i, status, answer);
+    }
+    /* what is not refused: tabs and spaces around a value, none at all, and other bytes */
+    assert_int_equal(
+        ask_raw(&s, GET "X:\ta \tb\t\r\nY:\r\nZ: \xc3\xa9\r\nConnection: close\r\n\r\n"), 200);
+}
+
+/* A token with something behind a NUL is not the token. */
+TEST(a_token_is_the_whole_value)
+{
+    char head[512];
+    SERVER(s, plain);
+    for (int i = 0; i < 2; i++) {
+        const int n = snprintf(head, sizeof head,
+                               "GET /v1/ledger?learner=arms HTTP/1.1\r\nHost: x\r\nConnection: "
+                               "close\r\nAuthorization: Bearer %s%sxyz\r\n\r\n",
+                               s.token, i == 0 ? "" : "@");
+        if (i == 1)
+            *strchr(head, '@') = '\0';
+        assert_int_equal(ask_bytes(&s, head, (size_t)n), i == 0 ? 401 : 400);
     }
 }
 
@@ -100,8 +157,12 @@ TEST(the_query_and_the_body_say_the_same)
 TEST(what_is_only_unusual_is_answered)
 {
     SERVER(s, plain);
-    assert_int_equal(server_get(&s, "/%68ealthz", answer), 200);
-    assert_int_equal(server_get(&s, "/healthz%2500", answer), 404);
+    /* a path has one spelling: with an escape it is another one */
+    static const char *const escaped[] = {"/%68ealthz",     "/%76%31/ledger",   "/healthz%00",
+                                          "/%00healthz",    "/healthz%00/more", "/healthz%2500",
+                                          "/healthz%0d%0a", "/v1%2fhealthz"};
+    for (size_t i = 0; i < sizeof escaped / sizeof *escaped; i++)
+        assert_error(server_get(&s, escaped[i], answer), 404, "no_route", "");
     assert_int_equal(server_get(&s, "/v1/billboard?learner=%61rms", answer), 200);
     const char *chunked =
         fmt(POST "Authorization: Bearer %s\r\nTransfer-Encoding: Chunked\r\n"
