@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <tacit/service.h>
 
@@ -113,6 +114,17 @@ static void notify_state(const char *state, const char *status, const char *more
     cli_notify(text);
 }
 
+/* Every connection is a file. The soft limit is for programs that use select(), which the service does
+ * not. */
+static void raise_file_limit(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static int serve(const char *file)
 {
     const tacit_service_options wanted = {.file = file,
@@ -122,6 +134,7 @@ static int serve(const char *file)
     tacit_error err = {0};
     tacit_service *service = NULL;
     cli_keep_memory_private();
+    raise_file_limit();
     catch_signals();
     tacit_status status = tacit_service_open(&wanted, &service, &err);
     if (status != TACIT_OK) {

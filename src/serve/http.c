@@ -32,7 +32,9 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/wait.h"
+#include "serve/descriptors.h"
 #include "serve/http_inside.h"
+#include "serve/routes.h"
 #include "serve/strict.h"
 
 /* A connection begins or ends. With TLS it holds the certificate of its time. */
@@ -62,6 +64,13 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     if (certificate != NULL && info != NULL && info->tls_session != NULL)
         tacit__certificate_attach(certificate, info->tls_session);
+}
+
+/* A connection was refused, since there are too many: an answer for no route. */
+static void on_refused(void *context)
+{
+    struct tacit__http *http = context;
+    tacit__figures_add(&http->service->figures[tacit__n_routes], 503, 0);
 }
 
 /* Where a daemon listens, and how much it takes. */
@@ -98,6 +107,39 @@ static place admin_place(tacit_service *s)
                    .timeout = c->limits.timeout < TIMEOUT ? c->limits.timeout : TIMEOUT,
                    .admin = true,
                    .url = s->admin_url};
+}
+
+/* Lowers the places to what the limit of open files allows. FILES are for all that is opened later and is no
+ * connection: threads of libmicrohttpd with two each, logs, certificates, a connection that is refused. With
+ * fewer than FEWEST places it would be of no use. Stated choices. */
+static tacit_status fit_places(tacit_service *s, place *open, place *admin, tacit_error *err)
+{
+    enum { FILES = 12, FEWEST = 4, PER_THREAD = 2 };
+    const tacit__descriptors d = tacit__descriptors_count();
+    const uint64_t needed = FILES + PER_THREAD * (open->threads + admin->threads),
+                   wanted = open->connections;
+    uint64_t room = d.left > needed ? d.left - needed : 0;
+    if (admin->host != NULL && admin->connections > room / 4)
+        admin->connections = room / 4;
+    room -= admin->host != NULL ? admin->connections : 0;
+    if (room < FEWEST || (admin->host != NULL && admin->connections < FEWEST / 2))
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "the service may open %llu files, which leaves too few for connections; "
+                           "raise the limit (ulimit -n, or LimitNOFILE of systemd) to %llu or more",
+                           (unsigned long long)d.limit,
+                           (unsigned long long)(d.limit - d.left + needed + 4 * FEWEST));
+    if (room >= wanted)
+        return TACIT_OK;
+    if (open->per_address == (wanted + 3) / 4) /* the default: a quarter */
+        open->per_address = (room + 3) / 4;
+    open->connections = room;
+    tacit__service_log(s, TACIT__WARNING, "listen",
+                       "limits.connections is %llu, but the service may open %llu files: there "
+                       "are at most %llu connections; raise the limit (ulimit -n, or LimitNOFILE "
+                       "of systemd)",
+                       (unsigned long long)wanted, (unsigned long long)d.limit,
+                       (unsigned long long)room);
+    return TACIT_OK;
 }
 
 /* The socket that is listened on; -1: not yet there. */
@@ -197,7 +239,9 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
     http->timeout = c->timeout;
     http->certificate = certificate;
     (void)pthread_mutex_init(&http->lock, NULL);
-    tacit_status status = tacit__acceptor_create(fd, c->connections, &http->acceptor, err);
+    tacit_status status = tacit__acceptor_create(
+        &(tacit__acceptor_terms){fd, c->connections, certificate != NULL, on_refused, http},
+        &http->acceptor, err);
     if (status == TACIT_OK)
         status = tacit__callers_create(&http->callers, err);
     if (status == TACIT_OK) {
@@ -244,8 +288,10 @@ static tacit_status start_at(tacit_service *s, const place *c, struct tacit__htt
 tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
 {
     TACIT__REQUIRE(s->http == NULL && s->admin == NULL);
-    const place open = public_place(s), admin = admin_place(s);
-    tacit_status status = start_at(s, &open, &s->http, err);
+    place open = public_place(s), admin = admin_place(s);
+    tacit_status status = fit_places(s, &open, &admin, err);
+    if (status == TACIT_OK)
+        status = start_at(s, &open, &s->http, err);
     if (status == TACIT_OK && admin.host != NULL)
         status = start_at(s, &admin, &s->admin, err);
     return status;

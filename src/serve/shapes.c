@@ -451,8 +451,7 @@ const tacit__error_row tacit__errors[] = {
     {400, "encoding", TACIT__WHEN_ASKED, NULL, "the Transfer-Encoding is not chunked"},
     {400, "header", TACIT__WHEN_ASKED, NULL,
      "a header that may appear once appears twice, its name is not valid, it has a control "
-     "character, "
-     "or it is folded or does not end with CR and LF"},
+     "character, or it is folded or does not end with CR and LF"},
     {400, "path", TACIT__WHEN_ASKED, NULL,
      "the path or the query has control characters, or the query names a learner or a step twice"},
     {400, "not_json", TACIT__WHEN_BODY, NULL, "the body is not JSON"},
@@ -496,6 +495,8 @@ const tacit__error_row tacit__errors[] = {
      "the store's counts do not add up, so it does not learn; nothing was acknowledged"},
     {503, "fenced", TACIT__WHEN_SAID, NULL,
      "another server took over the store; nothing was acknowledged"},
+    {503, "busy", TACIT__WHEN_ASKED, "Retry-After",
+     "all connections are in use (`limits.connections`); the connection is closed"},
     {503, "memory", TACIT__WHEN_ASKED, NULL, "out of memory"},
     {503, "stopping", TACIT__WHEN_ASKED, NULL, "the service is stopping"},
     {0},
