@@ -133,9 +133,11 @@ static verdict find(tacit_service *s, const char *authorization, unsigned scope,
         if (!tacit__same_bytes(g->token.hash, hash, sizeof hash))
             continue;
         found = judge(s, g, scope, wait);
-        *bearer = (tacit__bearer){.token = g->token.id,
-                                  .users_per_day = g->token.users_per_day,
-                                  .bound = g->token.learner[0] != '\0'};
+        *bearer = (tacit__bearer){
+            .token = g->token.id,
+            .users_per_day = g->token.users_per_day,
+            .reads = (g->token.scopes & (TACIT__SCOPE_READ | TACIT__SCOPE_ADMIN)) != 0,
+            .bound = g->token.learner[0] != '\0'};
         memcpy(bearer->hash, hash, sizeof hash);
         if (bearer->bound)
             bearer->learner = tacit__service_learner(s, g->token.learner);

@@ -1,7 +1,7 @@
 /* See serve/context.h. The encoding is that of the world logged-bandit: worlds/columns.h.
  *
- * A value that is null or absent is missing. Refusals name the column, which is public, and never the
- * value. */
+ * A value that is null is missing; one that is absent is so too where the column is declared to allow that,
+ * and else a mistake of the caller's. Refusals name the column, and never the value. */
 #include "serve/context.h"
 
 #include <stdio.h>
@@ -31,10 +31,13 @@ static bool pass_outside(const place *p)
     if (c->numeric)
         tacit__refuse(p->request, 422, "out_of_range", p->field,
                       "%s must be a number from %g to %g", p->field, c->low, c->high);
-    else
-        tacit__refuse(p->request, 422, "out_of_range", p->field,
-                      "%s must be one of the declared categories, which /v1/guarantee lists",
-                      p->field);
+    else {
+        tacit__name_list list = {0};
+        for (size_t i = 0; i < c->n_categories; i++)
+            tacit__name_list_add(&list, c->category[i].text, c->category[i].size);
+        tacit__refuse(p->request, 422, "out_of_range", p->field, "%s must be one of: %s", p->field,
+                      list.text);
+    }
     return false;
 }
 
@@ -43,7 +46,8 @@ static bool encode_number(const place *p, const tacit__json_node *node, double *
     const tacit__column *c = p->column;
     if (node->kind != TACIT__JSON_NUMBER) {
         tacit__refuse(p->request, 422, "out_of_range", p->field,
-                      "%s must be a number from %g to %g", p->field, c->low, c->high);
+                      "%s must be a number from %g to %g, not %s", p->field, c->low, c->high,
+                      tacit__body_kind(node));
         return false;
     }
     tacit__column_encode_number(c, node->number, features);
@@ -54,7 +58,8 @@ static bool encode_category(const place *p, const tacit__json_node *node, double
 {
     char value[MAX_VALUE + 1];
     if (node->kind != TACIT__JSON_STRING) {
-        tacit__refuse(p->request, 422, "out_of_range", p->field, "%s must be a string", p->field);
+        tacit__refuse(p->request, 422, "out_of_range", p->field, "%s must be text, not %s",
+                      p->field, tacit__body_kind(node));
         return false;
     }
     if (!tacit__json_string(node, value, sizeof value))
@@ -75,6 +80,17 @@ static bool encode_missing(const place *p, double *features)
     return false;
 }
 
+/* A column that the object does not have. An integrator who forgets one, or asks for it by another name, must
+ * not have the learner take everybody's for unknown. */
+static bool encode_absent(const place *p, double *features)
+{
+    if (p->column->numeric || p->clip)
+        return encode_missing(p, features);
+    tacit__refuse(p->request, 422, "missing", p->field,
+                  "%s is missing; send null if it is not known", p->field);
+    return false;
+}
+
 /* The column that a key names, or n. */
 static size_t find_column(const tacit__columns_list *columns, const tacit__json_node *key)
 {
@@ -87,6 +103,18 @@ static size_t find_column(const tacit__columns_list *columns, const tacit__json_
     return i;
 }
 
+static void refuse_column(tacit__request *r, const tacit__columns_list *columns, const char *key,
+                          const tacit__json_node *name, bool twice)
+{
+    enum { SHOWN = 64 };
+    tacit__name_list list = {0};
+    for (size_t i = 0; i < columns->n; i++)
+        tacit__name_list_add(&list, columns->column[i].name.text, columns->column[i].name.size);
+    tacit__refuse(r, 422, "unknown_field", key, "%s has %s, '%.*s'; the columns are: %s", key,
+                  twice ? "a column twice" : "a column that is not declared",
+                  (int)(name->length < SHOWN ? name->length : SHOWN), name->text, list.text);
+}
+
 /* Every column's value, NULL where there is none. False: refused. */
 static bool find_values(const tacit__body *b, const tacit__columns_list *columns, const char *key,
                         const tacit__json_node *object,
@@ -97,10 +125,7 @@ static bool find_values(const tacit__body *b, const tacit__columns_list *columns
         const tacit__json_node *value = b->nodes + at->next;
         const size_t column = find_column(columns, at);
         if (column == columns->n || values[column] != NULL) {
-            tacit__refuse(b->request, 422, "unknown_field", key,
-                          "%s has a column that is not declared, or a column twice; /v1/guarantee "
-                          "lists the columns",
-                          key);
+            refuse_column(b->request, columns, key, at, column < columns->n);
             return false;
         }
         values[column] = value;
@@ -125,9 +150,10 @@ static bool encode(const tacit__body *b, const tacit__learner_config *c, const c
         (void)snprintf(p.field, sizeof p.field, "%s.%.*s", key, (int)column->name.size,
                        column->name.text);
         double *features = out + column->first;
-        if (!(value == NULL || value->kind == TACIT__JSON_NULL ? encode_missing(&p, features)
-              : column->numeric                                ? encode_number(&p, value, features)
-                                : encode_category(&p, value, features)))
+        if (!(value == NULL                     ? encode_absent(&p, features)
+              : value->kind == TACIT__JSON_NULL ? encode_missing(&p, features)
+              : column->numeric                 ? encode_number(&p, value, features)
+                                                : encode_category(&p, value, features)))
             return false;
     }
     tacit__columns_finish(columns, c->context.intercept, c->context.unit, out);
@@ -146,7 +172,8 @@ bool tacit__context_read(const tacit__body *b, const tacit__learner_config *c, c
         *has = true;
     if (node->kind != TACIT__JSON_OBJECT) {
         tacit__refuse(b->request, 422, "out_of_range", key,
-                      "%s must be an object with the values of the declared columns", key);
+                      "%s must be an object with the values of the declared columns, not %s", key,
+                      tacit__body_kind(node));
         return false;
     }
     return encode(b, c, key, node, out);

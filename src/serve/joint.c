@@ -55,6 +55,10 @@ bool tacit__joint_read_user(const tacit__body *b, const tacit__learner_config *c
     tacit__request *r = b->request;
     if (!tacit__body_read(b, &field, has, id))
         return false;
+    if (r->user == NULL && required && !*has && r->body_size == 0 && r->nodes == NULL) {
+        tacit__refuse_missing(r, field.name);
+        return false;
+    }
     if (r->user == NULL && required && !*has) {
         tacit__refuse(r, 422, "missing", "user",
                       visits > 1 ? "user is missing: this learner counts the visits of each "

@@ -173,7 +173,7 @@ static bool read_report(tacit__request *r, const tacit__body *b)
 {
     const tacit__json_node *node = tacit__body_get(b, "report");
     if (node == NULL) {
-        tacit__refuse(r, 422, "missing", "report", "report is missing");
+        tacit__refuse_missing(r, "report");
         return false;
     }
     size_t capacity = node->length / 4 * 3 + 3;

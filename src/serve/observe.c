@@ -353,7 +353,7 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **plac
     tacit__request *r = b->request;
     const tacit__json_node *node = tacit__body_get(b, "decision");
     if (node == NULL) {
-        tacit__refuse(r, 422, "missing", "decision", "decision is missing");
+        tacit__refuse_missing(r, "decision");
         return false;
     }
     if (node->kind != TACIT__JSON_STRING ||

@@ -1,5 +1,5 @@
 /* Refusals, and reading the fields of a JSON body with their checks. Every message names the field and what
- * was expected, and none repeats the value. See serve/request.h. */
+ * was expected, and none repeats a value. See serve/request.h. */
 #include "serve/request.h"
 
 #include "base/error.h"
@@ -17,7 +17,7 @@ void tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
                    const char *format, ...)
 {
     TACIT__REQUIRE(status >= 400 && code != NULL);
-    char message[256];
+    char message[600];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
@@ -32,6 +32,28 @@ void tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
     tacit__text_put(&r->answer, ",\"message\":");
     tacit__text_json_string(&r->answer, message, strlen(message));
     tacit__text_put(&r->answer, "}}");
+}
+
+void tacit__name_list_add(tacit__name_list *list, const char *name, size_t size)
+{
+    static const char end[] = ", ...";
+    const size_t needed = size + (list->used > 0 ? 2 : 0);
+    if (list->full)
+        return;
+    list->full = list->used + needed + sizeof end > sizeof list->text;
+    list->used +=
+        (size_t)snprintf(list->text + list->used, sizeof list->text - list->used, "%s%.*s",
+                         list->full       ? end
+                         : list->used > 0 ? ", "
+                                          : "",
+                         list->full ? 0 : (int)size, name);
+}
+
+void tacit__refuse_missing(tacit__request *r, const char *field)
+{
+    const bool empty = r->body_size == 0 && r->nodes == NULL; /* it is taken for {} */
+    tacit__refuse(r, 422, "missing", field, "%s is missing%s", field,
+                  empty ? ": the body is empty" : "");
 }
 
 void tacit__refuse_unwritten(tacit__request *r, tacit_status status)
@@ -97,14 +119,15 @@ const tacit__json_node *tacit__body_parse(tacit__request *r)
     return nodes;
 }
 
-/* The names of a shape's fields, as a sentence lists them. */
-static void list_fields(const tacit__member *f, char *out, size_t capacity)
+static void refuse_field(tacit__request *r, const tacit__json_node *key, const tacit__member *f)
 {
-    size_t used = 0;
-    out[0] = '\0';
-    for (; f->name != NULL && used < capacity; f++)
-        used +=
-            (size_t)snprintf(out + used, capacity - used, "%s%s", used > 0 ? ", " : "", f->name);
+    enum { SHOWN = 64 };
+    tacit__name_list list = {0};
+    for (; f->name != NULL; f++)
+        tacit__name_list_add(&list, f->name, strlen(f->name));
+    tacit__refuse(r, 422, "unknown_field", NULL,
+                  "the body has an unknown field, '%.*s'; the fields are: %s",
+                  (int)(key->length < SHOWN ? key->length : SHOWN), key->text, list.text);
 }
 
 bool tacit__body_open(tacit__request *r, tacit__body *body)
@@ -123,10 +146,7 @@ bool tacit__body_open(tacit__request *r, tacit__body *body)
     const tacit__json_node *key = body->object + 1;
     for (uint32_t i = 0; i < body->object->size; i++) {
         if (!tacit__shape_has(shape, key->text, key->length)) {
-            char list[160];
-            list_fields(shape->fields, list, sizeof list);
-            tacit__refuse(r, 422, "unknown_field", NULL,
-                          "the body has an unknown field; the fields are: %s", list);
+            refuse_field(r, key, shape->fields);
             return false;
         }
         key = body->nodes + body->nodes[key->next].next;
@@ -148,8 +168,26 @@ static const tacit__json_node *find(const tacit__body *b, const char *key, bool 
     if (has != NULL)
         *has = node != NULL;
     if (!*go_on)
-        tacit__refuse(b->request, 422, "missing", key, "%s is missing", key);
+        tacit__refuse_missing(b->request, key);
     return node;
+}
+
+const char *tacit__body_kind(const tacit__json_node *node)
+{
+    switch (node->kind) {
+    case TACIT__JSON_STRING:
+        return "text";
+    case TACIT__JSON_NUMBER:
+        return "a number";
+    case TACIT__JSON_ARRAY:
+        return "an array";
+    case TACIT__JSON_OBJECT:
+        return "an object";
+    case TACIT__JSON_NULL:
+        return "null";
+    default:
+        return "true or false";
+    }
 }
 
 const tacit__field tacit__field_learner = {"learner", TACIT__FIELD_TEXT, .low = 1,
@@ -189,8 +227,11 @@ bool tacit__body_read(const tacit__body *b, const tacit__field *f, bool *has, vo
     const tacit__json_node *node = find(b, f->name, has, &go_on);
     if (node == NULL || read_node(node, f, out))
         return go_on;
-    tacit__refuse(b->request, 422, "out_of_range", f->name, "%s must be %s", f->name,
-                  tacit__field_expected(f, expected));
+    const bool number = f->type == TACIT__FIELD_COUNT || f->type == TACIT__FIELD_REAL,
+               right = node->kind == (number ? TACIT__JSON_NUMBER : TACIT__JSON_STRING);
+    tacit__refuse(b->request, 422, "out_of_range", f->name, "%s must be %s%s%s", f->name,
+                  tacit__field_expected(f, expected), right ? "" : ", not ",
+                  right ? "" : tacit__body_kind(node));
     return false;
 }
 
@@ -204,7 +245,8 @@ bool tacit__body_index(const tacit__body *b, const char *key, size_t below, bool
     if (node == NULL)
         return go_on;
     if (node->kind != TACIT__JSON_NUMBER) {
-        tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a number", key);
+        tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a number, not %s", key,
+                      tacit__body_kind(node));
         return false;
     }
     if (!tacit__json_count(node, below - 1, &number)) {

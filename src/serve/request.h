@@ -29,6 +29,7 @@ typedef struct tacit__bearer {
     int64_t token; /* its number in the store */
     uint8_t hash[TACIT__TOKEN_HASH];
     uint64_t users_per_day;               /* 0: any number */
+    bool reads;                           /* it may read what /v1/learners shows */
     bool bound;                           /* it is for one learner */
     const struct tacit__learner *learner; /* if bound; NULL: one that is not served */
 } tacit__bearer;
@@ -103,11 +104,21 @@ static inline tacit__request *tacit__request_of(tacit__job *job)
 void tacit__request_clear(tacit__request *r);
 
 /* Answers an error: {"error": {"code", "field", "message"}}; field may be NULL. The message never
- * repeats what was sent. */
+ * repeats a value that was sent; it may name a field. */
 __attribute__((format(printf, 5, 6))) void tacit__refuse(tacit__request *r, unsigned status,
                                                          const char *code, const char *field,
                                                          const char *format, ...);
 
+/* Names as a sentence lists them, "a, b, c"; where there is no room for all, it ends with "...". */
+typedef struct tacit__name_list {
+    char text[256];
+    size_t used;
+    bool full;
+} tacit__name_list;
+void tacit__name_list_add(tacit__name_list *list, const char *name, size_t size);
+
+/* A field of the body is not there: 422. */
+void tacit__refuse_missing(tacit__request *r, const char *field);
 /* A job that came to nothing, with this status: 503. */
 void tacit__refuse_unwritten(tacit__request *r, tacit_status status);
 
@@ -126,6 +137,8 @@ const tacit__json_node *tacit__body_parse(tacit__request *r);
 bool tacit__body_open(tacit__request *r, tacit__body *body);
 /* The value of a key, NULL if it is not there or null. */
 const tacit__json_node *tacit__body_get(const tacit__body *body, const char *key);
+/* What a value is, for a sentence: "text", "a number". */
+const char *tacit__body_kind(const tacit__json_node *node);
 /* Values; false: refused. *has is whether the key is there; a NULL `has` means that it must be. */
 
 /* A field by its type and limits: a count (uint64_t), a real (double) or a text (char [high + 1]), stored in

@@ -47,6 +47,27 @@ bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner)
     return false;
 }
 
+/* The names are for those who may ask for them by /v1/learners. */
+static void refuse_learner(tacit__request *r, const char *wanted)
+{
+    tacit__name_list list = {0};
+    for (size_t i = 0; r->bearer.reads && i < r->service->config.n_learners; i++)
+        if (!r->bearer.bound || r->service->learners[i] == r->bearer.learner)
+            tacit__name_list_add(&list, r->service->config.learners[i].name,
+                                 strlen(r->service->config.learners[i].name));
+    const char *listed = list.used > 0 ? list.text : "GET /v1/learners lists them";
+    const bool empty =
+        strcmp(r->route->method, "POST") == 0 && r->body_size == 0 && r->nodes == NULL;
+    if (wanted == NULL)
+        tacit__refuse(r, 404, "no_learner", "learner",
+                      "%sthere are several learners, so the request must name one; %s%s",
+                      empty ? "the body is empty, and " : "", list.used > 0 ? "there are: " : "",
+                      listed);
+    else
+        tacit__refuse(r, 404, "no_learner", "learner", "there is no learner '%.64s'; %s%s", wanted,
+                      list.used > 0 ? "there are: " : "", listed);
+}
+
 tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
 {
     const char *wanted = name != NULL ? name : r->learner;
@@ -60,9 +81,7 @@ tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
         if (r->service->learners[i] == r->bearer.learner)
             l = r->service->learners[i];
     if (l == NULL)
-        tacit__refuse(r, 404, "no_learner", "learner",
-                      wanted != NULL ? "there is no such learner; GET /v1/learners lists them"
-                                     : "there are several learners: name one as learner");
+        refuse_learner(r, wanted);
     return l != NULL && tacit__service_may_use(r, l) ? l : NULL;
 }
 

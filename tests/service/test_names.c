@@ -147,8 +147,9 @@ TEST(a_request_has_names_and_so_has_its_answer)
     assert_true(json_field(answer, "decision", decision, sizeof decision));
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     server_wait_users(&s, "dose", 1);
-    /* what may be missing is missing or null, and other cities are one */
-    assert_int_equal(decide_for(&s, "dose", "{\"age\":41,\"gain\":10}"), 200);
+    /* what may be missing is null, or left out if it is declared with a question mark; other cities are one */
+    assert_int_equal(
+        decide_for(&s, "dose", "{\"age\":41,\"gain\":10,\"country\":null,\"city\":null}"), 200);
     assert_null(strstr(answer, "outside"));
     assert_int_equal(decide_for(&s, "dose",
                                 "{\"age\":9e1,\"gain\":0,\"height\":null,\"country\":null,"
@@ -177,10 +178,12 @@ TEST(names_may_be_odd)
     } cases[] = {
         {"{\"größe\":170,\"x y, z\":\"1\",\"n\":\"\\\"c\\\"\"}", NULL, NULL},
         {"{\"gr\\u00f6\\u00dfe\":170,\"x y, z\":\"\\u65e5本\",\"n\":\"d\\\\e\"}", NULL, NULL},
-        {"{\"x y, z\":\"null\"}", NULL, NULL},
-        {"{\"x y, z\":\"a, b\"}", NULL, NULL},
-        {"{\"n\":\" \\\"c\\\"\"}", NULL, NULL}, /* one of the others */
-        {"{\"n\":\"a\\u0000b\"}", NULL, NULL},
+        {"{\"x y, z\":\"null\",\"n\":null}", NULL, NULL},
+        {"{\"x y, z\":\"a, b\",\"n\":null}", NULL, NULL},
+        {"{\"x y, z\":null,\"n\":\" \\\"c\\\"\"}", NULL, NULL}, /* one of the others */
+        {"{\"x y, z\":null,\"n\":\"a\\u0000b\"}", NULL, NULL},
+        {"{\"x y, z\":\"1\"}", "missing", "context.n"},
+        {"{\"n\":\"d\\\\e\"}", "missing", "context.x y, z"},
         {"{\"x y, z\":\"2.50\"}", "out_of_range", "context.x y, z"},
         {"{\"x y, z\":\"1\\u0000\"}", "out_of_range", "context.x y, z"},
         {"{\"x y, z\":\" 1\"}", "out_of_range", "context.x y, z"},
@@ -223,7 +226,7 @@ TEST(what_lies_outside_is_refused_or_clipped)
         {"{\"age\":null,\"gain\":0}", "missing", "context.age", true},
         {"{\"age\":\"41\",\"gain\":0}", "out_of_range", "context.age", false},
         {"{\"age\":41,\"gain\":0,\"country\":1}", "out_of_range", "context.country", false},
-        {"{\"age\":41,\"gain\":0,\"secret\":1}", "unknown_field", "context", false},
+        {"{\"age\":41,\"gain\":0,\"contry\":\"secret\"}", "unknown_field", "context", false},
         {"{\"age\":41,\"\\u0061ge\":41,\"gain\":0}", "unknown_field", "context", false},
         {"\"secret\"", "out_of_range", "context", false},
         {"7", "out_of_range", "context", false},
@@ -238,11 +241,48 @@ TEST(what_lies_outside_is_refused_or_clipped)
         else
             assert_error(status, 422, cases[i].code, cases[i].field);
     }
+    /* a category that was left out is a mistake, unless all are taken as they come */
+    assert_error(decide_for(&s, "dose", "{\"age\":41,\"gain\":0,\"city\":null}"), 422, "missing",
+                 "context.country");
+    assert_int_equal(decide_for(&s, "clip", "{\"age\":41,\"gain\":0}"), 200);
+    assert_null(strstr(answer, "outside"));
     /* a missing place is no place of a learner */
     assert_error(server_post(&s, "/v1/decide", "{\"learner\":\"dose\"}", answer), 422, "missing",
                  "context");
     assert_error(server_post(&s, "/v1/decide", "{\"learner\":\"dose\",\"state\":1}", answer), 422,
                  "out_of_range", "state");
+}
+
+/* Who reads an error knows what to change. */
+TEST(errors_name_the_column_and_what_it_may_have)
+{
+    static const struct {
+        const char *context, *words;
+    } cases[] = {
+        {"{\"age\":41,\"gain\":0,\"contry\":\"DE\"}",
+         "context has a column that is not declared, 'contry'; the columns are: age, gain, height, "
+         "country, city"},
+        {"{\"age\":41,\"\\u0061ge\":41,\"gain\":0}", "context has a column twice, '"},
+        {"{\"age\":41,\"gain\":0,\"country\":\"ES\"}",
+         "context.country must be one of: DE, FR, IT"},
+        {"{\"age\":\"41\",\"gain\":0}", "context.age must be a number from 17 to 90, not text"},
+        {"{\"age\":41,\"gain\":0,\"country\":1}", "context.country must be text, not a number"},
+        {"{\"age\":41,\"gain\":0,\"city\":\"Bonn\"}",
+         "context.country is missing; send null if it is not known"},
+        {"[]", "context must be an array of 9 numbers"},
+    };
+    SERVER(s, people);
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        assert_int_equal(decide_for(&s, "dose", cases[i].context), 422);
+        if (strstr(answer, cases[i].words) == NULL)
+            fail_msg("'%s' is not in %s", cases[i].words, answer);
+    }
+    /* a name of any length is cut, and one with quotes is escaped */
+    const char *name = fmt("{\"age\":41,\"gain\":0,\"%0200d\\\"\":1}", 7);
+    assert_int_equal(decide_for(&s, "dose", name), 422);
+    assert_null(strstr(answer, fmt("%065d", 0)));
+    assert_int_equal(decide_for(&s, "dose", "{\"a\\\"b\":1}"), 422);
+    assert_non_null(strstr(answer, "'a\\\\\\\"b'"));
 }
 
 /* The features of people of a file, and of requests that say the same: equal to the last bit. */

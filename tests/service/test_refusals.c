@@ -71,8 +71,18 @@ TEST(errors_say_what_would_be_right)
     static const struct {
         const char *path, *body, *words;
     } cases[] = {
-        {"/v1/decide", "{\"learner\":\"nobody\",\"state\":0}", "/v1/learners lists them"},
-        {"/v1/decide", "{\"state\":0}", "name one as learner"},
+        {"/v1/decide", "{\"learner\":\"nobody\",\"state\":0}",
+         "there is no learner 'nobody'; there are: arms, walk, few, ours"},
+        {"/v1/decide", "{\"state\":0}", "must name one; there are: arms, walk, few, ours"},
+        {"/v1/decide", "", "the body is empty, and there are several learners"},
+        {"/v1/decide?learner=arms", "", "state is missing: the body is empty"},
+        {"/v1/observe", "", "decision is missing: the body is empty"},
+        {"/v1/observe", "[{}]", "\"decision is missing\""},
+        {"/v1/decide", "{\"learner\":7,\"state\":0}",
+         "learner must be a string of 1 to 64 bytes, not a number"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":\"0\"}",
+         "state must be a whole number from 0 to 2, not text"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"what\":7}", "an unknown field, 'what'"},
         {"/v1/decide", "{\"learner\":\"arms\",\"context\":[1]}", "send state"},
         {"/v1/decide", "{\"learner\":\"arms\",\"state\":7}", "from 0 to 2"},
         {"/v1/decide", "{\"learner\":\"arms\",\"what\":7}", "learner, user, state, context"},
@@ -99,6 +109,30 @@ TEST(errors_say_what_would_be_right)
     assert_non_null(strstr(answer, "the first one counts"));
     assert_int_equal(server_ask(&s, "", "POST", "/v1/decide", "", "{}", answer), 401);
     assert_non_null(strstr(answer, "Authorization: Bearer"));
+}
+
+/* The names of learners are for those who may read them. */
+TEST(only_readers_are_told_the_learners)
+{
+    char decides[128], bound[128];
+    SERVER(s, plain);
+    server_token(&s, "decides", "decide", decides);
+    assert_int_equal(server_tool(&s,
+                                 "token create service.yaml --name bound --scopes "
+                                 "read,decide --learner few",
+                                 answer, sizeof answer),
+                     0);
+    assert_true(sscanf(answer, "%127s", bound) == 1);
+    assert_int_equal(kill(s.pid, SIGHUP), 0);
+    const char *body = "{\"learner\":\"nobody\",\"state\":0}";
+    await(server_ask(&s, decides, "POST", "/v1/decide", NULL, body, answer) == 404);
+    assert_non_null(strstr(answer, "GET /v1/learners lists them"));
+    assert_null(strstr(answer, "arms"));
+    assert_int_equal(server_ask(&s, bound, "POST", "/v1/decide", NULL, body, answer), 404);
+    assert_non_null(strstr(answer, "there are: few\""));
+    assert_int_equal(server_ask(&s, "", "GET", "/v1/billboard?learner=no", NULL, NULL, answer),
+                     404);
+    assert_null(strstr(answer, "arms"));
 }
 
 TEST(large_and_strange_requests_do_no_harm)
