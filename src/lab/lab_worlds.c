@@ -27,6 +27,26 @@ static void copy_facts(tacit_results *results, size_t number, const tacit_world_
     facts->bandit = NULL;
 }
 
+/* Where something can be planned without data, results show what that is worth, or say that they do not. */
+static void remark_no_data(const tacit__lab_world *w, tacit_results *results)
+{
+    const tacit_experiment *e = w->experiment;
+    bool learners = false, played = false;
+    for (size_t i = 0; i < e->facts.n_agents; i++)
+        if (tacit_experiment_plays(e, w->number, i)) {
+            learners = learners || !e->agents[i].yardstick;
+            played = played || strcmp(e->agents[i].kind, "no-data") == 0;
+        }
+    if (!learners || played || !tacit__no_data_fits(w->world))
+        return;
+    char *remark = results->remarks[w->number];
+    const size_t used = strlen(remark);
+    (void)snprintf(remark + used, sizeof *results->remarks - used,
+                   "%skernels and rewards are known; '- {kind: no-data}' among the agents shows "
+                   "what that is worth without learning",
+                   used > 0 ? "; " : "");
+}
+
 /* A world made from people in a file has no more of them; without visitors, each comes once. */
 static tacit_status check_people(const tacit__lab_world *lab_world, const tacit_world_facts *space,
                                  tacit_error *err)
@@ -53,6 +73,8 @@ static tacit_status set_world(tacit__lab_world *lab_world, tacit_results *result
     tacit_status status = check_people(lab_world, space, err);
     if (status == TACIT_OK)
         copy_facts(results, lab_world->number, space);
+    if (status == TACIT_OK)
+        remark_no_data(lab_world, results);
     return status;
 }
 
@@ -121,6 +143,14 @@ tacit_status tacit__check_agents(const tacit__lab_world *lab_worlds, tacit_resul
         uint32_t world = e->pairs[pair].world;
         const tacit_entry *entry = &e->agents[e->pairs[pair].agent];
         (void)snprintf(part->kind, sizeof part->kind, "%s", entry->kind);
+        if (strcmp(entry->kind, "no-data") == 0 && !tacit__no_data_fits(lab_worlds[world].world))
+            return fail_in(e, world,
+                           tacit__yaml_fail(e->yaml, entry->line, err, TACIT_UNSUPPORTED,
+                                            "no-data plans with known kernels and known rewards, "
+                                            "and '%.80s' has no such; uniform is what can be done "
+                                            "there without data",
+                                            e->worlds[world].label),
+                           err);
         if (entry->yardstick)
             continue;
         tacit_status status = tacit_experiment_agent(e, world, lab_worlds[world].world,

@@ -1,6 +1,6 @@
 /* The yardsticks: what a learner must beat, and what it cannot beat.
  *
- * `uniform` and `constant` bracket what is possible without data; `optimal` has regret 0 by definition
+ * `uniform`, `constant` and `no-data` say what is possible without data; `optimal` has regret 0 by definition
  * and is evaluated like any other policy, so that rounding cancels. */
 #include "lab/yardstick.h"
 
@@ -98,6 +98,11 @@ static const struct {
                .source = "a yardstick: the best that is possible without looking at states",
                .models = TACIT_AGENT_NONE}},
      value_of_constant},
+    {{.kind = {.name = "no-data",
+               .help = "the plan before the first person, where rewards and kernels are known",
+               .source = "a yardstick: what public knowledge is worth without learning",
+               .models = TACIT_AGENT_NONE}},
+     tacit__no_data_value},
     {{.kind = {.name = "optimal",
                .help = "knows the world and plays its best policy",
                .source = "a yardstick: regret 0, by exact backward induction",

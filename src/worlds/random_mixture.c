@@ -1,14 +1,21 @@
 /* Random mixtures: at step h the transitions are sum_j w_hj P_j for d known kernels P_j and unknown weights
  * w_h.
  *
- * Rows of the kernels and the weights are drawn from Dirichlet distributions, rewards are uniform in [0,
- * 1] and depend on state and action (`rewards: hidden`: they are means of 0 and 1). The world follows from
- * its parameters and `seed` alone. Everyone starts in state 0.
+ * Rows of the kernels and the weights are drawn from Dirichlet distributions, and rewards are uniform in [0,
+ * 1] (`rewards: hidden`: they are means of 0 and 1). The world follows from its parameters and `seed` alone.
+ * Everyone starts in state 0.
+ *
+ * With d kernels and rewards for every state and action, all drawn at random, a plan by the even mixture is
+ * nearly optimal: there is little to learn (docs/why/posterior-mixture.md#worlds-that-give-the-plan-away). So
+ * worlds are balanced, unless it is asked otherwise: a state has d rows, which its actions have in different
+ * orders, and rewards depend on the state alone. The even mixture is then the same for all actions, and what
+ * is known tells nothing about what to do.
  *
  * Features P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since every component is a
  * mean of v over sqrt(d), and |w|_2 <= |w|_1 = 1. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/workspace.h"
@@ -25,6 +32,7 @@ enum {
     EVENNESS,
     STATIONARY,
     REWARDS,
+    BALANCED,
     N_PARAMETERS
 };
 
@@ -41,6 +49,8 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
     [STATIONARY] = {"stationary", TACIT_PARAMETER_FLAG, "no", 0, 0,
                     "the same weights at every step"},
     [REWARDS] = TACIT__REWARDS_PARAMETER,
+    [BALANCED] = {"balanced", TACIT_PARAMETER_FLAG, "yes", 0, 0,
+                  "all actions are alike to those who do not know the weights"},
 };
 
 /* What the callbacks read: kernels [state][action][d][state], weights [layer][d], rewards [state][action]. */
@@ -77,6 +87,30 @@ static void features(void *context, uint32_t state, uint32_t action, double *out
         out[i] = scale * kernels[i];
 }
 
+/* The rows of the first action, in an order of its own (Fisher and Yates) for each other one. */
+static void balance(mixture *m, tacit__dice *dice)
+{
+    const size_t S = m->n_states, n = m->d * S;
+    for (size_t s = 0; s < S; s++) {
+        const double *first = m->kernels + s * m->n_actions * n;
+        for (size_t a = 1; a < m->n_actions; a++) {
+            double *kernels = m->kernels + (s * m->n_actions + a) * n;
+            tacit__dice_next(dice);
+            memcpy(kernels, first, n * sizeof *kernels);
+            for (size_t j = m->d; j-- > 1;) {
+                const size_t other = (size_t)(tacit__dice_uniform(dice) * (double)(j + 1));
+                for (size_t i = 0; i < S && other != j; i++) {
+                    const double kept = kernels[j * S + i];
+                    kernels[j * S + i] = kernels[other * S + i];
+                    kernels[other * S + i] = kept;
+                }
+            }
+        }
+    }
+    for (size_t i = 0; i < S * m->n_actions; i++)
+        m->rewards[i] = m->rewards[i - i % m->n_actions];
+}
+
 /* Everything that is drawn. */
 static tacit_status draw(const tacit__value *values, size_t layers, mixture **out)
 {
@@ -108,6 +142,8 @@ static tacit_status draw(const tacit__value *values, size_t layers, mixture **ou
     tacit__dice_next(&dice);
     for (size_t i = 0; i < pairs; i++)
         m->rewards[i] = tacit__dice_uniform(&dice);
+    if (values[BALANCED].flag)
+        balance(m, &dice);
     *out = m;
     return TACIT_OK;
 }
