@@ -263,6 +263,8 @@ typedef struct tacit_forecast_options {
     /* Tables: how small or rare rewards are. The mean reward where actions pay is about this share of the
      * declared range, 0.0001 to 0.5; 0: 0.5. */
     double rewards;
+    /* The world of a file, which is played as well; NULL: none. */
+    const tacit_world_entry *own;
     /* Called about ten times a second with the share that is done, and what is being played. False: stop. */
     bool (*progress)(void *context, double share, uint64_t users, double epsilon);
     void *context;
@@ -280,7 +282,14 @@ typedef struct tacit_forecast {
     /* The mean rewards that were played, 0 where the worlds are no tables, and the smallest, by halving, with
      * which the answer "enough" is the same; NaN: not searched for. */
     double rewards, rewards_needed;
-    char words[600]; /* the same as a sentence */
+    /* The options' own world: the runs that were finished, those in which the learner beats the best constant
+     * action over the whole run, and those that learned (tacit_bar). */
+    uint64_t own_runs, own_beaten, own_learned;
+    /* Half of these runs or more do not beat that action or, where it loses less than a tenth of what random
+     * actions lose, did not learn. */
+    bool own_not_enough;
+    char words[800];     /* the same as sentences: about the reference worlds, and */
+    char own_words[400]; /* about the own world; "": none */
 } tacit_forecast;
 
 /* `options` NULL: 20 seconds, with search. EXHAUSTED if it was stopped. Other failures are those of the

@@ -60,12 +60,14 @@ static const cli_form form = {
     "on\n"
     "reference worlds of the size that the file declares, with as many users and the same "
     "privacy,\n"
-    "and compared with the best constant action. Then the command searches for a number of users\n"
-    "and an epsilon that would be enough, by doubling or halving, and, where they are enough, for\n"
-    "the smallest rewards for which that holds. If rewards are rare, say so: --rewards 0.02.\n"
+    "and compared with the best constant action. The world of an experiment is played as well,\n"
+    "ten times. Then the command searches for a number of users and an epsilon that would be\n"
+    "enough, by doubling or halving, and, where they are enough, for the smallest rewards for\n"
+    "which that holds. If rewards are rare, say so: --rewards 0.02.\n"
     "\n",
     "\n"
-    "Exits with 1 if the users of some learner are not enough, or if it depends on the world.\n"
+    "Exits with 1 if the users of some learner are not enough, in the reference worlds or in the\n"
+    "world of the experiment, or if it depends on the world.\n"
     "\n"
     "example:\n"
     "  tacit forecast examples/service/service.yaml --agent river\n",
@@ -100,6 +102,21 @@ static void wipe(const story *s)
 
 /* --- One learner --------------------------------------------------------------------------------- */
 
+static void put_own(tacit__json_writer *to, const tacit_forecast *f)
+{
+    if (f->own_words[0] == '\0') {
+        tacit__json_put_null(to, "own_world");
+        return;
+    }
+    tacit__json_begin_object(to, "own_world");
+    tacit__json_put_count(to, "runs", f->own_runs);
+    tacit__json_put_count(to, "beaten", f->own_beaten);
+    tacit__json_put_count(to, "learned", f->own_learned);
+    tacit__json_put_flag(to, "not_enough", f->own_not_enough);
+    tacit__json_put_string(to, "words", f->own_words);
+    tacit__json_end(to);
+}
+
 static void put_forecast(tacit__json_writer *to, const story *s, const tacit_agent_request *q,
                          const char *written, const tacit_forecast *f)
 {
@@ -120,11 +137,12 @@ static void put_forecast(tacit__json_writer *to, const story *s, const tacit_age
     tacit__json_put_real(to, "rewards", f->rewards > 0 ? f->rewards : (double)NAN);
     tacit__json_put_real(to, "rewards_needed", f->rewards_needed);
     tacit__json_put_string(to, "words", f->words);
+    put_own(to, f);
     tacit__json_end(to);
 }
 
 static tacit_status print_forecast(story *s, const tacit_agent_request *q, const char *written,
-                                   tacit_error *err)
+                                   const tacit_world_entry *own, tacit_error *err)
 {
     const forecast_options *o = s->o;
     const tacit_forecast_options options = {
@@ -133,6 +151,7 @@ static tacit_status print_forecast(story *s, const tacit_agent_request *q, const
         .n_worlds = (size_t)o->worlds,
         .search = o->worlds == 0,
         .rewards = o->rewards,
+        .own = own,
         .progress = show,
         .context = s};
     char kind[CLI_KIND_TEXT], guarantee[80];
@@ -152,7 +171,8 @@ static tacit_status print_forecast(story *s, const tacit_agent_request *q, const
     if (status != TACIT_OK)
         return status;
     s->n_told++;
-    s->short_of |= f.outlook == TACIT_OUTLOOK_DEPENDS || f.outlook == TACIT_OUTLOOK_NOT_ENOUGH;
+    s->short_of |= f.outlook == TACIT_OUTLOOK_DEPENDS || f.outlook == TACIT_OUTLOOK_NOT_ENOUGH ||
+                   f.own_not_enough;
     if (o->json) {
         put_forecast(&s->document, s, q, written, &f);
         return TACIT_OK;
@@ -163,6 +183,8 @@ static tacit_status print_forecast(story *s, const tacit_agent_request *q, const
                  cli_kind_text(kind, sizeof kind, written, f.kind),
                  cli_guarantee_text(guarantee, sizeof guarantee, &entry));
     cli_print_wrapped("  ", f.words);
+    if (f.own_words[0] != '\0')
+        cli_print_wrapped("  ", f.own_words);
     return TACIT_OK;
 }
 
@@ -190,7 +212,7 @@ static tacit_status print_world(story *s, const tacit_experiment *experiment, si
         s->world = facts->n_worlds > 1 ? facts->worlds[w].label : NULL;
         status = tacit_experiment_request(experiment, world, i, &q, err);
         if (status == TACIT_OK)
-            status = print_forecast(s, &q, entry->kind, err);
+            status = print_forecast(s, &q, entry->kind, &facts->worlds[w], err);
     }
     tacit_world_destroy(world);
     return status;
@@ -220,7 +242,7 @@ static tacit_status print_service(story *s, tacit_error *err)
         const tacit_service_learner *l = tacit_service_file_at(file, i);
         s->label = l->name;
         if (is_named(s, l->name))
-            status = print_forecast(s, l->request, l->kind, err);
+            status = print_forecast(s, l->request, l->kind, NULL, err);
     }
     tacit_service_file_destroy(file);
     return status;

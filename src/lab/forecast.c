@@ -7,7 +7,8 @@
  * of them.
  *
  * A probe plays all worlds with some number of users and some epsilon, as long as its share of the time
- * lasts: worlds come in order, so that slow learners see fewer. What would be enough is searched for by
+ * lasts: worlds come in order, so that slow learners see fewer. The world of a file is no reference world: it
+ * is played by itself, several times, and told beside them. What would be enough is searched for by
  * doubling or halving from what was asked for. In tables, rewards have the size that the options say; if the
  * answer is "enough", the smallest rewards for which it holds are searched for in the same way. */
 #include <math.h>
@@ -20,12 +21,13 @@
 #include "base/wait.h"
 #include "lab/reference_worlds.h"
 
-enum { MOST_WORLDS = 21, LEAST_WORLDS = 6, MOST_STEPS = 12 };
+enum { MOST_WORLDS = 21, LEAST_WORLDS = 6, MOST_STEPS = 12, OWN_RUNS = 10 };
 #define SHARE_THAT_COUNTS 0.1 /* of the regret of random actions */
 #define ENOUGH 0.9
 #define NOT_ENOUGH 0.5
 #define LEAST_GAIN 0.65 /* a margin: what the median world must save, for other worlds than these */
 #define FIRST_SHARE 0.4 /* of the time, for the question itself */
+#define OWN_SHARE 0.2   /* for the world of the file */
 #define MOST_EPSILON 1e2 /* what is larger protects nobody, and is no advice */
 #define LEAST_EPSILON 1e-3
 #define USUAL_REWARDS 0.5 /* of the declared range, in the mean, if nothing is said about them */
@@ -91,33 +93,102 @@ static probe count(const tacit_results *results)
     return p;
 }
 
-/* Plays for `seconds` at most. */
+/* Plays an experiment for `seconds` at most. `text` is destroyed. */
+static tacit_status play_text(asker *a, tacit__text *text, const char *name, double seconds,
+                              tacit_results **out, tacit_error *err)
+{
+    tacit_experiment *experiment = NULL;
+    a->probe_end = isinf(a->end) ? a->end : fmin(a->end, tacit__now_seconds() + seconds);
+    const tacit_lab_options lab = {
+        .n_threads = a->options->n_threads, .progress = report, .context = a};
+    tacit_status status = text->failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
+                                       : tacit_experiment_parse(text->data, text->length, name,
+                                                                NULL, &experiment, err);
+    if (status == TACIT_OK)
+        status = tacit_lab_run(experiment, &lab, out, err);
+    tacit_experiment_destroy(experiment);
+    tacit__text_destroy(text);
+    return status;
+}
+
 static tacit_status play(asker *a, const setup with, double seconds, probe *out, tacit_error *err)
 {
     const size_t n = a->options->n_worlds > 0 ? a->options->n_worlds : MOST_WORLDS;
     tacit__text text = {0};
-    tacit_experiment *experiment = NULL;
     tacit_results *results = NULL;
     a->users = (uint64_t)with[USERS];
     a->epsilon = with[EPSILON];
-    a->probe_end = isinf(a->end) ? a->end : fmin(a->end, tacit__now_seconds() + seconds);
-    const tacit_lab_options lab = {
-        .n_threads = a->options->n_threads, .progress = report, .context = a};
     tacit__reference_write(a->request, n < MOST_WORLDS ? n : MOST_WORLDS, a->users, a->epsilon,
                            with[REWARDS], &text);
-    tacit_status status = text.failed
-                              ? tacit__fail_plain(err, TACIT_NO_MEMORY)
-                              : tacit_experiment_parse(text.data, text.length, "reference worlds",
-                                                       NULL, &experiment, err);
-    if (status == TACIT_OK)
-        status = tacit_lab_run(experiment, &lab, &results, err);
+    tacit_status status = play_text(a, &text, "reference worlds", seconds, &results, err);
     if (status == TACIT_OK)
         *out = count(results);
     tacit_results_destroy(results);
-    tacit_experiment_destroy(experiment);
-    tacit__text_destroy(&text);
     return status;
 }
+
+/* --- The world of the file ----------------------------------------------------------------------- */
+
+static const char *regret_text(char out[32], double x)
+{
+    (void)snprintf(out, 32, fabs(x) >= 1000 && fabs(x) < 1e9 ? "%.0f" : "%.4g", x);
+    return out;
+}
+
+static void count_own(const tacit_results *results, const tacit_world_entry *own, tacit_forecast *f)
+{
+    const tacit_summary learner = tacit_results_summary(results, 0, TACIT__REFERENCE_LEARNER),
+                        constant = tacit_results_summary(results, 0, TACIT__REFERENCE_CONSTANT),
+                        uniform = tacit_results_summary(results, 0, TACIT__REFERENCE_UNIFORM);
+    const bool logged = tacit_results_logged(results, 0),
+               counts = logged || constant.regret_mean >= SHARE_THAT_COUNTS * uniform.regret_mean;
+    for (uint64_t run = 0; run < OWN_RUNS; run++) {
+        const tacit_job *mine = tacit_results_job(results, 0, TACIT__REFERENCE_LEARNER, run),
+                        *other = tacit_results_job(results, 0, TACIT__REFERENCE_CONSTANT, run);
+        const bool learned = !tacit_results_not_learned(results, 0, TACIT__REFERENCE_LEARNER, run);
+        if (!mine->done || !other->done)
+            continue;
+        f->own_runs++;
+        f->own_learned += learned;
+        f->own_beaten += logged ? learned : mine->regret < other->regret;
+    }
+    char ours[32], theirs[32];
+    const uint64_t good = counts ? f->own_beaten : f->own_learned;
+    f->own_not_enough = f->own_runs > 0 && 2 * good <= f->own_runs;
+    if (f->own_runs == 0)
+        (void)snprintf(f->own_words, sizeof f->own_words,
+                       "in %.80s, the world of the file: no run ended in the time", own->label);
+    else if (logged)
+        (void)snprintf(f->own_words, sizeof f->own_words,
+                       "in %.80s, the log of the file: %llu of %llu runs are estimated above the "
+                       "best constant action",
+                       own->label, (unsigned long long)f->own_beaten,
+                       (unsigned long long)f->own_runs);
+    else
+        (void)snprintf(
+            f->own_words, sizeof f->own_words,
+            "in %.80s, the world of the file: %llu of %llu runs beat the best constant action in "
+            "total (mean regret %s against %s%s), and %llu have learned at the end",
+            own->label, (unsigned long long)f->own_beaten, (unsigned long long)f->own_runs,
+            regret_text(ours, learner.regret_mean), regret_text(theirs, constant.regret_mean),
+            counts ? "" : "; one action is nearly always right there",
+            (unsigned long long)f->own_learned);
+}
+
+static tacit_status play_own(asker *a, double seconds, tacit_forecast *f, tacit_error *err)
+{
+    tacit__text text = {0};
+    tacit_results *results = NULL;
+    a->users = a->request->episodes;
+    a->epsilon = a->request->guarantee.epsilon;
+    tacit__reference_write_own(a->request, a->options->own, OWN_RUNS, &text);
+    TRY(play_text(a, &text, a->request->file, seconds, &results, err));
+    count_own(results, a->options->own, f);
+    tacit_results_destroy(results);
+    return TACIT_OK;
+}
+
+/* --- Outlooks ------------------------------------------------------------------------------------ */
 
 static bool is_told(const probe *p)
 {
@@ -216,22 +287,27 @@ static void write_words(const asker *a, tacit_forecast *f)
                        f->rewards);
     int n = snprintf(f->words, sizeof f->words,
                      "%s: %llu users%s beat the best constant action in %zu of %zu reference "
-                     "worlds%s; the median share of its regret that they save is %.0f %%",
+                     "worlds%s; the median share of its regret that they save is %.0f %%; this "
+                     "holds for worlds of this size in which no action is nearly always right",
                      heads[f->outlook], (unsigned long long)f->users, place, f->n_beaten,
                      f->n_worlds, rewards, 100 * f->gain);
     if (!a->options->search || n < 0 || (size_t)n >= sizeof f->words)
         return;
     n += write_rewards(f, f->words + n, sizeof f->words - (size_t)n);
-    if (down && f->users_needed >= (double)f->users &&
-        (none || f->epsilon_needed >= q->guarantee.epsilon))
-        return;
+    /* on the way down, what was asked for is no news */
+    const bool tells_users = !down || f->users_needed < (double)f->users,
+               tells_epsilon = !none && (!down || f->epsilon_needed < q->guarantee.epsilon);
     (void)needed_text(users, "number of users", f->users_needed);
     if (isfinite(f->users_needed))
         (void)snprintf(users, sizeof users, "%s%.10g users would do", down ? "already " : "",
                        f->users_needed);
     (void)needed_text(epsilon, "epsilon", f->epsilon_needed);
-    (void)snprintf(f->words + n, sizeof f->words - (size_t)n, "; %s%s%s", users,
-                   none ? "" : ", and ", none ? "" : epsilon);
+    (void)snprintf(f->words + n, sizeof f->words - (size_t)n, "%s%s%s%s", tells_users ? "; " : "",
+                   tells_users ? users : "",
+                   !tells_epsilon ? ""
+                   : tells_users  ? ", and "
+                                  : "; ",
+                   tells_epsilon ? epsilon : "");
 }
 
 /* --- All together -------------------------------------------------------------------------------- */
@@ -280,6 +356,8 @@ tacit_status tacit_forecast_make(const tacit_agent_request *request,
     out->n_worlds = p.counted;
     out->n_beaten = p.beaten;
     out->gain = p.gain;
+    if (a.options->own != NULL)
+        TRY(play_own(&a, OWN_SHARE * seconds, out, err));
     const bool enough = out->outlook == TACIT_OUTLOOK_ENOUGH,
                searches = a.options->search && out->outlook != TACIT_OUTLOOK_UNKNOWN;
     if (searches && enough && rewards > 0)

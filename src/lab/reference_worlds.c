@@ -121,6 +121,14 @@ static void write_visits(const tacit_agent_request *q, uint64_t users, tacit__te
                           (unsigned long long)apart);
 }
 
+static void write_settings(const tacit_setting *settings, size_t n, tacit__text *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        tacit__text_print(out, ", %.64s: ", settings[i].key);
+        tacit__text_json_string(out, settings[i].value, strlen(settings[i].value));
+    }
+}
+
 static void write_learner(const tacit_agent_request *q, uint64_t users, double epsilon,
                           tacit__text *out)
 {
@@ -129,10 +137,7 @@ static void write_learner(const tacit_agent_request *q, uint64_t users, double e
                                                "calibration: figure", "noise: published",
                                                "noise: recalled"};
     tacit__text_print(out, "  - {label: learner, kind: %.64s", q->kind);
-    for (size_t i = 0; i < q->n_settings; i++) {
-        tacit__text_print(out, ", %.64s: ", q->settings[i].key);
-        tacit__text_json_string(out, q->settings[i].value, strlen(q->settings[i].value));
-    }
+    write_settings(q->settings, q->n_settings, out);
     tacit__text_print(out, ", privacy: {model: %s", models[q->guarantee.model]);
     if (q->guarantee.model != TACIT_MODEL_NONE)
         tacit__text_print(out,
@@ -157,4 +162,21 @@ void tacit__reference_write(const tacit_agent_request *request, size_t n_worlds,
     tacit__text_print(out, "episodes: %llu\nruns: 1\nseed: 1\nagents:\n",
                       (unsigned long long)users);
     write_learner(request, users, epsilon, out);
+}
+
+void tacit__reference_write_own(const tacit_agent_request *request, const tacit_world_entry *own,
+                                uint64_t runs, tacit__text *out)
+{
+    TACIT__REQUIRE(request != NULL && request->kind != NULL && own != NULL && runs > 0);
+    const tacit_visitors *v = &own->visitors;
+    tacit__text_print(out, "title: own world\nworlds:\n  - {label: own, kind: %.64s", own->kind);
+    write_settings(own->settings, own->n_settings, out);
+    if (v->people > 0)
+        tacit__text_print(out, ", visitors: {people: %llu, visits: %llu, apart: %llu, order: %s}",
+                          (unsigned long long)v->people, (unsigned long long)v->visits,
+                          (unsigned long long)v->apart,
+                          v->order == TACIT_ORDER_RANDOM ? "random" : "rounds");
+    tacit__text_print(out, "}\nepisodes: %llu\nruns: %llu\nseed: 1\nagents:\n",
+                      (unsigned long long)request->episodes, (unsigned long long)runs);
+    write_learner(request, request->episodes, request->guarantee.epsilon, out);
 }

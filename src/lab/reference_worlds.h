@@ -2,7 +2,7 @@
 #ifndef TACIT_LAB_REFERENCE_WORLDS_H
 #define TACIT_LAB_REFERENCE_WORLDS_H
 
-#include <tacit/agent.h>
+#include <tacit/lab.h>
 
 #include "base/text.h"
 
@@ -16,5 +16,9 @@ bool tacit__reference_is_table(const tacit_agent_request *request);
  * the request's, and rewards of this size where the worlds are tables. Seeds and families are fixed. */
 void tacit__reference_write(const tacit_agent_request *request, size_t n_worlds, uint64_t users,
                             double epsilon, double rewards, tacit__text *out);
+
+/* The same for one world, that of a file, and some runs. */
+void tacit__reference_write_own(const tacit_agent_request *request, const tacit_world_entry *own,
+                                uint64_t runs, tacit__text *out);
 
 #endif
