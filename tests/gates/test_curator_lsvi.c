@@ -36,6 +36,7 @@ typedef struct setup {
     double least;       /* share of the declared loss that must be reached */
     double ratio_share; /* of the largest ratio of noises that the scheme allows; 0: all of it */
     double move;        /* blt sums, and what a user moves a Gram matrix; 0: a tree, as it is */
+    bool pooled;
 } setup;
 
 static tacit_status create(const setup *s, tacit__lsvi_data **out)
@@ -45,7 +46,7 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
     tacit__lsvi_scheme_options wish = {
         .space = {SPACE_OF(carried ? 0 : STATES, ACTIONS, HORIZON), .form = s->form,
                   .dimension = carried ? D : STATES * ACTIONS, .bound = 1, .simplex = true,
-                  .feature_bits = tacit__lsvi_feature_bits(USERS)},
+                  .feature_bits = tacit__lsvi_feature_bits(USERS), .pooled = s->pooled},
         .schedule = TACIT__EVERY,
         .episodes = USERS,
         .guarantee = s->guarantee,
@@ -210,28 +211,41 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, pure = {TACIT
 TEST(values_of_states_are_cut)
 {
     for (int i = 0; i < 4; i++) {
-        check((setup){TACIT__ONE_HOT, joint, i % 2 == 1, i >= 2, 0.9, 0, 0});
-        check((setup){TACIT__ONE_HOT, pure, i % 2 == 1, i >= 2, 0.95, 0, 0});
+        check((setup){TACIT__ONE_HOT, joint, i % 2 == 1, i >= 2, 0.9, 0, 0, false});
+        check((setup){TACIT__ONE_HOT, pure, i % 2 == 1, i >= 2, 0.95, 0, 0, false});
+    }
+}
+
+/* All steps of a user are in one Gram matrix and in every response. Users who stay in one cell reach the declared loss; centered
+ * targets that are opposite at every step would have to leave it and stay. */
+TEST(pooled_steps_move_by_what_they_declare)
+{
+    for (int i = 0; i < 4; i++) {
+        const double least = i % 2 == 0 ? 0.99 : 0.5;
+        check((setup){TACIT__ONE_HOT, joint, i % 2 == 1, i >= 2, least, 0, 0, true});
+        check((setup){TACIT__ONE_HOT, pure, i % 2 == 1, i >= 2, least, 0, 0, true});
     }
 }
 
 TEST(values_of_features_are_cut)
 {
     for (int centered = 0; centered < 2; centered++) {
-        check((setup){TACIT__CARRIED, joint, centered == 1, false, 0.9, 0, 0});
-        check((setup){TACIT__CARRIED, pure, centered == 1, false, 0.95, 0, 0});
+        check((setup){TACIT__CARRIED, joint, centered == 1, false, 0.9, 0, 0, false});
+        check((setup){TACIT__CARRIED, pure, centered == 1, false, 0.95, 0, 0, false});
     }
 }
 
 /* The two bounds hold together only while responses have enough noise beside Gram matrices. */
 TEST(a_split_that_misses_its_condition_is_refused)
 {
-    SCOPED(tacit__lsvi_data) *curator = NULL;
-    const setup wrong = {TACIT__ONE_HOT, joint, true, false, 0, 0.5, 0},
-                right = {TACIT__ONE_HOT, joint, true, false, 0, 1, 0};
-    assert_status(create(&wrong, &curator), TACIT_BAD_PLAN);
-    assert_null(curator);
-    assert_ok(create(&right, &curator));
+    for (int pooled = 0; pooled < 2; pooled++) {
+        SCOPED(tacit__lsvi_data) *curator = NULL;
+        const setup wrong = {TACIT__ONE_HOT, joint, true, false, 0, 0.5, 0, pooled == 1},
+                    right = {TACIT__ONE_HOT, joint, true, false, 0, 1, 0, pooled == 1};
+        assert_status(create(&wrong, &curator), TACIT_BAD_PLAN);
+        assert_null(curator);
+        assert_ok(create(&right, &curator));
+    }
 }
 
 /* The lattice of the sum when a user moves a Gram matrix by so much; it is the one that leaves are put on. */

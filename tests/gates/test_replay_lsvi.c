@@ -14,6 +14,7 @@ typedef struct setup {
     tacit_calibration calibration;
     const char *sums;
     uint64_t visits, apart;
+    bool pooled; /* all steps are alike; features are not carried then */
 } setup;
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, pure = {TACIT_MODEL_JOINT, 1, 0};
@@ -38,13 +39,14 @@ static void check(const setup *s, least wanted)
     size_t n = 0;
     while (n < SETTINGS && s->settings[n].key != NULL)
         n++;
-    for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
+    for (int form = LSVI_ONE_HOT; form <= (s->pooled ? LSVI_SIGNED : LSVI_CARRIED); form++)
         for (size_t i = 0; i < sizeof horizons / sizeof *horizons; i++) {
             c = (crowd){.request = {SPACE_OF(LSVI_S, LSVI_A, horizons[i]),
                                     SETTINGS_OF(s->settings, n), .kind = "lsvi-ucb",
                                     .guarantee = s->guarantee, .calibration = s->calibration,
                                     .sums = s->sums, VISITS_OF(s->visits, s->apart),
-                                    .episodes = USERS, .linear = lsvi_linear((lsvi_form)form)},
+                                    .episodes = USERS, .stationary = s->pooled,
+                                    .linear = lsvi_linear((lsvi_form)form)},
                         .features = form == LSVI_CARRIED ? CROWD_SIMPLEX : CROWD_NUMBERED,
                         .rows = LSVI_A,
                         .dimension = LSVI_D,
@@ -137,6 +139,45 @@ TEST(doubling_moves_by_what_it_declares)
                                 SET("center", "no")},
                    .guarantee = joint},
           (least){0.85, 0.6, 0.6});
+}
+
+/* The same, asked for by growth in some direction. */
+TEST(rayleigh_moves_by_what_it_declares)
+{
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "rayleigh"), SET("switches", "3"),
+                                SET("switch_factor", "1.01"), SET("test_every", "1"),
+                                SET("shift", "2")},
+                   .guarantee = joint},
+          (least){0.8, 0.6, 0.6});
+}
+
+/* One Gram matrix for all steps of a user, who is in each of the H responses of a switch with all of them. */
+TEST(pooled_steps_move_by_what_they_declare)
+{
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4"),
+                                SET("center", "no"), SET("gram", "sums")},
+                   .guarantee = joint,
+                   .pooled = true},
+          (least){0.99, 0.94, 0.94});
+    check(&(setup){.settings = {SET("bonus_scale", "0.01"), SET("switches", "3"),
+                                SET("shift", "0.1"), SET("gram", "direct")},
+                   .guarantee = joint,
+                   .pooled = true},
+          (least){0.99, 0.7, 0.7});
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4")},
+                   .guarantee = pure,
+                   .pooled = true},
+          (least){0.99, 0.94, 0.95});
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "rayleigh"), SET("switches", "3"),
+                                SET("switch_factor", "1.01"), SET("test_every", "1")},
+                   .guarantee = joint,
+                   .pooled = true},
+          (least){0.8, 0.94, 0.94});
+    check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4")},
+                   .guarantee = joint,
+                   VISITS_OF(3, 2),
+                   .pooled = true},
+          (least){0.99, 0.94, 0.6});
 }
 
 /* Printed constants are for features anywhere in the ball and targets of any sign; without the settings above, eight users ask for no

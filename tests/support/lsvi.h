@@ -29,6 +29,7 @@ typedef struct lsvi_setup {
     const char *sums;
     uint64_t seed;  /* of the noise */
     size_t horizon; /* 0: LSVI_H */
+    bool stationary;
 } lsvi_setup;
 
 /* Features of a pair: corners and inner points of the simplex, or vectors of any sign and length up to 1. */
@@ -81,6 +82,7 @@ static inline tacit_status lsvi_try(const lsvi_setup *s, tacit_agent **out, taci
         .calibration = s->calibration,
         .sums = s->sums,
         .episodes = s->users,
+        .stationary = s->stationary,
         .linear = lsvi_linear(s->form)};
     tacit_noise *noise;
     assert_ok(tacit_noise_create_simulated(s->seed, &noise));

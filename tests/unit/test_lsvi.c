@@ -22,6 +22,7 @@ typedef struct reference {
     size_t d;
     double bonus; /* in units of the range */
     double center;
+    bool pooled; /* a user's steps are all in every regression */
     lsvi_user users[200];
     size_t n;
     double q[LSVI_H][LSVI_S][LSVI_A], values[LSVI_H + 1][LSVI_S];
@@ -47,10 +48,13 @@ static void refer(reference *r)
                             range = (double)(LSVI_H - h);
         for (size_t j = 0; j < r->d; j++)
             gram[j * r->d + j] = 1;
-        for (size_t k = 0; k < r->n; k++) {
-            const lsvi_user *x = &r->users[k];
-            double y = (x->rewards[h] + r->values[h + 1][x->states[h + 1]]) / range - r->center;
-            phi_of(r, x->states[h], x->actions[h], phi);
+        for (size_t k = 0; k < r->n * LSVI_H; k++) {
+            const lsvi_user *x = &r->users[k / LSVI_H];
+            const size_t t = k % LSVI_H;
+            if (t != h && !r->pooled)
+                continue;
+            double y = (x->rewards[t] + r->values[h + 1][x->states[t + 1]]) / range - r->center;
+            phi_of(r, x->states[t], x->actions[t], phi);
             for (size_t i = 0; i < r->d; i++) {
                 u[i] += phi[i] * y;
                 for (size_t j = 0; j < r->d; j++)
@@ -83,15 +87,20 @@ TEST(every_episode_agrees_with_a_plain_reference)
     static const struct {
         lsvi_form form;
         const char *center;
-    } cases[] = {{LSVI_ONE_HOT, "no"},  {LSVI_ONE_HOT, "yes"}, {LSVI_SIMPLEX, "no"},
-                 {LSVI_SIMPLEX, "yes"}, {LSVI_SIGNED, "no"},   {LSVI_CARRIED, "yes"}};
+        bool pooled;
+    } cases[] = {{LSVI_ONE_HOT, "no", false}, {LSVI_ONE_HOT, "yes", false},
+                 {LSVI_SIMPLEX, "no", false}, {LSVI_SIMPLEX, "yes", false},
+                 {LSVI_SIGNED, "no", false},  {LSVI_CARRIED, "yes", false},
+                 {LSVI_ONE_HOT, "no", true},  {LSVI_ONE_HOT, "yes", true},
+                 {LSVI_SIMPLEX, "yes", true}, {LSVI_SIGNED, "no", true}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const tacit_setting settings[] = {
             {"schedule", "every", 1}, {"bonus_scale", "0.02", 1}, {"center", cases[c].center, 1}};
         const lsvi_setup s = {SETTINGS_OF(settings, 3), .form = cases[c].form, .guarantee = none,
-                              .users = 200};
+                              .users = 200, .stationary = cases[c].pooled};
         SCOPED(tacit_agent) *agent = lsvi_start(&s);
-        r = (reference){.form = cases[c].form,
+        r = (reference){.pooled = cases[c].pooled,
+                        .form = cases[c].form,
                         .d = cases[c].form == LSVI_ONE_HOT ? REF_D : LSVI_D,
                         .center = cases[c].center[0] == 'y' ? 0.5 : 0};
         double d = (double)r.d;
@@ -171,16 +180,17 @@ static tacit_status load_visits(tacit__visits *visits, const uint8_t *bytes, siz
     return s.status;
 }
 
-TEST(lists_of_next_states_equal_a_table_of_them)
+static void check_visits(bool pooled)
 {
     enum { S = 40, A = 3, H = 4 };
     SCOPED(tacit__visits) *dense = NULL, *sparse = NULL, *loaded = NULL;
     uint64_t seed = 1;
     double next[S], x[S * A], y[S * A];
-    const double most[H] = {1000, 1000, 1000, 1000}, less[H] = {1000, 1000, 900, 1000};
-    assert_ok(tacit__visits_create(S, A, H, false, 1e9, &dense));
-    assert_ok(tacit__visits_create(S, A, H, false, 0, &sparse));
-    assert_ok(tacit__visits_create(S, A, H, false, 0, &loaded));
+    const double most[H] = {1000, 1000, 1000, 1000},
+                 less[H] = {pooled ? 100 : 1000, 1000, 900, 1000};
+    assert_ok(tacit__visits_create(S, A, H, pooled, 1e9, &dense));
+    assert_ok(tacit__visits_create(S, A, H, pooled, 0, &sparse));
+    assert_ok(tacit__visits_create(S, A, H, pooled, 0, &loaded));
     for (int k = 0; k < 500; k++) {
         uint32_t states[H + 1], actions[H];
         double rewards[H];
@@ -205,7 +215,7 @@ TEST(lists_of_next_states_equal_a_table_of_them)
     assert_status(load_visits(loaded, bytes, size, 499, most), TACIT_CORRUPT);
     assert_status(load_visits(loaded, bytes, size, 500, less), TACIT_CORRUPT);
     assert_ok(load_visits(loaded, bytes, size, 500, most));
-    for (size_t h = 0; h < H; h++) {
+    for (size_t h = 0; h < (pooled ? 1 : H); h++) {
         tacit__visits_sums(dense, h, next, x);
         tacit__visits_sums(sparse, h, next, y);
         assert_memory_equal(x, y, sizeof x);
@@ -214,6 +224,12 @@ TEST(lists_of_next_states_equal_a_table_of_them)
         assert_memory_equal(tacit__visits_counts(dense, h), tacit__visits_counts(sparse, h),
                             S * A * sizeof(double));
     }
+}
+
+TEST(lists_of_next_states_equal_a_table_of_them)
+{
+    check_visits(false);
+    check_visits(true);
 }
 
 /* With epsilon so large that noise is far below one count, the schedule is that of the learner without privacy. */

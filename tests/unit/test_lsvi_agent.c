@@ -19,16 +19,20 @@ TEST(a_saved_learner_goes_on_as_if_nothing_had_happened)
         {{"schedule", "batched", 1}, {"batches", "9", 1}},
         {{"schedule", "batched", 1}, {"batches", "9", 1}, {"gram", "direct", 1}},
         {{"schedule", "growth", 1}, {"switches", "9", 1}},
-        {{"schedule", "doubling", 1}, {"switches", "9", 1}, {"switch_factor", "1.05", 1}}};
-    static const size_t n_settings[] = {1, 2, 3, 2, 3};
+        {{"schedule", "doubling", 1}, {"switches", "9", 1}, {"switch_factor", "1.05", 1}},
+        {{"schedule", "rayleigh", 1}, {"switches", "9", 1}, {"switch_factor", "1.05", 1}}};
+    static const size_t n_settings[] = {1, 2, 3, 2, 3, 3};
     static lsvi_user users[N];
     lsvi_fill(users, N, 8);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 12; i++) /* from the sixth on all steps are alike */
         for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
             for (int private = 0; private < 2; private ++) {
-                const lsvi_setup s = {SETTINGS_OF(schedules[i], n_settings[i]),
-                                      .form = (lsvi_form)form, .guarantee = private ? joint : none,
-                                      .users = N, .seed = 6};
+                const lsvi_setup s = {SETTINGS_OF(schedules[i % 6], n_settings[i % 6]),
+                                      .form = (lsvi_form)form,
+                                      .guarantee = private ? joint : none,
+                                      .users = N,
+                                      .seed = 6,
+                                      .stationary = i >= 6};
                 lsvi_setup other = s;
                 other.users = N + 1;
                 SCOPED(tacit_agent) *a = lsvi_start(&s), *b = lsvi_start(&s),
@@ -150,8 +154,12 @@ TEST(a_switch_that_is_refused_halfway_changes_no_plan)
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
         for (size_t left = 0; left <= LSVI_H; left++)
             for (uint64_t seed = 1; seed <= 6; seed++) {
-                const lsvi_setup s = {SETTINGS_OF(settings, 2), .form = (lsvi_form)form,
-                                      .guarantee = joint, .users = N, .seed = seed};
+                const lsvi_setup s = {SETTINGS_OF(settings, 2),
+                                      .form = (lsvi_form)form,
+                                      .guarantee = joint,
+                                      .users = N,
+                                      .seed = seed,
+                                      .stationary = seed > 3};
                 SCOPED(tacit_agent) *a = lsvi_start(&s);
                 uint32_t before[LSVI_H][LSVI_S], after[LSVI_H][LSVI_S];
                 uint64_t version = 0;
@@ -196,7 +204,8 @@ TEST(what_does_not_exist_is_refused_with_a_reason)
                                word[] = {{"schedule", "often", 1}},
                                direct[] = {{"schedule", "doubling", 1}, {"gram", "direct", 1}},
                                growth[] = {{"schedule", "growth", 1}},
-                               span[] = {{"targets", "span", 1}},
+                               rayleigh[] = {{"schedule", "rayleigh", 1}},
+                               pooled[] = {{"pooled", "yes", 1}}, span[] = {{"targets", "span", 1}},
                                batched[] = {{"schedule", "batched", 1}},
                                small[] = {{"archive_mb", "1", 1}};
     const tacit_guarantee local = {TACIT_MODEL_LOCAL, 1, 1e-6},
@@ -221,6 +230,16 @@ TEST(what_does_not_exist_is_refused_with_a_reason)
     refuse(&(lsvi_setup){SETTINGS_OF(growth, 1), .guarantee = joint,
                          .calibration = TACIT_CALIBRATION_PUBLISHED, .users = 10},
            TACIT_UNSUPPORTED, "schedule growth needs calibration tight");
+    refuse(&(lsvi_setup){.guarantee = pure, .users = 10, SETTINGS_OF(rayleigh, 1)},
+           TACIT_UNSUPPORTED, "schedule rayleigh is for delta > 0");
+    refuse(&(lsvi_setup){.guarantee = none, .users = 10, SETTINGS_OF(pooled, 1)}, TACIT_UNSUPPORTED,
+           "steps are all alike");
+    refuse(&(lsvi_setup){SETTINGS_OF(pooled, 1), .guarantee = none, .form = LSVI_CARRIED,
+                         .users = 10, .stationary = true},
+           TACIT_UNSUPPORTED, "numbered states");
+    refuse(&(lsvi_setup){SETTINGS_OF(pooled, 1), .guarantee = joint, .users = 10,
+                         .calibration = TACIT_CALIBRATION_NOISE, .stationary = true},
+           TACIT_UNSUPPORTED, "a regression for each step");
     refuse(&(lsvi_setup){SETTINGS_OF(span, 1), .guarantee = joint,
                          .calibration = TACIT_CALIBRATION_PUBLISHED, .users = 10},
            TACIT_UNSUPPORTED, "use the whole range");

@@ -14,23 +14,24 @@ SCOPED_TYPE(tacit__lsvi_user, tacit__lsvi_user_destroy)
 
 static const double range[H] = {4, 3, 2, 1};
 
-static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table,
-                                   bool spans, bool elsewhere)
+static tacit__lsvi_data *open_as(tacit__feature_form form, tacit_guarantee g, const double *table,
+                                 bool spans, bool elsewhere, bool pooled)
 {
     const size_t d = form == TACIT__ONE_HOT ? S * A : 3;
-    tacit__lsvi_scheme_options wish = {
-        .space = {SPACE_OF(form == TACIT__CARRIED ? 0 : S, A, H), .form = form, .dimension = d,
-                  .bound = 1, .simplex = form == TACIT__ONE_HOT,
-                  .feature_bits = tacit__lsvi_feature_bits(USERS), .table = table},
-        .schedule = TACIT__EVERY,
-        .episodes = USERS,
-        .guarantee = g,
-        .mechanism = TACIT_SUM_TREE,
-        .gram = TACIT__GRAM_SUMS,
-        .centered = true,
-        .lambda = 1,
-        .shift = 1,
-        .failure = 0.1};
+    tacit__lsvi_scheme_options wish = {.space = {SPACE_OF(form == TACIT__CARRIED ? 0 : S, A, H),
+                                                 .form = form, .dimension = d, .bound = 1,
+                                                 .simplex = form == TACIT__ONE_HOT,
+                                                 .feature_bits = tacit__lsvi_feature_bits(USERS),
+                                                 .table = table, .pooled = pooled},
+                                       .schedule = TACIT__EVERY,
+                                       .episodes = USERS,
+                                       .guarantee = g,
+                                       .mechanism = TACIT_SUM_TREE,
+                                       .gram = TACIT__GRAM_SUMS,
+                                       .centered = true,
+                                       .lambda = 1,
+                                       .shift = 1,
+                                       .failure = 0.1};
     tacit__lsvi_data_options o = {.space = wish.space,
                                   .episodes = USERS,
                                   .guarantee = g,
@@ -46,6 +47,12 @@ static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, 
         tacit__lsvi_data_create(&o, noise, &c, &err) != TACIT_OK)
         fail_msg("%s", err.message);
     return c;
+}
+
+static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table,
+                                   bool spans, bool elsewhere)
+{
+    return open_as(form, g, table, spans, elsewhere, false);
 }
 
 /* Features of a state's actions, at most 1 long. */
@@ -73,6 +80,8 @@ static const double *table_of_features(void)
 }
 
 static const tacit__feature_form forms[] = {TACIT__ONE_HOT, TACIT__TABLE, TACIT__CARRIED};
+
+enum { CASES = 5 }; /* the forms, and the first two with all steps as one */
 
 /* A user, with states or with features. */
 typedef struct person {
@@ -126,12 +135,13 @@ static void answer(const tacit__lsvi_form *form, tacit__lsvi_user *made, const p
 
 TEST(statistics_of_lsvi_are_sums_of_contributions)
 {
-    for (int f = 0; f < 6; f++) {
-        const tacit__feature_form kind = forms[f % 3];
-        SCOPED(tacit__lsvi_data) *c = open_lsvi(kind, (tacit_guarantee){.model = TACIT_MODEL_NONE},
-                                                table_of_features(), f >= 3, false);
+    for (int f = 0; f < 2 * CASES; f++) {
+        const tacit__feature_form kind = forms[f % CASES % 3];
+        SCOPED(tacit__lsvi_data) *c =
+            open_as(kind, (tacit_guarantee){.model = TACIT_MODEL_NONE}, table_of_features(),
+                    f >= CASES, false, f % CASES >= 3);
         const tacit__lsvi_form form = tacit__lsvi_form_of(c);
-        const size_t d = form.space.dimension, n = H * form.n_active;
+        const size_t d = form.space.dimension, n = c->size;
         SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
         int64_t gram[H * S * A * 7] = {0}, response[H][S * A] = {{0}}, one[S * A];
         double shown[S * A];
@@ -163,6 +173,21 @@ TEST(statistics_of_lsvi_are_sums_of_contributions)
                 assert_true(shown[j] ==
                             ldexp(target.stretch * (double)response[h][j], -c->response_bits));
         }
+    }
+}
+
+/* What users add up to is an integer below 2^53; pooled, each adds H terms. */
+TEST(sums_of_all_steps_have_room)
+{
+    for (int pooled = 0; pooled < 2; pooled++) {
+        const double K = 0x1p18;
+        tacit__lsvi_data c = {
+            .o = {.space = {SPACE_OF(S, A, 1000), .feature_bits = 12, .pooled = pooled == 1},
+                  .episodes = (uint64_t)K,
+                  .centered = true}};
+        tacit__lsvi_data_choose_bits(&c);
+        assert_true(ldexp(K * (pooled ? 1000 : 1), c.response_bits) <= 0x1p53);
+        assert_true(c.target_bits >= 8);
     }
 }
 
@@ -273,12 +298,13 @@ TEST(a_curator_without_data_shows_what_one_with_data_shows)
 {
     static const tacit_guarantee guarantees[] = {
         {TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_JOINT, 1, 0}, {.model = TACIT_MODEL_NONE}};
-    for (int i = 0; i < 18; i++) {
-        const tacit__feature_form kind = forms[i % 3];
-        SCOPED(tacit__lsvi_data) *c =
-            open_lsvi(kind, guarantees[i / 3 % 3], table_of_features(), i >= 9, false);
+    for (int i = 0; i < 6 * CASES; i++) {
+        const tacit__feature_form kind = forms[i % CASES % 3];
+        const tacit_guarantee g = guarantees[i / CASES % 3];
+        const bool spans = i >= 3 * CASES, pooled = i % CASES >= 3;
+        SCOPED(tacit__lsvi_data) *c = open_as(kind, g, table_of_features(), spans, false, pooled);
         SCOPED(tacit__lsvi_data) *other =
-            open_lsvi(kind, guarantees[i / 3 % 3], table_of_features(), i >= 9, true);
+            open_as(kind, g, table_of_features(), spans, true, pooled);
         const tacit__lsvi_form form = tacit__lsvi_form_of(other);
         const size_t packed = tacit__gram_size(&form.space);
         SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
@@ -297,7 +323,7 @@ TEST(a_curator_without_data_shows_what_one_with_data_shows)
             leaves++;
             assert_ok(tacit__lsvi_data_gram(c, &gram, NULL));
             assert_ok(tacit__lsvi_data_gram(other, &same, NULL));
-            assert_memory_equal(same, gram, H * packed * sizeof *gram);
+            assert_memory_equal(same, gram, tacit__gram_count(&form.space) * packed * sizeof *gram);
             for (size_t h = H; h-- > 0;) {
                 const question asked = question_of(h, &form);
                 double shown[S * A], also[S * A];
@@ -388,15 +414,15 @@ static void add_person(tacit__lsvi_data *c, bool carried)
  * a curator like this: its users would move responses farther than declared, or beyond what can pass the door at all. */
 TEST(saved_users_are_no_larger_than_users_can_be)
 {
-    for (size_t i = 0; i < 6; i++) {
-        const tacit__feature_form kind = forms[i % 3];
-        const bool carried = kind == TACIT__CARRIED;
-        const tacit_guarantee g = i < 3 ? (tacit_guarantee){.model = TACIT_MODEL_NONE}
-                                        : (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6};
+    for (size_t i = 0; i < 2 * CASES; i++) {
+        const tacit__feature_form kind = forms[i % CASES % 3];
+        const bool carried = kind == TACIT__CARRIED, pooled = i % CASES >= 3;
+        const tacit_guarantee g = i < CASES ? (tacit_guarantee){.model = TACIT_MODEL_NONE}
+                                            : (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6};
         const double *table = kind == TACIT__TABLE ? table_of_features() : NULL;
-        for (int wrong = 0; wrong < (carried && i < 3 ? 3 : 2); wrong++) {
-            SCOPED(tacit__lsvi_data) *from = open_lsvi(kind, g, table, true, false),
-                                     *to = open_lsvi(kind, g, table, true, false);
+        for (int wrong = 0; wrong < (carried && i < CASES ? 3 : 2); wrong++) {
+            SCOPED(tacit__lsvi_data) *from = open_as(kind, g, table, true, false, pooled),
+                                     *to = open_as(kind, g, table, true, false, pooled);
             if (wrong == 1)
                 from->range[0] = 1; /* and not 4 */
             else if (wrong == 2)
