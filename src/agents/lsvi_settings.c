@@ -19,7 +19,7 @@ static const tacit_parameter parameters[] = {
         "bonus_scale is 1; else doubling)"),
     TACIT__TEXT("pooled", "auto",
                 "one regression for all steps: yes, no, or auto (as the world says, if states are "
-                "numbered, unless bonus_scale is 1)"),
+                "numbered, unless delta is 0 or bonus_scale 1)"),
     TACIT__REAL(
         "bonus_scale", "", 0, 1e6,
         "multiplies the theorem's bonus; 1 is the theorem; default 0.02 / sqrt(d), or 0.003 "
@@ -86,17 +86,20 @@ static double read_bonus_scale(const tacit__reading *r, size_t dimension)
                                      : PRACTICAL_BONUS / sqrt((double)dimension));
 }
 
-/* The papers, and the theorems, have a regression for each step. */
+/* The papers, and the theorems, have a regression for each step. With delta 0 a user's H steps in H responses cost as
+ * much as they bring, and it was not better in all worlds [docs/why/lsvi.md]. */
 static tacit_status read_pooled(const tacit__reading *r, const tacit__linear_space *sp,
                                 bool *pooled, tacit_error *err)
 {
     const int choice = tacit__value_choose(&r->values, "pooled", tacit__auto_yes_no, err);
     if (choice < 0)
         return TACIT_BAD_ARGUMENT;
+    const tacit_guarantee *g = &r->request->guarantee;
     const bool numbered = sp->form != TACIT__CARRIED,
-               may = numbered && r->request->stationary && !tacit__is_noise_printed(r->request);
-    *pooled = may && (choice == TACIT__YES ||
-                      (choice == TACIT__AUTO && read_bonus_scale(r, sp->dimension) < 1));
+               may = numbered && r->request->stationary && !tacit__is_noise_printed(r->request),
+               pays = (g->model == TACIT_MODEL_NONE || g->delta > 0) &&
+                      read_bonus_scale(r, sp->dimension) < 1;
+    *pooled = may && (choice == TACIT__YES || (choice == TACIT__AUTO && pays));
     if (choice == TACIT__YES && !may)
         return tacit__value_fail(
             &r->values, "pooled", err, TACIT_UNSUPPORTED,
