@@ -187,7 +187,7 @@ static void check_row(const kind_in_model *k, uint64_t visits)
 {
     const tacit_setting setting = setting_in(k->kind, k->model);
     reached best = {0};
-    for (size_t i = 0; i < N_OF(spaces) * (visits == 1 ? N_OF(epsilons) : 1); i++) {
+    for (size_t i = 0; i < N_OF(spaces) * N_OF(epsilons); i++) {
         static crowd c;
         SCOPED(tacit_world) *world = NULL;
         const promise p = {epsilons[i / N_OF(spaces)], USERS, visits};
