@@ -16,7 +16,7 @@ try {
   for (const [file, learner] of LEARNERS) {
     const billboard = await (await fetch(`${services[files.indexOf(file)].url}/v1/billboard?learner=${learner}`)).text(), runs = [];
     env = { billboard, n: 200 };
-    for (let i = 0; i < RUNS; i++) runs.push(await playPage(page, `${web.origin}/tests/page.html?${i}#measure`));
+    for (let i = 0; i < RUNS; i++) runs.push(await playPage(page, `${web.origin}/tests/page.html?${learner}-${i}#measure`));
     const figures = Object.fromEntries(Object.keys(runs[0]).map((name) => {
       const sorted = runs.map((run) => run[name]).sort((a, b) => a - b);
       return [`${name}_ms`, { median: rounded(sorted[RUNS >> 1]), min: rounded(sorted[0]) }];
