@@ -44,6 +44,8 @@ if(NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ)
   if(NOT TACIT_WERROR) # once is enough: no compiler changes them
     tacit_house_test(site "${house}/site.sh" "${PROJECT_SOURCE_DIR}")
     set_tests_properties(house.site PROPERTIES SKIP_RETURN_CODE 77)
+    tacit_house_test(same "${PROJECT_SOURCE_DIR}/scripts/same" "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}"
+                     "${PROJECT_SOURCE_DIR}/examples/demo.yaml")
     tacit_house_test(tutorials "${house}/tutorials.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
     set_tests_properties(house.tutorials PROPERTIES SKIP_RETURN_CODE 77)
   endif()
@@ -102,6 +104,8 @@ if(TARGET tacit_command)
         set_tests_properties(wasm.${place} PROPERTIES LABELS "default;browser" TIMEOUT 300 SKIP_RETURN_CODE 77 RESOURCE_LOCK wasm)
       endforeach()
       set_tests_properties(wasm.bench PROPERTIES ENVIRONMENT TACIT_RUNS=1)
+      add_test(NAME wasm.web_demo COMMAND "${PROJECT_SOURCE_DIR}/tests/wasm/web_demo.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+      set_tests_properties(wasm.web_demo PROPERTIES LABELS "default;browser" TIMEOUT 300 SKIP_RETURN_CODE 77)
     endif()
     # tests/openapi: the document and the service are one; skipped where there is no node or no validator.
     add_test(NAME openapi.client COMMAND "${PROJECT_SOURCE_DIR}/tests/openapi/run.sh" "${PROJECT_BINARY_DIR}")
