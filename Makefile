@@ -3,7 +3,7 @@
 #   make                   build the libraries and the command, build/tacit
 #   make demo              install what that needs, build, and show a private count and private learners
 #   make test              install what is missing, build everything, and run the tests
-#   make bench             measure the hot paths (JSON lines)
+#   make bench             measure the hot paths (JSON lines); make test runs each benchmark for a moment
 #   make python           the Python package as a wheel: pip install build/python/*.whl
 #   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
 #   make deb               Debian packages into build/deb, checked by lintian; make deb-try installs them in a bare system
@@ -16,6 +16,8 @@
 #   make arm               the device's library for ARM, 64 and 32 bits, and its tests under qemu
 #   make mutants           breaks the promise in one small way after another, and fails if no test notices
 #   make format lint coverage symbols clean
+#   make check-all         everything that takes long, one stage after the other, with a table at the end; ONLY='arm site' limits it
+#                          (scripts/check-all --list shows the stages)
 #
 # PRESET chooses another build for all of them, e.g. `make test PRESET=asan`; TESTS are arguments for ctest, e.g. TESTS='-L quick'.
 PRESET ?= release
@@ -32,7 +34,7 @@ THREADED_NAMES := ^($(subst $(empty) $(empty),|,$(strip $(subst .,\.,$(THREADED)
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all everything setup configure demo test bench python install deb deb-try image docs site fuzz tsan wasm arm mutants format format-check lint coverage symbols clean
+.PHONY: all everything setup configure demo test bench python install deb deb-try image docs site fuzz tsan wasm arm mutants format format-check lint coverage symbols check-all clean
 
 all: configure
 	@cmake --build $(BUILD) --target product
@@ -139,8 +141,11 @@ format:
 format-check:
 	@scripts/format --check
 
-lint: configure
+lint: $(BUILD)/compile_commands.json
 	@scripts/lint $(BUILD)
+
+$(BUILD)/compile_commands.json:
+	@$(MAKE) --no-print-directory configure
 
 coverage: setup
 	@$(MAKE) --no-print-directory everything PRESET=coverage
@@ -149,6 +154,9 @@ coverage: setup
 symbols: all
 	@tests/house/symbols.sh --update $(BUILD)/libtacit.so
 	@tests/house/symbols.sh --update $(BUILD)/libtacit_client.so
+
+check-all:
+	@scripts/check-all $(ONLY)
 
 clean:
 	@cmake -E rm -rf build
