@@ -5,7 +5,9 @@
  * program that keep their connections.
  *
  * decide and an echo, which receives the same request and answers as many bytes, take turns of a second, so that both see the same
- * machine; the ratios (of the rates, of the processor times) are medians over the turns.
+ * machine; the ratios are medians over the turns. of_echo is that of the rates, and true where nothing else runs. of_echo_cpu is
+ * that of the processor times, server and wrk together, which two processes on full processors come to; it hardly depends on other
+ * load. server_of_echo is that of the servers' alone.
  *
  * On PostgreSQL (serve_postgres.c) pgbench is what stands beside it.
  *
@@ -127,7 +129,7 @@ static size_t answer_size(const char *decide)
 static void bench_decide(const char *name, const char *query, load_body sent, const char *json)
 {
     static load_turns service, bare;
-    double ratio[LOAD_MOST_TURNS], cpu_ratio[LOAD_MOST_TURNS];
+    double ratio[LOAD_MOST_TURNS], cpu_ratio[LOAD_MOST_TURNS], server_ratio[LOAD_MOST_TURNS];
     char address[200], echo_address[200];
     const int n = seconds < LOAD_MOST_TURNS ? (int)ceil(seconds) : LOAD_MOST_TURNS;
     const size_t answered = answer_size(json);
@@ -137,16 +139,20 @@ static void bench_decide(const char *name, const char *query, load_body sent, co
         load_take_turn(&bare, i, &echo_server, echo_address, sent);
         load_take_turn(&service, i, &server, address, sent);
         ratio[i] = service.rate[i] / bare.rate[i];
-        cpu_ratio[i] = bare.cpu_us[i] / service.cpu_us[i];
+        cpu_ratio[i] = (bare.cpu_us[i] + bare.client_cpu_us[i]) /
+                       (service.cpu_us[i] + service.client_cpu_us[i]);
+        server_ratio[i] = bare.cpu_us[i] / service.cpu_us[i];
     }
     const size_t m = (size_t)n;
     (void)printf("{\"bench\":\"%s\",\"sent_bytes\":%zu,\"answered_bytes\":%zu,\"per_second\":%.0f,"
                  "\"p99_ms\":%.2f,\"server_cpu_us\":%.1f,\"echo_per_second\":%.0f,"
-                 "\"echo_cpu_us\":%.1f,\"of_echo\":%.2f,\"of_echo_cpu\":%.2f}\n",
+                 "\"echo_cpu_us\":%.1f,\"of_echo\":%.2f,\"of_echo_cpu\":%.2f,"
+                 "\"server_of_echo\":%.2f}\n",
                  name, sent.size, answered, bench_quantile(service.rate, m, 0.5),
                  bench_quantile(service.p99_ms, m, 0.5), bench_quantile(service.cpu_us, m, 0.5),
                  bench_quantile(bare.rate, m, 0.5), bench_quantile(bare.cpu_us, m, 0.5),
-                 bench_quantile(ratio, m, 0.5), bench_quantile(cpu_ratio, m, 0.5));
+                 bench_quantile(ratio, m, 0.5), bench_quantile(cpu_ratio, m, 0.5),
+                 bench_quantile(server_ratio, m, 0.5));
     (void)fflush(stdout);
 }
 

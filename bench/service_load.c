@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,15 +177,26 @@ static bool wrk(const load_server *s, const char *address, load_body sent, figur
     return pipe != NULL && pclose(pipe) == 0 && isfinite(out->rate);
 }
 
+/* Processor time of the children that have ended, in seconds. */
+static double children_cpu(void)
+{
+    struct rusage u;
+    if (getrusage(RUSAGE_CHILDREN, &u) != 0)
+        bench_die("getrusage");
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
 void load_take_turn(load_turns *t, int i, const load_server *s, const char *address, load_body sent)
 {
     figures f;
-    const double before = bench_cpu_of(s->pid);
+    const double before = bench_cpu_of(s->pid), client_before = children_cpu();
     if (!wrk(s, address, sent, &f))
         bench_skip("wrk is not installed; scripts/setup installs it");
     t->rate[i] = f.rate;
     t->p99_ms[i] = f.p99_ms;
     t->cpu_us[i] = 1e6 * (bench_cpu_of(s->pid) - before) / f.rate;
+    t->client_cpu_us[i] = 1e6 * (children_cpu() - client_before) / f.rate;
 }
 
 /* --- A crowd -------------------------------------------------------------------------------------- */

@@ -45,9 +45,10 @@ typedef struct load_body {
 } load_body;
 load_body load_json(const char *text);
 
-/* The turns of one server; a turn takes a second. */
+/* The turns of one server; a turn takes a second. Processor times are for a request. */
 typedef struct load_turns {
-    double rate[LOAD_MOST_TURNS], p99_ms[LOAD_MOST_TURNS], cpu_us[LOAD_MOST_TURNS];
+    double rate[LOAD_MOST_TURNS], p99_ms[LOAD_MOST_TURNS];
+    double cpu_us[LOAD_MOST_TURNS], client_cpu_us[LOAD_MOST_TURNS];
 } load_turns;
 void load_take_turn(load_turns *t, int i, const load_server *s, const char *address,
                     load_body sent);
