@@ -246,10 +246,16 @@ static void clear(void *self)
     tacit__free(agent->scratch);
 }
 
-/* Doubles for the scaled features of all actions, their scores, and the planner. */
+/* Doubles for the features of all actions, where the planner wants them otherwise than they come. */
+static size_t scaled_size(const lin_ucb_agent *agent)
+{
+    return agent->arms != OPPOSITE && agent->scale == 1 ? 0 : agent->n_actions * agent->d;
+}
+
+/* Doubles for these, the scores, and the planner. */
 static size_t scratch_size(const lin_ucb_agent *agent)
 {
-    return agent->n_actions * (agent->d + 1) + tacit__lin_ucb_act_scratch(agent->planner);
+    return scaled_size(agent) + agent->n_actions + tacit__lin_ucb_act_scratch(agent->planner);
 }
 
 /* Features of numbered contexts keep the bound: otherwise the curator would refuse every
@@ -335,7 +341,7 @@ static const double *scaled(const lin_ucb_agent *agent, const double *features, 
     if (features == NULL && agent->points == NULL)
         return NULL;
     const double *from = features != NULL ? features : agent->points + state * agent->per_user;
-    if (agent->arms != OPPOSITE && agent->scale == 1)
+    if (scaled_size(agent) == 0)
         return from;
     for (size_t i = 0; i < agent->per_user; i++)
         scratch[i] = agent->scale * from[i];
@@ -355,7 +361,7 @@ static tacit_status act(void *self, const tacit_situation *situation, double cha
     if (scratch == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     const double *x = scaled(agent, situation->features, situation->state, scratch);
-    double *scores = scratch + agent->n_actions * agent->d;
+    double *scores = scratch + scaled_size(agent);
     if (x != NULL)
         *action = tacit__lin_ucb_act(agent->planner, x, chance, probability, scores,
                                      scores + agent->n_actions);

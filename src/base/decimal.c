@@ -217,26 +217,32 @@ const char *tacit__decimal_run(const char *text, const char *end, size_t capacit
                                size_t *n)
 {
     TACIT__REQUIRE(text <= end && out != NULL && n != NULL);
+    enum { LONGEST = 3 + 8 }; /* sign, digit, point, and what is loaded behind it */
     const char *at = text;
     char *to = out;
-    for (*n = 0; __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && *n < capacity &&
-                 end - at > 3 + (ptrdiff_t)sizeof(uint64_t);
-         ++*n) {
-        /* what follows the point is loaded for both signs at once, so as not to wait for the sign */
-        uint64_t plain, signed_, w;
+    size_t left = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? capacity : 0;
+    for (; left > 0 && end - at > LONGEST; left--) {
+        /* digits are loaded for both signs, so that the next number does not wait for this one's */
+        uint64_t plain, negative, w;
         memcpy(&plain, at + 2, sizeof plain);
-        memcpy(&signed_, at + 3, sizeof signed_);
+        memcpy(&negative, at + 3, sizeof negative);
         const bool minus = *at == '-';
-        const char *first = at + minus;
-        w = (uint64_t)(unsigned char)*first - '0';
-        const unsigned digits = read_eight(minus ? signed_ : plain, &w);
-        if (!is_digit(*first) || first[1] != '.' || digits == 0 || digits == 8 ||
-            first[2 + digits] != ',')
+        at += minus;
+        w = (uint64_t)(unsigned char)*at - '0';
+        const unsigned digits = read_eight(minus ? negative : plain, &w);
+        if (!is_digit(*at) || at[1] != '.' || digits == 0 || digits == 8 || at[2 + digits] != ',') {
+            at -= minus;
             break;
-        const double x = (double)(int64_t)w / tens[digits], value = minus ? -x : x;
-        memcpy(to + *n * sizeof value, &value, sizeof value);
-        at = first + 2 + digits + 1;
+        }
+        const double x = (double)(int64_t)w / tens[digits];
+        uint64_t bits; /* signs are as good as random: no branch */
+        memcpy(&bits, &x, sizeof bits);
+        bits |= (uint64_t)minus << 63;
+        memcpy(to, &bits, sizeof bits);
+        to += sizeof bits;
+        at += 2 + digits + 1;
     }
+    *n = (size_t)(to - (char *)out) / sizeof(double);
     return at;
 }
 

@@ -2,6 +2,7 @@
 #include "serve/feature_grid.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -19,8 +20,11 @@ double tacit__grid_step(double bound)
  * integer: it becomes that. */
 static int32_t integer_of(double per_step, double x)
 {
-    const double k = x * per_step, most = INT32_MAX;
-    return (int32_t)(k > most ? most : k < -most ? -most : k); /* a conversion rounds toward zero */
+    const double most = INT32_MAX;
+    double k = x * per_step;
+    k = k > most ? most : k; /* one comparison at a time, which compilers do for several numbers */
+    k = k < -most ? -most : k;
+    return (int32_t)k; /* a conversion rounds toward zero */
 }
 
 void tacit__grid_round(double step, size_t n, double *x)
@@ -36,9 +40,10 @@ void tacit__grid_pack(double step, size_t n, const double *x, uint8_t *out)
     TACIT__REQUIRE(step > 0);
     const double per_step = 1 / step;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t word = (uint32_t)integer_of(per_step, x[i]);
-        for (size_t b = 0; b < BYTES; b++)
-            out[BYTES * i + b] = (uint8_t)(word >> (8 * b));
+        uint32_t word = (uint32_t)integer_of(per_step, x[i]);
+        if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+            word = __builtin_bswap32(word);
+        memcpy(out + BYTES * i, &word, BYTES);
     }
 }
 
@@ -46,9 +51,10 @@ void tacit__grid_unpack(double step, size_t n, const uint8_t *bytes, double *out
 {
     TACIT__REQUIRE(step > 0);
     for (size_t i = 0; i < n; i++) {
-        uint32_t word = 0;
-        for (size_t b = 0; b < BYTES; b++)
-            word |= (uint32_t)bytes[BYTES * i + b] << (8 * b);
+        uint32_t word;
+        memcpy(&word, bytes + BYTES * i, BYTES);
+        if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+            word = __builtin_bswap32(word);
         out[i] = step * (double)(int32_t)word;
     }
 }
