@@ -1,5 +1,6 @@
 /* tacit serve: the decision service, until a signal. */
 #include <errno.h>
+#include <malloc.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -125,6 +126,18 @@ static void raise_file_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* By default glibc returns memory above 128 KiB to the system as soon as it is free, and a request with a long
+ * context needs that much: every such request would have the system find it pages again. Stated choices: what
+ * a body of limits.body may need, for each thread. */
+static void keep_freed_memory(void)
+{
+#if defined(M_TRIM_THRESHOLD) && defined(M_MMAP_THRESHOLD)
+    enum { KEPT = 4 << 20, APART = 1 << 20 };
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT);
+    (void)mallopt(M_MMAP_THRESHOLD, APART);
+#endif
+}
+
 static int serve(const char *file)
 {
     const tacit_service_options wanted = {.file = file,
@@ -135,6 +148,7 @@ static int serve(const char *file)
     tacit_service *service = NULL;
     cli_keep_memory_private();
     raise_file_limit();
+    keep_freed_memory();
     catch_signals();
     tacit_status status = tacit_service_open(&wanted, &service, &err);
     if (status != TACIT_OK) {
