@@ -169,7 +169,7 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
     /* Stated choices: bodies of a few thousand features, headers of a browser (libmicrohttpd clears that
      * much memory for every request), a page of connections. */
     tacit__limits l = {.body = 1 << 18,
-                       .header = 1 << 13,
+                       .header = 1 << 14,
                        .connections = 1000,
                        .per_address = UINT64_MAX,
                        .rate = 0,
