@@ -152,8 +152,8 @@ static bool is_new_key(const parser *p, size_t object, size_t key)
 
 static bool read_value(parser *p, int depth);
 
-/* The rest of an array, if it has numbers and nothing else: they go where nodes would be. False: it is another,
- * or none, and nothing has changed. */
+/* The rest of an array, if it has numbers and nothing else: they go where nodes would be. False: it is
+ * another, or none, and nothing has changed. */
 static bool read_numbers(parser *p, size_t self)
 {
     const parser before = *p;

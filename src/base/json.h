@@ -1,7 +1,8 @@
 /* JSON as it comes over a network: checked as a whole before anything of it is used [RFC 8259].
  *
- * The text becomes a flat array of nodes in the order of the text; nothing is copied or allocated. An array of
- * numbers is one node, and the numbers, which are most of many texts, are in the room of the nodes after it.
+ * The text becomes a flat array of nodes in the order of the text; nothing is copied or allocated. An array
+ * of numbers is one node, and its numbers, which are most of many texts, are in the room of the nodes after
+ * it.
  * Refused, beside what the grammar refuses: a key given twice, more than TACIT__JSON_KEYS keys in one
  * object (each is compared with all before it), nesting deeper than TACIT__JSON_DEPTH, more nodes than
  * there is room for, bytes that are not UTF-8, numbers that no double can hold, and anything after the

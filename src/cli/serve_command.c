@@ -126,9 +126,9 @@ static void raise_file_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* By default glibc returns memory above 128 KiB to the system as soon as it is free, and a request with a long
- * context needs that much: every such request would have the system find it pages again. Stated choices: what
- * a body of limits.body may need, for each thread. */
+/* By default glibc returns memory above 128 KiB to the system as soon as it is free. A request with a long
+ * context needs more, and every such request would wait for pages again. Stated choices: what a body of
+ * limits.body may need, for each thread. */
 static void keep_freed_memory(void)
 {
 #if defined(M_TRIM_THRESHOLD) && defined(M_MMAP_THRESHOLD)

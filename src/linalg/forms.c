@@ -1,7 +1,6 @@
 /* See forms.h. Rows are taken in panels: the running values of a panel's rows, for several vectors, are held
- * in registers while the columns before it are subtracted. A factor is read once for up to WIDTH vectors, from
- * the first number to the last, which is what limits large ones. Plain C and AVX2 subtract in the same order and
- * give the same bits. */
+ * in registers while the columns before it are subtracted. A factor is read once for up to WIDTH vectors,
+ * from its first number to its last. Plain C and AVX2 subtract in the same order and give the same bits. */
 #include "linalg/forms.h"
 
 #include <math.h>
@@ -10,8 +9,8 @@
 #include "base/cpu.h"
 #include "base/error.h"
 
-/* Stated choices for 16 registers of four doubles: WIDTH * LANES of them are held, and two columns, a number of
- * z and a product need the others. */
+/* Stated choices for 16 registers of four doubles: WIDTH * LANES of them are held; a column, a number of z
+ * and a product need the others. */
 enum { LANE = 4, ROWS = 8, LANES = ROWS / LANE, WIDTH = 5 };
 
 /* Four doubles side by side; the compiler makes of it what the processor has. */
