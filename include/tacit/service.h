@@ -78,13 +78,13 @@ typedef struct tacit_service_learner {
  * learner and in every mean reward that is released (docs/why/person.md). */
 typedef struct tacit_service_person {
     bool separate; /* people: separate; the author declares that nobody is in two learners */
-    tacit_guarantee
-        budget; /* the most that a person may pay; model none: the file sets no budget */
+    /* The most that a person may pay. Model none: the file sets no budget. */
+    tacit_guarantee budget;
     /* Of all learners that have a guarantee, and their monitors: toward everybody but the service, or, if
      * the model is local, toward everybody. Model none: there are no such learners. */
     tacit_guarantee all;
-    tacit_guarantee
-        devices; /* of the local learners alone, toward the service as well; or model none */
+    /* Of the local learners alone, toward the service as well. Model none: there are none. */
+    tacit_guarantee devices;
     size_t joint, local; /* learners of each model */
     size_t exact;        /* learners without a guarantee: who is in one of them has none */
 } tacit_service_person;

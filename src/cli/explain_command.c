@@ -42,7 +42,8 @@ static const cli_form form = {
     "\n"
     "Shows, for each agent of an experiment or each learner of a service file: the guarantee that\n"
     "it claims, what it releases, how far one user can move that, the noise, and the guarantee\n"
-    "that the accountant computes. Plays, serves and writes nothing.\n"
+    "that the accountant computes. Of a service it says first what one person pays who takes part\n"
+    "in everything. Plays, serves and writes nothing.\n"
     "\n",
     "\n"
     "Exits with 1 if a claim that should hold (calibration tight) does not.\n"

@@ -22,8 +22,8 @@ typedef struct serve_options {
 
 static const tacit__field option_fields[] = {
     {"check", TACIT__FIELD_FLAG, offsetof(serve_options, check),
-     .help = "read FILE.yaml with its tables and logs, and count the users of the logs;\n"
-             "nothing is opened or written"},
+     .help = "read FILE.yaml with its tables and logs, say what one person pays for everything,\n"
+             "and count the users of the logs; nothing is opened or written"},
     {"reference", TACIT__FIELD_FLAG, offsetof(serve_options, reference),
      .help = "print the HTTP reference (docs/reference/http.md)"},
     {"openapi", TACIT__FIELD_FLAG, offsetof(serve_options, openapi),

@@ -8,8 +8,8 @@
 #include "store/service_store.h"
 
 typedef struct tacit__pledge {
-    tacit_service_person
-        person;     /* in all lives of the store, with learners that are no longer served */
+    /* In all lives of the store, with learners that are no longer served. */
+    tacit_service_person person;
     size_t past;    /* such learners, which have had users */
     size_t unknown; /* more of them, whose costs the store does not know */
     uint64_t lives;

@@ -597,11 +597,4 @@ TACIT_MUST_USE tacit_status tacit__vault_learners(tacit__vault *vault,
                                                   tacit__vault_learner_fn *each, void *context,
                                                   tacit_error *err);
 
-/* What people who came were promised, as serve/pledge.c writes it; nothing is added if nothing is kept. It
- * is saved in the transaction that is under way, and covered by the proof of the whole store. */
-TACIT_MUST_USE tacit_status tacit__vault_find_promise(tacit__vault *vault, struct tacit__text *out,
-                                                      tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_save_promise(tacit__vault *vault, const void *bytes,
-                                                      size_t size, tacit_error *err);
-
 #endif
