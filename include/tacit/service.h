@@ -209,8 +209,10 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_store_adoption(
  * call you confirm that the original is gone. The store records for good what both together cost. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_adopt(const tacit_service_options *options,
                                                         tacit_error *err);
-/* Gives the store a new key, which replaces the old one. If `new_key` is given, the key is in that file,
- * which is created if it does not exist. If the call was interrupted, call it again. */
+/* Gives the store a new key, and checks that everything opens by it. Then the new key takes the place of the
+ * old one, which stays beside it as KEY.old: backups from before open with that one only. If `new_key` is
+ * given, the new key is in that file, which is created if it does not exist, and the old one stays where it
+ * is. BAD_ARGUMENT: there is a KEY.old of an earlier change. If the call was interrupted, call it again. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_rekey(const tacit_service_options *options,
                                                         const char *new_key, tacit_error *err);
 

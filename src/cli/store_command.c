@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <tacit/service.h>
 
@@ -16,17 +17,19 @@
 typedef struct store_options {
     tacit_service_options service;
     const char *copy, *new_key, *as;
-    bool gone, json, decisions;
+    bool gone, json, decisions, yes;
 } store_options;
 
-/* Each belongs to one verb. */
-enum { GONE, NEW_KEY, DECISIONS, JSON, AS, NONE };
+/* Each belongs to some verbs. */
+enum { GONE, NEW_KEY, YES, DECISIONS, JSON, AS, NONE };
 static const tacit__field option_fields[] = {
     [GONE] = {"original-is-gone", TACIT__FIELD_FLAG, offsetof(store_options, gone),
               .written_out = true,
               .help = "confirm that no other copy of this store is in use or ever will be"},
     [NEW_KEY] = {"new-key", TACIT__FIELD_TEXT, offsetof(store_options, new_key), .value = "FILE",
                  .help = "file of the new key, created if missing (default: replace the old key)"},
+    [YES] = {"yes", TACIT__FIELD_FLAG, offsetof(store_options, yes), .written_out = true,
+             .help = "change the key without asking"},
     [DECISIONS] = {"decisions", TACIT__FIELD_FLAG, offsetof(store_options, decisions),
                    .help = "print the recorded decisions, which are not public"},
     [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(store_options, json),
@@ -42,7 +45,7 @@ static const cli_form form = {
     "       tacit store export FILE.yaml [--decisions]\n"
     "       tacit store events FILE.yaml [--json]\n"
     "       tacit store adopt FILE.yaml [--original-is-gone]\n"
-    "       tacit store rekey FILE.yaml [--new-key FILE]\n"
+    "       tacit store rekey FILE.yaml [--new-key FILE] [--yes]\n"
     "       tacit store move FILE.yaml OLD.yaml [--as URI]\n"
     "\n"
     "init     creates the tables and the key of a store on PostgreSQL; a file needs no init\n"
@@ -59,7 +62,9 @@ static const cli_form form = {
     "\n"
     "adopt    lets a service learn again on a backup that replaced the store, or on a store that\n"
     "         went back; prints what that costs, and does it only with --original-is-gone\n"
-    "rekey    draws a new key for the store and seals everything again\n"
+    "rekey    draws a new key for the store, seals everything again and checks it; asks first, "
+    "and\n"
+    "         keeps the old key, which earlier backups need\n"
     "move     moves the store of OLD.yaml, a file, into the database of FILE.yaml, which\n"
     "         tacit store init has created; the old store is marked as gone\n"
     "\n",
@@ -186,19 +191,45 @@ static int move(const store_options *o)
     return CLI_DONE;
 }
 
+/* Says what will happen, and asks; without a terminal nobody can answer. */
+static int confirm_rekey(const store_options *o)
+{
+    char line[16] = "";
+    if (o->yes)
+        return CLI_DONE;
+    (void)fputs(
+        "The store gets a new key, and everything in it is sealed again. Backups made before this "
+        "open\nwith the old key only: keep it as long as you keep them.\n",
+        stderr);
+    if (isatty(STDIN_FILENO) == 0)
+        return cli_wrong("nothing was done; add --yes to change the key");
+    (void)fputs("Change the key? [y/N] ", stderr);
+    if (fgets(line, sizeof line, stdin) != NULL &&
+        (strcmp(line, "y\n") == 0 || strcmp(line, "yes\n") == 0))
+        return CLI_DONE;
+    return cli_wrong("nothing was done");
+}
+
 static int rekey(const store_options *o)
 {
     tacit_error err = {0};
+    const int code = confirm_rekey(o);
+    if (code != CLI_DONE)
+        return code;
     tacit_status status = tacit_store_rekey(&o->service, o->new_key, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     if (o->new_key == NULL)
-        (void)puts("done: the new key has replaced the old one; keep a copy of it elsewhere");
+        (void)puts(
+            "done: everything opens with the new key, which has the place of the old one; the "
+            "old one is beside it, with .old after its name, for earlier backups. Keep a copy "
+            "of the new key elsewhere.");
     else
-        (void)printf("done: the store's key is now %s; use it as `key`, STORE.key or the "
-                     "credential before the service starts again\n",
-                     o->new_key);
-    (void)puts("Earlier backups open with the old key only.");
+        (void)printf(
+            "done: the store's key is now %s; use it as `key`, STORE.key or the "
+            "credential before the service starts again. Earlier backups open with the old "
+            "key only.\n",
+            o->new_key);
     return CLI_DONE;
 }
 
@@ -209,19 +240,20 @@ static int events(const store_options *o)
     return cli_store_events(&o->service, o->json);
 }
 
+#define BIT(option) (1u << (option))
 static const struct {
     const char *name;
     const char *second; /* what it takes after FILE.yaml, or NULL */
-    int option;         /* that it has, or NONE */
+    unsigned options;   /* that it has, as bits */
     int (*run)(const store_options *o);
-} verbs[] = {{"init", NULL, AS, init},
-             {"check", NULL, NONE, check},
-             {"backup", "a path for the copy", NONE, backup},
-             {"export", NULL, DECISIONS, export},
-             {"events", NULL, JSON, events},
-             {"adopt", NULL, GONE, adopt},
-             {"rekey", NULL, NEW_KEY, rekey},
-             {"move", "the service file of the old store", AS, move}};
+} verbs[] = {{"init", NULL, BIT(AS), init},
+             {"check", NULL, 0, check},
+             {"backup", "a path for the copy", 0, backup},
+             {"export", NULL, BIT(DECISIONS), export},
+             {"events", NULL, BIT(JSON), events},
+             {"adopt", NULL, BIT(GONE), adopt},
+             {"rekey", NULL, BIT(NEW_KEY) | BIT(YES), rekey},
+             {"move", "the service file of the old store", BIT(AS), move}};
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
 /* Options that were given belong to the verb. */
@@ -229,9 +261,10 @@ static int check_options(size_t verb, uint64_t given)
 {
     TACIT__REQUIRE(verb < N_VERBS);
     for (size_t i = 0; i < N_VERBS; i++)
-        if (verbs[i].option != verbs[verb].option && (given >> verbs[i].option & 1) != 0)
-            return cli_wrong("--%s belongs to tacit store %s", option_fields[verbs[i].option].name,
-                             verbs[i].name);
+        for (int option = 0; option < NONE; option++)
+            if ((given & BIT(option) & verbs[i].options & ~verbs[verb].options) != 0)
+                return cli_wrong("--%s belongs to tacit store %s", option_fields[option].name,
+                                 verbs[i].name);
     return CLI_DONE;
 }
 

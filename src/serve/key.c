@@ -200,6 +200,41 @@ tacit_status tacit__key_rename(const char *from, const char *to, tacit_error *er
                               strerror(reason));
 }
 
+tacit_status tacit__key_check_old(const char *path, const uint8_t key[TACIT__KEY_BYTES],
+                                  tacit_error *err)
+{
+    char old[MAX_PATH + 8];
+    uint8_t bytes[TACIT__KEY_BYTES];
+    bool there;
+    (void)snprintf(old, sizeof old, "%s.old", path);
+    const bool same = tacit__key_read_file(old, bytes, &there, NULL) == TACIT_OK &&
+                      tacit__same_bytes(bytes, key, sizeof bytes);
+    tacit__wipe(bytes, sizeof bytes);
+    return !there || same ? TACIT_OK
+                          : tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                        "%.200s: this is the key of an earlier change, and opens "
+                                        "the backups of its time; move it to where those are, or "
+                                        "remove it if there are none",
+                                        old);
+}
+
+tacit_status tacit__key_replace(const char *path, tacit_error *err)
+{
+    char fresh[MAX_PATH + 8], old[MAX_PATH + 8], part[MAX_PATH + 16];
+    uint8_t bytes[TACIT__KEY_BYTES];
+    bool there;
+    (void)snprintf(fresh, sizeof fresh, "%s.new", path);
+    (void)snprintf(old, sizeof old, "%s.old", path);
+    (void)snprintf(part, sizeof part, "%s.partial", old);
+    tacit_status status = tacit__key_read_file(path, bytes, &there, err);
+    if (status == TACIT_OK)
+        status = tacit__key_write(part, bytes, err);
+    tacit__wipe(bytes, sizeof bytes);
+    if (status == TACIT_OK)
+        status = tacit__key_rename(part, old, err);
+    return status == TACIT_OK ? tacit__key_rename(fresh, path, err) : status;
+}
+
 /* The new key of a change that was cut short after the store had it and before the old one was replaced. */
 static tacit_status open_by_new(const tacit__service_config *c, tacit__vault_use use,
                                 tacit__key *key, tacit__vault **out)
@@ -215,7 +250,7 @@ static tacit_status open_by_new(const tacit__service_config *c, tacit__vault_use
     if (status == TACIT_OK) {
         memcpy(key->bytes, bytes, sizeof bytes);
         if (use == TACIT__VAULT_SERVE)
-            status = tacit__key_rename(path, key->path, NULL);
+            status = tacit__key_replace(key->path, NULL);
     }
     tacit__wipe(bytes, sizeof bytes);
     return status;

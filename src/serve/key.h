@@ -40,6 +40,12 @@ TACIT_MUST_USE tacit_status tacit__key_make(const char *path, uint8_t key[TACIT_
 /* Writes a key into a new file of its owner's alone. */
 TACIT_MUST_USE tacit_status tacit__key_write(const char *path, const uint8_t key[TACIT__KEY_BYTES],
                                              tacit_error *err);
+/* Puts KEY.new in the place of KEY, which is kept as KEY.old: earlier backups open by it. */
+TACIT_MUST_USE tacit_status tacit__key_replace(const char *path, tacit_error *err);
+/* BAD_ARGUMENT: there is a KEY.old, of an earlier change, which `replace` would write over. */
+TACIT_MUST_USE tacit_status tacit__key_check_old(const char *path,
+                                                 const uint8_t key[TACIT__KEY_BYTES],
+                                                 tacit_error *err);
 /* Puts a file in the place of another; on disk. */
 TACIT_MUST_USE tacit_status tacit__key_rename(const char *from, const char *to, tacit_error *err);
 

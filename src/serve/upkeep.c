@@ -1,5 +1,6 @@
 /* Tools for a store on which no service runs: adoption, keys, moving to a database. */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include <tacit/service.h>
 
@@ -86,8 +87,27 @@ static tacit_status get_new_key(const char *path, uint8_t key[TACIT__KEY_BYTES],
     return there ? status : tacit__key_make(path, key, err);
 }
 
-/* KEY.new is on disk before the store is under it, and takes KEY's place after that: at every moment one
- * of the two opens the store. */
+/* The key in this file opens the store, and all that is in it. */
+static tacit_status prove_key(const opened *o, const char *path, tacit_error *err)
+{
+    uint8_t key[TACIT__KEY_BYTES];
+    tacit__vault *vault = NULL;
+    tacit__vault_health health;
+    bool there;
+    tacit_status status = tacit__key_read_file(path, key, &there, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_open_at(
+            &(tacit__vault_place){o->config.store, o->config.mark, o->config.unsafe, false},
+            TACIT__VAULT_READ, key, &vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_check(vault, &health, err);
+    tacit__vault_close(vault);
+    tacit__wipe(key, sizeof key);
+    return status;
+}
+
+/* KEY.new is on disk before the store is under it, and takes KEY's place when it was read again and
+ * everything opens by it: at every moment one of the two opens the store. */
 static tacit_status change_in_place(opened *o, tacit_error *err)
 {
     char path[TACIT__KEY_PATH + 8];
@@ -98,11 +118,14 @@ static tacit_status change_in_place(opened *o, tacit_error *err)
                            "contents of that file as the credential afterwards",
                            o->key.path);
     (void)snprintf(path, sizeof path, "%s.new", o->key.path);
+    TRY(tacit__key_check_old(o->key.path, o->key.bytes, err));
     tacit_status status = tacit__key_make(path, key, err);
     if (status == TACIT_OK)
         status = tacit__vault_rekey(o->vault, key, err);
     if (status == TACIT_OK)
-        status = tacit__key_rename(path, o->key.path, err);
+        status = prove_key(o, path, err);
+    if (status == TACIT_OK)
+        status = tacit__key_replace(o->key.path, err);
     tacit__wipe(key, sizeof key);
     return status;
 }
@@ -126,6 +149,12 @@ static bool is_done(const tacit_service_options *options, const char *new_key)
     return done;
 }
 
+static bool is_file(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0 && S_ISREG(entry.st_mode);
+}
+
 tacit_status tacit_store_rekey(const tacit_service_options *options, const char *new_key,
                                tacit_error *err)
 {
@@ -142,6 +171,8 @@ tacit_status tacit_store_rekey(const tacit_service_options *options, const char 
         status = get_new_key(new_key, key, err);
         if (status == TACIT_OK && !tacit__same_bytes(key, o.key.bytes, sizeof key))
             status = tacit__vault_rekey(o.vault, key, err);
+        if (status == TACIT_OK && is_file(new_key)) /* what came by a pipe cannot be read again */
+            status = prove_key(&o, new_key, err);
         tacit__wipe(key, sizeof key);
     }
     close_store(&o);

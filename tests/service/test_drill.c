@@ -128,12 +128,13 @@ TEST(a_key_is_changed)
     open_drill(&s);
     bring(&s, 3);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"ann\"}", decision);
-    tool(&s, "store rekey service.yaml", 3); /* not while it runs */
+    tool(&s, "store rekey service.yaml --yes", 3); /* not while it runs */
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     server_shell(&s, "cp -p own/key old");
-    tool(&s, "store rekey service.yaml", 0);
+    tool(&s, "store rekey service.yaml --yes", 0);
     server_shell(&s,
-                 "! cmp -s own/key old && [ ! -e own/key.new ] && [ $(stat -c %a own/key) = 600 ]");
+                 "! cmp -s own/key old && [ ! -e own/key.new ] && [ $(stat -c %a own/key) = 600 ] "
+                 "&& cmp own/key.old old && [ $(stat -c %a own/key.old) = 600 ]");
     tool(&s, "store check service.yaml", 0);
     assert_true(server_start(&s, NULL));
     assert_observed(&s, decision, ",\"reward\":1", "finished"); /* an old ticket is good */
@@ -146,8 +147,8 @@ TEST(a_key_is_changed)
     server_shell(&s, "! cmp -s own/key old && [ ! -e own/key.new ]");
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     /* elsewhere, and again, as after an interruption */
-    tool(&s, "store rekey service.yaml --new-key fresh", 0);
-    tool(&s, "store rekey service.yaml --new-key fresh", 0);
+    tool(&s, "store rekey service.yaml --new-key fresh --yes", 0);
+    tool(&s, "store rekey service.yaml --new-key fresh --yes", 0);
     assert_no_start(&s, 2);
     server_shell(&s, "mv fresh own/key");
     assert_true(server_start(&s, NULL));

@@ -360,7 +360,7 @@ static double change_key(place *p)
     char out[512], text[2048], before[64], after[64];
     int code = 0;
     const double began = server_seconds();
-    if (server_tool(&p->ends[0], "store rekey service.yaml", out, sizeof out) != 0) {
+    if (server_tool(&p->ends[0], "store rekey service.yaml --yes", out, sizeof out) != 0) {
         server_read(&p->ends[0], "tool.err", text, sizeof text);
         fail_msg("%s", text);
     }

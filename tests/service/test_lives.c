@@ -395,7 +395,7 @@ TEST(two_services_on_copies_of_one_directory_show_it)
     assert_int_equal(server_tool(&first, "store backup service.yaml kept", out, sizeof out), 0);
     assert_int_equal(server_stop(&first, SIGTERM), 0);
     assert_int_equal(server_stop(&second, SIGTERM), 0);
-    assert_int_equal(server_tool(&second, "store rekey service.yaml", out, sizeof out), 0);
+    assert_int_equal(server_tool(&second, "store rekey service.yaml --yes", out, sizeof out), 0);
     server_shell(&first, "cp kept service.db");
     assert_true(server_start(&first, NULL));
     assert_true(server_start(&second, NULL));
