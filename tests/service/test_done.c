@@ -58,7 +58,8 @@ TEST(what_contradicts_an_end_is_refused)
     const char *path = open_path(&s, "{\"learner\":\"walk\"}");
     decide(&s, path, "{\"state\":0,\"step\":0}", decisions[0]);
     decide(&s, path, "{\"state\":1,\"step\":1}", decisions[1]);
-    decide(&s, path, "{\"state\":1,\"step\":2}", decisions[2]);
+    /* where step 1 leads: nothing but the end speaks against this step */
+    decide(&s, path, "{\"state\":2,\"step\":2}", decisions[2]);
     assert_observed(&s, decisions[1], ",\"reward\":1,\"next_state\":2", "open");
     assert_error(observe(&s, decisions[0], ",\"done\":true"), 409, "contradiction", "done");
     assert_observed(&s, decisions[1], ",\"done\":true", "open");
