@@ -145,7 +145,10 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
     if ((out->first = (uint64_t)tacit__value_of(&r->values, "explore")->integer) == 0)
         status = commit_after(out, &out->first);
     if (status != TACIT_OK)
-        return tacit__reading_fail(r, err, status, "no noise keeps such a guarantee");
+        return tacit__reading_fail(r, err, status,
+                                   "a table of %zu states and %zu actions is too large for this "
+                                   "guarantee; use fewer states, or a larger epsilon",
+                                   q->n_states, q->n_actions);
     return tacit__reading_mechanism(r, &out->mechanism, err);
 }
 

@@ -61,10 +61,10 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/host.h"
 #include "base/memory.h"
 #include "curate/levels.h"
 #include "curate/schedule.h"
+#include "curate/table_memory.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/lattice.h"
 #include "sums/sum_inside.h"
@@ -326,15 +326,9 @@ tacit_status tacit__tabular_check_memory(const tacit__tabular *c, tacit_error *e
     tacit_sum_spec spec = spec_of(c, MOVES);
     tacit__sum_prediction gain;
     TRY(tacit__sum_predict(&spec, &gain, err));
-    double memory = tacit__machine_memory();
-    double cells = tacit__tabular_cells(&c->o), needed = cells * (gain.bytes + sizeof(double));
-    if (needed <= memory / 2)
-        return TACIT_OK;
-    return tacit__fail(
-        err, TACIT_TOO_LARGE,
-        "private counts have noise in all of their %.3g cells and would need about %.3g GB; pool "
-        "the steps, use fewer states, or run without privacy",
-        cells, needed / 1e9);
+    const double cells = tacit__tabular_cells(&c->o);
+    return tacit__table_check_memory(&c->o.space, cells, cells * (gain.bytes + sizeof(double)),
+                                     err);
 }
 
 /* The most users that any cell's noise comes from. */

@@ -140,19 +140,27 @@ static tacit_status check_options(const tacit__weighted_options *o, tacit_error 
     return TACIT_OK;
 }
 
-static tacit__weighted *allocate(const tacit__weighted_options *o)
+/* What its memory follows from. */
+static tacit__weighted sizes_of(const tacit__weighted_options *o)
 {
     const tacit__space sp = o->space;
     tacit__weighted w = {.o = *o, .rows = sp.tables * sp.n_states * sp.n_actions};
     w.releases = tacit__weighted_moments(&w.o, NULL);
-    const bool exact = o->guarantee.model == TACIT_MODEL_NONE;
+    for (int i = 0; i < WEIGHTED_STREAMS; i++)
+        w.streams[i].size = i == WEIGHTED_MOVES    ? w.rows * sp.n_states
+                            : i == WEIGHTED_STARTS ? sp.n_states
+                                                   : w.rows;
+    return w;
+}
+
+static tacit__weighted *allocate(tacit__weighted w)
+{
+    const tacit__space sp = w.o.space;
+    const bool exact = w.o.guarantee.model == TACIT_MODEL_NONE;
     tacit__piece pieces[4 * WEIGHTED_STREAMS + 3];
     size_t n = 0;
     for (int i = 0; i < WEIGHTED_STREAMS; i++) {
         counted_stream *s = &w.streams[i];
-        s->size = i == WEIGHTED_MOVES    ? w.rows * sp.n_states
-                  : i == WEIGHTED_STARTS ? sp.n_states
-                                         : w.rows;
         pieces[n++] = TACIT__PIECE_IF(exact, s->exact, s->size);
         pieces[n++] = TACIT__PIECE(s->shown, s->size);
         pieces[n++] = TACIT__PIECE(s->cell, sp.horizon);
@@ -175,13 +183,13 @@ tacit_status tacit__weighted_create(const tacit__weighted_options *o, tacit_nois
     tacit__weighted_options timed;
     TRY(check_options(o, err));
     TRY(tacit__weighted_time(o, &timed, err));
-    tacit__weighted *c = allocate(&timed);
+    const tacit__weighted sizes = sizes_of(&timed);
+    TRY(tacit__weighted_check_memory(&sizes, err));
+    tacit__weighted *c = allocate(sizes);
     if (c == NULL)
         return tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu states do not fit into memory",
                            o->space.n_states);
-    tacit_status status = tacit__weighted_check_memory(c, err);
-    if (status == TACIT_OK)
-        status = tacit__weighted_open(c, noise, err);
+    tacit_status status = tacit__weighted_open(c, noise, err);
     if (status == TACIT_OK && c->answers != NULL &&
         (c->report = tacit__alloc(tacit__answers_bytes(c->answers), 1)) == NULL)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);

@@ -43,7 +43,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/host.h"
+#include "curate/table_memory.h"
 #include "curate/weighted_curator_inside.h"
 #include "sums/lattice.h"
 #include "sums/sum_inside.h"
@@ -265,12 +265,5 @@ tacit_status tacit__weighted_check_memory(const tacit__weighted *c, tacit_error 
         cells += (double)s->size;
         needed += (double)s->size * (sum.bytes + sizeof *s->exact + sizeof *s->shown);
     }
-    const double memory = tacit__machine_memory();
-    if (needed <= memory / 2)
-        return TACIT_OK;
-    return tacit__fail(
-        err, TACIT_TOO_LARGE,
-        "the counts have %.3g cells and would need about %.3g GB; pool the steps, or "
-        "use fewer states",
-        cells, needed / 1e9);
+    return tacit__table_check_memory(&c->o.space, cells, needed, err);
 }

@@ -132,39 +132,50 @@ static tacit_status fail_in(const tacit_experiment *e, size_t world, tacit_statu
     return status;
 }
 
+/* Creates an agent as it will play, and keeps what is known about it. */
+static tacit_status check_agent(const tacit__lab_world *lab_worlds, tacit_results *results,
+                                size_t pair, tacit_error *err)
+{
+    const tacit_experiment *e = results->experiment;
+    tacit_agent *agent = NULL;
+    tacit__part *part = &results->parts[pair];
+    const uint32_t world = e->pairs[pair].world;
+    const tacit_entry *entry = &e->agents[e->pairs[pair].agent];
+    (void)snprintf(part->kind, sizeof part->kind, "%s", entry->kind);
+    if (strcmp(entry->kind, "no-data") == 0 && !tacit__no_data_fits(lab_worlds[world].world))
+        return tacit__yaml_fail(e->yaml, entry->line, err, TACIT_UNSUPPORTED,
+                                "no-data plans with known kernels and known rewards, and '%.80s' "
+                                "has no such; uniform is what can be done there without data",
+                                e->worlds[world].label);
+    if (entry->yardstick)
+        return TACIT_OK;
+    TRY(tacit_experiment_agent(e, world, lab_worlds[world].world, e->pairs[pair].agent, 0, &agent,
+                               err));
+    (void)snprintf(part->kind, sizeof part->kind, "%s", tacit_agent_kind_of(agent)->name);
+    (void)snprintf(part->remark, sizeof part->remark, "%s", tacit_agent_remark(agent));
+    const tacit_plan *plan = tacit_agent_release_plan(agent);
+    tacit_status status = TACIT_OK;
+    if (plan != NULL && entry->guarantee.model != TACIT_MODEL_NONE)
+        status = tacit__plan_copy(plan, &part->plan);
+    tacit_agent_destroy(agent);
+    return status == TACIT_OK ? TACIT_OK : tacit__fail_plain(err, status);
+}
+
+/* Private agents come first: they need the most memory, and refuse large worlds at once, where those without
+ * privacy may take a minute to be built. */
 tacit_status tacit__check_agents(const tacit__lab_world *lab_worlds, tacit_results *results,
                                  tacit_error *err)
 {
     TACIT__REQUIRE(lab_worlds != NULL && results != NULL);
     const tacit_experiment *e = results->experiment;
-    for (size_t pair = 0; pair < e->n_pairs; pair++) {
-        tacit_agent *agent = NULL;
-        tacit__part *part = &results->parts[pair];
-        uint32_t world = e->pairs[pair].world;
-        const tacit_entry *entry = &e->agents[e->pairs[pair].agent];
-        (void)snprintf(part->kind, sizeof part->kind, "%s", entry->kind);
-        if (strcmp(entry->kind, "no-data") == 0 && !tacit__no_data_fits(lab_worlds[world].world))
-            return fail_in(e, world,
-                           tacit__yaml_fail(e->yaml, entry->line, err, TACIT_UNSUPPORTED,
-                                            "no-data plans with known kernels and known rewards, "
-                                            "and '%.80s' has no such; uniform is what can be done "
-                                            "there without data",
-                                            e->worlds[world].label),
-                           err);
-        if (entry->yardstick)
-            continue;
-        tacit_status status = tacit_experiment_agent(e, world, lab_worlds[world].world,
-                                                     e->pairs[pair].agent, 0, &agent, err);
-        if (status != TACIT_OK)
-            return fail_in(e, world, status, err);
-        (void)snprintf(part->kind, sizeof part->kind, "%s", tacit_agent_kind_of(agent)->name);
-        (void)snprintf(part->remark, sizeof part->remark, "%s", tacit_agent_remark(agent));
-        const tacit_plan *plan = tacit_agent_release_plan(agent);
-        if (plan != NULL && entry->guarantee.model != TACIT_MODEL_NONE)
-            status = tacit__plan_copy(plan, &part->plan);
-        tacit_agent_destroy(agent);
-        if (status != TACIT_OK)
-            return tacit__fail_plain(err, status);
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t pair = 0; pair < e->n_pairs; pair++) {
+            const tacit_entry *entry = &e->agents[e->pairs[pair].agent];
+            if ((entry->guarantee.model == TACIT_MODEL_NONE) != (pass == 1))
+                continue;
+            const tacit_status status = check_agent(lab_worlds, results, pair, err);
+            if (status != TACIT_OK)
+                return fail_in(e, e->pairs[pair].world, status, err);
+        }
     return TACIT_OK;
 }
