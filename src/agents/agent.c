@@ -78,6 +78,13 @@ tacit__printed_place tacit__agent_printed_at(const char *name, tacit_model model
                                   .recalled = row != NULL && row->print.recalled};
 }
 
+bool tacit__agent_prints_pure(const char *name)
+{
+    const tacit__family *family;
+    const tacit__agent_row *row = find(name, &family);
+    return row != NULL && row->print.pure;
+}
+
 const char *tacit__agent_caveat(const char *name, tacit_model model, tacit_calibration calibration)
 {
     const tacit__printed_place printed = tacit__agent_printed_at(name, model);
@@ -234,6 +241,27 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
     return TACIT_OK;
 }
 
+/* Nothing that was recalled is called published. */
+static tacit_status check_calibration(const tacit_agent_request *r, const tacit__print *print,
+                                      tacit_error *err)
+{
+    const bool read =
+        r->calibration == TACIT_CALIBRATION_PUBLISHED || r->calibration == TACIT_CALIBRATION_NOISE;
+    if (r->guarantee.model == TACIT_MODEL_NONE || (print->joint == NULL && print->local == NULL))
+        return TACIT_OK;
+    if (read && print->recalled)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
+                              "the noise of %s was recalled from later papers and public code, and "
+                              "nothing else of its paper is known here: use noise: recalled",
+                              r->kind);
+    if (r->calibration == TACIT_CALIBRATION_RECALLED && !print->recalled)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
+                              "the noise of %s was read in its paper: use noise: published, or "
+                              "calibration: published for the whole algorithm",
+                              r->kind);
+    return TACIT_OK;
+}
+
 bool tacit_agent_kind_returning(const char *name)
 {
     const tacit__family *family;
@@ -291,6 +319,7 @@ tacit_status tacit__agent_create_row(const tacit__family *family, const tacit__a
 {
     TRY(check_request(request, family, &row->kind, err));
     TRY(check_visits(request, err));
+    TRY(check_calibration(request, &row->print, err));
     if (noise == NULL && request->guarantee.model != TACIT_MODEL_NONE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a private agent needs a source of noise");
     tacit_agent *agent = tacit__alloc(1, sizeof *agent);

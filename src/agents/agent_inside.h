@@ -52,6 +52,8 @@ typedef struct tacit__printed_place {
     bool recalled;
 } tacit__printed_place;
 tacit__printed_place tacit__agent_printed_at(const char *name, tacit_model model);
+/* Whether that noise is for delta 0 only. */
+bool tacit__agent_prints_pure(const char *name);
 /* What a verdict on this kind has to add: "; ..." if it uses scales that were recalled, else "". */
 const char *tacit__agent_caveat(const char *name, tacit_model model, tacit_calibration calibration);
 

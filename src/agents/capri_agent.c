@@ -46,7 +46,9 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->base.published_scale = tacit__capri_published(r->request);
     tacit__capri_fingerprint(agent, r);
     tacit__capri_write_remark(agent, r);
-    return tacit__epoch_build(&agent->base, r, noise, err);
+    TRY(tacit__epoch_build(&agent->base, r, noise, err));
+    tacit__capri_fill_plays(agent, r);
+    return TACIT_OK;
 }
 
 static tacit_status check(const tacit_agent_request *q, tacit_error *err)

@@ -87,18 +87,16 @@ static int choice_or(const tacit__reading *r, const char *parameter, const char 
                : otherwise;
 }
 
-static bool is_published(const tacit_agent_request *q)
+double tacit__capri_printed(const tacit_agent_request *q)
 {
-    return q->calibration == TACIT_CALIBRATION_PUBLISHED && q->guarantee.model != TACIT_MODEL_NONE;
+    TACIT__REQUIRE(q->episodes > 0);
+    double log_T = fmax(1, log((double)q->episodes));
+    return 4 * log_T / q->guarantee.epsilon * sqrt(log(1.25 * log_T / q->guarantee.delta));
 }
 
 double tacit__capri_published(const tacit_agent_request *q)
 {
-    TACIT__REQUIRE(q->episodes > 0);
-    double log_T = fmax(1, log((double)q->episodes));
-    return is_published(q)
-               ? 4 * log_T / q->guarantee.epsilon * sqrt(log(1.25 * log_T / q->guarantee.delta))
-               : 0;
+    return tacit__is_noise_printed(q) ? tacit__capri_printed(q) : 0;
 }
 
 static tacit_status read_options(const tacit__reading *r, tacit__capri_options *out,
@@ -112,8 +110,7 @@ static tacit_status read_options(const tacit__reading *r, tacit__capri_options *
     static const char *const lasts[] = {"uniform", "greedy", NULL};
     const tacit_agent_request *q = r->request;
     int preset =
-        choice_or(r, "preset", preset_names,
-                  q->calibration == TACIT_CALIBRATION_PUBLISHED ? PUBLISHED : RECOMMENDED, err);
+        choice_or(r, "preset", preset_names, tacit__is_published(q) ? PUBLISHED : RECOMMENDED, err);
     if (preset < 0)
         return TACIT_BAD_ARGUMENT;
     int width = choice_or(r, "width", widths, (int)presets[preset].width, err);
@@ -138,7 +135,7 @@ static tacit_status read_options(const tacit__reading *r, tacit__capri_options *
         .balanced = schedule == BALANCED,
         .explore = schedule == SIZED, /* one: by the rule, below */
         .greedy = last == 1,
-        .by_sigma_max = is_published(q),
+        .by_sigma_max = tacit__is_noise_printed(q),
         .local = q->guarantee.model == TACIT_MODEL_LOCAL,
         .epsilon = q->guarantee.epsilon,
         .delta = q->guarantee.delta,
@@ -200,7 +197,8 @@ static tacit_status size_epochs(const tacit__reading *r, tacit__capri_options *o
     /* The noise of people who come back follows from the epochs, and these from the noise. Begins with visits
      * in different epochs, and goes on while the epochs need more. Published scales stay. */
     enum { ROUNDS = 3 };
-    const bool come_back = r->request->visits > 1 && noise.scale > 0 && !is_published(r->request);
+    const bool come_back =
+        r->request->visits > 1 && noise.scale > 0 && !tacit__is_noise_printed(r->request);
     const double users = (double)o->users, one = noise.scale;
     double column = 0, needed = come_back ? sqrt((double)r->request->visits) : 1;
     for (int round = 0; round < ROUNDS && needed > column && status == TACIT_OK; round++) {

@@ -61,7 +61,8 @@ const char *tacit__epoch_warn_public(const tacit__reading *r);
     .clear = tacit__epoch_clear, .plan = tacit__epoch_plan, .learn = tacit__epoch_learn,           \
     .report = tacit__epoch_report, .absorb = tacit__epoch_absorb, .publish = tacit__epoch_publish, \
     .follow = tacit__epoch_follow, .check_report = tacit__epoch_check_report,                      \
-    .fields = tacit__epoch_fields, .ledger = tacit__curated_ledger, .remark = tacit__epoch_remark
+    .fields = tacit__epoch_fields, .ledger = tacit__curated_ledger, .remark = tacit__epoch_remark, \
+    .plays = tacit__curated_plays
 
 /* --- epoch_agent.c, epoch_bytes.c: what goes into it */
 

@@ -8,8 +8,8 @@
 
 #include <tacit/agent.h>
 
-#include "agents/plays.h"
 #include "base/bytes.h"
+#include "board/plays.h"
 #include "curate/curator.h"
 
 /* Where a paper prints the noise of its algorithm: paper, place and formula, in the words of
@@ -18,6 +18,7 @@
 typedef struct tacit__print {
     const char *joint, *local;
     bool recalled;
+    bool pure; /* it is for delta 0 only */
 } tacit__print;
 
 typedef struct tacit__agent_row {

@@ -19,6 +19,7 @@
  * (diagonal: times sqrt(2)): isometric coordinates with s = sqrt(2). Local [ZCHLW20]: 4 sqrt(2
  * ln(1.25 / delta)) / epsilon on every entry of the upper triangle and of x y. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agents/lin_ucb_agent.h"
@@ -142,8 +143,7 @@ static tacit_status read_curator(const tacit__reading *r, arms layout,
                                  tacit__regression_options *out, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
-    bool published =
-        q->calibration == TACIT_CALIBRATION_PUBLISHED && q->guarantee.model != TACIT_MODEL_NONE;
+    const bool published = tacit__is_noise_printed(q);
     const bool local = q->guarantee.model == TACIT_MODEL_LOCAL;
     double growth = tacit__value_or(&r->values, "growth", published ? 1 : local ? 1.02 : 1.2);
     if (growth > 1 && growth < LEAST_GROWTH) /* the schedule is a list */
@@ -207,6 +207,33 @@ static tacit_status make_greedy(lin_ucb_agent *agent, const tacit__reading *r, t
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
+static double shift_of(const tacit__reading *r)
+{
+    return tacit__value_or(&r->values, "shift", is_theory(r) ? 2 : 0.5);
+}
+
+/* Nothing here was read in a paper: [SS18] and [ZCHLW20] were recalled. */
+static void fill_plays(lin_ucb_agent *agent, const tacit__reading *r,
+                       const tacit__regression_options *curator)
+{
+    tacit__plays *plays = &agent->base.plays;
+    const double none = (double)NAN;
+    const tacit_ledger *ledger = tacit__curated_ledger(agent);
+    char releases[TACIT__PLAYS_WORDS] = "every user";
+    if (ledger != NULL) {
+        if (curator->growth > 1)
+            (void)snprintf(releases, sizeof releases, "growth(%g)", curator->growth);
+        tacit__plays_number(plays, "noise", none, tacit_plan_scale(tacit_ledger_plan(ledger), 0),
+                            "%s", tacit__is_noise_printed(r->request) ? "recalled" : "");
+        tacit__plays_number(plays, "shift, in norms of the noise", none, shift_of(r), "%s", "");
+        tacit__plays_words(plays, "releases", "", releases, "%s", "");
+    }
+    tacit__plays_number(plays, "ridge", none, tacit__value_real(&r->values, "regularizer"), "%s",
+                        "");
+    tacit__plays_number(plays, "bonus_scale", none, tacit__value_real(&r->values, "bonus_scale"),
+                        "%s", "");
+}
+
 static tacit_status make_planner(lin_ucb_agent *agent, const tacit__reading *r, tacit_error *err)
 {
     static const char *const repairs[] = {"shift", "raise", NULL};
@@ -225,7 +252,7 @@ static tacit_status make_planner(lin_ucb_agent *agent, const tacit__reading *r, 
         .regularizer = tacit__value_real(&r->values, "regularizer"),
         .failure = tacit__value_real(&r->values, "failure"),
         .parameter_norm = norm > 0 ? 2 * norm * q->bandit->bound : 1,
-        .shift = tacit__value_or(&r->values, "shift", is_theory(r) ? 2 : 0.5),
+        .shift = shift_of(r),
         .raise = repair == 1,
     };
     if (!is_theory(r))
@@ -301,6 +328,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
     TRY((commits(agent) ? make_greedy : make_planner)(agent, r, err));
+    if (!commits(agent))
+        fill_plays(agent, r, &curator);
     agent->scratch = tacit__alloc(scratch_size(agent), sizeof *agent->scratch);
     return agent->scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
@@ -317,7 +346,7 @@ static tacit_status check(const tacit_agent_request *q, tacit_error *err)
         TRY(tacit__check_tight(q, err));
     if (q->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
-                              "lin-ucb has the calibrations tight and published");
+                              "lin-ucb has calibration: tight and noise: recalled");
     return TACIT_OK;
 }
 
@@ -496,4 +525,5 @@ const tacit__family tacit__family_lin_ucb = {
     .fields = fields,
     .ledger = tacit__curated_ledger,
     .remark = remark,
+    .plays = tacit__curated_plays,
 };

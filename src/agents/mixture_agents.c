@@ -24,6 +24,7 @@ static tacit_status make_planner(mixture_agent *agent, const tacit__reading *r, 
                                  .centered = sign->centered,
                                  .centered_rewards = sign->centered_rewards,
                                  .whole_range = tacit__mixture_is_printed(r),
+                                 .clip = !tacit__is_published(q) ? TACIT__CLIP_PARTS : parts->clip,
                                  .soft = parts->soft};
     if (parts->soft != NULL)
         o.step_size = tacit__mixture_scale(r, "step_scale") *
@@ -126,14 +127,13 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     TRY(tacit__mixture_read_signs(r, &sign, err));
     TRY(tacit__mixture_read_replan(r, &agent->interval, err));
     agent->theory = tacit__mixture_is_theory(r);
-    agent->radius =
-        (tacit__radius_options){.horizon = q->horizon,
-                                .episodes = q->episodes,
-                                .failure = tacit__value_real(&r->values, "failure"),
-                                .bonus_scale = tacit__value_real(&r->values, "bonus_scale"),
-                                .shift_scale = tacit__mixture_scale(r, "shift_scale"),
-                                .lambda = tacit__value_real(&r->values, "lambda"),
-                                .printed = tacit__mixture_is_printed(r)};
+    agent->radius = (tacit__radius_options){.horizon = q->horizon,
+                                            .episodes = q->episodes,
+                                            .failure = tacit__value_real(&r->values, "failure"),
+                                            .bonus_scale = tacit__mixture_scale(r, "bonus_scale"),
+                                            .shift_scale = tacit__mixture_scale(r, "shift_scale"),
+                                            .lambda = tacit__value_real(&r->values, "lambda"),
+                                            .printed = tacit__mixture_is_printed(r)};
     tacit_error reason = {0};
     tacit_status status = make_planner(agent, r, &sign, &reason);
     if (status != TACIT_OK)

@@ -16,6 +16,7 @@ typedef struct mixture_parts {
     const tacit__soft_policy *soft; /* with the setting step_scale; NULL: the policy is greedy */
     /* What its paper prints. */
     tacit__printed_fn *print;
+    tacit__optimist_clip clip;
     bool rare;     /* releases are, where nothing is said about them */
     double events; /* its bounds are made of this many, for each user and step, which may fail */
     const char *streams[TACIT__REGRESSIONS]; /* names of the curator's sums */

@@ -4,8 +4,8 @@
  * Defaults. `bonus_scale` and `shift_scale` below 1 void the regret theorem, never the privacy:
  * scales of noise do not depend on them. At the theorem's values every learner here saturates its
  * clips and plays nearly blindly for less than 10^5 users; the defaults are what learns within some
- * ten thousand (docs/why/linear.md). bonus_scale: 1 switches the others to the theorem as well,
- * unless they are set too. */
+ * ten thousand (docs/why/linear.md). calibration: published has the theorem's; bonus_scale: 1 switches
+ * the others to the theorem as well, unless they are set too. */
 #include "agents/mixture_agents.h"
 #include "plan/linopt.h"
 #include "plan/linopt_po.h"
@@ -80,6 +80,7 @@ static const tacit__agent_row rows[] = {
      .parts = &(const mixture_parts){.form = TACIT__PLAIN,
                                      .confidence = tacit__ucrl_vtr_confidence,
                                      .print = tacit__printed_ucrl_vtr,
+                                     .clip = TACIT__CLIP_HORIZON,
                                      .rare = true,
                                      .events = 6,
                                      .streams = {"transitions"}}},
@@ -94,6 +95,7 @@ static const tacit__agent_row rows[] = {
      .parts = &(const mixture_parts){.form = TACIT__VARIANCE,
                                      .confidence = tacit__ucrl_vtr_plus_confidence,
                                      .print = tacit__printed_ucrl_vtr_plus,
+                                     .clip = TACIT__CLIP_HORIZON,
                                      .rare = true,
                                      .events = 24,
                                      .streams = {"transitions", "squares"},
@@ -106,6 +108,7 @@ static const tacit__agent_row rows[] = {
      .parts = &(const mixture_parts){.form = TACIT__REWARDS,
                                      .confidence = tacit__linopt_confidence,
                                      .print = tacit__printed_linopt,
+                                     .clip = TACIT__CLIP_SUM,
                                      .rare = true,
                                      .events = 4,
                                      .streams = {"transitions", "rewards"},
@@ -119,6 +122,7 @@ static const tacit__agent_row rows[] = {
                                      .confidence = tacit__linopt_confidence,
                                      .soft = &tacit__linopt_po,
                                      .print = tacit__printed_linopt,
+                                     .clip = TACIT__CLIP_SUM,
                                      .events = 4,
                                      .streams = {"transitions", "rewards"},
                                      .share = "transition_share"}},

@@ -33,15 +33,21 @@ static paper_constants print(const mixture_agent *agent, const tacit__reading *r
     return out;
 }
 
+static void say_scaled(tacit__plays *plays, const char *name, double printed, double played,
+                       const char *setting, double scale)
+{
+    if (scale != 1)
+        tacit__plays_number(plays, name, printed, played, "%s %g", setting, scale);
+    else
+        tacit__plays_number(plays, name, printed, played, "%s", "");
+}
+
 static void say_number(mixture_agent *agent, const char *what, size_t stream, double printed,
                        double played, const char *setting, double scale)
 {
     char name[TACIT__PLAYS_WORDS];
     (void)snprintf(name, sizeof name, "%s, %s", what, agent->parts->streams[stream]);
-    if (setting != NULL && scale != 1)
-        tacit__plays_number(&agent->base.plays, name, printed, played, "%s %g", setting, scale);
-    else
-        tacit__plays_number(&agent->base.plays, name, printed, played, "%s", "");
+    say_scaled(&agent->base.plays, name, printed, played, setting, scale);
 }
 
 static void say_stream(mixture_agent *agent, size_t i, const paper_constants *paper,
@@ -105,9 +111,16 @@ void tacit__mixture_fill_plays(mixture_agent *agent, const tacit__reading *r, co
         say_stream(agent, i, known ? &paper : NULL, played, private);
     if (parts->soft != NULL) {
         const double step = parts->soft->step_size(q->n_actions, q->horizon, q->episodes);
-        tacit__plays_number(plays, "step of the policy", step,
-                            step * tacit__mixture_scale(r, "step_scale"), "step_scale %g",
-                            tacit__mixture_scale(r, "step_scale"));
+        const double scale = tacit__mixture_scale(r, "step_scale");
+        say_scaled(plays, "step of the policy", step, step * scale, "step_scale", scale);
     }
+    static const char *const clips[] = {[TACIT__CLIP_PARTS] = "r to 1, P V to H - h",
+                                        [TACIT__CLIP_SUM] = "Q to H - h + 1",
+                                        [TACIT__CLIP_HORIZON] = "Q to H"};
+    tacit__plays_words(plays, "clip", clips[parts->clip],
+                       clips[tacit__is_published(q) ? parts->clip : TACIT__CLIP_PARTS], "%s",
+                       parts->clip == TACIT__CLIP_HORIZON
+                           ? "and at 0 from below, which is not printed and bounds what a user adds"
+                           : "");
     say_schedule(agent, r, growth);
 }

@@ -10,19 +10,19 @@
 /* bonus_scale: 1 */
 bool tacit__mixture_is_theory(const tacit__reading *r)
 {
-    return tacit__value_real(&r->values, "bonus_scale") >= 1;
+    return tacit__reading_real(r, "bonus_scale", 1) >= 1;
 }
 
 double tacit__mixture_scale(const tacit__reading *r, const char *parameter)
 {
     const tacit__value *v = tacit__value_of(&r->values, parameter);
-    return tacit__mixture_is_theory(r) && !v->given ? 1 : v->real;
+    const bool paper = tacit__mixture_is_theory(r) || tacit__is_published(r->request);
+    return paper && !v->given ? 1 : v->real;
 }
 
 bool tacit__mixture_is_printed(const tacit__reading *r)
 {
-    return r->request->guarantee.model != TACIT_MODEL_NONE &&
-           r->request->calibration != TACIT_CALIBRATION_TIGHT;
+    return tacit__is_noise_printed(r->request);
 }
 
 tacit_status tacit__mixture_read_signs(const tacit__reading *r, signs *out, tacit_error *err)

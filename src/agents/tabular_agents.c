@@ -60,6 +60,11 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     status = parts->planner->create(curator.space, &planner, &r->values, &agent->planner, err);
     if (status != TACIT_OK)
         return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
+    tacit__tabular_fill_plays(&agent->base, r, &curator);
+    if (parts->planner->plays != NULL) {
+        const tacit__counts last = tacit__tabular_last(agent->base.curator);
+        parts->planner->plays(agent->planner, &last, &agent->base.plays);
+    }
     tacit__tabular_remark(r, &curator, tacit__tabular_ledger(agent->base.curator),
                           parts->planner->remark != NULL ? parts->planner->remark(agent->planner)
                                                          : "",
@@ -117,4 +122,5 @@ const tacit__family tacit__family_tabular = {
     .fields = fields,
     .ledger = tacit__curated_ledger,
     .remark = remark,
+    .plays = tacit__curated_plays,
 };

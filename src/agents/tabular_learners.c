@@ -3,8 +3,9 @@
  *
  * Defaults. `bonus_scale` and `error_scale` below 1 void the regret theorem, never the privacy:
  * scales of noise do not depend on them. The defaults are what learns within tens of thousands of
- * users; setting bonus_scale: 1 switches the others to the theorem as well (error_scale 1, all of a
- * user counts, the running minimum on, a proven bonus), unless they are set too. */
+ * users. calibration: published has the paper's; bonus_scale: 1 switches the others to the theorem
+ * as well (error_scale 1, all of a user counts, the running minimum on, a proven bonus), unless they
+ * are set too. */
 #include "agents/tabular_agents.h"
 #include "plan/ldp_obi.h"
 #include "plan/private_ucb.h"
@@ -41,10 +42,10 @@ static const tacit_parameter ucbvi_parameters[] = {
     SHARED("0.1", "0.2"),
     TACIT__TEXT("bonus", "",
                 "practical, bernstein, hoeffding, certificate, printed, azar-hoeffding or "
-                "azar-bernstein; default practical (calibration published: bernstein), if "
-                "bonus_scale is 1 hoeffding (published: printed); practical takes error_scale "
-                "times standard deviations for the noise, the others times levels, and have the "
-                "default 0.001"),
+                "azar-bernstein; default practical (noise of a paper: bernstein), if "
+                "bonus_scale is 1 hoeffding (noise of a paper: printed); calibration published: "
+                "printed; practical takes error_scale times standard deviations for the noise, the "
+                "others times levels, and have the default 0.001"),
     TACIT__REAL("threshold", "", 0, 100,
                 "noisy moves below this many times sqrt(2 ln S) standard deviations count as 0;"
                 " default 1 with bonus practical, else 0"),
@@ -67,7 +68,7 @@ static const tacit_parameter private_ucb_po_parameters[] = {
     SHARED("0.01", "0.0001"),
     TACIT__REAL("step_size", "0", 0, 1e6,
                 "eta; 0 is the theorem's sqrt(2 ln A / (H^2 K)) if bonus_scale is 1 or the "
-                "calibration is published, else 60 times that"),
+                "noise is recalled, else 60 times that"),
 };
 
 static const tacit_parameter ldp_obi_parameters[] = {
@@ -84,7 +85,7 @@ static const tacit_parameter ldp_obi_parameters[] = {
     {                                                                                              \
         .joint = "[CZ22]: Laplace 3 H log(K) / epsilon on every node, as [QW23]",                  \
         .local = "[CZ22]: Laplace 3 H / epsilon on every number of a report, as [QW23]",           \
-        .recalled = true                                                                           \
+        .recalled = true, .pure = true                                                             \
     }
 
 static const tacit__agent_row rows[] = {
@@ -96,7 +97,8 @@ static const tacit__agent_row rows[] = {
               "Qiao, Wang 2023", ALL_MODELS, ucbvi_parameters, TACIT__COUNT(ucbvi_parameters)},
      .print = {.joint = "[QW23, section 5.1, Lemma 5.1]: binary mechanism, Laplace 3 H log(K) / "
                         "epsilon on every node",
-               .local = "[QW23, section 5.2]: Laplace 3 H / epsilon on every number of a report"},
+               .local = "[QW23, section 5.2]: Laplace 3 H / epsilon on every number of a report",
+               .pure = true},
      .curator = &tacit__tabular_curator,
      .parts = &(const tabular_parts){.planner = &tacit__ucbvi, .laplace = 3}},
     {.kind = {"private-ucb-vi", "value iteration on noisy ratios", "Chowdhury, Zhou 2022",
@@ -114,7 +116,8 @@ static const tacit__agent_row rows[] = {
               "Vietri, Balle, Krishnamurthy, Wu 2020", TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT,
               plain_parameters, TACIT__COUNT(plain_parameters)},
      .print = {.joint = "[VBKW20]: binary mechanism, Laplace 3 H log(K) / epsilon on every node",
-               .recalled = true},
+               .recalled = true,
+               .pure = true},
      .curator = &tacit__tabular_curator,
      .parts = &(const tabular_parts){.planner = &tacit__pucb, .laplace = 3}},
     {.kind = {"ldp-obi", "optimistic backward induction on local reports",
@@ -122,7 +125,8 @@ static const tacit__agent_row rows[] = {
               TACIT_AGENT_LOCAL_PURE | TACIT_AGENT_LOCAL, ldp_obi_parameters,
               TACIT__COUNT(ldp_obi_parameters)},
      .print = {.local = "[GPPP21]: Laplace 6 H / epsilon on every number of a report",
-               .recalled = true},
+               .recalled = true,
+               .pure = true},
      .curator = &tacit__tabular_curator,
      .parts = &(const tabular_parts){.planner = &tacit__ldp_obi, .laplace = 6, .pooled = true}},
 };

@@ -15,10 +15,15 @@
 #define GROWTH 1.02 /* of users from release to release; docs/why/tabular.md#when-to-release */
 #define VISITS_OF_PAIR 2.0 /* m: of a user, that count */
 
+static double bonus_scale(const tacit__reading *r)
+{
+    return tacit__reading_real(r, "bonus_scale", 1);
+}
+
 /* bonus_scale: 1 */
 static bool is_theory(const tacit__reading *r)
 {
-    return tacit__value_real(&r->values, "bonus_scale") >= 1;
+    return bonus_scale(r) >= 1;
 }
 
 static tacit_status read_pooled(const tacit__reading *r, const tabular_parts *parts, bool *pooled,
@@ -27,7 +32,8 @@ static tacit_status read_pooled(const tacit__reading *r, const tabular_parts *pa
     int choice = tacit__value_choose(&r->values, "pooled", tacit__auto_yes_no, err);
     if (choice < 0)
         return TACIT_BAD_ARGUMENT;
-    *pooled = choice == TACIT__YES || (choice == TACIT__AUTO && r->request->stationary);
+    *pooled = choice == TACIT__YES ||
+              (choice == TACIT__AUTO && r->request->stationary && !tacit__is_published(r->request));
     if (parts->pooled && !*pooled)
         return tacit__value_fail(&r->values, "pooled", err, TACIT_UNSUPPORTED,
                                  "%s knows one model for all steps: it needs pooled: yes",
@@ -53,7 +59,7 @@ static double error_scale(const tacit__reading *r)
                        *bonus = tacit__value_find(&r->values, "bonus");
     const bool levels =
         bonus != NULL && (bonus->given ? strcmp(bonus->text, "practical") != 0 : !is_tight(r));
-    if (is_theory(r) && !scale->given)
+    if ((is_theory(r) || tacit__is_published(r->request)) && !scale->given)
         return 1;
     return levels && !scale->given ? of_levels : scale->real;
 }
@@ -219,19 +225,55 @@ tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const ta
 {
     TACIT__REQUIRE(parts != NULL);
     const tacit_agent_request *q = r->request;
-    const bool published = q->calibration == TACIT_CALIBRATION_PUBLISHED;
     const bool noisy = q->guarantee.model != TACIT_MODEL_NONE;
+    const bool published = tacit__is_noise_printed(q) && q->calibration != TACIT_CALIBRATION_FIGURE;
     return (tacit__planner_options){
-        .bonus_scale = tacit__value_real(&r->values, "bonus_scale"),
+        .bonus_scale = bonus_scale(r),
         .error_scale = error_scale(r),
         .failure = tacit__value_real(&r->values, "failure"),
-        .printed_scale =
-            published && noisy ? parts->laplace * (double)q->horizon / q->guarantee.epsilon : 0,
+        .printed_scale = published ? parts->laplace * (double)q->horizon / q->guarantee.epsilon : 0,
         .published = published,
-        .reproduces = noisy && !is_tight(r),
+        .reproduces = tacit__is_noise_printed(q),
+        .whole = tacit__is_published(q),
         .joint = q->guarantee.model == TACIT_MODEL_JOINT,
         .fresh = noisy,
         .episodes = q->episodes};
+}
+
+/* --- What is played ----------------------------------------------------------------------------- */
+
+void tacit__tabular_fill_plays(tacit__curated *agent, const tacit__reading *r,
+                               const tacit__tabular_options *curator)
+{
+    const tacit_agent_request *q = r->request;
+    const tacit__print *print = &agent->row->print;
+    const bool local = q->guarantee.model == TACIT_MODEL_LOCAL,
+               known = !print->recalled && (local ? print->local : print->joint) != NULL,
+               noisy = q->guarantee.model != TACIT_MODEL_NONE;
+    const tacit_plan *plan =
+        noisy ? tacit_ledger_plan(tacit__tabular_ledger(agent->curator)) : NULL;
+    char name[TACIT__PLAYS_WORDS], releases[TACIT__PLAYS_WORDS] = "every user";
+    for (size_t i = 0; plan != NULL && i < tacit_plan_size(plan); i++) {
+        (void)snprintf(name, sizeof name, "noise of %s", tacit_plan_release(plan, i)->name);
+        tacit__plays_number(&agent->plays, name,
+                            known && q->guarantee.epsilon > 0 && q->guarantee.delta == 0
+                                ? curator->published_scale
+                                : (double)NAN,
+                            tacit_plan_scale(plan, i), "%s",
+                            print->recalled && q->calibration == TACIT_CALIBRATION_RECALLED
+                                ? "recalled, not read in the paper"
+                                : "");
+    }
+    if (curator->growth > 0)
+        (void)snprintf(releases, sizeof releases, "growth(%g)", curator->growth);
+    tacit__plays_words(&agent->plays, "tables", known ? "one for each step" : "",
+                       curator->space.tables == 1 ? "one for all steps" : "one for each step", "%s",
+                       "");
+    tacit__plays_words(&agent->plays, "releases", known ? "every user" : "", releases, "%s", "");
+    if (curator->user_norm < 1 || curator->user_visits > 0)
+        tacit__plays_words(&agent->plays, "visits of a user that count", known ? "all" : "",
+                           "a budget", "user_norm %g, user_visits %llu", curator->user_norm,
+                           (unsigned long long)curator->user_visits);
 }
 
 /* --- Remarks ----------------------------------------------------------------------------------- */
@@ -266,8 +308,7 @@ static void note_claim(const notes *n, const tacit_agent_request *q, tacit_ledge
     }
     if (real > q->guarantee.epsilon * (1 + 1e-9))
         note(n, "NOT PRIVATE at epsilon %g: calibration %s gives epsilon %.4g",
-             q->guarantee.epsilon,
-             q->calibration == TACIT_CALIBRATION_FIGURE ? "figure" : "published", real);
+             q->guarantee.epsilon, tacit_calibration_name(q->calibration), real);
 }
 
 void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options *curator,

@@ -133,7 +133,6 @@ void cli_print_padded(const char *text, size_t width)
 void cli_print_wrapped(const char *head, const char *text)
 {
     TACIT__REQUIRE(head != NULL && text != NULL);
-    enum { LINE = 100 };
     size_t indent = cli_columns(head), column = indent;
     (void)fputs(head, stdout);
     while (*text != '\0') {
@@ -141,7 +140,7 @@ void cli_print_wrapped(const char *head, const char *text)
         char word[128];
         (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
         size_t width = length < sizeof word ? cli_columns(word) : length;
-        if (column > indent && column + 1 + width > LINE) {
+        if (column > indent && column + 1 + width > CLI_LINE) {
             (void)printf("\n%*s", (int)indent, "");
             column = indent;
         } else if (column > indent) {

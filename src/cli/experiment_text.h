@@ -31,7 +31,9 @@ void cli_put_world(tacit__json_writer *to, const tacit_world_entry *entry,
 size_t cli_columns(const char *text);
 /* Prints `text` and blanks up to `width` columns. */
 void cli_print_padded(const char *text, size_t width);
-/* Prints `head`, then the words of `text` in lines of at most 100 columns that begin under its first word. */
+enum { CLI_LINE = 100 }; /* columns */
+/* Prints `head`, then the words of `text` in lines of at most CLI_LINE columns that begin under its first
+ * word. */
 void cli_print_wrapped(const char *head, const char *text);
 
 /* Six digits, never less than x: for bounds. Returns buffer. */

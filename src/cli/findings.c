@@ -118,14 +118,15 @@ static void print_plays(const tacit_explanation *e)
                      heads[1], (int)widths[2], heads[2]);
     for (size_t i = 0; i < e->n_plays; i++) {
         const tacit_play *p = &e->plays[i];
-        char head[300];
-        (void)snprintf(head, sizeof head, "              %-*s  %*s  %*s%s", (int)widths[0], p->name,
-                       (int)widths[1], p->printed_words[0] != '\0' ? p->printed_words : "-",
-                       (int)widths[2], p->played_words, p->note[0] != '\0' ? "  " : "");
-        if (p->note[0] != '\0')
-            cli_print_wrapped(head, p->note);
-        else
-            (void)puts(head);
+        const char *printed = p->printed_words[0] != '\0' ? p->printed_words : "-",
+                   *played = p->played_words[0] != '\0' ? p->played_words : "-";
+        const size_t used = 14 + widths[0] + widths[1] + widths[2] + 6;
+        const bool fits = used + strlen(p->note) <= CLI_LINE;
+        (void)printf("              %-*s  %*s  %*s%s%s\n", (int)widths[0], p->name, (int)widths[1],
+                     printed, (int)widths[2], played, fits && p->note[0] != '\0' ? "  " : "",
+                     fits ? p->note : "");
+        if (!fits)
+            cli_print_wrapped("                ", p->note);
     }
 }
 

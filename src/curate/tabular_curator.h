@@ -52,6 +52,10 @@ void tacit__tabular_destroy(void *curator);
 TACIT_MUST_USE tacit_status tacit__tabular_release(tacit__tabular *curator, tacit__counts *out,
                                                    tacit_error *err);
 
+/* The last release as far as it can be known before there are users: their number and error levels; no
+ * counts. */
+tacit__counts tacit__tabular_last(const tacit__tabular *curator);
+
 /* One user. Rewards outside [0, 1], states or actions outside the space: refused, nothing changed. The
  * last user's data are never needed and are dropped. */
 TACIT_MUST_USE tacit_status tacit__tabular_add(tacit__tabular *curator,

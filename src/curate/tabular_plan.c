@@ -364,6 +364,21 @@ double tacit__tabular_level(tacit__tabular *c, stream_name which)
     return reports > 0 ? c->local_level[which] : 0;
 }
 
+tacit__counts tacit__tabular_last(const tacit__tabular *c)
+{
+    tacit__counts out = {.users = c->o.episodes - 1, .drop_last = c->o.drop_last};
+    double levels[STREAMS] = {c->streams[VISITS].level, c->streams[MOVES].level,
+                              c->streams[REWARDS].level};
+    if (!tacit__tabular_is_private(c))
+        return out;
+    if (c->o.mechanism == TACIT_SUM_LOCAL)
+        tacit__tabular_local_levels(c, out.users, levels);
+    out.visits_error = levels[VISITS];
+    out.moves_error = levels[MOVES];
+    out.rewards_error = levels[REWARDS];
+    return out;
+}
+
 double tacit__tabular_stddev(const tacit__tabular *c, stream_name which)
 {
     TACIT__REQUIRE(which < STREAMS);

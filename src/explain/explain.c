@@ -355,9 +355,10 @@ static void judge(whole *w, const char *caveat)
     static const double tol = 1e-9; /* relative; calibration is accurate to 1e-12 */
     tacit_explanation *e = &w->face;
     double claim = e->claim.epsilon, high = e->real.epsilon.high, low = e->real.epsilon.low;
-    const char *what = e->calibration == TACIT_CALIBRATION_TIGHT    ? "the scales"
-                       : e->calibration == TACIT_CALIBRATION_FIGURE ? "the figures' scales"
-                                                                    : "the paper's scales";
+    const char *what = e->calibration == TACIT_CALIBRATION_TIGHT      ? "the scales"
+                       : e->calibration == TACIT_CALIBRATION_FIGURE   ? "the figures' scales"
+                       : e->calibration == TACIT_CALIBRATION_RECALLED ? "the recalled scales"
+                                                                      : "the paper's scales";
     char h[32];
     (void)rounded_up(h, high);
     if (high <= claim * (1 + tol)) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "lab/experiment.h"
@@ -180,9 +181,13 @@ static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry
         entry->guarantee = (tacit_guarantee){TACIT_MODEL_NONE, (double)INFINITY, 0};
         return TACIT_OK;
     }
+    TRY(read_calibration(s, &p, entry, err));
+    /* papers without a delta have none to fill in */
+    if (get(s, DELTA) == NULL && p.epsilon > 0 && entry->calibration != TACIT_CALIBRATION_TIGHT &&
+        tacit__agent_prints_pure(entry->kind))
+        p.delta = 0;
     entry->guarantee.epsilon = p.epsilon;
     entry->guarantee.delta = p.delta;
-    TRY(read_calibration(s, &p, entry, err));
     entry->sums = get(s, SUMS) != NULL ? mechanisms[p.sums] : NULL;
     entry->visits = p.visits;
     entry->apart = p.apart;

@@ -298,21 +298,28 @@ static double width_max4(const tacit__capri *p)
            e->sigma_max;
 }
 
-/* [PSZ25, eq. 7] with beta and beta_1 of [PSZ25, Lemma 6.6]; B is one constant for norm and rewards. */
+/* B is one constant for norm and rewards. */
+tacit__capri_betas tacit__capri_theory(const tacit__capri_options *o, double tau, uint64_t users)
+{
+    const double n_pairs = (double)(o->pairs.n_contexts * o->pairs.n_actions);
+    const double T = (double)o->users, B = fmax(o->norm, BOUND), log_T = fmax(1, log(T));
+    const double d = o->failure / (n_pairs * T * log_T);
+    tacit__capri_betas out = {.beta = 90 * B * sqrt(log(168 * T / d)) +
+                                      52 * B * sqrt(log(168 * T / d) * log(12 / d)) / sqrt(tau) +
+                                      3 * B * sqrt(2 * log(6 / d)) + sqrt(24 * tau)};
+    if (o->delta > 0 && o->epsilon > 0)
+        out.beta_1 = 8 * B * log_T / o->epsilon * log(3 / d) * sqrt(log(1.25 * log_T / o->delta)) *
+                     (o->local ? sqrt((double)users) : 1);
+    return out;
+}
+
+/* [PSZ25, eq. 7] */
 static double width_theory(const tacit__capri *p)
 {
     const tacit__estimator *e = p->estimator;
-    double T = (double)p->o.users, B = fmax(p->o.norm, BOUND), tau = e->tau;
-    double log_T = fmax(1, log(T));
-    double d = p->o.failure / ((double)p->n_pairs * T * log_T);
-    double beta = 90 * B * sqrt(log(168 * T / d)) +
-                  52 * B * sqrt(log(168 * T / d) * log(12 / d)) / sqrt(tau) +
-                  3 * B * sqrt(2 * log(6 / d)) + sqrt(24 * tau);
-    double beta_1 = 0;
-    if (p->scale > 0)
-        beta_1 = 8 * B * log_T / p->o.epsilon * log(3 / d) * sqrt(log(1.25 * log_T / p->o.delta)) *
-                 (p->o.local ? sqrt((double)p->length[p->epoch]) : 1);
-    return 4 * (beta * e->sigma_max + beta_1 * e->sigma_max * e->sigma_max);
+    const tacit__capri_betas b = tacit__capri_theory(&p->o, e->tau, p->length[p->epoch]);
+    return 4 *
+           (b.beta * e->sigma_max + (p->scale > 0 ? b.beta_1 : 0) * e->sigma_max * e->sigma_max);
 }
 
 void tacit__capri_close(tacit__capri *p, const double *sum)

@@ -68,6 +68,14 @@ size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out);
 /* The same with `explore` users in all epochs but the last: a third of them in one, the rest in the next. */
 size_t tacit__capri_explore(uint64_t users, uint64_t explore, uint64_t *out);
 
+/* beta and beta_1 of [PSZ25, Lemma 6.6] with this tau, in an epoch of this many users; beta_1 is 0 without
+ * epsilon. */
+typedef struct tacit__capri_betas {
+    double beta, beta_1;
+} tacit__capri_betas;
+tacit__capri_betas tacit__capri_theory(const tacit__capri_options *options, double tau,
+                                       uint64_t users);
+
 /* The same as a planner in epochs; its options are tacit__capri_options. */
 extern const tacit__epoch_planner tacit__capri_planner;
 

@@ -28,6 +28,12 @@ tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner
                               .tie_words = options->tie_seed};
 }
 
+/* What no Q of a step exceeds: what is left to gain, or H at every step as [QW23, line 9] prints it. */
+static double cap_of(const tacit__induction *in, size_t h)
+{
+    return (double)(in->options.whole ? in->space.horizon : in->space.horizon - h);
+}
+
 tacit_status tacit__induction_allocate(void *planner, size_t size, const tacit__piece *own,
                                        size_t n, void **out)
 {
@@ -53,7 +59,7 @@ tacit_status tacit__induction_allocate(void *planner, size_t size, const tacit__
         return TACIT_NO_MEMORY;
     for (size_t step = 0; step < h; step++)
         for (size_t i = 0; i < pairs; i++)
-            in->q[step * pairs + i] = (double)(h - step);
+            in->q[step * pairs + i] = cap_of(in, step);
     *out = in;
     return TACIT_OK;
 }
@@ -199,7 +205,7 @@ tacit_billboard tacit__induction_run(tacit__induction *in, tacit__q_fn *more, vo
     bool changed = false;
     for (size_t h = in->space.horizon; h-- > 0;) {
         double *q = in->q + h * pairs;
-        const double cap = (double)(in->space.horizon - h);
+        const double cap = cap_of(in, h);
         tacit__induction_step(in, h, more, planner);
         for (size_t i = 0; i < pairs; i++) {
             double limit = in->monotone ? q[i] : cap, value = in->trial[i];

@@ -3,9 +3,10 @@
  * A planner keeps a model (transition estimates, one table or one for each step) and, for all
  * (state, action) pairs of a table at once, the parts of Q that do not depend on values;
  * transitions of the last step are not needed, since nothing follows it. The rest is here: the cap
- * H - h + 1, the running minimum, the greedy choice with ties broken by public chance, the
- * billboard. Arrays over pairs are contiguous. Transitions lie in blocks of eight pairs of a table,
- * next state first: sums over next states then run in vectors of pairs and read memory in order. */
+ * H - h + 1 (or H, where a paper is played as printed), the running minimum, the greedy choice with
+ * ties broken by public chance, the billboard. Arrays over pairs are contiguous. Transitions lie in
+ * blocks of eight pairs of a table, next state first: sums over next states then run in vectors of
+ * pairs and read memory in order. */
 #ifndef TACIT_PLAN_INDUCT_H
 #define TACIT_PLAN_INDUCT_H
 

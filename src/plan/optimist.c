@@ -11,7 +11,8 @@
  * Q = r + P V with each part clipped to what it can be, r to [0, 1] and P V to [0, R]: both ends,
  * so that V is within [0, H - h] on every path, which privacy rests on; and part by part, where the
  * papers clip the sum from above, because a saturated bonus then does not hide a known reward. The
- * truth is within the same bounds, so optimism is kept.
+ * truth is within the same bounds, so optimism is kept. Where a paper is played as printed, the sum is
+ * clipped instead, to H - h + 1 or to H, and from below at 0.
  *
  * VARIANCE [LGLP21, Alg. 3 with its second-moment updates read as phi_{V^2}]: with u = v^2 (or 2
  * v^2 - 1 if centered), which is again in [0, 1] (or [-1, 1]), a second regression predicts E v^2,
@@ -86,7 +87,7 @@ static void set_units(tacit__optimist *p)
         double unit = p->o.whole_range ? (double)p->o.horizon : range;
         p->unit[h] = p->o.centered ? unit / 2 : unit;
         p->middle[h] = p->o.centered ? range / 2 : 0;
-        p->radius[h] = range / unit;
+        p->radius[h] = p->o.clip == TACIT__CLIP_HORIZON ? 1 : range / unit;
         p->second_radius[h] = p->o.centered ? 1 : p->radius[h] * p->radius[h];
     }
 }
@@ -146,6 +147,7 @@ tacit_status tacit__optimist_create(const tacit__optimist_options *options, taci
 {
     TACIT__REQUIRE(options->horizon >= 2);
     TACIT__REQUIRE(options->form == TACIT__REWARDS || options->rewards != NULL);
+    TACIT__REQUIRE(options->clip != TACIT__CLIP_HORIZON || options->whole_range);
     tacit__optimist w = {.o = *options,
                          .steps = options->horizon - 1,
                          .pairs = options->n_states * options->n_actions,
@@ -237,10 +239,22 @@ static void begin_q(tacit__optimist *p, size_t h, double *q)
         return;
     }
     double unit = p->o.centered_rewards ? 0.5 : 1, middle = 1 - unit;
+    const bool parts = p->o.clip == TACIT__CLIP_PARTS;
     double radius = p->confidence[TACIT__OTHER].radius;
     tacit__ridge_predict(&p->ridge[TACIT__OTHER], h, p->reward_features, p->mean, p->spread);
-    for (size_t i = 0; i < p->pairs; i++)
-        q[i] = clip(middle + unit * (p->mean[i] + radius * p->spread[i]), 0, 1);
+    for (size_t i = 0; i < p->pairs; i++) {
+        q[i] = middle + unit * (p->mean[i] + radius * p->spread[i]);
+        q[i] = parts ? clip(q[i], 0, 1) : q[i];
+    }
+}
+
+/* Q as a whole, where its parts were not clipped. */
+static void clip_q(const tacit__optimist *p, size_t h, double *q)
+{
+    const double most =
+        (double)(p->o.clip == TACIT__CLIP_HORIZON ? p->o.horizon : p->o.horizon - h);
+    for (size_t i = 0; i < p->pairs && p->o.clip != TACIT__CLIP_PARTS; i++)
+        q[i] = clip(q[i], 0, most);
 }
 
 /* Squared values, their features, and the weights of steps. Uses mean and spread of the transitions at h. */
@@ -270,6 +284,7 @@ static void add_transitions(tacit__optimist *p, size_t h, double *q)
     const size_t n = p->o.n_states, size = feature_size(&p->mixing.frame);
     const double *next = p->values + (h + 1) * n, unit = p->unit[h], middle = p->middle[h];
     const double range = (double)(p->o.horizon - 1 - h);
+    const bool parts = p->o.clip == TACIT__CLIP_PARTS;
     double radius = p->confidence[TACIT__TRANSITIONS].radius;
     double *v = p->targets[TACIT__TRANSITIONS] + h * n;
     double *x = p->features[TACIT__TRANSITIONS] + h * size;
@@ -277,8 +292,10 @@ static void add_transitions(tacit__optimist *p, size_t h, double *q)
         v[s] = (next[s] - middle) / unit;
     tacit__mixing_apply(&p->mixing, v, x);
     tacit__ridge_predict(&p->ridge[TACIT__TRANSITIONS], h, x, p->mean, p->spread);
-    for (size_t i = 0; i < p->pairs; i++)
-        q[i] += clip(middle + unit * (p->mean[i] + radius * p->spread[i]), 0, range);
+    for (size_t i = 0; i < p->pairs; i++) {
+        const double next_value = middle + unit * (p->mean[i] + radius * p->spread[i]);
+        q[i] += parts ? clip(next_value, 0, range) : next_value;
+    }
     if (p->o.form == TACIT__VARIANCE)
         weight_steps(p, h);
 }
@@ -309,6 +326,7 @@ tacit_billboard tacit__optimist_induct(tacit__optimist *p)
         begin_q(p, h, q);
         if (h < p->steps)
             add_transitions(p, h, q);
+        clip_q(p, h, q);
         if (p->o.soft != NULL)
             p->o.soft->mix(p->o.n_states, p->o.n_actions, p->logits + h * p->pairs, q,
                            (double)(p->o.horizon - h), p->mixed + h * p->pairs, values);

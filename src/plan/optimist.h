@@ -38,6 +38,13 @@ typedef struct tacit__soft_policy {
                 double most, double *mixed, double *values);
 } tacit__soft_policy;
 
+/* Where Q = r + P V is clipped. Every choice has 0 as its lower end, which privacy rests on. */
+typedef enum tacit__optimist_clip {
+    TACIT__CLIP_PARTS,  /* r to 1, P V to H - h: what each can be */
+    TACIT__CLIP_SUM,    /* Q to H - h + 1 [Z22, Alg. 1] */
+    TACIT__CLIP_HORIZON /* Q to H at every step [LGLP21, Alg. 1 and 3] */
+} tacit__optimist_clip;
+
 typedef struct tacit__optimist_options {
     size_t n_states, n_actions, horizon;
     tacit__optimist_form form;
@@ -48,6 +55,7 @@ typedef struct tacit__optimist_options {
     bool centered;                /* values are measured from the middle of their range */
     bool centered_rewards;        /* and rewards */
     bool whole_range; /* the unit of values is H at all steps, as in the papers, not H - h */
+    tacit__optimist_clip clip;      /* HORIZON needs whole_range */
     const tacit__soft_policy *soft; /* in the place of the greedy policy; NULL: greedy */
     double step_size;               /* of soft, for one user */
 } tacit__optimist_options;

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/values.h"
 #include "board/counts.h"
+#include "board/plays.h"
 
 typedef struct tacit__planner_options {
     double bonus_scale; /* multiplies what statistics need; 1: the theorem */
@@ -20,8 +21,9 @@ typedef struct tacit__planner_options {
     /* The Laplace scale that the paper has on every number of one user, or 0: the curator's error
      * levels are to be used. */
     double printed_scale;
-    bool published;  /* the paper's own constants were asked for */
-    bool reproduces; /* they, or those of a figure, were: nothing of ours is mixed in */
+    bool published;  /* the paper's own noise was asked for */
+    bool reproduces; /* it, or that of a figure, was: nothing of ours is mixed in */
+    bool whole;      /* the paper's whole algorithm was: bonus, minimum and clips as printed */
     bool joint;      /* noise of running sums; else it is that of local reports, or there is none */
     bool fresh; /* all counts change with every release: nothing of the last one is worth keeping */
     bool sparse; /* moves come as lists (tacit__counts.rows), not as a table */
@@ -40,6 +42,9 @@ typedef struct tacit__planner {
     void (*fields)(void *planner, tacit__saved *s);
     /* Why the paper's theorem does not hold although every scale is 1; "": it does. NULL: always. */
     const char *(*remark)(const void *planner);
+    /* The constants of its plans, the last one's where they change, beside the paper's. `last` has the last
+     * release's levels, and no counts. NULL: no paper was read that prints them. */
+    void (*plays)(const void *planner, const tacit__counts *last, tacit__plays *out);
 } tacit__planner;
 
 #endif

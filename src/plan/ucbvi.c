@@ -83,8 +83,8 @@ static double log_of(const tacit__planner_options *o, tacit__ucbvi_bonus bonus, 
     case TACIT__BONUS_AZAR_HOEFFDING:
     case TACIT__BONUS_AZAR_BERNSTEIN:
         return log(5 * (sp.tables == 1 ? 1 : h) * s * a * k * h / o->failure);
-    default: /* [QW23]; the union bound of its Lemma B.4 needs max(H, S) */
-        return log(30 * h * s * a * k * fmax(h, s) / o->failure);
+    default: /* [QW23], line 2; the union bound of its Lemma B.4 needs max(H, S) */
+        return log(30 * h * s * a * k * (o->whole ? h : fmax(h, s)) / o->failure);
     }
 }
 
@@ -94,6 +94,8 @@ static int read_bonus(const tacit__planner_options *o, const tacit__values *own,
 {
     if (tacit__value_of(own, "bonus")->given)
         return tacit__value_choose(own, "bonus", tacit__ucbvi_bonuses, err);
+    if (o->whole)
+        return TACIT__BONUS_PRINTED;
     if (o->bonus_scale < 1)
         return o->reproduces ? TACIT__BONUS_BERNSTEIN : TACIT__BONUS_PRACTICAL;
     return o->published ? TACIT__BONUS_PRINTED : TACIT__BONUS_HOEFFDING;
@@ -114,9 +116,10 @@ static tacit_status create(tacit__space space, const tacit__planner_options *o,
                              : bonus == TACIT__BONUS_PRACTICAL ? 1
                                                                : 0;
     const size_t kept = o->sparse ? 0 : o->fresh ? 1 : space.tables, n_states = space.n_states;
-    ucbvi w = {.in = tacit__induction_begin(space, o, kept,
-                                            monotone == TACIT__YES ||
-                                                (monotone == TACIT__AUTO && o->bonus_scale >= 1)),
+    ucbvi w = {.in = tacit__induction_begin(
+                   space, o, kept,
+                   monotone == TACIT__YES ||
+                       (monotone == TACIT__AUTO && (o->whole || o->bonus_scale >= 1))),
                .bonus = (tacit__ucbvi_bonus)bonus,
                .rows = space.tables * n_states * space.n_actions,
                .threshold = threshold * tacit__noise_threshold(n_states),
@@ -438,16 +441,21 @@ static void estimate_visited(ucbvi *p, const tacit__counts *c)
         raise_rewards(p, (double)c->users);
 }
 
+static void set_levels(ucbvi *p, const tacit__counts *c)
+{
+    const double scale =
+        p->bonus == TACIT__BONUS_PRACTICAL ? 0 : p->in.options.error_scale; /* of levels */
+    p->visits_error = scale * c->visits_error;
+    p->moves_error = scale * c->moves_error;
+    p->rewards_error = scale * c->rewards_error;
+}
+
 static tacit_billboard plan(void *planner, const tacit__counts *c)
 {
     TACIT__REQUIRE((c->moves != NULL || c->rows != NULL) && c->visits_error >= 0);
     ucbvi *p = planner;
-    const double scale =
-        p->bonus == TACIT__BONUS_PRACTICAL ? 0 : p->in.options.error_scale; /* of levels */
     const bool exact = !p->in.options.fresh && c->visits_error == 0 && c->moves_error == 0;
-    p->visits_error = scale * c->visits_error;
-    p->moves_error = scale * c->moves_error;
-    p->rewards_error = scale * c->rewards_error;
+    set_levels(p, c);
     if (c->again)
         return tacit__induction_repeat(&p->in);
     p->release = c;
@@ -475,6 +483,60 @@ static const char *remark(const void *planner)
                : "";
 }
 
+/* A number of the bonus, and bonus_scale where that is why it is another one. */
+static void play_factor(const ucbvi *p, tacit__plays *out, const char *name, double printed,
+                        double played)
+{
+    const double c = p->in.options.bonus_scale;
+    if (c != 1)
+        tacit__plays_number(out, name, printed, played, "bonus_scale %g", c);
+    else
+        tacit__plays_number(out, name, printed, played, "%s", "");
+}
+
+/* What the noise does to counts and bonus; `l` is the printed iota. */
+static void play_levels(const ucbvi *p, const widths *w, double l, tacit__plays *out)
+{
+    const double h = (double)p->in.space.horizon, s = (double)p->in.space.n_states;
+    const double e = printed_error(p), scale = p->in.options.error_scale, none = (double)NAN;
+    const bool same = p->bonus == TACIT__BONUS_PRINTED;
+    if (p->bonus == TACIT__BONUS_PRACTICAL) {
+        tacit__plays_words(out, "bonus, noise", "20 H S E iota / n", "standard deviations",
+                           "error_scale %g", scale);
+        return;
+    }
+    tacit__plays_number(out, "E", none, e,
+                        "the paper has O(...) without a constant: it is 4 times the level of the "
+                        "counters at the last user, at least 2; error_scale %g",
+                        scale);
+    tacit__plays_number(out, "shift of visits, E / 2", none, 2 * p->visits_error, "%s", "");
+    tacit__plays_number(out, "bonus, factor of 1 / n at h = 1", same ? 20 * h * s * e * l : none,
+                        w->fixed_inverse + (h - 1) * w->slope_inverse, "20 H S E iota is printed");
+}
+
+static void plays(const void *planner, const tacit__counts *last, tacit__plays *out)
+{
+    ucbvi p = *(const ucbvi *)planner; /* with the levels of the last release */
+    tacit__planner_options paper = p.in.options;
+    const double h = (double)p.in.space.horizon;
+    const bool same = p.bonus == TACIT__BONUS_PRINTED;
+    paper.whole = true;
+    const double l = log_of(&paper, TACIT__BONUS_PRINTED, p.in.space);
+    set_levels(&p, last);
+    const widths w = widths_of(&p);
+    tacit__plays_words(out, "bonus", "printed", tacit__ucbvi_bonuses[p.bonus], "%s", "");
+    tacit__plays_number(out, "bonus, iota", l, p.log_term, "%s", "");
+    play_factor(&p, out, "bonus, factor of sqrt(Var / n)", 2 * sqrt(l), w.spread_root);
+    play_factor(&p, out, "bonus, factor of 1 / sqrt(n) at h = 1", sqrt(2 * l),
+                w.fixed_root + (h - 1) * w.slope_root);
+    if (last->visits_error > 0)
+        play_levels(&p, &w, l, out);
+    tacit__plays_words(out, "bonus, its fourth term", "yes", same ? "yes" : "no", "%s", "");
+    tacit__plays_words(out, "minimum with the last Q", "yes", p.in.monotone ? "yes" : "no", "%s",
+                       "");
+    tacit__plays_words(out, "clip of Q", "H", p.in.options.whole ? "H" : "H - h + 1", "%s", "");
+}
+
 tacit__ucbvi_view tacit__ucbvi_get(const void *planner)
 {
     const ucbvi *p = planner;
@@ -494,4 +556,5 @@ const tacit__planner tacit__ucbvi = {
     .plan = plan,
     .fields = tacit__induction_fields,
     .remark = remark,
+    .plays = plays,
 };

@@ -241,11 +241,19 @@ TEST(trees_and_printed_constants_move_by_what_is_declared)
             .kind = "dp-ucbvi", .settings = {SET("pooled", "no")}, .sums = "tree", .moves = SHORT},
         ALL_JOINT);
     for (size_t i = 0; i < tacit__tabular_rows.n; i++) {
-        const tacit_agent_kind *kind = &tacit__tabular_rows.at[i].kind;
-        each_promise((setup){.kind = kind->name,
+        const tacit__agent_row *row = &tacit__tabular_rows.at[i];
+        const unsigned models =
+            row->kind.models & (TACIT_AGENT_JOINT_PURE | TACIT_AGENT_LOCAL_PURE);
+        each_promise((setup){.kind = row->kind.name,
                              .settings = {SET("pooled", "yes")},
-                             .calibration = TACIT_CALIBRATION_PUBLISHED,
+                             .calibration = row->print.recalled ? TACIT_CALIBRATION_RECALLED
+                                                                : TACIT_CALIBRATION_NOISE,
                              .moves = SHORT},
-                     kind->models & (TACIT_AGENT_JOINT_PURE | TACIT_AGENT_LOCAL_PURE));
+                     models);
     }
+    each_promise((setup){.kind = "dp-ucbvi",
+                         .settings = {SET("pooled", "no")},
+                         .calibration = TACIT_CALIBRATION_PUBLISHED,
+                         .moves = SHORT},
+                 TACIT_AGENT_JOINT_PURE | TACIT_AGENT_LOCAL_PURE);
 }

@@ -90,7 +90,7 @@ TEST(learners_with_rare_releases_pass_with_delta_0)
 /* [QW23, section 5.2] prints noise of scale 3H/epsilon for a sensitivity of 2H in each of three streams. */
 TEST(the_printed_local_noise_is_convicted)
 {
-    tacit_agent_request q = request_of(local_pure, TACIT_CALIBRATION_PUBLISHED);
+    tacit_agent_request q = request_of(local_pure, TACIT_CALIBRATION_NOISE);
     q.episodes = 2000;
     SCOPED(tacit_audit) *a = audit(&q, 20000, 0);
     assert_int_equal(a->verdict, TACIT_AUDIT_VIOLATED);

@@ -33,6 +33,32 @@ static void assert_refused(const char *text, const char *wanted)
     assert_null(e);
 }
 
+/* A paper that prints noise for delta 0 only gets that delta where none is written. */
+TEST(no_delta_is_filled_in_that_a_calibration_refuses)
+{
+    static const struct {
+        const char *privacy;
+        tacit_calibration calibration;
+        double delta;
+    } cases[] = {{"calibration: published", TACIT_CALIBRATION_PUBLISHED, 0},
+                 {"noise: published", TACIT_CALIBRATION_NOISE, 0},
+                 {"calibration: figure", TACIT_CALIBRATION_FIGURE, 0},
+                 {"noise: published, delta: 1e-6", TACIT_CALIBRATION_NOISE, 1e-6},
+                 {"noise: tight", TACIT_CALIBRATION_TIGHT, 1e-4},
+                 {"sums: tree", TACIT_CALIBRATION_TIGHT, 1e-4}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        char text[300];
+        (void)snprintf(text, sizeof text,
+                       "world: {kind: riverswim}\nepisodes: 1000\nagents:\n  - {kind: dp-ucbvi, "
+                       "privacy: {model: joint, epsilon: 1, %s}}\n",
+                       cases[i].privacy);
+        SCOPED(tacit_experiment) *e = parse(text, NULL);
+        const tacit_entry *a = &tacit_experiment_describe(e)->agents[0];
+        assert_int_equal(a->calibration, cases[i].calibration);
+        assert_close(a->guarantee.delta, cases[i].delta, 1e-15);
+    }
+}
+
 TEST(everything_that_is_written_is_read)
 {
     SCOPED(tacit_experiment) *e =

@@ -39,11 +39,11 @@ TEST(privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_conte
             SCOPED(tacit_agent) *a = hire(world, g[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 20000);
             regret[m] = play(world, a, 0, 20000);
         }
-        tacit_agent *published = hire(world, joint, TACIT_CALIBRATION_PUBLISHED, NULL, 0, 20000);
-        uniform = play(world, published, 0, 20000);
-        tacit_agent_destroy(published);
+        SCOPED(tacit_agent) *recalled =
+            hire(world, joint, TACIT_CALIBRATION_RECALLED, NULL, 0, 20000);
+        uniform = play(world, recalled, 0, 20000);
         assert_true(regret[0] < regret[2] && regret[1] < regret[2] && regret[2] < regret[3]);
-        assert_true(regret[2] < uniform); /* the printed constants cost more than tight ones */
+        assert_true(regret[2] < uniform); /* the recalled constants cost more than tight ones */
     }
 }
 

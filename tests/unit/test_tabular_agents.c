@@ -400,7 +400,7 @@ TEST(what_can_be_left_out_is_left_out_where_that_is_sound)
         {"dp-ucbvi", "streams", "2", false, TACIT_CALIBRATION_PUBLISHED, 0, 0, 0},
         {"private-ucb-vi", NULL, NULL, false, TACIT_CALIBRATION_TIGHT, 38, sqrt(38), 1848},
         {"private-ucb-po", NULL, NULL, false, TACIT_CALIBRATION_TIGHT, 38, sqrt(38), 1848},
-        {"private-ucb-vi", NULL, NULL, false, TACIT_CALIBRATION_PUBLISHED, 40, sqrt(40), 1920},
+        {"private-ucb-vi", NULL, NULL, false, TACIT_CALIBRATION_RECALLED, 40, sqrt(40), 1920},
         {"ldp-obi", NULL, NULL, true, TACIT_CALIBRATION_TIGHT, 40, sqrt(800), 96},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -444,12 +444,12 @@ TEST(published_constants_give_what_the_errata_say)
                  {"dp-ucbvi", TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, nodes},
                  {"dp-ucbvi", TACIT_MODEL_JOINT, TACIT_CALIBRATION_FIGURE, 1920},
                  {"dp-ucbvi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_FIGURE, 120},
-                 {"private-ucb-vi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 2},
-                 {"private-ucb-vi", TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, nodes},
-                 {"private-ucb-po", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 2},
-                 {"private-ucb-po", TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, nodes},
-                 {"pucb", TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, nodes},
-                 {"ldp-obi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 1}};
+                 {"private-ucb-vi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_RECALLED, 2},
+                 {"private-ucb-vi", TACIT_MODEL_JOINT, TACIT_CALIBRATION_RECALLED, nodes},
+                 {"private-ucb-po", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_RECALLED, 2},
+                 {"private-ucb-po", TACIT_MODEL_JOINT, TACIT_CALIBRATION_RECALLED, nodes},
+                 {"pucb", TACIT_MODEL_JOINT, TACIT_CALIBRATION_RECALLED, nodes},
+                 {"ldp-obi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_RECALLED, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const bool pooled = strcmp(cases[i].kind, "ldp-obi") == 0; /* it has nothing else */
         tacit_agent_request request = {SPACE_OF(6, 2, 20),

@@ -1,5 +1,5 @@
 /* See plays.h. */
-#include "agents/plays.h"
+#include "board/plays.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -23,7 +23,8 @@ void tacit__plays_number(tacit__plays *plays, const char *name, double printed, 
     line->played = played;
     if (!isnan(printed))
         (void)snprintf(line->printed_words, sizeof line->printed_words, "%.7g", printed);
-    (void)snprintf(line->played_words, sizeof line->played_words, "%.7g", played);
+    if (!isnan(played))
+        (void)snprintf(line->played_words, sizeof line->played_words, "%.7g", played);
     va_list arguments;
     va_start(arguments, note);
     (void)vsnprintf(line->note, sizeof line->note, note, arguments);

@@ -1,17 +1,17 @@
 /* What a learner plays, beside what its paper prints: the list behind `plays` of `tacit explain`.
  *
- * A family fills the list of its agent (tacit__curated.plays) in `build`, from the request alone: one line
- * for each constant that its paper prints, under every calibration. `printed` is what the paper's formula
- * gives for this request, `played` what the agent uses; both in the same units. The note says why they
- * differ, or what a symbol of the paper was taken to be; it is empty where both are the same.
+ * A family, or its planner, fills the list of an agent (tacit__curated.plays) in `build`, from the request
+ * alone: one line for each constant that its paper prints, under every calibration. `printed` is what the
+ * paper's formula gives for this request, `played` what the agent uses; both in the same units. The note says
+ * why they differ, or what a symbol of the paper was taken to be; it is empty where both are the same.
  *
  *     tacit__plays_number(&agent->base.plays, "radius", printed, played, "bonus_scale %g", scale);
  *     tacit__plays_words(&agent->base.plays, "schedule", "every user", "growth(1.02)", "");
  */
-#ifndef TACIT_AGENTS_PLAYS_H
-#define TACIT_AGENTS_PLAYS_H
+#ifndef TACIT_BOARD_PLAYS_H
+#define TACIT_BOARD_PLAYS_H
 
-#include <tacit/agent.h>
+#include <stddef.h>
 
 enum { TACIT__MOST_PLAYS = 24, TACIT__PLAYS_WORDS = 64, TACIT__PLAYS_NOTE = 200 };
 
@@ -25,7 +25,7 @@ typedef struct tacit__plays {
     } at[TACIT__MOST_PLAYS];
 } tacit__plays;
 
-/* A line of numbers; printed NaN: the paper prints none. */
+/* A line of numbers; NaN: the paper prints none, or none is played. */
 __attribute__((format(printf, 5, 6))) void tacit__plays_number(tacit__plays *plays,
                                                                const char *name, double printed,
                                                                double played, const char *note,
