@@ -1,6 +1,6 @@
-/* What was decided for lsvi-ucb, in a line, and beside what its papers print: [NVW22, Alg. 1] for `doubling` and for
- * our own schedules, [LGLP21, Alg. 2] for `batched` and `every`. Where the print leaves something open, or cannot be
- * played, the note says so: docs/why/lsvi.md, "The papers' constants". */
+/* What was decided for lsvi-ucb, in a line, and beside what its papers print: [NVW22, Alg. 1] for `doubling`
+ * and for our own schedules, [LGLP21, Alg. 2] for `batched` and `every`. Where the print leaves something
+ * open, or cannot be played, the note says so: docs/why/lsvi.md, "The papers' constants". */
 #include <math.h>
 #include <stdio.h>
 

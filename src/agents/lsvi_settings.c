@@ -86,8 +86,8 @@ static double read_bonus_scale(const tacit__reading *r, size_t dimension)
                                      : PRACTICAL_BONUS / sqrt((double)dimension));
 }
 
-/* The papers, and the theorems, have a regression for each step. With delta 0 a user's H steps in H responses cost as
- * much as they bring, and it was not better in all worlds [docs/why/lsvi.md]. */
+/* The papers, and the theorems, have a regression for each step. With delta 0 a user's H steps in H responses
+ * cost as much as they bring, and it was not better in all worlds [docs/why/lsvi.md]. */
 static tacit_status read_pooled(const tacit__reading *r, const tacit__linear_space *sp,
                                 bool *pooled, tacit_error *err)
 {

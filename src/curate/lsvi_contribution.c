@@ -169,8 +169,8 @@ tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *f, const tacit_
     return (tacit__input){.n = gram_numbers(f), .index = out->cell, .value = out->gram};
 }
 
-/* Targets r + V with least <= V <= largest are stretched from their range, 1 + largest - least, to [0, 1]; all
- * in whole lattice steps. */
+/* Targets r + V with least <= V <= largest are stretched from their range, 1 + largest - least, to [0, 1];
+ * all in whole lattice steps. */
 static void stretch(const tacit__lsvi_form *f, double least, double largest, tacit__target *t)
 {
     /* one step at least: a reward may be less than that, and values may be all the same */

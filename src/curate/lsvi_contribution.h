@@ -53,8 +53,8 @@ tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *form, const tac
 tacit__target tacit__lsvi_target(const tacit__lsvi_form *form, size_t h, const double *table);
 tacit__target_unit tacit__lsvi_unit(const tacit__lsvi_form *form, const tacit__target *target);
 
-/* The response [d] of a user who was placed, at step h or pooled at all steps, to the values after step h: `table` [S], or `function`,
- * for which work is [A][d] and q [A]; all NULL: the values are 0. */
+/* The response [d] of a user who was placed, at step h or pooled at all steps, to the values after step h:
+ * `table` [S], or `function`, for which work is [A][d] and q [A]; all NULL: the values are 0. */
 void tacit__lsvi_contribute_response(const tacit__lsvi_form *form, const tacit_trajectory *user,
                                      const tacit__lsvi_user *placed, size_t h, const double *table,
                                      const tacit__optimism *function, double *work, double *q,

@@ -5,7 +5,8 @@
  * What is checked is that one user's integers are no longer than a user's can be, in the norm of the noise:
  * with |phi| <= 1 a Gram matrix has |phi phi^T|_F <= 1, and half a lattice step of rounding in each
  * coordinate; a response has |phi y| <= 1, half of that if targets are centered, and no rounding. Both L1
- * norms are at most half of what a replaced user can move (lsvi_scheme.c). Pooled, both are sums of H such. */
+ * norms are at most half of what a replaced user can move (lsvi_scheme.c). Pooled, both are sums of H such
+ * terms. */
 #include <math.h>
 #include <string.h>
 

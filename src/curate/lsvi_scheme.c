@@ -12,11 +12,15 @@
  * A = reach(0) and U = (reach(t) - A) / t; reach is convex, so the split is an upper bound for
  * every smaller t too, and that is checked once scales are known.
  *
- * Pooled: the H steps of a user are in one Gram matrix and in each of the H responses of a switch. Step by step
- * (x_i, a_i) against (y_i, b_i), with |sum_i v_i|^2 <= H sum_i |v_i|^2, the move of the Gram matrix and t times that
- * of a response are at most H sum_i (|x_i x_i^T - y_i y_i^T|^2 + t |x_i a_i - y_i b_i|^2) <= H^2 reach(t). A switch
- * has H responses, so t = (H N / s_u^2) / (column / s_G)^2, and the squared loss, the mean over the responses of such
- * sums, is at most H^2 column^2 / s_G^2 reach(t). L1 norms are at most H times those of a step, each.
+ * Pooled: the H steps of a user are in one Gram matrix and in each of the H responses of a switch. Step by
+ * step (x_i, a_i) against (y_i, b_i), with |sum_i v_i|^2 <= H sum_i |v_i|^2, the move of the Gram matrix and
+ * t times that of a response are at most
+ *
+ *     H sum_i (|x_i x_i^T - y_i y_i^T|^2 + t |x_i a_i - y_i b_i|^2) <= H^2 reach(t).
+ *
+ * A switch has H responses, so t = (H N / s_u^2) / (column / s_G)^2, and the squared loss, the mean over the
+ * responses of such sums, is at most H^2 column^2 / s_G^2 reach(t). L1 norms are at most H times those of a
+ * step, each.
  *
  * People who come back. A visit is in every response after it, so visits so far add up in each: over N
  * switches at places t the column is sum_t min(k, 1 + floor((t - 1) / b))^2 (packed is worst;

@@ -62,8 +62,9 @@ typedef struct tacit__lsvi_scheme {
 /* Users of the first n leaves. */
 uint64_t tacit__lsvi_leaf_end(const tacit__lsvi_scheme *scheme, uint64_t n);
 
-/* Users at each leaf, and at each switch that is charged, into ends[leaves] and [switches]. When a schedule that
- * watches switches is not known beforehand; visits so far only grow, so the last leaves are charged. */
+/* Users at each leaf, and at each switch that is charged, into ends[leaves] and [switches]. A schedule
+ * that watches Gram matrices switches at times that are not known beforehand; visits so far only grow, so the
+ * last leaves are charged. */
 void tacit__lsvi_leaf_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends);
 void tacit__lsvi_switch_ends(const tacit__lsvi_scheme *scheme, uint64_t *ends);
 

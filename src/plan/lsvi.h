@@ -67,7 +67,8 @@ void tacit__lsvi_act(tacit__lsvi *planner, size_t h, const double *features, dou
 /* Whether there were as many switches as there can be. */
 bool tacit__lsvi_is_done(const tacit__lsvi *planner);
 
-/* For tests: the logarithm of det(Gram + ridge) of Gram matrix g, -HUGE_VAL if that is not positive definite. */
+/* For tests: the logarithm of det(Gram + ridge) of Gram matrix g, -HUGE_VAL if that is not positive
+ * definite. */
 double tacit__lsvi_log_det(tacit__lsvi *planner, const double *gram, size_t g);
 
 /* All that changes, as part of a saved state (base/bytes.h). */
