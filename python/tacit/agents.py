@@ -128,8 +128,8 @@ class Agent(_tacit.Agent):
             raise TypeError(
                 f"{kind} can be private: give privacy=tacit.joint(…), tacit.local(…) or, if you mean it, tacit.none()"
             )
-        if kind == "optimal":
-            raise ValueError("optimal knows the world and serves nobody: world.solve() gives its policy")
+        if kind in ("optimal", "no-data"):
+            raise ValueError(f"{kind} is a yardstick of experiments, which tacit.run plays; world.solve() is the best policy")
         if kind in YARDSTICKS:
             if privacy is not None and privacy.model != "none":
                 raise ValueError(f"{kind} learns nothing from anybody, so it has no privacy to promise: leave it out")

@@ -164,8 +164,9 @@ def test_yardsticks_serve_like_learners():
         play(world, uniform, 1)
     with pytest.raises(ValueError, match="no privacy to promise"):
         tacit.Agent("uniform", world, episodes=20, privacy=tacit.joint(1))
-    with pytest.raises(ValueError, match="world.solve"):
-        tacit.Agent("optimal", world, episodes=20)
+    for kind in ("optimal", "no-data"):
+        with pytest.raises(ValueError, match="world.solve"):
+            tacit.Agent(kind, world, episodes=20)
     bandit = tacit.World("linear-bandit", d=3, actions=4, contexts=0, chance=2)
     best = tacit.Agent("constant", bandit, episodes=50, seed=1)
     best.plan()
