@@ -47,6 +47,10 @@ TACIT_API const char *tacit_service_url(const tacit_service *service);
  * used. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_service_reload(tacit_service *service,
                                                            tacit_error *err);
+/* From now on /readyz says that the service is stopping, and all requests are answered as before. Returns for
+ * how many seconds the service file wants that (`drain`), so that load balancers turn to other front ends
+ * before tacit_service_close. */
+TACIT_API uint64_t tacit_service_drain(tacit_service *service);
 /* Accepts no more requests, answers those in progress, lets the learners finish their users, and closes the
  * store. Accepts NULL. */
 TACIT_API void tacit_service_close(tacit_service *service);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include <tacit/service.h>
 
@@ -138,6 +139,20 @@ static void keep_freed_memory(void)
 #endif
 }
 
+/* Until load balancers have turned to other front ends, or another signal comes. */
+static void wait_for_others(uint64_t seconds)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until); /* as sem_timedwait wants it */
+    until.tv_sec += (time_t)seconds;
+    while (sem_trywait(&caught) == 0) /* the signals so far */
+        ;
+    atomic_store(&wants_stop, false);
+    while (seconds > 0 && !atomic_load(&wants_stop))
+        if (sem_timedwait(&caught, &until) != 0 && errno == ETIMEDOUT)
+            break;
+}
+
 static int serve(const char *file)
 {
     const tacit_service_options wanted = {.file = file,
@@ -171,6 +186,8 @@ static int serve(const char *file)
     }
     const bool fenced = atomic_load(&is_fenced);
     cli_notify("STOPPING=1");
+    if (!fenced)
+        wait_for_others(tacit_service_drain(service));
     tacit_service_close(service);
     return fenced ? CLI_SYSTEM : CLI_DONE;
 }

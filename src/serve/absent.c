@@ -28,6 +28,12 @@ tacit_status tacit_service_reload(tacit_service *service, tacit_error *err)
     return refuse(err);
 }
 
+uint64_t tacit_service_drain(tacit_service *service)
+{
+    (void)service;
+    return 0;
+}
+
 void tacit_service_close(tacit_service *service)
 {
     (void)service;

@@ -49,6 +49,7 @@ enum {
     ORIGINS,
     DEMO,
     UNSAFE,
+    DRAIN,
     END
 };
 static const tacit__field fields[] = {
@@ -71,6 +72,7 @@ static const tacit__field fields[] = {
     [ORIGINS] = {"origins", TACIT__FIELD_OTHER, .parse = NULL},
     [DEMO] = {"demo", TACIT__FIELD_FLAG, offsetof(config, demo), .parse = NULL},
     [UNSAFE] = {"unsafe", TACIT__FIELD_FLAG, offsetof(config, unsafe), .parse = NULL},
+    [DRAIN] = {"drain", TACIT__FIELD_COUNT, offsetof(config, drain), .high = 3600},
     [END] = {.name = NULL}};
 
 static const tacit__field tls_fields[] = {

@@ -42,6 +42,7 @@ typedef struct tacit__service_config {
     bool unsafe;  /* on a database that may lose what it has acknowledged */
     char *certificate, *private_key; /* NULL: no TLS */
     uint64_t expire;                 /* seconds */
+    uint64_t drain;                  /* seconds between "not ready" and the end */
     uint64_t threads;
     tacit__limits limits;
     tacit__learner_config *learners;

@@ -2,6 +2,7 @@
 #include "serve/keeper.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -11,11 +12,13 @@
 #include "serve/service_inside.h"
 
 enum {
-    LOOK_MS = 500,  /* without news */
-    LEAST_MS = 20,  /* between two looks, however much the others write */
-    BEAT_MS = 400,  /* between two beats of a lease */
-    READ_MS = 100,  /* at a time, of what is to be known: leases go on meanwhile */
-    COUNT_MS = 5000 /* between two counts of open episodes */
+    LOOK_MS = 500,   /* without news */
+    LEAST_MS = 20,   /* between two looks, however much the others write */
+    BEAT_MS = 400,   /* between two beats of a lease */
+    READ_MS = 100,   /* at a time, of what is to be known: leases go on meanwhile */
+    COUNT_MS = 5000, /* between two counts of open episodes */
+    SILENT_MS =
+        2000 /* of a database that answers looks twice a second, after which it is taken for gone */
 };
 
 struct tacit__keeper {
@@ -24,7 +27,8 @@ struct tacit__keeper {
     bool started, away; /* away: the database could not be reached at the last look */
     bool reading;       /* what was told while this front end was cut off */
     tacit__standing standing;
-    double beaten, counted; /* ms: when it was last done */
+    double beaten, counted;    /* ms: when it was last done */
+    atomic_int_fast64_t heard; /* ms: when the database answered last */
 };
 
 tacit_status tacit__keeper_open(tacit_service *s, const uint8_t *key, tacit_error *err)
@@ -121,6 +125,17 @@ static void note_standing(tacit_service *s)
         s->keeper->standing = TACIT__STANDING_FINE; /* once more, at the next look */
 }
 
+static void note_answer(struct tacit__keeper *k)
+{
+    atomic_store(&k->heard, (int_fast64_t)tacit__now_ms());
+}
+
+bool tacit__keeper_hears(const tacit_service *s)
+{
+    return s->keeper == NULL ||
+           (int_fast64_t)tacit__now_ms() - atomic_load(&s->keeper->heard) < SILENT_MS;
+}
+
 static void look(tacit_service *s, int ms)
 {
     struct tacit__keeper *k = s->keeper;
@@ -128,6 +143,8 @@ static void look(tacit_service *s, int ms)
     tacit__vault_news news = {.told = tacit__foresight_hear, .context = s};
     const bool reachable = tacit__vault_await(k->vault, s->vault, ms, &news, &err) == TACIT_OK;
     const double now = tacit__now_ms();
+    if (reachable)
+        note_answer(k);
     if (!reachable && !k->away)
         tacit__service_log(s, TACIT__WARNING, "store", "%s", err.message);
     if (reachable && k->away)
@@ -187,6 +204,7 @@ tacit_status tacit__keeper_start(tacit_service *s, tacit_error *err)
             tacit__learner_set_lease(s->learners[i], true, 0);
         return TACIT_OK;
     }
+    note_answer(s->keeper); /* it did, a moment ago */
     tacit_status status = tacit__thread_start(&s->keeper->thread, keep, s, err);
     s->keeper->started = status == TACIT_OK;
     return status;

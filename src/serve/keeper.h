@@ -14,6 +14,9 @@ TACIT_MUST_USE tacit_status tacit__keeper_open(tacit_service *service, const uin
 /* After that. */
 TACIT_MUST_USE tacit_status tacit__keeper_start(tacit_service *service, tacit_error *err);
 /* The thread ends; learners that finish still have their leases, until it is closed. */
+/* The database has answered lately. A connection whose packets are lost is given up only after seconds, and
+ * nothing can be written meanwhile. */
+bool tacit__keeper_hears(const tacit_service *service);
 void tacit__keeper_stop(tacit_service *service);
 void tacit__keeper_close(tacit_service *service);
 

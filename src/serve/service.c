@@ -314,6 +314,15 @@ tacit_status tacit_service_reload(tacit_service *s, tacit_error *err)
     return status;
 }
 
+uint64_t tacit_service_drain(tacit_service *s)
+{
+    atomic_store(&s->stopping, true);
+    if (s->config.drain > 0)
+        tacit__service_log(s, TACIT__INFO, "stop", "not ready any more; stopping in %llu s",
+                           (unsigned long long)s->config.drain);
+    return s->config.drain;
+}
+
 void tacit_service_close(tacit_service *s)
 {
     if (s == NULL)

@@ -111,15 +111,84 @@ void tacit__pg_describe(const char *target, char *out, size_t size)
     PQconninfoFree(all);
 }
 
-/* What the service file does not say: a dead peer is noticed by both sides within seconds. */
-static PGconn *open_link(const char *target)
+static size_t count_parts(const char *list)
 {
-    const char *const names[] = {
-        "connect_timeout",  "keepalives_idle",  "keepalives_interval",
-        "keepalives_count", "tcp_user_timeout", "fallback_application_name",
-        "client_encoding",  "dbname",           NULL};
-    const char *const values[] = {"3", "2", "1", "3", "4000", "tacit", "UTF8", target, NULL};
-    return PQconnectdbParams(names, values, 1);
+    size_t n = 1;
+    for (const char *at = list; (at = strchr(at, ',')) != NULL; at++)
+        n++;
+    return n;
+}
+
+/* Puts the first `by` parts of a list with commas behind the others; a list of one part stays. */
+static char *rotate(const char *list, size_t by)
+{
+    const size_t n = count_parts(list), length = strlen(list);
+    char *out = tacit__alloc(length + 2, 1);
+    if (out == NULL)
+        return NULL;
+    const char *rest = list;
+    for (size_t i = 0; i < by % n; i++)
+        rest = strchr(rest, ',') + 1;
+    (void)snprintf(out, length + 2, "%s%s%.*s", rest, rest > list ? "," : "",
+                   rest > list ? (int)(rest - list) - 1 : 0, list);
+    return out;
+}
+
+/* What names hosts in a target, rotated: libpq turns to the next host if one cannot be reached, but not if one
+ * accepts the connection and closes it, as a proxy does whose server is gone. */
+enum { N_HOST_NAMES = 3 };
+static const char *const host_names[N_HOST_NAMES] = {"host", "hostaddr", "port"};
+
+static size_t rotate_hosts(const char *target, size_t by, char *out[N_HOST_NAMES])
+{
+    size_t n = 1;
+    PQconninfoOption *all = PQconninfoParse(target, NULL);
+    for (const PQconninfoOption *o = all; o != NULL && o->keyword != NULL; o++)
+        for (size_t i = 0; i < N_HOST_NAMES; i++)
+            if (o->val != NULL && strcmp(o->keyword, host_names[i]) == 0) {
+                out[i] = rotate(o->val, by);
+                n = count_parts(o->val) > n ? count_parts(o->val) : n;
+            }
+    PQconninfoFree(all);
+    return n;
+}
+
+/* What the service file does not say: a dead peer is noticed by both sides within seconds. What comes behind
+ * the target goes before it. */
+static PGconn *open_link(const char *target, size_t n_failed, size_t *n_hosts)
+{
+    enum { FIXED = 8 };
+    const char *names[FIXED + N_HOST_NAMES + 1] = {
+        "connect_timeout",  "keepalives_idle",           "keepalives_interval", "keepalives_count",
+        "tcp_user_timeout", "fallback_application_name", "client_encoding",     "dbname"};
+    const char *values[FIXED + N_HOST_NAMES + 1] = {"3",    "2",     "1",    "3",
+                                                    "4000", "tacit", "UTF8", target};
+    char *hosts[N_HOST_NAMES] = {NULL};
+    size_t n = FIXED;
+    *n_hosts = rotate_hosts(target, n_failed, hosts);
+    for (size_t i = 0; i < N_HOST_NAMES; i++)
+        if (hosts[i] != NULL) {
+            names[n] = host_names[i];
+            values[n++] = hosts[i];
+        }
+    PGconn *link = PQconnectdbParams(names, values, 1);
+    for (size_t i = 0; i < N_HOST_NAMES; i++)
+        tacit__free(hosts[i]);
+    return link;
+}
+
+/* An attempt for each host to be the first, as long as they fail at once. */
+static void connect_to_some(tacit__pg_connection *c)
+{
+    const double until = tacit__now_ms() + RETRY_MS;
+    size_t n_hosts = 1;
+    for (size_t i = 0; i < n_hosts && (i == 0 || tacit__now_ms() < until); i++) {
+        PQfinish(c->link);
+        c->link = open_link(c->target, c->n_failed, &n_hosts);
+        if (c->link != NULL && PQstatus(c->link) == CONNECTION_OK)
+            return;
+        c->n_failed++;
+    }
 }
 
 /* Statements of the session, before the pipeline begins. */
@@ -176,7 +245,7 @@ tacit_status tacit__pg_connect(tacit__pg_connection *c, tacit_error *err)
         return tacit__pg_fail(c, "reach the database", "it could not be reached a moment ago", err);
     tacit__pg_drop(c);
     c->in_transaction = false;
-    c->link = open_link(c->target);
+    connect_to_some(c);
     tacit_status status = TACIT_OK;
     if (c->link == NULL || PQstatus(c->link) != CONNECTION_OK)
         status = lose(c, c->link != NULL ? PQerrorMessage(c->link) : "no memory", err);

@@ -87,6 +87,7 @@ struct tacit__pg_connection {
     bool refused;      /* a statement was, so what was sent after it is not prepared */
     int patience_ms;   /* without a sign of the server, after which it is taken for gone */
     double failed_at;  /* ms: when a connection was last tried in vain */
+    size_t n_failed;   /* attempts, by which the hosts take turns */
     uint64_t sessions; /* how many there were */
     char cluster[48];  /* and the database, of this one; empty: not asked yet */
     tacit__pg_sent *sent;

@@ -225,6 +225,51 @@ TEST(a_snapshot_that_is_put_back_is_noticed)
     cluster_close(&db);
 }
 
+/* Accepts and closes, as a proxy does whose server is gone. */
+static void *hang_up(void *context)
+{
+    const int listener = *(const int *)context;
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;)
+        (void)close(fd);
+    return NULL;
+}
+
+TEST(a_host_that_hangs_up_is_passed_over)
+{
+    if (!cluster_is_there())
+        exit(CLUSTER_SKIP);
+    cluster db;
+    server s;
+    pthread_t thread;
+    char out[512];
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(listener, 16), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+    assert_int_equal(pthread_create(&thread, NULL, hang_up, &listener), 0);
+    cluster_open(&db, NULL);
+    cluster_database(&db, "tacit");
+    open_front_end(&s,
+                   fmt("postgresql://tacit@/tacit?host=127.0.0.1,%s&port=%u,%u", db.directory,
+                       ntohs(at.sin_port), db.port),
+                   learners, NULL);
+    assert_true(server_start(&s, NULL));
+    assert_int_equal(bring_one(&s), 200);
+    cluster_stop(&db, SIGINT); /* and when the connection has to be made again */
+    await(server_get(&s, "/readyz", answer) == 503);
+    cluster_start(&db);
+    await(server_get(&s, "/readyz", answer) == 200);
+    await(bring_one(&s) == 200);
+    assert_int_equal(server_tool(&s, "store check service.yaml", out, sizeof out), 0);
+    server_close(&s);
+    (void)shutdown(listener, SHUT_RDWR);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)close(listener);
+    cluster_close(&db);
+}
+
 /* Wherever an operator or a privacy officer looks. */
 static void assert_shown(server *s)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -243,6 +244,24 @@ TEST(sigterm_under_load_loses_nothing)
     server_wait_users(&s, "arms", (unsigned long)acknowledged);
     double accepted = ledger(&s, "arms", "accepted"); /* an answer may have been lost on its way */
     assert_within(accepted, acknowledged, acknowledged + ROUNDS * CROWD);
+}
+
+/* Who asks /readyz hears that it ends before it does, and everything is answered until then. */
+TEST(a_service_that_drains_is_not_ready_and_serves_on)
+{
+    SCOPED_BY(server_close) server s;
+    char decision[1024];
+    int status = 0;
+    begin(&s, fmt("drain: 600\n%s", plain));
+    assert_int_equal(kill(s.pid, SIGTERM), 0);
+    await(server_get(&s, "/readyz", answer) == 503);
+    assert_non_null(strstr(answer, "\"reasons\":[\"stopping\"]"));
+    for (int i = 0; i < 3; i++) {
+        decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+        assert_observed(&s, decision, ",\"reward\":1", "finished");
+    }
+    assert_int_equal(waitpid(s.pid, &status, WNOHANG), 0);
+    assert_int_equal(server_stop(&s, SIGTERM), 0); /* the second signal ends the wait */
 }
 
 /* While somebody slow is waited for, the others are answered, and told that this was the last answer on their connection. */
