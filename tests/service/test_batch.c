@@ -34,6 +34,15 @@ static void assert_code(int i, int status, const char *code)
     assert_string_equal(text, code);
 }
 
+/* Such an array is read without a node for each number. */
+TEST(numbers_are_no_decisions)
+{
+    SERVER(s, plain);
+    assert_int_equal(server_post(&s, "/v1/decide", "[1,2.5,-3]", answer), 200);
+    for (int i = 0; i < 3; i++)
+        assert_code(i, 400, "not_an_object");
+}
+
 TEST(decisions_and_observations_come_in_arrays)
 {
     char decisions[4][1024];
