@@ -207,7 +207,7 @@ static tacit_status compare(const everybody *e, tacit_error *err)
          now->delta > before->delta))
         return tacit__yaml_fail(
             c->yaml, c->budget_line > 0 ? c->budget_line : 1, err, TACIT_WRONG_PLAN,
-            "%s, but people who have come were promised budget: {epsilon: %.17g, delta: %.17g}, "
+            "%s, but people who have come were promised budget: {epsilon: %.10g, delta: %.10g}, "
             "and that cannot be taken back: write it, or a smaller one, or name another store",
             now->model == TACIT_MODEL_NONE ? "there is no budget" : "the budget is larger",
             before->epsilon, before->delta);
@@ -228,19 +228,19 @@ static tacit_status check_past(const everybody *e, tacit_error *err)
     if (person.budget.model == TACIT_MODEL_NONE || e->n_past + e->unknown == 0)
         return TACIT_OK;
     if (e->unknown > 0)
-        return tacit__yaml_fail(
-            c->yaml, c->budget_line, err, TACIT_BAD_PLAN,
-            "the store has %zu learners with users that the file lacks, and does not know what "
-            "they cost: serve them once more, without a budget, or name another store",
-            e->unknown);
+        return tacit__yaml_fail(c->yaml, c->budget_line, err, TACIT_BAD_PLAN,
+                                "the store has had %zu learner%s with users and does not know what "
+                                "they cost: serve them "
+                                "once more, without a budget, or name another store",
+                                e->unknown, e->unknown == 1 ? "" : "s");
     TRY(tacit__person_account(e->shares, c->n_learners + e->n_past, 1, &person, err));
     if (tacit__person_fits(&person))
         return TACIT_OK;
     return tacit__yaml_fail(
         c->yaml, c->budget_line, err, TACIT_BAD_PLAN,
-        "budget is epsilon %g, delta %g, but with the %zu learners that this store has had before "
+        "budget is epsilon %g, delta %g, but with %zu learner%s that this store has had before "
         "one person pays %s%s; lower the epsilons of new learners, or name another store",
-        person.budget.epsilon, person.budget.delta, e->n_past,
+        person.budget.epsilon, person.budget.delta, e->n_past, e->n_past == 1 ? "" : "s",
         person.exact > 0 ? "without limit" : "epsilon ",
         person.exact > 0 ? "" : tacit__round_up(pays, 4, person.all.epsilon));
 }

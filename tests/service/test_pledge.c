@@ -163,9 +163,8 @@ TEST(learners_that_are_no_longer_served_are_paid_for)
     assert_int_equal(server_tool(&s, "store events service.yaml", out, sizeof out), 0);
     assert_non_null(strstr(out, "one person in everything now pays epsilon 1.3"));
     /* it fits alone, and not with the one of before */
-    assert_refused(
-        &s, "budget: {epsilon: 1.2, delta: 2e-4}\n", TWO,
-        "but with the 1 learners that this store has had before one person pays epsilon 1.3");
+    assert_refused(&s, "budget: {epsilon: 1.2, delta: 2e-4}\n", TWO,
+                   "but with 1 learner that this store has had before one person pays epsilon 1.3");
     restart(&s, "budget: {epsilon: 1.5, delta: 2e-4}\n", TWO);
     restart(&s, "budget: {epsilon: 1.5, delta: 2e-4}\n", ONE); /* back again: counted once */
     assert_true(epsilon_of_person(&s, "arms") < 1);

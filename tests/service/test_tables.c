@@ -138,11 +138,12 @@ TEST(a_file_tells_its_promises_or_that_there_is_no_memory)
     const char *path = fmt("%s/two.yaml", directory);
     tacit_service_file *file = NULL;
     SCOPED(tacit_plan) *plan = NULL;
-    write_file("two.yaml", "store: a.db\nbudget: {epsilon: 3, delta: 1e-3}\nlearners:\n"
-                           "  - {name: river, space: {" WALK "}, users: 100, agent: {kind: dp-ucbvi, "
-                           "privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 0.1}}\n"
-                           "  - {name: arms, space: {" ARMS "}, users: 100, agent: {kind: dp-ucbvi, "
-                           "privacy: {model: joint, epsilon: 1}}}\n");
+    write_file("two.yaml",
+               "store: a.db\nbudget: {epsilon: 3, delta: 1e-3}\nlearners:\n"
+               "  - {name: river, space: {" WALK "}, users: 100, agent: {kind: dp-ucbvi, "
+               "privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 0.1}}\n"
+               "  - {name: arms, space: {" ARMS "}, users: 100, agent: {kind: dp-ucbvi, "
+               "privacy: {model: joint, epsilon: 1}}}\n");
     assert_true(tacit_service_is_file(path));
     assert_false(tacit_service_is_file(TACIT_TESTS_DIR "/../examples/riverswim.yaml"));
     assert_false(tacit_service_is_file(TACIT_TESTS_DIR "/../README.md"));
