@@ -45,6 +45,7 @@
       const on = (what, act) => this.element.querySelectorAll(what).forEach((b) => b.addEventListener('click', () => act(b)));
       on('[data-axis]', (b) => this.rescale(b.dataset.scale));
       on('[data-svg]', () => this.save());
+      on('[data-curves]', (b) => b.setAttribute('aria-expanded', String(this.element.classList.toggle('listed'))));
       on('[data-pdf]', () => this.print());
       for (const picture of this.still.querySelectorAll('svg.broad, svg.slim')) {
         const frames = [...picture.querySelectorAll('.frame')].map((g) => new Frame(g));
@@ -97,7 +98,10 @@
 
     tell(at) {
       this.where.textContent = this.place(at);
-      for (const item of this.items) item.shown.textContent = say(this.read(item, at));
+      for (const item of this.items) {
+        const value = this.read(item, at);
+        item.shown.textContent = Array.isArray(value) ? value.map((v) => say(v)).join(' to ') : say(value);
+      }
     }
 
     /* --- The cursor: a line in every panel, where the nearest value is --- */
@@ -198,7 +202,10 @@
     }
     read(item, epsilon) {
       if (!item.points) return item.value;
-      if (epsilon === null) return item.points.length === 1 ? item.points[0][1] : undefined;
+      if (epsilon === null) {
+        const values = item.points.map((p) => p[1]);
+        return values.length === 1 ? values[0] : [Math.min(...values), Math.max(...values)];
+      }
       const point = item.points.find((p) => p[0] === epsilon);
       return point ? point[1] : null;
     }

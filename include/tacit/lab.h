@@ -105,6 +105,7 @@ typedef struct tacit_entry {
     size_t n_settings;
     int line;
     bool privacy_written; /* the file has `privacy` */
+    bool delta_chosen;    /* the file has none, so it is 1/(10 episodes) */
     bool delta_too_large; /* above 1/episodes, without `delta_above_one_over_users: yes` */
 } tacit_entry;
 

@@ -337,6 +337,21 @@ static void print_remarks(const tacit_results *results)
     free(about);
 }
 
+/* A delta that nobody wrote is part of the promise all the same. */
+static void print_deltas(const tacit_experiment_facts *facts)
+{
+    size_t *about = calloc(facts->n_agents, sizeof *about), n = 0;
+    for (size_t i = 0; about != NULL && i < facts->n_agents; i++)
+        if (facts->agents[i].delta_chosen && facts->agents[i].guarantee.model != TACIT_MODEL_NONE)
+            about[n++] = i;
+    if (n > 0) {
+        (void)printf("note: the file gives no delta, so it is 1/(10 episodes) = %.3g",
+                     facts->agents[about[0]].guarantee.delta);
+        print_agents(facts, about, n);
+    }
+    free(about);
+}
+
 /* What an alias stands for in this world, with the agents of that name: "auto: posterior-tabular (a, b)". */
 static void print_choices(const view *v)
 {
@@ -475,5 +490,6 @@ void cli_summary_print(const tacit_results *results)
     }
     print_footer(results);
     print_missing(results);
+    print_deltas(facts);
     print_remarks(results);
 }

@@ -267,7 +267,8 @@ bool tacit__curves_svg(tacit__text *to, const tacit__report *r, size_t world,
     if (sheet->title != NULL)
         (void)snprintf(d.title, sizeof d.title, "%s", sheet->title);
     else
-        (void)snprintf(d.title, sizeof d.title, "Regret against users: %s", v.world->name);
+        (void)snprintf(d.title, sizeof d.title, "Regret against users: %s",
+                       tacit__world_title(v.r, v.world));
     draw_all(to, &v, &d, &y);
     tacit__workspace_destroy(labels);
     tacit__workspace_destroy(v.groups);

@@ -88,7 +88,9 @@ static double height_of_frames(const tacit__drawing *d, double frame_width, doub
                                size_t n_rows)
 {
     const double font = d->sheet->font;
-    double height = fmin(fmax(shape * frame_width, lowest_frame * font), highest_frame * font);
+    /* labels beside a narrow frame must not make it low as well */
+    const double width = fmax(frame_width, 0.8 * d->sheet->width / (double)d->n_columns);
+    double height = fmin(fmax(shape * width, lowest_frame * font), highest_frame * font);
     for (size_t p = 0; p < d->n_panels; p++)
         height = fmax(height, tacit__labels_gap(font) * (double)d->panels[p].n_labels);
     if (d->sheet->height > 0)
@@ -244,6 +246,11 @@ void tacit__drawing_end(tacit__text *to, tacit__drawing *d)
         tacit__labels_draw(to, &p->frame, font, d->label_width, p->labels, p->n_labels);
     }
     tacit__text_put(to, "</svg>\n");
+}
+
+const char *tacit__world_title(const tacit__report *r, const tacit__report_world *s)
+{
+    return r->n_worlds == 1 && strcmp(s->name, s->kind) == 0 ? r->title : s->name;
 }
 
 /* --- What the intervals are ---------------------------------------------------------------------- */

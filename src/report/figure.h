@@ -139,6 +139,10 @@ bool tacit__curves_want_log(const tacit__report *report, size_t world);
 size_t tacit__sheet_agent(const tacit__sheet *sheet, size_t i);
 size_t tacit__sheet_size(const tacit__sheet *sheet, const tacit__report *report);
 
+/* What a figure's title calls the world: by its label, or, where it is the only one and has none of its own, by the
+ * title of the experiment. */
+const char *tacit__world_title(const tacit__report *r, const tacit__report_world *s);
+
 /* "Bands: 95 % confidence intervals of the mean (Student's t, 5 runs)." and what a dagger means. `what` is
  * "bands" or "bars". */
 void tacit__sheet_notes(const tacit__report *r, const tacit__report_world *s, tacit_spread interval,

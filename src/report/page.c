@@ -104,7 +104,9 @@ static void put_tools(tacit__text *to, bool switches, bool log)
     tacit__text_put(to, "<div class=\"tools\" data-script hidden>");
     if (switches)
         put_switch(to, "y", "Regret", log);
-    tacit__text_put(to, "<span class=\"end\"><button type=\"button\" data-svg>SVG</button><button "
+    tacit__text_put(to, "<span class=\"end\"><button type=\"button\" class=\"phone\" data-curves "
+                        "aria-expanded=\"false\">Curves</button><button type=\"button\" "
+                        "data-svg>SVG</button><button "
                         "type=\"button\" data-pdf>PDF</button></span></div>\n");
 }
 
@@ -271,6 +273,15 @@ static void put_columns(tacit__text *to, bool share, bool runs)
         put_column(to, "runs", "How many runs are finished.");
 }
 
+static bool any_chosen_delta(const tacit__report *r)
+{
+    for (size_t i = 0; i < r->n_agents; i++)
+        if (r->agents[i].entry->delta_chosen &&
+            r->agents[i].entry->guarantee.model != TACIT_MODEL_NONE)
+            return true;
+    return false;
+}
+
 static void put_table(tacit__text *to, const tacit__report *r, size_t world)
 {
     TACIT__REQUIRE(world < r->n_worlds);
@@ -291,8 +302,9 @@ static void put_table(tacit__text *to, const tacit__report *r, size_t world)
         "Regret in the world's own units, mean over the runs ± half of its 95&nbsp;%% confidence "
         "interval%s; <i>late</i> is per user over the last tenth of them; <i>switches</i> are "
         "changes of policy; "
-        "<i>seconds</i> of processor time for a run.</p>\n",
-        world + 1, world + 1, s->has_share ? ", and as a share of what the best policy earns" : "");
+        "<i>seconds</i> of processor time for a run.%s</p>\n",
+        world + 1, world + 1, s->has_share ? ", and as a share of what the best policy earns" : "",
+        any_chosen_delta(r) ? " Where the file gives no <i>δ</i>, it is 1/(10 users)." : "");
 }
 
 static size_t put_world(tacit__text *to, const tacit__report *r, size_t world, size_t number)

@@ -127,7 +127,7 @@ static void draw_point(tacit__text *to, const view *v, const tacit__figure_frame
     tacit__text_print(to, " cx=\"%s\" cy=\"%s\"><title>", tacit__coordinate(a, x),
                       tacit__coordinate(b, tacit__frame_y(f, o->regret)));
     tacit__write_html(to, p->entry->label);
-    tacit__text_print(to, ": %s</title></circle>", tacit__mean(c, o->regret, o->error));
+    tacit__text_print(to, ": %s</title></circle>", tacit__mean(c, o->regret, o->half));
 }
 
 static bool is_point(const view *v, size_t agent)
@@ -283,7 +283,7 @@ bool tacit__price_svg(tacit__text *to, const tacit__report *r, size_t world,
         (void)snprintf(d.title, sizeof d.title, "%s", sheet->title);
     else
         (void)snprintf(d.title, sizeof d.title, "The price of privacy after %s users: %s",
-                       tacit__count(users, r->episodes), v.world->name);
+                       tacit__count(users, r->episodes), tacit__world_title(r, v.world));
     draw_all(to, &v, &d);
     tacit__workspace_destroy(labels);
     return true;

@@ -63,7 +63,8 @@ bool tacit__reward_svg(tacit__text *to, const tacit__report *r, size_t world,
     (void)snprintf(title, sizeof title, "%s",
                    sheet->title != NULL ? sheet->title : "Estimated reward a user: ");
     if (sheet->title == NULL)
-        (void)snprintf(title + strlen(title), sizeof title - strlen(title), "%s", s->name);
+        (void)snprintf(title + strlen(title), sizeof title - strlen(title), "%s",
+                       tacit__world_title(r, s));
     (void)snprintf(notes, sizeof notes, "Doubly robust, from the log, with 95 %% intervals.%s",
                    flagged ? " † below the best constant action." : "");
     const tacit__intervals drawing = {.rows = rows,
@@ -82,63 +83,82 @@ bool tacit__reward_svg(tacit__text *to, const tacit__report *r, size_t world,
 
 static void put_interval(tacit__text *to, const char *name, double value, double error)
 {
-    char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
-    tacit__text_print(to, "<td data-name=\"%s\">%s", name, tacit__number(a, value, 4));
-    tacit__text_print(to, " <span class=\"soft\">(%s to %s)</span></td>",
-                      tacit__number(b, value - limit * error, 3),
-                      tacit__number(c, value + limit * error, 3));
-}
-
-static void put_row(tacit__text *to, const tacit__report *r, const tacit__report_world *s, size_t i)
-{
-    const tacit__report_outcome *o = &s->outcomes[i];
-    const tacit_estimate *e = &o->estimate;
     char number[TACIT__NUMBER];
-    tacit__row_head(to, r, s, i);
-    tacit__text_put(to, "<td class=\"words\" data-name=\"guarantee\"><span>");
-    tacit__guarantee(to, r->agents[i].entry);
-    tacit__text_put(to, "</span></td>");
-    put_interval(to, "reward", e->doubly_robust, e->doubly_robust_error);
-    put_interval(to, "over the log", e->lift_logging, e->lift_logging_error);
-    put_interval(to, "over constant", e->lift_constant, e->lift_constant_error);
-    put_interval(to, "self-normalized", e->self_normalized, e->self_normalized_error);
-    put_interval(to, "inverse propensities", e->ips, e->ips_error);
-    tacit__text_print(to, "<td data-name=\"effective users\">%s</td></tr>\n",
-                      tacit__count(number, (uint64_t)llround(e->effective)));
+    tacit__text_print(to, "<td data-name=\"%s\">%s</td>", name,
+                      tacit__mean(number, value, limit * error));
 }
 
-static void put_table(tacit__text *to, const tacit__report *r, size_t world)
+static void open_table(tacit__text *to, size_t number, const char *const columns[][2], size_t n)
 {
-    const tacit__report_world *s = &r->worlds[world];
     tacit__text_print(
         to,
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Results\">\n<table "
         "class=\"results\" aria-describedby=\"table%zu\">\n<thead><tr><th "
-        "scope=\"col\">agent</th><th scope=\"col\" class=\"words\">guarantee</th>",
-        world + 1);
+        "scope=\"col\">agent</th>",
+        number);
+    for (size_t i = 0; i < n; i++)
+        tacit__text_print(to,
+                          "<th scope=\"col\"%s><abbr tabindex=\"0\" title=\"%s\">%s</abbr></th>",
+                          strcmp(columns[i][0], "guarantee") == 0 ? " class=\"words\"" : "",
+                          columns[i][1], columns[i][0]);
+    tacit__text_put(to, "</tr></thead>\n<tbody>\n");
+}
+
+static void put_table(tacit__text *to, const tacit__report *r, size_t world)
+{
     static const char *const columns[][2] = {
+        {"guarantee", "What the agent claims: joint (a trusted curator) or local."},
         {"reward", "Doubly robust: unbiased, and less noisy than inverse propensities alone."},
         {"over the log", "Lift over the policy that wrote the log, user by user."},
         {"over constant", "Lift over the best constant action, chosen on the same log."},
-        {"self-normalized",
-         "Inverse propensities divided by their sum: a little biased, less noisy."},
-        {"inverse propensities", "Unbiased, and the noisiest."},
         {"effective users", "Effective number of users: (sum of weights) squared over the "
                             "sum of their squares."}};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        tacit__text_print(to, "<th scope=\"col\"><abbr tabindex=\"0\" title=\"%s\">%s</abbr></th>",
-                          columns[i][1], columns[i][0]);
-    tacit__text_put(to, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < r->n_agents; i++)
-        if (s->outcomes[i].estimate.known)
-            put_row(to, r, s, i);
+    const tacit__report_world *s = &r->worlds[world];
+    char number[TACIT__NUMBER];
+    open_table(to, world + 1, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < r->n_agents; i++) {
+        const tacit_estimate *e = &s->outcomes[i].estimate;
+        if (!e->known)
+            continue;
+        tacit__row_head(to, r, s, i);
+        tacit__text_put(to, "<td class=\"words\" data-name=\"guarantee\"><span>");
+        tacit__guarantee(to, r->agents[i].entry);
+        tacit__text_put(to, "</span></td>");
+        put_interval(to, "reward", e->doubly_robust, e->doubly_robust_error);
+        put_interval(to, "over the log", e->lift_logging, e->lift_logging_error);
+        put_interval(to, "over constant", e->lift_constant, e->lift_constant_error);
+        tacit__text_print(to, "<td data-name=\"effective users\">%s</td></tr>\n",
+                          tacit__count(number, (uint64_t)llround(e->effective)));
+    }
     tacit__text_print(
         to,
         "</tbody>\n</table>\n</div>\n<p class=\"caption\" id=\"table%zu\"><b>Table %zu.</b> Mean "
-        "reward a user, <b>estimated</b> from the log, with 95&nbsp;%% intervals. Runs replay the "
-        "same log in other orders: numbers are means over them, and intervals do not shrink with "
-        "more runs.</p>\n",
+        "reward a user, <b>estimated</b> from the log, ± half of the 95&nbsp;%% interval. Runs "
+        "replay the same log in other orders: numbers are means over them, and intervals do not "
+        "shrink with more runs.</p>\n",
         world + 1, world + 1);
+}
+
+/* A table of their own: beside the others they would not fit. */
+static void put_others(tacit__text *to, const tacit__report *r, size_t world)
+{
+    static const char *const columns[][2] = {
+        {"self-normalized",
+         "Inverse propensities divided by their sum: a little biased, less noisy."},
+        {"inverse propensities", "Unbiased, and the noisiest."}};
+    const tacit__report_world *s = &r->worlds[world];
+    tacit__text_put(to, "<details><summary>Two other estimates of the reward</summary>\n");
+    open_table(to, world + 1, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < r->n_agents; i++) {
+        const tacit_estimate *e = &s->outcomes[i].estimate;
+        if (!e->known)
+            continue;
+        tacit__row_head(to, r, s, i);
+        put_interval(to, "self-normalized", e->self_normalized, e->self_normalized_error);
+        put_interval(to, "inverse propensities", e->ips, e->ips_error);
+        tacit__text_put(to, "</tr>\n");
+    }
+    tacit__text_put(to, "</tbody>\n</table>\n</div>\n</details>\n");
 }
 
 size_t tacit__rewards(tacit__text *to, const tacit__report *r, size_t world, size_t number)
@@ -156,8 +176,10 @@ size_t tacit__rewards(tacit__text *to, const tacit__report *r, size_t world, siz
                       "a user, <b>estimated</b> from the log.</figcaption>\n</figure>\n",
                       drawn ? "" : "<p>No run was finished, so there is nothing to draw.</p>\n",
                       number);
-    if (drawn)
+    if (drawn) {
         put_table(to, r, world);
+        put_others(to, r, world);
+    }
     return number + 1;
 }
 

@@ -54,6 +54,10 @@ async function curves(page) {
   check(seen.agents > 4 && seen.items === seen.agents && seen.named === seen.agents && seen.swatch > 20, `a line, a label and a legend entry for each agent: ${JSON.stringify(seen)}`);
   const looks = await strokes(page, '#figure1');
   check(looks.length >= seen.agents && looks.every((l) => /^(rgb|color)/.test(l)), `each has a look of its own: ${looks}`);
+  const prices = await values(page, '#figure2');
+  check(prices.length > 1 && prices.every((v) => /[0-9]/.test(v)), `every entry of the price of privacy has its values: ${prices}`);
+  const dots = await page.ask(`[...new Set([...document.querySelectorAll('.swatch')].map((d) => getComputedStyle(d).backgroundColor))]`);
+  check(dots.length > 3, `dots of one family differ as its lines do: ${dots}`);
 }
 
 async function legend(page) {
@@ -212,6 +216,13 @@ try {
     const kind = options.width ? 'slim' : 'broad';
     check((await shown(page)).every((d) => d.includes(kind)), `${name}: the drawings are ${kind}: ${await shown(page)}`);
     check((await strokes(page, '#figure1')).length > 5, `${name}: the curves have their colors`);
+    if (options.width) {
+      const listed = `getComputedStyle(document.querySelector('#figure1 .legend')).display`;
+      check(await page.ask(listed) === 'none', `${name}: the list of curves waits`);
+      await press(page, '#figure1 [data-curves]');
+      check(await page.ask(listed) === 'grid', `${name}: and comes on request`);
+      await press(page, '#figure1 [data-curves]');
+    }
     if (options.width) check(await page.ask(`[...document.querySelectorAll('.wide')].every((w) => !w.querySelector('.results') || w.scrollWidth <= w.clientWidth)`), `${name}: results need no scrolling`);
     pages.push(page);
   }
