@@ -54,6 +54,24 @@ void tacit__judge_attack(tacit__audit_result *f)
             a->replay_epsilon, a->claim.epsilon);
 }
 
+/* What carries the evidence comes first: the replay, then the noise, and the trials last, which are often few. */
+static void conclude_passed(tacit__audit_result *f, double share)
+{
+    const tacit_audit *a = &f->face;
+    char noise[80] = "", found[80] = "only noise that is more than 16 times too small";
+    if (a->draws > 0)
+        (void)snprintf(noise, sizeof noise, ", and %.3g draws of noise have the declared size",
+                       a->draws);
+    if (!isinf(a->detectable))
+        (void)snprintf(found, sizeof found, "noise that is %.3g times too small", a->detectable);
+    tacit__judge_add_reason(
+        f,
+        "no neighbor moved the releases by more than is declared (the worst by %.3f of it)%s; the "
+        "trials prove epsilon %.3g of the claimed %g, and alone would find %s. This is evidence, "
+        "not proof",
+        share, noise, a->epsilon, a->claim.epsilon, found);
+}
+
 void tacit__judge_conclude(tacit__audit_result *f)
 {
     TACIT__REQUIRE(f->face.claim.epsilon >= 0);
@@ -82,19 +100,8 @@ void tacit__judge_conclude(tacit__audit_result *f)
             "nothing was found, but %llu trials cannot prove more than epsilon %.3g whatever "
             "the mechanism does, and the claim is %g: only record and replay counts here",
             (unsigned long long)a->trials, a->ceiling, a->claim.epsilon);
-    else if (isinf(a->detectable))
-        tacit__judge_add_reason(
-            f,
-            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and alone would "
-            "find only noise that is more than 16 times too small. This is "
-            "evidence, not proof",
-            a->epsilon, a->claim.epsilon);
     else
-        tacit__judge_add_reason(
-            f,
-            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and alone would "
-            "find noise that is %.3g times too small. This is evidence, not proof",
-            a->epsilon, a->claim.epsilon, a->detectable);
+        conclude_passed(f, share);
 }
 
 void tacit__judge_add_caveat(tacit__audit_result *f, const char *caveat)

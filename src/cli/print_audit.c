@@ -19,14 +19,15 @@ static const char *loss_name(const tacit_audit *a)
 
 static void print_replay(const tacit_audit *a)
 {
-    char text[720], who[120];
+    char text[800], who[120];
     int n = snprintf(who, sizeof who, "user %llu", (unsigned long long)a->position);
     if (a->visits > 1)
         (void)snprintf(who + n, sizeof who - (size_t)n,
                        " and their later visits (up to %llu in all, %llu users apart)",
                        (unsigned long long)a->visits, (unsigned long long)a->apart);
     (void)snprintf(text, sizeof text,
-                   "%llu neighbors (%llu refused by the curator); the worst, %s replaced, "
+                   "%llu neighbors (%llu of them outside the declared domain, whom the curator may "
+                   "refuse, and did); the worst, %s replaced, "
                    "moves the releases by %s %.4g, and the plan declares %.4g; %s%s%s%s",
                    (unsigned long long)a->neighbors, (unsigned long long)a->refused, who,
                    loss_name(a), a->moved, a->declared,
