@@ -120,6 +120,12 @@ def test_explain_holds_and_says_why():
     assert found.holds and found.real.epsilon <= 1 + 1e-9
     text = repr(found)
     assert "joint differential privacy, epsilon 1, delta 2e-06" in text and "because" in text
+    printed = river_agent(privacy=tacit.joint(1, noise="published"))[1].explain()
+    assert printed.facts["calibration"] == "published noise" and printed.facts["claim"]["delta"] == 0
+    plays = {line["name"]: line for line in printed.facts["plays"]}
+    assert plays["noise of visits"]["printed"] == plays["noise of visits"]["played"] > 0
+    assert plays["clip of Q"]["printed"] == "H" and plays["E"]["printed"] is None
+    assert "plays       clip of Q: printed H, played H - h + 1" in repr(printed)
     figure = river_agent(privacy=tacit.joint(1, 0, calibration="figure"))[1].explain()
     assert not figure.holds
     assert "nothing" in repr(tacit.Agent("ucbvi", tacit.World("riverswim"), episodes=5).explain())

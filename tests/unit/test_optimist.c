@@ -116,6 +116,47 @@ static void serve(bench *b, uint64_t episode, const tacit_billboard *board)
     assert_ok(tacit__gram_add(b->curator, &t, lenses, &err));
 }
 
+/* A bonus without end, and nothing known: values are where each paper clips them. The last step has known rewards. */
+TEST(printed_clips_bound_q_as_a_whole)
+{
+    SCOPED(tacit_world) *world = world_of("lock", NULL, 0);
+    const tacit_world_facts *f = tacit_world_describe(world);
+    const size_t H = f->horizon, S = f->n_states;
+    for (int clip = TACIT__CLIP_PARTS; clip <= TACIT__CLIP_HORIZON; clip++) {
+        const tacit__optimist_options o = {SPACE_OF(S, f->n_actions, H),
+                                           .form = TACIT__PLAIN,
+                                           .mixture = f->mixture,
+                                           .rewards = f->rewards,
+                                           .stationary = f->stationary,
+                                           .whole_range = true,
+                                           .clip = (tacit__optimist_clip)clip};
+        tacit__optimist *planner;
+        tacit_error err;
+        assert_ok(tacit__optimist_create(&o, &planner, &err));
+        const tacit__frame frame = tacit__optimist_frame(planner, 0);
+        double *sums = calloc(tacit__frame_size(&frame), sizeof *sums);
+        const tacit__gram_sums nothing = {.sums = sums};
+        const tacit__confidence wide = {.add = 1, .floor = 1, .radius = 1e9};
+        tacit__optimist_fit(planner, &nothing, &wide);
+        (void)tacit__optimist_induct(planner);
+        const double *values = tacit__optimist_get(planner).values;
+        for (size_t h = 0; h < H; h++) {
+            double most = 0;
+            for (size_t s = 0; s < S; s++)
+                most = fmax(most, values[h * S + s]);
+            const double cap = clip == TACIT__CLIP_HORIZON ? (double)H : (double)(H - h);
+            assert_within(most, 0, cap);
+            if (clip != TACIT__CLIP_PARTS && h + 1 < H)
+                assert_close(most, cap, 1e-12);
+            /* what the curator is told of the values that are targets of the step before */
+            if (h > 0)
+                assert_true(most <= (double)H * tacit__optimist_radius(planner, 0)[h - 1] + 1e-9);
+        }
+        tacit__optimist_destroy(planner);
+        free(sums);
+    }
+}
+
 /* At the theorem's scales no value is below the best one, in any episode, with probability 0.95; the seeds are fixed. `informed`:
  * the bonus has left the clip in the end. (Most have not: at these scales thousands of users are few. What the bonus rests
  * on is tested with more informative plans below.) */

@@ -89,6 +89,8 @@ TEST(mixtures_play_the_printed_clips_and_schedules)
     static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
     for (size_t i = 0; i < N_OF(oracle_mixtures); i++) {
         size_t k = 0;
+        if (strcmp(oracle_mixtures[i].name, "radius, transitions") != 0)
+            continue; /* once for each setting is enough */
         while (strcmp(kinds[k], oracle_mixtures[i].kind) != 0)
             k++;
         SCOPED(tacit_agent) *whole = hire_mixture(i, TACIT_CALIBRATION_PUBLISHED);

@@ -46,6 +46,7 @@ static void draw(uint64_t *seed, double digits, double noise, sample *out)
 typedef struct model {
     double n[ROWS], r[ROWS],
         p[ROWS * S]; /* visits, reward and transitions as the learner sees them */
+    bool whole;      /* Q is clipped at H, as [QW23] prints it */
 } model;
 
 /* Everything that a bonus may depend on. Steps h are counted from 0; `left` = H - h - 1 is the range of the next value. */
@@ -85,7 +86,7 @@ static void induct(const sample *x, const model *m, size_t tables, bonus_fn *bon
                     best = value;
                     lower[h][s] = fmax(0, m->r[at.row] + low - b);
                 }
-                q[(h * S + s) * A + a] = fmax(0, fmin(value, at.left + 1));
+                q[(h * S + s) * A + a] = fmax(0, fmin(value, m->whole ? H : at.left + 1));
             }
             upper[h][s] = 0;
             for (size_t a = 0; a < A; a++)
@@ -145,7 +146,7 @@ static double ucbvi_bonus(const void *context, const place *at)
                  e_r = o->error_scale * at->c->rewards_error;
     const double noise = (left * (S * e_p + 3 * e_n) + e_r + 2 * e_n) / n;
     const double samples = at->tables == 1 ? t : k; /* that one cell can have */
-    const double iota = log(30 * H * S * A * k * (H > S ? H : S) / failure);
+    const double iota = log(30 * H * S * A * k * (o->whole || H > S ? H : S) / failure);
     const double azar = log(5 * (at->tables == 1 ? 1 : H) * S * A * t / failure);
     const bool last = at->h + 1 == H;
     double g[S];
@@ -228,8 +229,9 @@ TEST(values_are_those_of_the_formulas)
 {
     uint64_t seed = 1;
     for (int bonus = TACIT__BONUS_BERNSTEIN; bonus <= TACIT__BONUS_PRACTICAL; bonus++)
-        for (int kind = 0; kind < 16; kind++) {
-            const bool fresh = (kind & 1) != 0, monotone = (kind & 4) != 0;
+        for (int kind = 0; kind < (bonus == TACIT__BONUS_PRINTED ? 32 : 16); kind++) {
+            const bool fresh = (kind & 1) != 0, monotone = (kind & 4) != 0,
+                       whole = (kind & 16) != 0;
             const bool dropped = (kind & 2) != 0 && (kind & 8) != 0;
             tacit__space space = {S, A, H, (kind & 2) != 0 ? H : 1};
             const ucbvi_case c = {
@@ -238,7 +240,8 @@ TEST(values_are_those_of_the_formulas)
                       .error_scale = 0.7,
                       .failure = failure,
                       .episodes = USERS,
-                      .fresh = fresh}};
+                      .fresh = fresh,
+                      .whole = whole}};
             size_t free = 0, all = 0;
             double before[ROWS];
             void *planner = make_ucbvi(space, &c, monotone);
@@ -253,6 +256,7 @@ TEST(values_are_those_of_the_formulas)
                     without_small_moves(&x, &m);
                 else
                     make_valid(&x, c.o.error_scale, &m);
+                m.whole = whole;
                 induct(&x, &m, space.tables, ucbvi_bonus, &c, wanted);
                 (void)tacit__ucbvi.plan(planner, &x.counts);
                 const double *q = tacit__ucbvi_get(planner).q;
@@ -261,7 +265,7 @@ TEST(values_are_those_of_the_formulas)
                 for (size_t i = 0; i < ROWS; i++) {
                     assert_within(q[i], wanted[i] - 1e-6,
                                   wanted[i] + 1e-6); /* roots of rounded variances */
-                    free += wanted[i] > 0 && wanted[i] < (double)(H - i / (S * A));
+                    free += wanted[i] > 0 && wanted[i] < (double)(whole ? H : H - i / (S * A));
                     all++;
                 }
             }
