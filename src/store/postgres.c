@@ -134,8 +134,8 @@ static char *rotate(const char *list, size_t by)
     return out;
 }
 
-/* What names hosts in a target, rotated: libpq turns to the next host if one cannot be reached, but not if one
- * accepts the connection and closes it, as a proxy does whose server is gone. */
+/* What names hosts in a target, rotated: libpq turns to the next host if one cannot be reached, but not if
+ * one accepts the connection and closes it, as a proxy does whose server is gone. */
 enum { N_HOST_NAMES = 3 };
 static const char *const host_names[N_HOST_NAMES] = {"host", "hostaddr", "port"};
 
