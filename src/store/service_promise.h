@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "store/service_store.h"
 
-/* The bytes that serve/pledge.c writes; nothing is added if nothing is kept. They are saved in the transaction
- * that is under way, and covered by the proof of the whole store. */
+/* The bytes that serve/pledge.c writes; nothing is added if nothing is kept. They are saved in the
+ * transaction that is under way, and covered by the proof of the whole store. */
 TACIT_MUST_USE tacit_status tacit__vault_find_promise(tacit__vault *vault, tacit__text *out,
                                                       tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_save_promise(tacit__vault *vault, const void *bytes,
