@@ -13,6 +13,7 @@
 
 #include "agents/agent_inside.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/memory.h"
 
 enum {
@@ -107,11 +108,11 @@ __attribute__((format(printf, 3, 4))) static const char *say(whole *w, size_t mo
     return start;
 }
 
-/* Six digits, never less than x: bounds are rounded up. They are off by 5e-7 at most, relatively. */
+/* Six digits, rounded up, since it is a bound. A number that calibration met up to its accuracy is that number. */
 static const char *rounded_up(char out[32], double x)
 {
-    (void)snprintf(out, 32, "%.6g", isfinite(x) ? x + fabs(x) * 5.1e-7 : x);
-    return out;
+    static const double tol = 1e-9; /* relative; calibration is accurate to 1e-12 */
+    return tacit__round_up(out, 6, x * (1 - tol));
 }
 
 /* 49999 -> "49,999" */
