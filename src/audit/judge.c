@@ -54,7 +54,8 @@ void tacit__judge_attack(tacit__audit_result *f)
             a->replay_epsilon, a->claim.epsilon);
 }
 
-/* What carries the evidence comes first: the replay, then the noise, and the trials last, which are often few. */
+/* What carries the evidence comes first: the replay, then the noise, and last the trials, which are often
+ * few. */
 static void conclude_passed(tacit__audit_result *f, double share)
 {
     const tacit_audit *a = &f->face;

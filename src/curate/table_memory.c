@@ -1,5 +1,5 @@
-/* See curate/table_memory.h. Counts have a cell for each next state, so states count twice: only fewer of them,
- * or features in their place, help where the steps have one table already. */
+/* See curate/table_memory.h. Counts have a cell for each next state, so states count twice: only fewer of
+ * them, or features in their place, help where the steps have one table already. */
 #include "curate/table_memory.h"
 
 #include "base/error.h"

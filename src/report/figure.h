@@ -139,7 +139,7 @@ bool tacit__curves_want_log(const tacit__report *report, size_t world);
 size_t tacit__sheet_agent(const tacit__sheet *sheet, size_t i);
 size_t tacit__sheet_size(const tacit__sheet *sheet, const tacit__report *report);
 
-/* What a figure's title calls the world: by its label, or, where it is the only one and has none of its own, by the
+/* What a figure's title calls the world: its label or, where it is the only one and has none of its own, the
  * title of the experiment. */
 const char *tacit__world_title(const tacit__report *r, const tacit__report_world *s);
 
