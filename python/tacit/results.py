@@ -168,7 +168,7 @@ class Results:
         mean = [math.fsum(points) / n for points in zip(*curves)]
         (line,) = ax.plot(x, mean, label=agent)
         if n > 1:
-            s = self._raw.summary(self.worlds.index(world), self.agents.index(agent), 0)
+            s = self._raw.summary(self.worlds.index(world), self.agents.index(agent)) or {}
             limit = s["regret_half"] / s["regret_error"] if s["regret_error"] > 0 else 0  # Student's t
             half = [
                 limit * math.sqrt(math.fsum((p - m) ** 2 for p in points) / (n - 1) / n)

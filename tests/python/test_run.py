@@ -64,6 +64,7 @@ def test_summary_and_frames(small):
     assert curves.shape == (3, 300)
     assert private["regret_mean"] == pytest.approx(curves[:, -1].mean(), rel=1e-12)
     assert private["regret_error"] == pytest.approx(curves[:, -1].std(ddof=1) / math.sqrt(3), rel=1e-9)
+    assert private["regret_half"] == pytest.approx(4.302653 * private["regret_error"], rel=1e-6)  # t of 2 degrees
     frame = small.frame()
     assert list(frame["agent"])[:3] == ["plain", "private", "uniform"]
     long = small.frame("curves")
