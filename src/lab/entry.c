@@ -188,7 +188,7 @@ static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry
         p.delta = 0;
     entry->guarantee.epsilon = p.epsilon;
     entry->guarantee.delta = p.delta;
-    entry->delta_chosen = get(s, DELTA) == NULL;
+    entry->delta_chosen = get(s, DELTA) == NULL && p.delta > 0;
     entry->sums = get(s, SUMS) != NULL ? mechanisms[p.sums] : NULL;
     entry->visits = p.visits;
     entry->apart = p.apart;

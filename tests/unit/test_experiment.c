@@ -56,6 +56,7 @@ TEST(no_delta_is_filled_in_that_a_calibration_refuses)
         const tacit_entry *a = &tacit_experiment_describe(e)->agents[0];
         assert_int_equal(a->calibration, cases[i].calibration);
         assert_close(a->guarantee.delta, cases[i].delta, 1e-15);
+        assert_int_equal(a->delta_chosen, cases[i].delta == 1e-4);
     }
 }
 
@@ -293,10 +294,11 @@ TEST(examples_have_their_privacy_written)
     globfree(&found);
 }
 
-/* One example is attacked, not compared, and one shows the shape of published figures. */
+/* One example is attacked, not compared, and two draw the figure of a paper. */
 static bool compares(const char *path)
 {
-    return strstr(path, "/audit.yaml") == NULL && strstr(path, "/figure.yaml") == NULL;
+    return strstr(path, "/audit.yaml") == NULL && strstr(path, "/figure.yaml") == NULL &&
+           strstr(path, "/figure_honest.yaml") == NULL;
 }
 
 static bool has_kind(const tacit_experiment_facts *facts, const char *kind)
