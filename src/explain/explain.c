@@ -108,7 +108,8 @@ __attribute__((format(printf, 3, 4))) static const char *say(whole *w, size_t mo
     return start;
 }
 
-/* Six digits, rounded up, since it is a bound. A number that calibration met up to its accuracy is that number. */
+/* Six digits, rounded up, since it is a bound. A number that calibration met up to its accuracy is that
+ * number. */
 static const char *rounded_up(char out[32], double x)
 {
     static const double tol = 1e-9; /* relative; calibration is accurate to 1e-12 */
