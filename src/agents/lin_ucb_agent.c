@@ -310,7 +310,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 {
     lin_ucb_agent *agent = self;
     const tacit_agent_request *q = r->request;
-    tacit__regression_options curator;
+    tacit__regression_options curator = {0};
     TRY(check_points(r, err));
     TRY(read_arms(r, &agent->arms, err));
     TRY((commits(agent) ? read_explorer : read_curator)(r, agent->arms, &curator, err));

@@ -132,7 +132,8 @@ static void say_words(tacit__plays *plays, const lsvi_design *g)
 void tacit__lsvi_fill_plays(lsvi_agent *agent, const lsvi_design *g)
 {
     TACIT__REQUIRE(g->scheme.switches > 0);
-    tacit__lsvi_printed paper = {NAN, NAN, NAN, NAN, NAN};
+    const double none = (double)NAN;
+    tacit__lsvi_printed paper = {none, none, none, none, none};
     if (g->private && g->options.guarantee.delta > 0) {
         const tacit__lsvi_case c = tacit__lsvi_case_of(g);
         paper = is_batched(g) ? tacit__lsvi_print_batched(&c, 0) : tacit__lsvi_print_doubling(&c);

@@ -340,7 +340,7 @@ static void print_remarks(const tacit_results *results)
 /* A delta that nobody wrote is part of the promise all the same. */
 static void print_deltas(const tacit_experiment_facts *facts)
 {
-    size_t *about = calloc(facts->n_agents, sizeof *about), n = 0;
+    size_t *about = calloc(facts->n_agents + 1, sizeof *about), n = 0;
     for (size_t i = 0; about != NULL && i < facts->n_agents; i++)
         if (facts->agents[i].delta_chosen && facts->agents[i].guarantee.model != TACIT_MODEL_NONE)
             about[n++] = i;

@@ -1,7 +1,7 @@
 /* See serve/context.h. The encoding is that of the world logged-bandit: worlds/columns.h.
  *
  * A value that is null is missing; one that is absent is so too where the column is declared to allow that,
- * and else a mistake of the caller's. Refusals name the column, and never the value. */
+ * and else a mistake of the caller's. Refusals name declared columns, and repeat nothing that was sent. */
 #include "serve/context.h"
 
 #include <stdio.h>
@@ -103,16 +103,21 @@ static size_t find_column(const tacit__columns_list *columns, const tacit__json_
     return i;
 }
 
+/* `column`: the one that came twice; n: one came that is not declared. */
 static void refuse_column(tacit__request *r, const tacit__columns_list *columns, const char *key,
-                          const tacit__json_node *name, bool twice)
+                          const tacit__json_node *name, size_t column)
 {
-    enum { SHOWN = 64 };
-    tacit__name_list list = {0};
+    const tacit__sent_name sent = tacit__sent_name_of(name);
+    tacit__name_list list = {.wanted = column == columns->n ? sent.text : NULL};
     for (size_t i = 0; i < columns->n; i++)
         tacit__name_list_add(&list, columns->column[i].name.text, columns->column[i].name.size);
-    tacit__refuse(r, 422, "unknown_field", key, "%s has %s, '%.*s'; the columns are: %s", key,
-                  twice ? "a column twice" : "a column that is not declared",
-                  (int)(name->length < SHOWN ? name->length : SHOWN), name->text, list.text);
+    if (column == columns->n)
+        tacit__refuse(r, 422, "unknown_field", key,
+                      "%s has a column that is not declared%s; the columns are: %s", key, list.near,
+                      list.text);
+    else
+        tacit__refuse(r, 422, "unknown_field", key, "%s has the column %.*s twice", key,
+                      (int)columns->column[column].name.size, columns->column[column].name.text);
 }
 
 /* Every column's value, NULL where there is none. False: refused. */
@@ -125,7 +130,7 @@ static bool find_values(const tacit__body *b, const tacit__columns_list *columns
         const tacit__json_node *value = b->nodes + at->next;
         const size_t column = find_column(columns, at);
         if (column == columns->n || values[column] != NULL) {
-            refuse_column(b->request, columns, key, at, column < columns->n);
+            refuse_column(b->request, columns, key, at, column);
             return false;
         }
         values[column] = value;

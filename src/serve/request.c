@@ -1,10 +1,11 @@
 /* Refusals, and reading the fields of a JSON body with their checks. Every message names the field and what
- * was expected, and none repeats a value. See serve/request.h. */
+ * was expected, and none repeats what was sent. See serve/request.h. */
 #include "serve/request.h"
 
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "serve/config.h"
 #include "serve/routes.h"
 
@@ -38,6 +39,12 @@ void tacit__name_list_add(tacit__name_list *list, const char *name, size_t size)
 {
     static const char end[] = ", ...";
     const size_t needed = size + (list->used > 0 ? 2 : 0);
+    char copy[65];
+    const char *one = copy;
+    (void)snprintf(copy, sizeof copy, "%.*s", (int)size, name);
+    if (list->wanted != NULL && list->near[0] == '\0' &&
+        tacit__nearest(list->wanted, &one, 1) != NULL)
+        (void)snprintf(list->near, sizeof list->near, " (did you mean '%s'?)", copy);
     if (list->full)
         return;
     list->full = list->used + needed + sizeof end > sizeof list->text;
@@ -119,15 +126,23 @@ const tacit__json_node *tacit__body_parse(tacit__request *r)
     return nodes;
 }
 
+tacit__sent_name tacit__sent_name_of(const tacit__json_node *key)
+{
+    tacit__sent_name out = {""};
+    (void)snprintf(out.text, sizeof out.text, "%.*s",
+                   (int)(key->length < sizeof out.text ? key->length : sizeof out.text - 1),
+                   key->text);
+    return out;
+}
+
 static void refuse_field(tacit__request *r, const tacit__json_node *key, const tacit__member *f)
 {
-    enum { SHOWN = 64 };
-    tacit__name_list list = {0};
+    const tacit__sent_name sent = tacit__sent_name_of(key);
+    tacit__name_list list = {.wanted = sent.text};
     for (; f->name != NULL; f++)
         tacit__name_list_add(&list, f->name, strlen(f->name));
     tacit__refuse(r, 422, "unknown_field", NULL,
-                  "the body has an unknown field, '%.*s'; the fields are: %s",
-                  (int)(key->length < SHOWN ? key->length : SHOWN), key->text, list.text);
+                  "the body has an unknown field%s; the fields are: %s", list.near, list.text);
 }
 
 bool tacit__body_open(tacit__request *r, tacit__body *body)

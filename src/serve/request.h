@@ -104,17 +104,24 @@ static inline tacit__request *tacit__request_of(tacit__job *job)
 void tacit__request_clear(tacit__request *r);
 
 /* Answers an error: {"error": {"code", "field", "message"}}; field may be NULL. The message never
- * repeats a value that was sent; it may name a field. */
+ * repeats what was sent, field names included: who makes a mistake may put data anywhere. */
 __attribute__((format(printf, 5, 6))) void tacit__refuse(tacit__request *r, unsigned status,
                                                          const char *code, const char *field,
                                                          const char *format, ...);
 
-/* Names as a sentence lists them, "a, b, c"; where there is no room for all, it ends with "...". */
+/* Names as a sentence lists them, "a, b, c"; where there is no room for all, it ends with "...". If `wanted` is
+ * set before the first, `near` becomes " (did you mean 'b'?)" for the first name that is near. */
 typedef struct tacit__name_list {
-    char text[256];
+    const char *wanted;
+    char text[256], near[100];
     size_t used;
     bool full;
 } tacit__name_list;
+/* A name that was sent, to be compared and not to be shown. */
+typedef struct tacit__sent_name {
+    char text[65];
+} tacit__sent_name;
+tacit__sent_name tacit__sent_name_of(const tacit__json_node *key);
 void tacit__name_list_add(tacit__name_list *list, const char *name, size_t size);
 
 /* A field of the body is not there: 422. */

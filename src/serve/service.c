@@ -50,7 +50,7 @@ bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner)
 /* The names are for those who may ask for them by /v1/learners. */
 static void refuse_learner(tacit__request *r, const char *wanted)
 {
-    tacit__name_list list = {0};
+    tacit__name_list list = {.wanted = wanted};
     for (size_t i = 0; r->bearer.reads && i < r->service->config.n_learners; i++)
         if (!r->bearer.bound || r->service->learners[i] == r->bearer.learner)
             tacit__name_list_add(&list, r->service->config.learners[i].name,
@@ -64,8 +64,8 @@ static void refuse_learner(tacit__request *r, const char *wanted)
                       empty ? "the body is empty, and " : "", list.used > 0 ? "there are: " : "",
                       listed);
     else
-        tacit__refuse(r, 404, "no_learner", "learner", "there is no learner '%.64s'; %s%s", wanted,
-                      list.used > 0 ? "there are: " : "", listed);
+        tacit__refuse(r, 404, "no_learner", "learner", "there is no such learner%s; %s%s",
+                      list.near, list.used > 0 ? "there are: " : "", listed);
 }
 
 tacit__learner *tacit__service_choose(tacit__request *r, const char *name)

@@ -107,8 +107,9 @@ static void balance(mixture *m, tacit__dice *dice)
             }
         }
     }
-    for (size_t i = 0; i < S * m->n_actions; i++)
-        m->rewards[i] = m->rewards[i - i % m->n_actions];
+    for (size_t s = 0; s < S; s++)
+        for (size_t a = 1; a < m->n_actions; a++)
+            m->rewards[s * m->n_actions + a] = m->rewards[s * m->n_actions];
 }
 
 /* Everything that is drawn. */

@@ -98,21 +98,30 @@ TEST(who_sends_drops_is_sent_away_wherever_in_a_request)
         (void)close(fd[i]);
 }
 
-/* All places are taken by such clients, and somebody else is served all the same, while they go on. */
-TEST(drops_on_all_connections_keep_nobody_out)
+/* The status of a question while the drops go on; 503: there is no room yet. */
+static int ask_beside(const server *s, int fd[WAYS])
 {
-    int fd[WAYS];
-    SERVER(s, crowded);
-    for (int i = 0; i < WAYS; i++)
-        fd[i] = begin_to_ask(&s, &ways[i % 3]);
-    int other = server_connect(&s), status = 0;
     static const char question[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    int other = server_connect(s), status = 0;
     server_say(other, question, sizeof question - 1);
     answer[0] = '\0';
     wait_until(((void)drop(fd), recv(other, answer, 13, MSG_DONTWAIT) == 13));
     assert_int_equal(sscanf(answer, "HTTP/1.1 %d", &status), 1);
-    assert_int_equal(status, 200);
     (void)close(other);
+    return status;
+}
+
+/* All places are taken by such clients. Somebody else may be told that there is no room, and is served all the
+ * same, while they go on. */
+TEST(drops_on_all_connections_keep_nobody_out)
+{
+    int fd[WAYS], status = 503;
+    SERVER(s, crowded);
+    for (int i = 0; i < WAYS; i++)
+        fd[i] = begin_to_ask(&s, &ways[i % 3]);
+    for (int tries = 0; status == 503 && tries < 10000; tries++)
+        status = ask_beside(&s, fd);
+    assert_int_equal(status, 200);
     for (int i = 0; i < WAYS; i++)
         (void)close(fd[i]);
 }

@@ -260,9 +260,11 @@ TEST(errors_name_the_column_and_what_it_may_have)
         const char *context, *words;
     } cases[] = {
         {"{\"age\":41,\"gain\":0,\"contry\":\"DE\"}",
-         "context has a column that is not declared, 'contry'; the columns are: age, gain, height, "
-         "country, city"},
-        {"{\"age\":41,\"\\u0061ge\":41,\"gain\":0}", "context has a column twice, '"},
+         "context has a column that is not declared (did you mean 'country'?); the columns are: "
+         "age, gain, height, country, city"},
+        {"{\"age\":41,\"gain\":0,\"secret\":\"DE\"}",
+         "context has a column that is not declared; the columns are: age, gain"},
+        {"{\"age\":41,\"\\u0061ge\":41,\"gain\":0}", "context has the column age twice"},
         {"{\"age\":41,\"gain\":0,\"country\":\"ES\"}",
          "context.country must be one of: DE, FR, IT"},
         {"{\"age\":\"41\",\"gain\":0}", "context.age must be a number from 17 to 90, not text"},
@@ -276,13 +278,9 @@ TEST(errors_name_the_column_and_what_it_may_have)
         assert_int_equal(decide_for(&s, "dose", cases[i].context), 422);
         if (strstr(answer, cases[i].words) == NULL)
             fail_msg("'%s' is not in %s", cases[i].words, answer);
+        assert_null(strstr(answer, "secret"));
+        assert_null(strstr(answer, "contry"));
     }
-    /* a name of any length is cut, and one with quotes is escaped */
-    const char *name = fmt("{\"age\":41,\"gain\":0,\"%0200d\\\"\":1}", 7);
-    assert_int_equal(decide_for(&s, "dose", name), 422);
-    assert_null(strstr(answer, fmt("%065d", 0)));
-    assert_int_equal(decide_for(&s, "dose", "{\"a\\\"b\":1}"), 422);
-    assert_non_null(strstr(answer, "'a\\\\\\\"b'"));
 }
 
 /* The features of people of a file, and of requests that say the same: equal to the last bit. */

@@ -72,7 +72,7 @@ TEST(errors_say_what_would_be_right)
         const char *path, *body, *words;
     } cases[] = {
         {"/v1/decide", "{\"learner\":\"nobody\",\"state\":0}",
-         "there is no learner 'nobody'; there are: arms, walk, few, ours"},
+         "there is no such learner; there are: arms, walk, few, ours"},
         {"/v1/decide", "{\"state\":0}", "must name one; there are: arms, walk, few, ours"},
         {"/v1/decide", "", "the body is empty, and there are several learners"},
         {"/v1/decide?learner=arms", "", "state is missing: the body is empty"},
@@ -82,7 +82,7 @@ TEST(errors_say_what_would_be_right)
          "learner must be a string of 1 to 64 bytes, not a number"},
         {"/v1/decide", "{\"learner\":\"arms\",\"state\":\"0\"}",
          "state must be a whole number from 0 to 2, not text"},
-        {"/v1/decide", "{\"learner\":\"arms\",\"what\":7}", "an unknown field, 'what'"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"what\":7}", "an unknown field; the fields are: "},
         {"/v1/decide", "{\"learner\":\"arms\",\"context\":[1]}", "send state"},
         {"/v1/decide", "{\"learner\":\"arms\",\"state\":7}", "from 0 to 2"},
         {"/v1/decide", "{\"learner\":\"arms\",\"what\":7}", "learner, user, state, context"},
