@@ -205,6 +205,8 @@ static inline void assert_all_counted(server *s, const crowd *c)
     if (json_number(answer, "accepted") != (double)n || json_number(answer, "users") != (double)n)
         fail_msg("%.0f are accepted of %lu, and %.0f learned from", json_number(answer, "accepted"),
                  n, json_number(answer, "users"));
+    /* one that was stopped has not heard of its database for a while */
+    wait_until(server_get(s, "/readyz", answer) == 200);
     assert_int_equal(server_get(s, "/readyz", answer), 200);
     if (server_tool(s, "store check service.yaml", out, sizeof out) != 0) {
         server_read(s, "tool.err", out, sizeof out);

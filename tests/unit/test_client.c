@@ -297,7 +297,7 @@ TEST(a_device_of_a_billion_users_needs_little_memory)
         "},"
         "\"space\":{\"states\":2,\"actions\":3,\"horizon\":2,\"stationary\":true},"
         "\"episodes\":1000000000,\"policy\":[[0,2],[1,1]]}";
-    const tacit_client_terms small = {.epsilon = 1, .delta = 1e-9, .memory = 32 << 10};
+    const tacit_client_terms small = {.epsilon = 1, .delta = 1e-9, .memory = 40 << 10};
     for (int gaussian = 0; gaussian < 2; gaussian++) {
         SCOPED(tacit_client) *client = NULL;
         tacit_error err = {0};

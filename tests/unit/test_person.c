@@ -68,6 +68,9 @@ static void destroy(tacit__share *shares, size_t n)
         tacit__share_destroy(&shares[i]);
 }
 
+/* What follows computes in long double on purpose, from doubles. */
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+
 /* --- Profiles, by their definitions ---------------------------------------------------------------------------------- */
 
 static long double phi(long double x)
