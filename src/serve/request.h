@@ -109,8 +109,8 @@ __attribute__((format(printf, 5, 6))) void tacit__refuse(tacit__request *r, unsi
                                                          const char *code, const char *field,
                                                          const char *format, ...);
 
-/* Names as a sentence lists them, "a, b, c"; where there is no room for all, it ends with "...". If `wanted` is
- * set before the first, `near` becomes " (did you mean 'b'?)" for the first name that is near. */
+/* Names as a sentence lists them, "a, b, c"; where there is no room for all, it ends with "...". If `wanted`
+ * is set before the first, `near` becomes " (did you mean 'b'?)" for the first name that is near. */
 typedef struct tacit__name_list {
     const char *wanted;
     char text[256], near[100];
