@@ -128,7 +128,7 @@ TEST(only_readers_are_told_the_learners)
     await(server_ask(&s, decides, "POST", "/v1/decide", NULL, body, answer) == 404);
     assert_non_null(strstr(answer, "GET /v1/learners lists them"));
     assert_null(strstr(answer, "arms"));
-    assert_int_equal(server_ask(&s, bound, "POST", "/v1/decide", NULL, body, answer), 404);
+    await(server_ask(&s, bound, "POST", "/v1/decide", NULL, body, answer) == 404);
     assert_non_null(strstr(answer, "there are: few\""));
     assert_int_equal(server_ask(&s, "", "GET", "/v1/billboard?learner=no", NULL, NULL, answer),
                      404);

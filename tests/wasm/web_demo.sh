@@ -8,6 +8,7 @@ box=$(mktemp -d)
 demo=
 trap '[ -z "$demo" ] || { kill "$demo" && wait "$demo"; } 2>/dev/null || true; rm -rf "$box"' EXIT
 mkdir "$box/tmp"
+: >"$box/said"
 TMPDIR=$box/tmp "$1/scripts/web-demo" "$2" 127.0.0.1:0 >"$box/said" 2>&1 &
 demo=$!
 for _ in $(seq 300); do
