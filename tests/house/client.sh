@@ -5,9 +5,9 @@
 set -eu
 library=${1:?usage: client.sh LIBRARY}
 here=$(cd "$(dirname "$0")" && pwd)
-# Without debugging symbols. Measured are 822 KiB (gcc 12, -O3, as shipped; clang 14: 855), 80 of them the
+# Without debugging symbols. Measured are 878 KiB (gcc 12, -O3, as shipped; clang 14: 890), 80 of them the
 # sampler's tables; the limit is a stated choice.
-most=$((880 * 1024))
+most=$((920 * 1024))
 status=0
 
 "$here/symbols.sh" "$library" || status=1
