@@ -104,7 +104,7 @@ static inline tacit__request *tacit__request_of(tacit__job *job)
 void tacit__request_clear(tacit__request *r);
 
 /* Answers an error: {"error": {"code", "field", "message"}}; field may be NULL. The message never
- * repeats what was sent, field names included: who makes a mistake may put data anywhere. */
+ * repeats what was sent, field names included: a mistaken caller may put data anywhere. */
 __attribute__((format(printf, 5, 6))) void tacit__refuse(tacit__request *r, unsigned status,
                                                          const char *code, const char *field,
                                                          const char *format, ...);

@@ -128,8 +128,8 @@ const tacit__route tacit__routes[] = {
      .answers = ANSWERS({.status = 200, .type = "Ledger", .help = "the ledger"}),
      .errors = "no_learner store"},
     {ROUTE("GET", "/v1/guarantee", TACIT__SCOPE_READ, tacit__handle_guarantee, "getGuarantee"),
-     .summary = "Shows the guarantee and the reasons for it: what one person pays who takes part "
-                "in everything; then, of this learner, the release plan with sensitivities, "
+     .summary = "Shows the guarantee and the reasons for it: what a person who takes part in "
+                "everything pays; then, of this learner, the release plan with sensitivities, "
                 "reasons and noise scales, and what the accountant computes from them.",
      .parameters = FIELDS(LEARNER),
      .answers = ANSWERS({.status = 200, .type = "Promise", .help = "the promise"}),

@@ -322,8 +322,8 @@ static const tacit__object_shape plan = {
 
 static const tacit__object_shape person = {
     "Person",
-    "What one person pays who takes part in everything that the service does, or did with this "
-    "store.",
+    "What a person who takes part in everything that the service does, or did with this store, "
+    "pays.",
     FIELDS(
         {"guarantee", "Guarantee | null", REQUIRED,
          "of all learners and monitors together, composed exactly; null: a learner has no "
