@@ -24,7 +24,7 @@ typedef struct tacit__print {
 typedef struct tacit__agent_row {
     tacit_agent_kind kind;
     tacit__print print;
-    const tacit__curator *curator; /* NULL: it has none, and no privacy */
+    const tacit__curator_kind *curator; /* NULL: it has none, and no privacy */
     /* what its family makes it of, its planner first: each has a type for that */
     const void *parts;
 } tacit__agent_row;

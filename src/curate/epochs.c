@@ -33,7 +33,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
 #include "sums/once.h"
@@ -365,7 +365,7 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
     return tacit__epochs_add(curator, user->size, user->vector, user->y, err);
 }
 
-const tacit__curator tacit__epochs_curator = {.destroy = tacit__epochs_destroy,
+const tacit__curator_kind tacit__epochs_curator = {.destroy = tacit__epochs_destroy,
                                               .add = add_user,
                                               .ledger = tacit__epochs_ledger,
                                               .returning = true};

@@ -11,7 +11,7 @@
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
 #include "curate/schedule.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "sums/sum_inside.h"
 #include "sums/sum_steps.h"
 
@@ -284,7 +284,7 @@ static tacit_status report_user(void *curator, const tacit__user_view *user, voi
     return tacit__gram_report(curator, user->trajectory, user->lenses, bytes, size, err);
 }
 
-const tacit__curator tacit__gram_curator = {.destroy = tacit__gram_destroy,
+const tacit__curator_kind tacit__gram_curator = {.destroy = tacit__gram_destroy,
                                             .add = add_user,
                                             .report = report_user,
                                             .check_report = tacit__gram_check_report,

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "curate/gram_inside.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "sums/saved.h"
 #include "sums/sum_steps.h"
 

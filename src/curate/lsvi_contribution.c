@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
 

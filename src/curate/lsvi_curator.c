@@ -376,7 +376,7 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
     return tacit__lsvi_data_add(curator, user->trajectory, err);
 }
 
-const tacit__curator tacit__lsvi_curator = {.destroy = tacit__lsvi_data_destroy,
+const tacit__curator_kind tacit__lsvi_curator = {.destroy = tacit__lsvi_data_destroy,
                                             .add = add_user,
                                             .ledger = tacit__lsvi_data_ledger,
                                             .returning = true};

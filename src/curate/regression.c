@@ -32,7 +32,7 @@
 #include "base/workspace.h"
 #include "curate/curator.h"
 #include "curate/regression_inside.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
 #include "sums/lattice.h"
@@ -391,7 +391,7 @@ static tacit_status report_user(void *curator, const tacit__user_view *user, voi
     return tacit__regression_report(curator, user->vector, user->block, user->y, bytes, size, err);
 }
 
-const tacit__curator tacit__regression_curator = {.destroy = tacit__regression_destroy,
+const tacit__curator_kind tacit__regression_curator = {.destroy = tacit__regression_destroy,
                                                   .add = add_user,
                                                   .report = report_user,
                                                   .check_report = tacit__regression_check_report,

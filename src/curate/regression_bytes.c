@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "curate/regression_inside.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "noise/envelope.h"
 #include "sums/saved.h"
 

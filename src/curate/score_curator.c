@@ -35,7 +35,7 @@
 #include "curate/curator.h"
 #include "curate/schedule.h"
 #include "curate/score_answers.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
 #include "sums/once.h"
@@ -534,7 +534,7 @@ static tacit_status report_user(void *curator, const tacit__user_view *user, voi
     return tacit__scores_report(curator, user->trajectory, bytes, size, err);
 }
 
-const tacit__curator tacit__score_curator = {.destroy = tacit__scores_destroy,
+const tacit__curator_kind tacit__score_curator = {.destroy = tacit__scores_destroy,
                                              .add = add_user,
                                              .report = report_user,
                                              .check_report = tacit__scores_check_report,

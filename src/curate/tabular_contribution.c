@@ -2,7 +2,7 @@
  * the lattices of the sums. What they can be, and how far apart two users' are, is derived in
  * tabular_plan.c. */
 #include "curate/tabular_contribution.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@
 #include "curate/schedule.h"
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "sums/sum_inside.h"
 #include "sums/sum_steps.h"
 
@@ -398,7 +398,7 @@ static tacit_status report_user(void *curator, const tacit__user_view *user, voi
     return tacit__tabular_report(curator, user->trajectory, bytes, size, err);
 }
 
-const tacit__curator tacit__tabular_curator = {.destroy = tacit__tabular_destroy,
+const tacit__curator_kind tacit__tabular_curator = {.destroy = tacit__tabular_destroy,
                                                .add = add_user,
                                                .report = report_user,
                                                .check_report = tacit__tabular_check_report,

@@ -12,7 +12,7 @@
 #include "curate/schedule.h"
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "sums/saved.h"
 
 typedef struct position {

@@ -16,7 +16,7 @@
 #include "base/workspace.h"
 #include "curate/curator.h"
 #include "curate/schedule.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "curate/weighted_curator_inside.h"
 #include "noise/stream.h"
 #include "sums/sum_steps.h"
@@ -457,7 +457,7 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
     return tacit__weighted_add(curator, user->trajectory, err);
 }
 
-const tacit__curator tacit__weighted_curator = {.destroy = tacit__weighted_destroy,
+const tacit__curator_kind tacit__weighted_curator = {.destroy = tacit__weighted_destroy,
                                                 .add = add_user,
                                                 .report = report_user,
                                                 .check_report = check_report,

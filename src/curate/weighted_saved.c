@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "curate/user_check.h"
+#include "contribute/user_check.h"
 #include "curate/weighted_curator_inside.h"
 #include "sums/saved.h"
 

@@ -1,5 +1,5 @@
-/* See curate/user_check.h. */
-#include "curate/user_check.h"
+/* See contribute/user_check.h. */
+#include "contribute/user_check.h"
 
 #include "base/error.h"
 

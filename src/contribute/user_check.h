@@ -1,6 +1,6 @@
 /* What curators check alike: a user, whether there is room for one, and what a saved state is loaded into. */
-#ifndef TACIT_CURATE_USER_CHECK_H
-#define TACIT_CURATE_USER_CHECK_H
+#ifndef TACIT_CONTRIBUTE_USER_CHECK_H
+#define TACIT_CONTRIBUTE_USER_CHECK_H
 
 #include <tacit/billboard.h>
 
