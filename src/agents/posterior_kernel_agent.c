@@ -14,8 +14,9 @@
 #include "agents/epoch_agent.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/schedule.h"
+#include "contribute/user_check.h"
 #include "plan/posterior_kernel.h"
+#include "release/schedule.h"
 
 #define CELL 0.25        /* of a vector's length, for the context */
 #define LEAST_GROWTH 1.1 /* more releases than some hundred are not worth their policies */
@@ -170,7 +171,7 @@ static tacit_status find_last(const tacit_agent_request *q, tacit__posterior_ker
     TRY(column_of(q, o, &column, &one, err));
     for (int i = 0; i < TACIT__SCHEDULE_LASTS; i++) {
         o->last = tacit__schedule_last(o->users, i);
-        const double visits = tacit__schedule_visits(q->visits, q->apart, o->last);
+        const double visits = tacit__visits_within(q->visits, q->apart, o->last);
         const uint64_t first = (uint64_t)ceil((double)one * sqrt(visits));
         if (first >= o->last)
             break;

@@ -1,12 +1,12 @@
 /* Learners of linear MDPs with rare releases: posterior-linear, and explore-commit-linear, the yardstick.
- * Both have the curator of scores over batches (curate/score_curator.c) with features for scores
- * (curate/feature_reach.c), and plans by the posterior of measures and rewards (plan/posterior_linear.c).
+ * Both have the curator of scores over batches (contribute/scores.c) with features for scores
+ * (contribute/feature_reach.c), and plans by the posterior of measures and rewards (plan/posterior_linear.c).
  *
  * There is no regret theorem, and no paper: what it is worth is measured, docs/why/posterior-linear.md. */
 #include "agents/scored.h"
 #include "base/error.h"
+#include "contribute/feature_reach.h"
 #include "curate/curator.h"
-#include "curate/feature_reach.h"
 #include "plan/posterior_linear.h"
 
 /* --- What is asked for --------------------------------------------------------------------------- */
@@ -91,14 +91,14 @@ static const tacit__agent_row kinds[] = {
           "ours: docs/why/posterior-linear.md",
           TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, parameters,
           TACIT__COUNT(parameters)},
-     .curator = &tacit__score_curator,
+     .curator = &tacit__one_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules}},
     {.kind = {"explore-commit-linear",
               "random actions, one release of features, then the best plan from it for all later "
               "users: a yardstick",
               "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
               commit_parameters, TACIT__COUNT(commit_parameters)},
-     .curator = &tacit__score_curator,
+     .curator = &tacit__one_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules, .commits = true}},
 };
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};

@@ -1,5 +1,5 @@
 /* Learners of mixtures with rare releases: posterior-mixture, and explore-commit-mixture, the yardstick.
- * Both have the curator of public scores over batches (curate/score_curator.c), and plans by the
+ * Both have the curator of public scores over batches (contribute/scores.c), and plans by the
  * posterior of the mixture's weights (plan/posterior_mixture.c).
  *
  * There is no regret theorem, and no paper: what it is worth is measured, docs/why/posterior-mixture.md. */
@@ -100,13 +100,13 @@ static const tacit__agent_row kinds[] = {
           "bold and greedy plans from few releases of scores; rewards are known or learned, our "
           "own, no theorem",
           "ours: docs/why/posterior-mixture.md", ALL_MODELS, parameters, TACIT__COUNT(parameters)},
-     .curator = &tacit__score_curator,
+     .curator = &tacit__one_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules}},
     {.kind = {"explore-commit-mixture",
               "random actions, one release of scores, then the best plan from it for all later "
               "users: a yardstick",
               "folklore", ALL_MODELS, commit_parameters, TACIT__COUNT(commit_parameters)},
-     .curator = &tacit__score_curator,
+     .curator = &tacit__one_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules, .commits = true}},
 };
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};

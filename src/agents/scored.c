@@ -17,8 +17,11 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "curate/schedule.h"
-#include "curate/score_answers.h"
+#include "base/memory.h"
+#include "contribute/score_answers.h"
+#include "contribute/user_check.h"
+#include "release/curator.h"
+#include "release/schedule.h"
 
 enum { LOCAL_PARTS = 10 };  /* of the quota that the first batch is under local privacy */
 enum { FADING_PARTS = 2 };  /* of n1, where sums fade: docs/why/posterior-linear.md#fading-sums */
@@ -39,6 +42,7 @@ void tacit__scored_clear(void *self)
 {
     tacit__scored *agent = self;
     tacit__score_planner_destroy(agent->planner);
+    tacit__free(agent->ends);
     parts_of(agent)->rules->destroy_model(agent->model);
 }
 
@@ -115,6 +119,7 @@ static tacit_status choose_report(tacit__scored *agent, const tacit__score_form 
 /* When the batches end, and who is bold. */
 typedef struct course {
     uint64_t first, quota; /* users of the first batch; users of a batch who act by bold plans */
+    uint64_t last;         /* nothing is shown after so many users; 0: there is no limit */
     double growth;
 } course;
 
@@ -156,44 +161,67 @@ static tacit_status read_course(const tacit__scored *agent, const tacit__reading
 
 /* Batches up to a release at `last`, at most. */
 static tacit_status try_last(tacit__scored *agent, const tacit__reading *r, uint64_t last,
-                             tacit__scores_options *o, course *c)
+                             const tacit__score_form *form, course *c)
 {
     const tacit_agent_request *q = r->request;
-    agent->reach = reach_of(agent, &o->form, tacit__schedule_visits(q->visits, q->apart, last));
+    agent->reach = reach_of(agent, form, tacit__visits_within(q->visits, q->apart, last));
     tacit_status status = read_course(agent, r, c);
-    o->first = c->first;
-    o->last = last;
+    c->last = last;
+    return status;
+}
+
+/* The ends of all batches into `ends`, to be freed; returns how many there are, 0: no memory. */
+static size_t find_batches(uint64_t users, const course *c, uint64_t **ends)
+{
+    const size_t n = tacit__schedule_batches(users, c->first, c->growth, c->last, NULL);
+    *ends = tacit__alloc(n, sizeof **ends);
+    return *ends != NULL ? tacit__schedule_batches(users, c->first, c->growth, c->last, *ends) : 0;
+}
+
+/* The loss if the batches are those of `c`, in users who know nothing; `wanted` is n1 for one visit. */
+static tacit_status predict_loss(const tacit__scores_options *options, const course *c,
+                                 double wanted, double *loss, tacit_error *err)
+{
+    tacit__scores_options o = *options;
+    uint64_t *ends = NULL;
+    const size_t n = find_batches(o.episodes, c, &ends);
+    if (n == 0)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    o.ends = ends;
+    o.batches = n - 1;
+    const tacit__stream_spec stream = tacit__scores_stream(&o);
+    tacit_release line = {0};
+    const tacit_status status = tacit__curator_predict(&stream, ends, n - 1, &line, err);
+    const double column = tacit__scores_are_pure(o.guarantee) ? line.column_l1 : line.column_l2;
+    *loss = tacit__schedule_loss((double)o.episodes, n > 1 ? (double)ends[n - 2] : 0,
+                                 TACIT__SCHEDULE_KNOWN * wanted * column);
+    tacit__free(ends);
     return status;
 }
 
 /* When to stop; see the head. */
 static tacit_status find_last(tacit__scored *agent, const tacit__reading *r,
-                              tacit__scores_options *o, course *c, tacit_error *err)
+                              const tacit__scores_options *o, course *c, tacit_error *err)
 {
-    uint64_t wanted = 0;
+    uint64_t wanted = 0, best = 0;
     double least = HUGE_VAL;
-    tacit__scores_options best = *o;
+    const course before = *c;
     agent->reach = reach_of(agent, &o->form, 1);
     TRY(find_quota(agent, MOST_COMMITTED, &wanted));
     for (int i = 0; i < TACIT__SCHEDULE_LASTS; i++) {
-        tacit__scores_options t = *o;
-        tacit__scores_prediction of = {0};
+        double loss = HUGE_VAL;
         const uint64_t last = tacit__schedule_last(o->episodes, i);
-        TRY(try_last(agent, r, last, &t, c));
-        if (t.first >= last)
+        TRY(try_last(agent, r, last, &o->form, c));
+        if (c->first >= last)
             break;
-        TRY(tacit__scores_predict(&t, &of, err));
-        const double loss =
-            tacit__schedule_loss((double)o->episodes, (double)of.shown,
-                                 TACIT__SCHEDULE_KNOWN * (double)wanted * of.column);
+        TRY(predict_loss(o, c, (double)wanted, &loss, err));
         if (loss < least) {
             least = loss;
-            best = t;
+            best = last;
         }
     }
-    if (least < HUGE_VAL)
-        TRY(try_last(agent, r, best.last, o, c));
-    return TACIT_OK;
+    c->last = before.last;
+    return least < HUGE_VAL ? try_last(agent, r, best, &o->form, c) : TACIT_OK;
 }
 
 /* The curator of an agent whose model is made, and what is known of the batches of its planner. */
@@ -205,17 +233,21 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
     const tacit__scored_rules *rules = parts_of(agent)->rules;
     const bool commits = parts_of(agent)->commits;
     tacit_error reason = {0};
-    tacit__scores *made = NULL;
+    tacit__curator *made = NULL;
+    tacit__curator_spec spec;
+    tacit__score_noise known = {0};
     course c = {0};
     agent->guarantee = r->request->guarantee;
+    agent->numbers = form->numbers;
+    agent->n_states = form->n_states;
     agent->reach = reach_of(agent, form, fmax(1, (double)r->request->visits));
     if (!commits)
         TRY(tacit__reading_growth(r, LEAST_GROWTH, usual_growth(agent), &c.growth, err));
     if (!commits && agent->guarantee.model == TACIT_MODEL_JOINT && r->request->visits <= 1)
-        agent->fade = (uint32_t)(TACIT__SCORES_WHOLE * rules->fade / c.growth);
+        agent->fade = (uint32_t)(TACIT__FADE_WHOLE * rules->fade / c.growth);
     tacit_status status = choose_report(
         agent, form,
-        tacit__schedule_visits(r->request->visits, r->request->apart, r->request->episodes));
+        tacit__visits_within(r->request->visits, r->request->apart, r->request->episodes));
     if (status == TACIT_OK)
         status = commits ? read_commit(agent, r, &c) : read_course(agent, r, &c);
     if (status != TACIT_OK)
@@ -224,24 +256,34 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
                                .episodes = r->request->episodes,
                                .visits = r->request->visits,
                                .apart = r->request->apart,
-                               .first = c.first,
-                               .growth = c.growth,
                                .fade = agent->fade,
                                .guarantee = agent->guarantee,
                                .each = agent->answers.each};
     if (!commits && r->request->visits > 1 && agent->guarantee.model == TACIT_MODEL_JOINT &&
         tacit__value_of(&r->values, "first")->integer == 0)
         status = find_last(agent, r, &o, &c, &reason);
+    if (status == TACIT_OK && (o.batches = find_batches(o.episodes, &c, &agent->ends)) == 0)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    o.batches--; /* the last one is not shown */
+    o.ends = agent->ends;
     if (status == TACIT_OK)
-        status = tacit__scores_create(&o, noise, &made, &reason);
+        status = tacit__scores_noise(&o, &known, &reason);
+    if (status == TACIT_OK)
+        status = tacit__scores_describe(&o, &spec, &reason);
+    if (status == TACIT_OK)
+        status = tacit__curator_create(&spec, noise, &made, &reason);
     agent->base.curator = made;
     if (status != TACIT_OK)
         return tacit__reading_fail(r, err, status, "%s", reason.message);
+    if (!is_open(agent) && o.each == 0) {
+        const double stddev = tacit__stream_stddev(tacit__curator_stream(made, 0), 1);
+        *(is_local(agent) ? &known.user : &known.sum) = stddev * stddev;
+    }
     *out = (tacit__bold_options){
         .horizon = r->request->horizon,
-        .batches = tacit__scores_batches(made),
-        .ends = tacit__scores_ends(made),
-        .noise = tacit__scores_noise(made),
+        .batches = o.batches,
+        .ends = agent->ends,
+        .noise = known,
         .explores = commits,
         .quota = c.quota,
         .bold = commits ? 0 : (size_t)tacit__value_of(&r->values, "plans")->integer,
@@ -276,9 +318,7 @@ tacit_status tacit__scored_build(void *self, const tacit__reading *r, tacit_nois
  * public table, so no model is published. */
 static uint64_t place_of(const tacit__scored *agent)
 {
-    const size_t shown = tacit__scores_shown(agent->base.curator);
-    return tacit__scores_users(agent->base.curator) -
-           (shown > 0 ? tacit__scores_ends(agent->base.curator)[shown - 1] : 0);
+    return tacit__curator_users(agent->base.curator) - tacit__curator_shown(agent->base.curator);
 }
 
 tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *err)
@@ -291,15 +331,30 @@ tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *e
     return TACIT_OK;
 }
 
+/* The last release; there is one. */
+static tacit__score_sums view_release(const tacit__scored *agent)
+{
+    const tacit__curator *c = agent->base.curator;
+    const size_t i = (size_t)tacit__curator_released(c) - 1;
+    const tacit__score_answers *answers = tacit__curator_responder(c);
+    const double *sums = answers != NULL ? tacit__score_answers_shown(answers)
+                                         : tacit__curator_sums(c, 0),
+                 *starts = sums + agent->numbers;
+    return (tacit__score_sums){.users = agent->ends[i] - (i > 0 ? agent->ends[i - 1] : 0),
+                               .sums = sums,
+                               .starts = starts,
+                               .asked = answers != NULL ? starts + agent->n_states : NULL};
+}
+
 /* After each user: if a batch was over by that, the next one needs plans. */
 static void replan_if_due(tacit__scored *agent)
 {
     TACIT__REQUIRE(agent->planner != NULL);
     size_t over;
     (void)tacit__bold_batches_finished(tacit__score_planner_batches(agent->planner), &over);
-    if (tacit__scores_shown(agent->base.curator) == over)
+    if (tacit__curator_released(agent->base.curator) == over)
         return;
-    const tacit__score_sums shown = tacit__scores_release(agent->base.curator);
+    const tacit__score_sums shown = view_release(agent);
     tacit__score_planner_absorb(agent->planner, &shown);
 }
 
@@ -323,7 +378,7 @@ void tacit__scored_fields(void *self, tacit__saved *s)
     TACIT__REQUIRE(agent->planner != NULL);
     s->wrong = "the saved learner contradicts itself";
     const size_t planned = tacit__score_planner_fields(agent->planner, s);
-    tacit__saved_check(s, tacit__scores_fields(agent->base.curator, s) == planned);
+    tacit__saved_check(s, tacit__curator_fields(agent->base.curator, s) == planned);
 }
 
 const char *tacit__scored_remark(const void *self)

@@ -1,5 +1,5 @@
 /* Learners with scores: sums of bounded vectors over batches of users, each shown once
- * (curate/score_curator.c), and plans for every batch by all that was shown (plan/bold_batches.c). What
+ * (contribute/scores.c), and plans for every batch by all that was shown (plan/bold_batches.c). What
  * they have in common, and the yardsticks that explore and commit: one batch of users who act at random, and
  * one greedy plan after it. */
 #ifndef TACIT_AGENTS_SCORED_H
@@ -7,7 +7,7 @@
 
 #include "agents/curated.h"
 #include "agents/reading.h"
-#include "curate/score_curator.h"
+#include "contribute/scores.h"
 #include "plan/score_planner.h"
 
 typedef struct tacit__scored tacit__scored;
@@ -62,9 +62,11 @@ typedef struct tacit__scored_parts {
 
 /* The beginning of every such agent. */
 struct tacit__scored {
-    tacit__curated base; /* its curator is a tacit__scores */
-    void *model;         /* the family's */
+    tacit__curated base;
+    void *model; /* the family's */
     tacit__score_planner *planner;
+    size_t numbers, n_states; /* of the scores; of their first states */
+    uint64_t *ends;           /* users when each batch is over, also the last, which is not shown */
     /* what batches are sized by */
     tacit_guarantee guarantee;
     double reach;               /* how far two users are apart: in L2, with delta 0 in L1 */

@@ -68,4 +68,20 @@ typedef struct tacit__responder {
     void (*fields)(void *self, uint64_t users, tacit__saved *s);
 } tacit__responder;
 
+/* What a curator is made of: what people add, and when it is shown. */
+typedef struct tacit__curator_spec {
+    tacit_guarantee guarantee;
+    uint64_t episodes; /* K: people who may come; the last one's data are never used */
+    /* Sums are shown when there are so many people, ascending and below K, and never after the last of them.
+     * The array is copied. NULL: after each, whenever somebody looks. */
+    const uint64_t *ends;
+    size_t n_ends;
+    const tacit__statistic *statistic;
+    void *form;
+    const tacit__responder *responder; /* NULL: people add numbers */
+    void *responding;
+    size_t n_streams;
+    tacit__stream_spec streams[TACIT__MAX_STREAMS];
+} tacit__curator_spec;
+
 #endif

@@ -1,6 +1,8 @@
 /* See contribute/user_check.h. */
 #include "contribute/user_check.h"
 
+#include <math.h>
+
 #include "base/error.h"
 
 static const char closed[] = "an earlier charge was refused halfway; the sums are closed";
@@ -37,6 +39,12 @@ tacit_status tacit__check_room(bool broken, uint64_t users, uint64_t most, tacit
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
                            (unsigned long long)most);
     return TACIT_OK;
+}
+
+double tacit__visits_within(uint64_t visits, uint64_t apart, uint64_t users)
+{
+    const uint64_t fit = users > 0 ? 1 + (users - 1) / (apart > 0 ? apart : 1) : 1;
+    return fmax(1, (double)(visits < fit ? visits : fit));
 }
 
 void tacit__saved_check_curator(tacit__saved *s, bool broken, bool fresh)

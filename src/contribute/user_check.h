@@ -21,6 +21,9 @@ TACIT_MUST_USE tacit_status tacit__check_trajectory(const tacit_trajectory *user
 TACIT_MUST_USE tacit_status tacit__check_room(bool broken, uint64_t users, uint64_t most,
                                               tacit_error *err);
 
+/* Visits of one person among `users` users, if any two of them are `apart` apart (0: 1); at least 1. */
+double tacit__visits_within(uint64_t visits, uint64_t apart, uint64_t users);
+
 /* Fails if the curator is broken, or if a state is loaded into one that is not `fresh`. */
 void tacit__saved_check_curator(tacit__saved *s, bool broken, bool fresh);
 

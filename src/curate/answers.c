@@ -3,7 +3,7 @@
  * A report. Public chance chooses one of the H steps, each alike, or `each` of them; that is known before
  * the outcome, so nothing is biased. The reward becomes one of L levels, 0, 1/(L-1), ..., 1: one of the two
  * next to it, by a coin that makes its mean r. Step and level are one of k = (tables S A S L) cells, and the
- * answer is the cell's, which is itself or that of a hash (curate/questions.h). Randomized response shows
+ * answer is the cell's, which is itself or that of a hash (contribute/questions.h). Randomized response shows
  * another answer instead, each with the same probability (noise/response.h).
  *
  * Privacy. The step, the coin of the reward and the hash do not depend on data, and the response does not
@@ -11,7 +11,7 @@
  * is at most e^epsilon' times as likely with one as with the other, epsilon' = epsilon / (each visits). A
  * user gives `each` answers, a person `visits` times as many, and costs add: epsilon, with delta 0.
  *
- * Estimate. (support - n u) / d of a cell is unbiased, and has variance n v (curate/questions.h).
+ * Estimate. (support - n u) / d of a cell is unbiased, and has variance n v (contribute/questions.h).
  *
  * Two questions. A row's rewards are sums over S next states, and so is their noise. If noise dominates,
  * a public coin decides whether the question is where the step led, (table, state, action, next state),
@@ -37,7 +37,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
-#include "curate/questions.h"
+#include "contribute/questions.h"
 #include "noise/stream.h"
 #include "sums/once.h"
 

@@ -32,8 +32,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/workspace.h"
-#include "curate/curator.h"
 #include "contribute/user_check.h"
+#include "curate/curator.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
 #include "sums/once.h"
@@ -366,6 +366,6 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
 }
 
 const tacit__curator_kind tacit__epochs_curator = {.destroy = tacit__epochs_destroy,
-                                              .add = add_user,
-                                              .ledger = tacit__epochs_ledger,
-                                              .returning = true};
+                                                   .add = add_user,
+                                                   .ledger = tacit__epochs_ledger,
+                                                   .returning = true};

@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "contribute/user_check.h"
 #include "curate/curator.h"
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
-#include "curate/schedule.h"
-#include "contribute/user_check.h"
+#include "release/schedule.h"
 #include "sums/sum_inside.h"
 #include "sums/sum_steps.h"
 
@@ -285,9 +285,9 @@ static tacit_status report_user(void *curator, const tacit__user_view *user, voi
 }
 
 const tacit__curator_kind tacit__gram_curator = {.destroy = tacit__gram_destroy,
-                                            .add = add_user,
-                                            .report = report_user,
-                                            .check_report = tacit__gram_check_report,
-                                            .absorb = tacit__gram_absorb,
-                                            .ledger = tacit__gram_ledger,
-                                            .returning = true};
+                                                 .add = add_user,
+                                                 .report = report_user,
+                                                 .check_report = tacit__gram_check_report,
+                                                 .absorb = tacit__gram_absorb,
+                                                 .ledger = tacit__gram_ledger,
+                                                 .returning = true};

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "curate/gram_inside.h"
 #include "contribute/user_check.h"
+#include "curate/gram_inside.h"
 #include "sums/saved.h"
 #include "sums/sum_steps.h"
 

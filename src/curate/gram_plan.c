@@ -20,9 +20,9 @@
 #include "base/memory.h"
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
-#include "curate/schedule.h"
 #include "curate/sensitivity.h"
 #include "curate/table_reach.h"
+#include "release/schedule.h"
 #include "sums/sum_steps.h"
 
 /* Printed calibrations are judged for all features of norm 1, as their papers mean them. */

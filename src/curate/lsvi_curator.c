@@ -377,6 +377,6 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
 }
 
 const tacit__curator_kind tacit__lsvi_curator = {.destroy = tacit__lsvi_data_destroy,
-                                            .add = add_user,
-                                            .ledger = tacit__lsvi_data_ledger,
-                                            .returning = true};
+                                                 .add = add_user,
+                                                 .ledger = tacit__lsvi_data_ledger,
+                                                 .returning = true};

@@ -30,9 +30,9 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/workspace.h"
+#include "contribute/user_check.h"
 #include "curate/curator.h"
 #include "curate/regression_inside.h"
-#include "contribute/user_check.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
 #include "sums/lattice.h"
@@ -392,9 +392,10 @@ static tacit_status report_user(void *curator, const tacit__user_view *user, voi
 }
 
 const tacit__curator_kind tacit__regression_curator = {.destroy = tacit__regression_destroy,
-                                                  .add = add_user,
-                                                  .report = report_user,
-                                                  .check_report = tacit__regression_check_report,
-                                                  .absorb = tacit__regression_absorb,
-                                                  .ledger = tacit__regression_ledger,
-                                                  .returning = true};
+                                                       .add = add_user,
+                                                       .report = report_user,
+                                                       .check_report =
+                                                           tacit__regression_check_report,
+                                                       .absorb = tacit__regression_absorb,
+                                                       .ledger = tacit__regression_ledger,
+                                                       .returning = true};

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "curate/regression_inside.h"
 #include "contribute/user_check.h"
+#include "curate/regression_inside.h"
 #include "noise/envelope.h"
 #include "sums/saved.h"
 

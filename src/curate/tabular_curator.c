@@ -11,11 +11,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
+#include "contribute/user_check.h"
 #include "curate/curator.h"
-#include "curate/schedule.h"
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
-#include "contribute/user_check.h"
+#include "release/schedule.h"
 #include "sums/sum_inside.h"
 #include "sums/sum_steps.h"
 
@@ -399,9 +399,9 @@ static tacit_status report_user(void *curator, const tacit__user_view *user, voi
 }
 
 const tacit__curator_kind tacit__tabular_curator = {.destroy = tacit__tabular_destroy,
-                                               .add = add_user,
-                                               .report = report_user,
-                                               .check_report = tacit__tabular_check_report,
-                                               .absorb = tacit__tabular_absorb,
-                                               .ledger = tacit__tabular_ledger,
-                                               .returning = true};
+                                                    .add = add_user,
+                                                    .report = report_user,
+                                                    .check_report = tacit__tabular_check_report,
+                                                    .absorb = tacit__tabular_absorb,
+                                                    .ledger = tacit__tabular_ledger,
+                                                    .returning = true};

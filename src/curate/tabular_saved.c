@@ -9,10 +9,10 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "curate/schedule.h"
+#include "contribute/user_check.h"
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
-#include "contribute/user_check.h"
+#include "release/schedule.h"
 #include "sums/saved.h"
 
 typedef struct position {

@@ -14,11 +14,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
-#include "curate/curator.h"
-#include "curate/schedule.h"
 #include "contribute/user_check.h"
+#include "curate/curator.h"
 #include "curate/weighted_curator_inside.h"
 #include "noise/stream.h"
+#include "release/schedule.h"
 #include "sums/sum_steps.h"
 
 /* Visits of a row at the first release, in standard deviations of its noise: 4 sqrt(H), at most 16.
@@ -458,9 +458,9 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
 }
 
 const tacit__curator_kind tacit__weighted_curator = {.destroy = tacit__weighted_destroy,
-                                                .add = add_user,
-                                                .report = report_user,
-                                                .check_report = check_report,
-                                                .absorb = absorb,
-                                                .ledger = tacit__weighted_ledger,
-                                                .returning = true};
+                                                     .add = add_user,
+                                                     .report = report_user,
+                                                     .check_report = check_report,
+                                                     .absorb = absorb,
+                                                     .ledger = tacit__weighted_ledger,
+                                                     .returning = true};

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/schedule.h"
 #include "curate/weighted_curator_inside.h"
+#include "release/schedule.h"
 
 #define KNOWN 2.5
 #define RARE 3e-5         /* chosen on the first list of docs/why/defaults.md */

@@ -9,7 +9,7 @@
  * lattice, and the rounded numbers are used from here on. Given (s, a), E T is linear in w:
  * E T = gain z + base. Neither c nor D changes what z can be told from: sum_s' B' phi = B' 1 = 0,
  * so c drops out of `gain`, and noise is measured against the diameter of the table, which scales
- * with 1 / D (curate/score_curator.c).
+ * with 1 / D (contribute/scores.c).
  *
  * Cost: memory for S A S' d numbers; to create, S A S' d^2 operations. */
 #include "plan/mixture_model.h"
@@ -267,7 +267,7 @@ static double reward_users(const tacit__mixture_model *m, const tacit__score_noi
 /* f2 = |gain|_F^2 / (d - 1) and c2 = tr C / (d - 1) of one even user with weights 1/d; n users have
  * the information n^2 f2 / (variance + n c2) about a direction, and the prior has 2 d: the smallest n
  * solves n^2 L f2 - 2 d c2 n - 2 d variance = 0. If users answer, c2 is that of an answer over their share
- * (curate/score_answers.c). Infinite if scores tell nothing. */
+ * (contribute/score_answers.c). Infinite if scores tell nothing. */
 static double weight_users(const tacit__mixture_model *m, const tacit__score_noise *noise,
                            size_t steps)
 {

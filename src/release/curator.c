@@ -27,9 +27,10 @@ struct tacit__curator {
     uint64_t *ends;
     uint8_t *report; /* with a responder: scratch, the person's answers */
     uint64_t users;
-    uint64_t turn;  /* people whose noise was drawn here: on a device reports count, not what was added */
-    uint64_t next;  /* with `ends`: releases so far */
-    bool fresh;     /* without `ends`: what is shown is of all people so far */
+    uint64_t
+        turn; /* people whose noise was drawn here: on a device reports count, not what was added */
+    uint64_t next; /* with `ends`: releases so far */
+    bool fresh;    /* without `ends`: what is shown is of all people so far */
     bool broken;
 };
 
@@ -45,6 +46,13 @@ static tacit__batches releases_of(const tacit__curator *c)
     if (c->o.ends != NULL)
         return (tacit__batches){c->o.n_ends, c->ends};
     return (tacit__batches){.n = c->o.episodes > 1 ? c->o.episodes - 1 : 1};
+}
+
+tacit_status tacit__curator_predict(const tacit__stream_spec *stream, const uint64_t *ends,
+                                    size_t n_ends, tacit_release *out, tacit_error *err)
+{
+    const tacit__batches releases = {n_ends, ends};
+    return tacit__stream_declare(stream, &releases, out, err);
 }
 
 static tacit_status declare(const tacit__curator *c, tacit_plan *plan, tacit_error *err)
@@ -85,9 +93,8 @@ static tacit_status open_streams(tacit__curator *c, const tacit_plan *plan, taci
         TRY(tacit__stream_create(&c->o.streams[i], &releases, c->ledger, &c->streams[i], err));
     if (c->o.responder != NULL)
         TRY(c->o.responder->open(c->o.responding, noise, c->streams[0], err));
-    return c->o.statistic->open != NULL
-               ? c->o.statistic->open(c->o.form, plan, c->streams, err)
-               : TACIT_OK;
+    return c->o.statistic->open != NULL ? c->o.statistic->open(c->o.form, plan, c->streams, err)
+                                        : TACIT_OK;
 }
 
 static tacit_status open_door(tacit__curator *c, tacit_noise *noise, tacit_error *err)
@@ -269,9 +276,8 @@ static void wipe(const tacit__curator *c)
 /* Everything of a person has passed but what follows from it. */
 static tacit_status pass_on(tacit__curator *c, tacit_error *err)
 {
-    return c->o.statistic->passed != NULL
-               ? c->o.statistic->passed(c->o.form, c->streams, err)
-               : TACIT_OK;
+    return c->o.statistic->passed != NULL ? c->o.statistic->passed(c->o.form, c->streams, err)
+                                          : TACIT_OK;
 }
 
 static tacit_status add_numbers(tacit__curator *c, const tacit__user_view *user, tacit_error *err)
@@ -425,8 +431,8 @@ typedef struct position {
 /* People whose data were used. */
 static uint64_t used(const tacit__curator *c, uint64_t users)
 {
-    const uint64_t last = c->ends != NULL ? (c->o.n_ends > 0 ? c->ends[c->o.n_ends - 1] : 0)
-                                          : c->o.episodes - 1;
+    const uint64_t last =
+        c->ends != NULL ? (c->o.n_ends > 0 ? c->ends[c->o.n_ends - 1] : 0) : c->o.episodes - 1;
     const uint64_t most = last < c->o.episodes - 1 ? last : c->o.episodes - 1;
     return users < most ? users : most;
 }
@@ -448,8 +454,8 @@ uint64_t tacit__curator_fields(tacit__curator *c, tacit__saved *s)
     tacit__saved_value(s, &p, sizeof p);
     tacit__saved_check(s, p.users <= c->o.episodes && p.fresh <= 1);
     const uint64_t people = used(c, p.users), next = released_after(c, people),
-                   steps = c->ends == NULL || c->o.guarantee.model == TACIT_MODEL_LOCAL ? people
-                                                                                         : next;
+                   steps =
+                       c->ends == NULL || c->o.guarantee.model == TACIT_MODEL_LOCAL ? people : next;
     if (c->o.statistic->fields != NULL)
         c->o.statistic->fields(c->o.form, people, s);
     if (c->o.responder != NULL)

@@ -12,24 +12,9 @@
 #include "base/bytes.h"
 #include "contribute/statistic.h"
 
-typedef struct tacit__curator_spec {
-    tacit_guarantee guarantee;
-    uint64_t episodes; /* K: people who may come; the last one's data are never used */
-    /* Sums are shown when there are so many people, ascending and below K, and never after the last of them.
-     * The array is copied. NULL: after each, whenever somebody looks. */
-    const uint64_t *ends;
-    size_t n_ends;
-    const tacit__statistic *statistic;
-    void *form;
-    const tacit__responder *responder; /* NULL: people add numbers */
-    void *responding;
-    size_t n_streams;
-    tacit__stream_spec streams[TACIT__MAX_STREAMS];
-} tacit__curator_spec;
-
 typedef struct tacit__curator tacit__curator;
 
-/* Takes over the form and the responder, also if it fails. */
+/* Takes over the form and the responder of the spec, also if it fails. */
 TACIT_MUST_USE tacit_status tacit__curator_create(const tacit__curator_spec *spec,
                                                   tacit_noise *noise, tacit__curator **out,
                                                   tacit_error *err);
@@ -50,6 +35,11 @@ TACIT_MUST_USE tacit_status tacit__curator_absorb(void *curator, const void *byt
 
 /* Without a list of ends: shows the sums of all people so far, unless they are shown already. */
 TACIT_MUST_USE tacit_status tacit__curator_refresh(tacit__curator *curator, tacit_error *err);
+
+/* The line that a stream would have in the plan. */
+TACIT_MUST_USE tacit_status tacit__curator_predict(const tacit__stream_spec *stream,
+                                                   const uint64_t *ends, size_t n_ends,
+                                                   tacit_release *out, tacit_error *err);
 
 tacit_ledger *tacit__curator_ledger(const void *curator); /* NULL without privacy */
 uint64_t tacit__curator_users(const tacit__curator *curator);

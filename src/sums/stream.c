@@ -50,7 +50,7 @@ static tacit__once_spec once_of(const tacit__stream_spec *o, const tacit__batche
     once.bits = o->bits;
     once.fade = fade_of(o);
     once.disjoint = true;
-    once.ends = o->local ? NULL : releases->ends;
+    once.ends = o->local || releases->n == 0 ? NULL : releases->ends;
     if (o->fade > 0) /* what rounding of shares adds: see the head */
         once.l2 += sqrt(n * batches) * ldexp(1 / (1 - once.fade), -o->bits);
     return once;
@@ -366,8 +366,7 @@ void tacit__stream_fields(tacit__stream *s, uint64_t users, uint64_t released, t
     if (s->exact != NULL)
         tacit__saved_integers(f, s->exact, n, most);
     if (s->total != NULL)
-        tacit__saved_reals(f, s->total, n,
-                           s->o.local ? (double)users * largest_report(s) : most);
+        tacit__saved_reals(f, s->total, n, s->o.local ? (double)users * largest_report(s) : most);
     if (s->shown != NULL)
         tacit__saved_reals(f, s->shown, n, TACIT__MOST_SUM);
     if (s->faded != NULL)

@@ -2,7 +2,7 @@
 #ifndef TACIT_TESTS_SCORE_TABLES_H
 #define TACIT_TESTS_SCORE_TABLES_H
 
-#include "curate/score_curator.h"
+#include "contribute/scores.h"
 #include "support/check.h"
 #include "support/random.h"
 

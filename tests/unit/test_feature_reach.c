@@ -1,6 +1,6 @@
 /* What users add where scores are features, and how far apart two of them are declared to be: against a plain version, and against a
  * search over all that can happen in a step. */
-#include "curate/feature_reach.h"
+#include "contribute/feature_reach.h"
 
 #include <math.h>
 #include <stdlib.h>

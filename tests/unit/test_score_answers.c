@@ -1,6 +1,6 @@
 /* Users of a table of scores who answer which row of it a step was: what the server adds up is right on average and as uncertain as
  * it is declared, and what no device can have made is refused. */
-#include "curate/score_answers.h"
+#include "contribute/score_answers.h"
 
 #include <math.h>
 #include <string.h>

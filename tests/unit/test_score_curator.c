@@ -1,5 +1,5 @@
 /* The curator of scores: its batches, its sums and what it refuses. */
-#include "curate/score_curator.h"
+#include "contribute/scores.h"
 
 #include <math.h>
 #include <stdlib.h>

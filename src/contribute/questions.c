@@ -1,5 +1,5 @@
-/* See curate/questions.h. */
-#include "curate/questions.h"
+/* See contribute/questions.h. */
+#include "contribute/questions.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,13 +1,15 @@
-/* See curate/schedule.h. A growth of 1.2 makes about 55 releases of 50,000 users. */
-#include "curate/schedule.h"
+/* See release/schedule.h. A growth of 1.2 makes about 55 releases of 50,000 users. */
+#include "release/schedule.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 
 #define MOST_USERS 0x1p62
+#define LEAST_REST 0.3 /* of a batch: a shorter last one is joined to it */
 
 uint64_t tacit__schedule_next(uint64_t users, double growth)
 {
@@ -37,6 +39,24 @@ uint64_t *tacit__schedule_ends(uint64_t users, double growth, uint64_t n)
     return ends;
 }
 
+size_t tacit__schedule_batches(uint64_t users, uint64_t first, double growth, uint64_t last,
+                               uint64_t *ends)
+{
+    TACIT__REQUIRE(users > 0 && first > 0 && growth > 1);
+    const double K = (double)users;
+    size_t n = 0;
+    for (double over = 0; over < K; n++) {
+        double size = over > 0 ? ceil((growth - 1) * over) : (double)first;
+        const bool late = last > 0 && over > 0 && over + size > (double)last;
+        if (late || K - over < (1 + LEAST_REST) * size)
+            size = K - over;
+        over += size;
+        if (ends != NULL)
+            ends[n] = (uint64_t)over;
+    }
+    return n;
+}
+
 double tacit__schedule_loss(double users, double last, double a)
 {
     TACIT__REQUIRE(a > 0 && last <= users);
@@ -47,10 +67,4 @@ uint64_t tacit__schedule_last(uint64_t users, int i)
 {
     TACIT__REQUIRE(i >= 0 && i < TACIT__SCHEDULE_LASTS);
     return (uint64_t)((double)users * exp2(-i / 3.0));
-}
-
-double tacit__schedule_visits(uint64_t visits, uint64_t apart, uint64_t last)
-{
-    const uint64_t fit = last > 0 ? 1 + (last - 1) / (apart > 0 ? apart : 1) : 1;
-    return fmax(1, (double)(visits < fit ? visits : fit));
 }

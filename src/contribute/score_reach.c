@@ -1,4 +1,4 @@
-/* Scores of a public table, and how far apart two users' can be: the sensitivity of curate/score_curator.c,
+/* Scores of a public table, and how far apart two users' can be: the sensitivity of contribute/scores.c,
  * in integers.
  *
  * A user adds, for each of L steps, one row of the public table T (what happened), and `start` in
@@ -41,7 +41,7 @@
 #include "base/error.h"
 #include "base/int128.h"
 #include "base/workspace.h"
-#include "curate/score_curator.h"
+#include "contribute/scores.h"
 
 enum { ENUMERATED = 4096 };
 /* Moves that are kept, 16 bytes each, and additions: as long as all pairs of ENUMERATED rows take. */

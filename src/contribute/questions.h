@@ -1,7 +1,7 @@
 /* Questions about one step, which users answer by randomized response: what is chosen by public chance, and
- * what answers tell. Tables (curate/answers.c) and scores (curate/score_answers.c) are learned of them. */
-#ifndef TACIT_CURATE_QUESTIONS_H
-#define TACIT_CURATE_QUESTIONS_H
+ * what answers tell. Tables (curate/answers.c) and scores (contribute/score_answers.c) are learned of them. */
+#ifndef TACIT_CONTRIBUTE_QUESTIONS_H
+#define TACIT_CONTRIBUTE_QUESTIONS_H
 
 #include "base/bytes.h"
 #include "noise/response.h"

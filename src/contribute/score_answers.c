@@ -1,10 +1,10 @@
-/* See curate/score_answers.h.
+/* See contribute/score_answers.h.
  *
  * A report. Public chance chooses one of the steps that are scored, or `each` of them, every choice alike;
  * if rewards are learned, the last step too, of which only the reward counts. That is known before the
  * outcome, so nothing is biased. The step was one of k = S A S rows of the table, or with a reward, which
  * becomes 0 or 1 by a coin that makes its mean r, one of k = 2 S A S cells. The answer is the cell's, which
- * is itself or that of a hash (curate/questions.h). Randomized response shows another answer instead, each
+ * is itself or that of a hash (contribute/questions.h). Randomized response shows another answer instead, each
  * with the same probability (noise/response.h). The report is the step, the hash and the answer.
  *
  * Privacy. The steps, the coin and the hash do not depend on data, and the response does not depend on them.
@@ -21,25 +21,28 @@
  * is x of the true cell on average. Its variance is that of x over d, more or less, and k v times the
  * variance of x over all cells alike. How many were asked about each step is public, and is shown with the
  * sums: the planner takes the sums for theirs. First states are those of answers about the first step. */
-#include "curate/score_answers.h"
+#include "contribute/score_answers.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
-#include "curate/questions.h"
+#include "contribute/questions.h"
 
 struct tacit__score_answers {
     const tacit__score_table *table;
     size_t each, steps;         /* answers of a user; steps that they may be about */
     size_t rows, levels, cells; /* rows x levels */
     tacit__question question;
+    size_t numbers; /* of `total`: scores and rewards, first states, and how many were asked */
     tacit__once *once;
     tacit__site chance;
-    double *mean;    /* [width] of a score over all rows */
-    int64_t *truth;  /* [each] scratch of a report, */
-    double *given;   /* [each] */
+    double *total, *shown; /* of the batch, and of the one that was shown last */
+    double *mean;          /* [width] of a score over all rows */
+    int64_t *truth;        /* [each] scratch of a report, */
+    double *given;         /* [each] */
     uint64_t *words; /* [3 each, in blocks]: which step, the coin of its reward, and the hash */
 };
 
@@ -60,6 +63,12 @@ static size_t rows_of(const tacit__score_table *t)
 static size_t levels_of(const tacit__score_table *t)
 {
     return t->reward > 0 ? 2 : 1;
+}
+
+/* Where the numbers of first states begin. */
+static size_t starts_of(const tacit__score_table *t)
+{
+    return tacit__score_table_rewards(t, t->steps + 1);
 }
 
 static bool find_question(const tacit__score_table *t, double epsilon, double visits, size_t each,
@@ -106,34 +115,43 @@ tacit__once_spec tacit__score_answers_spec(const tacit__score_table *t, double e
 }
 
 tacit_status tacit__score_answers_create(const tacit__score_table *t, double epsilon, double visits,
-                                         size_t each, tacit_noise *root, tacit__once *once,
-                                         tacit__score_answers **out)
+                                         size_t each, tacit__score_answers **out)
 {
-    TACIT__REQUIRE(each > 0 && root != NULL && once != NULL);
-    const size_t w = t->width;
+    TACIT__REQUIRE(each > 0);
+    const size_t w = t->width, steps = tacit__score_table_asked(t);
     tacit__score_answers x = {.table = t,
                               .each = each,
-                              .steps = tacit__score_table_asked(t),
+                              .steps = steps,
                               .rows = rows_of(t),
                               .levels = levels_of(t),
                               .cells = rows_of(t) * levels_of(t),
-                              .once = once};
+                              .numbers = starts_of(t) + t->n_states + steps};
     TACIT__REQUIRE(find_question(t, epsilon, visits, each, &x.question));
     tacit__score_answers *a =
         TACIT__WORKSPACE(x, TACIT__PIECE(x.mean, w), TACIT__PIECE(x.truth, each),
-                         TACIT__PIECE(x.given, each), TACIT__PIECE(x.words, words_of(each)));
+                         TACIT__PIECE(x.given, each), TACIT__PIECE(x.words, words_of(each)),
+                         TACIT__PIECE(x.total, x.numbers), TACIT__PIECE(x.shown, x.numbers));
     if (a == NULL)
         return TACIT_NO_MEMORY;
     for (size_t i = 0; i < a->rows * w; i++)
         a->mean[i % w] += ldexp(t->scores[i], -t->bits) / (double)a->rows;
-    tacit__site_open(&a->chance, root, "public: the steps that a user answers about");
     *out = a;
     return TACIT_OK;
 }
 
-void tacit__score_answers_destroy(tacit__score_answers *a)
+static tacit_status open_answers(void *self, tacit_noise *noise, tacit__stream *door,
+                                 tacit_error *err)
 {
-    tacit__workspace_destroy(a);
+    tacit__score_answers *a = self;
+    (void)err;
+    a->once = tacit__stream_once(door);
+    tacit__site_open(&a->chance, noise, "public: the steps that a user answers about");
+    return TACIT_OK;
+}
+
+const double *tacit__score_answers_shown(const tacit__score_answers *a)
+{
+    return a->shown;
 }
 
 /* --- A user -------------------------------------------------------------------------------------- */
@@ -148,16 +166,18 @@ static uint64_t cell_at(const tacit__score_answers *a, const tacit_trajectory *u
     return a->levels == 1 ? row : 2 * row + (tacit__question_unit(coin) <= u->rewards[h]);
 }
 
-size_t tacit__score_answers_bytes(const tacit__score_answers *a)
+static size_t bytes_of(const void *self)
 {
+    const tacit__score_answers *a = self;
     return 8 * a->each * (a->question.hashed ? 2 : 1);
 }
 
 /* The hashes, if there are any, then of every answer the step times g plus the answer; 64 bits each, low byte
  * first. */
-tacit_status tacit__score_answers_give(tacit__score_answers *a, const tacit_trajectory *u,
-                                       void *bytes, tacit_error *err)
+static tacit_status give(void *self, const tacit__user_view *user, void *bytes, tacit_error *err)
 {
+    tacit__score_answers *a = self;
+    const tacit_trajectory *u = user->trajectory;
     const uint64_t g = a->question.response.answers;
     const uint64_t *coins = a->words + a->each, *hashes = a->words + 2 * a->each;
     tacit__site_words(&a->chance, tacit__once_count(a->once), 0, words_of(a->each), a->words);
@@ -181,11 +201,11 @@ tacit_status tacit__score_answers_give(tacit__score_answers *a, const tacit_traj
 /* --- Reports ------------------------------------------------------------------------------------- */
 
 /* Steps come in order. */
-tacit_status tacit__score_answers_check(const tacit__score_answers *a, const void *bytes,
-                                        tacit_error *err)
+static tacit_status check(const void *self, const void *bytes, tacit_error *err)
 {
+    const tacit__score_answers *a = self;
     const uint64_t g = a->question.response.answers;
-    tacit__reader r = {.at = bytes, .left = tacit__score_answers_bytes(a)};
+    tacit__reader r = {.at = bytes, .left = bytes_of(a)};
     uint64_t from = 0;
     for (size_t i = 0; i < a->each && a->question.hashed; i++)
         (void)tacit__read_le64(&r);
@@ -229,12 +249,13 @@ static void add_cell(const tacit__score_answers *a, size_t cell, step_sums at)
         at.rewards[row / S] += each * ((double)(cell % 2) - 0.5);
 }
 
-void tacit__score_answers_add(const tacit__score_answers *a, const void *bytes, double *sums,
-                              double *starts, double *asked)
+static void absorb(void *self, const void *bytes)
 {
+    tacit__score_answers *a = self;
     const tacit__score_table *t = a->table;
+    double *sums = a->total, *starts = sums + starts_of(t), *asked = starts + t->n_states;
     const uint64_t g = a->question.response.answers;
-    tacit__reader hashes = {.at = bytes, .left = tacit__score_answers_bytes(a)}, answers = hashes;
+    tacit__reader hashes = {.at = bytes, .left = bytes_of(a)}, answers = hashes;
     for (size_t i = 0; i < a->each && a->question.hashed; i++)
         (void)tacit__read_le64(&answers);
     for (size_t i = 0; i < a->each; i++) {
@@ -256,16 +277,36 @@ void tacit__score_answers_add(const tacit__score_answers *a, const void *bytes, 
 }
 
 /* Numbers of a table are below 2^32 lattice steps, and so is their mean. */
-double tacit__score_answers_largest(const tacit__score_answers *a)
+static double largest_of(const tacit__score_answers *a)
 {
     const double number = fmax(1, ldexp(1, 33 - a->table->bits)),
                  supported = a->question.hashed ? (double)a->cells : 1;
     return number + supported * number / a->question.gain;
 }
 
-/* --- Saving -------------------------------------------------------------------------------------- */
-
-void tacit__score_answers_fields(tacit__score_answers *a, tacit__saved *s)
+static void release(void *self, uint64_t users)
 {
-    tacit__question_fields(&a->chance, s);
+    tacit__score_answers *a = self;
+    (void)users;
+    memcpy(a->shown, a->total, a->numbers * sizeof *a->shown);
+    memset(a->total, 0, a->numbers * sizeof *a->total);
 }
+
+/* --- Saving: the public chance, and the sums ------------------------------------------------------ */
+
+static void fields(void *self, uint64_t users, tacit__saved *s)
+{
+    tacit__score_answers *a = self;
+    tacit__question_fields(&a->chance, s);
+    tacit__saved_reals(s, a->total, a->numbers, (double)users * largest_of(a));
+    tacit__saved_reals(s, a->shown, a->numbers, TACIT__MOST_SUM);
+}
+
+const tacit__responder tacit__score_responder = {.destroy = tacit__workspace_destroy,
+                                                 .open = open_answers,
+                                                 .bytes = bytes_of,
+                                                 .give = give,
+                                                 .check = check,
+                                                 .absorb = absorb,
+                                                 .release = release,
+                                                 .fields = fields};

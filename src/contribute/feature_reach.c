@@ -1,5 +1,5 @@
 /* What a user adds where scores are features, and how far apart two users can be: the sensitivity of
- * curate/score_curator.c for linear MDPs, in integers.
+ * contribute/scores.c for linear MDPs, in integers.
  *
  * At a step before the last a user adds (phi e(s')', phi (2 y - 1)), e(s') a unit vector. Replace the user;
  * with n = |phi|^2, n' = |phi'|^2 and c = phi . phi' the step moves by
@@ -17,7 +17,7 @@
  * the largest squared length.
  *
  * Rewards are rounded to the lattice before anything else; 0 and 1 lie on it, so the bound stays. */
-#include "curate/feature_reach.h"
+#include "contribute/feature_reach.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* When sums that are released rarely are released. The moments are public: they follow from the number of
  * users alone. */
-#ifndef TACIT_CURATE_SCHEDULE_H
-#define TACIT_CURATE_SCHEDULE_H
+#ifndef TACIT_RELEASE_SCHEDULE_H
+#define TACIT_RELEASE_SCHEDULE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The release after the one of `users` users: when there are `growth` times as many, rounded down, and at
@@ -15,6 +16,13 @@ uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends);
 /* The same into memory that tacit__free frees; there are `n` of them. NULL: no memory. */
 uint64_t *tacit__schedule_ends(uint64_t users, double growth, uint64_t n);
 
+/* Batches of K users: the first of `first` users, the next so large that there are `growth` times as many
+ * users (above 1, may be infinite), and nothing is shown after `last` users (0: there is no limit). The users
+ * when each is over into `ends` (NULL: they are counted only); the last one, which ends with K, is not
+ * shown. Returns how many there are. */
+size_t tacit__schedule_batches(uint64_t users, uint64_t first, double growth, uint64_t last,
+                               uint64_t *ends);
+
 /* What is lost, in users who know nothing, if the last release is at `last` of K users. Users who act by t
  * users' data lose about 1 / (1 + (t / a)^2) of what users lose who know nothing; up to the last release that
  * sums up to a atan(last / a), and the others act by what is known then. a > 0. */
@@ -26,7 +34,5 @@ uint64_t tacit__schedule_last(uint64_t users, int i);
 /* What a is, in users of the first release of one visit times how far one person moves all sums, where each
  * batch is released once; 0.3 to 1 are alike: docs/why/returning.md#when-to-stop. */
 #define TACIT__SCHEDULE_KNOWN 0.6
-/* Visits of one person before `last`; at least 1. */
-double tacit__schedule_visits(uint64_t visits, uint64_t apart, uint64_t last);
 
 #endif
