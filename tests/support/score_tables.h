@@ -2,9 +2,14 @@
 #ifndef TACIT_TESTS_SCORE_TABLES_H
 #define TACIT_TESTS_SCORE_TABLES_H
 
+#include "base/error.h"
+#include "contribute/score_answers.h"
 #include "contribute/scores.h"
+#include "release/curator.h"
+#include "release/schedule.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 enum { STATES = 3, ACTIONS = 2, WIDTH = 2, STEPS = 3, ROWS = STATES * ACTIONS * STATES, BITS = 20 };
 enum { DIMENSION = STEPS * WIDTH + STATES, HORIZON = STEPS + 1 };
@@ -53,6 +58,47 @@ static inline tacit_trajectory draw_user(uint64_t *seed, user *u)
         u->rewards[h] = random_unit(seed);
     }
     return (tacit_trajectory){STEPS_OF(u->states, u->actions, u->rewards)};
+}
+
+/* --- Curators of scores -------------------------------------------------------------------------- */
+
+SCOPED_TYPE(tacit__curator, tacit__curator_destroy)
+
+/* A curator whose batches grow; nothing is shown after `last` users (0: no limit). */
+static inline tacit_status hire_batches(tacit__scores_options o, uint64_t first, double growth,
+                                        uint64_t last, tacit_noise *noise, tacit__curator **out)
+{
+    uint64_t ends[1000];
+    tacit__curator_spec spec;
+    o.batches = tacit__schedule_batches(o.episodes, first, growth, last, ends) - 1;
+    o.ends = ends;
+    TRY(tacit__scores_describe(&o, &spec, NULL));
+    return tacit__curator_create(&spec, noise, out, NULL);
+}
+
+static inline tacit_status add_user(tacit__curator *c, const tacit_trajectory *t)
+{
+    return tacit__curator_add(c, &(tacit__user_view){.trajectory = t}, NULL);
+}
+
+static inline tacit_status make_report(tacit__curator *c, const tacit_trajectory *t, void *bytes,
+                                       size_t *size)
+{
+    return tacit__curator_report(c, &(tacit__user_view){.trajectory = t}, bytes, size, NULL);
+}
+
+/* The last release of a curator whose users add so many numbers, and as many for first states as there are. */
+static inline tacit__score_sums last_release(const tacit__curator *c, size_t numbers)
+{
+    const size_t i = (size_t)tacit__curator_released(c) - 1;
+    const uint64_t *ends = tacit__curator_ends(c);
+    const tacit__score_answers *answers = tacit__curator_responder(c);
+    const double *sums =
+        answers != NULL ? tacit__score_answers_shown(answers) : tacit__curator_sums(c, 0);
+    return (tacit__score_sums){.users = ends[i] - (i > 0 ? ends[i - 1] : 0),
+                               .sums = sums,
+                               .starts = sums + numbers,
+                               .asked = answers != NULL ? sums + numbers + STATES : NULL};
 }
 
 #endif

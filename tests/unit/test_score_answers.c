@@ -5,28 +5,31 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/curator.h"
 #include "support/score_tables.h"
-
-SCOPED_TYPE(tacit__scores, tacit__scores_destroy)
 
 enum { PAIRS = STATES * ACTIONS, NUMBERS = STEPS * WIDTH + HORIZON * PAIRS };
 
 static tacit__score_table table;
 
-static tacit__scores *hire(double epsilon, size_t each, bool rewards, uint64_t users, uint64_t seed)
+static tacit__scores_options options_for(double epsilon, size_t each, bool rewards, uint64_t users)
 {
     table = draw_table(1);
     table.reward = rewards ? 1 << (BITS - TACIT__REWARD_BITS - 1) : 0;
-    const tacit__scores_options o = {.form = form_in(&table, true),
-                                     .episodes = 2 * users,
-                                     .first = users,
-                                     .growth = HUGE_VAL,
-                                     .guarantee = {TACIT_MODEL_LOCAL, epsilon, 0},
-                                     .each = each};
-    tacit__scores *c = NULL;
+    return (tacit__scores_options){.form = form_in(&table, true),
+                                   .episodes = 2 * users,
+                                   .guarantee = {TACIT_MODEL_LOCAL, epsilon, 0},
+                                   .each = each};
+}
+
+/* One batch of so many users, who answer. */
+static tacit__curator *hire(double epsilon, size_t each, bool rewards, uint64_t users,
+                            uint64_t seed, tacit__score_noise *known)
+{
+    const tacit__scores_options o = options_for(epsilon, each, rewards, users);
+    tacit__curator *c = NULL;
     SCOPED(tacit_noise) *noise = simulated_noise(seed);
-    assert_ok(tacit__scores_create(&o, noise, &c, NULL));
+    assert_ok(hire_batches(o, users, HUGE_VAL, 0, noise, &c));
+    assert_ok(tacit__scores_noise(&o, known, NULL));
     return c;
 }
 
@@ -62,8 +65,8 @@ static void check_number(double x, double asked, double truth, double mean, doub
 static void check_sums(double epsilon, size_t each, bool rewards, bool devices)
 {
     enum { USERS = 3000 };
-    SCOPED(tacit__scores) *c = hire(epsilon, each, rewards, USERS, 3);
-    const tacit__score_noise noise = tacit__scores_noise(c);
+    tacit__score_noise noise;
+    SCOPED(tacit__curator) *c = hire(epsilon, each, rewards, USERS, 3, &noise);
     const size_t steps = STEPS + (rewards ? 1 : 0);
     uint64_t seed = 9;
     user u;
@@ -73,15 +76,15 @@ static void check_sums(double epsilon, size_t each, bool rewards, bool devices)
         uint8_t report[16 * HORIZON];
         size_t size = sizeof report;
         if (!devices) {
-            assert_ok(tacit__scores_add(c, &t, NULL));
+            assert_ok(add_user(c, &t));
             continue;
         }
-        assert_ok(tacit__scores_report(c, &t, report, &size, NULL));
+        assert_ok(make_report(c, &t, report, &size));
         assert_int_equal(size, 8 * each * (epsilon / (double)each < 1.6 ? 2 : 1));
-        assert_ok(tacit__scores_check_report(c, report, size, NULL));
-        assert_ok(tacit__scores_absorb(c, report, size, NULL));
+        assert_ok(tacit__curator_check_report(c, report, size, NULL));
+        assert_ok(tacit__curator_absorb(c, report, size, NULL));
     }
-    const tacit__score_sums s = tacit__scores_release(c);
+    const tacit__score_sums s = last_release(c, rewards ? NUMBERS : STEPS * WIDTH);
     double all = 0;
     for (size_t h = 0; h < steps; h++) {
         all += s.asked[h];
@@ -124,12 +127,12 @@ TEST(sums_are_as_uncertain_as_is_declared)
         user u;
         const tacit_trajectory t = draw_user(&seed, &u);
         for (int trial = 0; trial < TRIALS; trial++) {
-            SCOPED(tacit__scores) *c =
-                hire(hashed ? 0.7 : 2.5, 1, false, USERS, 100 + (uint64_t)trial);
+            tacit__score_noise noise;
+            SCOPED(tacit__curator) *c =
+                hire(hashed ? 0.7 : 2.5, 1, false, USERS, 100 + (uint64_t)trial, &noise);
             for (uint64_t k = 0; k < USERS; k++)
-                assert_ok(tacit__scores_add(c, &t, NULL));
-            const tacit__score_noise noise = tacit__scores_noise(c);
-            const tacit__score_sums s = tacit__scores_release(c);
+                assert_ok(add_user(c, &t));
+            const tacit__score_sums s = last_release(c, STEPS * WIDTH);
             even(0, &mean, &variance);
             const double left = s.sums[0] - s.asked[0] * score(&u, 0, 0);
             square += left * left / (s.asked[0] * noise.spread * variance) / TRIALS;
@@ -140,21 +143,23 @@ TEST(sums_are_as_uncertain_as_is_declared)
 
 TEST(what_no_device_can_have_made_is_refused)
 {
-    SCOPED(tacit__scores) *c = hire(10, 2, false, 10, 3);
+    tacit__score_noise noise;
+    SCOPED(tacit__curator) *c = hire(10, 2, false, 10, 3, &noise);
     const uint8_t zero[24] = {0};
     uint8_t report[16];
     size_t size = sizeof report;
     uint64_t seed = 9;
     user u;
     const tacit_trajectory t = draw_user(&seed, &u);
-    assert_ok(tacit__scores_report(c, &t, report, &size, NULL));
-    assert_ok(tacit__scores_check_report(c, report, size, NULL));
-    assert_status(tacit__scores_check_report(c, report, size - 1, NULL), TACIT_OUT_OF_BOUND);
-    assert_status(tacit__scores_check_report(c, zero, 24, NULL), TACIT_OUT_OF_BOUND);
-    assert_status(tacit__scores_check_report(c, zero, 16, NULL), TACIT_OUT_OF_BOUND); /* one step */
+    assert_ok(make_report(c, &t, report, &size));
+    assert_ok(tacit__curator_check_report(c, report, size, NULL));
+    assert_status(tacit__curator_check_report(c, report, size - 1, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__curator_check_report(c, zero, 24, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__curator_check_report(c, zero, 16, NULL),
+                  TACIT_OUT_OF_BOUND); /* one step */
     memset(report + 8, 0xff, 8);
-    assert_status(tacit__scores_absorb(c, report, size, NULL), TACIT_OUT_OF_BOUND);
-    assert_int_equal(tacit__scores_users(c), 0);
+    assert_status(tacit__curator_absorb(c, report, size, NULL), TACIT_OUT_OF_BOUND);
+    assert_int_equal(tacit__curator_users(c), 0);
 }
 
 /* epsilon / (each visits) for each answer, and never more than there are. */
