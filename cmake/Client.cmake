@@ -6,7 +6,7 @@ set(TACIT_CLIENT_ROOMS base board noise linalg account sums contribute release c
 # What both libraries have. Of account, a device needs plans, their calibration and the door, not the accountant.
 string(REPLACE ";" "|" rooms "${TACIT_CLIENT_ROOMS}")
 set(TACIT_CLIENT_SOURCES ${TACIT_SOURCES})
-list(FILTER TACIT_CLIENT_SOURCES INCLUDE REGEX "/src/(${rooms})/[^/]*\\.c$")
+list(FILTER TACIT_CLIENT_SOURCES INCLUDE REGEX "/src/(${rooms})/.*\\.c$")
 set(accountant ${TACIT_CLIENT_SOURCES})
 list(FILTER accountant INCLUDE REGEX "/src/account/")
 list(FILTER accountant EXCLUDE REGEX "/(gdp|ledger|plan|single)\\.c$")

@@ -1,6 +1,6 @@
 # The command `tacit`. Everything but main.c is an archive too, so that tests and fuzz targets can
 # reach the argument parsers.
-file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.c")
+file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.c")
 set(cli_main ${cli_sources})
 list(FILTER cli_main INCLUDE REGEX "/main\\.c$")
 set(cli_rest ${cli_sources})

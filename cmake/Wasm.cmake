@@ -2,7 +2,7 @@
 # libtacit_client is made of, with flat exports (src/wasm), and the modules of web/client around it.
 set(TACIT_WASM_PACKAGE "${PROJECT_BINARY_DIR}/package" CACHE PATH "Where the npm package is put")
 
-file(GLOB flat CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/wasm/*.c")
+file(GLOB_RECURSE flat CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/wasm/*.c")
 add_executable(tacit_wasm ${flat} $<TARGET_OBJECTS:tacit_client_objects> $<TARGET_OBJECTS:tacit_plain_objects>)
 # Its functions are declared nowhere: their callers are not C.
 set_source_files_properties(${flat} PROPERTIES COMPILE_OPTIONS "-Wno-missing-prototypes;-Wno-missing-declarations")

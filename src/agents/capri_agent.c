@@ -1,4 +1,4 @@
-/* capri: elimination (plan/capri.c) on sums in epochs (agents/epoch_agent.c). Its settings are in
+/* capri: elimination (capri.c) on sums in epochs (agents/epoch_agent.c). Its settings are in
  * capri_settings.c.
  *
  * Where the points S of the projection are drawn, the rank depends on the draw, and sums have room for

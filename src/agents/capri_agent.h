@@ -3,7 +3,7 @@
 #define TACIT_AGENTS_CAPRI_AGENT_H
 
 #include "agents/epoch_agent.h"
-#include "plan/capri.h"
+#include "plan/papers/capri.h"
 
 typedef struct capri_agent {
     tacit__epoch_agent base;

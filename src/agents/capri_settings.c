@@ -17,7 +17,7 @@
 
 #include "agents/capri_agent.h"
 #include "base/error.h"
-#include "plan/kernel_features.h"
+#include "plan/posterior/kernel_features.h"
 
 #define EXPLORING 2       /* chosen on kernel-bandit, seeds 101 to 104 */
 enum { RULE_RANK = 300 }; /* features that the rule looks at: more than noise leaves */

@@ -9,9 +9,9 @@
 #include "agents/reading.h"
 #include "base/error.h"
 #include "noise/envelope.h"
-#include "plan/capri.h"
-#include "plan/gp_ucb.h"
-#include "plan/kernel_elimination.h"
+#include "plan/papers/capri.h"
+#include "plan/papers/gp_ucb.h"
+#include "plan/papers/kernel_elimination.h"
 
 #define SHARED                                                                                     \
     TACIT__PAIRS_PARAMETERS,                                                                       \
@@ -49,7 +49,7 @@ typedef struct gp_agent {
     tacit__curated base;
     const gp_parts *parts;
     tacit__pairs pairs;
-    tacit__posterior *posterior;
+    tacit__gaussian_process *posterior;
     tacit__gp_ucb_options gp;
     tacit__kernel_elimination *elimination;
     uint64_t users, n_users, version;
@@ -60,7 +60,7 @@ static void clear(void *self)
 {
     gp_agent *agent = self;
     tacit__kernel_elimination_destroy(agent->elimination);
-    tacit__posterior_destroy(agent->posterior);
+    tacit__gaussian_process_destroy(agent->posterior);
 }
 
 static tacit_status make_elimination(gp_agent *agent, const tacit__reading *r, tacit_error *err)
@@ -104,7 +104,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->version = 1;
     agent->remark =
         agent->gp.bonus_scale < 1 ? "bonus_scale below 1: the regret theorem does not apply" : "";
-    tacit_status status = tacit__posterior_create(
+    tacit_status status = tacit__gaussian_process_create(
         &agent->pairs, tacit__value_real(&r->values, "tau"), &agent->posterior);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
@@ -149,7 +149,7 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
     if (agent->elimination != NULL) {
         agent->version += tacit__kernel_elimination_add(agent->elimination, pair, y);
     } else {
-        tacit__posterior_add(agent->posterior, pair, y, false);
+        tacit__gaussian_process_add(agent->posterior, pair, y, false);
         agent->version++;
     }
     agent->users++;
@@ -179,7 +179,7 @@ static bool is_position(const gp_agent *agent, const header *h)
 /* Numbers; counts and sums of rewards of this many users; truth values; chances; numbers. */
 static void array_fields(gp_agent *agent, double users, tacit__saved *s)
 {
-    tacit__posterior *q = agent->posterior;
+    tacit__gaussian_process *q = agent->posterior;
     tacit__kernel_elimination *k = agent->elimination;
     const size_t n = q->n;
     tacit__saved_reals(s, q->mean, n, TACIT__MOST_SUM);

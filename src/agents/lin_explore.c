@@ -25,7 +25,7 @@ static double left_after(const tacit__regression_options *o, double sd, double u
     return error / (error + MODEST * MODEST);
 }
 
-/* As in plan/kernel_features.c: who explores loses what the best action is worth, and the others lose
+/* As in kernel_features.c: who explores loses what the best action is worth, and the others lose
  * 1 - sqrt(1 - left) of it. */
 uint64_t tacit__lin_explore(const tacit__regression_options *o)
 {

@@ -1,4 +1,4 @@
-/* lin-ucb: sums of x x^T and x y (curate/regression.c), and optimism on them (plan/lin_ucb.c).
+/* lin-ucb: sums of x x^T and x y (curate/regression.c), and optimism on them (lin_ucb.c).
  *
  * Actions. `shared`: each action has features, one parameter for all. `disjoint`: the features are
  * the context's, each action has its own parameter, so its own sums. `opposite`: two actions whose

@@ -5,7 +5,7 @@
 #include "agents/curated.h"
 #include "agents/reading.h"
 #include "curate/regression.h"
-#include "plan/lin_ucb.h"
+#include "plan/papers/lin_ucb.h"
 
 typedef enum arms { SHARED, DISJOINT, OPPOSITE } arms;
 

@@ -1,7 +1,7 @@
 /* lsvi-ucb: least-squares value iteration for linear MDPs, in all its schedules. Settings are in
  * lsvi_settings.c, saved states in lsvi_bytes.c.
  *
- * One curator (curate/lsvi_curator.c), one planner (plan/lsvi.c). A switch goes backwards through
+ * One curator (curate/lsvi_curator.c), one planner (lsvi.c). A switch goes backwards through
  * the steps: the planner says V_{h+1}, the curator shows the response to it. */
 #include <math.h>
 

@@ -6,8 +6,8 @@
 #include "agents/reading.h"
 #include "curate/lsvi_curator.h"
 #include "noise/stream.h"
-#include "plan/lsvi.h"
-#include "plan/lsvi_printed.h"
+#include "plan/papers/lsvi.h"
+#include "plan/papers/lsvi_printed.h"
 
 typedef struct lsvi_agent {
     tacit__curated base;

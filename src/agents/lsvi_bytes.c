@@ -1,4 +1,4 @@
-/* lsvi-ucb as bytes: in an envelope (noise/envelope.h) the planner (plan/lsvi.h) and the curator
+/* lsvi-ucb as bytes: in an envelope (noise/envelope.h) the planner (lsvi.h) and the curator
  * (curate/lsvi_saved.c). Only an agent of the same request accepts it. */
 #include "agents/lsvi_agent.h"
 #include "noise/envelope.h"

@@ -7,9 +7,9 @@
  * ten thousand (docs/why/linear.md). calibration: published has the theorem's; bonus_scale: 1 switches
  * the others to the theorem as well, unless they are set too. */
 #include "agents/mixture_agents.h"
-#include "plan/linopt.h"
-#include "plan/linopt_po.h"
-#include "plan/ucrl_vtr.h"
+#include "plan/papers/linopt.h"
+#include "plan/papers/linopt_po.h"
+#include "plan/papers/ucrl_vtr.h"
 
 /* When sums are released if nothing is said about it: docs/why/linear.md#when-to-release. */
 #define RARE "growth(1.02), if bonus_scale is 1 every"

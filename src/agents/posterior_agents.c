@@ -1,6 +1,6 @@
 /* Tabular learners with rare releases: posterior-tabular, and explore-commit, the yardstick that
  * every learner must beat. Both have the curator of weighted counts (curate/weighted_curator.c) and
- * the planner of plan/posterior_tabular.c, which for explore-commit makes one greedy plan of one
+ * the planner of tabular_planner.c, which for explore-commit makes one greedy plan of one
  * release.
  *
  * Neither has a regret theorem, and neither is a paper's: what they are worth is measured,
@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "curate/curator.h"
 #include "curate/weighted_curator.h"
-#include "plan/hindsight.h"
-#include "plan/posterior_tabular.h"
+#include "plan/posterior/combined_releases.h"
+#include "plan/posterior/tabular_planner.h"
 
 /* What such a learner is made of. */
 typedef struct posterior_parts {
@@ -67,12 +67,12 @@ static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 typedef struct posterior_agent {
     tacit__curated base;
-    tacit__posterior_tabular *planner;
+    tacit__tabular_planner *planner;
 } posterior_agent;
 
 static void clear(void *self)
 {
-    tacit__posterior_tabular_destroy(((posterior_agent *)self)->planner);
+    tacit__tabular_planner_destroy(((posterior_agent *)self)->planner);
 }
 
 /* --- Settings ------------------------------------------------------------------------------------ */
@@ -169,8 +169,8 @@ static bool is_separate(const tacit__weighted *made)
     return ledger != NULL && tacit_plan_release(tacit_ledger_plan(ledger), 0)->column_l1 == 1;
 }
 
-/* How many releases are remembered: all, if their noise is that which plan/hindsight.c assumes. With delta 0
- * it pays where there is a single state (docs/why/posterior-tabular.md#all-releases-together). */
+/* How many releases are remembered: all, if their noise is that which combined_releases.c assumes. With
+ * delta 0 it pays where there is a single state (docs/why/posterior-tabular.md#all-releases-together). */
 static size_t remembered(const tacit__weighted *made, bool commits)
 {
     const tacit__weighted_options *o = tacit__weighted_timed(made);
@@ -179,7 +179,7 @@ static size_t remembered(const tacit__weighted *made, bool commits)
                known = o->guarantee.delta > 0 ? o->mechanism == TACIT_SUM_BLT
                                               : single && !o->answers && is_separate(made);
     return o->guarantee.model == TACIT_MODEL_JOINT && known && o->visits <= 1 && !commits &&
-                   tacit__hindsight_fits(o->space, releases)
+                   tacit__combined_releases_fits(o->space, releases)
                ? releases
                : 0;
 }
@@ -206,7 +206,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     status = tacit__weighted_scarcity(tacit__weighted_timed(made), &scarcity);
     TACIT__REQUIRE(status == TACIT_OK); /* the curator has the noise */
     const size_t plans = commits ? 1 : (size_t)tacit__value_of(&r->values, "plans")->integer;
-    const tacit__posterior_options planner = {
+    const tacit__tabular_planner_options planner = {
         .episodes = q->episodes,
         .tie_seed = tacit__reading_tie_seed(noise),
         .plans = plans,
@@ -218,7 +218,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
         .user_visits = TACIT__WEIGHTED_VISITS,
         .user_norm =
             is_budgeted(q) && !commits ? sqrt((double)tacit__weighted_square(curator.space)) : 0};
-    status = tacit__posterior_tabular_create(curator.space, &planner, &agent->planner);
+    status = tacit__tabular_planner_create(curator.space, &planner, &agent->planner);
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
@@ -233,16 +233,16 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     tacit__weighted *curator = agent->base.curator;
     const tacit__user_batch batch = tacit__weighted_batch(curator);
     const tacit__weighted_counts counts = tacit__weighted_release(curator);
-    const bool released = counts.users != tacit__posterior_tabular_users(agent->planner);
-    const double *before = tacit__posterior_tabular_weights(agent->planner);
+    const bool released = counts.users != tacit__tabular_planner_users(agent->planner);
+    const double *before = tacit__tabular_planner_weights(agent->planner);
     if (released)
-        tacit__posterior_tabular_absorb(agent->planner, &counts);
+        tacit__tabular_planner_absorb(agent->planner, &counts);
     const uint64_t users = tacit__weighted_users(curator);
     TACIT__REQUIRE(users >= batch.first && users <= batch.last);
-    *out = tacit__posterior_tabular_billboard(agent->planner, users - batch.first,
-                                              batch.last - batch.first);
+    *out = tacit__tabular_planner_billboard(agent->planner, users - batch.first,
+                                            batch.last - batch.first);
     /* by the place in line and the releases alone, as the plan: public */
-    const double *weights = tacit__posterior_tabular_weights(agent->planner);
+    const double *weights = tacit__tabular_planner_weights(agent->planner);
     if (released || weights != before)
         tacit__weighted_set_weights(curator, weights);
     return TACIT_OK;
@@ -252,7 +252,7 @@ static void fields(void *self, tacit__saved *s)
 {
     posterior_agent *agent = self;
     s->wrong = "the saved planner contradicts itself";
-    const uint64_t planned = tacit__posterior_tabular_fields(agent->planner, s);
+    const uint64_t planned = tacit__tabular_planner_fields(agent->planner, s);
     tacit__weighted_fields(agent->base.curator, planned, s);
 }
 

@@ -1,5 +1,5 @@
 /* posterior-kernel, and explore-commit-kernel, the yardstick that it must beat: sums in growing batches
- * (agents/epoch_agent.c), and policies by the posterior of the mean reward (plan/posterior_kernel.c), which
+ * (agents/epoch_agent.c), and policies by the posterior of the mean reward (kernel_planner.c), which
  * for the second is one greedy policy after one release.
  *
  * How likely contexts are must be known, or learned: what a batch tells depends on who was in it. If it is
@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "contribute/user_check.h"
-#include "plan/posterior_kernel.h"
+#include "plan/posterior/kernel_planner.h"
 #include "release/schedule.h"
 
 #define CELL 0.25        /* of a vector's length, for the context */
@@ -69,13 +69,13 @@ static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 typedef struct posterior_kernel_agent {
     tacit__epoch_agent base;
-    tacit__posterior_kernel_options options;
+    tacit__kernel_planner_options options;
 } posterior_kernel_agent;
 
 /* --- Settings ------------------------------------------------------------------------------------ */
 
 /* Tables of pairs and features, in doubles before anything is multiplied in integers. */
-static tacit_status check_size(const tacit__reading *r, const tacit__posterior_kernel_options *o,
+static tacit_status check_size(const tacit__reading *r, const tacit__kernel_planner_options *o,
                                tacit_error *err)
 {
     const double n = (double)o->pairs.n_contexts * (double)o->pairs.n_actions,
@@ -126,31 +126,30 @@ static tacit_status move_of(const tacit_agent_request *q, size_t n, uint64_t sho
 }
 
 /* The same with batches for this noise, and the users of the first of them. */
-static tacit_status column_of(const tacit_agent_request *q,
-                              const tacit__posterior_kernel_options *o, double *out,
-                              uint64_t *first, tacit_error *err)
+static tacit_status column_of(const tacit_agent_request *q, const tacit__kernel_planner_options *o,
+                              double *out, uint64_t *first, tacit_error *err)
 {
     void *planner = NULL;
-    tacit_status status = tacit__posterior_kernel_planner.create(o, &planner);
+    tacit_status status = tacit__kernel_planner.create(o, &planner);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    const tacit__epoch now = tacit__posterior_kernel_planner.get(planner);
+    const tacit__epoch now = tacit__kernel_planner.get(planner);
     *first = now.ends[0];
     status = move_of(q, now.n_epochs, now.n_feeding, now.ends, out, err);
-    tacit__posterior_kernel_planner.destroy(planner);
+    tacit__kernel_planner.destroy(planner);
     return status;
 }
 
 /* The loss that is predicted if the last release is at o->last, and its first one after this many users. */
-static tacit_status predict(const tacit_agent_request *q, const tacit__posterior_kernel_options *o,
+static tacit_status predict(const tacit_agent_request *q, const tacit__kernel_planner_options *o,
                             uint64_t first, double wanted, double *loss, tacit_error *err)
 {
-    const size_t n = tacit__posterior_kernel_schedule(o, first, NULL);
+    const size_t n = tacit__kernel_planner_schedule(o, first, NULL);
     uint64_t *ends = tacit__alloc(n, sizeof *ends);
     double column = 0;
     if (ends == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    (void)tacit__posterior_kernel_schedule(o, first, ends);
+    (void)tacit__kernel_planner_schedule(o, first, ends);
     const uint64_t shown = n > 1 ? ends[n - 2] : 0;
     tacit_status status = n > 1 ? move_of(q, n, shown, ends, &column, err) : TACIT_OK;
     *loss = n > 1 && status == TACIT_OK
@@ -163,7 +162,7 @@ static tacit_status predict(const tacit_agent_request *q, const tacit__posterior
 
 /* When to stop, if people come back: where the least loss is predicted, from public numbers alone
  * (docs/why/returning.md#when-to-stop). The first batch grows with the noise of the visits before. */
-static tacit_status find_last(const tacit_agent_request *q, tacit__posterior_kernel_options *o,
+static tacit_status find_last(const tacit_agent_request *q, tacit__kernel_planner_options *o,
                               tacit_error *err)
 {
     uint64_t one = 0, best = 0;
@@ -187,7 +186,7 @@ static tacit_status find_last(const tacit_agent_request *q, tacit__posterior_ker
 
 /* Batches follow from the noise, and the noise of people who come back from the batches. Begins
  * with visits in different batches, and goes on while the batches need more. All of it is public. */
-static tacit_status add_visits(const tacit_agent_request *q, tacit__posterior_kernel_options *o,
+static tacit_status add_visits(const tacit_agent_request *q, tacit__kernel_planner_options *o,
                                tacit_error *err)
 {
     enum { ROUNDS = 3 };
@@ -206,7 +205,7 @@ static tacit_status add_visits(const tacit_agent_request *q, tacit__posterior_ke
 }
 
 static tacit_status read_options(const tacit__reading *r, bool commits,
-                                 tacit__posterior_kernel_options *o, tacit_error *err)
+                                 tacit__kernel_planner_options *o, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
     TRY(tacit__pairs_read(r, &o->pairs, err));
@@ -232,7 +231,7 @@ static tacit_status read_options(const tacit__reading *r, bool commits,
 /* All that saved states must agree with. */
 static void make_fingerprint(posterior_kernel_agent *agent, const tacit__reading *r)
 {
-    const tacit__posterior_kernel_options *o = &agent->options;
+    const tacit__kernel_planner_options *o = &agent->options;
     const double numbers[] = {o->norm, o->noise.scale, o->growth, o->boldness, o->rest, o->cell};
     const uint64_t sizes[] = {o->users, o->rank, o->noise.local, o->first, o->commits, o->last};
     const char *kernel = tacit__value_of(&r->values, "kernel")->text;
@@ -248,11 +247,11 @@ static void make_fingerprint(posterior_kernel_agent *agent, const tacit__reading
 static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
     posterior_kernel_agent *agent = self;
-    tacit__posterior_kernel_options *o = &agent->options;
+    tacit__kernel_planner_options *o = &agent->options;
     tacit__epoch_agent *base = &agent->base;
     const char *warning;
     TRY(read_options(r, ((const posterior_parts *)base->base.row->parts)->commits, o, err));
-    base->kind = &tacit__posterior_kernel_planner;
+    base->kind = &tacit__kernel_planner;
     base->options = o;
     base->pairs = o->pairs;
     base->n_users = o->users;

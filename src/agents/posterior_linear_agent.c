@@ -1,13 +1,13 @@
 /* Learners of linear MDPs with rare releases: posterior-linear, and explore-commit-linear, the yardstick.
  * Both have the curator of scores over batches (contribute/scores.c) with features for scores
- * (contribute/feature_reach.c), and plans by the posterior of measures and rewards (plan/posterior_linear.c).
+ * (contribute/feature_reach.c), and plans by the posterior of measures and rewards (plan/posterior/linear_planner.c).
  *
  * There is no regret theorem, and no paper: what it is worth is measured, docs/why/posterior-linear.md. */
 #include "agents/scored.h"
 #include "base/error.h"
 #include "contribute/feature_reach.h"
 #include "curate/curator.h"
-#include "plan/posterior_linear.h"
+#include "plan/posterior/linear_planner.h"
 
 /* --- What is asked for --------------------------------------------------------------------------- */
 
@@ -56,9 +56,10 @@ static tacit_status create_model(tacit__scored *agent, const tacit_agent_request
 }
 
 static tacit_status create_planner(const void *model, const tacit_agent_request *q,
-                                   const tacit__bold_options *batches, tacit__score_planner **out)
+                                   const tacit__batch_plans_options *batches,
+                                   tacit__score_planner **out)
 {
-    return tacit__posterior_linear_create(model, q->stationary, batches, out);
+    return tacit__linear_planner_create(model, q->stationary, batches, out);
 }
 
 /* --- The family ---------------------------------------------------------------------------------- */
@@ -69,8 +70,8 @@ static const tacit__scored_rules rules = {.growth = 1.3,
                                           .open_growth = 1.3,
                                           .fade = 1,
                                           .most = 8,
-                                          .calm = 16,
-                                          .calmness = 0.5,
+                                          .steady = 16,
+                                          .steady_boldness = 0.5,
                                           .commit_roots = 0.4,
                                           .users = tacit__linear_model_users,
                                           .check = check_request,

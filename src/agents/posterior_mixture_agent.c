@@ -1,12 +1,12 @@
 /* Learners of mixtures with rare releases: posterior-mixture, and explore-commit-mixture, the yardstick.
  * Both have the curator of public scores over batches (contribute/scores.c), and plans by the
- * posterior of the mixture's weights (plan/posterior_mixture.c).
+ * posterior of the mixture's weights (plan/posterior/mixture_planner.c).
  *
  * There is no regret theorem, and no paper: what it is worth is measured, docs/why/posterior-mixture.md. */
 #include "agents/scored.h"
 #include "base/error.h"
 #include "curate/curator.h"
-#include "plan/posterior_mixture.h"
+#include "plan/posterior/mixture_planner.h"
 
 typedef struct posterior_mixture_agent {
     tacit__scored base;       /* its model is a tacit__mixture_model */
@@ -63,9 +63,10 @@ static tacit_status create_model(tacit__scored *base, const tacit_agent_request 
 }
 
 static tacit_status create_planner(const void *model, const tacit_agent_request *q,
-                                   const tacit__bold_options *batches, tacit__score_planner **out)
+                                   const tacit__batch_plans_options *batches,
+                                   tacit__score_planner **out)
 {
-    return tacit__posterior_mixture_create(model, q->stationary, q->rewards, batches, out);
+    return tacit__mixture_planner_create(model, q->stationary, q->rewards, batches, out);
 }
 
 /* --- The family ---------------------------------------------------------------------------------- */
@@ -76,8 +77,8 @@ static const tacit__scored_rules rules = {.growth = 1.3,
                                           .open_growth = 1.15,
                                           .open_first = 1,
                                           .most = 16,
-                                          .calm = 1,
-                                          .calmness = 0,
+                                          .steady = 1,
+                                          .steady_boldness = 0,
                                           .commit_quotas = 2,
                                           .users = tacit__mixture_model_users,
                                           .wanted = tacit__mixture_model_wanted,

@@ -227,7 +227,7 @@ static tacit_status find_last(tacit__scored *agent, const tacit__reading *r,
 /* The curator of an agent whose model is made, and what is known of the batches of its planner. */
 static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r,
                                    const tacit__score_form *form, tacit_noise *noise,
-                                   tacit__bold_options *out, tacit_error *err)
+                                   tacit__batch_plans_options *out, tacit_error *err)
 {
     TACIT__REQUIRE(agent->model != NULL && form->numbers > 0 && agent->alike > 0);
     const tacit__scored_rules *rules = parts_of(agent)->rules;
@@ -279,17 +279,17 @@ static tacit_status create_curator(tacit__scored *agent, const tacit__reading *r
         const double stddev = tacit__stream_stddev(tacit__curator_stream(made, 0), 1);
         *(is_local(agent) ? &known.user : &known.sum) = stddev * stddev;
     }
-    *out = (tacit__bold_options){
+    *out = (tacit__batch_plans_options){
         .horizon = r->request->horizon,
         .batches = o.batches,
         .ends = agent->ends,
         .noise = known,
-        .explores = commits,
+        .uniform_start = commits,
         .quota = c.quota,
-        .bold = commits ? 0 : (size_t)tacit__value_of(&r->values, "plans")->integer,
-        .calm = commits ? 1 : rules->calm,
+        .exploring = commits ? 0 : (size_t)tacit__value_of(&r->values, "plans")->integer,
+        .steady = commits ? 1 : rules->steady,
         .boldness = commits ? 0 : tacit__value_real(&r->values, "boldness"),
-        .calmness = commits ? 0 : rules->calmness,
+        .steady_boldness = commits ? 0 : rules->steady_boldness,
         .tie_seed = tacit__reading_tie_seed(noise)};
     return TACIT_OK;
 }
@@ -302,7 +302,7 @@ tacit_status tacit__scored_build(void *self, const tacit__reading *r, tacit_nois
     const tacit__scored_rules *rules = parts_of(agent)->rules;
     tacit_error reason = {0};
     tacit__score_form form = {0};
-    tacit__bold_options batches = {0};
+    tacit__batch_plans_options batches = {0};
     TRY(rules->check(r, err));
     tacit_status status = rules->create_model(agent, r->request, &form, &reason);
     if (status != TACIT_OK)
@@ -326,8 +326,8 @@ tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *e
     TACIT__REQUIRE(((tacit__scored *)self)->planner != NULL);
     tacit__scored *agent = self;
     (void)err;
-    *out = tacit__bold_batches_billboard(tacit__score_planner_batches(agent->planner),
-                                         place_of(agent));
+    *out =
+        tacit__batch_plans_billboard(tacit__score_planner_batches(agent->planner), place_of(agent));
     return TACIT_OK;
 }
 
@@ -351,7 +351,7 @@ static void replan_if_due(tacit__scored *agent)
 {
     TACIT__REQUIRE(agent->planner != NULL);
     size_t over;
-    (void)tacit__bold_batches_finished(tacit__score_planner_batches(agent->planner), &over);
+    (void)tacit__batch_plans_finished(tacit__score_planner_batches(agent->planner), &over);
     if (tacit__curator_released(agent->base.curator) == over)
         return;
     const tacit__score_sums shown = view_release(agent);

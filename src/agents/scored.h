@@ -1,5 +1,5 @@
 /* Learners with scores: sums of bounded vectors over batches of users, each shown once
- * (contribute/scores.c), and plans for every batch by all that was shown (plan/bold_batches.c). What
+ * (contribute/scores.c), and plans for every batch by all that was shown (plan/posterior/batch_plans.c). What
  * they have in common, and the yardsticks that explore and commit: one batch of users who act at random, and
  * one greedy plan after it. */
 #ifndef TACIT_AGENTS_SCORED_H
@@ -8,7 +8,7 @@
 #include "agents/curated.h"
 #include "agents/reading.h"
 #include "contribute/scores.h"
-#include "plan/score_planner.h"
+#include "plan/posterior/score_planner.h"
 
 typedef struct tacit__scored tacit__scored;
 
@@ -16,11 +16,11 @@ typedef struct tacit__scored tacit__scored;
 typedef struct tacit__scored_rules {
     /* Of the users from batch to batch, where it is not set: joint, local and no privacy. */
     double growth, local_growth, open_growth;
-    double fade;         /* of sums under joint privacy, times the growth; 0: they do not */
-    uint64_t open_first; /* users of the first batch without privacy; 0: n1 */
-    double most;         /* n1 is at most K / most */
-    size_t calm;         /* plans of those users of a batch who are not bold */
-    double calmness;     /* of these plans; 0: greedy */
+    double fade;            /* of sums under joint privacy, times the growth; 0: they do not */
+    uint64_t open_first;    /* users of the first batch without privacy; 0: n1 */
+    double most;            /* n1 is at most K / most */
+    size_t steady;          /* plans of those users of a batch who do not explore */
+    double steady_boldness; /* of these plans; 0: greedy */
     /* A yardstick's users who explore: this many times n1, or this many times the root of n1 K,
      * whichever is more. */
     double commit_quotas, commit_roots;
@@ -37,7 +37,8 @@ typedef struct tacit__scored_rules {
                                  tacit__score_form *form, tacit_error *reason);
     void (*destroy_model)(void *model);
     tacit_status (*create_planner)(const void *model, const tacit_agent_request *q,
-                                   const tacit__bold_options *batches, tacit__score_planner **out);
+                                   const tacit__batch_plans_options *batches,
+                                   tacit__score_planner **out);
 } tacit__scored_rules;
 
 /* The parts of a row. */

@@ -7,10 +7,10 @@
  * as well (error_scale 1, all of a user counts, the running minimum on, a proven bonus), unless they
  * are set too. */
 #include "agents/tabular_agents.h"
-#include "plan/ldp_obi.h"
-#include "plan/private_ucb.h"
-#include "plan/pucb.h"
-#include "plan/ucbvi.h"
+#include "plan/papers/ldp_obi.h"
+#include "plan/papers/private_ucb.h"
+#include "plan/papers/pucb.h"
+#include "plan/papers/ucbvi.h"
 
 /* The settings that all of them have. */
 #define SHARED(scale, error)                                                                       \

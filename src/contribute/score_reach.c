@@ -47,7 +47,7 @@ enum { ENUMERATED = 4096 };
 /* Moves that are kept, 16 bytes each, and additions: as long as all pairs of ENUMERATED rows take. */
 enum { MOST_MOVES = 1 << 18, MOST_SUMS = 1 << 24 };
 #define START_SHARE (1.0 / 32)
-#define MOST_START 16.0 /* units: so that K of them have room, plan/mixture_model.c */
+#define MOST_START 16.0 /* units: so that K of them have room, mixture_model.c */
 
 /* How moves are measured: squares of L2, or L1; and what a reward adds for two users at one pair, and at
  * two. */

@@ -21,7 +21,7 @@
  * (half of radius_2 if centered). The weight of the step is 1 / (d sigma^2) <= 1; sums of weighted
  * steps are in units of d.
  *
- * Cost of induct: for each h the features of all pairs (mixing.c) and their spreads (ridge.c). */
+ * Cost of induct: for each h the features of all pairs (pair_features.c) and their spreads (ridge.c). */
 #include "plan/optimist.h"
 
 #include <float.h>
@@ -35,7 +35,7 @@
 struct tacit__optimist {
     tacit__optimist_options o;
     size_t steps, pairs, streams; /* steps = H - 1 */
-    tacit__mixing mixing;
+    tacit__pair_features pair_features;
     double *reward;          /* known: [H][pair] */
     double *reward_features; /* REWARDS */
     tacit__ridge ridge[TACIT__REGRESSIONS];
@@ -66,7 +66,7 @@ static size_t feature_size(const tacit__frame *f)
 
 static void destroy_regressions(tacit__optimist *p)
 {
-    tacit__mixing_destroy(&p->mixing);
+    tacit__pair_features_destroy(&p->pair_features);
     tacit__free(p->reward_features);
     for (int i = 0; i < TACIT__REGRESSIONS; i++)
         tacit__ridge_destroy(&p->ridge[i]);
@@ -105,11 +105,11 @@ static void copy_rewards(tacit__optimist *p)
 static tacit_status create_regressions(tacit__optimist *p, tacit_error *err)
 {
     tacit__frame frames[TACIT__REGRESSIONS];
-    tacit_status status =
-        tacit__mixing_create(p->o.mixture, p->o.n_states, p->o.n_actions, &p->mixing, err);
+    tacit_status status = tacit__pair_features_create(p->o.mixture, p->o.n_states, p->o.n_actions,
+                                                      &p->pair_features, err);
     if (status != TACIT_OK)
         return status;
-    frames[TACIT__TRANSITIONS] = frames[TACIT__OTHER] = p->mixing.frame;
+    frames[TACIT__TRANSITIONS] = frames[TACIT__OTHER] = p->pair_features.frame;
     frames[TACIT__TRANSITIONS].steps = frames[TACIT__OTHER].steps = p->steps;
     if (p->o.form == TACIT__REWARDS) {
         status = tacit__reward_features(p->o.linear, p->o.n_states, p->o.n_actions,
@@ -125,7 +125,7 @@ static tacit_status create_regressions(tacit__optimist *p, tacit_error *err)
 static tacit__optimist *allocate(tacit__optimist w)
 {
     const size_t H = w.o.horizon, S = w.o.n_states, pairs = w.pairs, all = H * pairs;
-    const size_t numbers = w.steps * feature_size(&w.mixing.frame);
+    const size_t numbers = w.steps * feature_size(&w.pair_features.frame);
     const bool variance = w.o.form == TACIT__VARIANCE, soft = w.o.soft != NULL;
     return TACIT__WORKSPACE(
         w, TACIT__PIECE(w.reward, all), TACIT__PIECE(w.unit, w.steps),
@@ -185,7 +185,7 @@ double tacit__optimist_parameter_norm(const tacit__optimist *p, size_t stream)
     TACIT__REQUIRE(stream < p->streams);
     return stream == TACIT__OTHER && p->o.form == TACIT__REWARDS
                ? sqrt((double)p->ridge[stream].frame.width)
-               : p->mixing.parameter_norm;
+               : p->pair_features.parameter_norm;
 }
 
 const double *tacit__optimist_radius(const tacit__optimist *p, size_t stream)
@@ -199,7 +199,7 @@ const double *tacit__optimist_radius(const tacit__optimist *p, size_t stream)
 const double *tacit__optimist_table(const tacit__optimist *p, size_t stream)
 {
     TACIT__REQUIRE(stream < p->streams);
-    return stream == TACIT__OTHER && p->o.form == TACIT__REWARDS ? NULL : p->mixing.parts;
+    return stream == TACIT__OTHER && p->o.form == TACIT__REWARDS ? NULL : p->pair_features.parts;
 }
 
 /* --- The model --------------------------------------------------------------------------------- */
@@ -260,15 +260,15 @@ static void clip_q(const tacit__optimist *p, size_t h, double *q)
 /* Squared values, their features, and the weights of steps. Uses mean and spread of the transitions at h. */
 static void weight_steps(tacit__optimist *p, size_t h)
 {
-    const size_t n = p->o.n_states, size = feature_size(&p->mixing.frame);
+    const size_t n = p->o.n_states, size = feature_size(&p->pair_features.frame);
     const double *v = p->targets[TACIT__TRANSITIONS] + h * n;
     double *u = p->targets[TACIT__OTHER] + h * n, *x = p->features[TACIT__OTHER] + h * size;
-    double *weights = p->step_weights + h * p->pairs, d = (double)p->mixing.frame.width;
+    double *weights = p->step_weights + h * p->pairs, d = (double)p->pair_features.frame.width;
     double crude = p->confidence[TACIT__TRANSITIONS].crude;
     double half = p->o.centered ? 0.5 : 1, radius = half * p->confidence[TACIT__OTHER].radius;
     for (size_t s = 0; s < n; s++)
         u[s] = p->o.centered ? 2 * v[s] * v[s] - 1 : v[s] * v[s];
-    tacit__mixing_apply(&p->mixing, u, x);
+    tacit__pair_features_apply(&p->pair_features, u, x);
     tacit__ridge_predict(&p->ridge[TACIT__OTHER], h, x, p->second_mean, p->second_spread);
     for (size_t i = 0; i < p->pairs; i++) {
         double square = clip(half * p->second_mean[i] + (1 - half), 0, 1);
@@ -281,7 +281,7 @@ static void weight_steps(tacit__optimist *p, size_t h)
 /* Adds the transitions of step h < H - 1. */
 static void add_transitions(tacit__optimist *p, size_t h, double *q)
 {
-    const size_t n = p->o.n_states, size = feature_size(&p->mixing.frame);
+    const size_t n = p->o.n_states, size = feature_size(&p->pair_features.frame);
     const double *next = p->values + (h + 1) * n, unit = p->unit[h], middle = p->middle[h];
     const double range = (double)(p->o.horizon - 1 - h);
     const bool parts = p->o.clip == TACIT__CLIP_PARTS;
@@ -290,7 +290,7 @@ static void add_transitions(tacit__optimist *p, size_t h, double *q)
     double *x = p->features[TACIT__TRANSITIONS] + h * size;
     for (size_t s = 0; s < n; s++)
         v[s] = (next[s] - middle) / unit;
-    tacit__mixing_apply(&p->mixing, v, x);
+    tacit__pair_features_apply(&p->pair_features, v, x);
     tacit__ridge_predict(&p->ridge[TACIT__TRANSITIONS], h, x, p->mean, p->spread);
     for (size_t i = 0; i < p->pairs; i++) {
         const double next_value = middle + unit * (p->mean[i] + radius * p->spread[i]);

@@ -14,7 +14,7 @@
 
 #include "base/bytes.h"
 #include "board/gram_sums.h"
-#include "plan/mixing.h"
+#include "plan/pair_features.h"
 #include "plan/ridge.h"
 
 /* What the streams are. The first one is always the transitions. */

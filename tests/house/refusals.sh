@@ -11,7 +11,7 @@ trap 'rm -rf "$box"' EXIT
 sed -n '/^const tacit__error_row tacit__errors/,/^};/s/^    {\([0-9]*\), "\([a-z_]*\)".*/\1 \2/p' "$root/src/serve/shapes.c" |
     sort >"$box/rows"
 [ -s "$box/rows" ] || { echo 'refusals.sh: no rows in src/serve/shapes.c'; exit 1; }
-cat "$root"/src/serve/*.c | tr '\n' ' ' | grep -oE 'tacit__refuse\( *[a-z>-]+, *[0-9]{3}, *"[a-z_]+"' |
+find "$root/src/serve" -name '*.c' -exec cat {} + | tr '\n' ' ' | grep -oE 'tacit__refuse\( *[a-z>-]+, *[0-9]{3}, *"[a-z_]+"' |
     sed -E 's/.*([0-9]{3}), *"([a-z_]+)"/\1 \2/' | sort -u >"$box/answered"
 [ "$(wc -l <"$box/answered")" -gt 20 ] || { echo 'refusals.sh: the calls of tacit__refuse were not found'; exit 1; }
 tr '\n' ' ' <"$root/src/serve/routes.c" | sed 's/"  *"//g' | grep -oE '\.errors = "[a-z_ ]+"' | sed 's/.*"\(.*\)"/\1/' |

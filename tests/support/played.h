@@ -1,9 +1,9 @@
-/* Batches of users for posteriors of rare releases (plan/played_batch.h), and where their users were by walking through all
+/* Batches of users for posteriors of rare releases (plan/posterior/played_batch.h), and where their users were by walking through all
  * trajectories. */
 #ifndef TACIT_TESTS_PLAYED_H
 #define TACIT_TESTS_PLAYED_H
 
-#include "plan/played_batch.h"
+#include "plan/posterior/played_batch.h"
 
 enum { PLAYED_PLANS = 3, PLAYED_MOVES = 64, PLAYED_NUMBERS = 64, PLAYED_ASKED = 8 };
 

@@ -12,18 +12,18 @@ static const uint64_t ends[] = {40, 47, 50};
 
 /* --- Planners -------------------------------------------------------------------------------------- */
 
-tacit__bold_options planner_batches(const planner_case *x, size_t calm)
+tacit__batch_plans_options planner_batches(const planner_case *x, size_t steady)
 {
-    return (tacit__bold_options){.horizon = x->H,
-                                 .batches = 2,
-                                 .ends = ends,
-                                 .noise = {.start = 0.5, .sum = 4},
-                                 .quota = 12,
-                                 .bold = 5,
-                                 .calm = calm,
-                                 .boldness = 2,
-                                 .calmness = calm > 1 ? 0.5 : 0,
-                                 .tie_seed = 3};
+    return (tacit__batch_plans_options){.horizon = x->H,
+                                        .batches = 2,
+                                        .ends = ends,
+                                        .noise = {.start = 0.5, .sum = 4},
+                                        .quota = 12,
+                                        .exploring = 5,
+                                        .steady = steady,
+                                        .boldness = 2,
+                                        .steady_boldness = steady > 1 ? 0.5 : 0,
+                                        .tie_seed = 3};
 }
 
 planner_case planner_open(const char *kind, const tacit_setting *settings, size_t n)
@@ -92,20 +92,20 @@ void assert_plans_are(planner_case *x, planner_formula *formula, double scale)
 
 void assert_turns(planner_case *x, size_t slots, const size_t *wanted, double scale)
 {
-    tacit__bold_batches *batches = tacit__score_planner_batches(x->planner);
+    tacit__batch_plans *batches = tacit__score_planner_batches(x->planner);
     uint64_t version = 0;
     for (size_t k = 0; k < N_OF(ends); k++) {
         const uint64_t users = ends[k] - (k > 0 ? ends[k - 1] : 0);
         size_t turns[CHAIN_MOST] = {0}, last = 99, over;
         for (uint64_t place = 0; place < users; place++) {
-            const size_t turn = tacit__bold_batches_turn(batches, place);
-            const tacit_billboard board = tacit__bold_batches_billboard(batches, place);
+            const size_t turn = tacit__batch_plans_turn(batches, place);
+            const tacit_billboard board = tacit__batch_plans_billboard(batches, place);
             assert_true(turn == last ? board.version == version : board.version > version);
             version = board.version;
             last = turn;
             turns[turn]++;
         }
-        const tacit__played_batch *played = tacit__bold_batches_finished(batches, &over);
+        const tacit__played_batch *played = tacit__batch_plans_finished(batches, &over);
         assert_int_equal(over, k);
         for (size_t j = 0; j < slots; j++) {
             assert_int_equal(turns[j], wanted[k * slots + j]);

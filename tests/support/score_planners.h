@@ -1,8 +1,8 @@
-/* Planners with rare releases (plan/score_planner.h) and their learners: what all of them must do. */
+/* Planners with rare releases (plan/posterior/score_planner.h) and their learners: what all of them must do. */
 #ifndef TACIT_TESTS_SCORE_PLANNERS_H
 #define TACIT_TESTS_SCORE_PLANNERS_H
 
-#include "plan/score_planner.h"
+#include "plan/posterior/score_planner.h"
 #include "support/arena.h"
 
 enum { PLANNER_MOST = 128 }; /* numbers of a plan */
@@ -21,7 +21,7 @@ typedef double planner_formula(const planner_case *x, size_t h, size_t pair, dou
                                const double *after);
 
 /* Batches of 40, 7 and 3 users, of which two are shown; 12 users of each are bold at most, by five plans. */
-tacit__bold_options planner_batches(const planner_case *x, size_t calm);
+tacit__batch_plans_options planner_batches(const planner_case *x, size_t steady);
 
 /* A world, of which model and planner are to be made. */
 planner_case planner_open(const char *kind, const tacit_setting *settings, size_t n);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "plan/ucbvi.h"
+#include "plan/papers/ucbvi.h"
 #include "support/check.h"
 
 enum { S = 3, A = 4, H = 4, ROWS = H * S * A, USERS = 5000 };

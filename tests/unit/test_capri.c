@@ -8,7 +8,7 @@
 
 #include "agents/agent_inside.h"
 #include "curate/epochs.h"
-#include "plan/capri.h"
+#include "plan/papers/capri.h"
 #include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"

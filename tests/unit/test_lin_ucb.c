@@ -11,7 +11,7 @@
 #include "curate/regression_inside.h"
 #include "linalg/forms.h"
 #include "linalg/symmetric.h"
-#include "plan/lin_ucb.h"
+#include "plan/papers/lin_ucb.h"
 #include "support/arena.h"
 #include "support/random.h"
 #include "support/solve.h"

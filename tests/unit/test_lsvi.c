@@ -4,7 +4,7 @@
 #include "agents/agent_inside.h"
 #include "curate/lsvi_curator.h"
 #include "curate/visits.h"
-#include "plan/lsvi.h"
+#include "plan/papers/lsvi.h"
 #include "support/lsvi.h"
 #include "support/solve.h"
 

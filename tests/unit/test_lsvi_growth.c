@@ -6,8 +6,8 @@
 
 #include "curate/lsvi_scheme.h"
 #include "linalg/symmetric.h"
-#include "plan/lsvi.h"
-#include "plan/lsvi_printed.h"
+#include "plan/papers/lsvi.h"
+#include "plan/papers/lsvi_printed.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "plan/mixture_posterior.h"
+#include "plan/posterior/mixture_belief.h"
 #include "support/check.h"
 #include "support/random.h"
 
 SCOPED_TYPE(tacit__mixture_model, tacit__mixture_model_destroy)
-SCOPED_TYPE(tacit__mixture_posterior, tacit__mixture_posterior_destroy)
+SCOPED_TYPE(tacit__mixture_belief, tacit__mixture_belief_destroy)
 
 enum { STATES = 6, ACTIONS = 3, PARTS = 4, WIDTH = PARTS - 1, PAIRS = STATES * ACTIONS };
 enum { STEPS = 7, HORIZON = STEPS + 1, USERS = 2000 };
@@ -107,13 +107,13 @@ TEST(weights_that_agree_with_themselves_alone_are_left)
     for (int i = 0; i < MODELS; i++) {
         SCOPED(tacit__mixture_model) *m = draw_patients(&seed);
         for (uint32_t dose = 0; dose < ACTIONS; dose++) {
-            SCOPED(tacit__mixture_posterior) *p = NULL;
+            SCOPED(tacit__mixture_belief) *p = NULL;
             static crowd c;
             double most = 0;
             fill(&c, m, truth, dose);
-            assert_ok(tacit__mixture_posterior_create(m, STEPS, true, &p));
+            assert_ok(tacit__mixture_belief_create(m, STEPS, true, &p));
             for (int again = 0; again < 10; again++)
-                tacit__mixture_posterior_fit(p, &c.batch, 1);
+                tacit__mixture_belief_fit(p, &c.batch, 1);
             for (size_t j = 0; j < PARTS; j++)
                 most = fmax(most, fabs(p->weights[j] - truth[j]));
             wrong += most > 0.4;

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "curate/gram.h"
-#include "plan/linopt.h"
-#include "plan/linopt_po.h"
-#include "plan/ucrl_vtr.h"
+#include "plan/papers/linopt.h"
+#include "plan/papers/linopt_po.h"
+#include "plan/papers/ucrl_vtr.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/world.h"

@@ -8,10 +8,10 @@
 
 #include "agents/mixture_agents.h"
 #include "agents/tabular_agents.h"
-#include "plan/capri.h"
-#include "plan/gp_ucb.h"
-#include "plan/lin_ucb.h"
-#include "plan/lsvi.h"
+#include "plan/papers/capri.h"
+#include "plan/papers/gp_ucb.h"
+#include "plan/papers/lin_ucb.h"
+#include "plan/papers/lsvi.h"
 #include "support/random.h"
 
 SCOPED_TYPE(tacit__capri, tacit__capri_destroy)
@@ -362,20 +362,20 @@ TEST(gp_ucb_plans_from_sums_made_by_hand)
 {
     const tacit__pairs pairs = pairs_of();
     const tacit__gp_ucb_options o = {.bonus_scale = 1, .failure = 0.1, .norm = 0.5};
-    tacit__posterior *follows, *told;
+    tacit__gaussian_process *follows, *told;
     double count[PAIRS] = {0}, sum[PAIRS] = {0};
     uint64_t seed = 41;
-    assert_ok(tacit__posterior_create(&pairs, 0.3, &follows));
-    assert_ok(tacit__posterior_create(&pairs, 0.3, &told));
-    tacit__posterior_add(told, 1, 0.5, false); /* to be forgotten */
+    assert_ok(tacit__gaussian_process_create(&pairs, 0.3, &follows));
+    assert_ok(tacit__gaussian_process_create(&pairs, 0.3, &told));
+    tacit__gaussian_process_add(told, 1, 0.5, false); /* to be forgotten */
     for (int k = 0; k < 3 * TACIT__POSTERIOR_RECENT; k++) {
         const size_t pair = random_below(&seed, PAIRS - 1); /* one is never seen */
         const double y = random_between(&seed, -0.5, 0.5);
-        tacit__posterior_add(follows, pair, y, false);
+        tacit__gaussian_process_add(follows, pair, y, false);
         count[pair] += 1;
         sum[pair] += y;
         double *goes = copy_of(count, PAIRS), *too = copy_of(sum, PAIRS);
-        tacit__posterior_set(told, &(tacit__pair_sums){.count = goes, .sum = too});
+        tacit__gaussian_process_set(told, &(tacit__pair_sums){.count = goes, .sum = too});
         spoil(goes, PAIRS);
         spoil(too, PAIRS);
         assert_close(told->gain, follows->gain, 1e-9);
@@ -386,6 +386,6 @@ TEST(gp_ucb_plans_from_sums_made_by_hand)
         for (size_t s = 0; s < S; s++)
             assert_int_equal(tacit__gp_ucb_act(told, &o, s), tacit__gp_ucb_act(follows, &o, s));
     }
-    tacit__posterior_destroy(follows);
-    tacit__posterior_destroy(told);
+    tacit__gaussian_process_destroy(follows);
+    tacit__gaussian_process_destroy(told);
 }

@@ -9,9 +9,9 @@
 
 #include "curate/levels.h"
 #include "oracle/linear_oracle.inc"
-#include "plan/linopt.h"
-#include "plan/linopt_po.h"
-#include "plan/ucrl_vtr.h"
+#include "plan/papers/linopt.h"
+#include "plan/papers/linopt_po.h"
+#include "plan/papers/ucrl_vtr.h"
 #include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "curate/tabular_curator.h"
-#include "plan/ucbvi.h"
+#include "plan/papers/ucbvi.h"
 #include "support/arena.h"
 
 SCOPED_TYPE(tacit__tabular, tacit__tabular_destroy)

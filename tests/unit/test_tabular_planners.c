@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/ldp_obi.h"
-#include "plan/private_ucb.h"
+#include "plan/papers/ldp_obi.h"
+#include "plan/papers/private_ucb.h"
+#include "plan/papers/pucb.h"
 #include "plan/project.h"
-#include "plan/pucb.h"
 #include "support/random.h"
 #include "support/tabular_planners.h"
 

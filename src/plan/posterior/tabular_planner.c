@@ -1,0 +1,540 @@
+/* See tabular_planner.h. A learner of our own; the page docs/why/posterior-tabular.md
+ * derives it, says which worlds its constants were chosen on, and what each of them is worth.
+ *
+ * Plans. After k of K users, plan j draws one xi ~ N(0, 1) for each pair and step, and
+ *     Q = clip(r + P V + d [(0.1 + 0.5 xi) noise + 0.25 (1 + 0.5 xi) stat] - 1.5 (k/K)^2 noise, 0, H - h),
+ *     d = (1 - k/K)^1.5,   stat = 0.3 sqrt(L) (the statistical error),   L = ln(10 K S A H),
+ * with `noise` and the statistical error of tabular_belief.c. So there is hardly any optimism,
+ * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does, and from
+ * step to step, so that a user who comes to a state again may try another action there (in tables of S > H
+ * states a step has the draws of the next one, but for a share of H / S);
+ * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
+ * many noisy estimates is too high.
+ *
+ * Bold plans. That is far less than what chance may do to a row of few visits. Much noise makes up for
+ * it; without, nothing would ever bring back a row that was unlucky at first. So a few users of each
+ * batch, at most a quarter, each act by a bold plan, which draws from the law of tabular_belief.c at
+ * full width and does not fade:
+ *     Q = clip(mean + (1 + xi) sqrt(stddev^2 + noise^2), 0, H - h),   H - h if the row was never visited.
+ * Batches grow with k, so these users are O(log K) of all. There are none if users are scarce.
+ *
+ * Estimates are of all releases together, if they are remembered (combined_releases.h), else of the last
+ * one. In the former errors stay, while those of the last release change; so there 0.75 takes the place of
+ * 0.5 (in a single state bold plans draw wider anyway).
+ *
+ * With a running sum, rows that nobody visits stay as the noise has them, and that noise stays. So with a
+ * budget B and several states, in place of those, some users of each batch, 3 s_n / B but at most a quarter,
+ * and fewer if users are nearly scarce, go by bold plans to the rows that have not risen above it
+ * (unknown_rows.h), in the first half of all users, and only while the best that may be there is worth 1.25
+ * times what is known. They count with weights of their own: B for these rows, B / 10 for all others. A user
+ * thus lifts a row that is reached for the first time by B / sqrt(2); with the weights below most of the
+ * budget would be gone on the way.
+ *
+ * Unknown rows borrow from what is known of their state and of their action: see borrow.
+ *
+ * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), there is
+ * no use in exploring them, nor in avoiding all that is unknown. With c = min(1.5, scarcity) and f =
+ * min(3, scarcity), caution is (1.5 / f) c (1 - (1 - k/K) / c)^2, d is divided by f, and rewards are
+ * drawn to 1/2 (tabular_belief.c). Before the first release only 1 in `scarcity` users,
+ * but at least min(1, H / S) of them, act at random; the others take one action throughout, each
+ * action alike, and so visit fewer rows more often.
+ *
+ * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
+ * get more of a user's budget B. All are multiplied by v = B / (median length of 128 users that are
+ * simulated in the model), between 1/4 and 100: the typical user's budget is just used up. Both are
+ * post-processing of releases.
+ *
+ * Chance here is public (SplitMix64): it carries no secret, and decides nothing about privacy. */
+#include "plan/posterior/tabular_planner.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/workspace.h"
+#include "plan/posterior/combined_releases.h"
+#include "plan/posterior/unknown_rows.h"
+#include "plan/public_chance.h"
+
+/* Chosen on the training worlds of docs/why/posterior-tabular.md. */
+#define OPTIMISM 0.1
+#define DIVERSITY 0.5
+#define LASTING_DIVERSITY 0.75 /* of estimates from all releases, whose errors stay */
+#define CAUTION 1.5            /* times (k/K)^2 */
+#define STATISTICAL 0.25
+#define BERNSTEIN 0.3
+#define FADING 1.5
+#define BOLD_OPTIMISM 1.0
+enum { BOLD_SHARE = 4 }; /* at most one in so many users of a batch */
+#define BOLD_QUOTA 3.0   /* with noise: users of a batch, times s_n / B */
+#define BOLD_GAIN 1.25   /* what may be found, as a multiple of what is known */
+#define BOLD_UNTIL 0.5   /* of all users */
+#define BOLD_KNOWN 0.1   /* weight of a known row, as a share of B */
+#define MOST_SCARCITY 1.5
+#define MOST_PLAIN 3.0
+#define KNOWN 30.0
+enum { SIMULATED = 128 };
+#define LEAST_FACTOR 0.25
+#define MOST_FACTOR 100.0
+
+struct tacit__tabular_planner {
+    tacit__space space;
+    tacit__tabular_planner_options o;
+    tacit__tabular_belief *model;
+    tacit__combined_releases *combined; /* NULL: the last release is all */
+    double *weights;                    /* [rows] */
+    double *brave;                      /* [rows]: the weights of bold users, with noise */
+    double *xi;                         /* [pairs] of a step */
+    double *q;                          /* [H][pairs] */
+    double *values;                     /* [2][states] */
+    double *effects;  /* [actions]: how much better an action is than others, over all states, */
+    double *evidence; /* [actions]: and the precision of that */
+    tacit__row_outlook *looks; /* [pairs] of a step */
+    double *uniform;           /* [H][states][actions] */
+    uint32_t *plans;           /* [J + bold][H][states] */
+    uint64_t *seen;            /* [rows] scratch of a simulated user; 0 between users */
+    size_t *visited;           /* [H] scratch */
+    uint64_t chance;           /* state of the public chance */
+    uint64_t version;          /* of what was shown last, */
+    uint64_t users;            /* the release that it came from; 0: none, */
+    uint64_t shown;            /* and which of the plans it was */
+    uint64_t bold;             /* users of a batch by bold plans, at most */
+};
+
+static size_t rows_of(tacit__space s)
+{
+    return s.tables * s.n_states * s.n_actions;
+}
+
+/* Whether bold users go to unknown rows: with a budget, and unless all rows are where everybody is. */
+static bool has_frontier(const tacit__tabular_planner *p)
+{
+    return p->o.user_norm > 0 && p->o.bold > 0 && p->space.n_states > 1;
+}
+
+/* How often a user comes to a state in an episode, about. */
+static double revisits(tacit__space s)
+{
+    return (double)s.horizon / (double)s.n_states;
+}
+
+tacit_status tacit__tabular_planner_create(tacit__space space,
+                                           const tacit__tabular_planner_options *o,
+                                           tacit__tabular_planner **out)
+{
+    const size_t rows = rows_of(space), pairs = space.n_states * space.n_actions, H = space.horizon;
+    TACIT__REQUIRE(o->plans > 0 && o->episodes > 0);
+    const size_t plans = o->plans + o->bold;
+    tacit__tabular_planner w = {.space = space, .o = *o, .chance = o->tie_seed, .version = 1};
+    tacit__tabular_planner *p = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.brave, rows), TACIT__PIECE(w.xi, pairs),
+        TACIT__PIECE(w.q, H * pairs), TACIT__PIECE(w.values, 2 * space.n_states),
+        TACIT__PIECE(w.uniform, H * pairs), TACIT__PIECE(w.effects, space.n_actions),
+        TACIT__PIECE(w.evidence, space.n_actions), TACIT__PIECE(w.looks, pairs),
+        TACIT__PIECE(w.plans, plans * H * space.n_states), TACIT__PIECE(w.seen, rows),
+        TACIT__PIECE(w.visited, H));
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    tacit_status status = tacit__tabular_belief_create(space, &p->model);
+    if (status == TACIT_OK && o->releases > 0)
+        status = tacit__combined_releases_create(space, o->releases, o->separate, &p->combined);
+    if (status != TACIT_OK) {
+        tacit__tabular_planner_destroy(p);
+        return status;
+    }
+    p->model->scarce = o->scarcity > 1;
+    for (size_t row = 0; row < rows; row++)
+        p->weights[row] = 1;
+    for (size_t i = 0; i < H * pairs; i++)
+        p->uniform[i] = 1 / (double)space.n_actions;
+    *out = p;
+    return TACIT_OK;
+}
+
+void tacit__tabular_planner_destroy(tacit__tabular_planner *p)
+{
+    if (p != NULL) {
+        tacit__tabular_belief_destroy(p->model);
+        tacit__combined_releases_destroy(p->combined);
+    }
+    tacit__workspace_destroy(p);
+}
+
+/* --- Plans --------------------------------------------------------------------------------------- */
+
+/* What a plan's Q is made of, beside the model. */
+typedef struct stance {
+    double fading, caution, statistical, diversity;
+    bool bold; /* draws from the law of each row instead */
+} stance;
+
+static stance stance_of(const tacit__tabular_planner *p)
+{
+    const tacit__space sp = p->space;
+    const double scarcity = fmin(MOST_SCARCITY, fmax(1, p->o.scarcity)),
+                 plain = fmin(MOST_PLAIN, fmax(1, p->o.scarcity));
+    const double left = fmax(0, 1 - (double)p->users / (double)p->o.episodes),
+                 k = 1 - left / scarcity;
+    const double bounds = 10 * (double)p->o.episodes * (double)sp.n_states * (double)sp.n_actions *
+                          (double)sp.horizon;
+    if (p->o.greedy)
+        return (stance){0};
+    return (stance){.fading = pow(left, FADING) / plain,
+                    .caution = CAUTION / plain * scarcity * k * k,
+                    .statistical = STATISTICAL * BERNSTEIN * sqrt(log(bounds)),
+                    .diversity = p->combined != NULL && p->space.n_states > 1 ? LASTING_DIVERSITY
+                                                                              : DIVERSITY};
+}
+
+static bool has_moves(const tacit__tabular_belief *m, size_t row)
+{
+    return m->first[row] < m->first[row + 1];
+}
+
+static double precision_of(const tacit__row_outlook *look)
+{
+    return 1 / (look->noise * look->noise + look->chance * look->chance);
+}
+
+/* What the actions of a state, whose rows begin at `row`, say of the effects; and where its other rows
+ * are thought to lead. */
+static void compare_actions(tacit__tabular_planner *p, size_t row, tacit__row_outlook *looks)
+{
+    const tacit__tabular_belief *m = p->model;
+    const size_t A = p->space.n_actions;
+    double sum = 0, following = 0, precision = 0;
+    for (size_t a = 0; a < A; a++)
+        if (has_moves(m, row + a)) {
+            const double weight = precision_of(&looks[a]);
+            following += weight * looks[a].mean;
+            sum += weight * (m->reward[row + a] + looks[a].mean);
+            precision += weight;
+        }
+    for (size_t a = 0; a < A && precision > 0; a++) {
+        if (!has_moves(m, row + a)) {
+            looks[a].mean = following / precision;
+            continue;
+        }
+        const double weight = precision_of(&looks[a]);
+        p->effects[a] += weight * (m->reward[row + a] + looks[a].mean - sum / precision);
+        p->evidence[a] += weight;
+    }
+}
+
+/* Rows that lead everywhere alike would leave the choice to chance, and a state that is worse than most
+ * would seem to have a way out. So a row without moves leads where the state's other actions lead, if
+ * that is known. And as far as a row is the prior's, it gets the mean, over the rows whose moves are
+ * known, of how much better its action is than the others in the same state: where states are unknown,
+ * the action that is good elsewhere is taken. */
+static void borrow(tacit__tabular_planner *p, size_t table)
+{
+    const size_t S = p->space.n_states, A = p->space.n_actions, row = table * S * A;
+    for (size_t a = 0; a < A; a++)
+        p->effects[a] = p->evidence[a] = 0;
+    for (size_t s = 0; s < S; s++)
+        compare_actions(p, row + s * A, p->looks + s * A);
+    for (size_t s = 0; s < S; s++)
+        for (size_t a = 0; a < A; a++)
+            if (p->evidence[a] > 0)
+                p->looks[s * A + a].mean +=
+                    p->model->rest[row + s * A + a] * p->effects[a] / p->evidence[a];
+}
+
+static double q_of(const tacit__tabular_planner *p, const stance *st, size_t row, double xi,
+                   double cap, tacit__row_outlook look)
+{
+    const double drawn = (OPTIMISM + st->diversity * xi) * look.noise +
+                         st->statistical * (1 + st->diversity * xi) * look.chance;
+    return fmin(cap, fmax(0, p->model->reward[row] + look.mean + st->fading * drawn -
+                                 st->caution * look.noise));
+}
+
+static double bold_q(const tacit__tabular_planner *p, size_t row, double xi, double cap,
+                     const tacit__next_values *next)
+{
+    if (p->model->visits[row] == 0)
+        return cap;
+    const tacit__row_law law = tacit__tabular_belief_law(p->model, row, next);
+    const double noise = tacit__tabular_belief_outlook(p->model, row, next).noise;
+    return fmin(cap, fmax(0, law.mean + (BOLD_OPTIMISM + xi) * hypot(law.stddev, noise)));
+}
+
+/* q[pairs] of step h, from the values of what follows. */
+static void value_step(tacit__tabular_planner *p, const stance *st, size_t h, const double *after,
+                       double *q)
+{
+    const size_t pairs = p->space.n_states * p->space.n_actions,
+                 table = p->space.tables == 1 ? 0 : h;
+    const double cap = (double)(p->space.horizon - h);
+    const tacit__next_values next = tacit__next_values_of(after, p->space.n_states);
+    if (st->bold) {
+        for (size_t i = 0; i < pairs; i++)
+            q[i] = bold_q(p, table * pairs + i, p->xi[i], cap, &next);
+        return;
+    }
+    for (size_t i = 0; i < pairs; i++)
+        p->looks[i] = tacit__tabular_belief_outlook(p->model, table * pairs + i, &next);
+    if (!p->o.greedy)
+        borrow(p, table);
+    for (size_t i = 0; i < pairs; i++)
+        q[i] = q_of(p, st, table * pairs + i, p->xi[i], cap, p->looks[i]);
+}
+
+/* New draws for a step: always if its rows are its own, else as often as users come to a state again. Where
+ * they do not, staying with what was drawn is better. */
+static void draw_xi(tacit__tabular_planner *p, size_t h)
+{
+    const double again = revisits(p->space);
+    if (p->o.greedy || (h + 1 < p->space.horizon && p->space.tables == 1 && again < 1 &&
+                        tacit__chance_unit(&p->chance) >= again))
+        return;
+    for (size_t i = 0; i < p->space.n_states * p->space.n_actions; i++)
+        p->xi[i] = tacit__chance_normal(&p->chance);
+}
+
+static void make_plan(tacit__tabular_planner *p, const stance *st, uint32_t *policy)
+{
+    const size_t S = p->space.n_states, A = p->space.n_actions, H = p->space.horizon;
+    double *after = p->values, *here = p->values + S;
+    for (size_t s = 0; s < S; s++)
+        after[s] = 0; /* nothing follows the last step */
+    for (size_t h = H; h-- > 0;) {
+        double *q = p->q + h * S * A;
+        draw_xi(p, h);
+        value_step(p, st, h, after, q);
+        for (size_t s = 0; s < S; s++) {
+            const uint32_t action = tacit__chance_best(q + s * A, A, &p->chance);
+            policy[h * S + s] = action;
+            here[s] = q[s * A + action];
+        }
+        double *swapped = after;
+        after = here;
+        here = swapped;
+    }
+}
+
+/* --- Weights ------------------------------------------------------------------------------------- */
+
+static size_t draw_from(const double *chances, size_t n, uint64_t *chance)
+{
+    double left = tacit__chance_unit(chance);
+    for (size_t i = 0; i + 1 < n; i++) {
+        left -= chances[i];
+        if (left <= 0)
+            return i;
+    }
+    return n - 1;
+}
+
+static size_t draw_next(const tacit__tabular_planner *p, size_t row, uint64_t *chance)
+{
+    const tacit__tabular_belief *m = p->model;
+    const size_t first = m->first[row], n = m->first[row + 1] - first;
+    if (n == 0 || tacit__chance_unit(chance) <= m->rest[row])
+        return (size_t)(tacit__chance_word(chance) % p->space.n_states);
+    /* the chances of the entries sum to 1 - rest */
+    double left = tacit__chance_unit(chance) * (1 - m->rest[row]);
+    for (size_t i = 0; i + 1 < n; i++) {
+        left -= m->chance[first + i];
+        if (left <= 0)
+            return m->next[first + i];
+    }
+    return m->next[first + n - 1];
+}
+
+/* The length of a user who acts by this plan in the model, and whose first m visits of a row count. */
+static double simulate(tacit__tabular_planner *p, const uint32_t *policy)
+{
+    const size_t S = p->space.n_states, A = p->space.n_actions;
+    size_t state = draw_from(p->model->starts, S, &p->chance);
+    double square = 0;
+    for (size_t h = 0; h < p->space.horizon; h++) {
+        const size_t table = p->space.tables == 1 ? 0 : h;
+        const size_t row = (table * S + state) * A + policy[h * S + state];
+        p->visited[h] = row;
+        if (p->seen[row] < p->o.user_visits) {
+            const double before = p->weights[row] * (double)p->seen[row]++,
+                         after = before + p->weights[row];
+            square += after * after - before * before;
+        }
+        state = draw_next(p, row, &p->chance);
+    }
+    for (size_t h = 0; h < p->space.horizon; h++)
+        p->seen[p->visited[h]] = 0;
+    return sqrt(square);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void choose_weights(tacit__tabular_planner *p)
+{
+    const tacit__tabular_belief *m = p->model;
+    double length[SIMULATED];
+    TACIT__REQUIRE(p->o.plans > 0);
+    for (size_t row = 0; row < m->rows; row++)
+        p->weights[row] = 1 / (1 + m->visits[row] / (KNOWN * m->visits_stddev));
+    for (size_t i = 0; i < SIMULATED; i++)
+        length[i] = simulate(p, p->plans + i % p->o.plans * p->space.horizon * p->space.n_states);
+    qsort(length, SIMULATED, sizeof *length, ascending);
+    const double median = (length[SIMULATED / 2 - 1] + length[SIMULATED / 2]) / 2;
+    const double factor = fmin(MOST_FACTOR, fmax(LEAST_FACTOR, p->o.user_norm / median));
+    for (size_t row = 0; row < m->rows; row++)
+        p->weights[row] *= factor;
+}
+
+/* --- Bold users, with noise ------------------------------------------------------------------------ */
+
+static void go_to_frontier(tacit__tabular_planner *p)
+{
+    const tacit__tabular_belief *m = p->model;
+    const size_t size = p->space.horizon * p->space.n_states;
+    const double norm = p->o.user_norm, users = (double)p->users, all = (double)p->o.episodes;
+    uint32_t *plans = p->plans + p->o.plans * size;
+    const double known = tacit__unknown_rows_plan(m, false, p->q, p->values, &p->chance, plans);
+    double hoped = 0;
+    for (size_t j = 0; j < p->o.bold; j++)
+        hoped = tacit__unknown_rows_plan(m, true, p->q, p->values, &p->chance, plans + j * size);
+    const bool pays = hoped > BOLD_GAIN * known && users < BOLD_UNTIL * all;
+    p->bold = pays ? (uint64_t)fmin(all, ceil(BOLD_QUOTA * m->visits_stddev / norm)) : 0;
+    for (size_t row = 0; row < m->rows; row++)
+        p->brave[row] = tacit__row_is_unknown(m, row) ? norm : BOLD_KNOWN * norm;
+}
+
+void tacit__tabular_planner_absorb(tacit__tabular_planner *p, const tacit__weighted_counts *counts)
+{
+    const bool frontier = has_frontier(p);
+    TACIT__REQUIRE(counts->users > 0);
+    p->users = counts->users;
+    p->shown = UINT64_MAX; /* none of the new ones */
+    const tacit__weighted_counts all =
+        p->combined != NULL ? tacit__combined_releases_absorb(p->combined, counts) : *counts;
+    tacit__tabular_belief_estimate(p->model, &all);
+    stance st = stance_of(p);
+    if (frontier)
+        go_to_frontier(p);
+    else
+        p->bold = p->o.bold;
+    for (size_t j = 0; j < p->o.plans + (frontier ? 0 : p->o.bold); j++) {
+        st.bold = j >= p->o.plans;
+        make_plan(p, &st, p->plans + j * p->space.horizon * p->space.n_states);
+    }
+    if (p->o.user_norm > 0 && counts->visits_stddev > 0)
+        choose_weights(p);
+}
+
+/* Which of n equal parts this share falls into. */
+static size_t share_of(double done, size_t n)
+{
+    const size_t part = (size_t)(done * (double)n);
+    return part < n ? part : n - 1;
+}
+
+/* Before the first release: random actions, which are place 0, or one action, place 1 + a. */
+static tacit_billboard start(tacit__tabular_planner *p, double done)
+{
+    const size_t A = p->space.n_actions;
+    const double random = fmax(fmin(1, revisits(p->space)), 1 / fmax(1, p->o.scarcity));
+    const uint64_t place = done < random ? 0 : 1 + share_of((done - random) / (1 - random), A);
+    p->version += p->shown != place;
+    for (size_t i = 0; p->shown != place && place > 0 && i < p->space.horizon * p->space.n_states;
+         i++)
+        p->plans[i] = (uint32_t)(place - 1);
+    p->shown = place;
+    if (place == 0)
+        return (tacit_billboard){.version = p->version, .mixed = p->uniform};
+    return (tacit_billboard){.version = p->version, .policy = p->plans};
+}
+
+/* How many users of a batch act by bold plans. Where users are nearly scarce, hope rarely comes true. */
+static uint64_t bold_users(const tacit__tabular_planner *p, uint64_t size)
+{
+    const double share = has_frontier(p) ? fmin(1, 2 * fmax(0, 1 - p->o.scarcity)) : 1;
+    const uint64_t most = (uint64_t)(share * (double)size) / BOLD_SHARE;
+    return p->bold < most ? p->bold : most;
+}
+
+/* The first users of a batch act by the bold plans, which come after the others: one each, or more if there
+ * are more such users than plans. */
+static size_t place_of(const tacit__tabular_planner *p, uint64_t done, uint64_t size)
+{
+    const uint64_t bold = bold_users(p, size);
+    if (done < bold)
+        return p->o.plans +
+               (bold > p->o.bold ? share_of((double)done / (double)bold, p->o.bold) : (size_t)done);
+    return share_of((double)(done - bold) / (double)(size - bold), p->o.plans);
+}
+
+tacit_billboard tacit__tabular_planner_billboard(tacit__tabular_planner *p, uint64_t done,
+                                                 uint64_t size)
+{
+    TACIT__REQUIRE(done <= size && size > 0);
+    if (p->users == 0)
+        return start(p, (double)done / (double)size);
+    const size_t place = place_of(p, done, size);
+    p->version += p->shown != place;
+    p->shown = place;
+    return (tacit_billboard){.version = p->version,
+                             .policy = p->plans + place * p->space.horizon * p->space.n_states};
+}
+
+uint64_t tacit__tabular_planner_users(const tacit__tabular_planner *p)
+{
+    return p->users;
+}
+
+const double *tacit__tabular_planner_weights(const tacit__tabular_planner *p)
+{
+    const bool brave = has_frontier(p) && p->users > 0 && p->shown >= p->o.plans &&
+                       p->shown < p->o.plans + p->o.bold;
+    return brave ? p->brave : p->weights;
+}
+
+const double *tacit__tabular_planner_q(const tacit__tabular_planner *p)
+{
+    return p->q;
+}
+
+const tacit__tabular_belief *tacit__tabular_planner_model(const tacit__tabular_planner *p)
+{
+    return p->model;
+}
+
+/* --- Saved states -------------------------------------------------------------------------------- */
+
+typedef struct position {
+    uint64_t chance, version, users, shown, bold;
+} position;
+
+/* Of the users after the release of this many. */
+static uint64_t places_of(const tacit__tabular_planner *p, uint64_t users)
+{
+    return users > 0 ? p->o.plans + p->o.bold : 1 + p->space.n_actions;
+}
+
+uint64_t tacit__tabular_planner_fields(tacit__tabular_planner *p, tacit__saved *s)
+{
+    position at = {p->chance, p->version, p->users, p->shown, p->bold};
+    tacit__saved_value(s, &at, sizeof at);
+    tacit__saved_check(s, at.version <= TACIT__MOST_COUNT && at.users <= p->o.episodes &&
+                              (at.shown < places_of(p, at.users) || at.shown == UINT64_MAX) &&
+                              (p->o.bold > 0 || at.bold == 0));
+    tacit__saved_reals(s, p->weights, rows_of(p->space), MOST_FACTOR);
+    tacit__saved_reals(s, p->brave, rows_of(p->space), p->o.user_norm);
+    tacit__saved_indices(s, p->plans,
+                         (p->o.plans + p->o.bold) * p->space.horizon * p->space.n_states,
+                         p->space.n_actions);
+    if (p->combined != NULL)
+        tacit__combined_releases_fields(p->combined, s);
+    if (s->pass == TACIT__APPLY) {
+        p->chance = at.chance;
+        p->version = at.version;
+        p->users = at.users;
+        p->shown = at.shown;
+        p->bold = at.bold;
+    }
+    return at.users;
+}

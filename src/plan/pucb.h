@@ -1,9 +1,0 @@
-/* PUCB [VBKW20]: optimism above a threshold on the noisy visits. */
-#ifndef TACIT_PLAN_PUCB_H
-#define TACIT_PLAN_PUCB_H
-
-#include "plan/planner.h"
-
-extern const tacit__planner tacit__pucb;
-
-#endif
