@@ -1,7 +1,7 @@
 /* lsvi-ucb: least-squares value iteration for linear MDPs, in all its schedules. Settings are in
  * lsvi_settings.c, saved states in lsvi_bytes.c.
  *
- * One curator (curate/lsvi_curator.c), one planner (lsvi.c). A switch goes backwards through
+ * One curator (release/archive/archive.c), one planner (lsvi.c). A switch goes backwards through
  * the steps: the planner says V_{h+1}, the curator shows the response to it. */
 #include <math.h>
 
@@ -22,18 +22,18 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
                                tacit_error *err)
 {
     const tacit_agent_request *q = g->r->request;
-    const tacit__lsvi_data_options curator = {.space = agent->space,
-                                              .scheme = g->scheme,
-                                              .episodes = q->episodes,
-                                              .visits = q->visits,
-                                              .apart = q->apart,
-                                              .guarantee = q->guarantee,
-                                              .printed = g->printed,
-                                              .centered = g->options.centered,
-                                              .spans = g->spans,
-                                              .range = g->range,
-                                              .wide = g->wide,
-                                              .archive_bytes = g->archive_bytes};
+    const tacit__archive_options curator = {.space = agent->space,
+                                            .scheme = g->scheme,
+                                            .episodes = q->episodes,
+                                            .visits = q->visits,
+                                            .apart = q->apart,
+                                            .guarantee = q->guarantee,
+                                            .printed = g->printed,
+                                            .centered = g->options.centered,
+                                            .spans = g->spans,
+                                            .range = g->range,
+                                            .wide = g->wide,
+                                            .archive_bytes = g->archive_bytes};
     const tacit__lsvi_options planner = {.space = agent->space,
                                          .schedule = g->options.schedule,
                                          .switches = g->scheme.switches,
@@ -52,8 +52,8 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
         status = tacit__lsvi_create(&planner, &agent->planner);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    tacit__lsvi_data *made = NULL;
-    status = tacit__lsvi_data_create(&curator, noise, &made, &reason);
+    tacit__archive *made = NULL;
+    status = tacit__archive_create(&curator, noise, &made, &reason);
     agent->base.curator = made;
     return status == TACIT_OK ? TACIT_OK
                               : tacit__reading_fail(g->r, err, status, "%s", reason.message);
@@ -92,8 +92,8 @@ static tacit_status switch_policy(lsvi_agent *agent, const double *gram, tacit_e
     for (size_t h = agent->space.horizon; h-- > 0 && status == TACIT_OK;) {
         tacit__target_unit unit;
         const tacit__lsvi_values next = tacit__lsvi_next(agent->planner, h);
-        status = tacit__lsvi_data_respond(agent->base.curator, h, next.table, next.function,
-                                          agent->response, &unit, err);
+        status = tacit__archive_respond(agent->base.curator, h, next.table, next.function,
+                                        agent->response, &unit, err);
         if (status == TACIT_OK)
             tacit__lsvi_fit(agent->planner, h, agent->response, unit);
     }
@@ -107,14 +107,13 @@ static tacit_status switch_policy(lsvi_agent *agent, const double *gram, tacit_e
 static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     lsvi_agent *agent = self;
-    if (tacit__lsvi_data_ready(agent->base.curator)) {
+    if (tacit__archive_ready(agent->base.curator)) {
         const double *gram;
-        TRY(tacit__lsvi_data_gram(agent->base.curator, &gram, err));
+        TRY(tacit__archive_gram(agent->base.curator, &gram, err));
         if (tacit__lsvi_is_due(agent->planner, gram))
             TRY(switch_policy(agent, gram, err));
-        if (tacit__lsvi_is_done(agent->planner) ||
-            tacit__lsvi_data_is_exhausted(agent->base.curator))
-            tacit__lsvi_data_close(agent->base.curator);
+        if (tacit__lsvi_is_done(agent->planner) || tacit__archive_is_exhausted(agent->base.curator))
+            tacit__archive_close(agent->base.curator);
     }
     *out = tacit__lsvi_board(agent->planner);
     return TACIT_OK;

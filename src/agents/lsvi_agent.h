@@ -4,10 +4,10 @@
 
 #include "agents/curated.h"
 #include "agents/reading.h"
-#include "curate/lsvi_curator.h"
 #include "noise/stream.h"
 #include "plan/papers/lsvi.h"
 #include "plan/papers/lsvi_printed.h"
+#include "release/archive/archive.h"
 
 typedef struct lsvi_agent {
     tacit__curated base;

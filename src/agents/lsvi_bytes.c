@@ -1,5 +1,5 @@
 /* lsvi-ucb as bytes: in an envelope (noise/envelope.h) the planner (lsvi.h) and the curator
- * (curate/lsvi_saved.c). Only an agent of the same request accepts it. */
+ * (release/archive/archive_saved.c). Only an agent of the same request accepts it. */
 #include "agents/lsvi_agent.h"
 #include "noise/envelope.h"
 
@@ -62,6 +62,6 @@ void tacit__lsvi_agent_fields(void *self, tacit__saved *s)
     if (h.zero != 0)
         tacit__saved_fail(s, TACIT_WRONG_VERSION, NULL);
     tacit__lsvi_fields(agent->planner, s);
-    tacit__lsvi_data_fields(agent->base.curator, s);
+    tacit__archive_fields(agent->base.curator, s);
     tacit__envelope_close(&envelope, start, s);
 }

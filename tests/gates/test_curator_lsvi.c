@@ -5,15 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/lsvi_curator.h"
-#include "curate/lsvi_curator_inside.h"
+#include "release/archive/archive.h"
+#include "release/archive/archive_inside.h"
 #include "sums/sum_inside.h"
 #include "support/check.h"
 #include "support/climb.h"
 #include "support/random.h"
 #include "support/replay.h"
 
-SCOPED_TYPE(tacit__lsvi_data, tacit__lsvi_data_destroy)
+SCOPED_TYPE(tacit__archive, tacit__archive_destroy)
 
 enum { STATES = 2, ACTIONS = 2, HORIZON = 3, D = 2, USERS = 4 };
 
@@ -40,7 +40,7 @@ typedef struct setup {
     bool sums; /* Gram matrices by running sums, though direct releases are less noisy */
 } setup;
 
-static tacit_status create(const setup *s, tacit__lsvi_data **out)
+static tacit_status create(const setup *s, tacit__archive **out)
 {
     static const double range[HORIZON] = {3, 2, 1};
     const bool carried = s->form == TACIT__CARRIED;
@@ -57,13 +57,13 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
         .lambda = 1,
         .shift = 1,
         .failure = 0.1};
-    tacit__lsvi_data_options o = {.space = wish.space,
-                                  .episodes = USERS,
-                                  .guarantee = s->guarantee,
-                                  .centered = s->centered,
-                                  .spans = s->spans,
-                                  .range = range,
-                                  .archive_bytes = 1e9};
+    tacit__archive_options o = {.space = wish.space,
+                                .episodes = USERS,
+                                .guarantee = s->guarantee,
+                                .centered = s->centered,
+                                .spans = s->spans,
+                                .range = range,
+                                .archive_bytes = 1e9};
     assert_ok(tacit__lsvi_decide(&wish, &o.scheme, NULL));
     o.scheme.ratio *= s->ratio_share > 0 ? s->ratio_share : 1;
     if (s->move > 0) {
@@ -72,14 +72,14 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
         o.scheme.ratio = HUGE_VAL;
     }
     SCOPED(tacit_noise) *noise = simulated_noise(3);
-    tacit_status status = tacit__lsvi_data_create(&o, noise, out, NULL);
+    tacit_status status = tacit__archive_create(&o, noise, out, NULL);
     return status;
 }
 
 /* --- Both worlds --------------------------------------------------------------------------------- */
 
 /* The values after step h, as a table or as a function of features: without a bonus, and with no caps of its own. */
-static void ask(const setup *s, tacit__lsvi_data *curator, const point *p, size_t h)
+static void ask(const setup *s, tacit__archive *curator, const point *p, size_t h)
 {
     static const double identity[D * D] = {1, 0, 0, 1};
     double response[STATES * ACTIONS];
@@ -92,11 +92,11 @@ static void ask(const setup *s, tacit__lsvi_data *curator, const point *p, size_
                                       .low = -HUGE_VAL,
                                       .high = HUGE_VAL};
     const bool last = h + 1 == HORIZON, carried = s->form == TACIT__CARRIED;
-    assert_ok(tacit__lsvi_data_respond(curator, h, last || carried ? NULL : p->values[h],
-                                       last || !carried ? NULL : &function, response, &unit, NULL));
+    assert_ok(tacit__archive_respond(curator, h, last || carried ? NULL : p->values[h],
+                                     last || !carried ? NULL : &function, response, &unit, NULL));
 }
 
-static void play(const setup *s, tacit__lsvi_data *curator, const point *p, const walk *first)
+static void play(const setup *s, tacit__archive *curator, const point *p, const walk *first)
 {
     static const walk other = {
         .states = {0, 1, 0, 1},
@@ -109,10 +109,10 @@ static void play(const setup *s, tacit__lsvi_data *curator, const point *p, cons
         const tacit_trajectory u = {STEPS_OF(carried ? NULL : w->states, w->actions, w->rewards),
                                     .features = carried ? &w->features[0][0][0] : NULL};
         const double *gram;
-        assert_ok(tacit__lsvi_data_add(curator, &u, NULL));
-        if (!tacit__lsvi_data_ready(curator))
+        assert_ok(tacit__archive_add(curator, &u, NULL));
+        if (!tacit__archive_ready(curator))
             continue;
-        assert_ok(tacit__lsvi_data_gram(curator, &gram, NULL));
+        assert_ok(tacit__archive_gram(curator, &gram, NULL));
         for (size_t h = HORIZON; h-- > 0;)
             ask(s, curator, p, h);
     }
@@ -124,13 +124,13 @@ static double share(void *context, const void *at)
     const setup *s = context;
     const point *p = at;
     tape *t = tape_create();
-    SCOPED(tacit__lsvi_data) *a = NULL, *b = NULL;
+    SCOPED(tacit__archive) *a = NULL, *b = NULL;
     assert_ok(create(s, &a));
     assert_ok(create(s, &b));
-    tape_record(t, tacit__lsvi_data_ledger(a));
+    tape_record(t, tacit__archive_ledger(a));
     play(s, a, p, &p->here);
-    tape_replay(t, tacit__lsvi_data_ledger(b));
-    tape_lines lines = tape_lines_of(tacit_ledger_plan(tacit__lsvi_data_ledger(b)));
+    tape_replay(t, tacit__archive_ledger(b));
+    tape_lines lines = tape_lines_of(tacit_ledger_plan(tacit__archive_ledger(b)));
     tape_watch(t, &lines);
     play(s, b, p, &p->there);
     assert_true(tape_compare(t).same_calls);
@@ -240,7 +240,7 @@ TEST(values_of_features_are_cut)
 TEST(a_split_that_misses_its_condition_is_refused)
 {
     for (int pooled = 0; pooled < 2; pooled++) {
-        SCOPED(tacit__lsvi_data) *curator = NULL;
+        SCOPED(tacit__archive) *curator = NULL;
         const setup wrong = {TACIT__ONE_HOT, joint, true, false, 0, 0.5, 0, pooled == 1, false},
                     right = {TACIT__ONE_HOT, joint, true, false, 0, 1, 0, pooled == 1, false};
         assert_status(create(&wrong, &curator), TACIT_BAD_PLAN);
@@ -253,7 +253,7 @@ TEST(a_split_that_misses_its_condition_is_refused)
 static int bits_of(double move)
 {
     const setup s = {.form = TACIT__CARRIED, .guarantee = joint, .move = move};
-    SCOPED(tacit__lsvi_data) *c = NULL;
+    SCOPED(tacit__archive) *c = NULL;
     assert_ok(create(&s, &c));
     int bits = c->sum->lattice.bits;
     assert_int_equal(bits, c->gram_bits);

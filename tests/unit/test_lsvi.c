@@ -2,9 +2,9 @@
  * of no privacy, the printed constants, saved states, refusals, failing allocations. */
 
 #include "agents/agent_inside.h"
-#include "curate/lsvi_curator.h"
-#include "curate/visits.h"
 #include "plan/papers/lsvi.h"
+#include "release/archive/archive.h"
+#include "release/archive/visits.h"
 #include "support/lsvi.h"
 #include "support/solve.h"
 

@@ -3,7 +3,7 @@
 
 #include "agents/agent_inside.h"
 #include "base/memory.h"
-#include "curate/lsvi_curator.h"
+#include "release/archive/archive.h"
 #include "support/lsvi.h"
 
 static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MODEL_JOINT, 1, 1e-6},

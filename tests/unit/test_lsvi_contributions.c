@@ -1,21 +1,21 @@
-/* A user's exact contribution to an LSVI learner, apart from adding it: what the curator makes of users' data
- * are sums of contributions, and a curator whose users keep their data shows the same, to the bit. */
+/* What a user adds to an LSVI learner: what the archive makes of users' data are sums of what each of them adds, as its
+ * sensitivities take for granted. */
 #include "support/check.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "curate/lsvi_curator_inside.h"
+#include "release/archive/archive_inside.h"
 #include "support/walks.h"
 
-SCOPED_TYPE(tacit__lsvi_data, tacit__lsvi_data_destroy)
+SCOPED_TYPE(tacit__archive, tacit__archive_destroy)
 SCOPED_TYPE(tacit__lsvi_user, tacit__lsvi_user_destroy)
 
 static const double range[H] = {4, 3, 2, 1};
 
-static tacit__lsvi_data *open_as(tacit__feature_form form, tacit_guarantee g, const double *table,
-                                 bool spans, bool elsewhere, bool pooled)
+static tacit__archive *open_as(tacit__feature_form form, tacit_guarantee g, const double *table,
+                               bool spans, bool pooled)
 {
     const size_t d = form == TACIT__ONE_HOT ? S * A : 3;
     tacit__lsvi_scheme_options wish = {.space = {SPACE_OF(form == TACIT__CARRIED ? 0 : S, A, H),
@@ -32,27 +32,26 @@ static tacit__lsvi_data *open_as(tacit__feature_form form, tacit_guarantee g, co
                                        .lambda = 1,
                                        .shift = 1,
                                        .failure = 0.1};
-    tacit__lsvi_data_options o = {.space = wish.space,
-                                  .episodes = USERS,
-                                  .guarantee = g,
-                                  .centered = true,
-                                  .spans = spans,
-                                  .range = range,
-                                  .archive_bytes = 1e9,
-                                  .elsewhere = elsewhere};
+    tacit__archive_options o = {.space = wish.space,
+                                .episodes = USERS,
+                                .guarantee = g,
+                                .centered = true,
+                                .spans = spans,
+                                .range = range,
+                                .archive_bytes = 1e9};
     SCOPED(tacit_noise) *noise = noise_of_test();
-    tacit__lsvi_data *c = NULL;
+    tacit__archive *c = NULL;
     tacit_error err = {.message = ""};
     if (tacit__lsvi_decide(&wish, &o.scheme, &err) != TACIT_OK ||
-        tacit__lsvi_data_create(&o, noise, &c, &err) != TACIT_OK)
+        tacit__archive_create(&o, noise, &c, &err) != TACIT_OK)
         fail_msg("%s", err.message);
     return c;
 }
 
-static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table,
-                                   bool spans, bool elsewhere)
+static tacit__archive *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table,
+                                 bool spans, bool elsewhere)
 {
-    return open_as(form, g, table, spans, elsewhere, false);
+    return open_as(form, g, table, spans, false);
 }
 
 /* Features of a state's actions, at most 1 long. */
@@ -123,23 +122,49 @@ static question question_of(size_t h, const tacit__lsvi_form *form)
 }
 
 /* A user's response of step h, made of the user's data. */
+/* The response of a user who was placed, at step h or pooled at all steps, to the values after step h: the plain version. */
+static void contribute_response(const tacit__lsvi_form *f, const tacit_trajectory *u,
+                                const tacit__lsvi_user *placed, size_t h, question asked,
+                                int64_t *out)
+{
+    const tacit__linear_space *sp = &f->space;
+    const tacit__target target = tacit__lsvi_target(f, h, asked.table);
+    memset(out, 0, sp->dimension * sizeof *out);
+    for (size_t i = sp->pooled ? 0 : h; i < (sp->pooled ? sp->horizon : h + 1); i++) {
+        double work[A * 3], q[A], value = 0;
+        const size_t all = A * sp->dimension, pair = u->actions[i];
+        if (asked.function != NULL) {
+            tacit__optimism_evaluate(asked.function, A, placed->placed + (i + 1) * all, work, q);
+            value = tacit__target_place(&target, fmax(q[0], A > 1 ? q[1] : q[0]));
+        } else if (asked.table != NULL) {
+            value = tacit__target_place(&target, asked.table[u->states[i + 1]]);
+        }
+        const double y = target.times * (placed->rewards[i] + value) - target.center;
+        if (sp->form == TACIT__ONE_HOT) {
+            out[u->states[i] * A + pair] += (int64_t)ldexp(y, sp->feature_bits);
+            continue;
+        }
+        const double *phi = sp->form == TACIT__CARRIED
+                                ? placed->placed + i * all + pair * sp->dimension
+                                : sp->table + (u->states[i] * A + pair) * sp->dimension;
+        for (size_t j = 0; j < sp->dimension; j++)
+            out[j] += (int64_t)(y * phi[j]);
+    }
+}
+
 static void answer(const tacit__lsvi_form *form, tacit__lsvi_user *made, const person *p, size_t h,
                    int64_t out[S * A])
 {
-    double work[A * 3], q[A];
-    const question asked = question_of(h, form);
     assert_ok(tacit__lsvi_place_user(form, &p->u, made, NULL));
-    tacit__lsvi_contribute_response(form, &p->u, made, h, asked.table, asked.function, work, q,
-                                    out);
+    contribute_response(form, &p->u, made, h, question_of(h, form), out);
 }
 
 TEST(statistics_of_lsvi_are_sums_of_contributions)
 {
     for (int f = 0; f < 2 * CASES; f++) {
         const tacit__feature_form kind = forms[f % CASES % 3];
-        SCOPED(tacit__lsvi_data) *c =
-            open_as(kind, (tacit_guarantee){.model = TACIT_MODEL_NONE}, table_of_features(),
-                    f >= CASES, false, f % CASES >= 3);
+        SCOPED(tacit__archive) *c = open_as(kind, (tacit_guarantee){.model = TACIT_MODEL_NONE},
+                                            table_of_features(), f >= CASES, f % CASES >= 3);
         const tacit__lsvi_form form = tacit__lsvi_form_of(c);
         const size_t d = form.space.dimension, n = c->size;
         SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
@@ -150,7 +175,7 @@ TEST(statistics_of_lsvi_are_sums_of_contributions)
         for (size_t k = 0; k + 1 < USERS; k++) {
             person p;
             fill_person(&p, k, kind == TACIT__CARRIED);
-            assert_ok(tacit__lsvi_data_add(c, &p.u, NULL));
+            assert_ok(tacit__archive_add(c, &p.u, NULL));
             assert_ok(tacit__lsvi_place_user(&form, &p.u, made, NULL));
             const tacit__input x = tacit__lsvi_contribute_gram(&form, &p.u, made);
             for (size_t i = 0; i < x.n; i++)
@@ -168,7 +193,7 @@ TEST(statistics_of_lsvi_are_sums_of_contributions)
             const tacit__target target = tacit__lsvi_target(&form, h, asked.table);
             tacit__target_unit unit;
             assert_ok(
-                tacit__lsvi_data_respond(c, h, asked.table, asked.function, shown, &unit, NULL));
+                tacit__archive_respond(c, h, asked.table, asked.function, shown, &unit, NULL));
             for (size_t j = 0; j < d; j++)
                 assert_true(shown[j] ==
                             ldexp(target.stretch * (double)response[h][j], -c->response_bits));
@@ -181,11 +206,11 @@ TEST(sums_of_all_steps_have_room)
 {
     for (int pooled = 0; pooled < 2; pooled++) {
         const double K = 0x1p18;
-        tacit__lsvi_data c = {
+        tacit__archive c = {
             .o = {.space = {SPACE_OF(S, A, 1000), .feature_bits = 12, .pooled = pooled == 1},
                   .episodes = (uint64_t)K,
                   .centered = true}};
-        tacit__lsvi_data_choose_bits(&c);
+        tacit__archive_choose_bits(&c);
         assert_true(ldexp(K * (pooled ? 1000 : 1), c.response_bits) <= 0x1p53);
         assert_true(c.target_bits >= 8);
     }
@@ -195,7 +220,7 @@ TEST(sums_of_all_steps_have_room)
 TEST(units_of_lsvi_hold_every_target)
 {
     for (int f = 0; f < 2; f++) {
-        SCOPED(tacit__lsvi_data) *c =
+        SCOPED(tacit__archive) *c =
             open_lsvi(forms[f], (tacit_guarantee){.model = TACIT_MODEL_NONE}, table_of_features(),
                       true, false);
         const tacit__lsvi_form form = tacit__lsvi_form_of(c);
@@ -247,7 +272,7 @@ TEST(a_span_of_nothing_is_a_unit)
 /* With noise: what goes into the running sum of Gram matrices is what users' integers add up to. */
 TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
 {
-    SCOPED(tacit__lsvi_data) *c = open_lsvi(TACIT__ONE_HOT, models[0], NULL, true, false);
+    SCOPED(tacit__archive) *c = open_lsvi(TACIT__ONE_HOT, models[0], NULL, true);
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
     SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
     int64_t total[H * S * A] = {0};
@@ -257,7 +282,7 @@ TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
         const walk w = walk_of(k);
         const tacit_trajectory u = trajectory(&w);
         const uint64_t leaves = c->leaves;
-        assert_ok(tacit__lsvi_data_add(c, &u, NULL));
+        assert_ok(tacit__archive_add(c, &u, NULL));
         assert_ok(tacit__lsvi_place_user(&form, &u, made, NULL));
         const tacit__input x = tacit__lsvi_contribute_gram(&form, &u, made);
         assert_true(x.n == H);
@@ -277,127 +302,27 @@ TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
         assert_true(made->gram[h] == 0 && made->rewards[h] == 0 && made->cell[h] == 0);
 }
 
-/* --- Users whose data stay elsewhere ---------------------------------------------------------------- */
-
-/* Users 0 to n - 1 answer, each from their own data. */
-static void ask_all(tacit__lsvi_data *c, const tacit__lsvi_form *form, tacit__lsvi_user *made,
-                    size_t h, size_t n)
-{
-    assert_ok(tacit__lsvi_data_ask(c, h, question_of(h, form).table, NULL));
-    for (size_t k = 0; k < n; k++) {
-        person p;
-        int64_t one[S * A];
-        fill_person(&p, k, form->space.form == TACIT__CARRIED);
-        answer(form, made, &p, h, one);
-        assert_ok(tacit__lsvi_data_add_response(c, one, NULL));
-    }
-}
-
-/* All laws, and none, and all forms of features; both curators draw with the same key. */
-TEST(a_curator_without_data_shows_what_one_with_data_shows)
-{
-    static const tacit_guarantee guarantees[] = {
-        {TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_JOINT, 1, 0}, {.model = TACIT_MODEL_NONE}};
-    for (int i = 0; i < 6 * CASES; i++) {
-        const tacit__feature_form kind = forms[i % CASES % 3];
-        const tacit_guarantee g = guarantees[i / CASES % 3];
-        const bool spans = i >= 3 * CASES, pooled = i % CASES >= 3;
-        SCOPED(tacit__lsvi_data) *c = open_as(kind, g, table_of_features(), spans, false, pooled);
-        SCOPED(tacit__lsvi_data) *other =
-            open_as(kind, g, table_of_features(), spans, true, pooled);
-        const tacit__lsvi_form form = tacit__lsvi_form_of(other);
-        const size_t packed = tacit__gram_size(&form.space);
-        SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
-        size_t leaves = 0;
-        for (size_t k = 0; k + 1 < USERS; k++) {
-            person p;
-            const double *gram, *same;
-            fill_person(&p, k, kind == TACIT__CARRIED);
-            assert_ok(tacit__lsvi_data_add(c, &p.u, NULL));
-            assert_ok(tacit__lsvi_place_user(&form, &p.u, made, NULL));
-            const tacit__input x = tacit__lsvi_contribute_gram(&form, &p.u, made);
-            assert_ok(tacit__lsvi_data_add_contribution(other, &x, NULL));
-            assert_int_equal(tacit__lsvi_data_ready(c), tacit__lsvi_data_ready(other));
-            if (!tacit__lsvi_data_ready(c))
-                continue;
-            leaves++;
-            assert_ok(tacit__lsvi_data_gram(c, &gram, NULL));
-            assert_ok(tacit__lsvi_data_gram(other, &same, NULL));
-            assert_memory_equal(same, gram, tacit__gram_count(&form.space) * packed * sizeof *gram);
-            for (size_t h = H; h-- > 0;) {
-                const question asked = question_of(h, &form);
-                double shown[S * A], also[S * A];
-                tacit__target_unit unit;
-                assert_ok(tacit__lsvi_data_respond(c, h, asked.table, asked.function, shown, &unit,
-                                                   NULL));
-                ask_all(other, &form, made, h, k + 1);
-                assert_ok(tacit__lsvi_data_release_response(other, also, NULL));
-                assert_memory_equal(also, shown, form.space.dimension * sizeof *shown);
-            }
-        }
-        assert_true(leaves > 0);
-    }
-}
-
-/* Longer than any user's, of another shape, too many, or not all yet: refused, and nothing has changed. */
-TEST(what_cannot_be_a_contribution_to_lsvi_is_refused)
-{
-    for (int f = 0; f < 2; f++) {
-        SCOPED(tacit__lsvi_data) *c =
-            open_lsvi(forms[f], models[0], table_of_features(), false, true);
-        const tacit__lsvi_form form = tacit__lsvi_form_of(c);
-        SCOPED(tacit__lsvi_user) *made = tacit__lsvi_user_create(&form);
-        const size_t d = form.space.dimension;
-        double shown[S * A];
-        person p;
-        fill_person(&p, 0, false);
-        assert_ok(tacit__lsvi_place_user(&form, &p.u, made, NULL));
-        tacit__input x = tacit__lsvi_contribute_gram(&form, &p.u, made);
-        x.n--;
-        assert_status(tacit__lsvi_data_add_contribution(c, &x, NULL), TACIT_OUT_OF_BOUND);
-        x.n++;
-        made->gram[0] += (int64_t)2 << form.gram_bits;
-        assert_status(tacit__lsvi_data_add_contribution(c, &x, NULL), TACIT_OUT_OF_BOUND);
-        made->gram[0] -= (int64_t)2 << form.gram_bits;
-        for (size_t i = 0; i < c->size; i++)
-            assert_true(c->leaf[i] == 0);
-        assert_ok(tacit__lsvi_data_add_contribution(c, &x, NULL));
-        assert_true(c->users == 1);
-
-        int64_t one[S * A] = {0};
-        assert_ok(tacit__lsvi_data_ask(c, 0, NULL, NULL));
-        assert_status(tacit__lsvi_data_release_response(c, shown, NULL), TACIT_BAD_ARGUMENT);
-        one[d - 1] = ((int64_t)1 << (c->response_bits - 1)) + 1;
-        assert_status(tacit__lsvi_data_add_response(c, one, NULL), TACIT_OUT_OF_BOUND);
-        one[d - 1] = -((int64_t)1 << (c->response_bits - 1));
-        assert_ok(tacit__lsvi_data_add_response(c, one, NULL));
-        assert_status(tacit__lsvi_data_add_response(c, one, NULL), TACIT_EXHAUSTED);
-        assert_ok(tacit__lsvi_data_ask(c, 0, NULL, NULL)); /* anew: what was given is forgotten */
-        assert_status(tacit__lsvi_data_release_response(c, shown, NULL), TACIT_BAD_ARGUMENT);
-    }
-}
-
 /* --- Saved states ---------------------------------------------------------------------------------- */
 
-static tacit_status carry_over(tacit__lsvi_data *from, tacit__lsvi_data *to)
+static tacit_status carry_over(tacit__archive *from, tacit__archive *to)
 {
     size_t size = 0;
     tacit__saved s = tacit__saved_save(NULL, &size, NULL);
     while (tacit__saved_next(&s))
-        tacit__lsvi_data_fields(from, &s);
+        tacit__archive_fields(from, &s);
     SCOPED_FREE uint8_t *bytes = malloc(size);
     s = tacit__saved_save(bytes, &size, NULL);
     while (tacit__saved_next(&s))
-        tacit__lsvi_data_fields(from, &s);
+        tacit__archive_fields(from, &s);
     assert_ok(s.status);
     s = tacit__saved_load(bytes, size, NULL);
     while (tacit__saved_next(&s))
-        tacit__lsvi_data_fields(to, &s);
+        tacit__archive_fields(to, &s);
     return s.status;
 }
 
 /* One user, whose rewards are 1 and whose features are all 0.45. */
-static void add_person(tacit__lsvi_data *c, bool carried)
+static void add_person(tacit__archive *c, bool carried)
 {
     const double *gram;
     person p;
@@ -406,8 +331,8 @@ static void add_person(tacit__lsvi_data *c, bool carried)
         p.w.rewards[h] = 1;
     for (size_t i = 0; i < (H + 1) * A * 3; i++)
         (&p.features[0][0][0])[i] = 0.45;
-    assert_ok(tacit__lsvi_data_add(c, &p.u, NULL));
-    assert_ok(tacit__lsvi_data_gram(c, &gram, NULL));
+    assert_ok(tacit__archive_add(c, &p.u, NULL));
+    assert_ok(tacit__archive_gram(c, &gram, NULL));
 }
 
 /* Rewards are told in units of the steps' ranges, and features are at most 1 long. A state in which they are larger was not saved by
@@ -421,8 +346,8 @@ TEST(saved_users_are_no_larger_than_users_can_be)
                                             : (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6};
         const double *table = kind == TACIT__TABLE ? table_of_features() : NULL;
         for (int wrong = 0; wrong < (carried && i < CASES ? 3 : 2); wrong++) {
-            SCOPED(tacit__lsvi_data) *from = open_as(kind, g, table, true, false, pooled),
-                                     *to = open_as(kind, g, table, true, false, pooled);
+            SCOPED(tacit__archive) *from = open_as(kind, g, table, true, pooled),
+                                   *to = open_as(kind, g, table, true, pooled);
             if (wrong == 1)
                 from->range[0] = 1; /* and not 4 */
             else if (wrong == 2)

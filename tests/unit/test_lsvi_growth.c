@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "curate/lsvi_scheme.h"
 #include "linalg/symmetric.h"
 #include "plan/papers/lsvi.h"
 #include "plan/papers/lsvi_printed.h"
+#include "release/archive/lsvi_scheme.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -140,7 +140,7 @@ TEST(rayleigh_begins_with_the_ridge)
 }
 
 /* Noise of eigenvalues within Y, of whatever signs, and a shift of 5 Y: directions that grow one after the other ask for no more
- * switches than src/curate/lsvi_schedules.c proves. */
+ * switches than src/release/archive/lsvi_schedules.c proves. */
 TEST(rayleigh_asks_no_more_often_than_is_proved)
 {
     enum { D = 3, K = 4000 };

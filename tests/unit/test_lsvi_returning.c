@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "curate/lsvi_scheme.h"
+#include "release/archive/lsvi_scheme.h"
 #include "support/lsvi.h"
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};

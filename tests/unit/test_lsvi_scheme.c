@@ -1,10 +1,10 @@
 /* What an LSVI learner decides before the first user: sensitivities against brute force, schedules, caps, the split of
  * the budget, the printed constants. */
-#include "curate/lsvi_scheme.h"
+#include "release/archive/lsvi_scheme.h"
 
 #include <math.h>
 
-#include "curate/lsvi_curator.h"
+#include "release/archive/archive.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "curate/lsvi_scheme.h"
+#include "release/archive/lsvi_scheme.h"
 
 /* unit (exp(rate n) - 1) is convex and 0 at 0, so that no leaf is empty. */
 uint64_t tacit__lsvi_leaf_end(const tacit__lsvi_scheme *scheme, uint64_t n)

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "curate/lsvi_scheme_inside.h"
+#include "release/archive/lsvi_scheme_inside.h"
 
 enum {
     MOST_SWITCHES = 400, /* candidates for a cap */

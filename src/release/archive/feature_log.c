@@ -4,7 +4,7 @@
  *
  * The features of step h + 1 serve twice: all actions' for V_{h+1}, and the chosen one's for the
  * regression of step h + 1. Those after the last step are never needed. */
-#include "curate/archive.h"
+#include "release/archive/feature_log.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct chunk {
     double *rewards;   /* [H][CHUNK] */
 } chunk;
 
-struct tacit__archive {
+struct tacit__feature_log {
     size_t n_actions, horizon, dimension;
     bool wide;
     uint64_t users;
@@ -40,13 +40,13 @@ struct tacit__archive {
     double *targets; /* [block] */
 };
 
-static size_t element(const tacit__archive *a)
+static size_t element(const tacit__feature_log *a)
 {
     return a->wide ? sizeof(double) : sizeof(float);
 }
 
-double tacit__archive_bytes(size_t n_actions, size_t horizon, size_t dimension, bool wide,
-                            uint64_t users)
+double tacit__feature_log_bytes(size_t n_actions, size_t horizon, size_t dimension, bool wide,
+                                uint64_t users)
 {
     TACIT__REQUIRE(n_actions > 0 && horizon > 0 && dimension > 0);
     double features = (double)dimension * (1 + (double)(horizon - 1) * (double)n_actions);
@@ -57,17 +57,17 @@ double tacit__archive_bytes(size_t n_actions, size_t horizon, size_t dimension, 
             (double)horizon * (sizeof(double) + sizeof(uint32_t)));
 }
 
-static size_t first_size(const tacit__archive *a)
+static size_t first_size(const tacit__feature_log *a)
 {
     return CHUNK * a->dimension * element(a);
 }
 
-static size_t others_size(const tacit__archive *a)
+static size_t others_size(const tacit__feature_log *a)
 {
     return (a->horizon - 1) * CHUNK * a->n_actions * a->dimension * element(a);
 }
 
-void tacit__archive_destroy(tacit__archive *a)
+void tacit__feature_log_destroy(tacit__feature_log *a)
 {
     if (a == NULL)
         return;
@@ -77,11 +77,11 @@ void tacit__archive_destroy(tacit__archive *a)
     tacit__workspace_destroy(a);
 }
 
-tacit_status tacit__archive_create(size_t n_actions, size_t horizon, size_t dimension, bool wide,
-                                   tacit__archive **out)
+tacit_status tacit__feature_log_create(size_t n_actions, size_t horizon, size_t dimension,
+                                       bool wide, tacit__feature_log **out)
 {
     TACIT__REQUIRE(n_actions > 0 && horizon > 0 && dimension > 0);
-    tacit__archive w = {
+    tacit__feature_log w = {
         .n_actions = n_actions, .horizon = horizon, .dimension = dimension, .wide = wide};
     w.block = BLOCK / (n_actions * dimension * sizeof *w.columns);
     w.block = w.block == 0 ? 1 : w.block > CHUNK ? CHUNK : w.block;
@@ -93,13 +93,13 @@ tacit_status tacit__archive_create(size_t n_actions, size_t horizon, size_t dime
 }
 
 /* Chunks that hold somebody. */
-static size_t held_chunks(const tacit__archive *a)
+static size_t held_chunks(const tacit__feature_log *a)
 {
     return (size_t)(a->users / CHUNK + (a->users % CHUNK > 0));
 }
 
 /* One more chunk at the end of the list. */
-static bool open_chunk(tacit__archive *a)
+static bool open_chunk(tacit__feature_log *a)
 {
     if (a->n_chunks == a->capacity) {
         size_t capacity = a->capacity == 0 ? 16 : 2 * a->capacity;
@@ -122,7 +122,7 @@ static bool open_chunk(tacit__archive *a)
 }
 
 /* n numbers to place `at` of a piece of memory. */
-static void store(const tacit__archive *a, void *piece, size_t at, const double *x, size_t n)
+static void store(const tacit__feature_log *a, void *piece, size_t at, const double *x, size_t n)
 {
     if (a->wide) {
         memcpy((double *)piece + at, x, n * sizeof *x);
@@ -133,8 +133,8 @@ static void store(const tacit__archive *a, void *piece, size_t at, const double 
         y[i] = (float)x[i];
 }
 
-tacit_status tacit__archive_add(tacit__archive *a, const double *features, const uint32_t *actions,
-                                const double *rewards)
+tacit_status tacit__feature_log_add(tacit__feature_log *a, const double *features,
+                                    const uint32_t *actions, const double *rewards)
 {
     TACIT__REQUIRE(features != NULL && actions[0] < a->n_actions);
     size_t slot = a->users % CHUNK, d = a->dimension, all = a->n_actions * d;
@@ -182,7 +182,7 @@ TACIT__INLINE void add_scaled(bool wide, const void *piece, size_t at, double y,
 }
 
 /* Users first .. first+n-1 of a chunk. */
-TACIT__INLINE void respond_block(tacit__archive *a, const chunk *c, size_t first, size_t n,
+TACIT__INLINE void respond_block(tacit__feature_log *a, const chunk *c, size_t first, size_t n,
                                  size_t h, const tacit__target *target, double *response)
 {
     size_t d = a->dimension, A = a->n_actions;
@@ -199,7 +199,7 @@ TACIT__INLINE void respond_block(tacit__archive *a, const chunk *c, size_t first
 }
 
 /* The values of the states that followed, as targets. */
-static void place_values(tacit__archive *a, size_t n, const tacit__target *target)
+static void place_values(tacit__feature_log *a, size_t n, const tacit__target *target)
 {
     size_t A = a->n_actions;
     for (size_t i = 0; i < n; i++) {
@@ -211,7 +211,7 @@ static void place_values(tacit__archive *a, size_t n, const tacit__target *targe
     }
 }
 
-TACIT__INLINE void respond(tacit__archive *a, size_t h, const tacit__optimism *next,
+TACIT__INLINE void respond(tacit__feature_log *a, size_t h, const tacit__optimism *next,
                            const tacit__target *target, double *response)
 {
     size_t all = a->n_actions * a->dimension;
@@ -234,15 +234,15 @@ TACIT__INLINE void respond(tacit__archive *a, size_t h, const tacit__optimism *n
 }
 
 #if TACIT__HAVE_AVX2
-TACIT__AVX2 static void respond_avx2(tacit__archive *a, size_t h, const tacit__optimism *next,
+TACIT__AVX2 static void respond_avx2(tacit__feature_log *a, size_t h, const tacit__optimism *next,
                                      const tacit__target *target, double *response)
 {
     respond(a, h, next, target, response);
 }
 #endif
 
-void tacit__archive_respond(tacit__archive *a, size_t h, const tacit__optimism *next,
-                            const tacit__target *target, double *response)
+void tacit__feature_log_respond(tacit__feature_log *a, size_t h, const tacit__optimism *next,
+                                const tacit__target *target, double *response)
 {
     TACIT__REQUIRE(h < a->horizon);
 #if TACIT__HAVE_AVX2
@@ -257,8 +257,8 @@ void tacit__archive_respond(tacit__archive *a, size_t h, const tacit__optimism *
 /* --- Saved states: the number of users, then whole chunks ------------------------------------------- */
 
 /* Whether n stored vectors, from vector `at` on, are features. */
-static bool are_features(const tacit__archive *a, const uint8_t *piece, size_t at, size_t n,
-                         const tacit__archive_limits *limits)
+static bool are_features(const tacit__feature_log *a, const uint8_t *piece, size_t at, size_t n,
+                         const tacit__feature_log_limits *limits)
 {
     const size_t d = a->dimension;
     for (size_t i = at; i < at + n; i++) {
@@ -281,8 +281,8 @@ static bool are_features(const tacit__archive *a, const uint8_t *piece, size_t a
 }
 
 /* Whether the first `held` users of a chunk can have been. */
-static bool is_chunk(const tacit__archive *a, const void *const part[4], size_t held,
-                     const tacit__archive_limits *limits)
+static bool is_chunk(const tacit__feature_log *a, const void *const part[4], size_t held,
+                     const tacit__feature_log_limits *limits)
 {
     const size_t A = a->n_actions;
     bool whole = are_features(a, part[0], 0, held, limits);
@@ -300,8 +300,8 @@ static bool is_chunk(const tacit__archive *a, const void *const part[4], size_t 
     return whole;
 }
 
-static void chunk_fields(tacit__archive *a, chunk *c, size_t held,
-                         const tacit__archive_limits *limits, tacit__saved *s)
+static void chunk_fields(tacit__feature_log *a, chunk *c, size_t held,
+                         const tacit__feature_log_limits *limits, tacit__saved *s)
 {
     const size_t steps = a->horizon * CHUNK;
     const void *part[4];
@@ -312,8 +312,8 @@ static void chunk_fields(tacit__archive *a, chunk *c, size_t held,
     tacit__saved_check(s, part[3] == NULL || is_chunk(a, part, held, limits));
 }
 
-void tacit__archive_fields(tacit__archive *a, uint64_t users, const tacit__archive_limits *limits,
-                           tacit__saved *s)
+void tacit__feature_log_fields(tacit__feature_log *a, uint64_t users,
+                               const tacit__feature_log_limits *limits, tacit__saved *s)
 {
     TACIT__REQUIRE(limits->longest > 0 && limits->most != NULL);
     const char *outside = s->wrong;

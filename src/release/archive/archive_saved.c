@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "curate/lsvi_curator_inside.h"
+#include "release/archive/archive_inside.h"
 #include "sums/saved.h"
 
 typedef struct header {
@@ -16,13 +16,13 @@ typedef struct header {
 } header;
 
 /* Users of whom something is kept. */
-static uint64_t kept_users(const tacit__lsvi_data *c, const header *h)
+static uint64_t kept_users(const tacit__archive *c, const header *h)
 {
     return h->leaves < c->o.scheme.leaves ? h->users
                                           : tacit__lsvi_leaf_end(&c->o.scheme, h->leaves);
 }
 
-static void sum_fields(tacit__lsvi_data *c, const header *h, tacit__saved *s)
+static void sum_fields(tacit__archive *c, const header *h, tacit__saved *s)
 {
     if (c->sum != NULL)
         tacit__saved_check(s, tacit__sum_fields(c->sum, s) == h->leaves);
@@ -30,25 +30,25 @@ static void sum_fields(tacit__lsvi_data *c, const header *h, tacit__saved *s)
         tacit__once_fields(c->fresh, s);
 }
 
-static void memory_fields(tacit__lsvi_data *c, const header *h, tacit__saved *s)
+static void memory_fields(tacit__archive *c, const header *h, tacit__saved *s)
 {
-    const tacit__archive_limits limits = {ldexp(1, c->o.space.feature_bits), c->o.space.simplex,
-                                          c->most_rewards};
+    const tacit__feature_log_limits limits = {ldexp(1, c->o.space.feature_bits), c->o.space.simplex,
+                                              c->most_rewards};
     if (c->visits != NULL)
         tacit__visits_fields(c->visits, kept_users(c, h), c->most_rewards, s);
     else if (c->archive != NULL)
-        tacit__archive_fields(c->archive, kept_users(c, h), &limits, s);
+        tacit__feature_log_fields(c->archive, kept_users(c, h), &limits, s);
 }
 
-static size_t count(tacit__lsvi_data *c,
-                    void (*fields)(tacit__lsvi_data *, const header *, tacit__saved *))
+static size_t count(tacit__archive *c,
+                    void (*fields)(tacit__archive *, const header *, tacit__saved *))
 {
     tacit__saved s = {.pass = TACIT__COUNT};
     fields(c, &(header){0}, &s);
     return s.at;
 }
 
-static bool is_header(const tacit__lsvi_data *c, const header *h, size_t sum_size)
+static bool is_header(const tacit__archive *c, const header *h, size_t sum_size)
 {
     const tacit__lsvi_scheme *m = &c->o.scheme;
     return h->sum_size == sum_size && h->users <= c->o.episodes && h->leaves <= m->leaves &&
@@ -60,7 +60,7 @@ static bool is_header(const tacit__lsvi_data *c, const header *h, size_t sum_siz
 }
 
 /* Gram entries: each user adds at most 1, and half a step of rounding, for each step that is in one. */
-static void grams(tacit__lsvi_data *c, const header *h, tacit__saved *s)
+static void grams(tacit__archive *c, const header *h, tacit__saved *s)
 {
     const double each = (double)tacit__gram_steps(&c->o.space) * (ldexp(1, c->gram_bits) + 1);
     const uint64_t whole = tacit__lsvi_leaf_end(&c->o.scheme, h->leaves),
@@ -70,7 +70,7 @@ static void grams(tacit__lsvi_data *c, const header *h, tacit__saved *s)
                           h->closed || c->sum != NULL ? 0 : (double)whole * each);
 }
 
-void tacit__lsvi_data_fields(tacit__lsvi_data *c, tacit__saved *s)
+void tacit__archive_fields(tacit__archive *c, tacit__saved *s)
 {
     TACIT__REQUIRE(c->users <= c->o.episodes && c->leaves <= c->o.scheme.leaves);
     const size_t sum_size = count(c, sum_fields);
@@ -81,7 +81,7 @@ void tacit__lsvi_data_fields(tacit__lsvi_data *c, tacit__saved *s)
                 .sum_size = sum_size,
                 .memory_size = count(c, memory_fields)};
     if (s->status == TACIT_OK)
-        s->status = tacit__lsvi_data_check_whole(c, s->err);
+        s->status = tacit__archive_check_whole(c, s->err);
     if (s->pass == TACIT__CHECK && c->users > 0)
         tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "saved statistics are loaded into fresh ones");
     s->wrong = "the saved statistics contradict themselves";
@@ -103,5 +103,5 @@ void tacit__lsvi_data_fields(tacit__lsvi_data *c, tacit__saved *s)
     c->leaves = h.leaves;
     c->ready = h.ready != 0;
     if (h.closed)
-        tacit__lsvi_data_close(c);
+        tacit__archive_close(c);
 }

@@ -2,8 +2,8 @@
  * action) was followed by each state, and sums of rewards. The response of any value function is
  * linear in these, so its cost does not grow with the number of users. All numbers are integers in
  * doubles, below 2^53: sums are exact in any order. */
-#ifndef TACIT_CURATE_VISITS_H
-#define TACIT_CURATE_VISITS_H
+#ifndef TACIT_RELEASE_VISITS_H
+#define TACIT_RELEASE_VISITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  *
  * The response of the curator to a value function is a function of it and of users' data alone; V is cut
  * here, so the sensitivity does not depend on who asks. */
-#include "curate/lsvi_curator.h"
+#include "release/archive/archive.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "base/memory.h"
 #include "base/workspace.h"
 #include "curate/curator.h"
-#include "curate/lsvi_curator_inside.h"
 #include "noise/stream.h"
+#include "release/archive/archive_inside.h"
 #include "sums/regions.h"
 
 #define DENSE_CELLS 0x1p23 /* next-state counts as a table: 64 MB */
@@ -41,11 +41,9 @@ static size_t find_active(const tacit__linear_space *sp, size_t packed, bool *se
     return n;
 }
 
-static tacit_status open_memory(tacit__lsvi_data *c, tacit_error *err)
+static tacit_status open_memory(tacit__archive *c, tacit_error *err)
 {
     const tacit__linear_space *sp = &c->o.space;
-    if (c->o.elsewhere)
-        return TACIT_OK;
     if (sp->form != TACIT__CARRIED) {
         tacit_status status = tacit__visits_create(sp->n_states, sp->n_actions, sp->horizon,
                                                    sp->pooled, DENSE_CELLS, &c->visits);
@@ -53,24 +51,24 @@ static tacit_status open_memory(tacit__lsvi_data *c, tacit_error *err)
     }
     uint64_t users = tacit__lsvi_leaf_end(&c->o.scheme, c->o.scheme.leaves);
     double needed =
-        tacit__archive_bytes(sp->n_actions, sp->horizon, sp->dimension, c->o.wide, users);
+        tacit__feature_log_bytes(sp->n_actions, sp->horizon, sp->dimension, c->o.wide, users);
     if (needed > c->o.archive_bytes)
         return tacit__fail(err, TACIT_TOO_LARGE,
                            "the features of %llu users take %.0f MB, but archive_mb allows %.0f; "
                            "raise it, or store them as float32, or declare fewer episodes",
                            (unsigned long long)users, ceil(needed / 1e6), c->o.archive_bytes / 1e6);
-    tacit_status status =
-        tacit__archive_create(sp->n_actions, sp->horizon, sp->dimension, c->o.wide, &c->archive);
+    tacit_status status = tacit__feature_log_create(sp->n_actions, sp->horizon, sp->dimension,
+                                                    c->o.wide, &c->archive);
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
-static size_t sums_size(const tacit__lsvi_data *c)
+static size_t sums_size(const tacit__archive *c)
 {
     const tacit__linear_space *sp = &c->o.space;
     return sp->form == TACIT__CARRIED ? 1 : sp->n_states * sp->n_actions;
 }
 
-static void wipe_scratch(tacit__lsvi_data *c)
+static void wipe_scratch(tacit__archive *c)
 {
     tacit__wipe(c->shown, c->size * sizeof *c->shown);
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
@@ -80,9 +78,9 @@ static void wipe_scratch(tacit__lsvi_data *c)
     tacit__wipe(c->exact, c->o.space.dimension * sizeof *c->exact);
 }
 
-static tacit__lsvi_data *allocate(const tacit__lsvi_data_options *options)
+static tacit__archive *allocate(const tacit__archive_options *options)
 {
-    tacit__lsvi_data w = {.o = *options, .packed = tacit__gram_size(&options->space)};
+    tacit__archive w = {.o = *options, .packed = tacit__gram_size(&options->space)};
     const tacit__linear_space *sp = &w.o.space;
     const size_t d = sp->dimension, H = sp->horizon, G = tacit__gram_count(sp);
     bool *seen = sp->form == TACIT__TABLE ? tacit__alloc(w.packed, sizeof *seen) : NULL;
@@ -90,7 +88,7 @@ static tacit__lsvi_data *allocate(const tacit__lsvi_data_options *options)
         return NULL;
     w.n_active = seen != NULL ? find_active(sp, w.packed, seen) : w.packed;
     w.size = G * w.n_active;
-    tacit__lsvi_data *c =
+    tacit__archive *c =
         TACIT__WORKSPACE(w, TACIT__PIECE_IF(w.n_active < w.packed, w.active, w.n_active),
                          TACIT__PIECE(w.range, H), TACIT__PIECE(w.most_rewards, H),
                          TACIT__PIECE(w.leaf, w.size), TACIT__PIECE(w.total, w.size),
@@ -104,35 +102,35 @@ static tacit__lsvi_data *allocate(const tacit__lsvi_data_options *options)
     return c;
 }
 
-tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options, tacit_noise *noise,
-                                     tacit__lsvi_data **out, tacit_error *err)
+tacit_status tacit__archive_create(const tacit__archive_options *options, tacit_noise *noise,
+                                   tacit__archive **out, tacit_error *err)
 {
     TACIT__REQUIRE(noise != NULL || options->guarantee.model == TACIT_MODEL_NONE);
     TACIT__REQUIRE(options->space.horizon > 0 && options->range != NULL);
-    tacit__lsvi_data *c = allocate(options);
+    tacit__archive *c = allocate(options);
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     memcpy(c->range, options->range, c->o.space.horizon * sizeof *c->range);
-    tacit__lsvi_data_choose_bits(c);
+    tacit__archive_choose_bits(c);
     for (size_t h = 0; h < c->o.space.horizon; h++)
         c->most_rewards[h] = floor(ldexp(1 / c->range[c->o.space.pooled ? 0 : h], c->target_bits));
     tacit_status status = open_memory(c, err);
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
     if (status == TACIT_OK && (c->user = tacit__lsvi_user_create(&form)) == NULL)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status == TACIT_OK && tacit__lsvi_data_is_private(c))
-        status = tacit__lsvi_data_open_releases(c, noise, err);
+    if (status == TACIT_OK && tacit__archive_is_private(c))
+        status = tacit__archive_open_releases(c, noise, err);
     if (status != TACIT_OK) {
-        tacit__lsvi_data_destroy(c);
+        tacit__archive_destroy(c);
         return status;
     }
     *out = c;
     return TACIT_OK;
 }
 
-void tacit__lsvi_data_destroy(void *curator)
+void tacit__archive_destroy(void *curator)
 {
-    tacit__lsvi_data *c = curator;
+    tacit__archive *c = curator;
     if (c == NULL)
         return;
     tacit_sum_destroy(c->sum);
@@ -140,12 +138,12 @@ void tacit__lsvi_data_destroy(void *curator)
     tacit__once_destroy(c->responses);
     tacit_ledger_destroy(c->ledger);
     tacit__visits_destroy(c->visits);
-    tacit__archive_destroy(c->archive);
+    tacit__feature_log_destroy(c->archive);
     tacit__lsvi_user_destroy(c->user);
     tacit__workspace_destroy(c);
 }
 
-tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *c)
+tacit__lsvi_form tacit__lsvi_form_of(const tacit__archive *c)
 {
     return (tacit__lsvi_form){.space = c->o.space,
                               .range = c->range,
@@ -157,13 +155,13 @@ tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *c)
                               .spans = c->o.spans};
 }
 
-tacit_ledger *tacit__lsvi_data_ledger(const void *curator)
+tacit_ledger *tacit__archive_ledger(const void *curator)
 {
-    const tacit__lsvi_data *c = curator;
+    const tacit__archive *c = curator;
     return c->ledger;
 }
 
-tacit_status tacit__lsvi_data_check_whole(const tacit__lsvi_data *c, tacit_error *err)
+tacit_status tacit__archive_check_whole(const tacit__archive *c, tacit_error *err)
 {
     return !c->broken
                ? TACIT_OK
@@ -174,7 +172,7 @@ tacit_status tacit__lsvi_data_check_whole(const tacit__lsvi_data *c, tacit_error
 /* --- Users ---------------------------------------------------------------------------------------- */
 
 /* Passes a complete leaf on. Only a journal can refuse here, and then the leaf is closed for good. */
-static tacit_status end_leaf(tacit__lsvi_data *c, tacit_error *err)
+static tacit_status end_leaf(tacit__archive *c, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     if (c->sum != NULL) {
@@ -194,7 +192,7 @@ static tacit_status end_leaf(tacit__lsvi_data *c, tacit_error *err)
 }
 
 /* Adds a user's Gram matrices to the leaf. */
-static void add_gram(tacit__lsvi_data *c, const tacit__input *gram)
+static void add_gram(tacit__archive *c, const tacit__input *gram)
 {
     if (gram->index == NULL)
         for (size_t i = 0; i < gram->n; i++)
@@ -204,14 +202,14 @@ static void add_gram(tacit__lsvi_data *c, const tacit__input *gram)
             c->leaf[gram->index[i]] += gram->value[i];
 }
 
-bool tacit__lsvi_data_is_over(const tacit__lsvi_data *c)
+bool tacit__archive_is_over(const tacit__archive *c)
 {
     return c->closed || c->leaves == c->o.scheme.leaves;
 }
 
-tacit_status tacit__lsvi_data_check_room(const tacit__lsvi_data *c, tacit_error *err)
+tacit_status tacit__archive_check_room(const tacit__archive *c, tacit_error *err)
 {
-    TRY(tacit__lsvi_data_check_whole(c, err));
+    TRY(tacit__archive_check_whole(c, err));
     if (c->users == c->o.episodes)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
                            (unsigned long long)c->o.episodes);
@@ -222,48 +220,48 @@ tacit_status tacit__lsvi_data_check_room(const tacit__lsvi_data *c, tacit_error 
     return TACIT_OK;
 }
 
-tacit_status tacit__lsvi_data_count_user(tacit__lsvi_data *c, const tacit__input *gram,
-                                         tacit_error *err)
+tacit_status tacit__archive_count_user(tacit__archive *c, const tacit__input *gram,
+                                       tacit_error *err)
 {
-    TACIT__REQUIRE(!tacit__lsvi_data_is_over(c) && c->users < c->o.episodes);
+    TACIT__REQUIRE(!tacit__archive_is_over(c) && c->users < c->o.episodes);
     add_gram(c, gram);
     c->users++;
     return c->users == tacit__lsvi_leaf_end(&c->o.scheme, c->leaves + 1) ? end_leaf(c, err)
                                                                          : TACIT_OK;
 }
 
-tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u, tacit_error *err)
+tacit_status tacit__archive_add(tacit__archive *c, const tacit_trajectory *u, tacit_error *err)
 {
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
-    TACIT__REQUIRE(!c->o.elsewhere);
     TRY(tacit__lsvi_place_user(&form, u, c->user, err));
-    TRY(tacit__lsvi_data_check_room(c, err));
-    if (tacit__lsvi_data_is_over(c)) {
+    TRY(tacit__archive_check_room(c, err));
+    if (tacit__archive_is_over(c)) {
         wipe_scratch(c);
         c->users++;
         return TACIT_OK;
     }
     const double *rewards = c->user->rewards;
     tacit_status status =
-        c->visits != NULL ? tacit__visits_add(c->visits, u->states, u->actions, rewards)
-                          : tacit__archive_add(c->archive, c->user->placed, u->actions, rewards);
+        c->visits != NULL
+            ? tacit__visits_add(c->visits, u->states, u->actions, rewards)
+            : tacit__feature_log_add(c->archive, c->user->placed, u->actions, rewards);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     const tacit__input gram = tacit__lsvi_contribute_gram(&form, u, c->user);
-    return tacit__lsvi_data_count_user(c, &gram, err);
+    return tacit__archive_count_user(c, &gram, err);
 }
 
-bool tacit__lsvi_data_is_exhausted(const tacit__lsvi_data *c)
+bool tacit__archive_is_exhausted(const tacit__archive *c)
 {
     return c->leaves == c->o.scheme.leaves && !c->ready;
 }
 
-void tacit__lsvi_data_close(tacit__lsvi_data *c)
+void tacit__archive_close(tacit__archive *c)
 {
     c->closed = true;
     c->ready = false;
     tacit__visits_destroy(c->visits);
-    tacit__archive_destroy(c->archive);
+    tacit__feature_log_destroy(c->archive);
     c->visits = NULL;
     c->archive = NULL;
     if (c->sum != NULL)
@@ -275,12 +273,12 @@ void tacit__lsvi_data_close(tacit__lsvi_data *c)
 
 /* --- Releases ------------------------------------------------------------------------------------- */
 
-bool tacit__lsvi_data_ready(const tacit__lsvi_data *c)
+bool tacit__archive_ready(const tacit__archive *c)
 {
     return c->ready;
 }
 
-tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *c, const double **gram, tacit_error *err)
+tacit_status tacit__archive_gram(tacit__archive *c, const double **gram, tacit_error *err)
 {
     if (!c->ready)
         return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
@@ -307,7 +305,7 @@ tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *c, const double **gram, tac
 }
 
 /* exact[d] = sum over users of phi_h target_h, or pooled of all their steps, from the counts. */
-static void respond_from_visits(tacit__lsvi_data *c, size_t h, const double *table,
+static void respond_from_visits(tacit__archive *c, size_t h, const double *table,
                                 const tacit__target *target)
 {
     const tacit__linear_space *sp = &c->o.space;
@@ -332,10 +330,10 @@ static void respond_from_visits(tacit__lsvi_data *c, size_t h, const double *tab
     }
 }
 
-tacit_status tacit__lsvi_data_show_response(tacit__lsvi_data *c, double *response, tacit_error *err)
+tacit_status tacit__archive_show_response(tacit__archive *c, double *response, tacit_error *err)
 {
     const size_t d = c->o.space.dimension;
-    if (!tacit__lsvi_data_is_private(c)) {
+    if (!tacit__archive_is_private(c)) {
         for (size_t j = 0; j < d; j++)
             response[j] = ldexp(c->stretch * c->exact_double[j], -c->response_bits);
         return TACIT_OK;
@@ -350,12 +348,11 @@ tacit_status tacit__lsvi_data_show_response(tacit__lsvi_data *c, double *respons
     return status;
 }
 
-tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const double *table,
-                                      const tacit__optimism *function, double *response,
-                                      tacit__target_unit *unit, tacit_error *err)
+tacit_status tacit__archive_respond(tacit__archive *c, size_t h, const double *table,
+                                    const tacit__optimism *function, double *response,
+                                    tacit__target_unit *unit, tacit_error *err)
 {
-    TACIT__REQUIRE(!c->o.elsewhere);
-    TRY(tacit__lsvi_data_check_whole(c, err));
+    TRY(tacit__archive_check_whole(c, err));
     if (c->closed)
         return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
     const tacit__lsvi_form form = tacit__lsvi_form_of(c);
@@ -365,18 +362,18 @@ tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const doubl
     if (c->visits != NULL)
         respond_from_visits(c, h, table, &target);
     else
-        tacit__archive_respond(c->archive, h, function, &target, c->exact_double);
-    return tacit__lsvi_data_show_response(c, response, err);
+        tacit__feature_log_respond(c->archive, h, function, &target, c->exact_double);
+    return tacit__archive_show_response(c, response, err);
 }
 
 /* --- The table ------------------------------------------------------------------------------------- */
 
 static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_error *err)
 {
-    return tacit__lsvi_data_add(curator, user->trajectory, err);
+    return tacit__archive_add(curator, user->trajectory, err);
 }
 
-const tacit__curator_kind tacit__lsvi_curator = {.destroy = tacit__lsvi_data_destroy,
+const tacit__curator_kind tacit__lsvi_curator = {.destroy = tacit__archive_destroy,
                                                  .add = add_user,
-                                                 .ledger = tacit__lsvi_data_ledger,
+                                                 .ledger = tacit__archive_ledger,
                                                  .returning = true};

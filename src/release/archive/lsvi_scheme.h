@@ -1,7 +1,7 @@
 /* What an LSVI learner will release, decided before the first user comes: how often, by which
  * mechanism, with how much noise. Everything here is a function of public numbers. */
-#ifndef TACIT_CURATE_LSVI_SCHEME_H
-#define TACIT_CURATE_LSVI_SCHEME_H
+#ifndef TACIT_RELEASE_LSVI_SCHEME_H
+#define TACIT_RELEASE_LSVI_SCHEME_H
 
 #include <tacit/plan.h>
 #include <tacit/sum.h>

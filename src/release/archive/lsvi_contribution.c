@@ -1,5 +1,5 @@
 /* See lsvi_contribution.h. Lattices and sensitivities are in lsvi_plan.c and lsvi_scheme.c. */
-#include "curate/lsvi_contribution.h"
+#include "release/archive/lsvi_contribution.h"
 
 #include <math.h>
 #include <string.h>
@@ -216,47 +216,4 @@ tacit__target_unit tacit__lsvi_unit(const tacit__lsvi_form *f, const tacit__targ
     return (tacit__target_unit){.low = (t->center - (f->centered ? range : 0)) / t->times /
                                        t->per_value,
                                 .range = range / t->per_value};
-}
-
-/* The value of what followed step h, as part of a target. */
-static double next_value(const tacit__lsvi_form *f, const tacit__target *target,
-                         const tacit_trajectory *u, const tacit__lsvi_user *placed, size_t h,
-                         const double *table, const tacit__optimism *function, double *work,
-                         double *q)
-{
-    const tacit__linear_space *sp = &f->space;
-    if (table != NULL)
-        return tacit__target_place(target, table[u->states[h + 1]]);
-    if (function == NULL)
-        return 0;
-    const size_t all = sp->n_actions * sp->dimension;
-    tacit__optimism_evaluate(function, sp->n_actions, placed->placed + (h + 1) * all, work, q);
-    double best = q[0];
-    for (size_t a = 1; a < sp->n_actions; a++)
-        best = q[a] > best ? q[a] : best;
-    return tacit__target_place(target, best);
-}
-
-void tacit__lsvi_contribute_response(const tacit__lsvi_form *f, const tacit_trajectory *u,
-                                     const tacit__lsvi_user *placed, size_t h, const double *table,
-                                     const tacit__optimism *function, double *work, double *q,
-                                     int64_t *out)
-{
-    TACIT__REQUIRE(h < f->space.horizon);
-    const tacit__linear_space *sp = &f->space;
-    const tacit__target target = tacit__lsvi_target(f, h, table);
-    const size_t first = sp->pooled ? 0 : h, end = sp->pooled ? sp->horizon : h + 1;
-    memset(out, 0, sp->dimension * sizeof *out);
-    for (size_t i = first; i < end; i++) {
-        const double next = next_value(f, &target, u, placed, i, table, function, work, q),
-                     y = target.times * (placed->rewards[i] + next) - target.center;
-        if (sp->form == TACIT__ONE_HOT) {
-            out[u->states[i] * sp->n_actions + u->actions[i]] +=
-                (int64_t)ldexp(y, sp->feature_bits);
-            continue;
-        }
-        const double *phi = chosen(f, u, placed, i);
-        for (size_t j = 0; j < sp->dimension; j++)
-            out[j] += (int64_t)(y * phi[j]); /* integers below 2^53 */
-    }
 }

@@ -1,8 +1,8 @@
 /* The inside of the search for a scheme, shared by the files that hold its parts. */
-#ifndef TACIT_CURATE_LSVI_SCHEME_INSIDE_H
-#define TACIT_CURATE_LSVI_SCHEME_INSIDE_H
+#ifndef TACIT_RELEASE_LSVI_SCHEME_INSIDE_H
+#define TACIT_RELEASE_LSVI_SCHEME_INSIDE_H
 
-#include "curate/lsvi_scheme.h"
+#include "release/archive/lsvi_scheme.h"
 
 enum { TACIT__LSVI_RATIOS = 49 }; /* of t, from 2^-12 to 2^12 by factors of sqrt(2) */
 

@@ -1,15 +1,14 @@
 /* What a user of an LSVI learner adds, exactly: integers, made of what the user saw and of public knowledge
- * alone. A device can make them, or a party that holds no sums, and a curator takes them (lsvi_elsewhere.c).
- * A curator that has users' data makes Gram matrices the same way, and responses of all users at once, from
- * what it has kept of them; they add up to the same. */
-#ifndef TACIT_CURATE_LSVI_CONTRIBUTION_H
-#define TACIT_CURATE_LSVI_CONTRIBUTION_H
+ * alone. Gram matrices are added up user by user; responses are made of all users at once, from what the
+ * archive has kept of them. */
+#ifndef TACIT_RELEASE_LSVI_CONTRIBUTION_H
+#define TACIT_RELEASE_LSVI_CONTRIBUTION_H
 
 #include <tacit/billboard.h>
 
-#include "curate/archive.h"
-#include "curate/lsvi_curator.h"
 #include "noise/tag.h"
+#include "release/archive/archive.h"
+#include "release/archive/feature_log.h"
 
 /* Public: how a user's steps become integers. The arrays are the curator's. */
 typedef struct tacit__lsvi_form {
@@ -22,7 +21,7 @@ typedef struct tacit__lsvi_form {
     bool centered;   /* targets are measured from the middle of their range */
     bool spans;      /* which is that of the values at hand, where states are numbered */
 } tacit__lsvi_form;
-tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *curator);
+tacit__lsvi_form tacit__lsvi_form_of(const tacit__archive *curator);
 
 /* A user on the lattice, and what it takes to make it. */
 typedef struct tacit__lsvi_user {
@@ -52,12 +51,5 @@ tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *form, const tac
  * numbered, or 0. */
 tacit__target tacit__lsvi_target(const tacit__lsvi_form *form, size_t h, const double *table);
 tacit__target_unit tacit__lsvi_unit(const tacit__lsvi_form *form, const tacit__target *target);
-
-/* The response [d] of a user who was placed, at step h or pooled at all steps, to the values after step h:
- * `table` [S], or `function`, for which work is [A][d] and q [A]; all NULL: the values are 0. */
-void tacit__lsvi_contribute_response(const tacit__lsvi_form *form, const tacit_trajectory *user,
-                                     const tacit__lsvi_user *placed, size_t h, const double *table,
-                                     const tacit__optimism *function, double *work, double *q,
-                                     int64_t *out);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "curate/levels.h"
-#include "curate/lsvi_scheme.h"
+#include "release/archive/lsvi_scheme.h"
 
 #define ROUNDING (1 + 1e-12)
 enum { MOST_PAIRS = 1000 }; /* tables of features up to this many rows are searched pair by pair */

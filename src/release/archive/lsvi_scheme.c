@@ -34,7 +34,7 @@
  * predicted to lose more. The predicted loss is the mean of that over all episodes, each counted
  * with the k of the last switch. It is crude and looks at no data; all it decides is how many
  * switches to pay for. */
-#include "curate/lsvi_scheme_inside.h"
+#include "release/archive/lsvi_scheme_inside.h"
 
 #include <math.h>
 

@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/lsvi_curator_inside.h"
+#include "release/archive/archive_inside.h"
 #include "sums/lattice.h"
 #include "sums/sum_steps.h"
 
@@ -46,7 +46,7 @@ int tacit__lsvi_feature_bits(uint64_t episodes)
 }
 
 /* Of targets: exact sums. Features have taken at most half of the bits. */
-void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
+void tacit__archive_choose_bits(tacit__archive *c)
 {
     c->gram_bits = EXACT_GRAM_BITS; /* a running sum brings its own */
     int centered = c->o.centered ? 1 : 0, f = c->o.space.feature_bits;
@@ -54,14 +54,14 @@ void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
     int room = EXACT_BITS - f - centered - (int)ceil(log2(terms + 1));
     c->target_bits = room < MOST_TARGET_BITS ? room : MOST_TARGET_BITS;
     c->response_bits = c->shown_bits = c->target_bits + f + centered;
-    if (!tacit__lsvi_data_is_private(c))
+    if (!tacit__archive_is_private(c))
         return;
     int coarse = SHOWN_BITS - (int)ceil(log2(c->o.scheme.response_scale));
     const int finest = c->response_bits - (c->o.spans ? STRETCH_BITS : 0);
     c->shown_bits = coarse < finest ? coarse : finest;
 }
 
-static const char *gram_reason(const tacit__lsvi_data *c)
+static const char *gram_reason(const tacit__archive *c)
 {
     if (c->o.space.pooled)
         return c->o.scheme.tabled
@@ -77,7 +77,7 @@ static const char *gram_reason(const tacit__lsvi_data *c)
 /* The running sum of Gram matrices, with its lattice, which depends on the declared sensitivity,
  * and that on the lattice: until the step that it has room for is no finer than the one that is
  * chosen for it. Leaves are then on the sum's own lattice. */
-static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, int *bits,
+static tacit_status gram_spec(const tacit__archive *c, tacit_sum_spec *spec, int *bits,
                               tacit_error *err)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
@@ -115,7 +115,7 @@ static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, i
     return TACIT_OK;
 }
 
-static tacit__once_spec fresh_gram_spec(const tacit__lsvi_data *c)
+static tacit__once_spec fresh_gram_spec(const tacit__archive *c)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
     double H = (double)c->o.space.horizon, P = (double)tacit__gram_steps(&c->o.space),
@@ -139,7 +139,7 @@ static tacit__once_spec fresh_gram_spec(const tacit__lsvi_data *c)
                   "<= 2 at each of H steps"};
 }
 
-static tacit__once_spec response_spec(const tacit__lsvi_data *c)
+static tacit__once_spec response_spec(const tacit__archive *c)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
     const char *reason =
@@ -176,7 +176,7 @@ static tacit__once_spec response_spec(const tacit__lsvi_data *c)
 
 /* Scales: as the scheme found them best, for the sensitivities as they are now declared; or as
  * printed. The weight makes the plan's own split come out at the scheme's ratio. */
-static tacit_status calibrate(const tacit__lsvi_data *c, tacit_plan *plan, tacit_release *gram,
+static tacit_status calibrate(const tacit__archive *c, tacit_plan *plan, tacit_release *gram,
                               tacit_release *response, tacit_error *err)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
@@ -199,7 +199,7 @@ static tacit_status calibrate(const tacit__lsvi_data *c, tacit_plan *plan, tacit
 }
 
 /* The condition under which response_l2 was computed; see lsvi_scheme.c. */
-static tacit_status check_ratio(const tacit__lsvi_data *c, const tacit_plan *plan,
+static tacit_status check_ratio(const tacit__archive *c, const tacit_plan *plan,
                                 const tacit_release *gram, tacit_error *err)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
@@ -214,7 +214,7 @@ static tacit_status check_ratio(const tacit__lsvi_data *c, const tacit_plan *pla
                        "the split between Gram matrices and responses misses its condition");
 }
 
-static tacit_status open_releases(tacit__lsvi_data *c, tacit_noise *noise, tacit_error *err)
+static tacit_status open_releases(tacit__archive *c, tacit_noise *noise, tacit_error *err)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
     tacit_plan *plan = NULL;
@@ -251,10 +251,9 @@ static tacit_status open_releases(tacit__lsvi_data *c, tacit_noise *noise, tacit
 }
 
 /* Where people come back, when leaves and switches are decides what one person moves. */
-tacit_status tacit__lsvi_data_open_releases(tacit__lsvi_data *c, tacit_noise *noise,
-                                            tacit_error *err)
+tacit_status tacit__archive_open_releases(tacit__archive *c, tacit_noise *noise, tacit_error *err)
 {
-    TACIT__REQUIRE(noise != NULL || !tacit__lsvi_data_is_private(c));
+    TACIT__REQUIRE(noise != NULL || !tacit__archive_is_private(c));
     const tacit__lsvi_scheme *s = &c->o.scheme;
     const bool come_back = c->o.visits > 1;
     uint64_t *leaves = come_back ? tacit__alloc((size_t)s->leaves, sizeof *leaves) : NULL,

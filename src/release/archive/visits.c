@@ -1,6 +1,6 @@
 /* See visits.h. A list of next states for each pair, or a table of them where that is small; the
  * value after the last step is 0, so its next states are not counted, unless all steps are one. */
-#include "curate/visits.h"
+#include "release/archive/visits.h"
 
 #include <math.h>
 #include <string.h>
