@@ -38,6 +38,14 @@ tacit_house_test(mutants "${PROJECT_SOURCE_DIR}/scripts/mutants" --check)
 tacit_house_test(citations "${house}/citations.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(citations_catches "${house}/citations.sh" --self-test)
 
+# What passes the door of every learner: scripts/same compares it between two builds.
+if(TARGET tacit_test_support)
+  add_executable(door_tape "${house}/door_tape.c")
+  tacit_test_program(door_tape)
+  target_link_libraries(door_tape PRIVATE tacit_test_support PkgConfig::CMOCKA)
+  set_target_properties(door_tape PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/house")
+endif()
+
 # These link against the libraries as a stranger would, which instrumented ones do not allow.
 if(NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ)
   tacit_house_test(exported_symbols "${house}/symbols.sh" $<TARGET_FILE:tacit_shared>)
@@ -47,7 +55,7 @@ if(NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ)
     tacit_house_test(site "${house}/site.sh" "${PROJECT_SOURCE_DIR}")
     set_tests_properties(house.site PROPERTIES SKIP_RETURN_CODE 77)
     tacit_house_test(same "${PROJECT_SOURCE_DIR}/scripts/same" "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}"
-                     "${PROJECT_SOURCE_DIR}/examples/demo.yaml")
+                     door:explore-commit-linear "${PROJECT_SOURCE_DIR}/examples/demo.yaml")
     tacit_house_test(tutorials "${house}/tutorials.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
     set_tests_properties(house.tutorials PROPERTIES SKIP_RETURN_CODE 77)
   endif()
