@@ -49,7 +49,7 @@ static tacit__archive *open_as(tacit__feature_form form, tacit_guarantee g, cons
 }
 
 static tacit__archive *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table,
-                                 bool spans, bool elsewhere)
+                                 bool spans)
 {
     return open_as(form, g, table, spans, false);
 }
