@@ -220,9 +220,8 @@ TEST(sums_of_all_steps_have_room)
 TEST(units_of_lsvi_hold_every_target)
 {
     for (int f = 0; f < 2; f++) {
-        SCOPED(tacit__archive) *c =
-            open_lsvi(forms[f], (tacit_guarantee){.model = TACIT_MODEL_NONE}, table_of_features(),
-                      true, false);
+        SCOPED(tacit__archive) *c = open_lsvi(
+            forms[f], (tacit_guarantee){.model = TACIT_MODEL_NONE}, table_of_features(), true);
         const tacit__lsvi_form form = tacit__lsvi_form_of(c);
         for (size_t h = 0; h < H; h++) {
             const double *values = question_of(h, &form).table;
