@@ -116,6 +116,21 @@ static int compare_magnitudes(const tacit__wide *a, const tacit__wide *b)
     return 0;
 }
 
+double tacit__wide_nearest(const tacit__wide *x)
+{
+    tacit__wide a, b;
+    double cut = magnitude(x, 0), away = magnitude(x, 1);
+    if (x->sign == 0 || isinf(away))
+        return x->sign == 0 ? 0 : x->sign * away;
+    tacit__wide_init(&a, LIMB);
+    tacit__wide_init(&b, LIMB);
+    tacit__wide_set_d(&a, cut);
+    tacit__wide_set_d(&b, away);
+    tacit__wide_add(&b, &b, &a);
+    tacit__wide_shift(&b, -1);
+    return x->sign * (compare_magnitudes(x, &b) < 0 ? cut : away);
+}
+
 int tacit__wide_compare(const tacit__wide *a, const tacit__wide *b)
 {
     if (a->sign != b->sign)
@@ -294,4 +309,22 @@ void tacit__wide_div(tacit__wide *out, const tacit__wide *a, const tacit__wide *
         quotient[i] = subtract_multiple(u + i, b->limb, n, digit);
     }
     normalize(out, a->sign * b->sign, a->exponent - b->exponent + LIMB, quotient, digits);
+}
+
+/* The product with b says whether anything was cut off: it has room for all of its bits. */
+void tacit__wide_div_up(tacit__wide *out, const tacit__wide *a, const tacit__wide *b)
+{
+    tacit__wide quotient, product, unit;
+    TACIT__REQUIRE(a->sign >= 0 && b->sign > 0);
+    tacit__wide_init(&quotient, tacit__wide_bits(out));
+    tacit__wide_div(&quotient, a, b);
+    tacit__wide_init(&product, LIMB * (quotient.n + b->n));
+    tacit__wide_mul(&product, &quotient, b);
+    if (tacit__wide_compare(&product, a) < 0) {
+        tacit__wide_init(&unit, LIMB);
+        tacit__wide_set_u64(&unit, 1);
+        tacit__wide_shift(&unit, quotient.exponent - LIMB * (int64_t)quotient.n);
+        tacit__wide_add(&quotient, &quotient, &unit);
+    }
+    tacit__wide_set(out, &quotient);
 }

@@ -1,11 +1,12 @@
-/* Floating-point numbers of any precision, for the rare undecided draw (noise/refine.c) and the exact
- * calibration of Gaussian noise (account/gdp.c), on devices too.
+/* Floating-point numbers of any precision, for the rare undecided draw (noise/refine.c), the exact
+ * calibration of Gaussian noise (account/gdp.c), on devices too, and the accountant.
  *
  * A number is sign 0.m 2^exponent with the first bit of m set, or 0. It lives in one struct, without
  * allocation. The precision belongs to the target: an operation with a target of `bits` bits has a
  * relative error below 2^-bits, whatever the operands' precision (really about 2^-(bits + 60): there is a
- * spare limb, and what lies below is cut off). Targets may be operands. Exponents have 64 bits and do not
- * overflow in anything that is done here. */
+ * spare limb, and what lies below is cut off: sums of numbers of one sign, products and quotients are
+ * never above the truth in size, and are exact if it fits into the target). Targets may be operands.
+ * Exponents have 64 bits and do not overflow in anything that is done here. */
 #ifndef TACIT_BASE_WIDE_H
 #define TACIT_BASE_WIDE_H
 
@@ -38,11 +39,15 @@ void tacit__wide_set(tacit__wide *x, const tacit__wide *y);
 /* The nearest double that is not above, or not below. */
 double tacit__wide_down(const tacit__wide *x);
 double tacit__wide_up(const tacit__wide *x);
+/* The nearest double; of two that are equally near, the one away from 0; infinite above DBL_MAX. */
+double tacit__wide_nearest(const tacit__wide *x);
 
 void tacit__wide_add(tacit__wide *out, const tacit__wide *a, const tacit__wide *b);
 void tacit__wide_sub(tacit__wide *out, const tacit__wide *a, const tacit__wide *b);
 void tacit__wide_mul(tacit__wide *out, const tacit__wide *a, const tacit__wide *b);
 void tacit__wide_div(tacit__wide *out, const tacit__wide *a, const tacit__wide *b); /* b is not 0 */
+/* a / b for a >= 0, b > 0: a / b itself if it fits into the target, else the next number above. */
+void tacit__wide_div_up(tacit__wide *out, const tacit__wide *a, const tacit__wide *b);
 void tacit__wide_mul_small(tacit__wide *out, const tacit__wide *a, uint32_t b);
 void tacit__wide_div_small(tacit__wide *out, const tacit__wide *a, uint32_t b); /* b is not 0 */
 
@@ -59,6 +64,10 @@ static inline void tacit__wide_shift(tacit__wide *x, int64_t k)
 
 void tacit__wide_sqrt(tacit__wide *out, const tacit__wide *x); /* x >= 0 */
 void tacit__wide_pi(tacit__wide *out);
+
+/* The root of x >= 0 as the largest double that is not above it, or the smallest that is not below it. */
+double tacit__wide_sqrt_down(const tacit__wide *x);
+double tacit__wide_sqrt_up(const tacit__wide *x);
 
 /* Beyond |x| = 2^40 the result is 2^(+-2^41): it neither overflows nor becomes 0. */
 void tacit__wide_exp(tacit__wide *out, const tacit__wide *x);

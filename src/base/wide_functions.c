@@ -38,6 +38,33 @@ void tacit__wide_sqrt(tacit__wide *out, const tacit__wide *x)
     tacit__wide_shift(out, half);
 }
 
+/* -1, 0, 1 as y^2 is below, equal to, above x: the square of a double is exact. */
+static int compare_square(double y, const tacit__wide *x)
+{
+    tacit__wide square;
+    tacit__wide_init(&square, 128);
+    tacit__wide_set_d(&square, y);
+    tacit__wide_mul(&square, &square, &square);
+    return tacit__wide_compare(&square, x);
+}
+
+double tacit__wide_sqrt_down(const tacit__wide *x)
+{
+    tacit__wide root;
+    tacit__wide_init(&root, 128);
+    tacit__wide_sqrt(&root, x);
+    double y = tacit__wide_down(&root), next = nextafter(y, HUGE_VAL);
+    if (isfinite(next) && compare_square(next, x) <= 0)
+        return next;
+    return y > 0 && compare_square(y, x) > 0 ? nextafter(y, 0) : y;
+}
+
+double tacit__wide_sqrt_up(const tacit__wide *x)
+{
+    double y = tacit__wide_sqrt_down(x);
+    return compare_square(y, x) < 0 ? nextafter(y, HUGE_VAL) : y;
+}
+
 /* sum += factor atan(1 / n) = factor (1/n - 1/(3 n^3) + 1/(5 n^5) - ...) */
 static void add_arctangent(tacit__wide *sum, uint32_t factor, int sign, uint32_t n)
 {

@@ -181,6 +181,9 @@ TEST(doubles_come_in_exactly_and_leave_rounded_as_told)
         double down = mpfr_get_d(y, MPFR_RNDD), up = mpfr_get_d(y, MPFR_RNDU);
         double mine_down = tacit__wide_down(&x), mine_up = tacit__wide_up(&x);
         assert_true(mine_down == down && mine_up == up);
+        double near = mpfr_get_d(y, MPFR_RNDN);
+        assert_true(tacit__wide_nearest(&x) ==
+                    (isfinite(up) && isfinite(down) ? near : x.sign * HUGE_VAL));
     }
     mpfr_clear(y);
 }
@@ -223,6 +226,64 @@ TEST(roots_exponentials_and_logarithms_are_right)
         x.sign = sign;
         check_function("exp", tacit__wide_exp, mpfr_exp, &x, 0);
     }
+}
+
+TEST(roots_leave_as_the_doubles_around_them)
+{
+    uint64_t r = 8;
+    mpfr_t y;
+    mpfr_init2(y, MANY);
+    for (int i = 0; i < 5000; i++) {
+        tacit__wide x;
+        random_wide(&r, &x, 2300);
+        x.sign = x.sign != 0;
+        if (i % 3 == 0) { /* a square, or as near to one as there is */
+            tacit__wide_set_d(&x,
+                              ldexp((double)random_below(&r, 1 << 30), (int)random_below(&r, 99)));
+            tacit__wide_mul(&x, &x, &x);
+            if (i % 2 == 0 && x.sign != 0)
+                x.limb[0] += 1;
+        }
+        to_mpfr(y, &x);
+        mpfr_sqrt(y, y, MPFR_RNDD);
+        double down = mpfr_get_d(y, MPFR_RNDD);
+        to_mpfr(y, &x);
+        mpfr_sqrt(y, y, MPFR_RNDU);
+        double up = mpfr_get_d(y, MPFR_RNDU);
+        assert_true(tacit__wide_sqrt_down(&x) == down && tacit__wide_sqrt_up(&x) == up);
+    }
+    mpfr_clear(y);
+}
+
+TEST(a_quotient_is_rounded_up_unless_it_is_exact)
+{
+    uint64_t r = 9;
+    mpfr_t x, y;
+    mpfr_inits2(MANY, x, y, (mpfr_ptr)0);
+    for (int i = 0; i < 2000; i++) {
+        tacit__wide a, b, q;
+        random_wide(&r, &a, 300);
+        random_wide(&r, &b, 300);
+        tacit__wide_init(&q, precisions[i % 4]);
+        a.sign = a.sign != 0;
+        b.sign = 1;
+        if (b.limb[b.n - 1] >> 63 == 0)
+            continue;
+        if (i % 2 == 0) { /* a quotient of 32 bits */
+            tacit__wide_init(&a, 64 * (b.n + 1));
+            tacit__wide_mul_small(&a, &b, (uint32_t)random_below(&r, UINT32_MAX));
+        }
+        to_mpfr(x, &a);
+        to_mpfr(y, &b);
+        mpfr_t wanted;
+        mpfr_init2(wanted, (mpfr_prec_t)(64 * q.n));
+        mpfr_div(wanted, x, y, MPFR_RNDU);
+        tacit__wide_div_up(&q, &a, &b);
+        to_mpfr(x, &q);
+        assert_true(mpfr_cmp(x, wanted) == 0);
+        mpfr_clear(wanted);
+    }
+    mpfr_clears(x, y, (mpfr_ptr)0);
 }
 
 TEST(the_ends_of_exp_and_log_are_where_they_are_said_to_be)
