@@ -12,9 +12,8 @@
 
 #include <math.h>
 
-#include <mpfr.h>
-
 #include "base/error.h"
+#include "base/wide.h"
 
 enum { BITS = 192, STEPS = 60 };
 
@@ -41,20 +40,23 @@ static tacit_status check(double epsilon, double delta, double sensitivity, uint
     return TACIT_OK;
 }
 
-/* sensitivity * count^(1/2 or 1) / budget, rounded up */
+/* sensitivity * count^(1/2 or 1) / budget, rounded up; in the first case as the root of the squares. */
 static double quotient_up(double sensitivity, uint64_t count, int root, double budget)
 {
-    mpfr_t q;
-    mpfr_init2(q, BITS);
-    mpfr_set_uj(q, count, MPFR_RNDU);
-    if (root)
-        mpfr_sqrt(q, q, MPFR_RNDU);
-    mpfr_mul_d(q, q, sensitivity, MPFR_RNDU);
-    mpfr_div_d(q, q, budget, MPFR_RNDU);
-    double up = mpfr_get_d(q, MPFR_RNDU);
-    mpfr_clear(q);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
-    return up;
+    tacit__wide top, bottom, q;
+    tacit__wide_init(&top, BITS);
+    tacit__wide_init(&bottom, BITS);
+    tacit__wide_init(&q, BITS);
+    tacit__wide_set_u64(&top, count);
+    tacit__wide_set_u64(&bottom, 1);
+    for (int i = 0; i < 1 + root; i++) { /* exact: 64 + 2 * 53 bits fit into BITS */
+        tacit__wide_set_d(&q, sensitivity);
+        tacit__wide_mul(&top, &top, &q);
+        tacit__wide_set_d(&q, budget);
+        tacit__wide_mul(&bottom, &bottom, &q);
+    }
+    tacit__wide_div_up(&q, &top, &bottom);
+    return root ? tacit__wide_sqrt_up(&q) : tacit__wide_up(&q);
 }
 
 /* What a scale is searched for. */

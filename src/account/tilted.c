@@ -9,7 +9,7 @@
  *   Gaussian  the tilted loss is N((lambda+1/2) mu^2, mu^2); cells by Gauss-Legendre quadrature,
  *             4 points on panels no wider than mu/16 and 1/(16 (lambda+1)): below 1e-15 relative
  *             wherever there is mass (the error term is 5.6e-10 (width/16)^8)
- *   response  n of them are a tilted binomial, anchored by MPFR; moved once to the common lattice
+ *   response  n of them are a tilted binomial, anchored by kov.c; moved once to the common lattice
  *
  * Cost: linear in the number of points, but for the n-fold sums. */
 #include "account/tilted.h"

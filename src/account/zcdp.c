@@ -11,14 +11,13 @@
  *
  * So a is found by bisection on one line of (2), in doubles, with x = a - 1 on a logarithmic scale.
  * Because (1) holds for *every* a, a slightly wrong a costs accuracy of second order and never
- * soundness; only (1) itself has to be exact, and it is computed by MPFR and rounded up.
+ * soundness; only (1) itself has to be exact, and it is computed in wide numbers and rounded up.
  * Cost: about 20 microseconds. */
 #include <tacit/account.h>
 
-#include <float.h>
 #include <math.h>
 
-#include <mpfr.h>
+#include "base/wide.h"
 
 enum { BITS = 256, HALVINGS = 200 };
 
@@ -52,82 +51,84 @@ static double bisect_x(double (*line)(double, double), double rho, double target
     return exp(0.5 * (low + high));
 }
 
-/* out = x log(1 - 1/a) - log a = -x log(1 + 1/x) - log(1 + x), the part of (1) without rho. */
-static void entropy_part(mpfr_t out, double x)
+/* The numbers of (1). They have so many bits more than BITS as 1 + x or 1 + 1/x need to tell x or 1/x from 1
+ * to BITS: then both logarithms are right to 2^-BITS of their own size. */
+typedef struct terms {
+    size_t bits;
+    tacit__wide x, entropy; /* -x log(1 + 1/x) - log(1 + x), the part of (1) without rho */
+    tacit__wide alpha_rho;  /* (1 + x) rho */
+} terms;
+
+static void terms_init(terms *t, double x, double rho)
 {
-    mpfr_t t;
-    mpfr_init2(t, BITS);
-    mpfr_set_d(t, x, MPFR_RNDN);
-    mpfr_ui_div(t, 1, t, MPFR_RNDN);
-    mpfr_log1p(t, t, MPFR_RNDN);
-    mpfr_mul_d(t, t, x, MPFR_RNDN);
-    mpfr_set_d(out, x, MPFR_RNDN);
-    mpfr_log1p(out, out, MPFR_RNDN);
-    mpfr_add(out, out, t, MPFR_RNDN);
-    mpfr_neg(out, out, MPFR_RNDN);
-    mpfr_clear(t);
+    tacit__wide one, a;
+    tacit__wide_init(&t->x, 64);
+    tacit__wide_set_d(&t->x, x);
+    int64_t exponent = t->x.exponent;
+    t->bits = BITS + (size_t)(exponent > 0 ? exponent : -exponent);
+    tacit__wide_init(&one, 64);
+    tacit__wide_set_u64(&one, 1);
+    tacit__wide_init(&a, t->bits);
+    tacit__wide_init(&t->entropy, t->bits);
+    tacit__wide_init(&t->alpha_rho, t->bits);
+    tacit__wide_div(&a, &one, &t->x);
+    tacit__wide_add(&a, &a, &one);
+    tacit__wide_log(&t->entropy, &a);
+    tacit__wide_mul(&t->entropy, &t->entropy, &t->x);
+    tacit__wide_add(&a, &t->x, &one);
+    tacit__wide_set_d(&t->alpha_rho, rho);
+    tacit__wide_mul(&t->alpha_rho, &t->alpha_rho, &a);
+    tacit__wide_log(&a, &a);
+    tacit__wide_add(&t->entropy, &t->entropy, &a);
+    t->entropy.sign = -1;
 }
 
-/* out = (1 + x) rho */
-static void alpha_rho(mpfr_t out, double x, double rho)
+/* What BITS may have lost, 2^-200 of the largest term, is added before the last rounding. */
+static double round_up(tacit__wide *value, tacit__wide *largest)
 {
-    mpfr_set_d(out, x, MPFR_RNDN);
-    mpfr_add_ui(out, out, 1, MPFR_RNDN);
-    mpfr_mul_d(out, out, rho, MPFR_RNDN);
-}
-
-/* What 256 bits may have lost, 2^-200 of the largest term, is added before the last rounding. */
-static double round_up(mpfr_t value, const mpfr_t largest)
-{
-    mpfr_t slack;
-    mpfr_init2(slack, BITS);
-    mpfr_abs(slack, largest, MPFR_RNDU);
-    mpfr_div_2ui(slack, slack, 200, MPFR_RNDU);
-    mpfr_add(value, value, slack, MPFR_RNDU);
-    double up = mpfr_get_d(value, MPFR_RNDU);
-    mpfr_clear(slack);
-    return up;
+    tacit__wide_shift(largest, -200);
+    tacit__wide_add(value, value, largest);
+    return tacit__wide_up(value);
 }
 
 /* Equation (1) solved for delta, rounded up. */
 static double delta_at(double rho, double epsilon, double x)
 {
-    mpfr_t e, h;
-    mpfr_inits2(BITS, e, h, (mpfr_ptr)0);
-    alpha_rho(e, x, rho);
-    mpfr_sub_d(e, e, epsilon, MPFR_RNDN);
-    mpfr_mul_d(e, e, x, MPFR_RNDN);
-    entropy_part(h, x);
-    mpfr_add(h, h, e, MPFR_RNDN);
-    mpfr_exp(h, h, MPFR_RNDN);
-    mpfr_abs(e, e, MPFR_RNDN);
-    mpfr_add_ui(e, e, 1, MPFR_RNDN);
-    mpfr_mul(e, e, h, MPFR_RNDN); /* exp turns an absolute error into a relative one */
-    double delta = round_up(h, e);
-    mpfr_clears(e, h, (mpfr_ptr)0);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
-    if (delta == 0) /* below even MPFR's range, but not nothing */
-        delta = DBL_TRUE_MIN;
+    terms t;
+    tacit__wide e, h;
+    terms_init(&t, x, rho);
+    tacit__wide_init(&e, t.bits);
+    tacit__wide_init(&h, t.bits);
+    tacit__wide_set_d(&e, epsilon);
+    tacit__wide_sub(&e, &t.alpha_rho, &e);
+    tacit__wide_mul(&e, &e, &t.x);
+    tacit__wide_add(&h, &t.entropy, &e);
+    tacit__wide_exp(&h, &h);
+    e.sign = e.sign != 0;
+    tacit__wide_set_u64(&t.x, 1);
+    tacit__wide_add(&e, &e, &t.x);
+    tacit__wide_mul(&e, &e, &h); /* exp turns an absolute error into a relative one */
+    double delta = round_up(&h, &e);
     return delta > 1 ? 1 : delta;
 }
 
 /* Equation (1) solved for epsilon, rounded up. */
 static double epsilon_at(double rho, double delta, double x)
 {
-    mpfr_t e, h, t;
-    mpfr_inits2(BITS, e, h, t, (mpfr_ptr)0);
-    entropy_part(h, x);
-    mpfr_set_d(t, delta, MPFR_RNDN);
-    mpfr_log(t, t, MPFR_RNDN);
-    mpfr_sub(h, h, t, MPFR_RNDN);
-    mpfr_div_d(h, h, x, MPFR_RNDN);
-    alpha_rho(e, x, rho);
-    mpfr_abs(t, h, MPFR_RNDN);
-    mpfr_add(t, t, e, MPFR_RNDN);
-    mpfr_add(e, e, h, MPFR_RNDN);
-    double epsilon = round_up(e, t);
-    mpfr_clears(e, h, t, (mpfr_ptr)0);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    terms t;
+    tacit__wide h, largest;
+    terms_init(&t, x, rho);
+    tacit__wide_init(&h, t.bits);
+    tacit__wide_init(&largest, t.bits);
+    tacit__wide_set_d(&h, delta);
+    tacit__wide_log(&h, &h);
+    tacit__wide_sub(&h, &t.entropy, &h);
+    tacit__wide_div(&h, &h, &t.x);
+    tacit__wide_set(&largest, &h);
+    largest.sign = largest.sign != 0;
+    tacit__wide_add(&largest, &largest, &t.alpha_rho);
+    tacit__wide_add(&h, &h, &t.alpha_rho);
+    double epsilon = round_up(&h, &largest);
     return epsilon > 0 ? epsilon : 0;
 }
 
