@@ -13,6 +13,7 @@ if(TACIT_ONLY_CLIENT)
   set(TACIT_LIBRARIES PkgConfig::SODIUM Threads::Threads m)
   return()
 endif()
+# For the program that computes tables (cmake/Tables.cmake) and for tests.
 pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET mpfr)
 pkg_check_modules(GMP REQUIRED IMPORTED_TARGET gmp)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
@@ -34,5 +35,5 @@ if(TACIT_TESTS)
   find_library(GLPK_LIBRARY glpk) # one test's second opinion; has no pkg-config file
 endif()
 
-set(TACIT_LIBRARIES PkgConfig::SODIUM PkgConfig::MPFR PkgConfig::GMP PkgConfig::YAML
-    PkgConfig::SQLITE PkgConfig::LAPACKE PkgConfig::OPENBLAS Threads::Threads m)
+set(TACIT_LIBRARIES PkgConfig::SODIUM PkgConfig::YAML PkgConfig::SQLITE PkgConfig::LAPACKE PkgConfig::OPENBLAS
+    Threads::Threads m)

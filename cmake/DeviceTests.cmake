@@ -10,7 +10,6 @@ include_directories(SYSTEM "${GMP_INCLUDE}")
 find_library(GMP_LIBRARY gmp PATHS "${TACIT_ARM_ROOT}/usr/lib/aarch64-linux-gnu"
              "${TACIT_ARM_ROOT}/usr/lib/arm-linux-gnueabihf" REQUIRED NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
 tacit_object_library(tacit_accountant_objects ${accountant} "${PROJECT_SOURCE_DIR}/src/sums/strategies.c")
-target_link_libraries(tacit_accountant_objects PRIVATE PkgConfig::MPFR)
 set(support check main solve stats cases sums)
 list(TRANSFORM support REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/tests/support/\\1.c")
 

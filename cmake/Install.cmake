@@ -27,7 +27,7 @@ install(FILES "${PROJECT_BINARY_DIR}/tacit-config.cmake"
 # What a static library needs, by name. Not as requirements: those would add their include paths to everybody's
 # flags, though no public header needs them.
 set(libraries)
-foreach(package IN ITEMS YAML SQLITE LAPACKE OPENBLAS MPFR GMP SODIUM)
+foreach(package IN ITEMS YAML SQLITE LAPACKE OPENBLAS SODIUM)
   list(APPEND libraries ${${package}_STATIC_LIBRARIES})
 endforeach()
 list(REMOVE_ITEM libraries m pthread)

@@ -19,7 +19,7 @@ if(CMOCKA_FOUND)
   if(support)
     add_library(tacit_test_support STATIC ${support})
     tacit_test_program(tacit_test_support)
-    target_link_libraries(tacit_test_support PUBLIC PkgConfig::CMOCKA)
+    target_link_libraries(tacit_test_support PUBLIC PkgConfig::CMOCKA PkgConfig::MPFR PkgConfig::GMP)
     if(TACIT_HAS_POSTGRES) # Debian has the programs of each version in a directory of its own
       file(GLOB postgres_bin "/usr/lib/postgresql/*/bin")
       find_program(TACIT_INITDB initdb HINTS ${postgres_bin})
