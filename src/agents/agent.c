@@ -332,7 +332,7 @@ tacit_status tacit__agent_create_row(const tacit__family *family, const tacit__a
     tacit_agent_request unit = *request;
     tacit_status status = tacit__agent_map_rewards(agent, &unit, err);
     if (status == TACIT_OK)
-        status = family->create(family, row, &unit, noise, &agent->self, err);
+        status = tacit__base_create(family, row, &unit, noise, &agent->self, err);
     if (status == TACIT_OK &&
         (status = tacit__clipper_create(request, family->looks_ahead, &agent->clipper)) != TACIT_OK)
         (void)tacit__fail_plain(err, status);
@@ -394,7 +394,9 @@ tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, 
     copy->rewards = NULL;
     copy->attached = NULL; /* acting needs none of it */
     copy->is_snapshot = true;
-    tacit_status status = agent->family->snapshot(agent->self, &copy->self, err);
+    void *self = NULL;
+    tacit_status status = agent->family->snapshot(agent->self, &self, err);
+    copy->self = self;
     if (status != TACIT_OK) {
         tacit_agent_destroy(copy);
         return status;
@@ -406,7 +408,7 @@ tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, 
 void tacit_agent_destroy(tacit_agent *agent)
 {
     if (agent != NULL) {
-        agent->family->destroy(agent->self);
+        tacit__base_destroy(agent->self);
         tacit__clipper_destroy(agent->clipper);
         tacit__free(agent->table);
         tacit__free(agent->rewards);
@@ -497,7 +499,7 @@ tacit_status tacit_agent_learn(tacit_agent *agent, const tacit_trajectory *user,
 {
     tacit_trajectory clipped;
     TRY(tacit__agent_clip_user(agent, user, &clipped, err));
-    tacit_status status = agent->family->learn(agent->self, &clipped, err);
+    tacit_status status = tacit__base_learn(agent->self, &clipped, err);
     tacit__agent_wipe_user(agent);
     return status;
 }
@@ -509,7 +511,7 @@ bool tacit_agent_was_cut(const tacit_agent *agent)
 
 tacit_ledger *tacit__agent_ledger(const tacit_agent *agent)
 {
-    return agent->family->ledger(agent->self);
+    return tacit__base_ledger(agent->self);
 }
 
 const tacit_ledger *tacit_agent_ledger(const tacit_agent *agent)
@@ -525,14 +527,13 @@ const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent)
 
 const char *tacit_agent_remark(const tacit_agent *agent)
 {
-    return agent->family->remark(agent->self);
+    return tacit__base_remark(agent->self);
 }
 
 bool tacit_agent_play_at(const tacit_agent *agent, size_t i, tacit_play *out)
 {
-    const tacit__plays *plays =
-        agent->family->plays != NULL ? agent->family->plays(agent->self) : NULL;
-    if (plays == NULL || i >= plays->n)
+    const tacit__plays *plays = &agent->self->plays;
+    if (i >= plays->n)
         return false;
     *out = (tacit_play){.name = plays->at[i].name,
                         .printed = plays->at[i].printed,

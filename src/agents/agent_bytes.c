@@ -156,10 +156,10 @@ tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[
 
 /* --- Reports -------------------------------------------------------------------------------------- */
 
-static tacit_status check_local(const tacit_agent *agent, bool has, tacit_error *err)
+static tacit_status check_local(const tacit_agent *agent, tacit_error *err)
 {
     TACIT__REQUIRE(!agent->is_snapshot);
-    if (agent->facts.guarantee.model != TACIT_MODEL_LOCAL || !has)
+    if (agent->facts.guarantee.model != TACIT_MODEL_LOCAL || !tacit__base_has_reports(agent->self))
         return tacit__fail(err, TACIT_UNSUPPORTED, "reports belong to the local model");
     return TACIT_OK;
 }
@@ -186,9 +186,9 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
 {
     if (agent == NULL || size == NULL || (user == NULL && bytes != NULL))
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    TRY(check_local(agent, agent->family->report != NULL, err));
+    TRY(check_local(agent, err));
     size_t inner = 0;
-    TRY(agent->family->report(agent->self, &(tacit_trajectory){0}, NULL, &inner, err));
+    TRY(tacit__base_report(agent->self, &(tacit_trajectory){0}, NULL, &inner, err));
     tacit__writer w = {.at = bytes};
     tacit_status status = write_head(agent, &w, REPORT_MARK, "report", inner, size, err);
     if (status != TACIT_OK || bytes == NULL)
@@ -196,7 +196,7 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
     inner = *size - REPORT_HEADER;
     tacit_trajectory clipped;
     TRY(tacit__agent_clip_user(agent, user, &clipped, err));
-    status = agent->family->report(agent->self, &clipped, w.at, &inner, err);
+    status = tacit__base_report(agent->self, &clipped, w.at, &inner, err);
     tacit__agent_wipe_user(agent);
     if (status == TACIT_OK)
         *size = REPORT_HEADER + inner;
@@ -222,7 +222,7 @@ static tacit_status open_report(const tacit_agent *agent, const void *bytes, siz
 {
     if (agent == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    TRY(check_local(agent, agent->family->absorb != NULL, err));
+    TRY(check_local(agent, err));
     *r = (tacit__reader){.at = bytes, .left = size};
     return read_head(agent, r, REPORT_MARK, "report", "the report was made for another learner",
                      err);
@@ -233,9 +233,7 @@ tacit_status tacit_agent_check_report(const tacit_agent *agent, const void *byte
 {
     tacit__reader r = {0};
     tacit_status status = open_report(agent, bytes, size, &r, err);
-    if (status == TACIT_OK && agent->family->check_report != NULL)
-        status = agent->family->check_report(agent->self, r.at, r.left, err);
-    return status;
+    return status == TACIT_OK ? tacit__base_check_report(agent->self, r.at, r.left, err) : status;
 }
 
 tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t size,
@@ -243,7 +241,7 @@ tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t si
 {
     tacit__reader r = {0};
     TRY(open_report(agent, bytes, size, &r, err));
-    return agent->family->absorb(agent->self, r.at, r.left, err);
+    return tacit__base_absorb(agent->self, r.at, r.left, err);
 }
 
 /* --- Models --------------------------------------------------------------------------------------- */

@@ -4,14 +4,14 @@
 
 #include <tacit/agent.h>
 
-#include "agents/family.h"
+#include "agents/agent_base.h"
 #include "agents/outside.h"
 #include "noise/stream.h"
 
 struct tacit_agent {
     const tacit__family *family;
     const tacit__agent_row *row;
-    void *self;
+    tacit__agent_base *self;
     tacit_agent_facts facts;
     size_t situations;       /* of a trajectory whose features users bring */
     bool planned;            /* there has been a plan */

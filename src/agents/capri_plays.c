@@ -37,11 +37,11 @@ void tacit__capri_fill_plays(capri_agent *agent, const tacit__reading *r)
     uint64_t lengths[64];
     const size_t n = tacit__capri_schedule(q->episodes, false, lengths);
     if (noisy && first.n_epochs > 1)
-        tacit__plays_number(plays, "noise", known ? tacit__capri_printed(q) : (double)NAN,
-                            tacit_plan_scale(tacit_ledger_plan(tacit__curated_ledger(agent)), 0),
-                            "in units of B %s",
-                            o->by_sigma_max ? "sigma_max"
-                                            : "times the longest vector (printed: sigma_max)");
+        tacit__plays_number(
+            plays, "noise", known ? tacit__capri_printed(q) : (double)NAN,
+            tacit_plan_scale(tacit_ledger_plan(tacit__base_ledger(&agent->base.base)), 0),
+            "in units of B %s",
+            o->by_sigma_max ? "sigma_max" : "times the longest vector (printed: sigma_max)");
     say_width(agent, known, lengths[0]);
     tacit__plays_number(plays, "omega", 1, o->bonus_scale, "%s", "");
     if (o->tau > 0)

@@ -3,7 +3,7 @@
 #ifndef TACIT_AGENTS_EPOCH_AGENT_H
 #define TACIT_AGENTS_EPOCH_AGENT_H
 
-#include "agents/curated.h"
+#include "agents/agent_base.h"
 #include "agents/pairs.h"
 #include "agents/reading.h"
 #include "curate/epochs.h"
@@ -23,7 +23,7 @@ typedef struct tacit__epoch_model {
 enum { TACIT__EPOCH_MARK = 16 };
 
 typedef struct tacit__epoch_agent {
-    tacit__curated base;
+    tacit__agent_base base;
     /* the learner's own; set before tacit__epoch_build */
     const tacit__epoch_planner *kind;
     const void *options; /* of the planner */
@@ -57,12 +57,10 @@ const char *tacit__epoch_warn_public(const tacit__reading *r);
 
 /* The table of a family (agents/family.h), but for its rows and for what reads a request. */
 #define TACIT__EPOCH_FAMILY                                                                        \
-    .create = tacit__curated_create, .destroy = tacit__curated_destroy,                            \
     .clear = tacit__epoch_clear, .plan = tacit__epoch_plan, .learn = tacit__epoch_learn,           \
     .report = tacit__epoch_report, .absorb = tacit__epoch_absorb, .publish = tacit__epoch_publish, \
     .follow = tacit__epoch_follow, .check_report = tacit__epoch_check_report,                      \
-    .fields = tacit__epoch_fields, .ledger = tacit__curated_ledger, .remark = tacit__epoch_remark, \
-    .plays = tacit__curated_plays
+    .fields = tacit__epoch_fields, .remark = tacit__epoch_remark
 
 /* --- epoch_agent.c, epoch_bytes.c: what goes into it */
 

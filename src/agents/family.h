@@ -44,16 +44,12 @@ typedef struct tacit__family {
     bool by_billboard;    /* its estimates take for granted that users acted by the billboard */
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
     const char *no_pure;  /* the same for delta 0 */
-    /* What all requests have in common has been checked: the model is one of the kind's, epsilon
-     * and delta are in range, counts are not 0, and a private request has noise. */
-    tacit_status (*create)(const struct tacit__family *family, const tacit__agent_row *row,
-                           const tacit_agent_request *request, tacit_noise *noise, void **out,
-                           tacit_error *err);
-    void (*destroy)(void *agent); /* accepts NULL */
-    /* For agents that begin as tacit__curated (agents/curated.h), which then creates and destroys them: their
-     * size; what is wrong with a request before its settings are read (NULL: nothing); the rest of a fresh
-     * agent; all that must be freed but the curator, of one that is half-built too; and what the curator sees
-     * of a user, whose trajectory is in it already (NULL: no more). */
+    /* Its learners begin as a tacit__agent_base (agents/agent_base.h) and have this size. Before `check` and
+     * `build`, what all requests have in common has been checked: the model is one of the kind's, epsilon
+     * and delta are in range, counts are not 0, and a private request has noise. `check` says what is wrong
+     * with a request before its settings are read (NULL: nothing); `build` makes the rest of a fresh learner;
+     * `clear` frees all but the curator, of one that is half-built too; `view_user` says what the curator
+     * sees of a user, whose trajectory is in it already (NULL: no more). */
     size_t size;
     tacit_status (*check)(const tacit_agent_request *request, tacit_error *err);
     tacit_status (*build)(void *agent, const struct tacit__reading *r, tacit_noise *noise,
@@ -62,6 +58,9 @@ typedef struct tacit__family {
     tacit_status (*view_user)(void *agent, const tacit_trajectory *user, tacit__user_view *out,
                               tacit_error *err);
     tacit_status (*plan)(void *agent, tacit_billboard *out, tacit_error *err);
+    /* After a user: a release may be due to the planner. NULL: planners look when they plan. */
+    void (*learned)(void *agent);
+    /* For learners that do not just add users to their curator; NULL: they do. */
     tacit_status (*learn)(void *agent, const tacit_trajectory *user, tacit_error *err);
     /* For billboards that are no table; NULL: they are. */
     tacit_status (*act)(void *agent, const tacit_situation *situation, double chance,
@@ -70,7 +69,7 @@ typedef struct tacit__family {
      * may ask it at once. NULL: there is no such thing, or no `act`. */
     tacit_status (*snapshot)(const void *agent, void **out, tacit_error *err);
     /* Both halves of `learn` under local privacy: what the user's side makes of a trajectory, and
-     * what the server does with it. NULL: the family has no local model. `bytes` NULL asks for the
+     * what the server does with it. NULL: the curator's, if that has them. `bytes` NULL asks for the
      * largest size. */
     tacit_status (*report)(void *agent, const tacit_trajectory *user, void *bytes, size_t *size,
                            tacit_error *err);
@@ -83,15 +82,13 @@ typedef struct tacit__family {
      * rounding in which two machines differ; both are places in a table [horizon][states][actions].
      * NULL: no plan is a choice between such actions. */
     bool (*is_tie)(const void *agent, size_t one, size_t other);
-    /* What `absorb` would say; changes nothing but scratch. NULL: only `absorb` finds out. */
+    /* What `absorb` would say; changes nothing but scratch. */
     tacit_status (*check_report)(const void *agent, const void *bytes, size_t size,
                                  tacit_error *err);
     /* Everything that the future depends on, as the rest of a saved state (base/bytes.h). NULL: it cannot
      * be saved. */
     void (*fields)(void *agent, tacit__saved *s);
-    tacit_ledger *(*ledger)(const void *agent);      /* NULL with model none */
-    const char *(*remark)(const void *agent);        /* "": nothing to say */
-    const tacit__plays *(*plays)(const void *agent); /* NULL: there is no paper to compare with */
+    const char *(*remark)(const void *agent); /* NULL or "": nothing to say */
 } tacit__family;
 
 /* The families of this library: families.c, or on a device families_local.c. */

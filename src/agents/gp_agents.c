@@ -4,7 +4,7 @@
  * is nothing to protect, so the planner's exact posterior is all the state. */
 #include <math.h>
 
-#include "agents/curated.h"
+#include "agents/agent_base.h"
 #include "agents/pairs.h"
 #include "agents/reading.h"
 #include "base/error.h"
@@ -46,7 +46,7 @@ static const tacit__agent_row kinds[] = {
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 typedef struct gp_agent {
-    tacit__curated base;
+    tacit__agent_base base;
     const gp_parts *parts;
     tacit__pairs pairs;
     tacit__gaussian_process *posterior;
@@ -240,8 +240,6 @@ static const char *remark(const void *self)
 
 const tacit__family tacit__family_gp = {
     .rows = &rows,
-    .create = tacit__curated_create,
-    .destroy = tacit__curated_destroy,
     .size = sizeof(gp_agent),
     .build = build,
     .clear = clear,
@@ -249,6 +247,5 @@ const tacit__family tacit__family_gp = {
     .learn = learn,
     .act = act,
     .fields = fields,
-    .ledger = tacit__curated_ledger,
     .remark = remark,
 };

@@ -218,7 +218,7 @@ static void fill_plays(lin_ucb_agent *agent, const tacit__reading *r,
 {
     tacit__plays *plays = &agent->base.plays;
     const double none = (double)NAN;
-    const tacit_ledger *ledger = tacit__curated_ledger(agent);
+    const tacit_ledger *ledger = tacit__base_ledger(&agent->base);
     char releases[TACIT__PLAYS_WORDS] = "every user";
     if (ledger != NULL) {
         if (curator->growth > 1)
@@ -412,7 +412,7 @@ static tacit_status snapshot(const void *self, void **out, tacit_error *err)
     copy->scratch = NULL;
     tacit_status status = tacit__lin_ucb_copy(agent->planner, &copy->planner);
     if (status != TACIT_OK) {
-        tacit__curated_destroy(copy);
+        tacit__base_destroy(&copy->base);
         return tacit__fail_plain(err, status);
     }
     *out = copy;
@@ -506,24 +506,16 @@ static const char *remark(const void *self)
 const tacit__family tacit__family_lin_ucb = {
     .rows = &rows,
     .chosen_only = true,
-    .create = tacit__curated_create,
-    .destroy = tacit__curated_destroy,
     .size = sizeof(lin_ucb_agent),
     .check = check,
     .build = build,
     .clear = clear,
     .plan = plan,
     .view_user = view_user,
-    .learn = tacit__curated_learn,
     .act = act,
     .snapshot = snapshot,
-    .report = tacit__curated_report,
     .publish = publish,
     .follow = follow,
-    .check_report = tacit__curated_check_report,
-    .absorb = tacit__curated_absorb,
     .fields = fields,
-    .ledger = tacit__curated_ledger,
     .remark = remark,
-    .plays = tacit__curated_plays,
 };

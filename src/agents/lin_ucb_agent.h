@@ -2,7 +2,7 @@
 #ifndef TACIT_AGENTS_LIN_UCB_AGENT_H
 #define TACIT_AGENTS_LIN_UCB_AGENT_H
 
-#include "agents/curated.h"
+#include "agents/agent_base.h"
 #include "agents/reading.h"
 #include "curate/regression.h"
 #include "plan/papers/lin_ucb.h"
@@ -10,7 +10,7 @@
 typedef enum arms { SHARED, DISJOINT, OPPOSITE } arms;
 
 typedef struct lin_ucb_agent {
-    tacit__curated base;
+    tacit__agent_base base;
     arms arms;
     size_t d, n_actions, n_states, per_user; /* per_user: numbers in a user's features */
     const double *points;

@@ -127,7 +127,8 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
     tacit_billboard board;
     if (agent->come_back)
         TRY(plan(agent, &board, err));
-    return tacit__curated_learn(agent, user, err);
+    return agent->base.row->curator->add(agent->base.curator,
+                                         &(tacit__user_view){.trajectory = user}, err);
 }
 
 static tacit_status act(void *self, const tacit_situation *situation, double chance,
@@ -158,8 +159,6 @@ const tacit__family tacit__family_lsvi = {
     .looks_ahead = true,
     .no_local = "value functions are no sums of users' reports, and the papers leave local privacy "
                 "for this family open",
-    .create = tacit__curated_create,
-    .destroy = tacit__curated_destroy,
     .size = sizeof(lsvi_agent),
     .build = build,
     .clear = clear,
@@ -167,7 +166,5 @@ const tacit__family tacit__family_lsvi = {
     .learn = learn,
     .act = act,
     .fields = tacit__lsvi_agent_fields,
-    .ledger = tacit__curated_ledger,
     .remark = remark,
-    .plays = tacit__curated_plays,
 };

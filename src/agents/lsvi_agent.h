@@ -2,7 +2,7 @@
 #ifndef TACIT_AGENTS_LSVI_AGENT_H
 #define TACIT_AGENTS_LSVI_AGENT_H
 
-#include "agents/curated.h"
+#include "agents/agent_base.h"
 #include "agents/reading.h"
 #include "noise/stream.h"
 #include "plan/papers/lsvi.h"
@@ -10,7 +10,7 @@
 #include "release/archive/archive.h"
 
 typedef struct lsvi_agent {
-    tacit__curated base;
+    tacit__agent_base base;
     tacit__linear_space space;
     double *table;    /* of features, in lattice steps */
     bool come_back;   /* people, with several visits */

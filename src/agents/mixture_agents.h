@@ -2,7 +2,7 @@
 #ifndef TACIT_AGENTS_MIXTURE_AGENTS_H
 #define TACIT_AGENTS_MIXTURE_AGENTS_H
 
-#include "agents/curated.h"
+#include "agents/agent_base.h"
 #include "agents/reading.h"
 #include "curate/gram.h"
 #include "plan/optimist.h"
@@ -30,7 +30,7 @@ typedef struct signs {
 } signs;
 
 typedef struct mixture_agent {
-    tacit__curated base;
+    tacit__agent_base base;
     const mixture_parts *parts;
     tacit__lens lenses[TACIT__REGRESSIONS]; /* what the next user is seen through */
     tacit__optimist *planner;

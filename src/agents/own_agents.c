@@ -1,60 +1,51 @@
 /* Agents that a program registers: a family whose kinds are added at run time, and which calls the methods of
  * the program. */
 
-#include "agents/family.h"
+#include "agents/agent_base.h"
+#include "agents/reading.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
 
-enum { MAX_OWN = 64, MAX_PARAMETERS = 32 };
+enum { MAX_OWN = 64 };
 
 static tacit__agent_row kinds[MAX_OWN]; /* their parts are their methods */
 static tacit__agent_rows rows = {.at = kinds};
 
 typedef struct own {
+    tacit__agent_base base;
     const tacit_agent_methods *methods;
     void *self;
 } own;
 
-static tacit_status create(const tacit__family *family, const tacit__agent_row *row,
-                           const tacit_agent_request *request, tacit_noise *noise, void **out,
-                           tacit_error *err)
+static tacit_status build(void *learner, const tacit__reading *r, tacit_noise *noise,
+                          tacit_error *err)
 {
-    (void)family;
-    const tacit_agent_kind *kind = &row->kind;
-    const tacit__origin origin = {request->file, request->line, kind->name};
-    tacit__value values[MAX_PARAMETERS];
-    TRY(tacit__settings_read(kind->parameters, kind->n_parameters, request->settings,
-                             request->n_settings, &origin, values, err));
-    own *agent = tacit__alloc(1, sizeof *agent);
-    if (agent == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    agent->methods = row->parts;
+    own *agent = learner;
+    const tacit_agent_request *q = r->request;
     tacit_error said = {.message = ""};
-    tacit_status status = agent->methods->create(request, values, noise, &agent->self, &said);
+    agent->methods = agent->base.row->parts;
+    const tacit_status status = agent->methods->create(q, r->values.at, noise, &agent->self, &said);
     if (status != TACIT_OK) {
-        tacit__free(agent);
-        return tacit__fail_at(
-            err, status, request->file, (size_t)request->line, "%s: %s", kind->name,
-            said.message[0] != '\0' ? said.message : tacit_status_message(status));
+        agent->self = NULL;
+        return tacit__reading_fail(r, err, status, "%s: %s", r->kind->name,
+                                   said.message[0] != '\0' ? said.message
+                                                           : tacit_status_message(status));
     }
-    if (request->guarantee.model != TACIT_MODEL_NONE &&
-        agent->methods->ledger(agent->self) == NULL) {
-        agent->methods->destroy(agent->self);
-        tacit__free(agent);
-        return tacit__fail_at(err, TACIT_BAD_PLAN, request->file, (size_t)request->line,
-                              "%s: a guarantee was requested, but there is no ledger", kind->name);
-    }
-    *out = agent;
+    if (agent->methods->ledger != NULL)
+        agent->base.ledger = agent->methods->ledger(agent->self);
+    if (q->guarantee.model != TACIT_MODEL_NONE && agent->base.ledger == NULL)
+        return tacit__reading_fail(r, err, TACIT_BAD_PLAN,
+                                   "%s: a guarantee was requested, but there is no ledger",
+                                   r->kind->name);
     return TACIT_OK;
 }
 
-static void destroy(void *agent)
+static void clear(void *learner)
 {
-    own *o = agent;
-    if (o != NULL)
+    own *o = learner;
+    if (o->self != NULL)
         o->methods->destroy(o->self);
-    tacit__free(o);
 }
 
 /* A failure without words gets the general ones. */
@@ -84,12 +75,6 @@ static tacit_status learn(void *agent, const tacit_trajectory *user, tacit_error
     return worded(o->methods->learn(o->self, user, err), err);
 }
 
-static tacit_ledger *ledger(const void *agent)
-{
-    const own *o = agent;
-    return o->methods->ledger != NULL ? o->methods->ledger(o->self) : NULL;
-}
-
 static const char *remark(const void *agent)
 {
     const own *o = agent;
@@ -98,11 +83,11 @@ static const char *remark(const void *agent)
 }
 
 const tacit__family tacit__family_own = {.rows = &rows,
-                                         .create = create,
-                                         .destroy = destroy,
+                                         .size = sizeof(own),
+                                         .build = build,
+                                         .clear = clear,
                                          .plan = plan,
                                          .learn = learn,
-                                         .ledger = ledger,
                                          .remark = remark};
 
 tacit_status tacit_agent_register(const tacit_agent_kind *kind, const tacit_agent_methods *methods,
@@ -124,10 +109,10 @@ tacit_status tacit_agent_register(const tacit_agent_kind *kind, const tacit_agen
                            kind->name);
     if (tacit_agent_kind_find(kind->name) != NULL || tacit_agent_alias_find(kind->name) != NULL)
         return tacit__fail(err, TACIT_EXISTS, "there is an agent '%s' already", kind->name);
-    if (rows.n == MAX_OWN || kind->n_parameters > MAX_PARAMETERS)
+    if (rows.n == MAX_OWN || kind->n_parameters > TACIT__MAX_PARAMETERS)
         return tacit__fail(err, TACIT_TOO_LARGE,
                            "at most %d kinds with at most %d parameters each can be registered",
-                           MAX_OWN, MAX_PARAMETERS);
+                           MAX_OWN, TACIT__MAX_PARAMETERS);
     kinds[rows.n++] = (tacit__agent_row){.kind = *kind, .parts = methods};
     return TACIT_OK;
 }

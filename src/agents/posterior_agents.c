@@ -7,7 +7,7 @@
  * docs/why/posterior-tabular.md. */
 #include <math.h>
 
-#include "agents/curated.h"
+#include "agents/agent_base.h"
 #include "agents/reading.h"
 #include "base/error.h"
 #include "curate/curator.h"
@@ -66,7 +66,7 @@ static const tacit__agent_row kinds[] = {
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 typedef struct posterior_agent {
-    tacit__curated base;
+    tacit__agent_base base;
     tacit__tabular_planner *planner;
 } posterior_agent;
 
@@ -265,18 +265,11 @@ static const char *remark(const void *self)
 const tacit__family tacit__family_posterior = {
     .rows = &rows,
     .looks_ahead = true,
-    .create = tacit__curated_create,
-    .destroy = tacit__curated_destroy,
     .size = sizeof(posterior_agent),
     .check = tacit__check_tight,
     .build = build,
     .clear = clear,
     .plan = plan,
-    .learn = tacit__curated_learn,
-    .report = tacit__curated_report,
-    .check_report = tacit__curated_check_report,
-    .absorb = tacit__curated_absorb,
     .fields = fields,
-    .ledger = tacit__curated_ledger,
     .remark = remark,
 };

@@ -12,7 +12,8 @@
 tacit_status tacit__reading_open(const tacit_agent_request *request, const tacit_agent_kind *kind,
                                  tacit__reading *out, tacit_error *err)
 {
-    TACIT__REQUIRE(kind->parameters != NULL && strcmp(kind->name, request->kind) == 0);
+    TACIT__REQUIRE((kind->parameters != NULL || kind->n_parameters == 0) &&
+                   strcmp(kind->name, request->kind) == 0);
     *out = (tacit__reading){.request = request, .kind = kind};
     const tacit__origin origin = {request->file, request->line, kind->name};
     return tacit__values_read(kind->parameters, kind->n_parameters, request->settings,

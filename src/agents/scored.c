@@ -347,8 +347,9 @@ static tacit__score_sums view_release(const tacit__scored *agent)
 }
 
 /* After each user: if a batch was over by that, the next one needs plans. */
-static void replan_if_due(tacit__scored *agent)
+void tacit__scored_learned(void *self)
 {
+    tacit__scored *agent = self;
     TACIT__REQUIRE(agent->planner != NULL);
     size_t over;
     (void)tacit__batch_plans_finished(tacit__score_planner_batches(agent->planner), &over);
@@ -356,20 +357,6 @@ static void replan_if_due(tacit__scored *agent)
         return;
     const tacit__score_sums shown = view_release(agent);
     tacit__score_planner_absorb(agent->planner, &shown);
-}
-
-tacit_status tacit__scored_learn(void *self, const tacit_trajectory *user, tacit_error *err)
-{
-    tacit_status status = tacit__curated_learn(self, user, err);
-    replan_if_due(self);
-    return status;
-}
-
-tacit_status tacit__scored_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
-{
-    tacit_status status = tacit__curated_absorb(self, bytes, size, err);
-    replan_if_due(self);
-    return status;
 }
 
 void tacit__scored_fields(void *self, tacit__saved *s)

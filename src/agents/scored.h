@@ -5,7 +5,7 @@
 #ifndef TACIT_AGENTS_SCORED_H
 #define TACIT_AGENTS_SCORED_H
 
-#include "agents/curated.h"
+#include "agents/agent_base.h"
 #include "agents/reading.h"
 #include "contribute/scores.h"
 #include "plan/posterior/score_planner.h"
@@ -63,7 +63,7 @@ typedef struct tacit__scored_parts {
 
 /* The beginning of every such agent. */
 struct tacit__scored {
-    tacit__curated base;
+    tacit__agent_base base;
     void *model; /* the family's */
     tacit__score_planner *planner;
     size_t numbers, n_states; /* of the scores; of their first states */
@@ -79,19 +79,15 @@ struct tacit__scored {
 /* The table of such a family (agents/family.h), but for its rows, the size of its agents, and why it has no
  * delta 0. */
 #define TACIT__SCORED_FAMILY                                                                       \
-    .looks_ahead = true, .create = tacit__curated_create, .destroy = tacit__curated_destroy,       \
-    .check = tacit__check_batches, .build = tacit__scored_build, .clear = tacit__scored_clear,     \
-    .plan = tacit__scored_plan, .learn = tacit__scored_learn, .report = tacit__curated_report,     \
-    .check_report = tacit__curated_check_report, .absorb = tacit__scored_absorb,                   \
-    .fields = tacit__scored_fields, .ledger = tacit__curated_ledger,                               \
-    .remark = tacit__scored_remark
+    .looks_ahead = true, .check = tacit__check_batches, .build = tacit__scored_build,              \
+    .clear = tacit__scored_clear, .plan = tacit__scored_plan, .learned = tacit__scored_learned,    \
+    .fields = tacit__scored_fields, .remark = tacit__scored_remark
 
 tacit_status tacit__scored_build(void *self, const tacit__reading *r, tacit_noise *noise,
                                  tacit_error *err);
 void tacit__scored_clear(void *self);
 tacit_status tacit__scored_plan(void *self, tacit_billboard *out, tacit_error *err);
-tacit_status tacit__scored_learn(void *self, const tacit_trajectory *user, tacit_error *err);
-tacit_status tacit__scored_absorb(void *self, const void *bytes, size_t size, tacit_error *err);
+void tacit__scored_learned(void *self);
 void tacit__scored_fields(void *self, tacit__saved *s);
 const char *tacit__scored_remark(const void *self);
 

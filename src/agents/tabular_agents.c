@@ -1,11 +1,11 @@
 /* Tabular agents: one curator (curate/tabular_curator.c) and the planner of the learner's row
  * (tabular_learners.c). */
 #include "agents/tabular_agents.h"
-#include "agents/curated.h"
+#include "agents/agent_base.h"
 #include "base/error.h"
 
 typedef struct tabular_agent {
-    tacit__curated base;
+    tacit__agent_base base;
     void *planner;
     uint64_t planned; /* users in the release that the planner has seen last, + 1; 0: none yet */
     char remark[400];
@@ -108,19 +108,11 @@ static const char *remark(const void *self)
 const tacit__family tacit__family_tabular = {
     .rows = &tacit__tabular_rows,
     .looks_ahead = true,
-    .create = tacit__curated_create,
-    .destroy = tacit__curated_destroy,
     .size = sizeof(tabular_agent),
     .check = check,
     .build = build,
     .clear = clear,
     .plan = plan,
-    .learn = tacit__curated_learn,
-    .report = tacit__curated_report,
-    .absorb = tacit__curated_absorb,
-    .check_report = tacit__curated_check_report,
     .fields = fields,
-    .ledger = tacit__curated_ledger,
     .remark = remark,
-    .plays = tacit__curated_plays,
 };

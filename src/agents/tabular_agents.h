@@ -2,7 +2,7 @@
 #ifndef TACIT_AGENTS_TABULAR_AGENTS_H
 #define TACIT_AGENTS_TABULAR_AGENTS_H
 
-#include "agents/curated.h"
+#include "agents/agent_base.h"
 #include "agents/reading.h"
 #include "curate/tabular_curator.h"
 #include "plan/planner.h"
@@ -29,7 +29,7 @@ TACIT_MUST_USE tacit_status tacit__tabular_read(const tacit__reading *r, const t
 tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const tabular_parts *parts);
 
 /* What the curator of an agent plays: noise, tables, releases, and what counts of a user. */
-void tacit__tabular_fill_plays(tacit__curated *agent, const tacit__reading *r,
+void tacit__tabular_fill_plays(tacit__agent_base *agent, const tacit__reading *r,
                                const tacit__tabular_options *curator);
 
 /* What must be known about an agent that is complete: whether its theorem applies, and its claim.

@@ -242,7 +242,7 @@ tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const ta
 
 /* --- What is played ----------------------------------------------------------------------------- */
 
-void tacit__tabular_fill_plays(tacit__curated *agent, const tacit__reading *r,
+void tacit__tabular_fill_plays(tacit__agent_base *agent, const tacit__reading *r,
                                const tacit__tabular_options *curator)
 {
     const tacit_agent_request *q = r->request;

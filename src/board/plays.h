@@ -1,6 +1,6 @@
 /* What a learner plays, beside what its paper prints: the list behind `plays` of `tacit explain`.
  *
- * A family, or its planner, fills the list of an agent (tacit__curated.plays) in `build`, from the request
+ * A family, or its planner, fills the list of an agent (tacit__learner.plays) in `build`, from the request
  * alone: one line for each constant that its paper prints, under every calibration. `printed` is what the
  * paper's formula gives for this request, `played` what the agent uses; both in the same units. The note says
  * why they differ, or what a symbol of the paper was taken to be; it is empty where both are the same.

@@ -3,11 +3,13 @@
 #include <stdint.h>
 
 #include "agents/agent_inside.h"
+#include "agents/reading.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "lab/yardstick.h"
 
 typedef struct fixed {
+    tacit__agent_base base;
     uint32_t action; /* n_actions: a random one */
     size_t n_actions;
     size_t rows; /* of the tables; 0: states are not numbered */
@@ -16,38 +18,27 @@ typedef struct fixed {
     double *mixed;
 } fixed;
 
-static void destroy(void *self)
+static void clear(void *self)
 {
     fixed *f = self;
-    if (f != NULL) {
-        tacit__free(f->policy);
-        tacit__free(f->mixed);
-    }
-    tacit__free(f);
+    tacit__free(f->policy);
+    tacit__free(f->mixed);
 }
 
-static tacit_status create(const tacit__family *family, const tacit__agent_row *row,
-                           const tacit_agent_request *request, tacit_noise *noise, void **out,
-                           tacit_error *err)
+static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
-    (void)family;
-    (void)row;
     (void)noise;
-    const size_t rows = request->horizon * request->n_states;
-    fixed *f = tacit__alloc(1, sizeof *f);
-    if (f == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    *f = (fixed){.n_actions = request->n_actions, .rows = rows, .n_users = request->episodes};
-    if (rows > 0) {
-        f->policy = tacit__alloc(rows, sizeof *f->policy);
-        f->mixed = tacit__alloc(rows * f->n_actions, sizeof *f->mixed);
-    }
-    if (rows > 0 && (f->policy == NULL || f->mixed == NULL)) {
-        destroy(f);
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
-    *out = f;
-    return TACIT_OK;
+    fixed *f = self;
+    const tacit_agent_request *q = r->request;
+    f->n_actions = q->n_actions;
+    f->rows = q->horizon * q->n_states;
+    f->n_users = q->episodes;
+    if (f->rows == 0)
+        return TACIT_OK;
+    f->policy = tacit__alloc(f->rows, sizeof *f->policy);
+    f->mixed = tacit__alloc(f->rows * f->n_actions, sizeof *f->mixed);
+    return f->policy != NULL && f->mixed != NULL ? TACIT_OK
+                                                 : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
 static void choose(fixed *f, uint32_t action)
@@ -92,24 +83,18 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
     return TACIT_OK;
 }
 
-static tacit_ledger *ledger(const void *self)
-{
-    (void)self;
-    return NULL;
-}
-
 static const char *remark(const void *self)
 {
     (void)self;
     return "a yardstick: it learns nothing from anybody, so there is nothing to protect";
 }
 
-static const tacit__family family = {.create = create,
-                                     .destroy = destroy,
+static const tacit__family family = {.size = sizeof(fixed),
+                                     .build = build,
+                                     .clear = clear,
                                      .plan = plan,
                                      .learn = learn,
                                      .act = act,
-                                     .ledger = ledger,
                                      .remark = remark};
 
 tacit_status tacit__yardstick_agent_create(const tacit_agent_request *request, uint32_t action,
@@ -118,6 +103,6 @@ tacit_status tacit__yardstick_agent_create(const tacit_agent_request *request, u
     const tacit__agent_row *row = tacit__yardstick_row(request->kind);
     TACIT__REQUIRE(row != NULL && action <= request->n_actions);
     TRY(tacit__agent_create_row(&family, row, request, NULL, out, err));
-    choose((*out)->self, action);
+    choose((fixed *)(void *)(*out)->self, action);
     return TACIT_OK;
 }
