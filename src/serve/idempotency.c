@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "noise/seal.h"
-#include "serve/replies.h"
+#include "serve/reply_cache.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 
@@ -91,7 +91,7 @@ void tacit__idempotency_refuse(tacit__request *r)
 
 tacit_status tacit__idempotency_open(tacit_service *s, tacit_error *err)
 {
-    return tacit__replies_create(s->config.limits.keys, sizeof(note), &s->replies, err);
+    return tacit__reply_cache_create(s->config.limits.keys, sizeof(note), &s->reply_cache, err);
 }
 
 double tacit__idempotency_chance(const tacit__request *r)
@@ -150,12 +150,13 @@ static tacit_status recall_any(tacit__request *r, tacit__vault_answer_match *mem
                                tacit__ticket *t)
 {
     note n;
-    if (r->service->replies == NULL) {
+    if (r->service->reply_cache == NULL) {
         tacit_status status = recall(r, tacit__service_read(r->service), memory, t, NULL);
         tacit__service_read_end(r->service);
         return status;
     }
-    *memory = tacit__replies_find(r->service->replies, r->key, r->content, oldest_answer(r), &n);
+    *memory =
+        tacit__reply_cache_find(r->service->reply_cache, r->key, r->content, oldest_answer(r), &n);
     if (*memory == TACIT__VAULT_SAME)
         fill_in(r, t, &n);
     return TACIT_OK;
@@ -210,8 +211,8 @@ static void done(tacit__job *job, tacit_status status)
 static void store_in_memory(tacit__request *r)
 {
     note n = make_note(r);
-    const tacit__vault_answer_match memory =
-        tacit__replies_add(r->service->replies, r->key, r->content, oldest_answer(r), n.opened, &n);
+    const tacit__vault_answer_match memory = tacit__reply_cache_add(
+        r->service->reply_cache, r->key, r->content, oldest_answer(r), n.opened, &n);
     if (memory == TACIT__VAULT_OTHER) {
         tacit__idempotency_refuse(r);
         return;
@@ -224,7 +225,7 @@ bool tacit__idempotency_store(tacit__request *r, void (*answer)(tacit__request *
 {
     TACIT__REQUIRE(r->keyed && answer != NULL);
     r->answer_again = answer;
-    if (r->service->replies != NULL) {
+    if (r->service->reply_cache != NULL) {
         store_in_memory(r);
         return true;
     }

@@ -11,8 +11,8 @@
 #include "base/settings.h"
 #include "noise/seal.h"
 #include "serve/batch.h"
+#include "serve/decide_cache.h"
 #include "serve/episode.h"
-#include "serve/foresight.h"
 #include "serve/idempotency.h"
 #include "serve/joint.h"
 #include "serve/names.h"
@@ -126,7 +126,7 @@ static bool predict_learned(tacit__request *r, tacit__ticket *t)
 {
     bool returning = t->unlearned == TACIT__RETURNING;
     const bool several = tacit__learner_config_of(r->chosen)->request.visits > 1;
-    if (t->has_person && !returning && !tacit__foresight_returning(r, t, &returning))
+    if (t->has_person && !returning && !tacit__decide_cache_find_returning(r, t, &returning))
         return false;
     const tacit__learner_figures f = tacit__learner_figures_of(r->chosen);
     const bool full = f.accepted >= f.limit, was_returning = t->unlearned == TACIT__RETURNING;
@@ -300,7 +300,7 @@ static bool read_place(tacit__request *r, const tacit__body *b)
 static bool count_steps(tacit__request *r, const tacit__ticket *t, size_t *n)
 {
     bool over = false;
-    if (!tacit__foresight_steps(r, t, n, &over))
+    if (!tacit__decide_cache_find_steps(r, t, n, &over))
         return false;
     if (over)
         tacit__refuse(r, 409, "finished", NULL,

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/wait.h"
-#include "serve/foresight.h"
+#include "serve/decide_cache.h"
 #include "serve/service_inside.h"
 
 enum {
@@ -41,11 +41,11 @@ tacit_status tacit__keeper_open(tacit_service *s, const uint8_t *key, tacit_erro
     s->keeper->standing = tacit__vault_standing(s->vault);
     TRY(tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->keeper->vault, err));
     /* listens first, and then reads: nothing that others tell is missed */
-    tacit__vault_news news = {.told = tacit__foresight_hear, .context = s};
+    tacit__vault_news news = {.told = tacit__decide_cache_receive, .context = s};
     TRY(tacit__vault_await(s->keeper->vault, s->vault, 0, &news, err));
     bool more = true;
-    for (tacit__foresight_begin_reading(s); more;)
-        TRY(tacit__foresight_read(s, s->keeper->vault, HUGE_VAL, &more, err));
+    for (tacit__decide_cache_begin_load(s); more;)
+        TRY(tacit__decide_cache_load(s, s->keeper->vault, HUGE_VAL, &more, err));
     return TACIT_OK;
 }
 
@@ -140,7 +140,7 @@ static void look(tacit_service *s, int ms)
 {
     struct tacit__keeper *k = s->keeper;
     tacit_error err = {0};
-    tacit__vault_news news = {.told = tacit__foresight_hear, .context = s};
+    tacit__vault_news news = {.told = tacit__decide_cache_receive, .context = s};
     const bool reachable = tacit__vault_await(k->vault, s->vault, ms, &news, &err) == TACIT_OK;
     const double now = tacit__now_ms();
     if (reachable)
@@ -152,7 +152,7 @@ static void look(tacit_service *s, int ms)
     news.any = news.any || (reachable && k->away);
     k->away = !reachable;
     if (news.missed)
-        tacit__foresight_begin_reading(s);
+        tacit__decide_cache_begin_load(s);
     k->reading = k->reading || news.missed;
     if (now >= k->beaten + BEAT_MS) {
         step_leases(s, reachable);
@@ -165,11 +165,11 @@ static void look(tacit_service *s, int ms)
     if (news.any)
         read_news(s);
     if (reachable && k->reading &&
-        tacit__foresight_read(s, k->vault, READ_MS, &k->reading, &err) != TACIT_OK)
+        tacit__decide_cache_load(s, k->vault, READ_MS, &k->reading, &err) != TACIT_OK)
         k->reading = true; /* from where it was, when the database is there again */
     if (reachable && now >= k->counted + COUNT_MS) {
         count_all(s);
-        tacit__foresight_expire(s);
+        tacit__decide_cache_expire(s);
         k->counted = now;
     }
 }

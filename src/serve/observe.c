@@ -18,8 +18,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "serve/batch.h"
+#include "serve/decide_cache.h"
 #include "serve/episode.h"
-#include "serve/foresight.h"
 #include "serve/joint.h"
 #include "serve/place.h"
 #include "serve/quota.h"
@@ -197,7 +197,7 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
  * memory may be wrong, so there the transaction decides. */
 static bool is_final(const tacit__request *r)
 {
-    return r->ticket.unlearned == TACIT__RETURNING && r->service->foresight == NULL;
+    return r->ticket.unlearned == TACIT__RETURNING && r->service->decide_cache == NULL;
 }
 
 /* Whether the episode's user has taken part as often as they may; and, where people come back, whether that
@@ -234,11 +234,12 @@ static void foretell(tacit__request *r, tacit__vault *vault, const tacit__episod
     if (r->answer_code == CONTRADICTION || r->answer_code == CROWDED ||
         r->answer_code == OVER_QUOTA)
         return; /* nothing has changed */
-    tacit__foresight_note(r, vault,
-                          &(tacit__stage){.steps = tacit__episode_length(e),
-                                          .finished = tacit__episode_is_finished(e),
-                                          .remembered = r->learned || turned_away,
-                                          .before = r->came_before});
+    tacit__decide_cache_announce(
+        r, vault,
+        &(tacit__observed_change){.steps = tacit__episode_length(e),
+                                  .finished = tacit__episode_is_finished(e),
+                                  .remembered = r->learned || turned_away,
+                                  .before = r->came_before});
 }
 
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
@@ -341,7 +342,7 @@ static void done(tacit__job *job, tacit_status status)
         acknowledge(r);
     }
     if (status == TACIT_OK) {
-        tacit__foresight_done(r);
+        tacit__decide_cache_apply(r);
         count_done(r);
     }
     r->resume(r);

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/wait.h"
 #include "noise/seal.h"
-#include "serve/foresight.h"
+#include "serve/decide_cache.h"
 #include "serve/http.h"
 #include "serve/keeper.h"
 #include "serve/key.h"
@@ -162,7 +162,7 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
         TRY(tacit__learner_create(&setting, s->vault, &s->learners[i], err));
     }
     TRY(keep_pledge(s, err));
-    TRY(tacit__foresight_open(s, err));
+    TRY(tacit__decide_cache_open(s, err));
     TRY(tacit__keeper_open(s, key, err));
     TRY(tacit__left_out_log(&s->config, s->reader, s->log, s->log_context, err));
     memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
@@ -340,7 +340,7 @@ void tacit_service_close(tacit_service *s)
     }
     tacit__keeper_close(s);
     tacit__committer_destroy(s->committer);
-    tacit__foresight_close(s);
+    tacit__decide_cache_close(s);
     tacit__vault_close(s->reader);
     tacit__readings_close(s);
     tacit__vault_close(s->vault);

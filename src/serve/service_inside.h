@@ -64,10 +64,10 @@ struct tacit_service {
     time_t started;
     pthread_t sweeper;
     bool sweeping, stop, stop_keeping;
-    struct tacit__keeper *keeper;       /* NULL: the store is this process's alone */
-    struct tacit__foresight *foresight; /* the same */
-    struct tacit__replies *replies;     /* the same */
-    struct tacit__warm *warm;           /* NULL: no learner has a log */
+    struct tacit__keeper *keeper;             /* NULL: the store is this process's alone */
+    struct tacit__decide_cache *decide_cache; /* the same */
+    struct tacit__reply_cache *reply_cache;   /* the same */
+    struct tacit__warm *warm;                 /* NULL: no learner has a log */
     pthread_mutex_t stop_lock;
     pthread_cond_t stop_news;
     struct tacit__http *http, *admin; /* admin: NULL if there is none */

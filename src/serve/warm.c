@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/wait.h"
+#include "serve/decide_cache.h"
 #include "serve/episode.h"
-#include "serve/foresight.h"
 #include "serve/joint.h"
 #include "serve/key.h"
 #include "serve/record.h"
@@ -253,7 +253,7 @@ static tacit_status add_row(portion *p, size_t i, tacit__vault *vault, tacit_err
     p->newcomers += visits > 1 && before == 0;
     r->is_over = r->has_person && before + 1 >= visits;
     if (r->is_over)
-        tacit__foresight_note_logged(r->person, r->key, vault, r->news);
+        tacit__decide_cache_announce_logged(r->person, r->key, vault, r->news);
     if (!p->config->log_decisions)
         return TACIT_OK;
     const tacit__episode e = tacit__episode_view(p->config, bytes);
@@ -377,7 +377,7 @@ static void count_taken(tacit_service *s, size_t i, const portion *p)
         tacit__learner_accepted(s->learners[i], p->accepted, n < p->newcomers);
     for (size_t j = 0; p->learned > 0 && j < p->n; j++)
         if (p->rows[j].is_over)
-            tacit__foresight_hear(s, p->rows[j].news);
+            tacit__decide_cache_receive(s, p->rows[j].news);
     if (p->learned > 0)
         tacit__learner_wake(s->learners[i]);
 }

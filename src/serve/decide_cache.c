@@ -1,5 +1,5 @@
-/* See serve/foresight.h. */
-#include "serve/foresight.h"
+/* See serve/decide_cache.h. */
+#include "serve/decide_cache.h"
 
 #include <string.h>
 
@@ -8,41 +8,42 @@
 #include "base/wait.h"
 #include "serve/episode.h"
 #include "serve/idempotency.h"
-#include "serve/replies.h"
-#include "serve/roster.h"
+#include "serve/participant_cache.h"
+#include "serve/reply_cache.h"
 #include "serve/service_inside.h"
 
-struct tacit__foresight {
-    tacit__roster *roster;
+struct tacit__decide_cache {
+    tacit__participant_cache *participants;
     tacit__user_walk walk;
     uint32_t expired_at;
-    atomic_bool crowded; /* there were more people than it may keep */
+    atomic_bool crowded; /* some people did not fit */
 };
 
 #define OVER UINT32_MAX /* the mark of an episode that has no further steps */
 
-tacit_status tacit__foresight_open(tacit_service *s, tacit_error *err)
+tacit_status tacit__decide_cache_open(tacit_service *s, tacit_error *err)
 {
     if (!tacit__vault_is_shared(s->vault))
         return TACIT_OK;
-    s->foresight = tacit__alloc(1, sizeof *s->foresight);
-    if (s->foresight == NULL)
+    s->decide_cache = tacit__alloc(1, sizeof *s->decide_cache);
+    if (s->decide_cache == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    TRY(tacit__roster_create(s->config.limits.people, &s->foresight->roster, err));
+    TRY(tacit__participant_cache_create(s->config.limits.people, &s->decide_cache->participants,
+                                        err));
     return tacit__idempotency_open(s, err);
 }
 
-void tacit__foresight_close(tacit_service *s)
+void tacit__decide_cache_close(tacit_service *s)
 {
-    if (s->foresight == NULL)
+    if (s->decide_cache == NULL)
         return;
-    tacit__roster_destroy(s->foresight->roster);
-    tacit__replies_destroy(s->replies);
-    tacit__free(s->foresight);
-    s->foresight = NULL;
+    tacit__participant_cache_destroy(s->decide_cache->participants);
+    tacit__reply_cache_destroy(s->reply_cache);
+    tacit__free(s->decide_cache);
+    s->decide_cache = NULL;
 }
 
-/* --- Names ---------------------------------------------------------------------------------------- */
+/* --- Names ----------------------------------------------------------------------------------------- */
 
 static uint64_t person_name(const uint8_t person[TACIT__VAULT_KEY])
 {
@@ -51,13 +52,13 @@ static uint64_t person_name(const uint8_t person[TACIT__VAULT_KEY])
     return name;
 }
 
-/* Keys of episodes are random, or hashes: a turned bit keeps them apart from people. */
+/* The names of people and of episodes share a table. Inverting the bits keeps them apart. */
 static uint64_t episode_name(const uint8_t episode[TACIT__VAULT_KEY])
 {
     return ~person_name(episode);
 }
 
-/* The rest of an episode's name, by which a person who takes part in it is marked. */
+/* The mark of a person is the rest of the name of the episode that they take part in. */
 static uint32_t episode_mark(const uint8_t episode[TACIT__VAULT_KEY])
 {
     uint32_t mark;
@@ -76,17 +77,18 @@ static uint32_t now(const tacit_service *s)
     return (uint32_t)tacit__clock_now(&s->clock);
 }
 
-/* --- What changes --------------------------------------------------------------------------------- */
+/* --- Changes --------------------------------------------------------------------------------------- */
 
 typedef struct change {
-    uint32_t how; /* of tacit__roster_how */
-    tacit__roster_entry entry;
+    uint32_t how; /* of tacit__participant_change */
+    tacit__participant_entry entry;
 } change;
 
 static void apply_change(tacit_service *s, const change *c)
 {
-    if (tacit__roster_change(s->foresight->roster, (tacit__roster_how)c->how, &c->entry) ||
-        atomic_exchange(&s->foresight->crowded, true))
+    if (tacit__participant_cache_change(s->decide_cache->participants,
+                                        (tacit__participant_change)c->how, &c->entry) ||
+        atomic_exchange(&s->decide_cache->crowded, true))
         return;
     tacit__service_log(s, TACIT__WARNING, "memory",
                        "more people have taken part than limits.people (%llu), or than fit into "
@@ -109,33 +111,33 @@ static void unpack_and_apply(tacit_service *s, const uint8_t news[TACIT__NEWS_BY
     memcpy(&c.entry.mark, news + 8, 4);
     memcpy(&c.entry.until, news + 12, 4);
     memcpy(&c.how, news + 16, 4);
-    if (c.how <= TACIT__ROSTER_REMOVE)
+    if (c.how <= TACIT__PARTICIPANT_REMOVE)
         apply_change(s, &c);
 }
 
-void tacit__foresight_hear(void *service, const uint8_t news[TACIT__NEWS_BYTES])
+void tacit__decide_cache_receive(void *service, const uint8_t news[TACIT__NEWS_BYTES])
 {
-    if (((const tacit_service *)service)->foresight != NULL)
+    if (((const tacit_service *)service)->decide_cache != NULL)
         unpack_and_apply(service, news);
 }
 
-/* --- What the database has ------------------------------------------------------------------------ */
+/* --- Loading from the database --------------------------------------------------------------------- */
 
-static void remember_open(tacit_service *s, const tacit__learner_config *c,
-                          const tacit__user_fact *k)
+static void load_open_episode(tacit_service *s, const tacit__learner_config *c,
+                              const tacit__user_fact *k)
 {
     const size_t own = tacit__episode_size(c);
     uint8_t *bytes = tacit__alloc(own, 1);
     if (bytes != NULL && tacit__episode_read(c, k->data, k->size, bytes)) {
         const tacit__episode e = tacit__episode_view(c, bytes);
-        apply_change(s, &(change){TACIT__ROSTER_RAISE,
+        apply_change(s, &(change){TACIT__PARTICIPANT_RAISE,
                                   {episode_name(k->name), (uint32_t)tacit__episode_length(&e),
                                    until(s, k->opened)}});
     }
     tacit__free_secret(bytes, bytes != NULL ? own : 0);
 }
 
-static void remember_known(void *service, const tacit__user_fact *k)
+static void load_fact(void *service, const tacit__user_fact *k)
 {
     tacit_service *s = service;
     const tacit__learner *l = tacit__service_learner_by_id(s, k->learner);
@@ -144,46 +146,46 @@ static void remember_known(void *service, const tacit__user_fact *k)
     const tacit__learner_config *c = tacit__learner_config_of(l);
     if (k->kind == TACIT__FACT_PERSON)
         apply_change(
-            s, &(change){TACIT__ROSTER_PUT,
+            s, &(change){TACIT__PARTICIPANT_PUT,
                          {person_name(k->name), k->episode != NULL ? episode_mark(k->episode) : 0,
                           k->is_open ? until(s, k->opened) : 0}});
     else if (c->request.horizon > 1 && k->kind == TACIT__FACT_OPEN)
-        remember_open(s, c, k);
+        load_open_episode(s, c, k);
     else if (c->request.horizon > 1 && until(s, k->opened) >= now(s))
-        apply_change(
-            s, &(change){TACIT__ROSTER_RAISE, {episode_name(k->name), OVER, until(s, k->opened)}});
+        apply_change(s, &(change){TACIT__PARTICIPANT_RAISE,
+                                  {episode_name(k->name), OVER, until(s, k->opened)}});
 }
 
-void tacit__foresight_begin_reading(tacit_service *s)
+void tacit__decide_cache_begin_load(tacit_service *s)
 {
-    s->foresight->walk = (tacit__user_walk){.people_only = true};
+    s->decide_cache->walk = (tacit__user_walk){.people_only = true};
     for (size_t i = 0; i < s->config.n_learners; i++)
         if (s->config.learners[i].request.horizon > 1)
-            s->foresight->walk.people_only = false;
+            s->decide_cache->walk.people_only = false;
 }
 
-void tacit__foresight_expire(tacit_service *s)
+void tacit__decide_cache_expire(tacit_service *s)
 {
-    TACIT__REQUIRE(s->foresight != NULL);
+    TACIT__REQUIRE(s->decide_cache != NULL);
     const uint64_t every = s->config.expire / 16;
-    if (now(s) < s->foresight->expired_at + (every < 600 ? every : 600))
+    if (now(s) < s->decide_cache->expired_at + (every < 600 ? every : 600))
         return;
-    s->foresight->expired_at = now(s);
-    tacit__roster_expire(s->foresight->roster, now(s));
+    s->decide_cache->expired_at = now(s);
+    tacit__participant_cache_expire(s->decide_cache->participants, now(s));
 }
 
-tacit_status tacit__foresight_read(tacit_service *s, tacit__vault *vault, double ms, bool *more,
-                                   tacit_error *err)
+tacit_status tacit__decide_cache_load(tacit_service *s, tacit__vault *vault, double ms, bool *more,
+                                      tacit_error *err)
 {
-    TACIT__REQUIRE(s->foresight != NULL && more != NULL);
+    TACIT__REQUIRE(s->decide_cache != NULL && more != NULL);
     const double end = tacit__now_ms() + ms;
     *more = true;
     while (*more && tacit__now_ms() < end)
-        TRY(tacit__vault_walk_users(vault, &s->foresight->walk, remember_known, s, more, err));
+        TRY(tacit__vault_walk_users(vault, &s->decide_cache->walk, load_fact, s, more, err));
     return TACIT_OK;
 }
 
-/* --- What is asked -------------------------------------------------------------------------------- */
+/* --- Queries --------------------------------------------------------------------------------------- */
 
 static bool refuse_unread(tacit__request *r, tacit_status status)
 {
@@ -196,16 +198,16 @@ static bool refuse_unread(tacit__request *r, tacit_status status)
     return false;
 }
 
-bool tacit__foresight_returning(tacit__request *r, const tacit__ticket *t, bool *returning)
+bool tacit__decide_cache_find_returning(tacit__request *r, const tacit__ticket *t, bool *returning)
 {
     TACIT__REQUIRE(returning != NULL);
     tacit_service *s = r->service;
     const bool several = tacit__learner_config_of(r->chosen)->request.visits > 1;
     uint32_t mark;
-    if (s->foresight != NULL) {
-        *returning =
-            tacit__roster_find(s->foresight->roster, person_name(t->person), now(s), &mark) &&
-            (several || mark != episode_mark(t->episode));
+    if (s->decide_cache != NULL) {
+        *returning = tacit__participant_cache_find(s->decide_cache->participants,
+                                                   person_name(t->person), now(s), &mark) &&
+                     (several || mark != episode_mark(t->episode));
         return true;
     }
     tacit__vault *reader = tacit__service_read(s);
@@ -217,7 +219,7 @@ bool tacit__foresight_returning(tacit__request *r, const tacit__ticket *t, bool 
     return refuse_unread(r, status);
 }
 
-/* The steps of an open episode, as the store has it. */
+/* Counts the steps of an open episode that the store has. */
 static tacit_status count_steps(const tacit__learner_config *c, const uint8_t *data, size_t size,
                                 size_t *steps)
 {
@@ -233,14 +235,14 @@ static tacit_status count_steps(const tacit__learner_config *c, const uint8_t *d
     return TACIT_OK;
 }
 
-static bool ask_store(tacit__request *r, const tacit__ticket *t, size_t *steps, bool *over)
+static bool read_steps(tacit__request *r, const tacit__ticket *t, size_t *steps, bool *over)
 {
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     uint8_t *data = NULL;
     size_t size = 0;
     bool seen = false;
     tacit__vault_answer verdict =
-        TACIT__VAULT_TAKEN; /* of a visit that is over and did not count */
+        TACIT__VAULT_TAKEN; /* a visit that did not count has another verdict */
     tacit__vault *reader = tacit__service_read(r->service);
     tacit_status status =
         tacit__vault_held(reader, t->learner, t->episode, &data, &size, &seen, NULL);
@@ -254,17 +256,19 @@ static bool ask_store(tacit__request *r, const tacit__ticket *t, size_t *steps, 
     return refuse_unread(r, status);
 }
 
-bool tacit__foresight_steps(tacit__request *r, const tacit__ticket *t, size_t *steps, bool *over)
+bool tacit__decide_cache_find_steps(tacit__request *r, const tacit__ticket *t, size_t *steps,
+                                    bool *over)
 {
     TACIT__REQUIRE(steps != NULL && over != NULL);
     tacit_service *s = r->service;
     uint32_t mark = 0;
     *steps = 0;
     *over = false;
-    if (s->foresight == NULL && !ask_store(r, t, steps, over))
+    if (s->decide_cache == NULL && !read_steps(r, t, steps, over))
         return false;
-    if (s->foresight != NULL &&
-        tacit__roster_find(s->foresight->roster, episode_name(t->episode), now(s), &mark)) {
+    if (s->decide_cache != NULL &&
+        tacit__participant_cache_find(s->decide_cache->participants, episode_name(t->episode),
+                                      now(s), &mark)) {
         *over = mark == OVER;
         *steps = *over ? 0 : mark;
     }
@@ -272,66 +276,69 @@ bool tacit__foresight_steps(tacit__request *r, const tacit__ticket *t, size_t *s
     return true;
 }
 
-/* --- What an observation changes ------------------------------------------------------------------ */
+/* --- Announcements --------------------------------------------------------------------------------- */
 
-static void tell(tacit__request *r, tacit__vault *vault, change c)
+static void announce(tacit__request *r, tacit__vault *vault, change c)
 {
     TACIT__REQUIRE(r->n_news < sizeof r->news / sizeof *r->news);
     pack(&c, r->news[r->n_news]);
     tacit__vault_announce(vault, r->news[r->n_news++]);
 }
 
-/* Learned from: they take part in this episode, for good when it is over. Not learned from: they take no
- * part in it; and who has had all visits has had them for good. */
-static void note_person(tacit__request *r, tacit__vault *vault, const tacit__stage *stage)
+/* A person from whom the learner learns takes part in this episode, permanently once it is over. A person
+ * from whom it does not learn takes no part in it. A person who has had all visits has had them permanently.
+ */
+static void announce_person(tacit__request *r, tacit__vault *vault,
+                            const tacit__observed_change *seen)
 {
     const tacit__ticket *t = &r->ticket;
     const uint64_t visits = tacit__learner_config_of(r->chosen)->request.visits;
     const uint64_t name = person_name(t->person);
     const uint32_t mark = episode_mark(t->episode);
     if (visits > 1) {
-        if (r->is_user && stage->before + 1 >= visits)
-            tell(r, vault, (change){TACIT__ROSTER_PUT, {name, 0, 0}});
+        if (r->is_user && seen->before + 1 >= visits)
+            announce(r, vault, (change){TACIT__PARTICIPANT_PUT, {name, 0, 0}});
     } else if (r->learned) {
-        tell(r, vault,
-             (change){TACIT__ROSTER_PUT,
-                      {name, mark, stage->finished ? 0 : until(r->service, t->opened)}});
-    } else if (stage->finished) {
-        tell(r, vault, (change){TACIT__ROSTER_REMOVE, {name, mark, 0}});
+        announce(r, vault,
+                 (change){TACIT__PARTICIPANT_PUT,
+                          {name, mark, seen->finished ? 0 : until(r->service, t->opened)}});
+    } else if (seen->finished) {
+        announce(r, vault, (change){TACIT__PARTICIPANT_REMOVE, {name, mark, 0}});
     }
 }
 
-void tacit__foresight_note(tacit__request *r, tacit__vault *vault, const tacit__stage *stage)
+void tacit__decide_cache_announce(tacit__request *r, tacit__vault *vault,
+                                  const tacit__observed_change *seen)
 {
     const tacit__ticket *t = &r->ticket;
     r->n_news = 0;
-    if (r->service->foresight == NULL)
+    if (r->service->decide_cache == NULL)
         return;
     if (t->has_person)
-        note_person(r, vault, stage);
+        announce_person(r, vault, seen);
     if (tacit__learner_config_of(r->chosen)->request.horizon == 1)
-        return; /* nobody asks for its step */
+        return; /* no request asks for the step of such an episode */
     const uint64_t name = episode_name(t->episode);
     const uint32_t end = until(r->service, t->opened);
-    if (stage->finished && !stage->remembered)
-        tell(r, vault, (change){TACIT__ROSTER_REMOVE, {name, OVER, end}});
+    if (seen->finished && !seen->remembered)
+        announce(r, vault, (change){TACIT__PARTICIPANT_REMOVE, {name, OVER, end}});
     else
-        tell(r, vault,
-             (change){TACIT__ROSTER_RAISE,
-                      {name, stage->finished ? OVER : (uint32_t)stage->steps, end}});
+        announce(r, vault,
+                 (change){TACIT__PARTICIPANT_RAISE,
+                          {name, seen->finished ? OVER : (uint32_t)seen->steps, end}});
 }
 
-void tacit__foresight_done(tacit__request *r)
+void tacit__decide_cache_apply(tacit__request *r)
 {
     for (size_t i = 0; i < r->n_news; i++)
         unpack_and_apply(r->service, r->news[i]);
 }
 
-void tacit__foresight_note_logged(const uint8_t person[TACIT__VAULT_KEY],
-                                  const uint8_t key[TACIT__VAULT_KEY], tacit__vault *vault,
-                                  uint8_t news[TACIT__NEWS_BYTES])
+void tacit__decide_cache_announce_logged(const uint8_t person[TACIT__VAULT_KEY],
+                                         const uint8_t key[TACIT__VAULT_KEY], tacit__vault *vault,
+                                         uint8_t news[TACIT__NEWS_BYTES])
 {
-    const change c = {TACIT__ROSTER_PUT, {person_name(person), episode_mark(key), 0}};
+    const change c = {TACIT__PARTICIPANT_PUT, {person_name(person), episode_mark(key), 0}};
     pack(&c, news);
     tacit__vault_announce(vault, news);
 }

@@ -1,6 +1,6 @@
 /* A ring of answers with hash chains by name. The ring grows up to its limit; then a new answer replaces the
- * oldest one. See serve/replies.h. */
-#include "serve/replies.h"
+ * oldest one. See serve/reply_cache.h. */
+#include "serve/reply_cache.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -8,65 +8,65 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { FIRST_ROOM = 256 };
+enum { FIRST_CAPACITY = 256 };
 
 typedef struct reply {
     uint8_t name[TACIT__VAULT_KEY], content[TACIT__VAULT_KEY];
     int64_t opened;
-    uint64_t next; /* in its chain: 1 more than its place; 0: none */
+    uint64_t next; /* in its chain: 1 more than its index; 0: none */
 } reply;
 
-struct tacit__replies {
+struct tacit__reply_cache {
     pthread_mutex_t lock;
     size_t size;
-    uint64_t most, room, n, first; /* room: a power of two, of places and of chains */
+    uint64_t most, capacity, n, first; /* capacity: a power of two, of slots and of chains */
     reply *ring;
-    uint8_t *data; /* [room][size] */
+    uint8_t *data; /* [capacity][size] */
     uint64_t *chains;
 };
 
-static void free_room(tacit__replies *r)
+static void free_arrays(tacit__reply_cache *r)
 {
     tacit__free(r->ring);
-    tacit__free_secret(r->data, r->data != NULL ? r->room * r->size : 0);
+    tacit__free_secret(r->data, r->data != NULL ? r->capacity * r->size : 0);
     tacit__free(r->chains);
 }
 
 /* The chain that a name belongs to: names are keyed hashes. */
-static uint64_t *chain_of(const tacit__replies *r, const uint8_t *name)
+static uint64_t *chain_of(const tacit__reply_cache *r, const uint8_t *name)
 {
     uint64_t h;
     memcpy(&h, name, sizeof h);
-    return &r->chains[h & (r->room - 1)];
+    return &r->chains[h & (r->capacity - 1)];
 }
 
-static void link_reply(tacit__replies *r, uint64_t i)
+static void link_reply(tacit__reply_cache *r, uint64_t i)
 {
     uint64_t *chain = chain_of(r, r->ring[i].name);
     r->ring[i].next = *chain;
     *chain = i + 1;
 }
 
-static bool make_room(tacit__replies *r, uint64_t room)
+static bool grow_to(tacit__reply_cache *r, uint64_t capacity)
 {
-    tacit__replies larger = *r;
-    larger.room = room;
-    larger.ring = tacit__alloc(room, sizeof *larger.ring);
-    larger.data = tacit__alloc(room, r->size);
-    larger.chains = tacit__alloc(room, sizeof *larger.chains);
+    tacit__reply_cache larger = *r;
+    larger.capacity = capacity;
+    larger.ring = tacit__alloc(capacity, sizeof *larger.ring);
+    larger.data = tacit__alloc(capacity, r->size);
+    larger.chains = tacit__alloc(capacity, sizeof *larger.chains);
     if (larger.ring == NULL || larger.data == NULL || larger.chains == NULL) {
-        free_room(&larger);
+        free_arrays(&larger);
         return false;
     }
     for (uint64_t i = 0; i < r->n; i++) { /* in the order of their age, from the beginning */
-        const uint64_t from = (r->first + i) & (r->room - 1);
+        const uint64_t from = (r->first + i) & (r->capacity - 1);
         larger.ring[i] = r->ring[from];
         memcpy(larger.data + i * r->size, r->data + from * r->size, r->size);
         link_reply(&larger, i);
     }
     larger.first = 0;
-    free_room(r);
-    r->room = room;
+    free_arrays(r);
+    r->capacity = capacity;
     r->ring = larger.ring;
     r->data = larger.data;
     r->chains = larger.chains;
@@ -74,46 +74,46 @@ static bool make_room(tacit__replies *r, uint64_t room)
     return true;
 }
 
-tacit_status tacit__replies_create(uint64_t most, size_t size, tacit__replies **out,
-                                   tacit_error *err)
+tacit_status tacit__reply_cache_create(uint64_t most, size_t size, tacit__reply_cache **out,
+                                       tacit_error *err)
 {
     TACIT__REQUIRE(most > 0 && size > 0);
-    tacit__replies *r = tacit__alloc(1, sizeof *r);
+    tacit__reply_cache *r = tacit__alloc(1, sizeof *r);
     if (r == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     (void)pthread_mutex_init(&r->lock, NULL);
     r->most = most;
     r->size = size;
-    if (!make_room(r, FIRST_ROOM)) {
-        tacit__replies_destroy(r);
+    if (!grow_to(r, FIRST_CAPACITY)) {
+        tacit__reply_cache_destroy(r);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     *out = r;
     return TACIT_OK;
 }
 
-void tacit__replies_destroy(tacit__replies *r)
+void tacit__reply_cache_destroy(tacit__reply_cache *r)
 {
     if (r == NULL)
         return;
-    free_room(r);
+    free_arrays(r);
     (void)pthread_mutex_destroy(&r->lock);
     tacit__free(r);
 }
 
-static void forget_oldest(tacit__replies *r)
+static void forget_oldest(tacit__reply_cache *r)
 {
     const uint64_t i = r->first;
     uint64_t *at = chain_of(r, r->ring[i].name);
     while (*at != i + 1)
         at = &r->ring[*at - 1].next;
     *at = r->ring[i].next;
-    r->first = (r->first + 1) & (r->room - 1);
+    r->first = (r->first + 1) & (r->capacity - 1);
     r->n--;
 }
 
-/* Its place plus 1; 0: none. */
-static uint64_t find(const tacit__replies *r, const uint8_t *name)
+/* Its index plus 1; 0: none. */
+static uint64_t find(const tacit__reply_cache *r, const uint8_t *name)
 {
     uint64_t i = *chain_of(r, name);
     while (i != 0 && memcmp(r->ring[i - 1].name, name, TACIT__VAULT_KEY) != 0)
@@ -121,7 +121,7 @@ static uint64_t find(const tacit__replies *r, const uint8_t *name)
     return i;
 }
 
-static tacit__vault_answer_match match(const tacit__replies *r, const uint8_t *name,
+static tacit__vault_answer_match match(const tacit__reply_cache *r, const uint8_t *name,
                                        const uint8_t *content, int64_t oldest, void *data)
 {
     const uint64_t i = find(r, name);
@@ -133,10 +133,10 @@ static tacit__vault_answer_match match(const tacit__replies *r, const uint8_t *n
     return TACIT__VAULT_SAME;
 }
 
-tacit__vault_answer_match tacit__replies_find(tacit__replies *r,
-                                              const uint8_t name[TACIT__VAULT_KEY],
-                                              const uint8_t content[TACIT__VAULT_KEY],
-                                              int64_t opened, void *data)
+tacit__vault_answer_match tacit__reply_cache_find(tacit__reply_cache *r,
+                                                  const uint8_t name[TACIT__VAULT_KEY],
+                                                  const uint8_t content[TACIT__VAULT_KEY],
+                                                  int64_t opened, void *data)
 {
     pthread_mutex_lock(&r->lock);
     const tacit__vault_answer_match found = match(r, name, content, opened, data);
@@ -144,17 +144,17 @@ tacit__vault_answer_match tacit__replies_find(tacit__replies *r,
     return found;
 }
 
-tacit__vault_answer_match tacit__replies_add(tacit__replies *r,
-                                             const uint8_t name[TACIT__VAULT_KEY],
-                                             const uint8_t content[TACIT__VAULT_KEY],
-                                             int64_t oldest, int64_t opened, void *data)
+tacit__vault_answer_match tacit__reply_cache_add(tacit__reply_cache *r,
+                                                 const uint8_t name[TACIT__VAULT_KEY],
+                                                 const uint8_t content[TACIT__VAULT_KEY],
+                                                 int64_t oldest, int64_t opened, void *data)
 {
     pthread_mutex_lock(&r->lock);
     const tacit__vault_answer_match found = match(r, name, content, oldest, data);
     while (found == TACIT__VAULT_NEW && r->n >= r->most)
         forget_oldest(r);
-    if (found == TACIT__VAULT_NEW && (r->n < r->room || make_room(r, 2 * r->room))) {
-        const uint64_t i = (r->first + r->n++) & (r->room - 1);
+    if (found == TACIT__VAULT_NEW && (r->n < r->capacity || grow_to(r, 2 * r->capacity))) {
+        const uint64_t i = (r->first + r->n++) & (r->capacity - 1);
         r->ring[i] = (reply){.opened = opened};
         memcpy(r->ring[i].name, name, TACIT__VAULT_KEY);
         memcpy(r->ring[i].content, content, TACIT__VAULT_KEY);
