@@ -136,10 +136,10 @@ static void write_all(tacit__committer *c)
     }
 }
 
-static void end_reading(const tacit__committer *c)
+static void end_snapshots(const tacit__committer *c)
 {
-    if (c->calls.end_reading != NULL)
-        c->calls.end_reading(c->calls.context);
+    if (c->calls.end_snapshots != NULL)
+        c->calls.end_snapshots(c->calls.context);
 }
 
 /* Waits for a job or the end; in between the log is cut. Called, and returns, with the lock. */
@@ -148,7 +148,7 @@ static void await(tacit__committer *c)
     while (is_idle(c) && !c->stop) {
         if (!tacit__wait_ms(&c->news, &c->lock, c->unsettled ? SETTLE_MS : HUGE_VAL)) {
             pthread_mutex_unlock(&c->lock);
-            end_reading(c);
+            end_snapshots(c);
             c->unsettled = !tacit__vault_truncate_log(c->vault);
             pthread_mutex_lock(&c->lock);
         }
@@ -169,9 +169,9 @@ static void *work(void *context)
         const bool idle = is_idle(c);
         pthread_mutex_unlock(&c->lock);
         if (tacit__vault_log_is_long(c->vault, idle ? IDLE_PAGES : BUSY_PAGES)) {
-            end_reading(c);
+            end_snapshots(c);
             tacit__vault_empty_log(c->vault);
-            end_reading(c); /* snapshots from now on are of the file: the log can begin anew */
+            end_snapshots(c); /* snapshots from now on are of the file: the log can begin anew */
         }
         pthread_mutex_lock(&c->lock);
     }

@@ -32,8 +32,8 @@ typedef struct tacit__committer tacit__committer;
 typedef struct tacit__committer_calls {
     /* The store cannot be written, or can be again. */
     tacit_log_fn *log;
-    /* Ends all snapshots, so that the whole log can be brought into the file. */
-    void (*end_reading)(void *context);
+    /* Ends all snapshots, so that the whole log can be copied into the file. */
+    void (*end_snapshots)(void *context);
     void *context;
 } tacit__committer_calls;
 

@@ -210,12 +210,12 @@ bool tacit__decide_cache_find_returning(tacit__request *r, const tacit__ticket *
                      (several || mark != episode_mark(t->episode));
         return true;
     }
-    tacit__vault *reader = tacit__service_read(s);
+    tacit__vault *reader = tacit__service_acquire_reader(s);
     const tacit_status status =
         several
             ? tacit__vault_has_used(reader, t->learner, t->person, returning, NULL)
             : tacit__vault_has_person(reader, t->learner, t->person, t->episode, returning, NULL);
-    tacit__service_read_end(s);
+    tacit__service_release_reader(s);
     return refuse_unread(r, status);
 }
 
@@ -243,12 +243,12 @@ static bool read_steps(tacit__request *r, const tacit__ticket *t, size_t *steps,
     bool seen = false;
     tacit__vault_answer verdict =
         TACIT__VAULT_TAKEN; /* a visit that did not count has another verdict */
-    tacit__vault *reader = tacit__service_read(r->service);
+    tacit__vault *reader = tacit__service_acquire_reader(r->service);
     tacit_status status =
         tacit__vault_held(reader, t->learner, t->episode, &data, &size, &seen, NULL);
     if (status == TACIT_OK && size == 0 && c->request.visits > 1)
         status = tacit__vault_find_verdict(reader, t->learner, t->episode, &verdict, NULL);
-    tacit__service_read_end(r->service);
+    tacit__service_release_reader(r->service);
     if (status == TACIT_OK && size > 0)
         status = count_steps(c, data, size, steps);
     tacit__free_secret(data, size);

@@ -6,9 +6,9 @@
 #include "serve/health.h"
 
 #include "base/error.h"
-#include "serve/keeper.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
+#include "serve/store_sync.h"
 #include "serve/sweeper.h"
 #include "serve/warm.h"
 
@@ -33,7 +33,8 @@ unsigned tacit__health_check(const tacit_service *s)
 {
     const tacit__committer_figures committer = tacit__committer_figures_of(s->committer);
     unsigned all = 0;
-    if (committer.failing || committer.commit_age > TACIT__STUCK_SECONDS || !tacit__keeper_hears(s))
+    if (committer.failing || committer.commit_age > TACIT__STUCK_SECONDS ||
+        !tacit__store_sync_is_connected(s))
         all |= TACIT__TROUBLE_FAILING;
     if (tacit__vault_standing(s->vault) != TACIT__STANDING_FINE)
         all |= TACIT__TROUBLE_STORE;

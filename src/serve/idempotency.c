@@ -151,8 +151,8 @@ static tacit_status recall_any(tacit__request *r, tacit__vault_answer_match *mem
 {
     note n;
     if (r->service->reply_cache == NULL) {
-        tacit_status status = recall(r, tacit__service_read(r->service), memory, t, NULL);
-        tacit__service_read_end(r->service);
+        tacit_status status = recall(r, tacit__service_acquire_reader(r->service), memory, t, NULL);
+        tacit__service_release_reader(r->service);
         return status;
     }
     *memory =

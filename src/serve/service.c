@@ -12,11 +12,11 @@
 #include "noise/seal.h"
 #include "serve/decide_cache.h"
 #include "serve/http.h"
-#include "serve/keeper.h"
 #include "serve/key.h"
 #include "serve/left_out.h"
-#include "serve/readings.h"
+#include "serve/read_pool.h"
 #include "serve/routes.h"
+#include "serve/store_sync.h"
 #include "serve/sweeper.h"
 #include "serve/warm.h"
 
@@ -145,7 +145,7 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
                                   tacit_error *err)
 {
     TRY(tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->reader, err));
-    TRY(tacit__readings_open(s, key, err));
+    TRY(tacit__read_pool_open(s, key, err));
     TRY(read_counts(s, err));
     TRY(start_clock(s, err));
     const tacit__standing standing = log_standing(s);
@@ -163,7 +163,7 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
     }
     TRY(keep_pledge(s, err));
     TRY(tacit__decide_cache_open(s, err));
-    TRY(tacit__keeper_open(s, key, err));
+    TRY(tacit__store_sync_open(s, key, err));
     TRY(tacit__left_out_log(&s->config, s->reader, s->log, s->log_context, err));
     memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
     memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
@@ -200,12 +200,12 @@ void tacit__service_note_unsafe(tacit_service *s)
 static tacit_status start_threads(tacit_service *s, tacit_error *err)
 {
     const tacit__committer_calls calls = {.log = tacit__service_log_store,
-                                          .end_reading = tacit__readings_end_snapshots,
+                                          .end_snapshots = tacit__read_pool_end_snapshots,
                                           .context = s};
     TRY(tacit__committer_create(s->vault, &calls, &s->committer, err));
     for (size_t i = 0; i < s->config.n_learners; i++)
         TRY(tacit__learner_start(s->learners[i], s->committer, err));
-    TRY(tacit__keeper_start(s, err));
+    TRY(tacit__store_sync_start(s, err));
     TRY(tacit__sweeper_start(s, err));
     return tacit__warm_start(s, err);
 }
@@ -332,17 +332,17 @@ void tacit_service_close(tacit_service *s)
     atomic_store(&s->stopping, true);
     tacit__http_stop(s); /* no new requests; those that wait for the committer get their answers */
     tacit__warm_stop(s);
-    tacit__keeper_stop(s);
+    tacit__store_sync_stop(s);
     tacit__sweeper_stop(s);
     for (size_t i = 0; i < s->config.n_learners; i++) {
         tacit__learner_destroy(s->learners[i]);
         tacit__text_destroy(&s->guarantees[i]);
     }
-    tacit__keeper_close(s);
+    tacit__store_sync_close(s);
     tacit__committer_destroy(s->committer);
     tacit__decide_cache_close(s);
     tacit__vault_close(s->reader);
-    tacit__readings_close(s);
+    tacit__read_pool_close(s);
     tacit__vault_close(s->vault);
     tacit__free(s->guests);
     (void)pthread_mutex_destroy(&s->reader_lock);

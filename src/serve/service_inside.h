@@ -48,9 +48,9 @@ struct tacit_service {
     tacit__committer *committer;
     tacit__vault *reader;
     pthread_mutex_t reader_lock;
-    /* for requests: as many as there are threads that serve */
-    struct tacit__vault_reader *readings;
-    size_t n_readings;
+    /* the read pool: one connection for each thread that serves requests */
+    struct tacit__vault_reader *readers;
+    size_t n_readers;
     tacit__learner *learners[TACIT__MAX_LEARNERS];
     tacit__pledge pledge; /* to one person who takes part in all of them */
     pthread_mutex_t guest_lock;
@@ -63,8 +63,8 @@ struct tacit_service {
     tacit__route_figures figures[TACIT__MAX_ROUTES + 1]; /* the last: without a route */
     time_t started;
     pthread_t sweeper;
-    bool sweeping, stop, stop_keeping;
-    struct tacit__keeper *keeper;             /* NULL: the store is this process's alone */
+    bool sweeping, stop, stop_sync;
+    struct tacit__store_sync *store_sync;     /* NULL: the store is this process's alone */
     struct tacit__decide_cache *decide_cache; /* the same */
     struct tacit__reply_cache *reply_cache;   /* the same */
     struct tacit__warm *warm;                 /* NULL: no learner has a log */
@@ -83,9 +83,10 @@ void tacit__service_note_unsafe(tacit_service *service);
 tacit__learner *tacit__service_learner(const tacit_service *service, const char *name);
 tacit__learner *tacit__service_learner_by_id(const tacit_service *service, int64_t id);
 
-/* A reading connection for a moment of a request, to be given back by the same thread. */
-tacit__vault *tacit__service_read(tacit_service *service);
-void tacit__service_read_end(tacit_service *service);
+/* A connection from the read pool, for a short time within a request. The thread that acquired it releases
+ * it. */
+tacit__vault *tacit__service_acquire_reader(tacit_service *service);
+void tacit__service_release_reader(tacit_service *service);
 
 /* The learner that a request means: the one named, else that of ?learner=, else the one that its token is
  * for, else the only one. NULL: refused. */

@@ -24,9 +24,9 @@ typedef struct tacit__backend {
     void (*leave)(tacit__vault *vault);
     void (*close)(tacit__vault *vault);
 
-    const char *begin_reading; /* the statement of a snapshot */
-    bool keeps_snapshots;      /* a snapshot costs others nothing while it is kept */
-    const char *bytes;         /* the query for the size of the store */
+    const char *begin_snapshot; /* the statement of a snapshot */
+    bool keeps_snapshots;       /* a snapshot costs others nothing while it is kept */
+    const char *bytes;          /* the query for the size of the store */
 
     /* Begins a transaction that writes. FENCED: this process must not write any more. */
     tacit_status (*begin)(tacit__vault *vault, tacit_error *err);

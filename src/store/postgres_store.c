@@ -227,7 +227,7 @@ static const tacit__backend backend = {
     .open = open_database,
     .leave = leave,
     .close = tacit__pg_line_destroy,
-    .begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    .begin_snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     .bytes = "SELECT CAST(sum(pg_total_relation_size(oid)) AS bigint) FROM pg_class WHERE"
              " relnamespace=to_regnamespace('tacit') AND relkind='r'",
     .begin = tacit__pg_begin,

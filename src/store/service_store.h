@@ -114,9 +114,9 @@ TACIT_MUST_USE tacit_status tacit__vault_finish_transaction(tacit__vault *vault,
 void tacit__vault_watch_log(tacit__vault *vault);
 bool tacit__vault_log_is_long(tacit__vault *vault, int pages);
 void tacit__vault_empty_log(tacit__vault *vault);
-/* A snapshot that all searches see until it is ended. False: none, and each search has its own. */
-bool tacit__vault_begin_reading(tacit__vault *vault);
-void tacit__vault_end_reading(tacit__vault *vault);
+/* Opens a snapshot for all searches until it is dropped. Returns false if each search has its own. */
+bool tacit__vault_hold_snapshot(tacit__vault *vault);
+void tacit__vault_drop_snapshot(tacit__vault *vault);
 /* Brings the log into the file and truncates it, so that neither has deleted data. False: a reader
  * prevents it; try again later. */
 bool tacit__vault_truncate_log(tacit__vault *vault);

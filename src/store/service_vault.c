@@ -175,7 +175,7 @@ tacit_status tacit__vault_finish_transaction(tacit__vault *vault, tacit_status s
 tacit_status tacit__vault_begin_snapshot(tacit__vault *vault, bool *alone, tacit_error *err)
 {
     *alone = !tacit__connection_in_transaction(vault->db);
-    return *alone ? tacit__connection_run(vault->db, vault->backend->begin_reading, "read", err)
+    return *alone ? tacit__connection_run(vault->db, vault->backend->begin_snapshot, "read", err)
                   : TACIT_OK;
 }
 
@@ -185,14 +185,14 @@ void tacit__vault_end_snapshot(tacit__vault *vault, bool alone)
         tacit__vault_undo(vault);
 }
 
-bool tacit__vault_begin_reading(tacit__vault *vault)
+bool tacit__vault_hold_snapshot(tacit__vault *vault)
 {
     return vault->backend->keeps_snapshots &&
-           tacit__connection_run(vault->db, vault->backend->begin_reading, "read", NULL) ==
+           tacit__connection_run(vault->db, vault->backend->begin_snapshot, "read", NULL) ==
                TACIT_OK;
 }
 
-void tacit__vault_end_reading(tacit__vault *vault)
+void tacit__vault_drop_snapshot(tacit__vault *vault)
 {
     tacit__vault_undo(vault);
 }

@@ -10,62 +10,62 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/wait.h"
-#include "serve/readings.h"
+#include "serve/read_pool.h"
 
-#define OLDEST 0.1 /* seconds: what an error has left in a snapshot is gone then */
+#define OLDEST 0.1 /* seconds: after an error, a stale snapshot does not last longer */
 
 struct tacit__vault_reader {
     pthread_mutex_t lock;
     tacit__vault *vault;
-    bool held;       /* it has a snapshot: */
-    uint64_t writes; /* not older than this many of the committer's */
-    double since;    /* seconds */
+    bool has_snapshot; /* a snapshot is open, */
+    uint64_t writes;   /* which is not older than this many commits */
+    double since;      /* seconds */
 };
 
-/* The connection that is this thread's. Threads are numbered as they come. */
+/* The connection of this thread. Threads are numbered in the order in which they first ask. */
 static struct tacit__vault_reader *own(const tacit_service *s)
 {
-    TACIT__REQUIRE(s->n_readings > 0);
+    TACIT__REQUIRE(s->n_readers > 0);
     static atomic_size_t threads;
     static _Thread_local size_t number;
     if (number == 0)
         number = atomic_fetch_add(&threads, 1) + 1;
-    return &s->readings[number % s->n_readings];
+    return &s->readers[number % s->n_readers];
 }
 
-tacit_status tacit__readings_open(tacit_service *s, const uint8_t *key, tacit_error *err)
+tacit_status tacit__read_pool_open(tacit_service *s, const uint8_t *key, tacit_error *err)
 {
-    TACIT__REQUIRE(s->readings == NULL && s->n_readings == 0);
+    TACIT__REQUIRE(s->readers == NULL && s->n_readers == 0);
     const size_t n = s->config.threads > 0 ? s->config.threads : 1;
-    s->readings = tacit__alloc(n, sizeof *s->readings);
-    if (s->readings == NULL)
+    s->readers = tacit__alloc(n, sizeof *s->readers);
+    if (s->readers == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = TACIT_OK;
-    for (; s->n_readings < n && status == TACIT_OK; s->n_readings++) {
-        struct tacit__vault_reader *r = &s->readings[s->n_readings];
+    for (; s->n_readers < n && status == TACIT_OK; s->n_readers++) {
+        struct tacit__vault_reader *r = &s->readers[s->n_readers];
         (void)pthread_mutex_init(&r->lock, NULL);
         status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &r->vault, err);
     }
     return status;
 }
 
-void tacit__readings_close(tacit_service *s)
+void tacit__read_pool_close(tacit_service *s)
 {
-    for (size_t i = 0; i < s->n_readings; i++) {
-        tacit__vault_close(s->readings[i].vault);
-        (void)pthread_mutex_destroy(&s->readings[i].lock);
+    for (size_t i = 0; i < s->n_readers; i++) {
+        tacit__vault_close(s->readers[i].vault);
+        (void)pthread_mutex_destroy(&s->readers[i].lock);
     }
-    tacit__free(s->readings);
+    tacit__free(s->readers);
 }
 
 static void end_snapshot(struct tacit__vault_reader *r)
 {
-    if (r->held)
-        tacit__vault_end_reading(r->vault);
-    r->held = false;
+    if (r->has_snapshot)
+        tacit__vault_drop_snapshot(r->vault);
+    r->has_snapshot = false;
 }
 
-tacit__vault *tacit__service_read(tacit_service *s)
+tacit__vault *tacit__service_acquire_reader(tacit_service *s)
 {
     struct tacit__vault_reader *r = own(s);
     pthread_mutex_lock(&r->lock);
@@ -73,25 +73,26 @@ tacit__vault *tacit__service_read(tacit_service *s)
     const double now = tacit__now_seconds();
     if (writes != r->writes || now > r->since + OLDEST)
         end_snapshot(r);
-    if (!r->held) {
-        r->held = tacit__vault_begin_reading(r->vault); /* else every search has its own */
+    if (!r->has_snapshot) {
+        r->has_snapshot =
+            tacit__vault_hold_snapshot(r->vault); /* on failure, every search has its own */
         r->writes = writes;
         r->since = now;
     }
     return r->vault;
 }
 
-void tacit__service_read_end(tacit_service *s)
+void tacit__service_release_reader(tacit_service *s)
 {
     pthread_mutex_unlock(&own(s)->lock);
 }
 
-void tacit__readings_end_snapshots(void *service)
+void tacit__read_pool_end_snapshots(void *service)
 {
     const tacit_service *s = service;
-    for (size_t i = 0; i < s->n_readings; i++) {
-        pthread_mutex_lock(&s->readings[i].lock);
-        end_snapshot(&s->readings[i]);
-        pthread_mutex_unlock(&s->readings[i].lock);
+    for (size_t i = 0; i < s->n_readers; i++) {
+        pthread_mutex_lock(&s->readers[i].lock);
+        end_snapshot(&s->readers[i]);
+        pthread_mutex_unlock(&s->readers[i].lock);
     }
 }
