@@ -1,4 +1,4 @@
-# The service's store on PostgreSQL, where libpq is there; elsewhere src/store/postgres_absent.c says that it is not.
+# The service's store on PostgreSQL, where libpq is there; elsewhere src/store/no_postgres.c says that it is not.
 option(TACIT_POSTGRES "Build the service's store on PostgreSQL (needs libpq)" ON)
 if(TACIT_POSTGRES AND TACIT_HAS_SERVER)
   pkg_check_modules(PQ IMPORTED_TARGET libpq>=14)
@@ -10,10 +10,10 @@ endif()
 if(TACIT_POSTGRES AND TACIT_HAS_SERVER AND PQ_FOUND)
   set(TACIT_HAS_POSTGRES ON)
   set(TACIT_PC_SERVER "${TACIT_PC_SERVER}-lpq ")
-  list(REMOVE_ITEM TACIT_SOURCES "${PROJECT_SOURCE_DIR}/src/store/postgres_absent.c")
+  list(REMOVE_ITEM TACIT_SOURCES "${PROJECT_SOURCE_DIR}/src/store/no_postgres.c")
   list(APPEND TACIT_LIBRARIES PkgConfig::PQ)
 else()
   set(TACIT_HAS_POSTGRES OFF)
   list(FILTER TACIT_SOURCES EXCLUDE REGEX "/src/store/postgres(_[a-z]+)?\\.c")
-  list(APPEND TACIT_SOURCES "${PROJECT_SOURCE_DIR}/src/store/postgres_absent.c")
+  list(APPEND TACIT_SOURCES "${PROJECT_SOURCE_DIR}/src/store/no_postgres.c")
 endif()

@@ -1,4 +1,4 @@
-# The decision service, where libmicrohttpd is there, and GnuTLS, which it speaks TLS by; elsewhere src/serve/absent.c says that it
+# The decision service, where libmicrohttpd is there, and GnuTLS, which it speaks TLS by; elsewhere src/serve/no_server.c says that it
 # is not.
 option(TACIT_SERVER "Build the decision service (needs libmicrohttpd and GnuTLS)" ON)
 if(TACIT_SERVER AND NOT TACIT_ONLY_CLIENT)
@@ -11,11 +11,11 @@ endif()
 if(TACIT_SERVER AND MICROHTTPD_FOUND)
   set(TACIT_HAS_SERVER ON)
   set(TACIT_PC_SERVER "-lmicrohttpd -lgnutls ") # not as a requirement: that would ask for all that TLS is made of
-  list(REMOVE_ITEM TACIT_SOURCES "${PROJECT_SOURCE_DIR}/src/serve/absent.c")
+  list(REMOVE_ITEM TACIT_SOURCES "${PROJECT_SOURCE_DIR}/src/serve/no_server.c")
   list(APPEND TACIT_LIBRARIES PkgConfig::MICROHTTPD)
 else()
   set(TACIT_HAS_SERVER OFF)
   set(TACIT_PC_SERVER)
   list(FILTER TACIT_SOURCES EXCLUDE REGEX "/src/serve/")
-  list(APPEND TACIT_SOURCES "${PROJECT_SOURCE_DIR}/src/serve/absent.c")
+  list(APPEND TACIT_SOURCES "${PROJECT_SOURCE_DIR}/src/serve/no_server.c")
 endif()

@@ -210,9 +210,9 @@ tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *map, tacit_
     if (status == TACIT_OK)
         status = read_features(yaml, map, l, err);
     if (status == TACIT_OK)
-        status = tacit__names_read_context(yaml, map, l, err);
+        status = tacit__action_names_read_context(yaml, map, l, err);
     if (status == TACIT_OK)
-        status = tacit__names_read_actions(yaml, map, l, err);
+        status = tacit__action_names_read_actions(yaml, map, l, err);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == TACIT_OK; i++)
         status = read_file_name(yaml, map, tables[i], l, err);
     if (status == TACIT_OK)

@@ -44,7 +44,7 @@ static void destroy_declared(void *self)
 {
     declared *d = self;
     tacit__known_destroy(&d->learner.known);
-    tacit__names_free(&d->learner);
+    tacit__action_names_free(&d->learner);
     tacit__yaml_destroy(d->yaml);
     tacit__free(d);
 }

@@ -13,8 +13,8 @@
  * TACIT__JSON_KEYS columns. */
 enum { MAX_ACTION = 64, MAX_COLUMN = 64, MAX_CATEGORY = 256, MAX_DECLARATION = 1 << 16 };
 
-tacit_status tacit__names_read_actions(tacit__yaml *yaml, const tacit__node *space,
-                                       tacit__learner_config *l, tacit_error *err)
+tacit_status tacit__action_names_read_actions(tacit__yaml *yaml, const tacit__node *space,
+                                              tacit__learner_config *l, tacit_error *err)
 {
     static const tacit__field a_name = {"the name of an action", TACIT__FIELD_TEXT,
                                         .high = MAX_ACTION};
@@ -122,8 +122,8 @@ static tacit_status read_columns(const tacit__yaml *yaml, const tacit__node *nod
     return check_columns(yaml, node, l->context.columns, err);
 }
 
-tacit_status tacit__names_read_context(const tacit__yaml *yaml, const tacit__node *space,
-                                       tacit__learner_config *l, tacit_error *err)
+tacit_status tacit__action_names_read_context(const tacit__yaml *yaml, const tacit__node *space,
+                                              tacit__learner_config *l, tacit_error *err)
 {
     static const tacit__field flags[] = {
         {"intercept", TACIT__FIELD_FLAG,
@@ -151,7 +151,7 @@ tacit_status tacit__names_read_context(const tacit__yaml *yaml, const tacit__nod
     return TACIT_OK;
 }
 
-void tacit__names_free(tacit__learner_config *l)
+void tacit__action_names_free(tacit__learner_config *l)
 {
     if (l->context.columns != NULL)
         tacit__columns_free(l->context.columns);

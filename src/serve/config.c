@@ -12,9 +12,9 @@
 #include "lab/config_space.h"
 #include "lab/space_names.h"
 #include "lab/yaml_fields.h"
+#include "serve/body_limit.h"
 #include "serve/config_learner.h"
 #include "serve/config_person.h"
-#include "serve/room.h"
 #include "serve/warm_log.h"
 #include "store/service_store.h"
 
@@ -334,7 +334,7 @@ tacit_status tacit__service_config_open(tacit__service_config *c, tacit_error *e
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < c->n_learners && status == TACIT_OK; i++)
         if ((status = tacit__space_open(&c->learners[i], err)) == TACIT_OK)
-            status = tacit__room_check(&c->learners[i], err);
+            status = tacit__body_limit_check(&c->learners[i], err);
     for (size_t i = 0; i < c->n_learners && status == TACIT_OK; i++)
         status = tacit__warm_log_check(&c->learners[i], err);
     return status == TACIT_OK ? tacit__config_person_open(c, err) : status;
@@ -344,7 +344,7 @@ void tacit__service_config_free(tacit__service_config *c)
 {
     for (size_t i = 0; i < c->n_learners; i++) {
         tacit__known_destroy(&c->learners[i].known);
-        tacit__names_free(&c->learners[i]);
+        tacit__action_names_free(&c->learners[i]);
     }
     tacit__shares_destroy(c->shares, c->n_learners);
     tacit__yaml_destroy(c->yaml);

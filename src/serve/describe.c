@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "serve/names.h"
+#include "serve/action_names.h"
 
 const char *tacit__model_name(tacit_model model)
 {
@@ -88,7 +88,7 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     }
     if (k->parts > 0)
         tacit__text_print(out, ",\"parts\":%zu", k->parts);
-    tacit__names_describe(c, out);
+    tacit__action_names_describe(c, out);
     if (c->user_required)
         tacit__text_put(out, ",\"user\":\"required\"");
     tacit__text_print(out, "},\"episodes\":%llu", (unsigned long long)q->episodes);

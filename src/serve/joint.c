@@ -10,12 +10,12 @@
 #include "base/json_text.h"
 #include "base/settings.h"
 #include "noise/seal.h"
+#include "serve/action_names.h"
 #include "serve/batch.h"
 #include "serve/decide_cache.h"
 #include "serve/episode.h"
 #include "serve/idempotency.h"
 #include "serve/joint.h"
-#include "serve/names.h"
 #include "serve/place.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
@@ -259,7 +259,7 @@ static void answer_decision(tacit__request *r)
     }
     r->status = 200;
     tacit__text_put(&r->answer, "{\"action\":");
-    tacit__names_write_action(c, t->action, &r->answer);
+    tacit__action_names_write(c, t->action, &r->answer);
     tacit__text_put(&r->answer, ",\"probability\":");
     tacit__text_number(&r->answer, t->probability);
     tacit__text_put(&r->answer, ",\"version\":");

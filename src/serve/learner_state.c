@@ -14,10 +14,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "serve/action_names.h"
+#include "serve/body_limit.h"
 #include "serve/episode.h"
 #include "serve/learner_inside.h"
-#include "serve/names.h"
-#include "serve/room.h"
 
 /* --- The whole state as bytes: sizes, agent, monitor -------------------------------------------- */
 
@@ -323,7 +323,7 @@ static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_err
                                    {&c->plan_every, sizeof c->plan_every},
                                    {&c->monitor.epsilon, sizeof c->monitor.epsilon},
                                    {&c->monitor.delta, sizeof c->monitor.delta},
-                                   {names, tacit__names_digest(c, names)}},
+                                   {names, tacit__action_names_digest(c, names)}},
                   5, fingerprint);
     TRY(tacit__vault_find_learner(vault, c->name, &found, &l->row, &state, &size, err));
     if (!found) {
@@ -356,7 +356,7 @@ tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault, taci
     if (status == TACIT_OK)
         status = create_monitor(l->config, &l->monitor, err);
     if (status == TACIT_OK && size > 0)
-        status = tacit__room_check_report(
+        status = tacit__body_limit_check_report(
             l->config, size + (l->monitor != NULL ? TACIT__MONITOR_REPORT : 0), err);
     if (status == TACIT_OK)
         status = find_state(l, vault, err);

@@ -19,11 +19,11 @@
 #include "base/memory.h"
 #include "serve/batch.h"
 #include "serve/decide_cache.h"
+#include "serve/decision_log.h"
 #include "serve/episode.h"
 #include "serve/joint.h"
 #include "serve/place.h"
 #include "serve/quota.h"
-#include "serve/record.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 
@@ -46,7 +46,7 @@ static size_t aligned(size_t size)
 }
 
 /* What a request tells. r->data: the episode, then the places of the decision and of what follows, then
- * all actions' features if a record needs them (tacit__record_extra). */
+ * all actions' features if a record needs them (tacit__decision_log_extra_size). */
 static tacit__observation observation_of(const tacit__request *r, const tacit__learner_config *c)
 {
     const uint8_t *place = r->data + aligned(tacit__episode_size(c));
@@ -118,9 +118,9 @@ static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit
     tacit__free(digest);
     if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
         return status;
-    const size_t extra = tacit__record_extra(e->config);
+    const size_t extra = tacit__decision_log_extra_size(e->config);
     if (status == TACIT_OK && e->config->log_decisions)
-        status = tacit__record_save(
+        status = tacit__decision_log_save(
             vault, t->learner, e,
             extra > 0 ? (const double *)(const void *)(r->data + r->data_size - extra) : NULL, err);
     return status == TACIT_OK ? tacit__quota_use(r, vault, err) : status;
@@ -445,7 +445,7 @@ static bool make_data(tacit__request *r, const tacit__learner_config *c, const u
                       const double *next)
 {
     const size_t own = aligned(tacit__episode_size(c)), row = tacit__place_size(c),
-                 extra = tacit__record_extra(c);
+                 extra = tacit__decision_log_extra_size(c);
     r->data_size = aligned(own + 2 * row) + extra;
     r->data = tacit__alloc(r->data_size, 1);
     if (r->data == NULL) {
@@ -460,7 +460,7 @@ static bool make_data(tacit__request *r, const tacit__learner_config *c, const u
     }
     if (next != NULL && !c->chosen_only)
         tacit__place_pack(c, next, 0, r->data + own + row);
-    tacit__record_fill(c, &r->ticket, place, r->data + r->data_size - extra);
+    tacit__decision_log_fill(c, &r->ticket, place, r->data + r->data_size - extra);
     return true;
 }
 

@@ -65,7 +65,7 @@ static double declared_delta(const tacit__share *shares, size_t n, bool separate
 }
 
 /* The epsilon of all shares that count, for a person who is in all of them. */
-static tacit_status compose(const tacit__share *shares, size_t n, bool only_local, uint64_t lives,
+static tacit_status compose(const tacit__share *shares, size_t n, bool only_local, uint64_t forks,
                             double delta, double *epsilon, tacit_error *err)
 {
     size_t room = 1, n_costs = 0;
@@ -78,7 +78,7 @@ static tacit_status compose(const tacit__share *shares, size_t n, bool only_loca
         for (size_t j = 0; counts(&shares[i], only_local) && j < shares[i].n_costs; j++) {
             costs[n_costs] = shares[i].costs[j];
             if (shares[i].model != TACIT_MODEL_LOCAL)
-                costs[n_costs].count *= lives;
+                costs[n_costs].count *= forks;
             n_costs++;
         }
     tacit_composition total = {.epsilon = {0, 0}};
@@ -92,32 +92,32 @@ static tacit_status compose(const tacit__share *shares, size_t n, bool only_loca
 
 /* The same for a person who is in one of them only: the largest. */
 static tacit_status find_largest(const tacit__share *shares, size_t n, bool only_local,
-                                 uint64_t lives, double delta, double *epsilon, tacit_error *err)
+                                 uint64_t forks, double delta, double *epsilon, tacit_error *err)
 {
     *epsilon = 0;
     for (size_t i = 0; i < n; i++) {
         double one;
-        TRY(compose(&shares[i], 1, only_local, lives, delta, &one, err));
+        TRY(compose(&shares[i], 1, only_local, forks, delta, &one, err));
         *epsilon = fmax(*epsilon, one);
     }
     return TACIT_OK;
 }
 
-tacit_status tacit__share_account(const tacit__share *share, uint64_t lives, tacit_guarantee *out,
+tacit_status tacit__share_account(const tacit__share *share, uint64_t forks, tacit_guarantee *out,
                                   tacit_error *err)
 {
-    TACIT__REQUIRE(lives > 0);
+    TACIT__REQUIRE(forks > 0);
     *out = (tacit_guarantee){.model = share->model, .delta = share->delta};
-    TRY(compose(share, 1, false, lives, out->delta, &out->epsilon, err));
-    if (lives == 1) /* 1, and not 1 - 1e-13; a NaN is not more */
+    TRY(compose(share, 1, false, forks, out->delta, &out->epsilon, err));
+    if (forks == 1) /* 1, and not 1 - 1e-13; a NaN is not more */
         out->epsilon = fmax(out->epsilon, share->epsilon);
     return TACIT_OK;
 }
 
-tacit_status tacit__person_account(const tacit__share *shares, size_t n, uint64_t lives,
+tacit_status tacit__person_account(const tacit__share *shares, size_t n, uint64_t forks,
                                    tacit_service_person *p, tacit_error *err)
 {
-    TACIT__REQUIRE(lives > 0);
+    TACIT__REQUIRE(forks > 0);
     p->joint = p->local = p->exact = 0;
     for (size_t i = 0; i < n; i++)
         ++*(shares[i].model == TACIT_MODEL_JOINT   ? &p->joint
@@ -131,7 +131,7 @@ tacit_status tacit__person_account(const tacit__share *shares, size_t n, uint64_
         sums[i]->delta = p->budget.model != TACIT_MODEL_NONE
                              ? p->budget.delta
                              : declared_delta(shares, n, p->separate, only_local);
-        TRY((p->separate ? find_largest : compose)(shares, n, only_local, lives, sums[i]->delta,
+        TRY((p->separate ? find_largest : compose)(shares, n, only_local, forks, sums[i]->delta,
                                                    &sums[i]->epsilon, err));
     }
     return TACIT_OK;

@@ -24,13 +24,14 @@ TACIT_MUST_USE tacit_status tacit__share_create(const tacit_guarantee *learner,
                                                 tacit_error *err);
 void tacit__share_destroy(tacit__share *share);
 
-/* The learner and its monitor together, in `lives` lines of the store, at the sum of their deltas. */
-TACIT_MUST_USE tacit_status tacit__share_account(const tacit__share *share, uint64_t lives,
+/* The guarantee of the learner and its monitor together, for a person whose data are in `forks` forks of the
+ * store, at the sum of their deltas. */
+TACIT_MUST_USE tacit_status tacit__share_account(const tacit__share *share, uint64_t forks,
                                                  tacit_guarantee *out, tacit_error *err);
 
 /* Fills in `all`, `devices` and the counts; `separate` and `budget` are given. */
 TACIT_MUST_USE tacit_status tacit__person_account(const tacit__share *shares, size_t n_shares,
-                                                  uint64_t lives, tacit_service_person *person,
+                                                  uint64_t forks, tacit_service_person *person,
                                                   tacit_error *err);
 
 /* Whether the person pays no more than the budget, if there is one. Learners without a guarantee do not fit

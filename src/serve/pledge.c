@@ -318,8 +318,8 @@ static tacit_status keep(const everybody *e, tacit__vault *vault, tacit__pledge 
     *out = (tacit__pledge){.person = e->config->person,
                            .past = e->n_past,
                            .unknown = e->unknown,
-                           .lives = tacit__vault_lives(vault)};
-    TRY(tacit__person_account(e->shares, e->config->n_learners + e->n_past, out->lives,
+                           .forks = tacit__vault_forks(vault)};
+    TRY(tacit__person_account(e->shares, e->config->n_learners + e->n_past, out->forks,
                               &out->person, err));
     say_change(e, &out->person.all, changed);
     TRY(save(e, vault, &out->person.all, err));
@@ -355,11 +355,11 @@ static void put_words(const tacit__pledge *p, tacit__text *out)
                           "\nAmong the learners %s %zu that this service had before and no longer "
                           "serves: their people may come again.",
                           p->past == 1 ? "is" : "are", p->past);
-    if (p->lives > 1)
+    if (p->forks > 1)
         tacit__text_print(out,
                           "\nThe store was continued from a copy; this is for a person in all of "
                           "its %llu lives%s.",
-                          (unsigned long long)p->lives,
+                          (unsigned long long)p->forks,
                           budget->model != TACIT_MODEL_NONE && g->epsilon > budget->epsilon
                               ? ", and more than the budget"
                               : "");

@@ -8,11 +8,11 @@
 #include "store/service_store.h"
 
 typedef struct tacit__pledge {
-    /* In all lives of the store, with learners that are no longer served. */
+    /* In all forks of the store, with learners that are no longer served. */
     tacit_service_person person;
     size_t past;    /* such learners, which have had users */
     size_t unknown; /* more of them, whose costs the store does not know */
-    uint64_t lives;
+    uint64_t forks;
 } tacit__pledge;
 
 /* Compares the file with what the store has promised: WRONG_PLAN if people who came would be promised less,

@@ -8,9 +8,9 @@
 #include "base/assets.h"
 #include "base/json_text.h"
 #include "serve/describe.h"
-#include "serve/lives.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
+#include "serve/store_forks.h"
 #include "store/service_warm.h"
 
 static void put_string(tacit__text *out, const char *text)
@@ -82,7 +82,7 @@ static bool put_lives(tacit_service *s, const tacit__learner *l, const tacit__sh
                       tacit__text *out)
 {
     pthread_mutex_lock(&s->reader_lock);
-    tacit_status status = tacit__lives_describe(s->reader, l, cost, out, NULL);
+    tacit_status status = tacit__store_forks_describe(s->reader, l, cost, out, NULL);
     pthread_mutex_unlock(&s->reader_lock);
     tacit__text_print(out, ",\"unsafe\":%s", atomic_load(&s->unsafe) ? "true" : "false");
     return status == TACIT_OK;

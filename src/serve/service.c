@@ -13,7 +13,7 @@
 #include "serve/decide_cache.h"
 #include "serve/http.h"
 #include "serve/key.h"
-#include "serve/left_out.h"
+#include "serve/orphaned_learners.h"
 #include "serve/read_pool.h"
 #include "serve/routes.h"
 #include "serve/store_sync.h"
@@ -164,7 +164,7 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
     TRY(keep_pledge(s, err));
     TRY(tacit__decide_cache_open(s, err));
     TRY(tacit__store_sync_open(s, key, err));
-    TRY(tacit__left_out_log(&s->config, s->reader, s->log, s->log_context, err));
+    TRY(tacit__orphaned_learners_log(&s->config, s->reader, s->log, s->log_context, err));
     memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
     memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
     memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);

@@ -50,7 +50,7 @@ tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t
     tacit_status status = tacit__vault_adoptable(o.vault, err);
     if (status == TACIT_OK)
         status = tacit__service_config_open(&o.config, err);
-    *lives = tacit__vault_next_lives(o.vault);
+    *lives = tacit__vault_next_forks(o.vault);
     for (size_t i = 0; status == TACIT_OK && i < o.config.n_learners; i++) {
         const tacit__learner_config *l = &o.config.learners[i];
         tacit_store_cost cost = {.learner = l->name, .before = l->together};

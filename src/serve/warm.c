@@ -8,10 +8,10 @@
 #include "base/thread.h"
 #include "base/wait.h"
 #include "serve/decide_cache.h"
+#include "serve/decision_log.h"
 #include "serve/episode.h"
 #include "serve/joint.h"
 #include "serve/key.h"
-#include "serve/record.h"
 #include "serve/service_inside.h"
 #include "store/service_warm.h"
 
@@ -257,7 +257,7 @@ static tacit_status add_row(portion *p, size_t i, tacit__vault *vault, tacit_err
     if (!p->config->log_decisions)
         return TACIT_OK;
     const tacit__episode e = tacit__episode_view(p->config, bytes);
-    return tacit__record_save(
+    return tacit__decision_log_save(
         vault, p->learner, &e,
         p->extra > 0 ? (const double *)(const void *)(bytes + stride(p) - p->extra) : NULL, err);
 }
@@ -454,7 +454,7 @@ static bool feed(tacit_service *s, size_t i)
                        .learner = tacit__learner_id(s->learners[i]),
                        .of = w,
                        .episode = tacit__episode_size(c),
-                       .extra = tacit__record_extra(c)};
+                       .extra = tacit__decision_log_extra_size(c)};
         const size_t room = stride(p) * PORTION;
         p->episodes = tacit__alloc(room, 1);
         fed = p->episodes != NULL && tacit__warm_log_seek(&w->log, 0, NULL) == TACIT_OK &&

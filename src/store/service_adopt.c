@@ -2,10 +2,10 @@
  * store/service_store.h.
  *
  * The line from which it came may have continued, with users who are missing here and may come again. So the
- * store permanently counts one more life: `lives` is the number of lines that may have a person's data, as
- * far as the store or its mark knows. Every adoption is recorded with the number of users of each learner.
- * The new line has its own identity and mark, so neither the file before the adoption nor another adoption
- * of the same backup can be mistaken for it. */
+ * store permanently counts one more fork: `forks` is the number of continuations that may have a person's
+ * data, as far as the store or its mark knows. Every adoption is recorded with the number of users of each
+ * learner. The new line has its own identity and mark, so neither the file before the adoption nor another
+ * adoption of the same backup can be mistaken for it. */
 #include <time.h>
 
 #include "base/error.h"
@@ -14,9 +14,9 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-uint64_t tacit__vault_next_lives(const tacit__vault *vault)
+uint64_t tacit__vault_next_forks(const tacit__vault *vault)
 {
-    return (vault->lives > vault->marked_lives ? vault->lives : vault->marked_lives) + 1;
+    return (vault->forks > vault->marked_forks ? vault->forks : vault->marked_forks) + 1;
 }
 
 tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit__text *out,
@@ -43,7 +43,7 @@ tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit_
 }
 
 /* The rows of one adoption. */
-static tacit_status write_adoption_rows(tacit__vault *vault, uint64_t lives, tacit_error *err)
+static tacit_status write_adoption_rows(tacit__vault *vault, uint64_t forks, tacit_error *err)
 {
     static const char *const rows[] = {
         "INSERT INTO adoption(at, learner, users, lives) VALUES(?1, 0, 0, ?2)",
@@ -56,7 +56,7 @@ static tacit_status write_adoption_rows(tacit__vault *vault, uint64_t lives, tac
         if (status != TACIT_OK)
             break;
         tacit__cursor_bind_int(s, 1, now);
-        tacit__cursor_bind_int(s, 2, (int64_t)lives);
+        tacit__cursor_bind_int(s, 2, (int64_t)forks);
         status = tacit__cursor_run_once(s, err);
     }
     return status;
@@ -67,7 +67,7 @@ static tacit_status change_identity(tacit__vault *vault, tacit_error *err)
     uint8_t identity[TACIT__OWNER_BYTES];
     tacit__random_bytes(identity, sizeof identity);
     TRY(tacit__vault_set_fact(vault, "identity", identity, sizeof identity, err));
-    TRY(tacit__vault_set_count(vault, "lives", tacit__vault_next_lives(vault), err));
+    TRY(tacit__vault_set_count(vault, "lives", tacit__vault_next_forks(vault), err));
     TRY(tacit__vault_set_count(vault, "generation", vault->generation + 1, err));
     TRY(tacit__vault_set_fact(vault, "copy", NULL, 0, err));
     TRY(tacit__vault_set_fact(vault, "behind", NULL, 0, err));
@@ -97,7 +97,7 @@ tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
 static tacit_status write_adoption(tacit__vault *vault, tacit_error *err)
 {
     TRY(change_identity(vault, err));
-    TRY(write_adoption_rows(vault, tacit__vault_next_lives(vault), err));
+    TRY(write_adoption_rows(vault, tacit__vault_next_forks(vault), err));
     return tacit__vault_event(vault, err, "adopted: %s learns again",
                               vault->copy ? "a copy" : "a store that went back");
 }

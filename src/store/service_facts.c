@@ -5,7 +5,7 @@
  *     identity    16 random bytes, drawn with the store and again when it is adopted
  *     generation  how many transactions the owners have committed
  *     owner       16 random bytes, drawn by the server that owns the store
- *     lives       in how many lines the store may have continued
+ *     lives       in how many forks the store may have continued, itself included
  *     copy        made by a backup
  *     gone        moved into a database (service_move.c)
  *     behind      a database that went back; place: where it is; unsafe: it was served without fsync
@@ -162,13 +162,13 @@ tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key, t
 {
     TACIT__REQUIRE(vault->keyed);
     tacit__random_bytes(vault->identity, sizeof vault->identity);
-    vault->lives = 1;
+    vault->forks = 1;
     vault->generation = 1;
     vault->unmarked = true;
     TRY(tacit__vault_seal_keys(vault, key, err));
     TRY(tacit__vault_set_fact(vault, "identity", vault->identity, sizeof vault->identity, err));
     TRY(tacit__vault_set_count(vault, "generation", vault->generation, err));
-    TRY(tacit__vault_set_count(vault, "lives", vault->lives, err));
+    TRY(tacit__vault_set_count(vault, "lives", vault->forks, err));
     return tacit__vault_set_fact(vault, "unmarked", "", 1, err);
 }
 
@@ -195,7 +195,7 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
     } else if (strcmp(name, "generation") == 0) {
         vault->generation = tacit__vault_read_count(value, size);
     } else if (strcmp(name, "lives") == 0) {
-        vault->lives = tacit__vault_read_count(value, size);
+        vault->forks = tacit__vault_read_count(value, size);
     } else if (strcmp(name, "identity") == 0 && size == sizeof vault->identity) {
         memcpy(vault->identity, value, size);
     } else if (strcmp(name, "check") == 0 && key != NULL) {

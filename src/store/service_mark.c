@@ -7,11 +7,11 @@
  * or belongs to another store, it is unknown whether it did. If the mark is removed while the store is
  * served, it is written again within a second, because the owner knows the number.
  *
- *     slot at 0 and at SLOT:   magic 8, identity 16, generation 8, lives 8,
+ *     slot at 0 and at SLOT:   magic 8, identity 16, generation 8, forks 8,
  *                              of a database the proof of that transaction 32,
  *                              authenticator 32 (BLAKE2b under the store's own key)
  *
- * The mark has the number of lives because a backup from before an adoption does not know of it: when that
+ * The mark has the number of forks because a backup from before an adoption does not know of it: when that
  * backup is adopted as well, the line of the mark is one more that may have a person's data.
  *
  * Two slots are written in turn: a write that was cut short leaves the other one. The mark is handed to
@@ -72,7 +72,7 @@ static void make_slot(const tacit__vault *vault, uint8_t slot[MARK])
     memcpy(slot, is_stamped(vault) ? stamped_magic : magic, sizeof magic);
     memcpy(slot + 8, vault->identity, sizeof vault->identity);
     write_count(slot + 24, generation);
-    write_count(slot + 32, vault->lives);
+    write_count(slot + 32, vault->forks);
     tacit__keyed_hash(vault->key_mark, slot, size - MAC, slot + size - MAC, MAC);
 }
 
@@ -90,8 +90,8 @@ static bool read_slot(tacit__vault *vault, const uint8_t slot[MARK], uint64_t *g
         vault->mark_foreign = true;
         return false;
     }
-    const uint64_t lives = read_count(slot + 32);
-    vault->marked_lives = lives > vault->marked_lives ? lives : vault->marked_lives;
+    const uint64_t forks = read_count(slot + 32);
+    vault->marked_forks = forks > vault->marked_forks ? forks : vault->marked_forks;
     return memcmp(slot + 8, vault->identity, sizeof vault->identity) == 0;
 }
 
@@ -106,7 +106,7 @@ tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *genera
 {
     TACIT__REQUIRE(found != NULL && generation != NULL);
     *found = false;
-    *generation = vault->marked_lives = 0;
+    *generation = vault->marked_forks = 0;
     vault->mark_foreign = false;
     int fd = open(vault->mark_path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)

@@ -65,9 +65,9 @@ bool tacit__vault_is_unsafe(const tacit__vault *vault)
     return vault->was_unsafe;
 }
 
-uint64_t tacit__vault_lives(const tacit__vault *vault)
+uint64_t tacit__vault_forks(const tacit__vault *vault)
 {
-    return vault->lives;
+    return vault->forks;
 }
 
 void tacit__vault_set_start(tacit__vault *vault, const void *bytes, size_t size)
@@ -89,12 +89,12 @@ void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_N
 tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
 {
     /* A store without a mark was just created, adopted or given another key. A mark under its key with as
-     * many lives is that of another line, which was adopted before or elsewhere. */
+     * many forks is that of another fork, which was adopted before or elsewhere. */
     bool behind = true;
     if (found)
         behind = mark > vault->generation;
     else if (vault->unmarked)
-        behind = vault->marked_lives >= vault->lives;
+        behind = vault->marked_forks >= vault->forks;
     if (vault->copy)
         return TACIT__STANDING_COPY;
     return behind ? TACIT__STANDING_BEHIND : TACIT__STANDING_FINE;

@@ -15,7 +15,7 @@
  *     quota     the users of each token on its last day
  *     event     what was done to the store, and when; public
  *     adoption  when the store was adopted although its original may have continued
- *     decision  a record of decisions, sealed, if the operator asks for one
+ *     decision  the decision log, sealed, if the operator asks for one
  * Counters and ledger are readable without the key; a proof binds them to the state (service_proof.c).
  * All raw data are sealed with keys under the master key, and deleted pages are overwritten. An input
  * stays until a saved state contains it; what a billboard shows is in the ledger before it is published.
@@ -548,18 +548,18 @@ TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char 
 enum { TACIT__STORE_NAME = 17 };
 void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_NAME],
                             char start[TACIT__STORE_NAME]);
-/* In how many lines the store may have gone on, itself included. */
-uint64_t tacit__vault_lives(const tacit__vault *vault);
-/* How many there will be after an adoption. After `adoptable`, which reads the mark. */
-uint64_t tacit__vault_next_lives(const tacit__vault *vault);
+/* In how many forks the store may have continued, itself included. */
+uint64_t tacit__vault_forks(const tacit__vault *vault);
+/* The number of forks after an adoption. Call `adoptable` first, which reads the mark. */
+uint64_t tacit__vault_next_forks(const tacit__vault *vault);
 /* The adoptions as JSON, [{"at":...,"users":...,"lives":...}, ...], with the users that this learner had
  * learned from. */
 TACIT_MUST_USE tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner,
                                                    tacit__text *out, tacit_error *err);
 /* BAD_ARGUMENT where there is nothing to adopt, CORRUPT where it must not be. With a key. */
 TACIT_MUST_USE tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err);
-/* A copy, or a store that went back, learns again: another identity and mark, one more life for good.
- * Fails as `adoptable` does. For a vault that was opened to serve. */
+/* A copy, or a store that went back, learns again: another identity and mark, and one more fork. Fails as
+ * `adoptable` does. For a vault that was opened to serve. */
 TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err);
 /* Takes a store over, with everything that is in it, into one that was just made, opened as a tool; the
  * source, opened to serve, is gone from then on. A move that was interrupted is finished. *before: it was
@@ -568,8 +568,7 @@ TACIT_MUST_USE tacit_status tacit__vault_move(tacit__vault *from, tacit__vault *
                                               tacit_error *err);
 /* The sentence about a store that was moved. */
 TACIT_MUST_USE tacit_status tacit__vault_refuse_gone(const tacit__vault *vault, tacit_error *err);
-/* Seals everything anew, by keys that are sealed under another master key. For a vault that was opened to
- * serve. */
+/* Seals everything again under another master key. The vault was opened to serve. */
 TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key,
                                                tacit_error *err);
 
@@ -577,17 +576,18 @@ TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_
 TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
                                                 tacit_error *err);
 
-/* --- The operator's own record: service_record.c ---------------------------------------------------- */
+/* --- The operator's decision log: service_decision_log.c ------------------------------------------- */
 
-/* Keeps a record of a user's decisions, sealed, in the transaction that is under way. */
-TACIT_MUST_USE tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner,
-                                                const void *data, size_t size, tacit_error *err);
-/* All of them, in the order in which they were kept, with the names of their learners. It ends with the
- * first failure of `each`. Writers do not wait for it. */
-typedef tacit_status tacit__vault_record_fn(void *context, int64_t number, const char *learner,
-                                            const uint8_t *data, size_t size, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each,
-                                                 void *context, tacit_error *err);
+/* Adds the decisions of one user, sealed, in the current transaction. */
+TACIT_MUST_USE tacit_status tacit__vault_add_decision(tacit__vault *vault, int64_t learner,
+                                                      const void *data, size_t size,
+                                                      tacit_error *err);
+/* Calls `each` for all entries, the oldest first, until it fails. Writers do not wait for this. */
+typedef tacit_status tacit__vault_decision_fn(void *context, int64_t number, const char *learner,
+                                              const uint8_t *data, size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_each_decision(tacit__vault *vault,
+                                                       tacit__vault_decision_fn *each,
+                                                       void *context, tacit_error *err);
 
 /* Every learner that the store has, how many users it has accepted, and how many of them wait to be learned
  * from. */

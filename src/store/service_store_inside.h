@@ -51,12 +51,12 @@ struct tacit__vault {
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
     uint64_t origin;                       /* tacit__vault_get_names, */
     atomic_uint_fast64_t start;            /* which other threads ask for */
-    uint64_t generation, lives;            /* as they are on disk */
+    uint64_t generation, forks;            /* as they are on disk */
     uint8_t last_proof[32];                /* over all, of the last transaction */
     uint8_t secrets_tag[16];               /* of the keys as they are sealed */
     char place[64];                        /* of the database that the facts were written in */
     struct tacit__pg_line *line;           /* store/postgres_line.c */
-    uint64_t marked_lives;                 /* by the mark, of this life or of another; or 0 */
+    uint64_t marked_forks;                 /* forks by the mark, of this fork or of another; or 0 */
     uint8_t marked_stamp[32];              /* of a mark that has one */
     bool mark_foreign;                     /* there is one, under a key of another store */
     int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
@@ -125,8 +125,8 @@ enum {
     SQL_USE_QUOTA,
     SQL_EVENT,
     SQL_DELETE_EVENTS,
-    SQL_RECORD,
-    SQL_RECORDS,
+    SQL_ADD_DECISION,
+    SQL_READ_DECISIONS,
     SQL_LEARNERS,
     SQL_TERMS,
     SQL_VISITS,
@@ -208,7 +208,7 @@ TACIT_MUST_USE tacit_status tacit__vault_set_fact(tacit__vault *vault, const cha
 uint64_t tacit__vault_read_count(const uint8_t *bytes, size_t size);
 TACIT_MUST_USE tacit_status tacit__vault_set_count(tacit__vault *vault, const char *name,
                                                    uint64_t count, tacit_error *err);
-/* Reads them all: identity, generation, lives, copy, unmarked; with a key also the data keys. WRONG_PLAN:
+/* Reads them all: identity, generation, forks, copy, unmarked; with a key also the data keys. WRONG_PLAN:
  * not the key of this store. */
 TACIT_MUST_USE tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key,
                                                     tacit_error *err);

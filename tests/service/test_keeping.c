@@ -1,5 +1,5 @@
-/* The care of a store under kills and full disks: keys that are changed, adoption, backups. Whatever the moment,
- * the store is as it was or as it should be, opens with a key that is there, and has everybody. */
+/* The care of a store under kills and full disks: keys that are changed, adoption, backups. Whatever the
+ * moment, the store is as it was or as it should be, opens with a key that is there, and has everybody. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +172,7 @@ TEST(a_mark_of_another_adoption_is_not_written_over)
         shell_in(&p, "rm -f v.db*; cp kept v.db");
         open_store(&p, master, &v);
         assert_ok(tacit__vault_adopt(v, &err));
-        assert_true(tacit__vault_lives(v) == 2);
+        assert_true(tacit__vault_forks(v) == 2);
         if (i == 1) { /* as if it were killed when the adoption was on disk */
             assert_ok(tacit__vault_begin(v, &err));
             assert_ok(tacit__vault_set_fact(v, "unmarked", "", 1, &err));
@@ -240,7 +240,8 @@ TEST(a_mark_that_was_removed_is_made_again)
     }
 }
 
-/* Where locks do not work: a server that has lost the store, and does not know it yet, leaves the mark of the new owner alone. */
+/* Where locks do not work: a server that has lost the store, and does not know it yet, leaves the mark of the
+ * new owner alone. */
 TEST(who_has_lost_the_store_leaves_the_mark_alone)
 {
     SCOPED_BY(close_place) place p;
@@ -258,7 +259,8 @@ TEST(who_has_lost_the_store_leaves_the_mark_alone)
     shell_in(&p, "[ \"$(cat v.db.mark)\" = 'of the new owner' ]");
 }
 
-/* Where locks do not work: whoever was still writing while this one looked is not overwritten with older numbers. */
+/* Where locks do not work: whoever was still writing while this one looked is not overwritten with older
+ * numbers. */
 TEST(a_claim_is_refused_while_somebody_writes)
 {
     SCOPED_BY(close_place) place p;
@@ -301,7 +303,8 @@ static tacit_status do_act(const place *p, act what, tacit_error *err)
     return status;
 }
 
-/* After an act that came to an end at any moment: the store opens with one key, is whole, and the act can be done again, or was. */
+/* After an act that came to an end at any moment: the store opens with one key, is whole, and the act can be
+ * done again, or was. */
 static void assert_good(const place *p, act what)
 {
     tacit_error err = {0};
@@ -313,10 +316,10 @@ static void assert_good(const place *p, act what)
     assert_ok(status);
     if (tacit__vault_standing(v) == TACIT__STANDING_BEHIND) {
         assert_int_equal(what, ADOPT);
-        assert_true(tacit__vault_lives(v) == 1);
+        assert_true(tacit__vault_forks(v) == 1);
         assert_ok(tacit__vault_adopt(v, &err));
     }
-    assert_true(tacit__vault_lives(v) == (what == ADOPT ? 2 : 1));
+    assert_true(tacit__vault_forks(v) == (what == ADOPT ? 2 : 1));
     if (what == REKEY && key == master)
         assert_ok(tacit__vault_rekey(v, other, &err));
     assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FINE);
@@ -325,7 +328,8 @@ static void assert_good(const place *p, act what)
     shell_in(p, "[ ! -e v.db.copy ] || [ -s v.db.copy ]");
 }
 
-/* The n-th change of a file of the store is the last one of the process, or the first one for which there is no room. */
+/* The n-th change of a file of the store is the last one of the process, or the first one for which there is
+ * no room. */
 static bool survives(act what, uint64_t n, int after, bool full)
 {
     SCOPED_BY(close_place) place p;

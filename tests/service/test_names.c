@@ -1,5 +1,6 @@
-/* Names instead of numbers: columns of a context and actions, as requests and answers have them; that users must say who they are;
- * what is refused at start. The encoding is that of the world logged-bandit, and is compared with it. */
+/* Names instead of numbers: columns of a context and actions, as requests and answers have them; that users
+ * must say who they are; what is refused at start. The encoding is that of the world logged-bandit, and is
+ * compared with it. */
 #include <math.h>
 #include <string.h>
 
@@ -8,9 +9,9 @@
 #include <tacit/world.h>
 
 #include "base/memory.h"
+#include "serve/action_names.h"
 #include "serve/config.h"
 #include "serve/context.h"
-#include "serve/names.h"
 #include "serve/routes.h"
 #include "service/plain.h"
 #include "support/cases.h"
@@ -104,7 +105,7 @@ TEST(a_digest_tells_meanings_apart)
         tacit__service_config c;
         read_config(fmt(BEGIN "  - {name: a, users: 9, space: {%s}, agent: " LIN "}\n", spaces[i]),
                     &c);
-        assert_int_equal(tacit__names_digest(&c.learners[0], digests[i]), TACIT__KEY_BYTES);
+        assert_int_equal(tacit__action_names_digest(&c.learners[0], digests[i]), TACIT__KEY_BYTES);
         tacit__service_config_free(&c);
         for (size_t j = 0; j < i; j++)
             assert_true((memcmp(digests[i], digests[j], TACIT__KEY_BYTES) == 0) == (i == 1));
@@ -112,7 +113,7 @@ TEST(a_digest_tells_meanings_apart)
     SCOPED_BY(tacit__service_config_free) tacit__service_config c;
     read_config(BEGIN "  - {name: a, users: 9, space: {features: 3, actions: 2}, agent: " LIN "}\n",
                 &c);
-    assert_int_equal(tacit__names_digest(&c.learners[0], digests[0]), 0);
+    assert_int_equal(tacit__action_names_digest(&c.learners[0], digests[0]), 0);
 }
 
 /* What the server has said so far. */
@@ -147,7 +148,8 @@ TEST(a_request_has_names_and_so_has_its_answer)
     assert_true(json_field(answer, "decision", decision, sizeof decision));
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     server_wait_users(&s, "dose", 1);
-    /* what may be missing is null, or left out if it is declared with a question mark; other cities are one */
+    /* what may be missing is null, or left out if it is declared with a question mark; other cities are one
+     */
     assert_int_equal(
         decide_for(&s, "dose", "{\"age\":41,\"gain\":10,\"country\":null,\"city\":null}"), 200);
     assert_null(strstr(answer, "outside"));
@@ -162,7 +164,8 @@ TEST(a_request_has_names_and_so_has_its_answer)
     assert_int_equal(decide_for(&s, "dose", "[1,0,0]"), 422);
 }
 
-/* Quotes, other alphabets, spaces, categories and actions that look like something else: all are text, compared byte by byte. */
+/* Quotes, other alphabets, spaces, categories and actions that look like something else: all are text,
+ * compared byte by byte. */
 TEST(names_may_be_odd)
 {
     static const char odd[] = BEGIN
@@ -431,7 +434,8 @@ TEST(learners_that_the_file_has_not_are_told_of)
     }
 }
 
-/* A learner whose requests cannot be taken does not start, and one with the limit that it asks for takes them, in full. */
+/* A learner whose requests cannot be taken does not start, and one with the limit that it asks for takes
+ * them, in full. */
 TEST(learners_whose_requests_do_not_fit_are_refused_at_start)
 {
     enum { NUMBERS = 16384 }; /* 128 features of 128 actions */

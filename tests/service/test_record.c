@@ -1,8 +1,9 @@
-/* The operator's record of decisions: what is in it, who is in it, and that turning it on and off loses nobody. */
+/* The operator's record of decisions: what is in it, who is in it, and that turning it on and off loses
+ * nobody. */
 #include <string.h>
 
+#include "serve/decision_log.h"
 #include "serve/episode.h"
-#include "serve/record.h"
 #include "service/plain.h"
 
 #define HEAD "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
@@ -137,7 +138,8 @@ TEST(several_steps_have_all_features)
     LINE(text, 1, "\"step\":1,\"context\":[0.25,0,0,0.25],", "\"reward\":1}");
 }
 
-/* Decided without a record and told with one, and the other way round: nobody is lost, and what is not known is null. */
+/* Decided without a record and told with one, and the other way round: nobody is lost, and what is not known
+ * is null. */
 TEST(a_record_may_begin_and_end)
 {
     char early[2][1024], late[1024];
@@ -203,13 +205,13 @@ TEST(damaged_records_are_none)
     SCOPED_BY(tacit__text_destroy) tacit__text out = {0};
     bytes[8] = 1;
     bytes[16] = 2;
-    assert_true(tacit__record_write(bytes, sizeof bytes, 1, "a", NULL, &out));
+    assert_true(tacit__decision_log_write(bytes, sizeof bytes, 1, "a", NULL, &out));
     for (size_t n = 0; n < sizeof bytes; n++)
-        assert_false(tacit__record_write(bytes, n, 1, "a", NULL, &out));
+        assert_false(tacit__decision_log_write(bytes, n, 1, "a", NULL, &out));
     for (size_t i = 0; i < 24; i++) {
         uint8_t other[sizeof bytes];
         memcpy(other, bytes, sizeof other);
         other[i] ^= 0x80;
-        assert_false(tacit__record_write(other, sizeof other, 1, "a", NULL, &out));
+        assert_false(tacit__decision_log_write(other, sizeof other, 1, "a", NULL, &out));
     }
 }

@@ -1,5 +1,5 @@
-/* The operator's sealed record of decisions, which the guarantee does not cover. Also the names of the
- * learners in a store. */
+/* The operator's sealed decision log, which the guarantee does not cover. Also lists the learners of a
+ * store. */
 #include <string.h>
 
 #include "base/error.h"
@@ -7,10 +7,10 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-enum { BATCH = 256 }; /* records of one read: a long one would hold the log */
+enum { BATCH = 256 }; /* rows per read: a longer read would keep the write-ahead log in use */
 
-tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner, const void *data,
-                                 size_t size, tacit_error *err)
+tacit_status tacit__vault_add_decision(tacit__vault *vault, int64_t learner, const void *data,
+                                       size_t size, tacit_error *err)
 {
     TACIT__REQUIRE(vault->keyed && data != NULL);
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
@@ -18,16 +18,16 @@ tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner, const voi
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
     tacit_status status = tacit__connection_write(
-        vault->db, SQL_RECORD, "INSERT INTO decision(learner, data) VALUES(?,?)", err, "ib",
+        vault->db, SQL_ADD_DECISION, "INSERT INTO decision(learner, data) VALUES(?,?)", err, "ib",
         learner, sealed, size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     return status;
 }
 
-/* Opens one row for `each`; *number becomes its number. */
-static tacit_status read_record(tacit__vault *vault, tacit__cursor *row,
-                                tacit__vault_record_fn *each, void *context, int64_t *number,
-                                tacit_error *err)
+/* Opens the sealed row for `each` and sets *number to its number. */
+static tacit_status open_decision(tacit__vault *vault, tacit__cursor *row,
+                                  tacit__vault_decision_fn *each, void *context, int64_t *number,
+                                  tacit_error *err)
 {
     size_t n, size = 0;
     uint8_t *data = NULL;
@@ -42,8 +42,8 @@ static tacit_status read_record(tacit__vault *vault, tacit__cursor *row,
     return status;
 }
 
-tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each, void *context,
-                                  tacit_error *err)
+tacit_status tacit__vault_each_decision(tacit__vault *vault, tacit__vault_decision_fn *each,
+                                        void *context, tacit_error *err)
 {
     TACIT__REQUIRE(each != NULL);
     int64_t number = 0;
@@ -51,7 +51,7 @@ tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *e
     for (int n = BATCH; n == BATCH && status == TACIT_OK;) {
         tacit__cursor *s;
         status = tacit__connection_prepare(
-            vault->db, SQL_RECORDS,
+            vault->db, SQL_READ_DECISIONS,
             "SELECT d.number, l.name, d.data FROM decision AS d JOIN learner"
             " AS l ON l.id=d.learner WHERE d.number>? ORDER BY d.number"
             " LIMIT ?",
@@ -65,7 +65,7 @@ tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *e
             status = tacit__cursor_next(s, &more, err);
             if (status != TACIT_OK || !more)
                 break;
-            status = read_record(vault, s, each, context, &number, err);
+            status = open_decision(vault, s, each, context, &number, err);
         }
         tacit__cursor_reset(s);
     }

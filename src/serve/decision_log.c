@@ -1,7 +1,7 @@
-/* See serve/record.h. A record is numbers of 64 bits, low byte first: FORMAT, steps, features of a
- * situation; then for each step state, action, version, probability, reward, and the features. It can be
- * read without the learner's settings, which may be gone. */
-#include "serve/record.h"
+/* See serve/decision_log.h. An entry consists of 64-bit numbers, low byte first: FORMAT, the number of steps,
+ * the number of features of a situation; then for each step state, action, version, probability, reward, and
+ * the features. It can be read without the learner's settings, which may be gone. */
+#include "serve/decision_log.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,21 +10,21 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/memory.h"
+#include "serve/action_names.h"
 #include "serve/feature_grid.h"
-#include "serve/names.h"
 
-enum { FORMAT = 1, HEAD = 3, STEP = 5 }; /* numbers before the steps, and of a step */
+enum { FORMAT = 1, HEAD = 3, STEP = 5 }; /* how many numbers the head and a step have */
 
-size_t tacit__record_extra(const tacit__learner_config *c)
+size_t tacit__decision_log_extra_size(const tacit__learner_config *c)
 {
     return c->log_decisions && c->chosen_only ? c->per_user * sizeof(double) : 0;
 }
 
-void tacit__record_fill(const tacit__learner_config *c, const tacit__ticket *t,
-                        const uint8_t *place, uint8_t *extra)
+void tacit__decision_log_fill(const tacit__learner_config *c, const tacit__ticket *t,
+                              const uint8_t *place, uint8_t *extra)
 {
-    TACIT__REQUIRE(tacit__record_extra(c) == 0 || (place != NULL && extra != NULL));
-    const size_t size = tacit__record_extra(c);
+    TACIT__REQUIRE(tacit__decision_log_extra_size(c) == 0 || (place != NULL && extra != NULL));
+    const size_t size = tacit__decision_log_extra_size(c);
     if (size > 0 && !t->packed)
         memcpy(extra, place, size);
     if (size == 0 || !t->packed)
@@ -36,7 +36,7 @@ void tacit__record_fill(const tacit__learner_config *c, const tacit__ticket *t,
     tacit__grid_unpack(tacit__grid_step(c->known.bound), c->known.features, place, features + row);
 }
 
-/* --- Keeping --------------------------------------------------------------------------------------- */
+/* --- Saving --------------------------------------------------------------------------------------- */
 
 static void put_step(tacit__writer *w, const tacit__episode *e, size_t step, const double *extra)
 {
@@ -55,8 +55,8 @@ static void put_step(tacit__writer *w, const tacit__episode *e, size_t step, con
         tacit__write_double(w, features[i]);
 }
 
-tacit_status tacit__record_save(tacit__vault *vault, int64_t learner, const tacit__episode *e,
-                                const double *extra, tacit_error *err)
+tacit_status tacit__decision_log_save(tacit__vault *vault, int64_t learner, const tacit__episode *e,
+                                      const double *extra, tacit_error *err)
 {
     TACIT__REQUIRE(e->config->request.horizon > 0 && e->trail != NULL);
     const size_t end = tacit__episode_end(e), h = end > 0 ? end : e->config->request.horizon,
@@ -70,7 +70,7 @@ tacit_status tacit__record_save(tacit__vault *vault, int64_t learner, const taci
     tacit__write_le64(&w, n);
     for (size_t i = 0; i < h; i++)
         put_step(&w, e, i, extra);
-    tacit_status status = tacit__vault_record(vault, learner, bytes, w.size, err);
+    tacit_status status = tacit__vault_add_decision(vault, learner, bytes, w.size, err);
     tacit__free_secret(bytes, w.size);
     return status;
 }
@@ -91,7 +91,7 @@ static void put_action(const tacit__learner_config *names, uint64_t action, taci
 {
     tacit__text_put(out, ",\"action\":");
     if (names != NULL && action < names->request.n_actions)
-        tacit__names_write_action(names, (uint32_t)action, out);
+        tacit__action_names_write(names, (uint32_t)action, out);
     else
         tacit__text_count(out, action);
 }
@@ -117,8 +117,9 @@ static void write_step(tacit__reader *from, size_t n, const tacit__learner_confi
     tacit__text_number(out, reward);
 }
 
-bool tacit__record_write(const uint8_t *data, size_t size, int64_t number, const char *learner,
-                         const tacit__learner_config *names, tacit__text *out)
+bool tacit__decision_log_write(const uint8_t *data, size_t size, int64_t number,
+                               const char *learner, const tacit__learner_config *names,
+                               tacit__text *out)
 {
     tacit__reader from = {.at = data, .left = size};
     const uint64_t format = tacit__read_le64(&from), h = tacit__read_le64(&from),

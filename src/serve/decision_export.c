@@ -1,13 +1,13 @@
-/* Exports recorded decisions, for the evaluation of other policies. See tacit/service.h and
- * serve/record.h. */
+/* Exports logged decisions, for the evaluation of other policies. See tacit/service.h and
+ * serve/decision_log.h. */
 #include <string.h>
 
 #include <tacit/service.h>
 
 #include "base/error.h"
 #include "serve/config.h"
+#include "serve/decision_log.h"
 #include "serve/key.h"
-#include "serve/record.h"
 
 typedef struct writer {
     const tacit__service_config *config;
@@ -23,13 +23,13 @@ static const tacit__learner_config *find(const tacit__service_config *c, const c
     return NULL;
 }
 
-static tacit_status write_record(void *context, int64_t number, const char *learner,
-                                 const uint8_t *data, size_t size, tacit_error *err)
+static tacit_status write_entry(void *context, int64_t number, const char *learner,
+                                const uint8_t *data, size_t size, tacit_error *err)
 {
     const writer *w = context;
     tacit__text text = {0};
     tacit_status status = TACIT_OK;
-    if (!tacit__record_write(data, size, number, learner, find(w->config, learner), &text))
+    if (!tacit__decision_log_write(data, size, number, learner, find(w->config, learner), &text))
         status = tacit__fail(err, TACIT_CORRUPT, "record %lld of decisions is damaged",
                              (long long)number);
     else if (text.failed)
@@ -66,7 +66,7 @@ tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_l
     if (status == TACIT_OK)
         status = note_export(vault, err);
     if (status == TACIT_OK)
-        status = tacit__vault_records(vault, write_record, &w, err);
+        status = tacit__vault_each_decision(vault, write_entry, &w, err);
     tacit__wipe(&key, sizeof key);
     tacit__vault_close(vault);
     tacit__service_config_free(&config);

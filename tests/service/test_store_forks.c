@@ -1,9 +1,10 @@
-/* One store, two lives: an older file put back, a log lost or damaged, a copy that runs beside the original, a backup whose mark was
- * removed, two servers on one store. None of them learns: it is refused, or noticed and only decided from. Where the operator adopts
- * it, in one life users bring 1, in the other 0, or 1 as well. With noise that depended on the step alone, the
- * difference of the two published sums was the number of users since the lives parted, to the last digit. Here no
- * difference is a whole number: the noise of the lives is independent. (A sum is published as a mean in doubles, so whole numbers
- * would show within 1e-9; that a fresh draw of noise passes within 1e-6 of one, 40 times in 6 ways, has a probability below 1e-3.) */
+/* One store, two lives: an older file put back, a log lost or damaged, a copy that runs beside the original,
+ * a backup whose mark was removed, two servers on one store. None of them learns: it is refused, or noticed
+ * and only decided from. Where the operator adopts it, in one life users bring 1, in the other 0, or 1 as
+ * well. With noise that depended on the step alone, the difference of the two published sums was the number
+ * of users since the lives parted, to the last digit. Here no difference is a whole number: the noise of the
+ * lives is independent. (A sum is published as a mean in doubles, so whole numbers would show within 1e-9;
+ * that a fresh draw of noise passes within 1e-6 of one, 40 times in 6 ways, has a probability below 1e-3.) */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,7 +58,8 @@ static unsigned long users_of(const server *s)
     return (unsigned long)json_number(answer, "users");
 }
 
-/* The common part of both lives; then the first life, of ones. Its store as it was between the two is in `kept`. */
+/* The common part of both lives; then the first life, of ones. Its store as it was between the two is in
+ * `kept`. */
 static life live_first(server *s)
 {
     server_open(s, TACIT_COMMAND, yaml);
@@ -186,8 +188,8 @@ TEST(users_who_bring_the_same_have_noise_of_their_own)
     put_back(1);
 }
 
-/* The log holds what came since the last start, unless the service had two seconds of rest: then this way of losing users does not
- * exist, and it is tried again. */
+/* The log holds what came since the last start, unless the service had two seconds of rest: then this way of
+ * losing users does not exist, and it is tried again. */
 static void lose_log(const char *damage)
 {
     for (int attempt = 0; attempt < 5; attempt++) {

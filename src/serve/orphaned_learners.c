@@ -1,6 +1,6 @@
-/* See serve/left_out.h. A learner that was removed from the file, or renamed, leaves acknowledged users
- * behind; the operator must notice this. Their number is public, as it is in the ledger. */
-#include "serve/left_out.h"
+/* See serve/orphaned_learners.h. A learner that was removed from the file, or renamed, leaves acknowledged
+ * users behind; the operator must notice this. Their number is public, as it is in the ledger. */
+#include "serve/orphaned_learners.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,8 +27,8 @@ static void log_one(void *context, const char *name, uint64_t accepted, uint64_t
         to->log(to->context, line);
 }
 
-tacit_status tacit__left_out_log(const tacit__service_config *config, tacit__vault *vault,
-                                 tacit_log_fn *log, void *log_context, tacit_error *err)
+tacit_status tacit__orphaned_learners_log(const tacit__service_config *config, tacit__vault *vault,
+                                          tacit_log_fn *log, void *log_context, tacit_error *err)
 {
     listener to = {config, log, log_context};
     return tacit__vault_learners(vault, log_one, &to, err);

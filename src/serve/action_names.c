@@ -1,5 +1,5 @@
-/* See serve/names.h. */
-#include "serve/names.h"
+/* See serve/action_names.h. */
+#include "serve/action_names.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void add_column(uint8_t state[TACIT__KEY_BYTES], const tacit__column *c)
         add(state, c->category[i].text, c->category[i].size);
 }
 
-size_t tacit__names_digest(const tacit__learner_config *l, uint8_t out[TACIT__KEY_BYTES])
+size_t tacit__action_names_digest(const tacit__learner_config *l, uint8_t out[TACIT__KEY_BYTES])
 {
     const tacit__columns_list *columns = l->context.columns;
     if (l->action_names == NULL && columns == NULL)
@@ -80,12 +80,12 @@ static void put_column(tacit__text *out, const tacit__column *c)
     tacit__text_put(out, "}");
 }
 
-void tacit__names_describe(const tacit__learner_config *l, tacit__text *out)
+void tacit__action_names_describe(const tacit__learner_config *l, tacit__text *out)
 {
     const tacit__columns_list *columns = l->context.columns;
     for (uint32_t i = 0; l->action_names != NULL && i < l->request.n_actions; i++) {
         tacit__text_put(out, i == 0 ? ",\"action_names\":[" : ",");
-        tacit__names_write_action(l, i, out);
+        tacit__action_names_write(l, i, out);
     }
     tacit__text_put(out, l->action_names != NULL ? "]" : "");
     if (columns == NULL)
@@ -98,7 +98,7 @@ void tacit__names_describe(const tacit__learner_config *l, tacit__text *out)
                       l->context.intercept ? "true" : "false", l->context.unit ? "true" : "false");
 }
 
-void tacit__names_write_action(const tacit__learner_config *l, uint32_t action, tacit__text *out)
+void tacit__action_names_write(const tacit__learner_config *l, uint32_t action, tacit__text *out)
 {
     TACIT__REQUIRE(action < l->request.n_actions);
     if (l->action_names != NULL)

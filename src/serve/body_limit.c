@@ -1,17 +1,17 @@
-/* See serve/room.h. If the requests of a learner did not fit, the service would start and refuse all users
- * or, worse, only those whose numbers have many digits. So every number counts with as many bytes as a double
- * can need. */
-#include "serve/room.h"
+/* See serve/body_limit.h. If the requests of a learner did not fit, the service would start and refuse all
+ * users or, worse, only those whose numbers have many digits. So every number counts with as many bytes as a
+ * double can need. */
+#include "serve/body_limit.h"
 
 #include "base/error.h"
 #include "noise/seal.h"
 #include "serve/episode.h"
 #include "serve/ticket.h"
 
-/* "-2.2250738585072014e-308" and a comma; names of fields, a learner and a user. */
+/* Bytes of "-2.2250738585072014e-308" with a comma, and of the names of fields, a learner and a user. */
 enum { NUMBER = 25, FRAME = 512 };
 
-/* A person with named columns, who may also come as numbers. */
+/* Bytes of a situation that is sent as an object with named columns. */
 static size_t columns_size(const tacit__columns_list *columns)
 {
     size_t all = 0;
@@ -41,20 +41,22 @@ static tacit_status check(const tacit__learner_config *c, const char *what, size
                           what, c->name, needed, (unsigned long long)c->most_body, needed);
 }
 
-tacit_status tacit__room_check(const tacit__learner_config *c, tacit_error *err)
+tacit_status tacit__body_limit_check(const tacit__learner_config *c, tacit_error *err)
 {
     if (c->request.guarantee.model == TACIT_MODEL_LOCAL)
         return TACIT_OK;
     const size_t numbers = c->per_user * NUMBER, columns = columns_size(c->context.columns),
-                 place = numbers > columns ? numbers : columns,
-                 next = c->request.horizon > 1 ? place : 0,
+                 situation = numbers > columns ? numbers : columns,
+                 next = c->request.horizon > 1 ? situation : 0,
                  carried = c->log_decisions ? c->per_user * sizeof(double) : tacit__place_size(c),
                  observation =
                      next + TACIT__BASE64_SIZE(sizeof(tacit__ticket) + carried + TACIT__SEAL_BYTES);
-    return check(c, "requests to", FRAME + (place > observation ? place : observation), err);
+    return check(c, "requests to", FRAME + (situation > observation ? situation : observation),
+                 err);
 }
 
-tacit_status tacit__room_check_report(const tacit__learner_config *c, size_t size, tacit_error *err)
+tacit_status tacit__body_limit_check_report(const tacit__learner_config *c, size_t size,
+                                            tacit_error *err)
 {
     TACIT__REQUIRE(size > 0);
     return check(c, "reports to", FRAME + TACIT__BASE64_SIZE(size), err);
