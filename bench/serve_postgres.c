@@ -1,19 +1,20 @@
 /* The service on PostgreSQL: a real server in a directory of its own, started as the tests start theirs.
  *
- * Observations and pgbench, which inserts one row in each transaction into the same server with the same settings, take turns of
- * two seconds; each ratio is the median over the turns. `of_pgbench` is the ratio to pgbench with as many connections as there are
- * front ends, since a front end writes through one connection; `of_pgbench_many` that to pgbench with PGBENCH_CLIENTS connections,
- * whose commits the server groups.
+ * Observations and pgbench, which inserts one row in each transaction into the same server with the same
+ * settings, take turns of two seconds; each ratio is the median over the turns. `of_pgbench` is the ratio to
+ * pgbench with as many connections as there are front ends, since a front end writes through one connection;
+ * `of_pgbench_many` that to pgbench with PGBENCH_CLIENTS connections, whose commits the server groups.
  *
- * A front end brings the users who wait in one transaction, so the rate depends on how many there are. In the rows `many users at
- * once` each client sends several users in a request, and some hundreds or thousands wait: these are the rows of throughput. In the
- * rows `one user in a request` each user takes two requests, decide and observe, and at most as many users wait as there are clients:
- * with few clients they show the latency, and with more of them what HTTP costs. The clients decide in their turns, too: a rate is
- * that of users who were decided for and observed.
+ * A front end brings the users who wait in one transaction, so the rate depends on how many there are. In the
+ * rows `many users at once` each client sends several users in a request, and some hundreds or thousands
+ * wait: these are the rows of throughput. In the rows `one user in a request` each user takes two requests,
+ * decide and observe, and at most as many users wait as there are clients: with few clients they show the
+ * latency, and with more of them what HTTP costs. The clients decide in their turns, too: a rate is that of
+ * users who were decided for and observed.
  *
- * Beside the rates stands what does not depend on what else runs: the processor time of the clients, of the service (decide, observe
- * and learning) and of the database for one user, that of the database for one of pgbench's rows, and how many users a transaction
- * had. */
+ * Beside the rates stands what does not depend on what else runs: the processor time of the clients, of the
+ * service (decide, observe and learning) and of the database for one user, that of the database for one of
+ * pgbench's rows, and how many users a transaction had. */
 #include "serve_postgres.h"
 
 #include "harness.h"
@@ -34,7 +35,7 @@ int bench_postgres(double seconds, bool only_million)
 #include <unistd.h>
 
 #include "service_load.h"
-#include "store/service_store_inside.h"
+#include "store/vault_inside.h"
 #include "support/cluster.h"
 
 enum { FRONT_ENDS = 2, PGBENCH_CLIENTS = 64, TAKEOVERS = 9, TURN_S = 2, MILLION = 1000000 };
@@ -154,7 +155,8 @@ static double pgbench(int clients, const char *length, double *done, double *cpu
     return rate;
 }
 
-/* Its rate. The time in which it connects belongs to the three seconds, but not to the rate. *cpu_us: of the database for one row, without what the sessions cost. */
+/* Its rate. The time in which it connects belongs to the three seconds, but not to the rate. *cpu_us: of the
+ * database for one row, without what the sessions cost. */
 static double run_pgbench(int clients, double *cpu_us)
 {
     double sessions, done, cpu, few;
@@ -304,8 +306,8 @@ static void bench_takeover(void)
     (void)fflush(stdout);
 }
 
-/* Makes that many people in the store by SQL, because adding them one by one takes many minutes here; the learner's row is proved
- * again. What they did is not learned. */
+/* Makes that many people in the store by SQL, because adding them one by one takes many minutes here; the
+ * learner's row is proved again. What they did is not learned. */
 static void make_people(const char *database, uint64_t n)
 {
     char people[256];

@@ -16,7 +16,7 @@
 #include "serve/config_learner.h"
 #include "serve/config_person.h"
 #include "serve/warm_log.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 typedef tacit__service_config config;
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "serve/episode.h"
 #include "serve/ticket.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 /* Bytes of features that an entry needs and an episode does not have: with chosen_only, the features of all
  * actions; otherwise 0. */

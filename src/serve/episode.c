@@ -8,7 +8,7 @@
 #include "agents/outside.h"
 #include "base/error.h"
 #include "serve/feature_grid.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 enum {
     DECIDED = 1,

@@ -6,7 +6,7 @@
 
 #include "noise/stream.h"
 #include "serve/config.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 enum { TACIT__KEY_PATH = 4300 };
 

@@ -5,7 +5,7 @@
 #include <tacit/service.h>
 
 #include "serve/config.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 /* Writes one line to the log for each of them. */
 TACIT_MUST_USE tacit_status tacit__orphaned_learners_log(const tacit__service_config *config,

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "serve/config.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 typedef struct tacit__pledge {
     /* In all forks of the store, with learners that are no longer served. */

@@ -11,7 +11,7 @@
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 #include "serve/store_forks.h"
-#include "store/service_warm.h"
+#include "store/vault_warm.h"
 
 static void put_string(tacit__text *out, const char *text)
 {

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "store/service_store.h"
+#include "store/vault.h"
 
 typedef struct tacit__reply_cache tacit__reply_cache;
 

@@ -15,7 +15,7 @@
 #include "serve/learner.h"
 #include "serve/pledge.h"
 #include "serve/request.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 enum { TACIT__N_BUCKETS = 14, TACIT__MAX_ROUTES = 24 };
 

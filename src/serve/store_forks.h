@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "serve/learner.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 /* ,"lives":...,"adoptions":[...] and, if `cost` is not NULL, what that costs a person in all of them:
  * ,"in_all_lives":{...} or null. */

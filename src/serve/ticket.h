@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "noise/stream.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 typedef enum tacit__ticket_kind {
     TACIT__TICKET_EPISODE = 1,

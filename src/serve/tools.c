@@ -10,7 +10,7 @@
 #include "serve/config.h"
 #include "serve/key.h"
 #include "serve/routes.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 /* The store of a service file; with its key if `keyed`. With `may_make` a service that never ran gets its
  * store first. */

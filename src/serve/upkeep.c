@@ -8,7 +8,7 @@
 #include "noise/seal.h"
 #include "serve/config.h"
 #include "serve/key.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 /* A service file's store, opened, and its key. */
 typedef struct opened {

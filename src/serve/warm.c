@@ -13,7 +13,7 @@
 #include "serve/joint.h"
 #include "serve/key.h"
 #include "serve/service_inside.h"
-#include "store/service_warm.h"
+#include "store/vault_warm.h"
 
 enum {
     PORTION = 256,           /* rows in one transaction, */

@@ -1,6 +1,6 @@
 /* Warm start: the users of a log are accepted like all other users, before them. A thread reads the log and
  * gives its rows to the committer, some at a time. A transaction accepts them as users and records its
- * progress (store/service_warm.c). So a crash, a kill or another front end in the middle loses no user and
+ * progress (store/vault_warm.c). So a crash, a kill or another front end in the middle loses no user and
  * counts none twice. The name of a row is made from the log and the row's position, so a row that comes again
  * is recognized.
  *

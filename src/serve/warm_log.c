@@ -169,7 +169,7 @@ static int compare_rows(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The rule of store/service_people.c, for a learner that had nobody. */
+/* The rule of store/vault_people.c, for a learner that had nobody. */
 static void count_people(const tacit__learner_config *c, visitor *all, visitor **in_order, size_t n,
                          tacit_service_log *out)
 {

@@ -22,7 +22,7 @@
 
 enum { TACIT__DB_PATH = 4096, TACIT__DB_STATEMENTS = 88, TACIT__ONCE = -1 };
 
-/* Their numbers are a part of what is proved (service_proof.c). */
+/* Their numbers are a part of what is proved (vault_proof.c). */
 typedef enum tacit__column_type {
     TACIT__COLUMN_INTEGER = 1,
     TACIT__COLUMN_REAL = 2,

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "store/service_store_inside.h"
+#include "store/vault_inside.h"
 
 const tacit__backend *const tacit__backend_postgres = NULL;
 

@@ -1,4 +1,4 @@
-/* Leases of learners: advisory locks of a session, and beats. See store/service_store.h.
+/* Leases of learners: advisory locks of a session, and beats. See store/vault.h.
  *
  * The lock falls with the session, so when a process dies the next one has it as soon as it asks. A
  * process that is stopped, or cut off without a word, keeps its session for a while: its beats end, and

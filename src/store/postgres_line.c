@@ -1,4 +1,4 @@
-/* Whether a database is still the one that it was. See store/service_store.h.
+/* Whether a database is still the one that it was. See store/vault.h.
  *
  * A server may come back as an older one: a standby that lacked the last transactions was promoted, a
  * backup or a snapshot was restored. Each process that serves remembers the number of the last transaction

@@ -1,4 +1,4 @@
-/* What front ends tell each other, by NOTIFY. See tacit__vault_news in store/service_store.h.
+/* What front ends tell each other, by NOTIFY. See tacit__vault_news in store/vault.h.
  *
  * Every transaction notifies; what it tells is in the text of the notification, sealed, because every role
  * that may connect to the database can listen. The server gives notifications of committed transactions

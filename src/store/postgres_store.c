@@ -1,6 +1,6 @@
 /* A store in a PostgreSQL database: its tables, and how it is opened. See store/backend.h.
  *
- * The tables are those of a file (service_schema.c), in other words for types, in the schema `tacit`; two
+ * The tables are those of a file (vault_schema.c), in other words for types, in the schema `tacit`; two
  * more are only here: `trail` (postgres_line.c) and `lease` (postgres_lease.c). `tacit store init` makes
  * them, as a role that may create a schema; who serves needs to read and write rows only. */
 #include "store/postgres_store.h"

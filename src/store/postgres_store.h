@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "store/postgres.h"
-#include "store/service_store_inside.h"
+#include "store/vault_inside.h"
 
 enum { TACIT__PG_LEASES = 128, TACIT__PG_LOCK_CLASS = 0x74616374 };
 

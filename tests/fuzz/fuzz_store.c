@@ -1,14 +1,15 @@
 /* Stores that a disk or a hand has damaged: checked, exported, listed, served.
  *
- * An input is a recipe for damage to a sound store with four learners, an open episode, people who came back and a token. Byte 0 says which:
+ * An input is a recipe for damage to a sound store with four learners, an open episode, people who came back
+ * and a token. Byte 0 says which:
  *
  *     bit 0 clear   bytes of the file: edits of four bytes each, offset (three, low first) and what is xored there
  *     bit 0 set     rows: edits of three bytes each, two of them used: which column of which table, and what it becomes in all
  *                   rows; the database itself stays sound, so that what is written in it is read
  *     bit 1 set     it is served too, which takes longer than all the tools
  *
- * Whatever is in the file: every tool says what it finds or why it cannot, and a service starts or says why not. One that starts answers,
- * and what was sealed and does not open any more is never taken for sound. */
+ * Whatever is in the file: every tool says what it finds or why it cannot, and a service starts or says why
+ * not. One that starts answers, and what was sealed and does not open any more is never taken for sound. */
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 #include "store/db.h"
-#include "store/service_store_inside.h"
+#include "store/vault_inside.h"
 
 static const char yaml[] =
     "listen: 127.0.0.1:0\n"

@@ -1,14 +1,15 @@
-/* Clocks that jump, while the service runs and before it starts: nothing is deleted by them. What is deleted is old by the time that
- * the service has run. */
+/* Clocks that jump, while the service runs and before it starts: nothing is deleted by them. What is deleted
+ * is old by the time that the service has run. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "serve/clock.h"
 #include "service/wall.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
-/* Episodes live for a month at most, by jumps of which nobody is to notice; long enough for a slow machine, too. */
+/* Episodes live for a month at most, by jumps of which nobody is to notice; long enough for a slow machine,
+ * too. */
 static const char yaml[] =
     "listen: 127.0.0.1:0\n"
     "store: service.db\n"

@@ -4,14 +4,14 @@
  *
  *     build/tests/service/test_formats make
  *
- * makes the store of the present format anew, from the source tree's root. Do that as long as the format was not
- * released; once it was, its store stays as it is, and the next format gets its own. */
+ * makes the store of the present format anew, from the source tree's root. Do that as long as the format was
+ * not released; once it was, its store stays as it is, and the next format gets its own. */
 #include <ctype.h>
 #include <glob.h>
 #include <sys/stat.h>
 
 #include "service/plain.h"
-#include "store/service_store_inside.h"
+#include "store/vault_inside.h"
 
 #define FORMATS TACIT_SOURCE "/tests/service/formats"
 enum { BROUGHT = 5 };
@@ -173,7 +173,8 @@ static void open_database(server *s, cluster *c, char uri[300])
                 fmt("listen: 127.0.0.1:0\nstore: '%s'\nkey: tacit.key\n%s", uri, learners));
 }
 
-/* The comments of the dump, and the words around it that only the psql of its own day understands, are left out. */
+/* The comments of the dump, and the words around it that only the psql of its own day understands, are left
+ * out. */
 static void make_database(const char *directory)
 {
     server s;

@@ -1,10 +1,11 @@
-/* `tacit store move`: a service whose store is a file goes on in a database, as if nothing had happened, and the file serves no more. */
+/* `tacit store move`: a service whose store is a file goes on in a database, as if nothing had happened, and
+ * the file serves no more. */
 #include <math.h>
 #include <sys/wait.h>
 
 #include "serve/key.h"
 #include "service/rivals.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 static const char head[] = "listen: 127.0.0.1:0\nstore: service.db\n",
                   learners[] =
@@ -76,7 +77,8 @@ static bool is_told(const char *reason)
     return json_field(answer, "reason", word, sizeof word) && strcmp(word, reason) == 0;
 }
 
-/* What every life of the service has: people who came once, twice and three times, episodes that are over and one that is open. */
+/* What every life of the service has: people who came once, twice and three times, episodes that are over and
+ * one that is open. */
 static void bring_people(const server *s, char halfway[700])
 {
     char user[20], path[700];
@@ -111,8 +113,8 @@ static void assert_returns(const server *const to[], size_t n, const char *learn
     }
 }
 
-/* Users who came, who must not come again, and some who are new, in the same order everywhere: the noise depends on the names of the
- * episodes, so one decides and all are told. */
+/* Users who came, who must not come again, and some who are new, in the same order everywhere: the noise
+ * depends on the names of the episodes, so one decides and all are told. */
 static void go_on(const server *const to[], size_t n, const char *halfway)
 {
     assert_returns(to, n, "arms", "p7", "taken_part");
@@ -127,7 +129,8 @@ static void go_on(const server *const to[], size_t n, const char *halfway)
     assert_non_null(strstr(answer, "\"status\":\"finished\""));
 }
 
-/* A file with everything in it, stopped; waiting users, too, since the last ones came while nobody learned. */
+/* A file with everything in it, stopped; waiting users, too, since the last ones came while nobody learned.
+ */
 static void open_old(place *p, char halfway[700])
 {
     if (!cluster_is_there())
@@ -333,8 +336,8 @@ TEST(what_must_not_be_moved_is_not)
     close_all(&p);
 }
 
-/* Whatever the moment, either the file serves on and the database has nothing that is learned from, or the same command ends what was
- * begun: while it copies; after that; after the file was marked. */
+/* Whatever the moment, either the file serves on and the database has nothing that is learned from, or the
+ * same command ends what was begun: while it copies; after that; after the file was marked. */
 TEST(a_move_that_is_interrupted_is_made_again)
 {
     place p;

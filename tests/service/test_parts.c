@@ -1,4 +1,5 @@
-/* Parts of the service on their own: files, tickets, episodes, the monitor, the vault, the table of routes. */
+/* Parts of the service on their own: files, tickets, episodes, the monitor, the vault, the table of routes.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "serve/key.h"
 #include "serve/routes.h"
 #include "serve/ticket.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 #include "support/cases.h"
 #include "support/check.h"
 
@@ -458,8 +459,8 @@ TEST(the_reference_page_is_current)
         fail_msg("docs/reference/http.md is not what `tacit serve --reference` prints");
 }
 
-/* Every route is in the document, under a name of its own; cli.serve reads it as JSON, and node and a validator look closer, where they are
- * (tests/openapi). */
+/* Every route is in the document, under a name of its own; cli.serve reads it as JSON, and node and a
+ * validator look closer, where they are (tests/openapi). */
 TEST(the_openapi_document_has_every_route)
 {
     SCOPED_BY(tacit__text_destroy) tacit__text out = {0};

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "noise/seal.h"
 #include "store/db.h"
-#include "store/service_store_inside.h"
+#include "store/vault_inside.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -1,11 +1,12 @@
-/* Two front ends and rival learners on one PostgreSQL, killed again and again, and the database with them: nobody who was acknowledged
- * is lost or counted twice, there is one billboard for each version, and what was learned is to the bit what one process learns from
- * the same users in the same order. ROUNDS kills in a run. */
+/* Two front ends and rival learners on one PostgreSQL, killed again and again, and the database with them:
+ * nobody who was acknowledged is lost or counted twice, there is one billboard for each version, and what was
+ * learned is to the bit what one process learns from the same users in the same order. ROUNDS kills in a run.
+ */
 #include <libpq-fe.h>
 
 #include "serve/key.h"
 #include "service/rivals.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 
 #ifndef ROUNDS
 #define ROUNDS 20
@@ -111,7 +112,8 @@ TEST(nobody_is_lost_or_doubled_under_kills_of_everything)
 
 /* --- One process, the same users, the same order ------------------------------------------------------ */
 
-/* The learner's lease is the test's, so that inputs gather: whoever wants it may not end an administrator's session. */
+/* The learner's lease is the test's, so that inputs gather: whoever wants it may not end an administrator's
+ * session. */
 static PGconn *hold_lease(const place *p)
 {
     PGconn *link =

@@ -1,4 +1,5 @@
-/* Learners' states in the store: in parts beside each other, overwritten in their place, and unreadable once there is a newer one. */
+/* Learners' states in the store: in parts beside each other, overwritten in their place, and unreadable once
+ * there is a newer one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "store/db.h"
-#include "store/service_store_inside.h"
+#include "store/vault_inside.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -245,7 +246,8 @@ TEST(a_state_is_written_once)
     assert_true((double)entry.st_size == file); /* in its place */
 }
 
-/* Stopped in the midst of a transaction, while somebody exchanges the file: nobody is told that they were taken. */
+/* Stopped in the midst of a transaction, while somebody exchanges the file: nobody is told that they were
+ * taken. */
 TEST(a_commit_to_a_file_that_was_replaced_is_none)
 {
     SCOPED_BY(close_place) place p;
@@ -264,7 +266,8 @@ static off_t size_of(const char *path)
     return stat(path, &entry) == 0 ? entry.st_size : -1;
 }
 
-/* Whoever has the store now writes to the log of that name: the one who was stopped must not cut or remove it. */
+/* Whoever has the store now writes to the log of that name: the one who was stopped must not cut or remove
+ * it. */
 TEST(the_log_of_a_file_that_was_replaced_is_left_alone)
 {
     for (int settles = 0; settles < 2; settles++) {

@@ -1,5 +1,5 @@
-/* What decisions carry: features on a grid, tickets that are small, episodes that hold no more than is learned; and that nothing else is
- * learned for it. Bodies of bytes are here, too. */
+/* What decisions carry: features on a grid, tickets that are small, episodes that hold no more than is
+ * learned; and that nothing else is learned for it. Bodies of bytes are here, too. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "serve/feature_grid.h"
 #include "serve/ticket.h"
 #include "service/plain.h"
-#include "store/service_store.h"
+#include "store/vault.h"
 #include "support/random.h"
 
 /* --- The grid ----------------------------------------------------------------------------------- */

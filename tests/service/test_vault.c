@@ -1,5 +1,6 @@
-/* The vault under hands that change it: what was changed is noticed, what was erased is nowhere, and nothing is kept of who came too
- * late. The tests write to the database behind the vault's back, as a failing disk or somebody without the key would. */
+/* The vault under hands that change it: what was changed is noticed, what was erased is nowhere, and nothing
+ * is kept of who came too late. The tests write to the database behind the vault's back, as a failing disk or
+ * somebody without the key would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "noise/seal.h"
 #include "service/fault_io.h"
 #include "store/db.h"
-#include "store/service_store_inside.h"
+#include "store/vault_inside.h"
 #include "support/check.h"
 
 SCOPED_TYPE(tacit__vault, tacit__vault_close)
@@ -94,7 +95,8 @@ static bool is_found(place *p)
     return status == TACIT_OK;
 }
 
-/* A store with two users in the state, and a third that waits; and an older state, which is sealed well, at hand. */
+/* A store with two users in the state, and a third that waits; and an older state, which is sealed well, at
+ * hand. */
 static void fill_place(place *p)
 {
     tacit_error err = {0};
