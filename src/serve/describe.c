@@ -188,8 +188,8 @@ void tacit__describe_board(const tacit__learner_config *c, const tacit__board *b
 void tacit__describe_figures(const tacit__learner_figures *f, tacit__text *out)
 {
     TACIT__REQUIRE(f != NULL && out != NULL);
-    const bool closed = f->standing != TACIT__STANDING_FINE;
-    const char *reason = closed                    ? tacit__standing_reason(f->standing)
+    const bool closed = f->store_status != TACIT__STORE_FINE;
+    const char *reason = closed                    ? tacit__store_status_reason(f->store_status)
                          : f->failed               ? "the learner has failed; see the log"
                          : f->accepted >= f->limit ? "the budget is spent: all users have come"
                                                    : NULL;

@@ -14,7 +14,7 @@
 
 static const struct {
     tacit__trouble bit;
-    const char *name;                         /* NULL: that of the store's standing */
+    const char *name;                         /* NULL: that of the store's status */
 } troubles[] = {{TACIT__TROUBLE_STORE, NULL}, /* first: it lasts, where failing may come and go */
                 {TACIT__TROUBLE_FAILING, "failing"},
                 {TACIT__TROUBLE_LEARNER, "learner"},
@@ -26,7 +26,7 @@ static const char *name_of(const tacit_service *s, size_t trouble)
 {
     TACIT__REQUIRE(trouble < sizeof troubles / sizeof *troubles);
     const char *name = troubles[trouble].name;
-    return name != NULL ? name : tacit__standing_name(tacit__vault_standing(s->vault));
+    return name != NULL ? name : tacit__store_status_name(tacit__vault_store_status(s->vault));
 }
 
 unsigned tacit__health_check(const tacit_service *s)
@@ -36,7 +36,7 @@ unsigned tacit__health_check(const tacit_service *s)
     if (committer.failing || committer.commit_age > TACIT__STUCK_SECONDS ||
         !tacit__store_sync_is_connected(s))
         all |= TACIT__TROUBLE_FAILING;
-    if (tacit__vault_standing(s->vault) != TACIT__STANDING_FINE)
+    if (tacit__vault_store_status(s->vault) != TACIT__STORE_FINE)
         all |= TACIT__TROUBLE_STORE;
     for (size_t i = 0; i < s->config.n_learners; i++)
         if (tacit__learner_figures_of(s->learners[i]).failed)

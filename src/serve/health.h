@@ -7,7 +7,7 @@
 /* What keeps it from its work, as bits; the most important first. */
 typedef enum tacit__trouble {
     TACIT__TROUBLE_FAILING = 1, /* the store cannot be written */
-    TACIT__TROUBLE_STORE = 2,   /* the store must not be learned from; its standing says why */
+    TACIT__TROUBLE_STORE = 2,   /* the store must not be learned from; its status says why */
     TACIT__TROUBLE_LEARNER = 4, /* a learner has failed */
     TACIT__TROUBLE_WARMING = 8, /* users of a log are still to come */
     TACIT__TROUBLE_STOPPING = 16

@@ -131,7 +131,7 @@ static bool predict_learned(tacit__request *r, tacit__ticket *t)
     const tacit__learner_figures f = tacit__learner_figures_of(r->chosen);
     const bool full = f.accepted >= f.limit, was_returning = t->unlearned == TACIT__RETURNING;
     t->unlearned = returning && (was_returning || !several || !full) ? TACIT__RETURNING
-                   : f.standing != TACIT__STANDING_FINE              ? TACIT__CLOSED
+                   : f.store_status != TACIT__STORE_FINE             ? TACIT__CLOSED
                    : full                                            ? TACIT__FULL
                                                                      : TACIT__LEARNED;
     return true;
@@ -160,13 +160,13 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *t)
 
 bool tacit__joint_is_closed(tacit__request *r)
 {
-    const tacit__standing standing = tacit__vault_standing(r->service->vault);
-    if (standing == TACIT__STANDING_FINE || standing == TACIT__STANDING_FENCED)
+    const tacit__store_status store_status = tacit__vault_store_status(r->service->vault);
+    if (store_status == TACIT__STORE_FINE || store_status == TACIT__STORE_FENCED)
         return false; /* who is fenced learns it from the transaction: see tacit__refuse_unwritten */
     r->retry_after = CLOSED_SECONDS;
-    tacit__refuse(r, 503, tacit__standing_name(standing), NULL,
+    tacit__refuse(r, 503, tacit__store_status_name(store_status), NULL,
                   "%s; nothing was kept: send it again when /readyz is 200",
-                  tacit__standing_reason(standing));
+                  tacit__store_status_reason(store_status));
     return true;
 }
 

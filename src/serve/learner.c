@@ -409,7 +409,7 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     l->figures = (tacit__learner_figures){.limit = l->row.limit,
                                           .accepted = l->row.accepted,
                                           .people = people,
-                                          .standing = setting->standing,
+                                          .store_status = setting->store_status,
                                           .reward = (double)NAN,
                                           .reward_error = (double)NAN};
     tacit__learner_publish(l, tacit__board_acquire(l->board));
@@ -422,7 +422,7 @@ tacit_status tacit__learner_start(tacit__learner *l, tacit__committer *committer
     TACIT__REQUIRE(!l->started && committer != NULL);
     l->committer = committer;
     TRY(follow(l, err));
-    if (l->figures.standing != TACIT__STANDING_FINE && !l->shared)
+    if (l->figures.store_status != TACIT__STORE_FINE && !l->shared)
         return TACIT_OK;
     tacit_status status = tacit__thread_start(&l->thread, learn, l, err);
     l->started = status == TACIT_OK;
@@ -482,10 +482,10 @@ void tacit__learner_set_accepted(tacit__learner *l, uint64_t accepted)
     pthread_mutex_unlock(&l->lock);
 }
 
-void tacit__learner_set_standing(tacit__learner *l, tacit__standing standing)
+void tacit__learner_set_store_status(tacit__learner *l, tacit__store_status store_status)
 {
     pthread_mutex_lock(&l->lock);
-    l->figures.standing = standing;
+    l->figures.store_status = store_status;
     pthread_mutex_unlock(&l->lock);
 }
 

@@ -17,11 +17,11 @@ typedef struct tacit__learner tacit__learner;
 
 typedef struct tacit__learner_setting {
     const tacit__learner_config *config;
-    const char *store;        /* for a reading connection of its own */
-    const uint8_t *key;       /* of the vault; used during creation only */
-    tacit__standing standing; /* of the store: only with FINE it may learn */
-    bool shared;              /* other processes serve from it, too */
-    tacit_log_fn *log;        /* or NULL; hears, from its thread, that it cannot go on */
+    const char *store;                /* for a reading connection of its own */
+    const uint8_t *key;               /* of the vault; used during creation only */
+    tacit__store_status store_status; /* of the store: only with FINE it may learn */
+    bool shared;                      /* other processes serve from it, too */
+    tacit_log_fn *log;                /* or NULL; hears, from its thread, that it cannot go on */
     void *log_context;
 } tacit__learner_setting;
 
@@ -44,7 +44,7 @@ void tacit__learner_destroy(tacit__learner *learner);
 void tacit__learner_set_lease(tacit__learner *learner, bool held, int64_t session);
 /* How many users all processes have accepted, and the state of the store. */
 void tacit__learner_set_accepted(tacit__learner *learner, uint64_t accepted);
-void tacit__learner_set_standing(tacit__learner *learner, tacit__standing standing);
+void tacit__learner_set_store_status(tacit__learner *learner, tacit__store_status store_status);
 /* There are new inputs in the vault. */
 void tacit__learner_wake(tacit__learner *learner);
 /* One more user was acknowledged; `first`: a person who had not come before, where people may come back. */
@@ -64,11 +64,11 @@ TACIT_MUST_USE tacit_status tacit__learner_check_report(tacit__learner *learner,
 /* Public figures, as they are on disk. */
 typedef struct tacit__learner_figures {
     uint64_t limit, accepted, users, version;
-    tacit__standing standing; /* of the store when it was made: only with FINE it learns */
-    bool failed;              /* it does not learn any more: something went wrong */
-    bool leads;               /* it is this process that learns */
-    double reward;            /* released mean so far; NaN: none */
-    double reward_error;      /* its standard deviation */
+    tacit__store_status store_status; /* of the store when it was made: only with FINE it learns */
+    bool failed;                      /* it does not learn any more: something went wrong */
+    bool leads;                       /* it is this process that learns */
+    double reward;                    /* released mean so far; NaN: none */
+    double reward_error;              /* its standard deviation */
     /* where people may come back: how many have come, and how often since the start one */
     uint64_t people;
     uint64_t too_soon, visits_used; /* of them came too soon, or had had all visits */

@@ -41,7 +41,7 @@ static void put_learner_metrics(tacit__request *r)
                                        without(f.limit, f.accepted),
                                        without(f.accepted, f.users),
                                        f.version,
-                                       f.standing == TACIT__STANDING_FINE && !f.failed &&
+                                       f.store_status == TACIT__STORE_FINE && !f.failed &&
                                            f.accepted < f.limit,
                                        f.leads};
             tacit__text_print(out, "%s{learner=\"%s\"} %llu\n", rows[i].name,
@@ -175,7 +175,7 @@ bool tacit__handle_metrics(tacit__request *r)
          committer.commit_age},
         {"tacit_ready", "gauge", "1 while /readyz is 200", tacit__health_check(s) == 0},
         {"tacit_store_fine", "gauge", "1 while the store may be learned from; /readyz says why not",
-         tacit__vault_standing(s->vault) == TACIT__STANDING_FINE},
+         tacit__vault_store_status(s->vault) == TACIT__STORE_FINE},
         {"tacit_store_unsafe", "gauge",
          "1 if the store was ever served on a database without fsync or full_page_writes",
          atomic_load(&s->unsafe)},

@@ -118,16 +118,16 @@ static tacit_status read_counts(tacit_service *s, tacit_error *err)
     return TACIT_OK;
 }
 
-static tacit__standing log_standing(tacit_service *s)
+static tacit__store_status log_store_status(tacit_service *s)
 {
-    const tacit__standing standing = tacit__vault_standing(s->vault);
+    const tacit__store_status store_status = tacit__vault_store_status(s->vault);
     tacit__vault_when_fenced(s->vault, on_fenced, s);
     if (tacit__vault_is_unsafe(s->vault))
         tacit__service_note_unsafe(s);
-    if (standing != TACIT__STANDING_FINE)
+    if (store_status != TACIT__STORE_FINE)
         tacit__service_log(s, TACIT__WARNING, "store", "learners decide, but no longer learn: %s",
-                           tacit__standing_reason(standing));
-    return standing;
+                           tacit__store_status_reason(store_status));
+    return store_status;
 }
 
 /* Says so if people who came pay another sum than was stated to them: no silence about that. */
@@ -148,14 +148,14 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
     TRY(tacit__read_pool_open(s, key, err));
     TRY(read_counts(s, err));
     TRY(start_clock(s, err));
-    const tacit__standing standing = log_standing(s);
+    const tacit__store_status store_status = log_store_status(s);
     TRY(tacit__pledge_check(&s->config, s->vault, err));
     for (size_t i = 0; i < s->config.n_learners; i++) {
         /* the committer begins after all learners are restored, so the vault is free until then */
         const tacit__learner_setting setting = {.config = &s->config.learners[i],
                                                 .store = s->config.store,
                                                 .key = key,
-                                                .standing = standing,
+                                                .store_status = store_status,
                                                 .shared = tacit__vault_is_shared(s->vault),
                                                 .log = tacit__service_log_learner,
                                                 .log_context = s};

@@ -27,7 +27,7 @@ struct tacit__store_sync {
     bool started;
     bool unreachable; /* the last poll did not reach the database */
     bool loading;     /* announcements were missed, so the cache is being loaded again */
-    tacit__standing standing;
+    tacit__store_status store_status;
     double renewed_at, counted_at;   /* ms: when the leases were renewed, and episodes counted */
     atomic_int_fast64_t answered_at; /* ms: when the database last answered */
 };
@@ -39,7 +39,7 @@ tacit_status tacit__store_sync_open(tacit_service *s, const uint8_t *key, tacit_
     s->store_sync = tacit__alloc(1, sizeof *s->store_sync);
     if (s->store_sync == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    s->store_sync->standing = tacit__vault_standing(s->vault);
+    s->store_sync->store_status = tacit__vault_store_status(s->vault);
     TRY(tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->store_sync->vault, err));
     /* It listens before it reads, so that no announcement is missed. */
     tacit__vault_news news = {.told = tacit__decide_cache_receive, .context = s};
@@ -85,7 +85,7 @@ static void count_all(tacit_service *s)
 static void renew_leases(tacit_service *s, bool reachable)
 {
     struct tacit__store_sync *k = s->store_sync;
-    const bool fine = reachable && tacit__vault_standing(s->vault) == TACIT__STANDING_FINE;
+    const bool fine = reachable && tacit__vault_store_status(s->vault) == TACIT__STORE_FINE;
     for (size_t i = 0; i < s->config.n_learners; i++) {
         const bool wanted = fine && !tacit__learner_figures_of(s->learners[i]).failed;
         bool held = false;
@@ -112,18 +112,19 @@ static bool write_nothing(tacit_service *s)
 }
 
 /* Logs a new status of the store and passes it on to the learners. */
-static void note_standing(tacit_service *s)
+static void note_store_status(tacit_service *s)
 {
-    const tacit__standing standing = tacit__vault_standing(s->vault);
-    if (standing == s->store_sync->standing)
+    const tacit__store_status store_status = tacit__vault_store_status(s->vault);
+    if (store_status == s->store_sync->store_status)
         return;
-    s->store_sync->standing = standing;
+    s->store_sync->store_status = store_status;
     tacit__service_log(s, TACIT__WARNING, "store", "the store is %s: %s",
-                       tacit__standing_name(standing), tacit__standing_reason(standing));
+                       tacit__store_status_name(store_status),
+                       tacit__store_status_reason(store_status));
     for (size_t i = 0; i < s->config.n_learners; i++)
-        tacit__learner_set_standing(s->learners[i], standing);
+        tacit__learner_set_store_status(s->learners[i], store_status);
     if (!write_nothing(s))
-        s->store_sync->standing = TACIT__STANDING_FINE; /* try again after the next poll */
+        s->store_sync->store_status = TACIT__STORE_FINE; /* try again after the next poll */
 }
 
 static void note_answer(struct tacit__store_sync *k)
@@ -192,7 +193,7 @@ static void *run(void *context)
     for (double start = 0, least = 0; pause_ms(s, least - (tacit__now_ms() - start));) {
         start = tacit__now_ms();
         poll_store(s, s->store_sync->loading ? 0 : POLL_MS);
-        note_standing(s);
+        note_store_status(s);
         least = s->store_sync->unreachable ? 5 * LEAST_MS : LEAST_MS;
     }
     return NULL;

@@ -282,7 +282,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__vault_warm now = {.rows = p->of->counts.rows};
     bool found = false;
     p->learned = p->newcomers = 0;
-    p->closed = tacit__vault_standing(vault) != TACIT__STANDING_FINE;
+    p->closed = tacit__vault_store_status(vault) != TACIT__STORE_FINE;
     memcpy(now.digest, p->of->digest, sizeof now.digest);
     TRY(tacit__vault_find_warm(vault, p->learner, &found, &now, err));
     p->after = now;
@@ -495,7 +495,7 @@ static void await_learned(tacit_service *s, size_t i)
     for (bool go_on = true; go_on;) {
         const tacit__learner_figures f = tacit__learner_figures_of(s->learners[i]);
         go_on =
-            f.users < wanted && !f.failed && f.standing == TACIT__STANDING_FINE && pause_ms(s, 20);
+            f.users < wanted && !f.failed && f.store_status == TACIT__STORE_FINE && pause_ms(s, 20);
     }
 }
 

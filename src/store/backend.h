@@ -2,7 +2,7 @@
  *
  * The vault is the same for all stores: users, people, states, proofs, keys, adoption. A store provides
  *
- *     - a way to open it, for one process that serves or for many, and its standing: whether services may
+ *     - a way to open it, for one process that serves or for many, and its status: whether services may
  *       learn from it, or it went back, or it is a copy;
  *     - transactions that begin only while this process may write, and that come one after the other: all
  *       writers of a store take turns, so no number is assigned twice, and numbers are in the order of
@@ -17,7 +17,7 @@
 #include "store/vault.h"
 
 typedef struct tacit__backend {
-    /* Opens it, reads its facts and, to serve, decides the standing. */
+    /* Opens it, reads its facts and, to serve, decides the status. */
     tacit_status (*open)(tacit__vault *vault, const char *path, const uint8_t *key,
                          tacit_error *err);
     /* Before the connection is closed, and after. */
@@ -36,8 +36,8 @@ typedef struct tacit__backend {
     /* The number of this transaction is `vault->generation` + 1, if it counts. */
 
     tacit_status (*check_pages)(tacit__vault *vault, tacit_error *err);
-    tacit_status (*check_standing)(tacit__vault *vault, tacit__standing *standing,
-                                   tacit_error *err);
+    tacit_status (*check_status)(tacit__vault *vault, tacit__store_status *store_status,
+                                 tacit_error *err);
     /* Of an adoption: what the store says of where it is, inside the transaction; and what follows it. */
     tacit_status (*settle)(tacit__vault *vault, tacit_error *err);
     tacit_status (*adopted)(tacit__vault *vault, tacit_error *err);

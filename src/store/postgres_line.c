@@ -126,12 +126,12 @@ static tacit_status find_stamp(tacit__vault *vault, uint64_t generation, uint8_t
 
 /* What others have said of the database, and where it is. */
 static tacit_status judge(const tacit__vault *vault, const char *place, bool went_back,
-                          tacit__standing *standing)
+                          tacit__store_status *store_status)
 {
     const bool moved = vault->place[0] != '\0' && strcmp(vault->place, place) != 0;
-    *standing = vault->copy || moved         ? TACIT__STANDING_COPY
-                : vault->behind || went_back ? TACIT__STANDING_BEHIND
-                                             : TACIT__STANDING_FINE;
+    *store_status = vault->copy || moved         ? TACIT__STORE_COPY
+                    : vault->behind || went_back ? TACIT__STORE_BEHIND
+                                                 : TACIT__STORE_FINE;
     return TACIT_OK;
 }
 
@@ -146,7 +146,7 @@ static void expect_line(tacit__vault *vault, struct tacit__pg_line *known)
 }
 
 tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *known,
-                                  tacit__standing *standing, tacit_error *err)
+                                  tacit__store_status *store_status, tacit_error *err)
 {
     uint8_t stamp[TACIT__PROOF_BYTES];
     char place[64];
@@ -164,7 +164,7 @@ tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *kn
     const bool went_back =
         generation > 0 && (generation > vault->generation || (!forgotten && !same));
     TRY(tacit__pg_read_place(vault, place, err));
-    return judge(vault, place, went_back, standing);
+    return judge(vault, place, went_back, store_status);
 }
 
 /* --- Transactions ----------------------------------------------------------------------------------- */
@@ -220,13 +220,14 @@ tacit_status tacit__pg_check_safety(const tacit__vault *vault, tacit_status fail
 }
 
 /* What everybody is to know from now on. */
-static tacit_status note_facts(tacit__vault *vault, tacit__standing standing, tacit_error *err)
+static tacit_status note_facts(tacit__vault *vault, tacit__store_status store_status,
+                               tacit_error *err)
 {
     if (vault->on_unsafe && !vault->was_unsafe) {
         TRY(tacit__vault_set_fact(vault, "unsafe", "", 1, err));
         TRY(tacit__vault_event(vault, err, "served on a server without fsync or full_page_writes"));
     }
-    if (standing != TACIT__STANDING_BEHIND || vault->behind)
+    if (store_status != TACIT__STORE_BEHIND || vault->behind)
         return TACIT_OK;
     TRY(tacit__vault_set_fact(vault, "behind", "", 1, err));
     return tacit__vault_event(vault, err, "the database went back: nobody learns from it");
@@ -236,26 +237,26 @@ static tacit_status note_facts(tacit__vault *vault, tacit__standing standing, ta
  * before has written. */
 tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
 {
-    tacit__standing standing;
-    if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
+    tacit__store_status store_status;
+    if (tacit__vault_store_status(vault) == TACIT__STORE_FENCED)
         return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
     TRY(lock_store(vault, err));
     if (vault->use != TACIT__VAULT_SERVE)
         return TACIT_OK;
     const who before = who_is(vault);
-    TRY(tacit__pg_line_check(vault, vault->line, &standing, err));
+    TRY(tacit__pg_line_check(vault, vault->line, &store_status, err));
     if (!is_still(vault, &before))
         return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
-    if (standing != tacit__vault_standing(vault) &&
-        tacit__vault_standing(vault) != TACIT__STANDING_UNSOUND)
-        atomic_store(&vault->standing, (int)standing);
+    if (store_status != tacit__vault_store_status(vault) &&
+        tacit__vault_store_status(vault) != TACIT__STORE_UNSOUND)
+        atomic_store(&vault->store_status, (int)store_status);
     TRY(tacit__pg_check_safety(vault, TACIT_SYSTEM, err));
-    return note_facts(vault, standing, err);
+    return note_facts(vault, store_status, err);
 }
 
 tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err)
 {
-    if (vault->use == TACIT__VAULT_SERVE && tacit__vault_standing(vault) == TACIT__STANDING_FINE) {
+    if (vault->use == TACIT__VAULT_SERVE && tacit__vault_store_status(vault) == TACIT__STORE_FINE) {
         const int64_t number = (int64_t)vault->generation + 1;
         TRY(tacit__connection_write(vault->db, SQL_PG_LEAVE_TRAIL, "INSERT INTO trail VALUES(?,?)",
                                     err, "ib", number, vault->last_proof,
@@ -270,7 +271,7 @@ tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err)
 tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err)
 {
     (void)err;
-    if (vault->use == TACIT__VAULT_SERVE && tacit__vault_standing(vault) == TACIT__STANDING_FINE)
+    if (vault->use == TACIT__VAULT_SERVE && tacit__vault_store_status(vault) == TACIT__STORE_FINE)
         tacit__pg_line_set(vault->line, vault->generation, vault->last_proof);
     return TACIT_OK;
 }
@@ -280,18 +281,18 @@ tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err)
 static tacit_status look(tacit__vault *vault, tacit__vault *served, tacit__vault_news *news,
                          tacit_error *err)
 {
-    tacit__standing standing;
+    tacit__store_status store_status;
     uint8_t stamp[TACIT__PROOF_BYTES] = {0};
     bool found, same;
     const who before = who_is(vault);
     const uint64_t generation = vault->generation;
-    TRY(tacit__pg_line_check(vault, served->line, &standing, err));
+    TRY(tacit__pg_line_check(vault, served->line, &store_status, err));
     TRY(find_stamp(vault, vault->generation, stamp, &found, &same, err));
-    if (standing == TACIT__STANDING_FINE && found)
+    if (store_status == TACIT__STORE_FINE && found)
         tacit__pg_line_set(served->line, vault->generation, stamp);
-    else if (standing != TACIT__STANDING_FINE &&
-             tacit__vault_standing(served) == TACIT__STANDING_FINE)
-        atomic_store(&served->standing, (int)standing);
+    else if (store_status != TACIT__STORE_FINE &&
+             tacit__vault_store_status(served) == TACIT__STORE_FINE)
+        atomic_store(&served->store_status, (int)store_status);
     atomic_store(&served->start, atomic_load(&vault->start));
     news->any = news->any || vault->generation != generation;
     news->replaced = !is_still(vault, &before);

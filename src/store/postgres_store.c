@@ -130,12 +130,13 @@ static tacit_status read_mark(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
-static tacit_status find_standing(tacit__vault *vault, tacit__standing *standing, tacit_error *err)
+static tacit_status find_store_status(tacit__vault *vault, tacit__store_status *store_status,
+                                      tacit_error *err)
 {
     bool alone;
     TRY(read_mark(vault, err));
     TRY(tacit__vault_begin_snapshot(vault, &alone, err));
-    tacit_status status = tacit__pg_line_check(vault, vault->line, standing, err);
+    tacit_status status = tacit__pg_line_check(vault, vault->line, store_status, err);
     tacit__vault_end_snapshot(vault, alone);
     return status;
 }
@@ -143,19 +144,19 @@ static tacit_status find_standing(tacit__vault *vault, tacit__standing *standing
 static tacit_status join_others(tacit__vault *vault, tacit_error *err)
 {
     const char *why = NULL;
-    tacit__standing standing;
+    tacit__store_status store_status;
     TRY(check_tables(vault, err));
     TRY(tacit__vault_check_facts(vault, err));
-    TRY(find_standing(vault, &standing, err));
+    TRY(find_store_status(vault, &store_status, err));
     tacit__pg_of(vault->db)->patience_ms = TACIT__PG_LONG_PATIENCE_MS;
     TRY(tacit__vault_check_sums(vault, &why, err));
     if (why == NULL)
         TRY(tacit__vault_check_people(vault, &why, err));
     tacit__pg_of(vault->db)->patience_ms = TACIT__PG_PATIENCE_MS;
-    if (standing == TACIT__STANDING_FINE && why != NULL)
-        standing = TACIT__STANDING_UNSOUND;
-    atomic_store(&vault->standing, (int)standing);
-    if (standing == TACIT__STANDING_FINE)
+    if (store_status == TACIT__STORE_FINE && why != NULL)
+        store_status = TACIT__STORE_UNSOUND;
+    atomic_store(&vault->store_status, (int)store_status);
+    if (store_status == TACIT__STORE_FINE)
         TRY(tacit__mark_make(vault, err));
     if (!vault->on_unsafe || vault->was_unsafe)
         return TACIT_OK;
@@ -197,9 +198,10 @@ static tacit_status check_pages(tacit__vault *vault, tacit_error *err)
     return check_tables(vault, err); /* pages are the server's: pg_amcheck looks at them */
 }
 
-static tacit_status check_standing(tacit__vault *vault, tacit__standing *standing, tacit_error *err)
+static tacit_status check_status(tacit__vault *vault, tacit__store_status *store_status,
+                                 tacit_error *err)
 {
-    return find_standing(vault, standing, err);
+    return find_store_status(vault, store_status, err);
 }
 
 static tacit_status settle(tacit__vault *vault, tacit_error *err)
@@ -234,7 +236,7 @@ static const tacit__backend backend = {
     .before_commit = tacit__pg_before_commit,
     .after_commit = tacit__pg_after_commit,
     .check_pages = check_pages,
-    .check_standing = check_standing,
+    .check_status = check_status,
     .settle = settle,
     .adopted = adopted,
     .copy = refuse_copy,

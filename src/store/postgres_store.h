@@ -38,7 +38,8 @@ TACIT_MUST_USE tacit_status tacit__pg_line_create(tacit__vault *vault, tacit_err
 void tacit__pg_line_destroy(tacit__vault *vault);
 /* Reads the facts, and decides by them and by what `known` knows whether this is the database that it was. */
 TACIT_MUST_USE tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *known,
-                                                 tacit__standing *standing, tacit_error *err);
+                                                 tacit__store_status *store_status,
+                                                 tacit_error *err);
 /* What is there now is known from now on. */
 void tacit__pg_line_set(struct tacit__pg_line *line, uint64_t generation, const uint8_t *stamp);
 /* Where the tables are: cluster, database, table. A copy by pg_dump is elsewhere. And whether this server may

@@ -113,11 +113,11 @@ static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
         "open", err);
 }
 
-/* Only a server creates the store, decides its standing, and owns it. */
+/* Only a server creates the store, decides its status, and owns it. */
 static tacit_status claim(tacit__vault *vault, tacit_error *err)
 {
     TRY(tacit__vault_check_facts(vault, err));
-    TRY(tacit__vault_update_standing(vault, err));
+    TRY(tacit__vault_update_status(vault, err));
     TRY(tacit__vault_claim_ownership(vault, err));
     return mark_made(vault, err);
 }
@@ -216,13 +216,14 @@ static tacit_status after_commit(tacit__vault *vault, tacit_error *err)
 }
 
 /* The mark first: it is never ahead of a store that is read after it. */
-static tacit_status check_standing(tacit__vault *vault, tacit__standing *standing, tacit_error *err)
+static tacit_status check_status(tacit__vault *vault, tacit__store_status *store_status,
+                                 tacit_error *err)
 {
     bool found;
     uint64_t mark;
     TRY(tacit__mark_read(vault, &found, &mark, err));
     TRY(tacit__vault_read_facts(vault, NULL, err));
-    *standing = tacit__vault_compare_mark(vault, found, mark);
+    *store_status = tacit__vault_compare_mark(vault, found, mark);
     return TACIT_OK;
 }
 
@@ -234,7 +235,7 @@ static tacit_status settle(tacit__vault *vault, tacit_error *err)
 static tacit_status adopted(tacit__vault *vault, tacit_error *err)
 {
     TRY(tacit__vault_read_facts(vault, NULL, err));
-    TRY(tacit__vault_update_standing(vault, err));
+    TRY(tacit__vault_update_status(vault, err));
     return tacit__vault_claim_ownership(vault, err);
 }
 
@@ -266,7 +267,7 @@ const tacit__backend tacit__backend_sqlite = {
     .before_commit = do_nothing,
     .after_commit = after_commit,
     .check_pages = tacit__vault_check_pages,
-    .check_standing = check_standing,
+    .check_status = check_status,
     .settle = settle,
     .adopted = adopted,
     .copy = tacit__vault_copy_file,

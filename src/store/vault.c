@@ -122,7 +122,7 @@ tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
 static tacit_status count_transaction(tacit__vault *vault, bool *counted, tacit_error *err)
 {
     TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
-    *counted = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
+    *counted = tacit__vault_store_status(vault) == TACIT__STORE_FINE;
     if (*counted)
         TRY(tacit__vault_set_count(vault, "generation", vault->generation + 1, err));
     return tacit__vault_prove_all(vault, err);
@@ -217,7 +217,7 @@ bool tacit__vault_truncate_log(tacit__vault *vault)
 {
     const bool truncated =
         vault->backend->truncate_log == NULL || vault->backend->truncate_log(vault);
-    if (tacit__vault_standing(vault) != TACIT__STANDING_FENCED)
+    if (tacit__vault_store_status(vault) != TACIT__STORE_FENCED)
         vault->mark_due = tacit__mark_raise(vault, true, NULL) != TACIT_OK;
     return truncated;
 }

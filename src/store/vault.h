@@ -70,20 +70,20 @@ bool tacit__vault_is_shared(const tacit__vault *vault); /* several processes may
 bool tacit__vault_is_unsafe(const tacit__vault *vault);
 void tacit__vault_close(tacit__vault *vault);
 
-/* Whether the service may learn from the store. In every standing but FINE it decides, and accepts no data
- * of users. */
-typedef enum tacit__standing {
-    TACIT__STANDING_FINE,
-    TACIT__STANDING_COPY,    /* made by `backup`: the original may have gone on */
-    TACIT__STANDING_BEHIND,  /* the mark is higher, or gone: an older file, or a lost log */
-    TACIT__STANDING_UNSOUND, /* its counts do not add up */
-    TACIT__STANDING_FENCED   /* another process is the owner now; this one writes nothing more */
-} tacit__standing;
+/* Whether the service may learn from the store. In every status but FINE it decides, and accepts no
+ * data of users. */
+typedef enum tacit__store_status {
+    TACIT__STORE_FINE,
+    TACIT__STORE_COPY,    /* made by `backup`: the original may have gone on */
+    TACIT__STORE_BEHIND,  /* the mark is higher, or gone: an older file, or a lost log */
+    TACIT__STORE_UNSOUND, /* its counts do not add up */
+    TACIT__STORE_FENCED   /* another process is the owner now; this one writes nothing more */
+} tacit__store_status;
 /* Of a vault that was opened to serve, or with a key by `tacit__vault_check`. From any thread. */
-tacit__standing tacit__vault_standing(const tacit__vault *vault);
+tacit__store_status tacit__vault_store_status(const tacit__vault *vault);
 /* "copy", and a sentence for a person. */
-const char *tacit__standing_name(tacit__standing standing);
-const char *tacit__standing_reason(tacit__standing standing);
+const char *tacit__store_status_name(tacit__store_status store_status);
+const char *tacit__store_status_reason(tacit__store_status store_status);
 /* Called once, from the thread that writes, when the vault finds that it is FENCED. */
 void tacit__vault_when_fenced(tacit__vault *vault, void (*call)(void *context), void *context);
 

@@ -77,13 +77,13 @@ static tacit_status change_identity(tacit__vault *vault, tacit_error *err)
 tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
 {
     const char *why = NULL;
-    tacit__standing standing;
-    TRY(vault->backend->check_standing(vault, &standing, err));
+    tacit__store_status store_status;
+    TRY(vault->backend->check_status(vault, &store_status, err));
     TRY(tacit__vault_check_facts(vault, err));
     TRY(tacit__vault_check_sums(vault, &why, err));
     if (why == NULL)
         TRY(tacit__vault_check_people(vault, &why, err));
-    if (standing == TACIT__STANDING_FINE)
+    if (store_status == TACIT__STORE_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is nothing to adopt: the store is not a copy and did not "
                            "go back",

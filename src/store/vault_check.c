@@ -192,17 +192,17 @@ static tacit_status check_state(tacit__vault *vault, int64_t id, void *context, 
     return status;
 }
 
-static tacit_status check_standing(tacit__vault *vault, tacit_error *err)
+static tacit_status check_status(tacit__vault *vault, tacit_error *err)
 {
-    tacit__standing standing = tacit__vault_standing(vault);
+    tacit__store_status store_status = tacit__vault_store_status(vault);
     if (vault->use != TACIT__VAULT_SERVE)
-        TRY(vault->backend->check_standing(vault, &standing, err));
-    if (standing == TACIT__STANDING_FINE)
+        TRY(vault->backend->check_status(vault, &store_status, err));
+    if (store_status == TACIT__STORE_FINE)
         return TACIT_OK;
     return tacit__fail(err, TACIT_CORRUPT,
                        "%.150s: %s. Its contents are sound; a service on it decides, but does not "
                        "learn. tacit store adopt tells what you can do",
-                       vault->path, tacit__standing_reason(standing));
+                       vault->path, tacit__store_status_reason(store_status));
 }
 
 tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health, tacit_error *err)
@@ -235,5 +235,5 @@ tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health
         status = tacit__vault_each_learner(vault, check_inputs, NULL, err);
     if (status == TACIT_OK)
         status = tacit__vault_each_learner(vault, check_state, NULL, err);
-    return status == TACIT_OK ? check_standing(vault, err) : status;
+    return status == TACIT_OK ? check_status(vault, err) : status;
 }

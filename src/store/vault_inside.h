@@ -45,7 +45,7 @@ struct tacit__vault {
     uint8_t key_proof[TACIT__KEY_BYTES], key_mark[TACIT__KEY_BYTES];
     uint8_t key_outside[TACIT__N_VAULT_KEYS][TACIT__KEY_BYTES]; /* tacit__vault_key */
 
-    atomic_int standing;           /* tacit__standing; asked by other threads too */
+    atomic_int store_status;       /* tacit__store_status; asked by other threads too */
     void (*fenced)(void *context); /* or NULL */
     void *fenced_context;
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
@@ -254,14 +254,14 @@ TACIT_MUST_USE tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *e
 /* Raises the mark to where the store is; on disk once in a second, or at once with `now`. */
 TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tacit_error *err);
 
-/* --- Standing (vault_status.c) -------------------------------------------------------------- */
+/* --- Status (vault_status.c) ---------------------------------------------------------------- */
 
 /* By the mark alone, which must have been read before the vault's facts. */
-tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark);
+tacit__store_status tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark);
 /* The sentence, and the call, of a vault that must write nothing more. */
 tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_error *err);
 /* Decides whether the service may learn from this store, by the store and its mark. */
-TACIT_MUST_USE tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_update_status(tacit__vault *vault, tacit_error *err);
 /* These bytes differ between all processes, or servers, that continue the store at the same time: `start` is
  * a digest of them. */
 void tacit__vault_set_start(tacit__vault *vault, const void *bytes, size_t size);

@@ -177,7 +177,7 @@ static tacit_status make_again(tacit__vault *vault, tacit_error *err)
 
 tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tacit_error *err)
 {
-    if (vault->mark < 0 || tacit__vault_standing(vault) != TACIT__STANDING_FINE)
+    if (vault->mark < 0 || tacit__vault_store_status(vault) != TACIT__STORE_FINE)
         return TACIT_OK;
     struct timespec clock;
     (void)clock_gettime(CLOCK_MONOTONIC, &clock);

@@ -164,9 +164,9 @@ static tacit_status check_target(const tacit__vault *from, tacit__vault *to, tac
 
 static tacit_status copy_and_mark(tacit__vault *from, tacit__vault *to, tacit_error *err)
 {
-    if (tacit__vault_standing(from) != TACIT__STANDING_FINE)
+    if (tacit__vault_store_status(from) != TACIT__STORE_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.150s: cannot be moved: %s", from->path,
-                           tacit__standing_reason(tacit__vault_standing(from)));
+                           tacit__store_status_reason(tacit__vault_store_status(from)));
     TRY(check_target(from, to, err));
     TRY(tacit__vault_begin(to, err));
     TRY(tacit__vault_finish_transaction(to, copy_all(from, to, err), err));

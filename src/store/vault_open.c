@@ -121,9 +121,9 @@ tacit_status tacit__vault_check_lease(tacit__vault *vault, const tacit__vault_le
                                       tacit_error *err)
 {
     uint64_t epoch = 0;
-    if (tacit__vault_standing(vault) != TACIT__STANDING_FINE)
+    if (tacit__vault_store_status(vault) != TACIT__STORE_FINE)
         return tacit__fail(err, TACIT_FENCED, "%.150s: %s", vault->path,
-                           tacit__standing_reason(tacit__vault_standing(vault)));
+                           tacit__store_status_reason(tacit__vault_store_status(vault)));
     TRY(read_epoch(vault, learner->id, &epoch, err));
     return epoch == learner->epoch ? check_session(vault, learner, err) : fail_lease(vault, err);
 }

@@ -159,12 +159,12 @@ tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key, tacit_e
 {
     TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE && key != NULL);
     change c = {0};
-    if (tacit__vault_standing(vault) != TACIT__STANDING_FINE)
+    if (tacit__vault_store_status(vault) != TACIT__STORE_FINE)
         return tacit__fail(
             err, TACIT_BAD_ARGUMENT,
             "%.150s: %s. Its key can change only while it may learn: adopt it first, or "
             "restore the original",
-            vault->path, tacit__standing_reason(tacit__vault_standing(vault)));
+            vault->path, tacit__store_status_reason(tacit__vault_store_status(vault)));
     tacit__random_bytes(c.others, sizeof c.others);
     TRY(tacit__vault_begin(vault, err));
     tacit_status status = change_all(vault, &c, key, err);

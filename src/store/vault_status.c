@@ -18,30 +18,30 @@
 
 static const struct {
     const char *name, *reason;
-} standings[] = {
-    [TACIT__STANDING_FINE] = {"fine", "the store is the original, and complete"},
-    [TACIT__STANDING_COPY] = {"copy", "the store is a copy: the original may continue to learn"},
-    [TACIT__STANDING_BEHIND] = {"behind", "the store went back, or its mark does not fit: it is "
-                                          "unknown which users are missing from it"},
-    [TACIT__STANDING_UNSOUND] = {"unsound", "the store's counts do not add up; tacit store check "
-                                            "says which"},
-    [TACIT__STANDING_FENCED] = {"fenced", "another server has taken over the store"}};
+} statuses[] = {
+    [TACIT__STORE_FINE] = {"fine", "the store is the original, and complete"},
+    [TACIT__STORE_COPY] = {"copy", "the store is a copy: the original may continue to learn"},
+    [TACIT__STORE_BEHIND] = {"behind", "the store went back, or its mark does not fit: it is "
+                                       "unknown which users are missing from it"},
+    [TACIT__STORE_UNSOUND] = {"unsound", "the store's counts do not add up; tacit store check "
+                                         "says which"},
+    [TACIT__STORE_FENCED] = {"fenced", "another server has taken over the store"}};
 
-tacit__standing tacit__vault_standing(const tacit__vault *vault)
+tacit__store_status tacit__vault_store_status(const tacit__vault *vault)
 {
-    return (tacit__standing)atomic_load_explicit(&vault->standing, memory_order_relaxed);
+    return (tacit__store_status)atomic_load_explicit(&vault->store_status, memory_order_relaxed);
 }
 
-const char *tacit__standing_name(tacit__standing standing)
+const char *tacit__store_status_name(tacit__store_status store_status)
 {
-    TACIT__REQUIRE((size_t)standing < sizeof standings / sizeof *standings);
-    return standings[standing].name;
+    TACIT__REQUIRE((size_t)store_status < sizeof statuses / sizeof *statuses);
+    return statuses[store_status].name;
 }
 
-const char *tacit__standing_reason(tacit__standing standing)
+const char *tacit__store_status_reason(tacit__store_status store_status)
 {
-    TACIT__REQUIRE((size_t)standing < sizeof standings / sizeof *standings);
-    return standings[standing].reason;
+    TACIT__REQUIRE((size_t)store_status < sizeof statuses / sizeof *statuses);
+    return statuses[store_status].reason;
 }
 
 bool tacit__vault_is_copy(const tacit__vault *vault)
@@ -86,7 +86,7 @@ void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_N
     (void)snprintf(start, TACIT__STORE_NAME, "%016" PRIxFAST64, atomic_load(&vault->start));
 }
 
-tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
+tacit__store_status tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
 {
     /* A store without a mark was just created, adopted or given another key. A mark under its key with as
      * many forks is that of another fork, which was adopted before or elsewhere. */
@@ -96,8 +96,8 @@ tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found,
     else if (vault->unmarked)
         behind = vault->marked_forks >= vault->forks;
     if (vault->copy)
-        return TACIT__STANDING_COPY;
-    return behind ? TACIT__STANDING_BEHIND : TACIT__STANDING_FINE;
+        return TACIT__STORE_COPY;
+    return behind ? TACIT__STORE_BEHIND : TACIT__STORE_FINE;
 }
 
 /* A store that was just made does not write over a mark under another key: two service files name the same
@@ -112,7 +112,7 @@ static tacit_status check_foreign(const tacit__vault *vault, tacit_error *err)
                        vault->mark_path);
 }
 
-tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err)
+tacit_status tacit__vault_update_status(tacit__vault *vault, tacit_error *err)
 {
     bool found = false;
     uint64_t mark = 0;
@@ -121,12 +121,12 @@ tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err)
     TRY(tacit__vault_check_sums(vault, &why, err));
     if (why == NULL)
         TRY(tacit__vault_check_people(vault, &why, err));
-    tacit__standing standing = tacit__vault_compare_mark(vault, found, mark);
-    if (standing == TACIT__STANDING_FINE)
+    tacit__store_status store_status = tacit__vault_compare_mark(vault, found, mark);
+    if (store_status == TACIT__STORE_FINE)
         TRY(check_foreign(vault, err));
-    if (standing == TACIT__STANDING_FINE && why != NULL)
-        standing = TACIT__STANDING_UNSOUND;
-    atomic_store(&vault->standing, (int)standing);
+    if (store_status == TACIT__STORE_FINE && why != NULL)
+        store_status = TACIT__STORE_UNSOUND;
+    atomic_store(&vault->store_status, (int)store_status);
     return TACIT_OK;
 }
 
@@ -156,7 +156,7 @@ static tacit_status write_owner(tacit__vault *vault, bool fine, tacit_error *err
 tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err)
 {
     TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
-    const bool fine = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
+    const bool fine = tacit__vault_store_status(vault) == TACIT__STORE_FINE;
     TRY(tacit__connection_run(vault->db, "BEGIN IMMEDIATE", "write", err));
     TRY(tacit__vault_finish_transaction(vault, write_owner(vault, fine, err), err));
     vault->owned = true;
@@ -180,8 +180,8 @@ tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_err
     if (vault->backend == &tacit__backend_sqlite)
         (void)sqlite3_db_config(tacit__sqlite_of(vault->db)->handle,
                                 SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
-    if (atomic_exchange(&vault->standing, (int)TACIT__STANDING_FENCED) !=
-            (int)TACIT__STANDING_FENCED &&
+    if (atomic_exchange(&vault->store_status, (int)TACIT__STORE_FENCED) !=
+            (int)TACIT__STORE_FENCED &&
         vault->fenced != NULL)
         vault->fenced(vault->fenced_context);
     return tacit__fail(err, TACIT_FENCED, "%.200s: %s; this server stops writing and exits",
@@ -208,7 +208,7 @@ tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
 {
     tacit__cursor *s;
     bool found = false;
-    if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
+    if (tacit__vault_store_status(vault) == TACIT__STORE_FENCED)
         return tacit__vault_fence(vault, "another server has taken over the store", err);
     TRY(tacit__vault_check_place(vault, err));
     TRY(tacit__connection_prepare(vault->db, SQL_OWNER, "SELECT value FROM meta WHERE name='owner'",

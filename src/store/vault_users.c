@@ -65,7 +65,7 @@ static tacit_status check_person(tacit__vault *vault, int64_t learner, const uin
         status = find_claim(vault, learner, person, key, &has, claimed, err);
     if (has)
         *answer = TACIT__VAULT_PERSON;
-    else if (tacit__vault_standing(vault) != TACIT__STANDING_FINE)
+    else if (tacit__vault_store_status(vault) != TACIT__STORE_FINE)
         *answer = TACIT__VAULT_FULL;
     return status;
 }
@@ -177,7 +177,7 @@ static tacit_status add_user(tacit__vault *vault, int64_t learner,
     TRY(check_person(vault, learner, person, key, returns, answer, &claimed, err));
     if (*answer == TACIT__VAULT_USED || *answer == TACIT__VAULT_SOON)
         return tacit__vault_end_episode(vault, learner, key, NULL, err);
-    if (*answer == TACIT__VAULT_PERSON || tacit__vault_standing(vault) != TACIT__STANDING_FINE)
+    if (*answer == TACIT__VAULT_PERSON || tacit__vault_store_status(vault) != TACIT__STORE_FINE)
         return TACIT_OK;
     tacit__vault_terms *terms;
     TRY(tacit__vault_get_terms(vault, learner, &terms, err));

@@ -1,4 +1,5 @@
-/* A plain service with learners of several shapes, and what tests say to it in more than one file. The last answer is in `answer`. */
+/* A plain service with learners of several shapes, and what tests say to it in more than one file. The last
+ * answer is in `answer`. */
 #ifndef TACIT_TESTS_SERVICE_PLAIN_H
 #define TACIT_TESTS_SERVICE_PLAIN_H
 
@@ -34,7 +35,7 @@ static const char plain[] =
 static char answer[SERVER_ANSWER];
 
 /* How the store stands, by /healthz: "fine", or why it must not be learned from. */
-static inline void read_standing(const server *s, char word[32])
+static inline void read_store_status(const server *s, char word[32])
 {
     assert_int_equal(server_get(s, "/healthz", answer), 200);
     assert_true(json_field(answer, "status", word, 32));

@@ -1,5 +1,6 @@
-/* The drill of docs/how-to/serve.md, for real: serve, back up, go on, lose the disk, restore, adopt, learn again. The same with a key
- * that is changed. And a log that is cut, or damaged, at every page: whoever was acknowledged is there, or it is noticed. */
+/* The drill of docs/how-to/serve.md, for real: serve, back up, go on, lose the disk, restore, adopt, learn
+ * again. The same with a key that is changed. And a log that is cut, or damaged, at every page: whoever was
+ * acknowledged is there, or it is noticed. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static void bring(const server *s, int n)
 static void assert_store(const server *s, const char *wanted)
 {
     char word[32] = "";
-    read_standing(s, word);
+    read_store_status(s, word);
     assert_string_equal(word, wanted);
 }
 
@@ -102,7 +103,7 @@ TEST(a_mark_that_is_damaged_in_one_place_still_counts)
 {
     /* one slot torn: the other one counts. Both, or none: nobody can tell */
     static const struct {
-        const char *damage, *standing;
+        const char *damage, *store_status;
     } cases[] = {
         {"printf XXXX | dd of=other/service.mark bs=1 seek=30 conv=notrunc 2>/dev/null", "fine"},
         {"printf XXXX | dd of=other/service.mark bs=1 seek=542 conv=notrunc 2>/dev/null", "fine"},
@@ -115,7 +116,7 @@ TEST(a_mark_that_is_damaged_in_one_place_still_counts)
         assert_int_equal(server_stop(&s, SIGTERM), 0);
         server_shell(&s, cases[i].damage);
         assert_true(server_start(&s, NULL));
-        assert_store(&s, cases[i].standing);
+        assert_store(&s, cases[i].store_status);
     }
 }
 
@@ -169,7 +170,7 @@ static void assert_noticed(server *s)
         return;
     }
     char word[32] = "";
-    read_standing(s, word);
+    read_store_status(s, word);
     if (strcmp(word, "fine") == 0)
         assert_true(ledger(s, "arms", "accepted") == USERS);
     else

@@ -148,13 +148,13 @@ TEST(a_store_of_another_format_is_left_alone)
 
 /* --- Marks ----------------------------------------------------------------------------------------- */
 
-static void assert_opens(const place *p, tacit__standing standing)
+static void assert_opens(const place *p, tacit__store_status store_status)
 {
     tacit_error err = {0};
     SCOPED(tacit__vault) *v = NULL;
     assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &v, &err));
-    assert_string_equal(tacit__standing_name(tacit__vault_standing(v)),
-                        tacit__standing_name(standing));
+    assert_string_equal(tacit__store_status_name(tacit__vault_store_status(v)),
+                        tacit__store_status_name(store_status));
 }
 
 /* One backup is adopted twice, and the mark of the first comes to the second, which has none yet. */
@@ -183,7 +183,7 @@ TEST(a_mark_of_another_adoption_is_not_written_over)
             shell_in(&p, "cp v.db.mark m");
     }
     shell_in(&p, "cp m v.db.mark");
-    assert_opens(&p, TACIT__STANDING_BEHIND);
+    assert_opens(&p, TACIT__STORE_BEHIND);
 }
 
 /* Two service files name one mark: the second store must not write over the first one's. */
@@ -194,7 +194,7 @@ TEST(another_stores_mark_is_left_alone)
     SCOPED(tacit__vault) *v = NULL;
     open_place(&p);
     make_store(&p);
-    assert_opens(&p, TACIT__STANDING_FINE);
+    assert_opens(&p, TACIT__STORE_FINE);
     const char *second = fmt("%s/w.db", p.directory);
     const char *mark = fmt("%s.mark", p.path);
     for (int i = 0; i < 2; i++) {
@@ -203,10 +203,10 @@ TEST(another_stores_mark_is_left_alone)
                       TACIT_BAD_ARGUMENT);
         assert_non_null(strstr(err.message, "v.db.mark: this is the mark of another store"));
     }
-    assert_opens(&p, TACIT__STANDING_FINE);
+    assert_opens(&p, TACIT__STORE_FINE);
     /* with a mark of its own it begins */
     assert_ok(tacit__vault_open(second, TACIT__VAULT_SERVE, other, &v, &err));
-    assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FINE);
+    assert_int_equal(tacit__vault_store_status(v), TACIT__STORE_FINE);
 }
 
 static void commit_something(tacit__vault *v)
@@ -234,9 +234,9 @@ TEST(a_mark_that_was_removed_is_made_again)
         shell_in(&p, "cp v.db kept; cp v.db-wal kept-wal");
         commit_something(v);
         tacit__vault_close(v);
-        assert_opens(&p, TACIT__STANDING_FINE);
+        assert_opens(&p, TACIT__STORE_FINE);
         shell_in(&p, "cp kept v.db; cp kept-wal v.db-wal; rm -f v.db-shm");
-        assert_opens(&p, TACIT__STANDING_BEHIND);
+        assert_opens(&p, TACIT__STORE_BEHIND);
     }
 }
 
@@ -254,7 +254,7 @@ TEST(who_has_lost_the_store_leaves_the_mark_alone)
     run_sql(&p, "UPDATE meta SET value=randomblob(16) WHERE name='owner'");
     shell_in(&p, "printf 'of the new owner' >v.db.mark");
     assert_true(tacit__vault_truncate_log(v));
-    assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FENCED);
+    assert_int_equal(tacit__vault_store_status(v), TACIT__STORE_FENCED);
     tacit__vault_close(v);
     shell_in(&p, "[ \"$(cat v.db.mark)\" = 'of the new owner' ]");
 }
@@ -314,7 +314,7 @@ static void assert_good(const place *p, act what)
     if (status == TACIT_WRONG_PLAN && what == REKEY)
         status = tacit__vault_open(p->path, TACIT__VAULT_SERVE, key = other, &v, &err);
     assert_ok(status);
-    if (tacit__vault_standing(v) == TACIT__STANDING_BEHIND) {
+    if (tacit__vault_store_status(v) == TACIT__STORE_BEHIND) {
         assert_int_equal(what, ADOPT);
         assert_true(tacit__vault_forks(v) == 1);
         assert_ok(tacit__vault_adopt(v, &err));
@@ -322,7 +322,7 @@ static void assert_good(const place *p, act what)
     assert_true(tacit__vault_forks(v) == (what == ADOPT ? 2 : 1));
     if (what == REKEY && key == master)
         assert_ok(tacit__vault_rekey(v, other, &err));
-    assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FINE);
+    assert_int_equal(tacit__vault_store_status(v), TACIT__STORE_FINE);
     assert_whole(v);
     tacit__vault_close(v);
     shell_in(p, "[ ! -e v.db.copy ] || [ -s v.db.copy ]");

@@ -122,7 +122,7 @@ TEST(the_rule_is_that_of_a_list_of_places)
                     fail_msg("%s", err.message);
                 tacit__vault_close(p.v);
                 assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err));
-                assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FINE);
+                assert_int_equal(tacit__vault_store_status(p.v), TACIT__STORE_FINE);
             }
         }
         assert_int_equal(number(&p, "SELECT sum(visits) FROM person"), accepted);
@@ -208,7 +208,7 @@ TEST(rows_that_were_changed_are_noticed)
         tacit__vault_close(p.v);
         p.v = NULL;
         tacit_status status = tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err);
-        bool starts = status == TACIT_OK && tacit__vault_standing(p.v) == TACIT__STANDING_FINE;
+        bool starts = status == TACIT_OK && tacit__vault_store_status(p.v) == TACIT__STORE_FINE;
         if (starts) /* a service reads its learners */
             starts = tacit__vault_find_learner(p.v, "one", &found, &row, &bytes, &size, &err) ==
                      TACIT_OK;
@@ -235,7 +235,7 @@ TEST(halves_of_visits_do_not_make_up_for_an_older_row)
     assert_false(is_sound(&p, &err));
     tacit__vault_close(p.v);
     assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &p.v, &err));
-    assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_UNSOUND);
+    assert_int_equal(tacit__vault_store_status(p.v), TACIT__STORE_UNSOUND);
 }
 
 /* A row without its tag stops who comes, before anything is decided by it. */
@@ -268,7 +268,7 @@ TEST(people_stay_with_another_key_in_copies_and_after_adoption)
     tacit__vault_close(p.v);
     shell_in(&p, "rm -f v.db*; mv copy v.db");
     assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, other, &p.v, &err));
-    assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_COPY);
+    assert_int_equal(tacit__vault_store_status(p.v), TACIT__STORE_COPY);
     assert_int_equal(visit(&p, 7, 9), TACIT__VAULT_FULL); /* a copy takes nobody */
     assert_ok(tacit__vault_adopt(p.v, &err));
     assert_int_equal(visit(&p, 8, 2), TACIT__VAULT_SOON);

@@ -257,7 +257,7 @@ TEST(a_commit_to_a_file_that_was_replaced_is_none)
     take(&p, 1);
     assert_shell("cp '%s' '%s.other' && mv '%s.other' '%s'", p.path, p.path, p.path, p.path);
     assert_int_equal(tacit__vault_commit(p.v, &err), TACIT_FENCED);
-    assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FENCED);
+    assert_int_equal(tacit__vault_store_status(p.v), TACIT__STORE_FENCED);
 }
 
 static off_t size_of(const char *path)
@@ -278,7 +278,7 @@ TEST(the_log_of_a_file_that_was_replaced_is_left_alone)
         assert_true(size > 0);
         if (settles == 1) {
             (void)tacit__vault_truncate_log(p.v);
-            assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FENCED);
+            assert_int_equal(tacit__vault_store_status(p.v), TACIT__STORE_FENCED);
         }
         tacit__vault_close(p.v);
         p.v = NULL;

@@ -97,12 +97,12 @@ static void assert_apart(const life *a, const life *b)
     assert_int_equal(compared, AFTER);
 }
 
-/* --- Standing ------------------------------------------------------------------------------------ */
+/* --- Status -------------------------------------------------------------------------------------- */
 
-static void assert_standing(const server *s, const char *wanted)
+static void assert_store_status(const server *s, const char *wanted)
 {
     char word[32] = "";
-    read_standing(s, word);
+    read_store_status(s, word);
     assert_string_equal(word, wanted);
     const bool fine = strcmp(wanted, "fine") == 0;
     assert_int_equal(server_get(s, "/v1/learners", answer), 200);
@@ -112,13 +112,13 @@ static void assert_standing(const server *s, const char *wanted)
 }
 
 /* It decides, takes nobody, says why, and `store check` fails; users stay as they are. */
-static void assert_closed(server *s, const char *standing)
+static void assert_closed(server *s, const char *store_status)
 {
     char decision[1024], out[512];
     const unsigned long users = users_of(s);
-    assert_standing(s, standing);
+    assert_store_status(s, store_status);
     decide(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
-    assert_error(observe(s, decision, ",\"reward\":1"), 503, standing, "");
+    assert_error(observe(s, decision, ",\"reward\":1"), 503, store_status, "");
     assert_int_equal(server_get(s, "/readyz", answer), 503);
     assert_int_equal(users_of(s), users);
     assert_true(json_number(answer, "accepted") < (double)users + 1);
@@ -147,7 +147,7 @@ static void adopt(server *s, int lives)
                      2);
     assert_int_equal(server_tool(s, "store check service.yaml", out, sizeof out), 0);
     assert_true(server_start(s, NULL));
-    assert_standing(s, "fine");
+    assert_store_status(s, "fine");
     assert_int_equal(server_get(s, "/v1/guarantee?learner=arms", answer), 200);
     assert_true(json_number(answer, "lives") == lives);
     const char *all = strstr(answer, "\"in_all_lives\":"), *once = strstr(answer, "\"together\":");
@@ -205,7 +205,7 @@ static void lose_log(const char *damage)
             life second = live_second(&s, 0);
             assert_apart(&first, &second);
         } else {
-            assert_standing(&s, "fine");
+            assert_store_status(&s, "fine");
         }
         end(&s);
         if (lost)
@@ -297,7 +297,7 @@ TEST(a_second_name_of_the_store_is_refused)
         bring(&s, 1, 1); /* the first one goes on */
     }
     server_wait_users(&s, "arms", BEFORE + 3);
-    assert_standing(&s, "fine");
+    assert_store_status(&s, "fine");
     end(&s);
 }
 

@@ -291,7 +291,7 @@ TEST(a_copy_is_its_owners_alone_and_keeps_nobody)
     assert_ok(tacit__vault_open(path, TACIT__VAULT_SERVE, master, &copy, &err));
     tacit__vault *original = p.v;
     p.v = copy;
-    assert_int_equal(tacit__vault_standing(copy), TACIT__STANDING_COPY);
+    assert_int_equal(tacit__vault_store_status(copy), TACIT__STORE_COPY);
     assert_true(tacit__vault_is_copy(copy) && is_found(&p));
     tacit__vault_health health;
     assert_status(tacit__vault_check(copy, &health, &err), TACIT_CORRUPT);

@@ -423,7 +423,7 @@ TEST(a_row_that_was_set_back_is_noticed)
     run_in_store(&s, "DELETE FROM meta WHERE name LIKE 'warm:%'");
     int code = 0;
     if (server_start(&s, &code)) {
-        read_standing(&s, word);
+        read_store_status(&s, word);
         assert_string_equal(word, "unsound");
         assert_true(ledger(&s, "arms", "accepted") == 50);
     }
