@@ -338,8 +338,8 @@ static void fill_database(const char *database)
     if (file == NULL || fread(key, 1, sizeof key, file) != sizeof key)
         bench_die("key");
     (void)fclose(file);
-    const tacit__vault_place place = {.path = uri, .mark = mark};
-    bench_check(tacit__vault_open_at(&place, TACIT__VAULT_SERVE, key, &vault, &err), &err);
+    const tacit__vault_location location = {.path = uri, .mark = mark};
+    bench_check(tacit__vault_open_at(&location, TACIT__VAULT_SERVE, key, &vault, &err), &err);
     make_people(database, bench_times(MILLION));
     bench_check(tacit__vault_begin(vault, &err), &err);
     bench_check(tacit__vault_prove(vault, 1, &err), &err);

@@ -1,11 +1,13 @@
-/* The service's store: what a transaction costs beside a bare one of SQLite, which changes one row of a table of its own with the same
- * settings and has no proofs, no owner and no mark; and how long a large store takes to fill, to check and to open.
+/* The service's store: what a transaction costs beside a bare one of SQLite, which changes one row of a table
+ * of its own with the same settings and has no proofs, no owner and no mark; and how long a large store takes
+ * to fill, to check and to open.
  *
  * The store is used through its own functions only, so that a change of its tables changes nothing here.
  *
  *     store_bench [USERS]     1,000,000 unless told; in a directory of its own, below the present one */
 #include "harness.h"
 #include "store/db.h"
+#include "store/vault_maintenance.h"
 #include "store_fill.h"
 
 enum { TRANSACTIONS = 300 };

@@ -12,6 +12,7 @@
 #include "noise/seal.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
+#include "store/vault_maintenance.h"
 
 /* A token in use: what it may do, and how much it has asked for lately. */
 struct tacit__bearer_row {

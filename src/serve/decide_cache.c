@@ -14,7 +14,7 @@
 
 struct tacit__decide_cache {
     tacit__participant_cache *participants;
-    tacit__user_walk walk;
+    tacit__user_scan scan;
     uint32_t expired_at;
     atomic_bool crowded; /* some people did not fit */
 };
@@ -158,10 +158,10 @@ static void load_fact(void *service, const tacit__user_fact *k)
 
 void tacit__decide_cache_begin_load(tacit_service *s)
 {
-    s->decide_cache->walk = (tacit__user_walk){.people_only = true};
+    s->decide_cache->scan = (tacit__user_scan){.people_only = true};
     for (size_t i = 0; i < s->config.n_learners; i++)
         if (s->config.learners[i].request.horizon > 1)
-            s->decide_cache->walk.people_only = false;
+            s->decide_cache->scan.people_only = false;
 }
 
 void tacit__decide_cache_expire(tacit_service *s)
@@ -181,7 +181,7 @@ tacit_status tacit__decide_cache_load(tacit_service *s, tacit__vault *vault, dou
     const double end = tacit__now_ms() + ms;
     *more = true;
     while (*more && tacit__now_ms() < end)
-        TRY(tacit__vault_walk_users(vault, &s->decide_cache->walk, load_fact, s, more, err));
+        TRY(tacit__vault_scan_users(vault, &s->decide_cache->scan, load_fact, s, more, err));
     return TACIT_OK;
 }
 
@@ -245,7 +245,7 @@ static bool read_steps(tacit__request *r, const tacit__ticket *t, size_t *steps,
         TACIT__VAULT_TAKEN; /* a visit that did not count has another verdict */
     tacit__vault *reader = tacit__service_acquire_reader(r->service);
     tacit_status status =
-        tacit__vault_held(reader, t->learner, t->episode, &data, &size, &seen, NULL);
+        tacit__vault_get_episode(reader, t->learner, t->episode, &data, &size, &seen, NULL);
     if (status == TACIT_OK && size == 0 && c->request.visits > 1)
         status = tacit__vault_find_verdict(reader, t->learner, t->episode, &verdict, NULL);
     tacit__service_release_reader(r->service);

@@ -8,6 +8,7 @@
 #include "serve/config.h"
 #include "serve/decision_log.h"
 #include "serve/key.h"
+#include "store/vault_maintenance.h"
 
 typedef struct writer {
     const tacit__service_config *config;

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "serve/action_names.h"
 #include "serve/feature_grid.h"
+#include "store/vault_maintenance.h"
 
 enum { FORMAT = 1, HEAD = 3, STEP = 5 }; /* how many numbers the head and a step have */
 

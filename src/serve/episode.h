@@ -58,12 +58,12 @@ typedef struct tacit__observation {
 
 /* Takes it in. False: it contradicts what was told before; *field then names what. An episode that
  * was told the same twice is as it was. */
-bool tacit__episode_add(tacit__episode *episode, const tacit__observation *told,
+bool tacit__episode_add(tacit__episode *episode, const tacit__observation *observed,
                         const char **field);
 
 /* The same for who will not be learned from: marks how far they are, and wipes everything else that
  * was told. Nothing can be learned from such an episode any more. */
-void tacit__episode_count(tacit__episode *episode, const tacit__observation *told);
+void tacit__episode_count(tacit__episode *episode, const tacit__observation *observed);
 bool tacit__episode_is_counted(const tacit__episode *episode);
 
 /* Steps that have a decision, counted from the first without a gap; of an episode that ended early, all. */
@@ -96,7 +96,7 @@ void tacit__episode_digest(const tacit__episode *episode, const tacit__digest_ke
 /* Whether an observation says what the digest of the finished episode does. False: *field names
  * what it contradicts. */
 bool tacit__digest_agrees(const tacit__learner_config *config, const uint8_t *digest,
-                          const tacit__digest_key *key, const tacit__observation *told,
+                          const tacit__digest_key *key, const tacit__observation *observed,
                           const char **field);
 
 #endif

@@ -11,6 +11,7 @@
 #include "serve/store_sync.h"
 #include "serve/sweeper.h"
 #include "serve/warm.h"
+#include "store/vault_maintenance.h"
 
 static const struct {
     tacit__trouble bit;

@@ -9,6 +9,7 @@
 #include "serve/reply_cache.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
+#include "store/vault_maintenance.h"
 
 enum { MIN_KEY = 16, MAX_KEY = 128 };
 

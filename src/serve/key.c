@@ -245,7 +245,7 @@ static tacit_status open_by_new(const tacit__service_config *c, tacit__vault_use
     (void)snprintf(path, sizeof path, "%s.new", key->path);
     tacit_status status = tacit__key_read_file(path, bytes, &there, NULL);
     if (status == TACIT_OK)
-        status = tacit__vault_open_at(&(tacit__vault_place){c->store, c->mark, c->unsafe, false},
+        status = tacit__vault_open_at(&(tacit__vault_location){c->store, c->mark, c->unsafe, false},
                                       use, bytes, out, NULL);
     if (status == TACIT_OK) {
         memcpy(key->bytes, bytes, sizeof bytes);
@@ -264,7 +264,7 @@ tacit_status tacit__key_open(const tacit__service_config *c, const char *credent
     tacit__vault *vault = NULL;
     tacit_status status = tacit__key_read(c, credentials, may_make, key, err);
     if (status == TACIT_OK)
-        status = tacit__vault_open_at(&(tacit__vault_place){c->store, c->mark, c->unsafe, false},
+        status = tacit__vault_open_at(&(tacit__vault_location){c->store, c->mark, c->unsafe, false},
                                       use, key->bytes, &vault, err);
     if (status == TACIT_WRONG_PLAN && open_by_new(c, use, key, &vault) == TACIT_OK)
         status = TACIT_OK;

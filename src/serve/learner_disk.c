@@ -55,7 +55,7 @@ typedef struct showing {
     tacit__job job;
     tacit__learner *learner;
     bool keep; /* the state, too */
-    tacit__vault_line lines[MAX_LINES];
+    tacit__vault_ledger_line lines[MAX_LINES];
     size_t n_lines;
 } showing;
 
@@ -65,9 +65,10 @@ static void add_lines(showing *k, const tacit_ledger *ledger)
         return;
     const tacit_plan *plan = tacit_ledger_plan(ledger);
     for (size_t i = 0; i < tacit_plan_size(plan) && k->n_lines < MAX_LINES; i++)
-        k->lines[k->n_lines++] = (tacit__vault_line){.release = tacit_plan_release(plan, i)->name,
-                                                     .declared = tacit_plan_release(plan, i)->steps,
-                                                     .passed = tacit_ledger_passed(ledger, i)};
+        k->lines[k->n_lines++] =
+            (tacit__vault_ledger_line){.release = tacit_plan_release(plan, i)->name,
+                                       .declared = tacit_plan_release(plan, i)->steps,
+                                       .passed = tacit_ledger_passed(ledger, i)};
 }
 
 static tacit_status apply_showing(tacit__job *job, tacit__vault *vault, tacit_error *err)

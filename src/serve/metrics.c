@@ -4,6 +4,7 @@
 #include "serve/health.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
+#include "store/vault_maintenance.h"
 
 /* a - b; 0 where a counter that is read a moment later has overtaken. */
 static uint64_t without(uint64_t a, uint64_t b)

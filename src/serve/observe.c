@@ -69,11 +69,11 @@ static bool may_return(const tacit__request *r)
 }
 
 /* An observation of an episode that is over: a repetition, or a contradiction. */
-static tacit_status compare(tacit__request *r, tacit__vault *vault, const tacit__observation *told,
-                            tacit_error *err)
+static tacit_status compare(tacit__request *r, tacit__vault *vault,
+                            const tacit__observation *observed, tacit_error *err)
 {
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
-    const tacit__digest_key key = {r->service->key_told, r->ticket.episode};
+    const tacit__digest_key key = {r->service->key_digest, r->ticket.episode};
     const size_t size = tacit__episode_digest_size(c);
     uint8_t *digest = tacit__alloc(size, 1);
     bool known = false;
@@ -81,8 +81,9 @@ static tacit_status compare(tacit__request *r, tacit__vault *vault, const tacit_
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = tacit__vault_get_digest(vault, r->ticket.learner, r->ticket.episode,
                                                   digest, size, &known, err);
-    r->answer_code =
-        known && !tacit__digest_agrees(c, digest, &key, told, &r->field) ? CONTRADICTION : FINISHED;
+    r->answer_code = known && !tacit__digest_agrees(c, digest, &key, observed, &r->field)
+                         ? CONTRADICTION
+                         : FINISHED;
     r->learned = true;
     tacit__free(digest);
     return status;
@@ -93,7 +94,7 @@ static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit
                              tacit__vault_answer *answer, tacit_error *err)
 {
     const tacit__ticket *t = &r->ticket;
-    const tacit__digest_key key = {r->service->key_told, t->episode};
+    const tacit__digest_key key = {r->service->key_digest, t->episode};
     const size_t size = tacit__episode_digest_size(e->config);
     bool may = true, returning = false;
     tacit__vault_answer verdict = TACIT__VAULT_TAKEN;
@@ -111,10 +112,10 @@ static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit
     if (digest == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__episode_digest(e, &key, digest);
-    const tacit__vault_told told = {t->opened, {digest, size}};
-    status =
-        tacit__vault_add_told_user(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
-                                   &told, r->data, tacit__episode_size(e->config), answer, err);
+    const tacit__vault_observed finished = {t->opened, {digest, size}};
+    status = tacit__vault_add_user_with_digest(vault, t->learner, t->episode,
+                                               t->has_person ? t->person : NULL, &finished, r->data,
+                                               tacit__episode_size(e->config), answer, err);
     tacit__free(digest);
     if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
         return status;
@@ -138,12 +139,12 @@ static bool has_room(tacit__request *r, bool is_new)
 /* A user from whom the learner learns. *answer is PERSON, and nothing has changed, if they take part
  * elsewhere. */
 static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode *e,
-                          const tacit__observation *told, bool is_new, tacit__vault_answer *answer,
-                          tacit_error *err)
+                          const tacit__observation *observed, bool is_new,
+                          tacit__vault_answer *answer, tacit_error *err)
 {
     const tacit__ticket *t = &r->ticket;
     *answer = TACIT__VAULT_SEEN; /* until it is known otherwise: nothing has changed */
-    if (!tacit__episode_add(e, told, &r->field)) {
+    if (!tacit__episode_add(e, observed, &r->field)) {
         r->answer_code = CONTRADICTION;
         return TACIT_OK;
     }
@@ -152,9 +153,10 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
         return TACIT_OK;
     tacit_status status =
         finished ? add_user(r, vault, e, answer, err)
-                 : tacit__vault_hold(vault, t->learner, t->episode,
-                                     t->has_person && !may_return(r) ? t->person : NULL, t->opened,
-                                     r->data, tacit__episode_size(e->config), answer, err);
+                 : tacit__vault_save_episode(vault, t->learner, t->episode,
+                                             t->has_person && !may_return(r) ? t->person : NULL,
+                                             t->opened, r->data, tacit__episode_size(e->config),
+                                             answer, err);
     if (*answer == TACIT__VAULT_SEEN)
         return status; /* refused: the answer is there */
     const bool soon = *answer == TACIT__VAULT_SOON, taken = *answer == TACIT__VAULT_TAKEN;
@@ -170,11 +172,12 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
 
 /* A user from whom it does not learn. With one step nothing is kept at all. */
 static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode *e,
-                          const tacit__observation *told, bool is_new, bool full, tacit_error *err)
+                          const tacit__observation *observed, bool is_new, bool full,
+                          tacit_error *err)
 {
     const tacit__ticket *t = &r->ticket;
     tacit__vault_answer answer;
-    tacit__episode_count(e, told);
+    tacit__episode_count(e, observed);
     const bool finished = tacit__episode_is_finished(e);
     if (!finished && !has_room(r, is_new))
         return TACIT_OK;
@@ -189,8 +192,8 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
         return is_new ? TACIT_OK
                       : tacit__vault_end_episode(vault, t->learner, t->episode,
                                                  t->has_person ? t->person : NULL, err);
-    return tacit__vault_hold(vault, t->learner, t->episode, NULL, t->opened, r->data,
-                             tacit__episode_size(e->config), &answer, err);
+    return tacit__vault_save_episode(vault, t->learner, t->episode, NULL, t->opened, r->data,
+                                     tacit__episode_size(e->config), &answer, err);
 }
 
 /* Whether the ticket says for good that the user is not learned from. A front end that knows this from
@@ -247,20 +250,20 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__request *r = tacit__request_of(job);
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     const tacit__ticket *t = &r->ticket;
-    const tacit__observation told = observation_of(r, c);
+    const tacit__observation observed = observation_of(r, c);
     size_t held = 0;
     uint8_t *before = NULL;
     bool seen = false, full = false, returning = false, known = false;
     r->is_user = r->again = r->opens = r->closes = false;
     r->came_before = 1; /* a person without an id does not count as new */
     r->n_news = 0;
-    TRY(tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err));
+    TRY(tacit__vault_get_episode(vault, t->learner, t->episode, &before, &held, &seen, err));
     const bool is_new = held == 0;
     if (is_new || !tacit__episode_read(c, before, held, r->data))
         memset(r->data, 0, tacit__episode_size(c));
     tacit__free_secret(before, held);
     if (seen)
-        return compare(r, vault, &told, err);
+        return compare(r, vault, &observed, err);
     TRY(tacit__vault_is_full(vault, t->learner, &full, err));
     TRY(check_returning(r, vault, full, &returning, &known, err));
     if (known)
@@ -268,9 +271,9 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__episode e = tacit__episode_view(c, r->data);
     tacit__vault_answer answer = TACIT__VAULT_PERSON;
     if (!full && !returning && !tacit__episode_is_counted(&e))
-        TRY(learn(r, vault, &e, &told, is_new, &answer, err));
+        TRY(learn(r, vault, &e, &observed, is_new, &answer, err));
     if (answer == TACIT__VAULT_PERSON)
-        TRY(count(r, vault, &e, &told, is_new, full && !returning, err));
+        TRY(count(r, vault, &e, &observed, is_new, full && !returning, err));
     foretell(r, vault, &e);
     return r->is_user ? tacit__vault_get_accepted(vault, t->learner, &r->place, err) : TACIT_OK;
 }

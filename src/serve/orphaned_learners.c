@@ -1,6 +1,7 @@
 /* See serve/orphaned_learners.h. A learner that was removed from the file, or renamed, leaves acknowledged
  * users behind; the operator must notice this. Their number is public, as it is in the ledger. */
 #include "serve/orphaned_learners.h"
+#include "store/vault_maintenance.h"
 
 #include <stdio.h>
 #include <string.h>

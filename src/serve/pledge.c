@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "serve/config_person.h"
 #include "serve/describe.h"
+#include "store/vault_maintenance.h"
 #include "store/vault_promise.h"
 
 enum { MOST_KEPT = 4096, MOST_COSTS = 1 << 16 };

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "serve/service_inside.h"
+#include "store/vault_maintenance.h"
 
 enum { DAY_SECONDS = 86400 };
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "serve/committer.h"
 #include "serve/ticket.h"
+#include "store/vault_maintenance.h"
 
 typedef struct tacit__route tacit__route;
 typedef struct tacit__request tacit__request;

@@ -19,6 +19,7 @@
 #include "serve/store_sync.h"
 #include "serve/sweeper.h"
 #include "serve/warm.h"
+#include "store/vault_maintenance.h"
 
 tacit__learner *tacit__service_learner(const tacit_service *s, const char *name)
 {
@@ -168,7 +169,7 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
     memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
     memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
     memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
-    memcpy(s->key_told, tacit__vault_key(s->vault, TACIT__VAULT_DIGESTS), sizeof s->key_told);
+    memcpy(s->key_digest, tacit__vault_key(s->vault, TACIT__VAULT_DIGESTS), sizeof s->key_digest);
     tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     return TACIT_OK;
 }

@@ -40,7 +40,7 @@ struct tacit_service {
     void *log_context;
     void (*fenced)(void *log_context); /* or NULL */
     uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
-    uint8_t key_told[TACIT__SHORT_KEY]; /* of what is kept of finished episodes */
+    uint8_t key_digest[TACIT__SHORT_KEY]; /* of what is kept of finished episodes */
     uint8_t key_tag
         /* of ETags; another one after every start, since a store may be another one then */
         [TACIT__KEY_BYTES];

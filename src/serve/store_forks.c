@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "serve/describe.h"
+#include "store/vault_maintenance.h"
 
 tacit_status tacit__store_forks_describe(tacit__vault *vault, const tacit__learner *l,
                                          const tacit__share *cost, tacit__text *out,

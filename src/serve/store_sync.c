@@ -42,7 +42,7 @@ tacit_status tacit__store_sync_open(tacit_service *s, const uint8_t *key, tacit_
     s->store_sync->store_status = tacit__vault_store_status(s->vault);
     TRY(tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->store_sync->vault, err));
     /* It listens before it reads, so that no announcement is missed. */
-    tacit__vault_news news = {.told = tacit__decide_cache_receive, .context = s};
+    tacit__vault_news news = {.receive = tacit__decide_cache_receive, .context = s};
     TRY(tacit__vault_await(s->store_sync->vault, s->vault, 0, &news, err));
     bool more = true;
     for (tacit__decide_cache_begin_load(s); more;)
@@ -142,7 +142,7 @@ static void poll_store(tacit_service *s, int ms)
 {
     struct tacit__store_sync *k = s->store_sync;
     tacit_error err = {0};
-    tacit__vault_news news = {.told = tacit__decide_cache_receive, .context = s};
+    tacit__vault_news news = {.receive = tacit__decide_cache_receive, .context = s};
     const bool reachable = tacit__vault_await(k->vault, s->vault, ms, &news, &err) == TACIT_OK;
     const double now = tacit__now_ms();
     if (reachable)

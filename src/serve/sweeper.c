@@ -5,6 +5,7 @@
 #include "base/thread.h"
 #include "base/wait.h"
 #include "serve/service_inside.h"
+#include "store/vault_maintenance.h"
 
 /* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store
  * cannot be written. */
@@ -14,8 +15,8 @@ typedef struct sweeping {
     tacit__job job;
     const tacit_service *service;
     int64_t now, before; /* by the service clock; before: what was opened earlier is too old */
-    uint64_t expired, forgotten, verdicts,
-        told; /* told: the most that was forgotten of a learner */
+    uint64_t expired, forgotten, verdicts;
+    uint64_t digests; /* deleted of the learner with the most */
 } sweeping;
 
 /* Whether the learner gets reports rather than episodes. */
@@ -26,23 +27,22 @@ static bool is_local(const tacit_service *s, size_t i)
 }
 
 /* Digests of finished episodes are deleted when no repetition can come any longer. */
-static tacit_status forget_told(sweeping *w, tacit__vault *vault, tacit_error *err)
+static tacit_status forget_digests(sweeping *w, tacit__vault *vault, tacit_error *err)
 {
     const tacit_service *s = w->service;
     tacit_status status = TACIT_OK;
-    w->told = 0;
+    w->digests = 0;
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
         uint64_t n = 0;
         if (!is_local(s, i))
             status = tacit__vault_delete_digests(vault, tacit__learner_id(s->learners[i]),
                                                  w->before, SWEEP_MOST, &n, err);
-        w->told = n > w->told ? n : w->told;
+        w->digests = n > w->digests ? n : w->digests;
     }
     return status;
 }
 
-/* Whether there is something told to be forgotten; looked up first, so that an idle service writes
- * nothing. */
+/* Whether there are digests to delete. The sweeper asks first, so that an idle service writes nothing. */
 static bool knows_old(tacit_service *s, int64_t before)
 {
     bool has = false;
@@ -65,7 +65,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     TRY(tacit__vault_expire_episodes(vault, w->before, SWEEP_MOST, &w->expired, err));
     TRY(tacit__vault_delete_answers(vault, w->before, SWEEP_MOST, &w->forgotten, err));
     TRY(tacit__vault_delete_verdicts(vault, w->before, SWEEP_MOST, &w->verdicts, err));
-    return forget_told(w, vault, err);
+    return forget_digests(w, vault, err);
 }
 
 /* One look; true if there was more than it could end. */
@@ -82,7 +82,7 @@ static bool sweep_once(tacit_service *s, int64_t now)
          !atomic_compare_exchange_weak(&s->open_episodes, &n, n > w.expired ? n - w.expired : 0);)
         ;
     atomic_fetch_add(&s->expired, w.expired);
-    return w.expired == SWEEP_MOST || w.forgotten == SWEEP_MOST || w.told == SWEEP_MOST ||
+    return w.expired == SWEEP_MOST || w.forgotten == SWEEP_MOST || w.digests == SWEEP_MOST ||
            w.verdicts == SWEEP_MOST;
 }
 

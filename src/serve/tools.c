@@ -11,6 +11,7 @@
 #include "serve/key.h"
 #include "serve/routes.h"
 #include "store/vault.h"
+#include "store/vault_maintenance.h"
 
 /* The store of a service file; with its key if `keyed`. With `may_make` a service that never ran gets its
  * store first. */

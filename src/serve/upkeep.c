@@ -9,6 +9,7 @@
 #include "serve/config.h"
 #include "serve/key.h"
 #include "store/vault.h"
+#include "store/vault_maintenance.h"
 
 /* A service file's store, opened, and its key. */
 typedef struct opened {
@@ -97,7 +98,7 @@ static tacit_status prove_key(const opened *o, const char *path, tacit_error *er
     tacit_status status = tacit__key_read_file(path, key, &there, err);
     if (status == TACIT_OK)
         status = tacit__vault_open_at(
-            &(tacit__vault_place){o->config.store, o->config.mark, o->config.unsafe, false},
+            &(tacit__vault_location){o->config.store, o->config.mark, o->config.unsafe, false},
             TACIT__VAULT_READ, key, &vault, err);
     if (status == TACIT_OK)
         status = tacit__vault_check(vault, &health, err);
@@ -139,10 +140,10 @@ static bool is_done(const tacit_service_options *options, const char *new_key)
     bool there;
     if (tacit__service_config_read(options->file, &config, NULL) != TACIT_OK)
         return false;
-    bool done =
-        tacit__key_read_file(new_key, key, &there, NULL) == TACIT_OK &&
-        tacit__vault_open_at(&(tacit__vault_place){config.store, config.mark, config.unsafe, false},
-                             TACIT__VAULT_SERVE, key, &vault, NULL) == TACIT_OK;
+    bool done = tacit__key_read_file(new_key, key, &there, NULL) == TACIT_OK &&
+                tacit__vault_open_at(
+                    &(tacit__vault_location){config.store, config.mark, config.unsafe, false},
+                    TACIT__VAULT_SERVE, key, &vault, NULL) == TACIT_OK;
     tacit__vault_close(vault);
     tacit__service_config_free(&config);
     tacit__wipe(key, sizeof key);
@@ -210,7 +211,7 @@ tacit_status tacit_store_init(const tacit_service_options *options, const char *
     if (status == TACIT_OK)
         status = get_first_key(&config, options->credentials, &key, err);
     if (status == TACIT_OK)
-        status = tacit__vault_init(&(tacit__vault_place){.path = as != NULL ? as : config.store},
+        status = tacit__vault_init(&(tacit__vault_location){.path = as != NULL ? as : config.store},
                                    key.bytes, err);
     tacit__wipe(&key, sizeof key);
     tacit__service_config_free(&config);
@@ -243,7 +244,7 @@ static tacit_status open_source(const char *file, opened *o, tacit_error *err)
         status = tacit__key_read(&o->config, NULL, false, &o->key, err);
     if (status == TACIT_OK)
         status = tacit__vault_open_at(
-            &(tacit__vault_place){.path = o->config.store, .mark = o->config.mark, .gone = true},
+            &(tacit__vault_location){.path = o->config.store, .mark = o->config.mark, .gone = true},
             TACIT__VAULT_SERVE, o->key.bytes, &o->vault, err);
     if (status != TACIT_OK)
         close_store(o);
@@ -263,12 +264,12 @@ static tacit_status open_target(const tacit_service_options *options, const char
                              options->file);
     if (status == TACIT_OK)
         status = tacit__key_read(&o->config, options->credentials, false, &o->key, err);
-    const tacit__vault_place place = {.path = as != NULL ? as : o->config.store,
-                                      .mark = o->config.mark};
+    const tacit__vault_location location = {.path = as != NULL ? as : o->config.store,
+                                            .mark = o->config.mark};
     if (status == TACIT_OK)
-        status = tacit__vault_open_at(&place, TACIT__VAULT_TOOL, o->key.bytes, &o->vault, err);
+        status = tacit__vault_open_at(&location, TACIT__VAULT_TOOL, o->key.bytes, &o->vault, err);
     if (status == TACIT_WRONG_PLAN &&
-        tacit__vault_open_at(&place, TACIT__VAULT_TOOL, source->key.bytes, &o->vault, NULL) ==
+        tacit__vault_open_at(&location, TACIT__VAULT_TOOL, source->key.bytes, &o->vault, NULL) ==
             TACIT_OK)
         status = TACIT_OK;
     if (status != TACIT_OK)

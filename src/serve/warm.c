@@ -13,6 +13,7 @@
 #include "serve/joint.h"
 #include "serve/key.h"
 #include "serve/service_inside.h"
+#include "store/vault_maintenance.h"
 #include "store/vault_warm.h"
 
 enum {
@@ -204,13 +205,13 @@ static void fill_row(portion *p, size_t i, const tacit__warm_log *log,
     }
     if (p->extra > 0)
         memcpy(bytes + stride(p) - p->extra, log->features, p->extra);
-    const tacit__observation told = {.state = user->state,
-                                     .action = user->action,
-                                     .place = packed,
-                                     .has_reward = true,
-                                     .reward = user->reward,
-                                     .trail = {.probability = user->propensity}};
-    TACIT__REQUIRE(tacit__episode_add(&e, &told, &field) && tacit__episode_is_finished(&e));
+    const tacit__observation observed = {.state = user->state,
+                                         .action = user->action,
+                                         .place = packed,
+                                         .has_reward = true,
+                                         .reward = user->reward,
+                                         .trail = {.probability = user->propensity}};
+    TACIT__REQUIRE(tacit__episode_add(&e, &observed, &field) && tacit__episode_is_finished(&e));
     name_row(p->of, key, p->learner, p->first + i, p->rows[i].key);
     p->rows[i].has_person = user->id.size > 0;
     if (p->rows[i].has_person) {

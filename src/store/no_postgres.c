@@ -11,7 +11,7 @@ void tacit__vault_describe(const char *path, char *out, size_t size)
     (void)snprintf(out, size, "%s", tacit__vault_is_remote(path) ? "a database" : path);
 }
 
-void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint8_t stamp[32])
+void tacit__vault_get_lineage(const tacit__vault *vault, uint64_t *generation, uint8_t stamp[32])
 {
     (void)vault, (void)stamp;
     *generation = 0;
@@ -23,10 +23,10 @@ int64_t tacit__vault_session(const tacit__vault *vault)
     return 0;
 }
 
-tacit_status tacit__vault_init(const tacit__vault_place *place, const uint8_t *key,
+tacit_status tacit__vault_init(const tacit__vault_location *location, const uint8_t *key,
                                tacit_error *err)
 {
-    (void)place, (void)key;
+    (void)location, (void)key;
     return tacit__fail(err, TACIT_UNSUPPORTED,
                        "this build has no PostgreSQL: libpq was not there (libpq-dev)");
 }

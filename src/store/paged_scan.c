@@ -1,12 +1,12 @@
-/* Reads long tables piece by piece. See store/vault_inside.h. */
+/* Reads long tables page by page. See store/vault_inside.h. */
 #include <string.h>
 
 #include "base/error.h"
 #include "store/vault_inside.h"
 
-enum { PIECE = 4096 }; /* rows: some milliseconds */
+enum { PAGE_ROWS = 4096 }; /* rows: some milliseconds */
 
-static tacit_status save_position(const tacit__vault *vault, tacit__table_walk *w,
+static tacit_status save_position(const tacit__vault *vault, tacit__paged_scan *w,
                                   tacit__cursor *row, tacit_error *err)
 {
     w->number = tacit__cursor_int(row, 0);
@@ -18,19 +18,18 @@ static tacit_status save_position(const tacit__vault *vault, tacit__table_walk *
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_walk_piece(tacit__vault *vault, tacit__table_walk *w,
-                                     tacit__table_walk_fn *each, void *context, int piece, int *n,
-                                     tacit_error *err)
+tacit_status tacit__vault_scan_page(tacit__vault *vault, tacit__paged_scan *w, tacit__row_fn *each,
+                                    void *context, int page, int *n, tacit_error *err)
 {
     TACIT__REQUIRE(w != NULL && each != NULL);
     tacit__cursor *s;
-    tacit__table_walk from = *w; /* stays where it is while the rows come */
+    tacit__paged_scan from = *w; /* stays where it is while the rows come */
     bool more = true;
     TRY(tacit__vault_prepare(vault, w->sql, &s, err));
     tacit_status status = TACIT_OK;
     tacit__cursor_bind_int(s, 1, from.number);
     tacit__cursor_bind_bytes(s, 2, from.name, from.name_size);
-    tacit__cursor_bind_int(s, 3, piece);
+    tacit__cursor_bind_int(s, 3, page);
     for (*n = 0; status == TACIT_OK; ++*n) {
         status = tacit__cursor_next(s, &more, err);
         if (status != TACIT_OK || !more)
@@ -43,13 +42,13 @@ tacit_status tacit__vault_walk_piece(tacit__vault *vault, tacit__table_walk *w,
     return status;
 }
 
-tacit_status tacit__vault_walk(tacit__vault *vault, tacit__table_walk *w,
-                               tacit__table_walk_fn *each, void *context, tacit_error *err)
+tacit_status tacit__vault_scan(tacit__vault *vault, tacit__paged_scan *w, tacit__row_fn *each,
+                               void *context, tacit_error *err)
 {
     TACIT__REQUIRE(w->sql != NULL && each != NULL);
     tacit_status status = TACIT_OK;
-    const int piece = w->writes && !vault->backend->shared ? 1 : PIECE;
-    for (int n = piece; n == piece && status == TACIT_OK;)
-        status = tacit__vault_walk_piece(vault, w, each, context, piece, &n, err);
+    const int page = w->writes && !vault->backend->shared ? 1 : PAGE_ROWS;
+    for (int n = page; n == page && status == TACIT_OK;)
+        status = tacit__vault_scan_page(vault, w, each, context, page, &n, err);
     return status;
 }

@@ -270,7 +270,7 @@ static void note_failure(tacit__pg_connection *c, const PGresult *r)
     const char *code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     const char *what = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
     if (c->n_assumed > 0 && code != NULL && strcmp(code, "23505") == 0) /* the row is there */
-        tacit__pg_doubt(c);
+        tacit__pg_disable_assumptions(c);
     (void)tacit__fail(&c->failure, TACIT_SYSTEM, "%.200s: the database says %s: %.200s", c->name,
                       code != NULL ? code : "?", what != NULL ? what : PQresultErrorMessage(r));
 }

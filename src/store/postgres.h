@@ -156,9 +156,9 @@ tacit__pg_expected *tacit__pg_find_expected(const tacit__pg_cursor *s);
 /* A question that was assumed to have no rows is answered so. */
 void tacit__pg_use_assumption(tacit__pg_connection *c, tacit__pg_expected *e);
 /* This write makes some void, and confirms those that were assumed if it inserts their rows. */
-void tacit__pg_void_expected(tacit__pg_cursor *s);
+void tacit__pg_invalidate_expected(tacit__pg_cursor *s);
 /* What was assumed in this transaction is wrong, or not known to be right. */
-void tacit__pg_doubt(tacit__pg_connection *c);
+void tacit__pg_disable_assumptions(tacit__pg_connection *c);
 void tacit__pg_forget_expected(tacit__pg_connection *c);
 
 /* --- Statements for many rows (postgres_group.c) --------------------------------------------------- */

@@ -94,7 +94,7 @@ static tacit_status run(tacit__connection *base, const char *sql, const char *do
     if (!c->in_transaction)
         TRY(tacit__pg_connect(c, err));
     if (strcmp(sql, "COMMIT") == 0 && c->n_unconfirmed > 0) {
-        tacit__pg_doubt(c);
+        tacit__pg_disable_assumptions(c);
         return tacit__pg_fail(c, "write", "a row that was not asked for may be there", err);
     }
     if (strcmp(sql, "ROLLBACK") == 0)
@@ -237,7 +237,7 @@ static tacit_status write(tacit__cursor *base, tacit_error *err)
 {
     tacit__pg_cursor *s = (tacit__pg_cursor *)base;
     tacit_status status;
-    tacit__pg_void_expected(s);
+    tacit__pg_invalidate_expected(s);
     s->connection->grouped = tacit__pg_wait_in_group(s, NULL, &status, err);
     if (s->connection->grouped)
         return status;

@@ -108,7 +108,7 @@ void tacit__pg_use_assumption(tacit__pg_connection *c, tacit__pg_expected *e)
     e->used = true;
 }
 
-void tacit__pg_doubt(tacit__pg_connection *c)
+void tacit__pg_disable_assumptions(tacit__pg_connection *c)
 {
     c->was_wrong = true;
     c->cautious = TACIT__PG_CAUTIOUS;
@@ -131,7 +131,7 @@ static bool confirms(const tacit__pg_cursor *s, const tacit__pg_expected *e)
     return true;
 }
 
-static void void_bucket(tacit__pg_cursor *s, const char *name)
+static void invalidate_bucket(tacit__pg_cursor *s, const char *name)
 {
     tacit__pg_connection *c = s->connection;
     for (tacit__pg_expected *e = c->expected[bucket_of(s->table, name)]; e != NULL;
@@ -146,7 +146,7 @@ static void void_bucket(tacit__pg_cursor *s, const char *name)
 
 /* There are few statements and many questions: a row of a table that is not asked about must not cost a look
  * at each of them. */
-static void void_table(tacit__pg_connection *c, const char *table)
+static void invalidate_table(tacit__pg_connection *c, const char *table)
 {
     for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
         if (c->cursors[i].first_expected != NULL && strcmp(c->cursors[i].table, table) == 0)
@@ -155,7 +155,7 @@ static void void_table(tacit__pg_connection *c, const char *table)
                 e->valid = false;
 }
 
-void tacit__pg_void_expected(tacit__pg_cursor *s)
+void tacit__pg_invalidate_expected(tacit__pg_cursor *s)
 {
     tacit__pg_connection *c = s->connection;
     bool named = false;
@@ -163,12 +163,12 @@ void tacit__pg_void_expected(tacit__pg_cursor *s)
         return;
     for (int i = 0; i < s->n_parameters; i++)
         if (s->types[i] == 17 && s->sizes[i] == TACIT__ROW_NAME && s->values[i] != NULL) {
-            void_bucket(s, s->values[i]);
+            invalidate_bucket(s, s->values[i]);
             named = true;
         }
-    void_bucket(s, NULL);
+    invalidate_bucket(s, NULL);
     if (!named)
-        void_table(c, s->table);
+        invalidate_table(c, s->table);
 }
 
 void tacit__pg_forget_expected(tacit__pg_connection *c)

@@ -32,14 +32,14 @@ int64_t tacit__vault_session(const tacit__vault *vault)
     return c != NULL && c->link != NULL ? PQbackendPID(c->link) : 0;
 }
 
-static tacit__pg_lease *find(struct tacit__pg_line *line, int64_t learner)
+static tacit__pg_lease *find(struct tacit__pg_lineage *lineage, int64_t learner)
 {
-    for (size_t i = 0; i < line->n_leases; i++)
-        if (line->leases[i].learner == learner)
-            return &line->leases[i];
-    TACIT__REQUIRE(line->n_leases < TACIT__PG_LEASES);
-    line->leases[line->n_leases] = (tacit__pg_lease){.learner = learner};
-    return &line->leases[line->n_leases++];
+    for (size_t i = 0; i < lineage->n_leases; i++)
+        if (lineage->leases[i].learner == learner)
+            return &lineage->leases[i];
+    TACIT__REQUIRE(lineage->n_leases < TACIT__PG_LEASES);
+    lineage->leases[lineage->n_leases] = (tacit__pg_lease){.learner = learner};
+    return &lineage->leases[lineage->n_leases++];
 }
 
 /* A question about the lock of a learner, whose answer is one number. */
@@ -71,19 +71,19 @@ tacit_status tacit__pg_join(tacit__vault *vault, tacit_error *err)
 
 static tacit_status count_processes(tacit__vault *vault, tacit_error *err)
 {
-    struct tacit__pg_line *line = vault->line;
+    struct tacit__pg_lineage *lineage = vault->lineage;
     int64_t n = 0;
     TRY(ask(vault, HOLDERS_SQL, 0, &n, err));
-    if (n != line->n_processes)
-        line->hand_over_at = tacit__now_ms() + SETTLED_MS;
-    line->n_processes = n;
+    if (n != lineage->n_processes)
+        lineage->hand_over_at = tacit__now_ms() + SETTLED_MS;
+    lineage->n_processes = n;
     return TACIT_OK;
 }
 
-static size_t share(const struct tacit__pg_line *line)
+static size_t share(const struct tacit__pg_lineage *lineage)
 {
-    const size_t n = line->n_processes > 0 ? (size_t)line->n_processes : 1;
-    return (line->n_leases + n - 1) / n;
+    const size_t n = lineage->n_processes > 0 ? (size_t)lineage->n_processes : 1;
+    return (lineage->n_leases + n - 1) / n;
 }
 
 static tacit_status give_back(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
@@ -96,11 +96,11 @@ static tacit_status give_back(tacit__vault *vault, tacit__pg_lease *l, tacit_err
 /* One that is more than a share. */
 static tacit_status hand_over(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
 {
-    struct tacit__pg_line *line = vault->line;
+    struct tacit__pg_lineage *lineage = vault->lineage;
     const double now = tacit__now_ms();
-    if (line->n_held <= share(line) || now < line->hand_over_at)
+    if (lineage->n_held <= share(lineage) || now < lineage->hand_over_at)
         return TACIT_OK;
-    line->hand_over_at = now + HAND_OVER_MS;
+    lineage->hand_over_at = now + HAND_OVER_MS;
     l->left_at = now;
     return give_back(vault, l, err);
 }
@@ -128,7 +128,7 @@ static tacit_status take(tacit__vault *vault, tacit__pg_lease *l, tacit_error *e
     l->held = true;
     l->free_since = 0;
     if (l->left_at > 0) /* nobody wants it */
-        vault->line->hand_over_at = tacit__now_ms() + IN_VAIN_MS;
+        vault->lineage->hand_over_at = tacit__now_ms() + IN_VAIN_MS;
     l->left_at = 0;
     return TACIT_OK;
 }
@@ -154,11 +154,11 @@ static tacit_status watch(tacit__vault *vault, tacit__pg_lease *l, tacit_error *
 }
 
 /* How long a lease must have been free, before this process takes it. */
-static double patience(const struct tacit__pg_line *line, const tacit__pg_lease *l)
+static double patience(const struct tacit__pg_lineage *lineage, const tacit__pg_lease *l)
 {
     if (l->left_at > 0)
         return UNWANTED_MS;
-    return line->n_held >= share(line) ? LEAVE_MS : (double)line->n_held * SPREAD_MS;
+    return lineage->n_held >= share(lineage) ? LEAVE_MS : (double)lineage->n_held * SPREAD_MS;
 }
 
 static tacit_status try_lease(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
@@ -171,31 +171,31 @@ static tacit_status try_lease(tacit__vault *vault, tacit__pg_lease *l, tacit_err
         return watch(vault, l, err);
     }
     l->free_since = l->free_since > 0 ? l->free_since : now;
-    return now < l->free_since + patience(vault->line, l) ? TACIT_OK : take(vault, l, err);
+    return now < l->free_since + patience(vault->lineage, l) ? TACIT_OK : take(vault, l, err);
 }
 
 tacit_status tacit__pg_lease_step(tacit__vault *vault, int64_t learner, bool wanted, bool *held,
                                   tacit_error *err)
 {
     tacit__pg_connection *c = tacit__pg_of(vault->db);
-    struct tacit__pg_line *line = vault->line;
+    struct tacit__pg_lineage *lineage = vault->lineage;
     tacit_status status = TACIT_OK;
-    if (c->link == NULL || line->session != c->sessions) { /* locks fell with the session */
-        for (size_t i = 0; i < line->n_leases; i++)
-            line->leases[i].held = false;
+    if (c->link == NULL || lineage->session != c->sessions) { /* locks fell with the session */
+        for (size_t i = 0; i < lineage->n_leases; i++)
+            lineage->leases[i].held = false;
         *held = false;
         return TACIT_OK; /* until it listens again */
     }
-    tacit__pg_lease *l = find(line, learner);
-    if (l == line->leases) /* once in each round */
+    tacit__pg_lease *l = find(lineage, learner);
+    if (l == lineage->leases) /* once in each round */
         TRY(count_processes(vault, err));
     if (wanted)
         status = l->held ? keep(vault, l, err) : try_lease(vault, l, err);
     else if (l->held)
         status = give_back(vault, l, err);
-    line->n_held = 0;
-    for (size_t i = 0; i < line->n_leases; i++)
-        line->n_held += line->leases[i].held;
+    lineage->n_held = 0;
+    for (size_t i = 0; i < lineage->n_leases; i++)
+        lineage->n_held += lineage->leases[i].held;
     *held = status == TACIT_OK && l->held;
     return status;
 }

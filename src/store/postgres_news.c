@@ -17,9 +17,9 @@ static tacit_status send(tacit__vault *vault, const char *news, size_t size, tac
 {
     uint8_t plain[ROOM], sealed[ROOM + TACIT__SEAL_BYTES];
     char text[TACIT__BASE64_SIZE(sizeof sealed)];
-    const size_t whole = sizeof vault->line->sender + size;
-    memcpy(plain, &vault->line->sender, sizeof vault->line->sender);
-    memcpy(plain + sizeof vault->line->sender, news, size);
+    const size_t whole = sizeof vault->lineage->sender + size;
+    memcpy(plain, &vault->lineage->sender, sizeof vault->lineage->sender);
+    memcpy(plain + sizeof vault->lineage->sender, news, size);
     tacit__seal(vault->key_input, plain, whole, sealed);
     tacit__base64_write(sealed, whole + TACIT__SEAL_BYTES, text);
     return tacit__connection_write(vault->db, SQL_PG_NOTIFY, "SELECT pg_notify('tacit', ?)", err,
@@ -29,13 +29,13 @@ static tacit_status send(tacit__vault *vault, const char *news, size_t size, tac
 tacit_status tacit__pg_notify(tacit__vault *vault, tacit_error *err)
 {
     const size_t most = (size_t)MOST * TACIT__NEWS_BYTES,
-                 all = vault->told.failed ? 0 : vault->told.length;
+                 all = vault->announcements.failed ? 0 : vault->announcements.length;
     size_t at = 0;
     if (all == 0)
         return tacit__connection_write(vault->db, SQL_PG_NOTIFY, "SELECT pg_notify('tacit', ?)",
                                        err, "t", "");
     for (; at < all; at += most)
-        TRY(send(vault, vault->told.data + at, all - at < most ? all - at : most, err));
+        TRY(send(vault, vault->announcements.data + at, all - at < most ? all - at : most, err));
     return TACIT_OK;
 }
 
@@ -43,13 +43,13 @@ tacit_status tacit__pg_listen(tacit__vault *vault, tacit__vault_news *news, taci
 {
     tacit__pg_connection *c = tacit__pg_of(vault->db);
     TRY(tacit__pg_connect(c, err));
-    if (vault->line->session == c->sessions)
+    if (vault->lineage->session == c->sessions)
         return TACIT_OK;
     /* what this session writes is beats of leases, which need not survive */
     TRY(tacit__connection_run(vault->db, "LISTEN tacit; SET synchronous_commit = off", "read",
                               err));
     TRY(tacit__pg_join(vault, err));
-    vault->line->session = c->sessions;
+    vault->lineage->session = c->sessions;
     news->missed = true;
     return TACIT_OK;
 }
@@ -61,15 +61,16 @@ static void pass_on(const tacit__vault *vault, const tacit__vault *served, const
     uint8_t sealed[ROOM + TACIT__SEAL_BYTES], plain[ROOM];
     uint64_t sender;
     size_t n = 0;
-    if (news->told == NULL || !tacit__base64_read(text, strlen(text), sealed, sizeof sealed, &n) ||
+    if (news->receive == NULL ||
+        !tacit__base64_read(text, strlen(text), sealed, sizeof sealed, &n) ||
         n < TACIT__SEAL_BYTES + sizeof sender || !tacit__unseal(vault->key_input, sealed, n, plain))
         return;
     memcpy(&sender, plain, sizeof sender);
-    if (sender == served->line->sender)
+    if (sender == served->lineage->sender)
         return;
     n -= TACIT__SEAL_BYTES;
     for (size_t at = sizeof sender; at + TACIT__NEWS_BYTES <= n; at += TACIT__NEWS_BYTES)
-        news->told(news->context, plain + at);
+        news->receive(news->context, plain + at);
 }
 
 tacit_status tacit__pg_hear(tacit__vault *vault, const tacit__vault *served, int ms,

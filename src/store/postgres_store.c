@@ -1,7 +1,7 @@
 /* A store in a PostgreSQL database: its tables, and how it is opened. See store/backend.h.
  *
  * The tables are those of a file (vault_schema.c), in other words for types, in the schema `tacit`; two
- * more are only here: `trail` (postgres_line.c) and `lease` (postgres_lease.c). `tacit store init` makes
+ * more are only here: `trail` (postgres_fencing.c) and `lease` (postgres_lease.c). `tacit store init` makes
  * them, as a role that may create a schema; who serves needs to read and write rows only. */
 #include "store/postgres_store.h"
 
@@ -107,13 +107,13 @@ static tacit_status check_format(tacit__vault *vault, tacit_error *err)
 static tacit_status check_server(tacit__vault *vault, tacit_error *err)
 {
     int64_t standby = 1;
-    char place[64];
+    char location[64];
     TRY(tacit__vault_number(vault, "SELECT pg_is_in_recovery()::int", &standby, err));
     if (standby != 0)
         return tacit__fail(err, TACIT_SYSTEM,
                            "%.200s: this server is a standby; the store is on its primary",
                            vault->path);
-    TRY(tacit__pg_read_place(vault, place, err));
+    TRY(tacit__pg_read_location(vault, location, err));
     return tacit__pg_check_safety(vault, TACIT_BAD_ARGUMENT, err);
 }
 
@@ -126,7 +126,7 @@ static tacit_status read_mark(tacit__vault *vault, tacit_error *err)
     uint64_t generation;
     TRY(tacit__mark_read(vault, &found, &generation, err));
     if (found)
-        tacit__pg_line_set(vault->line, generation, vault->marked_stamp);
+        tacit__pg_lineage_set(vault->lineage, generation, vault->marked_stamp);
     return TACIT_OK;
 }
 
@@ -136,7 +136,7 @@ static tacit_status find_store_status(tacit__vault *vault, tacit__store_status *
     bool alone;
     TRY(read_mark(vault, err));
     TRY(tacit__vault_begin_snapshot(vault, &alone, err));
-    tacit_status status = tacit__pg_line_check(vault, vault->line, store_status, err);
+    tacit_status status = tacit__pg_lineage_check(vault, vault->lineage, store_status, err);
     tacit__vault_end_snapshot(vault, alone);
     return status;
 }
@@ -176,7 +176,7 @@ static tacit_status open_database(tacit__vault *vault, const char *path, const u
                                   tacit_error *err)
 {
     TRY(tacit__pg_create(path, NULL, &vault->db, err));
-    TRY(tacit__pg_line_create(vault, err));
+    TRY(tacit__pg_lineage_create(vault, err));
     TRY(tacit__pg_connect(tacit__pg_of(vault->db), err));
     TRY(check_format(vault, err));
     TRY(tacit__vault_read_facts(vault, key, err));
@@ -206,9 +206,9 @@ static tacit_status check_status(tacit__vault *vault, tacit__store_status *store
 
 static tacit_status settle(tacit__vault *vault, tacit_error *err)
 {
-    char place[64];
-    TRY(tacit__pg_read_place(vault, place, err));
-    return tacit__vault_set_fact(vault, "place", place, strlen(place), err);
+    char location[64];
+    TRY(tacit__pg_read_location(vault, location, err));
+    return tacit__vault_set_fact(vault, "place", location, strlen(location), err);
 }
 
 static tacit_status adopted(tacit__vault *vault, tacit_error *err)
@@ -228,7 +228,7 @@ static tacit_status refuse_copy(tacit__vault *vault, const char *path, tacit_err
 static const tacit__backend backend = {
     .open = open_database,
     .leave = leave,
-    .close = tacit__pg_line_destroy,
+    .close = tacit__pg_lineage_destroy,
     .begin_snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     .bytes = "SELECT CAST(sum(pg_total_relation_size(oid)) AS bigint) FROM pg_class WHERE"
              " relnamespace=to_regnamespace('tacit') AND relkind='r'",
@@ -259,7 +259,7 @@ void tacit__vault_describe(const char *path, char *out, size_t size)
 static tacit_status make(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     int64_t there = 0;
-    char place[64];
+    char location[64];
     TRY(tacit__vault_number(vault, "SELECT (to_regnamespace('tacit') IS NOT NULL)::int", &there,
                             err));
     if (there != 0)
@@ -269,14 +269,14 @@ static tacit_status make(tacit__vault *vault, const uint8_t *key, tacit_error *e
     TRY(create_tables(vault, err));
     TRY(tacit__vault_begin_facts(vault, key, err));
     TRY(tacit__vault_set_count(vault, "format", TACIT__VAULT_FORMAT, err));
-    TRY(tacit__pg_read_place(vault, place, err));
-    TRY(tacit__vault_set_fact(vault, "place", place, strlen(place), err));
+    TRY(tacit__pg_read_location(vault, location, err));
+    TRY(tacit__vault_set_fact(vault, "place", location, strlen(location), err));
     TRY(tacit__vault_set_fact(vault, "unmarked", NULL, 0, err));
     TRY(tacit__vault_event(vault, err, "the store was made"));
     return tacit__vault_prove_all(vault, err);
 }
 
-tacit_status tacit__vault_init(const tacit__vault_place *place, const uint8_t *key,
+tacit_status tacit__vault_init(const tacit__vault_location *location, const uint8_t *key,
                                tacit_error *err)
 {
     tacit__vault *vault = tacit__alloc(1, sizeof *vault);
@@ -286,8 +286,8 @@ tacit_status tacit__vault_init(const tacit__vault_place *place, const uint8_t *k
     vault->backend = &backend;
     vault->use = TACIT__VAULT_TOOL;
     vault->lock = vault->file = vault->mark = -1;
-    tacit__vault_describe(place->path, vault->path, sizeof vault->path);
-    tacit_status status = tacit__pg_create(place->path, NULL, &vault->db, err);
+    tacit__vault_describe(location->path, vault->path, sizeof vault->path);
+    tacit_status status = tacit__pg_create(location->path, NULL, &vault->db, err);
     if (status == TACIT_OK)
         status = tacit__connection_run(vault->db, "BEGIN", "create", err);
     if (status == TACIT_OK) {

@@ -20,7 +20,7 @@ typedef struct tacit__pg_lease {
 } tacit__pg_lease;
 
 /* How far the database has come, as far as this process knows: the number of a transaction and its proof. */
-struct tacit__pg_line {
+struct tacit__pg_lineage {
     pthread_mutex_t lock;
     uint64_t generation; /* 0: nothing is known */
     uint8_t stamp[TACIT__PROOF_BYTES];
@@ -32,21 +32,23 @@ struct tacit__pg_line {
     double hand_over_at; /* ms: not before */
 };
 
-/* --- The line (postgres_line.c) --------------------------------------------------------------------- */
+/* --- Lineage (postgres_fencing.c) --------------------------------------------------------------------- */
 
-TACIT_MUST_USE tacit_status tacit__pg_line_create(tacit__vault *vault, tacit_error *err);
-void tacit__pg_line_destroy(tacit__vault *vault);
+TACIT_MUST_USE tacit_status tacit__pg_lineage_create(tacit__vault *vault, tacit_error *err);
+void tacit__pg_lineage_destroy(tacit__vault *vault);
 /* Reads the facts, and decides by them and by what `known` knows whether this is the database that it was. */
-TACIT_MUST_USE tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *known,
-                                                 tacit__store_status *store_status,
-                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__pg_lineage_check(tacit__vault *vault,
+                                                    struct tacit__pg_lineage *known,
+                                                    tacit__store_status *store_status,
+                                                    tacit_error *err);
 /* What is there now is known from now on. */
-void tacit__pg_line_set(struct tacit__pg_line *line, uint64_t generation, const uint8_t *stamp);
+void tacit__pg_lineage_set(struct tacit__pg_lineage *lineage, uint64_t generation,
+                           const uint8_t *stamp);
 /* Where the tables are: cluster, database, table. A copy by pg_dump is elsewhere. And whether this server may
  * lose what it has acknowledged, and whether its errors are terse, which can change while it runs, and with
  * every other server. */
-TACIT_MUST_USE tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64],
-                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__pg_read_location(tacit__vault *vault, char location[64],
+                                                    tacit_error *err);
 
 /* `failure`: it may, and nobody asked for that. */
 TACIT_MUST_USE tacit_status tacit__pg_check_safety(const tacit__vault *vault, tacit_status failure,

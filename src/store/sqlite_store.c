@@ -212,7 +212,7 @@ static tacit_status do_nothing(tacit__vault *vault, tacit_error *err)
 /* Else it is in a file that no one will find. */
 static tacit_status after_commit(tacit__vault *vault, tacit_error *err)
 {
-    return vault->use == TACIT__VAULT_SERVE ? tacit__vault_check_place(vault, err) : TACIT_OK;
+    return vault->use == TACIT__VAULT_SERVE ? tacit__vault_check_file(vault, err) : TACIT_OK;
 }
 
 /* The mark first: it is never ahead of a store that is read after it. */

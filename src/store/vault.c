@@ -143,7 +143,7 @@ tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
         tacit__vault_undo(vault);
         return status;
     }
-    tacit__vault_forget_told(vault);
+    tacit__vault_clear_announcements(vault);
     vault->generation += counted;
     status = vault->backend->after_commit(vault, err);
     if (status == TACIT_OK && counted) {
@@ -157,7 +157,7 @@ void tacit__vault_undo(tacit__vault *vault)
     tacit__connection_reset_all(vault->db);
     vault->answers_counted = false;
     vault->n_touched = vault->n_terms = 0;
-    tacit__vault_forget_told(vault);
+    tacit__vault_clear_announcements(vault);
     if (tacit__connection_in_transaction(vault->db) &&
         tacit__connection_run(vault->db, "ROLLBACK", "write", NULL) != TACIT_OK)
         return; /* the connection is gone, and the transaction with it */

@@ -50,12 +50,12 @@ TACIT_MUST_USE tacit_status tacit__vault_open(const char *path, tacit__vault_use
                                               tacit_error *err);
 /* The same with the mark at another path than STORE.mark; NULL: there. `unsafe`: also on a server that may
  * lose what it has acknowledged; the store remembers that. */
-typedef struct tacit__vault_place {
+typedef struct tacit__vault_location {
     const char *path, *mark;
     bool unsafe;
     bool gone; /* also one that was moved, by who moves it */
-} tacit__vault_place;
-TACIT_MUST_USE tacit_status tacit__vault_open_at(const tacit__vault_place *place,
+} tacit__vault_location;
+TACIT_MUST_USE tacit_status tacit__vault_open_at(const tacit__vault_location *location,
                                                  tacit__vault_use use, const uint8_t *key,
                                                  tacit__vault **out, tacit_error *err);
 /* Whether this is the name of a PostgreSQL database, and not of a file: a URI, or words of libpq. */
@@ -63,8 +63,8 @@ bool tacit__vault_is_remote(const char *path);
 /* For messages: without a password. */
 void tacit__vault_describe(const char *path, char *out, size_t size);
 /* Makes the tables of a store in a database. */
-TACIT_MUST_USE tacit_status tacit__vault_init(const tacit__vault_place *place, const uint8_t *key,
-                                              tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_init(const tacit__vault_location *location,
+                                              const uint8_t *key, tacit_error *err);
 bool tacit__vault_is_shared(const tacit__vault *vault); /* several processes may serve from it */
 /* It was served on a server that may lose what it has acknowledged. */
 bool tacit__vault_is_unsafe(const tacit__vault *vault);
@@ -182,7 +182,7 @@ typedef struct tacit__vault_news {
     /* the store was adopted, or its key was changed: the next transaction is FENCED */
     bool replaced;
     /* Called with each of the news that others gave to tacit__vault_announce. */
-    void (*told)(void *context, const uint8_t news[TACIT__NEWS_BYTES]);
+    void (*receive)(void *context, const uint8_t news[TACIT__NEWS_BYTES]);
     void *context;
 } tacit__vault_news;
 /* Waits until another process has written, at most so long. Finds out whether the store went back, which
@@ -195,13 +195,13 @@ void tacit__vault_announce(tacit__vault *vault, const uint8_t news[TACIT__NEWS_B
 /* All rows of a table, some thousands at a time, each time in a snapshot of its own unless a transaction
  * is under way. `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and
  * what `each` needs. */
-typedef struct tacit__table_walk {
+typedef struct tacit__paged_scan {
     const char *sql;
     int64_t number; /* where it begins, and goes on */
     bool writes; /* `each` changes the row: then one at a time, where it would meet the row again */
     uint8_t name[64];
     size_t name_size;
-} tacit__table_walk;
+} tacit__paged_scan;
 
 /* What front ends keep in memory (vault_user_facts.c): people who have taken part as often as they may, or do
  * so in an episode, and episodes that are open, or over and not yet too old. */
@@ -221,28 +221,28 @@ typedef struct tacit__user_fact {
     size_t size;
 } tacit__user_fact;
 typedef void tacit__user_fact_fn(void *context, const tacit__user_fact *known);
-typedef struct tacit__user_walk {
-    tacit__table_walk walk;
+typedef struct tacit__user_scan {
+    tacit__paged_scan scan;
     size_t table;
     bool people_only;
-} tacit__user_walk;
-/* Some thousands of them, from where the walk is, which begins as {0}; *more: call it again. */
-TACIT_MUST_USE tacit_status tacit__vault_walk_users(tacit__vault *vault, tacit__user_walk *walk,
+} tacit__user_scan;
+/* Some thousands of them, from where the scan is, which begins as {0}; *more: call it again. */
+TACIT_MUST_USE tacit_status tacit__vault_scan_users(tacit__vault *vault, tacit__user_scan *scan,
                                                     tacit__user_fact_fn *each, void *context,
                                                     bool *more, tacit_error *err);
 
 /* One line of the ledger. */
-typedef struct tacit__vault_line {
+typedef struct tacit__vault_ledger_line {
     const char *release;
     uint64_t declared, passed;
-} tacit__vault_line;
+} tacit__vault_ledger_line;
 
 /* What is about to be put up: learner->shown and ->version, and the ledger. The inputs behind it stay
  * until a state has them. */
 TACIT_MUST_USE tacit_status tacit__vault_save_shown(tacit__vault *vault,
                                                     const tacit__vault_learner *learner,
-                                                    const tacit__vault_line *lines, size_t n_lines,
-                                                    tacit_error *err);
+                                                    const tacit__vault_ledger_line *lines,
+                                                    size_t n_lines, tacit_error *err);
 
 /* A checkpoint of a large state goes to disk in parts, each in a transaction of its own, so that others'
  * come in between. The parts are sealed on any thread, with a key of their own, and put beside the state
@@ -279,7 +279,7 @@ TACIT_MUST_USE tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int6
 TACIT_MUST_USE tacit_status tacit__vault_save_learner(tacit__vault *vault,
                                                       const tacit__vault_learner *learner,
                                                       const uint8_t *state, size_t state_size,
-                                                      const tacit__vault_line *lines,
+                                                      const tacit__vault_ledger_line *lines,
                                                       size_t n_lines, tacit_error *err);
 
 /* A point of the public curves; `reward` and its standard `error` may be NaN. */
@@ -325,13 +325,13 @@ TACIT_MUST_USE tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t l
                                                   tacit__vault_answer *answer, tacit_error *err);
 
 /* The same, of an episode: when it was opened, and a digest of its observations (tacit__vault_get_digest). */
-typedef struct tacit__vault_told {
+typedef struct tacit__vault_observed {
     int64_t opened;
     tacit__bytes digest;
-} tacit__vault_told;
-TACIT_MUST_USE tacit_status tacit__vault_add_told_user(
+} tacit__vault_observed;
+TACIT_MUST_USE tacit_status tacit__vault_add_user_with_digest(
     tacit__vault *vault, int64_t learner, const uint8_t key[TACIT__VAULT_KEY],
-    const uint8_t *person, const tacit__vault_told *told, const void *data, size_t size,
+    const uint8_t *person, const tacit__vault_observed *observed, const void *data, size_t size,
     tacit__vault_answer *answer, tacit_error *err);
 /* What `add_user` and what comes before it will ask for: a far database can then be asked for many users at
  * once. Nothing else comes of it. */
@@ -357,11 +357,12 @@ TACIT_MUST_USE tacit_status tacit__vault_find_report(tacit__vault *vault, int64_
                                                      tacit__vault_answer *answer, tacit_error *err);
 
 /* The open episode: its steps so far. `person` claims the person for this episode. */
-TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
-                                              const uint8_t key[TACIT__VAULT_KEY],
-                                              const uint8_t *person, int64_t opened,
-                                              const void *data, size_t size,
-                                              tacit__vault_answer *answer, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_save_episode(tacit__vault *vault, int64_t learner,
+                                                      const uint8_t key[TACIT__VAULT_KEY],
+                                                      const uint8_t *person, int64_t opened,
+                                                      const void *data, size_t size,
+                                                      tacit__vault_answer *answer,
+                                                      tacit_error *err);
 /* Deletes the open episode of a user from whom the learner does not learn; the person has then not taken
  * part. */
 TACIT_MUST_USE tacit_status tacit__vault_end_episode(tacit__vault *vault, int64_t learner,
@@ -385,9 +386,10 @@ TACIT_MUST_USE tacit_status tacit__vault_get_accepted(tacit__vault *vault, int64
 TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                                  tacit_error *err);
 /* *size 0: there is none. *data is to be freed with tacit__free_secret. *seen: it was finished before. */
-TACIT_MUST_USE tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
-                                              const uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
-                                              size_t *size, bool *seen, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_get_episode(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t key[TACIT__VAULT_KEY],
+                                                     uint8_t **data, size_t *size, bool *seen,
+                                                     tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
                                                     const uint8_t person[TACIT__VAULT_KEY],
                                                     const uint8_t key[TACIT__VAULT_KEY], bool *has,
@@ -466,135 +468,5 @@ TACIT_MUST_USE tacit_status tacit__vault_delete_answers(tacit__vault *vault, int
                                                         tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_has_answers(tacit__vault *vault, bool *has,
                                                      tacit_error *err);
-
-/* --- Tokens ----------------------------------------------------------------------------------- */
-
-enum { TACIT__TOKEN_HASH = 32, TACIT__TOKEN_NAME = 64, TACIT__MAX_TOKENS = 256 };
-
-typedef struct tacit__token {
-    int64_t id;
-    char name[TACIT__TOKEN_NAME + 1];
-    uint8_t hash[TACIT__TOKEN_HASH];
-    uint32_t scopes;
-    int64_t created; /* seconds since 1970 */
-    bool revoked;
-    int64_t expires;                     /* seconds since 1970; 0: never */
-    uint64_t users_per_day;              /* 0: any number */
-    char learner[TACIT__TOKEN_NAME + 1]; /* "": any */
-} tacit__token;
-
-/* BAD_ARGUMENT if a valid token has this name, TOO_LARGE if there are MAX_TOKENS valid ones. Revoked ones
- * make room: one of this name, and the oldest where there are MAX_TOKENS in all. `what` is said of it in
- * the event. */
-TACIT_MUST_USE tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
-                                                   const char *what, tacit_error *err);
-/* BAD_ARGUMENT if no valid token has this name. */
-TACIT_MUST_USE tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name,
-                                                      tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_tokens(tacit__vault *vault,
-                                                tacit__token out[TACIT__MAX_TOKENS], size_t *n,
-                                                tacit_error *err);
-
-/* Users that a token has brought on this day, or on a later one if the clock went back; days are counted
- * by the service clock. */
-TACIT_MUST_USE tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t day,
-                                                   uint64_t *used, tacit_error *err);
-/* One more. */
-TACIT_MUST_USE tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t token, int64_t day,
-                                                   tacit_error *err);
-
-/* --- Events ------------------------------------------------------------------------------------- */
-
-/* Notes what was done, with the time on the wall and the number of the user who did it; in the transaction
- * that does it. Never with data of users of the service. */
-__attribute__((format(printf, 3, 4))) TACIT_MUST_USE tacit_status
-tacit__vault_event(tacit__vault *vault, tacit_error *err, const char *format, ...);
-/* All of them, the oldest first. */
-TACIT_MUST_USE tacit_status tacit__vault_events(tacit__vault *vault,
-                                                void (*each)(void *context, int64_t at,
-                                                             const char *what),
-                                                void *context, tacit_error *err);
-
-/* --- The service clock (serve/clock.h) ---------------------------------------------------------- */
-
-/* Where it stands. A store that has none begins with `wall`, the time on the wall, or with the latest that
- * was opened, whichever is earlier. */
-TACIT_MUST_USE tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
-                                               tacit_error *err);
-/* It stands here now; an earlier time than is kept changes nothing. */
-TACIT_MUST_USE tacit_status tacit__vault_save_clock(tacit__vault *vault, int64_t seconds,
-                                                    tacit_error *err);
-
-/* --- Care ------------------------------------------------------------------------------------- */
-
-typedef struct tacit__vault_health {
-    uint64_t learners, inputs, open, seen, people, answers, tokens;
-    uint64_t bytes;
-} tacit__vault_health;
-
-/* Looks through the whole file, in pieces, so that no log grows long behind it; with a key also whether
- * everything sealed can be opened, and whether the store may be learned from. CORRUPT says what is wrong. */
-TACIT_MUST_USE tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health,
-                                               tacit_error *err);
-/* A consistent copy at `path`, which must not exist, while others go on; marked as a copy. Needs the key. */
-TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char *path,
-                                                tacit_error *err);
-/* --- Going on after a loss ---------------------------------------------------------------------- */
-
-/* Two public names, by which monitoring tells whether a store is continued twice; neither can be turned back
- * into anything. `store` is that of all copies, for good: a new key and an adoption do not change it. `start`
- * is another one for everybody who continues it: for a file it is drawn when the service starts, and for a
- * database it goes by the run of its server, so that all front ends show the same. */
-enum { TACIT__STORE_NAME = 17 };
-void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_NAME],
-                            char start[TACIT__STORE_NAME]);
-/* In how many forks the store may have continued, itself included. */
-uint64_t tacit__vault_forks(const tacit__vault *vault);
-/* The number of forks after an adoption. Call `adoptable` first, which reads the mark. */
-uint64_t tacit__vault_next_forks(const tacit__vault *vault);
-/* The adoptions as JSON, [{"at":...,"users":...,"lives":...}, ...], with the users that this learner had
- * learned from. */
-TACIT_MUST_USE tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner,
-                                                   tacit__text *out, tacit_error *err);
-/* BAD_ARGUMENT where there is nothing to adopt, CORRUPT where it must not be. With a key. */
-TACIT_MUST_USE tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err);
-/* A copy, or a store that went back, learns again: another identity and mark, and one more fork. Fails as
- * `adoptable` does. For a vault that was opened to serve. */
-TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err);
-/* Takes a store over, with everything that is in it, into one that was just made, opened as a tool; the
- * source, opened to serve, is gone from then on. A move that was interrupted is finished. *before: it was
- * finished already, and nothing changed. */
-TACIT_MUST_USE tacit_status tacit__vault_move(tacit__vault *from, tacit__vault *to, bool *before,
-                                              tacit_error *err);
-/* The sentence about a store that was moved. */
-TACIT_MUST_USE tacit_status tacit__vault_refuse_gone(const tacit__vault *vault, tacit_error *err);
-/* Seals everything again under another master key. The vault was opened to serve. */
-TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key,
-                                               tacit_error *err);
-
-/* The public part of the vault as JSON: learners, ledger, history. It has no data of users. */
-TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
-                                                tacit_error *err);
-
-/* --- The operator's decision log: vault_decision_log.c ------------------------------------------- */
-
-/* Adds the decisions of one user, sealed, in the current transaction. */
-TACIT_MUST_USE tacit_status tacit__vault_add_decision(tacit__vault *vault, int64_t learner,
-                                                      const void *data, size_t size,
-                                                      tacit_error *err);
-/* Calls `each` for all entries, the oldest first, until it fails. Writers do not wait for this. */
-typedef tacit_status tacit__vault_decision_fn(void *context, int64_t number, const char *learner,
-                                              const uint8_t *data, size_t size, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_each_decision(tacit__vault *vault,
-                                                       tacit__vault_decision_fn *each,
-                                                       void *context, tacit_error *err);
-
-/* Every learner that the store has, how many users it has accepted, and how many of them wait to be learned
- * from. */
-typedef void tacit__vault_learner_fn(void *context, const char *name, uint64_t accepted,
-                                     uint64_t waiting);
-TACIT_MUST_USE tacit_status tacit__vault_learners(tacit__vault *vault,
-                                                  tacit__vault_learner_fn *each, void *context,
-                                                  tacit_error *err);
 
 #endif

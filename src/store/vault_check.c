@@ -133,7 +133,7 @@ static tacit_status check_inputs(tacit__vault *vault, int64_t id, void *context,
                    "SELECT number, NULL, data FROM input WHERE learner=%lld AND number > ?1 AND ?2"
                    " IS NOT NULL ORDER BY number LIMIT ?3",
                    (long long)id);
-    return tacit__vault_walk(vault, &(tacit__table_walk){sql, .number = INT64_MIN}, check_input,
+    return tacit__vault_scan(vault, &(tacit__paged_scan){sql, .number = INT64_MIN}, check_input,
                              &id, err);
 }
 
@@ -141,7 +141,7 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
 {
     static const struct {
         const char *sql;
-        tacit__table_walk_fn *check;
+        tacit__row_fn *check;
     } tables[] = {
         {"SELECT learner, hash, EXISTS(SELECT 1 FROM seen AS s WHERE s.learner=p.learner AND"
          " s.key=p.key) OR EXISTS(SELECT 1 FROM open AS o WHERE o.learner=p.learner AND "
@@ -158,7 +158,7 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
     const size_t n = vault->keyed ? sizeof tables / sizeof *tables : 1;
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < n && status == TACIT_OK; i++)
-        status = tacit__vault_walk(vault, &(tacit__table_walk){tables[i].sql, .number = INT64_MIN},
+        status = tacit__vault_scan(vault, &(tacit__paged_scan){tables[i].sql, .number = INT64_MIN},
                                    tables[i].check, NULL, err);
     return status;
 }

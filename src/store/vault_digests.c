@@ -31,15 +31,15 @@ tacit_status tacit__vault_end_episode(tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_make_content(const tacit__vault_told *told, uint8_t **out, size_t *size,
-                                       tacit_error *err)
+tacit_status tacit__vault_make_content(const tacit__vault_observed *observed, uint8_t **out,
+                                       size_t *size, tacit_error *err)
 {
-    *size = TIME_BYTES + told->digest.size;
+    *size = TIME_BYTES + observed->digest.size;
     *out = tacit__alloc(*size, 1);
     if (*out == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    write_time(told->opened, *out);
-    memcpy(*out + TIME_BYTES, told->digest.data, told->digest.size);
+    write_time(observed->opened, *out);
+    memcpy(*out + TIME_BYTES, observed->digest.data, observed->digest.size);
     return TACIT_OK;
 }
 

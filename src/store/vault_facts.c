@@ -8,8 +8,8 @@
  *     lives       in how many forks the store may have continued, itself included
  *     copy        made by a backup
  *     gone        moved into a database (vault_move.c)
- *     behind      a database that went back; place: where it is; unsafe: it was served without fsync
- *                 (postgres_line.c, postgres_store.c)
+ *     behind      a database that went back; location: where it is; unsafe: it was served without fsync
+ *                 (postgres_fencing.c, postgres_store.c)
  *     unmarked    the mark outside is still to be written
  *     promise     what people who came were promised (serve/pledge.c)
  *     warm:ID     how far a learner was warmed up with a log (vault_warm.c)
@@ -189,9 +189,9 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
         vault->behind = true;
     } else if (strcmp(name, "unsafe") == 0) {
         vault->was_unsafe = true;
-    } else if (strcmp(name, "place") == 0 && size < sizeof vault->place) {
-        memcpy(vault->place, value, size);
-        vault->place[size] = '\0';
+    } else if (strcmp(name, "place") == 0 && size < sizeof vault->location) {
+        memcpy(vault->location, value, size);
+        vault->location[size] = '\0';
     } else if (strcmp(name, "generation") == 0) {
         vault->generation = tacit__vault_read_count(value, size);
     } else if (strcmp(name, "lives") == 0) {

@@ -7,7 +7,7 @@
 
 #include "store/backend.h"
 #include "store/driver.h"
-#include "store/vault.h"
+#include "store/vault_maintenance.h"
 
 enum {
     TACIT__VAULT_FORMAT = 1,
@@ -35,7 +35,7 @@ struct tacit__vault {
     bool keyed, copy, behind, answers_counted;
     bool unsafe;                /* a server without fsync or full_page_writes: that is asked for, */
     bool on_unsafe, was_unsafe; /* it is one; and it has been one */
-    bool may_be_gone, gone;     /* tacit__vault_place; and it is so */
+    bool may_be_gone, gone;     /* tacit__vault_location; and it is so */
     bool owned;                 /* this process has written its owner into the store */
     bool unmarked;              /* the mark is still to be written */
     uint64_t answers;           /* rows of that table, if they were counted */
@@ -54,8 +54,8 @@ struct tacit__vault {
     uint64_t generation, forks;            /* as they are on disk */
     uint8_t last_proof[32];                /* over all, of the last transaction */
     uint8_t secrets_tag[16];               /* of the keys as they are sealed */
-    char place[64];                        /* of the database that the facts were written in */
-    struct tacit__pg_line *line;           /* store/postgres_line.c */
+    char location[64];                     /* of the database that the facts were written in */
+    struct tacit__pg_lineage *lineage;     /* store/postgres_fencing.c */
     uint64_t marked_forks;                 /* forks by the mark, of this fork or of another; or 0 */
     uint8_t marked_stamp[32];              /* of a mark that has one */
     bool mark_foreign;                     /* there is one, under a key of another store */
@@ -66,7 +66,7 @@ struct tacit__vault {
     /* inputs after `ahead_after` of a learner, which were read at once; or NULL */
     tacit__cursor *ahead;
     int64_t ahead_learner, ahead_after;
-    tacit__text told; /* to the other processes, by the transaction that is under way */
+    tacit__text announcements; /* of the current transaction, to the other processes */
 
     char mark_path[TACIT__DB_PATH + 8];
     bool mark_named; /* by the service file; else it goes by the store's name */
@@ -162,8 +162,9 @@ enum {
 _Static_assert((int)N_SQL <= (int)TACIT__DB_STATEMENTS, "each statement has its place");
 
 /* What is kept of an episode in seen.content. To be freed. */
-TACIT_MUST_USE tacit_status tacit__vault_make_content(const tacit__vault_told *told, uint8_t **out,
-                                                      size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_make_content(const tacit__vault_observed *observed,
+                                                      uint8_t **out, size_t *size,
+                                                      tacit_error *err);
 
 /* Questions that are asked for each user, and can be expected. */
 #define TACIT__SQL_TERMS                                                                           \
@@ -244,8 +245,8 @@ TACIT_MUST_USE tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit
 
 /* --- The mark (vault_mark.c) ------------------------------------------------------------------ */
 
-/* How far a database has come, as far as this process knows (postgres_line.c). */
-void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint8_t stamp[32]);
+/* How far a database has come, as far as this process knows (postgres_fencing.c). */
+void tacit__vault_get_lineage(const tacit__vault *vault, uint64_t *generation, uint8_t stamp[32]);
 /* How high the mark stands: *found is false if there is none, or none of this store. */
 TACIT_MUST_USE tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *generation,
                                              tacit_error *err);
@@ -272,7 +273,7 @@ TACIT_MUST_USE tacit_status tacit__vault_refuse_second(const tacit__vault *vault
 /* FENCED if this process is no longer the owner. Inside a transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
 /* FENCED if the file of this name is another one than was opened. */
-TACIT_MUST_USE tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_check_file(tacit__vault *vault, tacit_error *err);
 /* Whether the log is this vault's; else it is fenced, and closing it leaves the log as it is. */
 bool tacit__vault_has_log(tacit__vault *vault);
 /* The database's own check of what it has on disk. */
@@ -306,8 +307,8 @@ TACIT_MUST_USE tacit_status tacit__vault_open_input(const tacit__vault *vault, i
                                                     uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
                                                     size_t *size, tacit_error *err);
 
-/* What was told in this transaction is over (vault_user_facts.c). */
-void tacit__vault_forget_told(tacit__vault *vault);
+/* Clears the announcements of this transaction (vault_user_facts.c). */
+void tacit__vault_clear_announcements(tacit__vault *vault);
 
 /* --- People who come back (vault_people.c) ---------------------------------------------------- */
 
@@ -364,17 +365,16 @@ TACIT_MUST_USE tacit_status tacit__vault_begin_snapshot(tacit__vault *vault, boo
                                                         tacit_error *err);
 void tacit__vault_end_snapshot(tacit__vault *vault, bool alone);
 
-/* See tacit__table_walk. */
-typedef tacit_status tacit__table_walk_fn(tacit__vault *vault, tacit__cursor *row, void *context,
-                                          tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_walk(tacit__vault *vault, tacit__table_walk *walk,
-                                              tacit__table_walk_fn *each, void *context,
-                                              tacit_error *err);
+/* See tacit__paged_scan. */
+typedef tacit_status tacit__row_fn(tacit__vault *vault, tacit__cursor *row, void *context,
+                                   tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_scan(tacit__vault *vault, tacit__paged_scan *scan,
+                                              tacit__row_fn *each, void *context, tacit_error *err);
 
 /* At most `piece` of them; *n is how many there were. */
-TACIT_MUST_USE tacit_status tacit__vault_walk_piece(tacit__vault *vault, tacit__table_walk *walk,
-                                                    tacit__table_walk_fn *each, void *context,
-                                                    int piece, int *n, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_scan_page(tacit__vault *vault, tacit__paged_scan *scan,
+                                                   tacit__row_fn *each, void *context, int piece,
+                                                   int *n, tacit_error *err);
 
 /* A single number from a query without parameters. */
 TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,

@@ -4,7 +4,8 @@
 #include "store/vault_inside.h"
 
 static tacit_status write_shown(tacit__vault *vault, const tacit__vault_learner *learner,
-                                const tacit__vault_line *lines, size_t n_lines, tacit_error *err)
+                                const tacit__vault_ledger_line *lines, size_t n_lines,
+                                tacit_error *err)
 {
     TACIT__REQUIRE(learner->id > 0 && (n_lines == 0 || lines != NULL));
     tacit_status status = tacit__connection_write(
@@ -34,7 +35,7 @@ static tacit_status write_counters(tacit__vault *vault, const tacit__vault_learn
 }
 
 tacit_status tacit__vault_save_shown(tacit__vault *vault, const tacit__vault_learner *learner,
-                                     const tacit__vault_line *lines, size_t n_lines,
+                                     const tacit__vault_ledger_line *lines, size_t n_lines,
                                      tacit_error *err)
 {
     TRY(write_shown(vault, learner, lines, n_lines, err));
@@ -71,7 +72,7 @@ tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner, in
 
 tacit_status tacit__vault_save_learner(tacit__vault *vault, const tacit__vault_learner *learner,
                                        const uint8_t *state, size_t state_size,
-                                       const tacit__vault_line *lines, size_t n_lines,
+                                       const tacit__vault_ledger_line *lines, size_t n_lines,
                                        tacit_error *err)
 {
     tacit__vault_learner shown = *learner;

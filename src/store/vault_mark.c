@@ -38,7 +38,7 @@ enum {
 static const char magic[8] = "tacitmk1", stamped_magic[8] = "tacitmk2";
 
 /* The mark of a database has the proof of the transaction, too, since others may have written one of the
- * same number (postgres_line.c). */
+ * same number (postgres_fencing.c). */
 static bool is_stamped(const tacit__vault *vault)
 {
     return vault->backend->shared;
@@ -68,7 +68,7 @@ static void make_slot(const tacit__vault *vault, uint8_t slot[MARK])
     const size_t size = size_of(vault);
     uint64_t generation = vault->generation;
     if (is_stamped(vault))
-        tacit__vault_get_line(vault, &generation, slot + 40);
+        tacit__vault_get_lineage(vault, &generation, slot + 40);
     memcpy(slot, is_stamped(vault) ? stamped_magic : magic, sizeof magic);
     memcpy(slot + 8, vault->identity, sizeof vault->identity);
     write_count(slot + 24, generation);

@@ -27,10 +27,10 @@ static tacit_status choose_backend(const char *path, const tacit__backend **out,
                                       "(libpq-dev); give a file as store");
 }
 
-tacit_status tacit__vault_open_at(const tacit__vault_place *place, tacit__vault_use use,
+tacit_status tacit__vault_open_at(const tacit__vault_location *location, tacit__vault_use use,
                                   const uint8_t *key, tacit__vault **out, tacit_error *err)
 {
-    const char *path = place->path, *mark = place->mark;
+    const char *path = location->path, *mark = location->mark;
     const tacit__backend *backend;
     TACIT__REQUIRE(use != TACIT__VAULT_SERVE || key != NULL);
     if (strlen(path) >= TACIT__DB_PATH || (mark != NULL && strlen(mark) >= TACIT__DB_PATH))
@@ -42,8 +42,8 @@ tacit_status tacit__vault_open_at(const tacit__vault_place *place, tacit__vault_
     tacit__seal_start();
     vault->backend = backend;
     vault->use = use;
-    vault->unsafe = place->unsafe;
-    vault->may_be_gone = place->gone;
+    vault->unsafe = location->unsafe;
+    vault->may_be_gone = location->gone;
     vault->lock = vault->file = vault->mark = -1;
     vault->mark_named = mark != NULL;
     tacit__vault_describe(path, vault->path, sizeof vault->path);
@@ -61,7 +61,7 @@ tacit_status tacit__vault_open_at(const tacit__vault_place *place, tacit__vault_
 tacit_status tacit__vault_open(const char *path, tacit__vault_use use, const uint8_t *key,
                                tacit__vault **out, tacit_error *err)
 {
-    return tacit__vault_open_at(&(tacit__vault_place){.path = path}, use, key, out, err);
+    return tacit__vault_open_at(&(tacit__vault_location){.path = path}, use, key, out, err);
 }
 
 void tacit__vault_close(tacit__vault *vault)
@@ -77,7 +77,7 @@ void tacit__vault_close(tacit__vault *vault)
     }
     tacit__connection_destroy(vault->db);
     vault->backend->close(vault);
-    tacit__text_destroy(&vault->told);
+    tacit__text_destroy(&vault->announcements);
     tacit__free_secret(vault, sizeof *vault);
 }
 

@@ -372,9 +372,9 @@ tacit_status tacit__vault_retag(tacit__vault *vault, const uint8_t before[TACIT_
                                 const uint8_t after[TACIT__KEY_BYTES], tacit_error *err)
 {
     change c = {before, after};
-    return tacit__vault_walk(
+    return tacit__vault_scan(
         vault,
-        &(tacit__table_walk){"SELECT learner, hash, visits, last_place, tag FROM"
+        &(tacit__paged_scan){"SELECT learner, hash, visits, last_place, tag FROM"
                              " person WHERE visits IS NOT NULL AND"
                              " (learner, hash) > (?1, ?2) ORDER BY learner, hash"
                              " LIMIT ?3",

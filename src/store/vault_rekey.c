@@ -75,8 +75,8 @@ static tacit_status reseal_rows(tacit__vault *vault, const change *c, tacit_erro
          "UPDATE decision SET data=? WHERE number=?", SQL_RESEAL_DECISION, true, false, c}};
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == TACIT_OK; i++)
-        status = tacit__vault_walk(
-            vault, &(tacit__table_walk){tables[i].rows, .number = INT64_MIN, .writes = true},
+        status = tacit__vault_scan(
+            vault, &(tacit__paged_scan){tables[i].rows, .number = INT64_MIN, .writes = true},
             reseal_row, &tables[i], err);
     return status;
 }
@@ -109,7 +109,7 @@ static tacit_status reseal_inputs(tacit__vault *vault, int64_t id, void *context
                    "SELECT number, NULL, data FROM input WHERE learner=%lld AND number > ?1 AND ?2"
                    " IS NOT NULL ORDER BY number LIMIT ?3",
                    (long long)id);
-    return tacit__vault_walk(vault, &(tacit__table_walk){sql, .number = INT64_MIN, .writes = true},
+    return tacit__vault_scan(vault, &(tacit__paged_scan){sql, .number = INT64_MIN, .writes = true},
                              reseal_input, &c, err);
 }
 

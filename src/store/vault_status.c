@@ -188,7 +188,7 @@ tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_err
                        vault->path, what);
 }
 
-tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err)
+tacit_status tacit__vault_check_file(tacit__vault *vault, tacit_error *err)
 {
     return is_in_place(vault)
                ? TACIT_OK
@@ -201,7 +201,7 @@ bool tacit__vault_has_log(tacit__vault *vault)
         return true;
     if (vault->owned)
         return tacit__vault_check_owner(vault, NULL) == TACIT_OK;
-    return tacit__vault_check_place(vault, NULL) == TACIT_OK;
+    return tacit__vault_check_file(vault, NULL) == TACIT_OK;
 }
 
 tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
@@ -210,7 +210,7 @@ tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
     bool found = false;
     if (tacit__vault_store_status(vault) == TACIT__STORE_FENCED)
         return tacit__vault_fence(vault, "another server has taken over the store", err);
-    TRY(tacit__vault_check_place(vault, err));
+    TRY(tacit__vault_check_file(vault, err));
     TRY(tacit__connection_prepare(vault->db, SQL_OWNER, "SELECT value FROM meta WHERE name='owner'",
                                   &s, err));
     TRY(tacit__cursor_next(s, &found, err));

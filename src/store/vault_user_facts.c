@@ -12,14 +12,14 @@
 void tacit__vault_announce(tacit__vault *vault, const uint8_t news[TACIT__NEWS_BYTES])
 {
     if (vault->backend->shared)
-        tacit__text_add(&vault->told, (const char *)news, TACIT__NEWS_BYTES);
+        tacit__text_add(&vault->announcements, (const char *)news, TACIT__NEWS_BYTES);
 }
 
-void tacit__vault_forget_told(tacit__vault *vault)
+void tacit__vault_clear_announcements(tacit__vault *vault)
 {
-    vault->told.length = 0;
-    vault->told.failed =
-        false; /* without memory the others are not told, and ask the store later */
+    vault->announcements.length = 0;
+    /* Without memory the other processes get no announcements, and read the store later. */
+    vault->announcements.failed = false;
 }
 
 /* --- What there is -------------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static const struct {
                        " content IS NOT NULL ORDER BY learner, key LIMIT ?3"}};
 
 typedef struct giving {
-    const tacit__user_walk *walk;
+    const tacit__user_scan *scan;
     tacit__user_fact_fn *each;
     void *context;
 } giving;
@@ -77,7 +77,7 @@ static tacit_status give(tacit__vault *vault, tacit__cursor *row, void *context,
 {
     const giving *g = context;
     size_t size;
-    tacit__user_fact k = {.kind = tables[g->walk->table].kind,
+    tacit__user_fact k = {.kind = tables[g->scan->table].kind,
                           .learner = tacit__cursor_int(row, 0)};
     k.name = tacit__cursor_bytes(row, 1, &size);
     if (size != TACIT__VAULT_KEY)
@@ -96,20 +96,20 @@ static tacit_status give(tacit__vault *vault, tacit__cursor *row, void *context,
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_walk_users(tacit__vault *vault, tacit__user_walk *w,
+tacit_status tacit__vault_scan_users(tacit__vault *vault, tacit__user_scan *w,
                                      tacit__user_fact_fn *each, void *context, bool *more,
                                      tacit_error *err)
 {
-    enum { PIECE = 4096 }; /* rows: some milliseconds */
+    enum { PAGE_ROWS = 4096 }; /* rows: some milliseconds */
     int n = 0;
     giving g = {w, each, context};
     TACIT__REQUIRE(vault->keyed && w->table < sizeof tables / sizeof *tables);
-    if (w->walk.sql == NULL)
-        w->walk = (tacit__table_walk){.sql = tables[w->table].sql, .number = INT64_MIN};
-    TRY(tacit__vault_walk_piece(vault, &w->walk, give, &g, PIECE, &n, err));
-    if (n < PIECE) {
+    if (w->scan.sql == NULL)
+        w->scan = (tacit__paged_scan){.sql = tables[w->table].sql, .number = INT64_MIN};
+    TRY(tacit__vault_scan_page(vault, &w->scan, give, &g, PAGE_ROWS, &n, err));
+    if (n < PAGE_ROWS) {
         w->table++;
-        w->walk.sql = NULL;
+        w->scan.sql = NULL;
     }
     *more = w->table < (w->people_only ? 1 : sizeof tables / sizeof *tables);
     return TACIT_OK;

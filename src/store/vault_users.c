@@ -216,24 +216,26 @@ tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
     return add_user(vault, learner, key, person, content, kept, data, size, answer, err);
 }
 
-tacit_status tacit__vault_add_told_user(tacit__vault *vault, int64_t learner,
-                                        const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                                        const tacit__vault_told *told, const void *data,
-                                        size_t size, tacit__vault_answer *answer, tacit_error *err)
+tacit_status tacit__vault_add_user_with_digest(tacit__vault *vault, int64_t learner,
+                                               const uint8_t key[TACIT__VAULT_KEY],
+                                               const uint8_t *person,
+                                               const tacit__vault_observed *observed,
+                                               const void *data, size_t size,
+                                               tacit__vault_answer *answer, tacit_error *err)
 {
     uint8_t *kept = NULL;
     size_t kept_size = 0;
-    TRY(tacit__vault_make_content(told, &kept, &kept_size, err));
+    TRY(tacit__vault_make_content(observed, &kept, &kept_size, err));
     tacit_status status = add_user(vault, learner, key, person, NULL,
                                    (tacit__bytes){kept, kept_size}, data, size, answer, err);
     tacit__free(kept);
     return status;
 }
 
-tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
-                               const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                               int64_t opened, const void *data, size_t size,
-                               tacit__vault_answer *answer, tacit_error *err)
+tacit_status tacit__vault_save_episode(tacit__vault *vault, int64_t learner,
+                                       const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                                       int64_t opened, const void *data, size_t size,
+                                       tacit__vault_answer *answer, tacit_error *err)
 {
     TACIT__REQUIRE(vault->keyed && data != NULL && size > 0);
     bool seen = false, claimed = false;
@@ -278,9 +280,9 @@ tacit_status tacit__vault_get_accepted(tacit__vault *vault, int64_t learner, uin
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
-                               const uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
-                               bool *seen, tacit_error *err)
+tacit_status tacit__vault_get_episode(tacit__vault *vault, int64_t learner,
+                                      const uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
+                                      size_t *size, bool *seen, tacit_error *err)
 {
     TACIT__REQUIRE(data != NULL);
     tacit__cursor *row;

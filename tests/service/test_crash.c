@@ -1,7 +1,9 @@
-/* A learner that dies at every write, and goes on: nothing lost, nothing twice, and no second look at anybody.
+/* A learner that dies at every write, and goes on: nothing lost, nothing twice, and no second look at
+ * anybody.
  *
- * A child process takes a fixed sequence of users into a vault and learns from them; everything that passes the door is recorded. The
- * child is killed at its n-th write (just before, or just after the call), and a second child finishes the job. For every n:
+ * A child process takes a fixed sequence of users into a vault and learns from them; everything that passes
+ * the door is recorded. The child is killed at its n-th write (just before, or just after the call), and a
+ * second child finishes the job. For every n:
  *
  *     - the vault ends in the very state of a run without a crash, bit for bit;
  *     - whatever passed the door twice, before the crash and after it, was the same numbers: the same exact ones and the same noise;
@@ -9,8 +11,8 @@
  *       the plan declares, crash or no crash;
  *     - who starts again puts up no older billboard than was shown.
  *
- * One of the learners has a state that is too large to be written with every user: there most crashes come when more has been
- * shown than the state has, and in the midst of a state's parts. */
+ * One of the learners has a state that is too large to be written with every user: there most crashes come
+ * when more has been shown than the state has, and in the midst of a state's parts. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,6 +27,7 @@
 #include "serve/episode.h"
 #include "serve/learner.h"
 #include "service/fault_io.h"
+#include "store/vault_maintenance.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -386,8 +389,8 @@ static bool is_behind(const scene *s)
     return row.shown > row.users;
 }
 
-/* Killed at write n, then finished. *repeated: passages that came twice. *behind: 1 more if the second life had to take users
- * again that had been shown. */
+/* Killed at write n, then finished. *repeated: passages that came twice. *behind: 1 more if the second life
+ * had to take users again that had been shown. */
 static tape *crash_and_finish(const scene *s, uint64_t n, int after, int other, const tape *frozen,
                               ending *end, size_t *repeated, size_t *behind)
 {

@@ -63,7 +63,7 @@ static void make_store(const place *p)
     SCOPED(tacit__vault) *v = NULL;
     tacit__vault_answer answer;
     tacit__vault_learner l = {.limit = 9, .version = 3};
-    const tacit__vault_line line = {"moves", 9, 1};
+    const tacit__vault_ledger_line line = {"moves", 9, 1};
     const tacit__vault_point point = {.users = 1, .version = 3, .reward = 0.5};
     open_store(p, master, &v);
     assert_ok(tacit__vault_token_add(v, &(tacit__token){.name = "web"}, "a token", &err));
@@ -198,7 +198,7 @@ TEST(another_stores_mark_is_left_alone)
     const char *second = fmt("%s/w.db", p.directory);
     const char *mark = fmt("%s.mark", p.path);
     for (int i = 0; i < 2; i++) {
-        assert_status(tacit__vault_open_at(&(tacit__vault_place){second, mark, false, false},
+        assert_status(tacit__vault_open_at(&(tacit__vault_location){second, mark, false, false},
                                            TACIT__VAULT_SERVE, other, &v, &err),
                       TACIT_BAD_ARGUMENT);
         assert_non_null(strstr(err.message, "v.db.mark: this is the mark of another store"));

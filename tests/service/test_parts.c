@@ -16,6 +16,7 @@
 #include "serve/routes.h"
 #include "serve/ticket.h"
 #include "store/vault.h"
+#include "store/vault_maintenance.h"
 #include "support/cases.h"
 #include "support/check.h"
 
@@ -278,9 +279,9 @@ TEST(a_vault_counts_everybody_once)
     uint8_t name[TACIT__VAULT_KEY] = {10}, key[TACIT__VAULT_KEY], *bytes;
     size_t size;
     bool seen, has;
-    assert_ok(tacit__vault_hold(v, l.id, name, ann, 100, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_save_episode(v, l.id, name, ann, 100, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
-    assert_ok(tacit__vault_held(v, l.id, name, &bytes, &size, &seen, &err));
+    assert_ok(tacit__vault_get_episode(v, l.id, name, &bytes, &size, &seen, &err));
     assert_true(size == sizeof data && !seen && memcmp(bytes, data, size) == 0);
     tacit__free_secret(bytes, size);
     assert_ok(tacit__vault_has_person(v, l.id, ann, name, &has, &err));
@@ -295,7 +296,7 @@ TEST(a_vault_counts_everybody_once)
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
     assert_ok(tacit__vault_add_user(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_SEEN);
-    assert_ok(tacit__vault_held(v, l.id, name, &bytes, &size, &seen, &err));
+    assert_ok(tacit__vault_get_episode(v, l.id, name, &bytes, &size, &seen, &err));
     assert_true(size == 0 && seen);
     for (uint8_t i = 0; i < 4; i++) { /* two more, and then it is full */
         name[0] = (uint8_t)(20 + i);
@@ -316,7 +317,7 @@ TEST(a_vault_counts_everybody_once)
     tacit__free_secret(bytes, size);
     l.users = 2;
     l.taken = number;
-    const tacit__vault_line line = {"visits", 3, 2};
+    const tacit__vault_ledger_line line = {"visits", 3, 2};
     uint64_t passed;
     for (int round = 0; round < 2; round++) {
         assert_ok(tacit__vault_begin(v, &err));
@@ -334,7 +335,7 @@ TEST(a_vault_counts_everybody_once)
     /* expiry forgets the episode and sets the person free */
     name[0] = 30;
     uint64_t expired;
-    assert_ok(tacit__vault_hold(v, l.id, name, bob, 100, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_save_episode(v, l.id, name, bob, 100, data, sizeof data, &answer, &err));
     assert_ok(tacit__vault_expire_episodes(v, 100, 10, &expired, &err));
     assert_true(expired == 0);
     assert_ok(tacit__vault_expire_episodes(v, 101, 10, &expired, &err));

@@ -104,7 +104,7 @@ static void take(place *p, uint8_t number)
 static void show(place *p, uint64_t users)
 {
     tacit_error err = {0};
-    const tacit__vault_line line = {"moves", 1000, users};
+    const tacit__vault_ledger_line line = {"moves", 1000, users};
     p->l.shown = users;
     p->l.version++;
     assert_ok(tacit__vault_begin(p->v, &err));

@@ -56,7 +56,7 @@ static tacit__vault_answer take(place *p, uint8_t name, const uint8_t *person)
 static void keep(place *p, uint64_t users)
 {
     tacit_error err = {0};
-    const tacit__vault_line lines[] = {{"moves", 9, users}, {"visits", 9, users}};
+    const tacit__vault_ledger_line lines[] = {{"moves", 9, users}, {"visits", 9, users}};
     p->l.users = users;
     p->l.taken = (int64_t)users;
     p->l.version++;
@@ -255,7 +255,8 @@ TEST(who_comes_after_the_last_is_not_kept)
     const uint8_t walk[TACIT__VAULT_KEY] = {7};
     open_place(&p, 1);
     /* bob is under way when ann is the last to be counted */
-    assert_ok(tacit__vault_hold(p.v, p.l.id, walk, bob, 100, secret, sizeof secret, &answer, &err));
+    assert_ok(tacit__vault_save_episode(p.v, p.l.id, walk, bob, 100, secret, sizeof secret, &answer,
+                                        &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
     assert_ok(tacit__vault_is_full(p.v, p.l.id, &full, &err));
     assert_false(full);
@@ -298,8 +299,8 @@ TEST(a_copy_is_its_owners_alone_and_keeps_nobody)
     assert_non_null(strstr(err.message, "the store is a copy"));
     const uint8_t name[TACIT__VAULT_KEY] = {5};
     for (int i = 0; i < 2; i++) {
-        assert_ok(
-            tacit__vault_hold(copy, p.l.id, name, bob, 100, secret, sizeof secret, &answer, &err));
+        assert_ok(tacit__vault_save_episode(copy, p.l.id, name, bob, 100, secret, sizeof secret,
+                                            &answer, &err));
         assert_int_equal(answer, TACIT__VAULT_FULL);
         assert_int_equal(take(&p, 5, bob), TACIT__VAULT_FULL);
         assert_int_equal(take(&p, 7, NULL), TACIT__VAULT_FULL);

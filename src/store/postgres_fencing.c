@@ -8,7 +8,7 @@
  * knows. The trail is looked at with every transaction, and every second.
  *
  * A copy by pg_dump is sound and says nothing of its own: but its tables are other ones, so the fact
- * `place`, which names the cluster, the database and the table, does not fit. A standby is a copy of the
+ * `location`, which names the cluster, the database and the table, does not fit. A standby is a copy of the
  * cluster with all its names, and fits. */
 #include <stdio.h>
 #include <string.h>
@@ -21,40 +21,41 @@
 
 enum { TRAIL = 100000 };
 
-tacit_status tacit__pg_line_create(tacit__vault *vault, tacit_error *err)
+tacit_status tacit__pg_lineage_create(tacit__vault *vault, tacit_error *err)
 {
-    vault->line = tacit__alloc(1, sizeof *vault->line);
-    if (vault->line == NULL)
+    vault->lineage = tacit__alloc(1, sizeof *vault->lineage);
+    if (vault->lineage == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    (void)pthread_mutex_init(&vault->line->lock, NULL);
-    tacit__random_few(&vault->line->sender, sizeof vault->line->sender);
+    (void)pthread_mutex_init(&vault->lineage->lock, NULL);
+    tacit__random_few(&vault->lineage->sender, sizeof vault->lineage->sender);
     return TACIT_OK;
 }
 
-void tacit__pg_line_destroy(tacit__vault *vault)
+void tacit__pg_lineage_destroy(tacit__vault *vault)
 {
-    if (vault->line != NULL)
-        (void)pthread_mutex_destroy(&vault->line->lock);
-    tacit__free(vault->line);
-    vault->line = NULL;
+    if (vault->lineage != NULL)
+        (void)pthread_mutex_destroy(&vault->lineage->lock);
+    tacit__free(vault->lineage);
+    vault->lineage = NULL;
 }
 
-void tacit__pg_line_set(struct tacit__pg_line *line, uint64_t generation, const uint8_t *stamp)
+void tacit__pg_lineage_set(struct tacit__pg_lineage *lineage, uint64_t generation,
+                           const uint8_t *stamp)
 {
-    pthread_mutex_lock(&line->lock);
-    if (generation >= line->generation) {
-        line->generation = generation;
-        memcpy(line->stamp, stamp, sizeof line->stamp);
+    pthread_mutex_lock(&lineage->lock);
+    if (generation >= lineage->generation) {
+        lineage->generation = generation;
+        memcpy(lineage->stamp, stamp, sizeof lineage->stamp);
     }
-    pthread_mutex_unlock(&line->lock);
+    pthread_mutex_unlock(&lineage->lock);
 }
 
-void tacit__vault_get_line(const tacit__vault *vault, uint64_t *generation, uint8_t stamp[32])
+void tacit__vault_get_lineage(const tacit__vault *vault, uint64_t *generation, uint8_t stamp[32])
 {
-    pthread_mutex_lock(&vault->line->lock);
-    *generation = vault->line->generation;
-    memcpy(stamp, vault->line->stamp, sizeof vault->line->stamp);
-    pthread_mutex_unlock(&vault->line->lock);
+    pthread_mutex_lock(&vault->lineage->lock);
+    *generation = vault->lineage->generation;
+    memcpy(stamp, vault->lineage->stamp, sizeof vault->lineage->stamp);
+    pthread_mutex_unlock(&vault->lineage->lock);
 }
 
 #define PLACE_SQL                                                                                  \
@@ -87,7 +88,7 @@ static tacit_status read_cluster(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64], tacit_error *err)
+tacit_status tacit__pg_read_location(tacit__vault *vault, char location[64], tacit_error *err)
 {
     tacit__cursor *s;
     bool found;
@@ -96,7 +97,8 @@ tacit_status tacit__pg_read_place(tacit__vault *vault, char place[64], tacit_err
         TRY(read_cluster(vault, err));
     TRY(tacit__cursor_next(s, &found, err));
     const char *text = found ? tacit__cursor_text(s, 0) : NULL;
-    (void)snprintf(place, 64, "%s/%s", tacit__pg_of(vault->db)->cluster, text != NULL ? text : "");
+    (void)snprintf(location, 64, "%s/%s", tacit__pg_of(vault->db)->cluster,
+                   text != NULL ? text : "");
     vault->on_unsafe = found && tacit__cursor_int(s, 1) == 0;
     tacit__pg_of(vault->db)->terse = found && tacit__cursor_int(s, 2) == 1;
     tacit__cursor_reset(s);
@@ -125,17 +127,17 @@ static tacit_status find_stamp(tacit__vault *vault, uint64_t generation, uint8_t
 }
 
 /* What others have said of the database, and where it is. */
-static tacit_status judge(const tacit__vault *vault, const char *place, bool went_back,
+static tacit_status judge(const tacit__vault *vault, const char *location, bool went_back,
                           tacit__store_status *store_status)
 {
-    const bool moved = vault->place[0] != '\0' && strcmp(vault->place, place) != 0;
+    const bool moved = vault->location[0] != '\0' && strcmp(vault->location, location) != 0;
     *store_status = vault->copy || moved         ? TACIT__STORE_COPY
                     : vault->behind || went_back ? TACIT__STORE_BEHIND
                                                  : TACIT__STORE_FINE;
     return TACIT_OK;
 }
 
-static void expect_line(tacit__vault *vault, struct tacit__pg_line *known)
+static void expect_lineage(tacit__vault *vault, struct tacit__pg_lineage *known)
 {
     pthread_mutex_lock(&known->lock);
     const uint64_t generation = known->generation;
@@ -145,17 +147,17 @@ static void expect_line(tacit__vault *vault, struct tacit__pg_line *known)
     tacit__connection_expect(vault->db, SQL_PG_PLACE, PLACE_SQL, "");
 }
 
-tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *known,
-                                  tacit__store_status *store_status, tacit_error *err)
+tacit_status tacit__pg_lineage_check(tacit__vault *vault, struct tacit__pg_lineage *known,
+                                     tacit__store_status *store_status, tacit_error *err)
 {
     uint8_t stamp[TACIT__PROOF_BYTES];
-    char place[64];
+    char location[64];
     bool found = false, same = false;
     pthread_mutex_lock(&known->lock);
     const uint64_t generation = known->generation;
     memcpy(stamp, known->stamp, sizeof stamp);
     pthread_mutex_unlock(&known->lock);
-    expect_line(vault, known);
+    expect_lineage(vault, known);
     TRY(tacit__vault_read_facts(vault, NULL, err));
     if (generation > 0)
         TRY(find_stamp(vault, generation, stamp, &found, &same, err));
@@ -163,8 +165,8 @@ tacit_status tacit__pg_line_check(tacit__vault *vault, struct tacit__pg_line *kn
     const bool forgotten = !found && generation + TRAIL <= vault->generation;
     const bool went_back =
         generation > 0 && (generation > vault->generation || (!forgotten && !same));
-    TRY(tacit__pg_read_place(vault, place, err));
-    return judge(vault, place, went_back, store_status);
+    TRY(tacit__pg_read_location(vault, location, err));
+    return judge(vault, location, went_back, store_status);
 }
 
 /* --- Transactions ----------------------------------------------------------------------------------- */
@@ -178,7 +180,7 @@ static tacit_status lock_store(tacit__vault *vault, tacit_error *err)
     bool found;
     TRY(tacit__connection_run(vault->db, "BEGIN", "write", err));
     tacit__connection_expect(vault->db, SQL_PG_LOCK, LOCK_SQL, "");
-    expect_line(vault, vault->line);
+    expect_lineage(vault, vault->lineage);
     TRY(tacit__connection_prepare(vault->db, SQL_PG_LOCK, LOCK_SQL, &s, err));
     TRY(tacit__cursor_next(s, &found, err));
     tacit__cursor_reset(s);
@@ -244,7 +246,7 @@ tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
     if (vault->use != TACIT__VAULT_SERVE)
         return TACIT_OK;
     const who before = who_is(vault);
-    TRY(tacit__pg_line_check(vault, vault->line, &store_status, err));
+    TRY(tacit__pg_lineage_check(vault, vault->lineage, &store_status, err));
     if (!is_still(vault, &before))
         return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
     if (store_status != tacit__vault_store_status(vault) &&
@@ -272,24 +274,24 @@ tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err)
 {
     (void)err;
     if (vault->use == TACIT__VAULT_SERVE && tacit__vault_store_status(vault) == TACIT__STORE_FINE)
-        tacit__pg_line_set(vault->line, vault->generation, vault->last_proof);
+        tacit__pg_lineage_set(vault->lineage, vault->generation, vault->last_proof);
     return TACIT_OK;
 }
 
 /* --- What others do --------------------------------------------------------------------------------- */
 
-static tacit_status look(tacit__vault *vault, tacit__vault *served, tacit__vault_news *news,
-                         tacit_error *err)
+static tacit_status poll_database(tacit__vault *vault, tacit__vault *served,
+                                  tacit__vault_news *news, tacit_error *err)
 {
     tacit__store_status store_status;
     uint8_t stamp[TACIT__PROOF_BYTES] = {0};
     bool found, same;
     const who before = who_is(vault);
     const uint64_t generation = vault->generation;
-    TRY(tacit__pg_line_check(vault, served->line, &store_status, err));
+    TRY(tacit__pg_lineage_check(vault, served->lineage, &store_status, err));
     TRY(find_stamp(vault, vault->generation, stamp, &found, &same, err));
     if (store_status == TACIT__STORE_FINE && found)
-        tacit__pg_line_set(served->line, vault->generation, stamp);
+        tacit__pg_lineage_set(served->lineage, vault->generation, stamp);
     else if (store_status != TACIT__STORE_FINE &&
              tacit__vault_store_status(served) == TACIT__STORE_FINE)
         atomic_store(&served->store_status, (int)store_status);
@@ -306,7 +308,7 @@ tacit_status tacit__pg_await(tacit__vault *vault, tacit__vault *served, int ms,
     TRY(tacit__pg_listen(vault, news, err));
     TRY(tacit__pg_hear(vault, served, ms, news, err));
     TRY(tacit__vault_begin_snapshot(vault, &alone, err));
-    tacit_status status = look(vault, served, news, err);
+    tacit_status status = poll_database(vault, served, news, err);
     tacit__vault_end_snapshot(vault, alone);
     return status;
 }
