@@ -48,7 +48,8 @@ tacit_status tacit__body_limit_check(const tacit__learner_config *c, tacit_error
     const size_t numbers = c->per_user * NUMBER, columns = columns_size(c->context.columns),
                  situation = numbers > columns ? numbers : columns,
                  next = c->request.horizon > 1 ? situation : 0,
-                 carried = c->log_decisions ? c->per_user * sizeof(double) : tacit__place_size(c),
+                 carried = c->log_decisions ? c->per_user * sizeof(double)
+                                            : tacit__stored_situation_size(c),
                  observation =
                      next + TACIT__BASE64_SIZE(sizeof(tacit__ticket) + carried + TACIT__SEAL_BYTES);
     return check(c, "requests to", FRAME + (situation > observation ? situation : observation),

@@ -19,9 +19,9 @@ enum {
     BUSY_PAGES = 4000
 };
 
-typedef struct line {
+typedef struct queue {
     tacit__job *first, *last;
-} line;
+} queue;
 
 struct tacit__committer {
     tacit__vault *vault;
@@ -29,7 +29,7 @@ struct tacit__committer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t news;
-    line jobs_line, bulk_line;
+    queue jobs_queue, bulk_queue;
     bool had_bulk;        /* the last transaction */
     bool stop, unsettled; /* the log has something */
     atomic_uint_fast64_t jobs, commits, failures;
@@ -37,7 +37,7 @@ struct tacit__committer {
     atomic_bool failing;
 };
 
-static void append(line *l, tacit__job *job)
+static void append(queue *l, tacit__job *job)
 {
     TACIT__REQUIRE(job != NULL && (l->first == NULL) == (l->last == NULL));
     job->next = NULL;
@@ -48,10 +48,10 @@ static void append(line *l, tacit__job *job)
     l->last = job;
 }
 
-/* Up to `most` of a line as a list. */
-static line cut(line *l, int most)
+/* Up to `most` of a queue as a list. */
+static queue cut(queue *l, int most)
 {
-    line out = {l->first, l->first};
+    queue out = {l->first, l->first};
     for (int n = 1; out.last != NULL && out.last->next != NULL && n < most; n++)
         out.last = out.last->next;
     if (out.last != NULL) {
@@ -66,17 +66,17 @@ static line cut(line *l, int most)
 /* The jobs of the next transaction as a list. */
 static tacit__job *pop(tacit__committer *c)
 {
-    line list = cut(&c->jobs_line, MOST);
-    const bool bulk = c->bulk_line.first != NULL && (list.first == NULL || !c->had_bulk);
+    queue list = cut(&c->jobs_queue, MOST);
+    const bool bulk = c->bulk_queue.first != NULL && (list.first == NULL || !c->had_bulk);
     if (bulk)
-        append(&list, cut(&c->bulk_line, 1).first);
+        append(&list, cut(&c->bulk_queue, 1).first);
     c->had_bulk = bulk;
     return list.first;
 }
 
 static bool is_idle(const tacit__committer *c)
 {
-    return c->jobs_line.first == NULL && c->bulk_line.first == NULL;
+    return c->jobs_queue.first == NULL && c->bulk_queue.first == NULL;
 }
 
 /* In a transaction that has begun, with this status. */
@@ -220,7 +220,7 @@ void tacit__committer_post(tacit__committer *c, tacit__job *job)
 {
     TACIT__REQUIRE(job->apply != NULL && job->done != NULL);
     pthread_mutex_lock(&c->lock);
-    append(job->bulk ? &c->bulk_line : &c->jobs_line, job);
+    append(job->bulk ? &c->bulk_queue : &c->jobs_queue, job);
     pthread_cond_signal(&c->news);
     pthread_mutex_unlock(&c->lock);
 }

@@ -13,15 +13,15 @@
 enum { MAX_VALUE = 256, MAX_FIELD = 96 };
 
 /* One column of one request. */
-typedef struct place {
+typedef struct cell {
     tacit__request *request;
     const tacit__column *column;
     bool clip;
     char field[MAX_FIELD]; /* "context.age" */
-} place;
+} cell;
 
 /* Outside of what was declared: refused, or remarked. True: go on. */
-static bool pass_outside(const place *p)
+static bool pass_outside(const cell *p)
 {
     const tacit__column *c = p->column;
     if (p->clip) {
@@ -41,7 +41,7 @@ static bool pass_outside(const place *p)
     return false;
 }
 
-static bool encode_number(const place *p, const tacit__json_node *node, double *features)
+static bool encode_number(const cell *p, const tacit__json_node *node, double *features)
 {
     const tacit__column *c = p->column;
     if (node->kind != TACIT__JSON_NUMBER) {
@@ -54,7 +54,7 @@ static bool encode_number(const place *p, const tacit__json_node *node, double *
     return (node->number >= c->low && node->number <= c->high) || pass_outside(p);
 }
 
-static bool encode_category(const place *p, const tacit__json_node *node, double *features)
+static bool encode_category(const cell *p, const tacit__json_node *node, double *features)
 {
     char value[MAX_VALUE + 1];
     if (node->kind != TACIT__JSON_STRING) {
@@ -70,7 +70,7 @@ static bool encode_category(const place *p, const tacit__json_node *node, double
     return fits || pass_outside(p);
 }
 
-static bool encode_missing(const place *p, double *features)
+static bool encode_missing(const cell *p, double *features)
 {
     if (tacit__column_encode(p->column, (tacit__span){"", 0}, true, features))
         return true;
@@ -82,7 +82,7 @@ static bool encode_missing(const place *p, double *features)
 
 /* A column that the object does not have. An integrator who forgets one, or asks for it by another name, must
  * not have the learner take everybody's for unknown. */
-static bool encode_absent(const place *p, double *features)
+static bool encode_absent(const cell *p, double *features)
 {
     if (p->column->numeric || p->clip)
         return encode_missing(p, features);
@@ -149,9 +149,9 @@ static bool encode(const tacit__body *b, const tacit__learner_config *c, const c
     for (size_t i = 0; i < columns->n; i++) {
         const tacit__column *column = &columns->column[i];
         const tacit__json_node *value = values[i];
-        place p = {.request = b->request,
-                   .column = column,
-                   .clip = c->request.outside == TACIT_OUTSIDE_CLIP};
+        cell p = {.request = b->request,
+                  .column = column,
+                  .clip = c->request.outside == TACIT_OUTSIDE_CLIP};
         (void)snprintf(p.field, sizeof p.field, "%s.%.*s", key, (int)column->name.size,
                        column->name.text);
         double *features = out + column->first;

@@ -22,19 +22,20 @@ size_t tacit__decision_log_extra_size(const tacit__learner_config *c)
 }
 
 void tacit__decision_log_fill(const tacit__learner_config *c, const tacit__ticket *t,
-                              const uint8_t *place, uint8_t *extra)
+                              const uint8_t *situation, uint8_t *extra)
 {
-    TACIT__REQUIRE(tacit__decision_log_extra_size(c) == 0 || (place != NULL && extra != NULL));
+    TACIT__REQUIRE(tacit__decision_log_extra_size(c) == 0 || (situation != NULL && extra != NULL));
     const size_t size = tacit__decision_log_extra_size(c);
     if (size > 0 && !t->packed)
-        memcpy(extra, place, size);
+        memcpy(extra, situation, size);
     if (size == 0 || !t->packed)
         return;
     double *features = (double *)(void *)extra;
     const size_t row = c->known.disjoint ? 0 : t->action * c->known.features;
     for (size_t i = 0; i < c->per_user; i++)
         features[i] = (double)NAN;
-    tacit__grid_unpack(tacit__grid_step(c->known.bound), c->known.features, place, features + row);
+    tacit__grid_unpack(tacit__grid_step(c->known.bound), c->known.features, situation,
+                       features + row);
 }
 
 /* --- Saving --------------------------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ static void put_step(tacit__writer *w, const tacit__episode *e, size_t step, con
     tacit__write_double(w, trail.probability);
     tacit__write_double(w, e->rewards[step]);
     const double *features =
-        extra != NULL ? extra : (const double *)(const void *)e->places + step * n;
+        extra != NULL ? extra : (const double *)(const void *)e->situations + step * n;
     for (size_t i = 0; i < n; i++)
         tacit__write_double(w, features[i]);
 }

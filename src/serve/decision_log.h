@@ -16,7 +16,7 @@ size_t tacit__decision_log_extra_size(const tacit__learner_config *config);
 /* Copies these bytes from the situation in a decision's ticket. A ticket from before the log was begun has
  * only the features of the chosen action; the others become NaN. */
 void tacit__decision_log_fill(const tacit__learner_config *config, const tacit__ticket *ticket,
-                              const uint8_t *place, uint8_t *extra);
+                              const uint8_t *situation, uint8_t *extra);
 
 /* Saves the entry of a finished episode. `extra` is NULL if the episode has all features. */
 TACIT_MUST_USE tacit_status tacit__decision_log_save(tacit__vault *vault, int64_t learner,

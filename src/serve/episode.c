@@ -1,4 +1,4 @@
-/* The layout of an episode in memory and in the store: a header, then for each step the place (a
+/* The layout of an episode in memory and in the store: a header, then for each step the situation (a
  * state, or features), the action and the reward, in one block whose size follows from the
  * learner's declaration. See serve/episode.h. */
 #include "serve/episode.h"
@@ -20,7 +20,7 @@ enum {
 
 /* --- Places ------------------------------------------------------------------------------------- */
 
-size_t tacit__place_size(const tacit__learner_config *c)
+size_t tacit__stored_situation_size(const tacit__learner_config *c)
 {
     if (c->per_user == 0)
         return 0;
@@ -33,8 +33,8 @@ static size_t row_of(const tacit__learner_config *c, uint32_t action)
     return c->known.disjoint ? 0 : action * c->known.features;
 }
 
-void tacit__place_pack(const tacit__learner_config *c, const double *features, uint32_t action,
-                       uint8_t *out)
+void tacit__stored_situation_pack(const tacit__learner_config *c, const double *features,
+                                  uint32_t action, uint8_t *out)
 {
     TACIT__REQUIRE(c->per_user > 0 && action < c->request.n_actions);
     if (c->chosen_only)
@@ -46,18 +46,18 @@ void tacit__place_pack(const tacit__learner_config *c, const double *features, u
 
 /* --- Bytes -------------------------------------------------------------------------------------- */
 
-/* Bytes of all places; `whole`: of all actions' features, whatever the learner needs. */
-static size_t places_size(const tacit__learner_config *c, bool whole)
+/* Bytes of all situations; `whole`: of all actions' features, whatever the learner needs. */
+static size_t situations_size(const tacit__learner_config *c, bool whole)
 {
     const size_t h = c->request.horizon;
-    return c->chosen_only && !whole ? h * tacit__place_size(c)
+    return c->chosen_only && !whole ? h * tacit__stored_situation_size(c)
                                     : (h + 1) * c->per_user * sizeof(double);
 }
 
-static size_t size_with(const tacit__learner_config *c, size_t places)
+static size_t size_with(const tacit__learner_config *c, size_t situations)
 {
     const size_t h = c->request.horizon;
-    return h * sizeof(double) + places + (2 * h + 1) * sizeof(uint32_t) + h + 1;
+    return h * sizeof(double) + situations + (2 * h + 1) * sizeof(uint32_t) + h + 1;
 }
 
 static size_t trail_size(const tacit__learner_config *c)
@@ -67,15 +67,15 @@ static size_t trail_size(const tacit__learner_config *c)
 
 size_t tacit__episode_size(const tacit__learner_config *c)
 {
-    return size_with(c, places_size(c, false)) + (c->log_decisions ? trail_size(c) : 0);
+    return size_with(c, situations_size(c, false)) + (c->log_decisions ? trail_size(c) : 0);
 }
 
-static tacit__episode view_with(const tacit__learner_config *c, void *bytes, size_t places)
+static tacit__episode view_with(const tacit__learner_config *c, void *bytes, size_t situations)
 {
     const size_t h = c->request.horizon;
     tacit__episode e = {.config = c, .rewards = bytes};
-    e.places = (uint8_t *)(e.rewards + h);
-    e.states = (uint32_t *)(void *)(e.places + places);
+    e.situations = (uint8_t *)(e.rewards + h);
+    e.states = (uint32_t *)(void *)(e.situations + situations);
     e.actions = e.states + h + 1;
     e.known = (uint8_t *)(e.actions + h);
     e.trail = c->log_decisions ? e.known + h + 1 : NULL;
@@ -84,19 +84,19 @@ static tacit__episode view_with(const tacit__learner_config *c, void *bytes, siz
 
 tacit__episode tacit__episode_view(const tacit__learner_config *c, void *bytes)
 {
-    return view_with(c, bytes, places_size(c, false));
+    return view_with(c, bytes, situations_size(c, false));
 }
 
-static uint8_t *place_at(const tacit__episode *e, size_t step)
+static uint8_t *situation_at(const tacit__episode *e, size_t step)
 {
     TACIT__REQUIRE(step <= e->config->request.horizon);
-    return e->places + step * tacit__place_size(e->config);
+    return e->situations + step * tacit__stored_situation_size(e->config);
 }
 
 /* An episode with all actions' features, of which `out` gets those that the learner needs. */
 static void shrink(const tacit__learner_config *c, const uint8_t *bytes, void *out)
 {
-    const size_t h = c->request.horizon, all = places_size(c, true);
+    const size_t h = c->request.horizon, all = situations_size(c, true);
     const uint8_t *after = bytes + h * sizeof(double) + all;
     tacit__episode e = tacit__episode_view(c, out);
     memcpy(e.rewards, bytes, h * sizeof(double));
@@ -104,7 +104,7 @@ static void shrink(const tacit__learner_config *c, const uint8_t *bytes, void *o
     for (size_t i = 0; i < h; i++) {
         const size_t row = i * c->per_user + row_of(c, e.actions[i]);
         double x;
-        uint8_t *to = place_at(&e, i);
+        uint8_t *to = situation_at(&e, i);
         for (size_t j = 0; j < c->known.features; j++, to += sizeof(int32_t)) {
             memcpy(&x, bytes + (h + row + j) * sizeof x, sizeof x);
             tacit__grid_pack(tacit__grid_step(c->known.bound), 1, &x, to);
@@ -115,8 +115,8 @@ static void shrink(const tacit__learner_config *c, const uint8_t *bytes, void *o
 bool tacit__episode_read(const tacit__learner_config *c, const void *bytes, size_t size, void *out)
 {
     TACIT__REQUIRE(c->request.horizon > 0);
-    const size_t own = size_with(c, places_size(c, false)),
-                 all = size_with(c, places_size(c, true)), trail = trail_size(c);
+    const size_t own = size_with(c, situations_size(c, false)),
+                 all = size_with(c, situations_size(c, true)), trail = trail_size(c);
     const bool whole = c->chosen_only && (size == all || size == all + trail);
     const size_t base = whole ? all : own;
     if (size != base && size != base + trail)
@@ -134,32 +134,34 @@ bool tacit__episode_read(const tacit__learner_config *c, const void *bytes, size
 
 /* --- Growing ------------------------------------------------------------------------------------ */
 
-/* Whether a place at this step is kept: where an episode ended is no matter to who learns from choices. */
-static bool has_place(const tacit__episode *e, size_t step)
+/* Whether a situation at this step is kept: where an episode ended is no matter to who learns from choices.
+ */
+static bool has_situation(const tacit__episode *e, size_t step)
 {
     TACIT__REQUIRE(step <= e->config->request.horizon);
     return !(e->config->chosen_only && step == e->config->request.horizon);
 }
 
-static bool same_place(const tacit__episode *e, size_t step, uint32_t state, const uint8_t *place)
+static bool same_situation(const tacit__episode *e, size_t step, uint32_t state,
+                           const uint8_t *situation)
 {
     TACIT__REQUIRE(step <= e->config->request.horizon);
-    const size_t n = tacit__place_size(e->config);
+    const size_t n = tacit__stored_situation_size(e->config);
     if (n == 0)
         return e->states[step] == state;
-    return !has_place(e, step) || memcmp(place_at(e, step), place, n) == 0;
+    return !has_situation(e, step) || memcmp(situation_at(e, step), situation, n) == 0;
 }
 
-static void set_place(tacit__episode *e, size_t step, uint32_t state, const uint8_t *place)
+static void set_situation(tacit__episode *e, size_t step, uint32_t state, const uint8_t *situation)
 {
     TACIT__REQUIRE(step <= e->config->request.horizon);
-    const size_t n = tacit__place_size(e->config);
+    const size_t n = tacit__stored_situation_size(e->config);
     e->states[step] = state;
-    if (n > 0 && has_place(e, step))
-        memcpy(place_at(e, step), place, n);
+    if (n > 0 && has_situation(e, step))
+        memcpy(situation_at(e, step), situation, n);
 }
 
-/* Whether that the episode is done after step t agrees with what is known: no later step was told, and no
+/* Whether that the episode is done after step t agrees with what is known: no later step was observed, and no
  * other end. */
 static bool may_end(const tacit__episode *e, size_t step)
 {
@@ -181,16 +183,16 @@ static bool contradicts(const tacit__episode *e, const tacit__observation *t, co
     if (end > 0 && t->step >= end)
         return true; /* there is no such step any more */
     if ((here & DECIDED) &&
-        (!same_place(e, t->step, t->state, t->place) || e->actions[t->step] != t->action))
+        (!same_situation(e, t->step, t->state, t->situation) || e->actions[t->step] != t->action))
         return true; /* another decision of this step was used */
-    if ((here & REACHED) && !same_place(e, t->step, t->state, t->place))
+    if ((here & REACHED) && !same_situation(e, t->step, t->state, t->situation))
         return true;
     *field = "reward";
     if (t->has_reward && (here & REWARDED) && e->rewards[t->step] != t->reward)
         return true;
     *field = "next_state";
     return t->has_next && (next & (DECIDED | REACHED)) &&
-           !same_place(e, t->step + 1, t->next_state, t->next_place);
+           !same_situation(e, t->step + 1, t->next_state, t->next_situation);
 }
 
 /* The last step ends every episode, and needs no mark. */
@@ -205,7 +207,7 @@ bool tacit__episode_add(tacit__episode *e, const tacit__observation *t, const ch
     TACIT__REQUIRE(t->step < e->config->request.horizon);
     if (contradicts(e, t, field))
         return false;
-    set_place(e, t->step, t->state, t->place);
+    set_situation(e, t->step, t->state, t->situation);
     e->actions[t->step] = t->action;
     e->known[t->step] |= DECIDED;
     if (e->trail != NULL)
@@ -215,7 +217,7 @@ bool tacit__episode_add(tacit__episode *e, const tacit__observation *t, const ch
         e->known[t->step] |= REWARDED;
     }
     if (t->has_next) {
-        set_place(e, t->step + 1, t->next_state, t->next_place);
+        set_situation(e, t->step + 1, t->next_state, t->next_situation);
         e->known[t->step + 1] |= REACHED;
     }
     mark_end(e, t);
@@ -274,15 +276,15 @@ tacit_trajectory tacit__episode_trajectory(const tacit__episode *e, double *room
     TACIT__REQUIRE(!e->config->chosen_only || room != NULL);
     const tacit__learner_config *c = e->config;
     const size_t h = c->request.horizon;
-    const double *features = (const double *)(const void *)e->places;
+    const double *features = (const double *)(const void *)e->situations;
     if (h == 1 && !(e->known[1] & REACHED)) {
         e->states[1] = e->states[0];
         if (c->per_user > 0 && !c->chosen_only)
-            memcpy(place_at(e, 1), place_at(e, 0), tacit__place_size(c));
+            memcpy(situation_at(e, 1), situation_at(e, 0), tacit__stored_situation_size(c));
     }
     if (c->chosen_only) {
         memset(room, 0, c->per_user * sizeof *room);
-        tacit__grid_unpack(tacit__grid_step(c->known.bound), c->known.features, e->places,
+        tacit__grid_unpack(tacit__grid_step(c->known.bound), c->known.features, e->situations,
                            room + row_of(c, e->actions[0]));
         features = room;
     }
@@ -302,16 +304,16 @@ double tacit__episode_mean(const tacit__episode *e)
 
 /* --- After the end ------------------------------------------------------------------------------ */
 
-/* A digest is a list of MARK bytes each: horizon rewards, horizon actions, horizon + 1 places. */
+/* A digest is a list of MARK bytes each: horizon rewards, horizon actions, horizon + 1 situations. */
 enum { MARK = 4 };
-typedef enum part { REWARD, ACTION, PLACE } part;
+typedef enum part { REWARD, ACTION, SITUATION } part;
 
 size_t tacit__episode_digest_size(const tacit__learner_config *c)
 {
     return (3 * c->request.horizon + 1) * MARK;
 }
 
-/* Never 0, which stands for what was not told. */
+/* Never 0, which stands for what was not observed. */
 static uint32_t mark_of(const tacit__digest_key *k, part p, size_t step, const void *data, size_t n)
 {
     struct {
@@ -323,14 +325,14 @@ static uint32_t mark_of(const tacit__digest_key *k, part p, size_t step, const v
     return mark != 0 ? mark : 1;
 }
 
-static uint32_t place_mark(const tacit__learner_config *c, const tacit__digest_key *k, size_t step,
-                           uint32_t state, const uint8_t *place)
+static uint32_t situation_mark(const tacit__learner_config *c, const tacit__digest_key *k,
+                               size_t step, uint32_t state, const uint8_t *situation)
 {
-    const size_t n = tacit__place_size(c);
+    const size_t n = tacit__stored_situation_size(c);
     if (c->chosen_only && step == c->request.horizon)
         return 0;
-    return n > 0 ? mark_of(k, PLACE, step, place, n)
-                 : mark_of(k, PLACE, step, &state, sizeof state);
+    return n > 0 ? mark_of(k, SITUATION, step, situation, n)
+                 : mark_of(k, SITUATION, step, &state, sizeof state);
 }
 
 static uint32_t reward_mark(const tacit__digest_key *k, size_t step, double reward)
@@ -358,9 +360,10 @@ void tacit__episode_digest(const tacit__episode *e, const tacit__digest_key *k, 
     const tacit__learner_config *c = e->config;
     const size_t h = c->request.horizon, end = tacit__episode_end(e), steps = end > 0 ? end : h;
     for (size_t i = 0; i <= h; i++) {
-        const bool told = i < steps || (i == steps && (e->known[i] & REACHED));
-        const uint32_t place = told ? place_mark(c, k, i, e->states[i], place_at(e, i)) : 0;
-        memcpy(out + mark_at(c, PLACE, i), &place, MARK);
+        const bool observed = i < steps || (i == steps && (e->known[i] & REACHED));
+        const uint32_t situation =
+            observed ? situation_mark(c, k, i, e->states[i], situation_at(e, i)) : 0;
+        memcpy(out + mark_at(c, SITUATION, i), &situation, MARK);
         if (i == h)
             break;
         const uint32_t reward = i < steps ? reward_mark(k, i, e->rewards[i]) : 0,
@@ -391,13 +394,13 @@ bool tacit__digest_agrees(const tacit__learner_config *c, const uint8_t *digest,
         !agrees(c, digest, ACTION, h + 1, end_mark(k, h + 1)))
         return false;
     *field = "decision";
-    if (!agrees(c, digest, PLACE, h, place_mark(c, k, h, t->state, t->place)) ||
+    if (!agrees(c, digest, SITUATION, h, situation_mark(c, k, h, t->state, t->situation)) ||
         !agrees(c, digest, ACTION, h, mark_of(k, ACTION, h, &t->action, sizeof t->action)))
         return false;
     *field = "reward";
     if (t->has_reward && !agrees(c, digest, REWARD, h, reward_mark(k, h, t->reward)))
         return false;
     *field = "next_state";
-    return !t->has_next ||
-           agrees(c, digest, PLACE, h + 1, place_mark(c, k, h + 1, t->next_state, t->next_place));
+    return !t->has_next || agrees(c, digest, SITUATION, h + 1,
+                                  situation_mark(c, k, h + 1, t->next_state, t->next_situation));
 }

@@ -12,23 +12,25 @@
 /* Bytes that one situation's features take in tickets and episodes; 0: states are numbered. They
  * are the doubles of all actions or, with config->chosen_only, the integers of the chosen one
  * (serve/feature_grid.h). */
-size_t tacit__place_size(const tacit__learner_config *config);
-/* The features of a situation, `action` being chosen in it, as these bytes; out[tacit__place_size()]. */
-void tacit__place_pack(const tacit__learner_config *config, const double *features, uint32_t action,
-                       uint8_t *out);
+size_t tacit__stored_situation_size(const tacit__learner_config *config);
+/* The features of a situation, `action` being chosen in it, as these bytes;
+ * out[tacit__stored_situation_size()]. */
+void tacit__stored_situation_pack(const tacit__learner_config *config, const double *features,
+                                  uint32_t action, uint8_t *out);
 
-/* A view of the bytes that an episode is kept as, which begin at an address that doubles can stand at. */
+/* A view of an episode's bytes, which are aligned for doubles. */
 typedef struct tacit__episode {
     const tacit__learner_config *config;
-    double *rewards;  /* [horizon] */
-    uint8_t *places;  /* [horizon + 1, or horizon with chosen_only][tacit__place_size()] */
+    double *rewards; /* [horizon] */
+    /* [horizon + 1, or horizon with chosen_only][tacit__stored_situation_size()] */
+    uint8_t *situations;
     uint32_t *states; /* [horizon + 1] */
     uint32_t *actions;
-    uint8_t *known; /* [horizon + 1]: what was told of a step; the last is about where it ended */
+    uint8_t *known; /* [horizon + 1]: flags of what is known of a step; the last: where it ended */
     uint8_t *trail; /* [horizon] of tacit__trail, not aligned; NULL: decisions are not recorded */
 } tacit__episode;
 
-/* How a decision was made, for the operator's record. */
+/* How a decision was made, for the operator's decision log. */
 typedef struct tacit__trail {
     double probability; /* 0: not known, since the record was begun after this decision */
     uint64_t version;
@@ -43,16 +45,16 @@ bool tacit__episode_read(const tacit__learner_config *config, const void *bytes,
                          void *out);
 
 /* What is told about one step: its decision, and perhaps what came of it. Places are bytes of
- * tacit__place_pack, or NULL. */
+ * tacit__stored_situation_pack, or NULL. */
 typedef struct tacit__observation {
     size_t step;
     uint32_t state, action;
-    const uint8_t *place;
+    const uint8_t *situation;
     bool has_reward, has_next;
     double reward;
     uint32_t next_state;
-    const uint8_t *next_place; /* not looked at with chosen_only */
-    bool done;                 /* what follows this step is the end */
+    const uint8_t *next_situation; /* not looked at with chosen_only */
+    bool done;                     /* what follows this step is the end */
     tacit__trail trail;
 } tacit__observation;
 
@@ -79,7 +81,7 @@ double tacit__episode_mean(const tacit__episode *episode);
 
 /* --- After the end --------------------------------------------------------------------------------
  *
- * The store keeps short keyed hashes of a finished episode's places, decisions and rewards until it
+ * The store keeps short keyed hashes of a finished episode's situations, decisions and rewards until it
  * expires, four bytes each, so that the service can tell a repeated observation from another one.
  * Another value has the same hash with a chance of 2^-32 and then passes for a repetition. What was
  * never reported has the hash 0, which agrees with everything. After an early end there are no steps: what is

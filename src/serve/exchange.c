@@ -133,8 +133,8 @@ static enum MHD_Result answer(exchange *e)
     allow(e, r->answer.length);
     enum MHD_Result result = MHD_queue_response(e->connection, r->status, response);
     MHD_destroy_response(response);
-    const size_t place = r->route != NULL ? (size_t)(r->route - tacit__routes) : tacit__n_routes;
-    tacit__figures_add(&r->service->figures[place], r->status, tacit__now_seconds() - e->start);
+    const size_t index = r->route != NULL ? (size_t)(r->route - tacit__routes) : tacit__n_routes;
+    tacit__figures_add(&r->service->figures[index], r->status, tacit__now_seconds() - e->start);
     return result;
 }
 

@@ -13,7 +13,7 @@
  *
  * libmicrohttpd does not notice the end of a connection that arrives together with data, because epoll is
  * edge-triggered and a read that does not fill the buffer counts as the last one. A client that closes at
- * once is answered, and occupies its place for limits.timeout.
+ * once is answered, and occupies a connection for limits.timeout.
  *
  * A connection keeps the certificate that it began with. A reload affects later connections only, and closes
  * none. */
@@ -74,45 +74,46 @@ static void on_refused(void *context)
 }
 
 /* Where a daemon listens, and how much it takes. */
-typedef struct place {
+typedef struct listener {
     const char *host;
     uint64_t port, threads, connections, per_address, timeout;
     bool admin;
     char *url; /* of the service, 128 bytes: set when it is known */
-} place;
+} listener;
 
-static place public_place(tacit_service *s)
+static listener public_listener(tacit_service *s)
 {
     const tacit__service_config *c = &s->config;
-    return (place){.host = c->host,
-                   .port = c->port,
-                   .threads = c->threads,
-                   .connections = c->limits.connections,
-                   .per_address = c->limits.per_address,
-                   .timeout = c->limits.timeout,
-                   .url = s->url};
+    return (listener){.host = c->host,
+                      .port = c->port,
+                      .threads = c->threads,
+                      .connections = c->limits.connections,
+                      .per_address = c->limits.per_address,
+                      .timeout = c->limits.timeout,
+                      .url = s->url};
 }
 
-/* A thread and places of its own, so that health can be asked however many others hold on to the
- * public ones. Stated choices: a few probes, a Prometheus and a browser at a time; none of them is
- * slow. */
-static place admin_place(tacit_service *s)
+/* The admin listener has a thread and connections of its own, so that health can be asked however many
+ * clients occupy the public listener. The limits are stated choices: enough for a few probes, a Prometheus
+ * and a browser at a time, none of which is slow. */
+static listener admin_listener(tacit_service *s)
 {
     const tacit__service_config *c = &s->config;
     enum { CONNECTIONS = 64, TIMEOUT = 5 };
-    return (place){.host = c->admin_host,
-                   .port = c->admin_port,
-                   .threads = 1,
-                   .connections = CONNECTIONS,
-                   .timeout = c->limits.timeout < TIMEOUT ? c->limits.timeout : TIMEOUT,
-                   .admin = true,
-                   .url = s->admin_url};
+    return (listener){.host = c->admin_host,
+                      .port = c->admin_port,
+                      .threads = 1,
+                      .connections = CONNECTIONS,
+                      .timeout = c->limits.timeout < TIMEOUT ? c->limits.timeout : TIMEOUT,
+                      .admin = true,
+                      .url = s->admin_url};
 }
 
-/* Lowers the places to what the limit of open files allows. FILES are for all that is opened later and is no
- * connection: threads of libmicrohttpd with two each, logs, certificates, a connection that is refused. With
- * fewer than FEWEST places it would be of no use. Stated choices. */
-static tacit_status fit_places(tacit_service *s, place *open, place *admin, tacit_error *err)
+/* Lowers the numbers of connections to what the limit of open files allows. FILES are reserved for everything
+ * else that is opened later: two for each thread of libmicrohttpd, logs, certificates, a connection that is
+ * refused. With fewer than FEWEST connections the service would be of no use. These are stated choices. */
+static tacit_status fit_connections(tacit_service *s, listener *open, listener *admin,
+                                    tacit_error *err)
 {
     enum { FILES = 12, FEWEST = 4, PER_THREAD = 2 };
     const tacit__descriptors d = tacit__descriptors_count();
@@ -143,7 +144,7 @@ static tacit_status fit_places(tacit_service *s, place *open, place *admin, taci
 }
 
 /* The socket that is listened on; -1: not yet there. */
-static int listen_on(const place *c, bool tls, tacit_error *err)
+static int listen_on(const listener *c, bool tls, tacit_error *err)
 {
     bool six = strchr(c->host, ':') != NULL;
     struct sockaddr_in6 a6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)c->port)};
@@ -191,7 +192,7 @@ static void free_http(struct tacit__http *http)
  *
  * The workers are patient threads: see base/thread.h. Those for health are not, since they have little to do
  * and must not wait. */
-static struct MHD_Daemon *start_daemon(struct tacit__http *http, const place *c, bool tls)
+static struct MHD_Daemon *start_daemon(struct tacit__http *http, const listener *c, bool tls)
 {
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tacit__certificate_callback()},
@@ -225,8 +226,8 @@ static struct MHD_Daemon *start_daemon(struct tacit__http *http, const place *c,
 
 /* Serves what comes from a listening socket. Socket and certificate are its own from now on, in failure
  * too; no certificate: no TLS. */
-static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate, const place *c,
-                          struct tacit__http **out, tacit_error *err)
+static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate,
+                          const listener *c, struct tacit__http **out, tacit_error *err)
 {
     struct tacit__http *http = tacit__alloc(1, sizeof *http);
     if (http == NULL) {
@@ -272,7 +273,7 @@ static tacit_status read_certificate(const tacit_service *s, tacit__certificate 
     return tacit__certificate_read(s->config.certificate, s->config.private_key, out, err);
 }
 
-static tacit_status start_at(tacit_service *s, const place *c, struct tacit__http **out,
+static tacit_status start_at(tacit_service *s, const listener *c, struct tacit__http **out,
                              tacit_error *err)
 {
     tacit__certificate *certificate;
@@ -288,8 +289,8 @@ static tacit_status start_at(tacit_service *s, const place *c, struct tacit__htt
 tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
 {
     TACIT__REQUIRE(s->http == NULL && s->admin == NULL);
-    place open = public_place(s), admin = admin_place(s);
-    tacit_status status = fit_places(s, &open, &admin, err);
+    listener open = public_listener(s), admin = admin_listener(s);
+    tacit_status status = fit_connections(s, &open, &admin, err);
     if (status == TACIT_OK)
         status = start_at(s, &open, &s->http, err);
     if (status == TACIT_OK && admin.host != NULL)

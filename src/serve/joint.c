@@ -16,9 +16,9 @@
 #include "serve/episode.h"
 #include "serve/idempotency.h"
 #include "serve/joint.h"
-#include "serve/place.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
+#include "serve/situation.h"
 
 /* A stated choice: somebody has to look after a store that does not learn. */
 enum { CLOSED_SECONDS = 60 };
@@ -247,15 +247,15 @@ static void answer_decision(tacit__request *r)
     TACIT__REQUIRE(r->chosen != NULL);
     tacit__ticket *t = &r->ticket;
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
-    uint8_t *place = NULL;
+    uint8_t *situation = NULL;
     t->kind = TACIT__TICKET_DECISION;
     t->packed = c->chosen_only && !c->log_decisions; /* the record has all actions' features */
     t->n_features = (uint32_t)(t->packed ? c->known.features : c->per_user);
     if (c->log_decisions) {
-        place = r->data;
+        situation = r->data;
     } else if (c->per_user > 0) {
-        place = r->data + c->per_user * sizeof(double);
-        tacit__place_pack(c, (const double *)(void *)r->data, t->action, place);
+        situation = r->data + c->per_user * sizeof(double);
+        tacit__stored_situation_pack(c, (const double *)(void *)r->data, t->action, situation);
     }
     r->status = 200;
     tacit__text_put(&r->answer, "{\"action\":");
@@ -267,7 +267,7 @@ static void answer_decision(tacit__request *r)
     tacit__text_put(&r->answer, ",\"step\":");
     tacit__text_count(&r->answer, t->step);
     tacit__text_put(&r->answer, ",\"decision\":\"");
-    tacit__ticket_write(r->service->key_ticket, t, place, r->keyed, &r->answer);
+    tacit__ticket_write(r->service->key_ticket, t, situation, r->keyed, &r->answer);
     tacit__text_put(&r->answer, "\"");
     put_unlearned(r);
     tacit__text_put(&r->answer, r->outside ? ",\"outside\":true}" : "}");
@@ -285,14 +285,14 @@ static bool answer_or_keep(tacit__request *r, bool found)
 }
 
 /* Where the user stands, into r->ticket and r->data. False: refused. */
-static bool read_place(tacit__request *r, const tacit__body *b)
+static bool read_situation(tacit__request *r, const tacit__body *b)
 {
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     double *features = NULL;
-    if (!tacit__place_read(b, c, false, NULL, &r->ticket.state, &features))
+    if (!tacit__situation_read(b, c, false, NULL, &r->ticket.state, &features))
         return false;
     r->data = (uint8_t *)features;
-    r->data_size = features != NULL ? tacit__place_room(c) : 0;
+    r->data_size = features != NULL ? tacit__situation_capacity(c) : 0;
     return true;
 }
 
@@ -352,7 +352,7 @@ bool tacit__handle_decide(tacit__request *r)
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     uint64_t step = 0;
     bool has_step, found;
-    if (!read_step(&b, c, &has_step, &step) || !read_place(r, &b) ||
+    if (!read_step(&b, c, &has_step, &step) || !read_situation(r, &b) ||
         !tacit__idempotency_read(r, false, t->learner, t->episode) ||
         !tacit__idempotency_recall(r, t, &found) || (!found && !predict_learned(r, t)))
         return true;
@@ -375,7 +375,7 @@ static bool decide_once(tacit__request *r)
                       "this learner has episodes of several steps: open one by POST /v1/episodes");
         return true;
     }
-    if (!begin_episode(&b, r->chosen, &r->ticket) || !read_place(r, &b) ||
+    if (!begin_episode(&b, r->chosen, &r->ticket) || !read_situation(r, &b) ||
         !tacit__idempotency_recall(r, &r->ticket, &found) ||
         (!found && !predict_learned(r, &r->ticket)))
         return true;

@@ -489,10 +489,10 @@ void tacit__learner_set_store_status(tacit__learner *l, tacit__store_status stor
     pthread_mutex_unlock(&l->lock);
 }
 
-void tacit__learner_accepted(tacit__learner *l, uint64_t place, bool first)
+void tacit__learner_accepted(tacit__learner *l, uint64_t ordinal, bool first)
 {
     pthread_mutex_lock(&l->lock);
-    tacit__learner_raise_accepted(l, place);
+    tacit__learner_raise_accepted(l, ordinal);
     l->figures.people += first;
     pthread_mutex_unlock(&l->lock);
 }

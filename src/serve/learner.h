@@ -48,7 +48,7 @@ void tacit__learner_set_store_status(tacit__learner *learner, tacit__store_statu
 /* There are new inputs in the vault. */
 void tacit__learner_wake(tacit__learner *learner);
 /* One more user was acknowledged; `first`: a person who had not come before, where people may come back. */
-void tacit__learner_accepted(tacit__learner *learner, uint64_t place, bool first);
+void tacit__learner_accepted(tacit__learner *learner, uint64_t ordinal, bool first);
 /* A person came back too soon, or too often. */
 void tacit__learner_turned_away(tacit__learner *learner, bool too_soon);
 

@@ -116,7 +116,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     r->answer_code = may ? (int)answer : OVER_QUOTA;
     r->is_user = may && answer == TACIT__VAULT_TAKEN;
     if (status == TACIT_OK && r->is_user)
-        status = tacit__vault_get_accepted(vault, learner, &r->place, err);
+        status = tacit__vault_get_accepted(vault, learner, &r->ordinal, err);
     if (status == TACIT_OK && r->is_user)
         status = tacit__quota_use(r, vault, err);
     return status;
@@ -160,7 +160,7 @@ static void done(tacit__job *job, tacit_status status)
             (r->answer_code == TACIT__VAULT_USED || r->answer_code == TACIT__VAULT_SOON))
             tacit__learner_turned_away(r->chosen, r->answer_code == TACIT__VAULT_SOON);
         if (r->is_user) {
-            tacit__learner_accepted(r->chosen, r->place, r->came_before == 0);
+            tacit__learner_accepted(r->chosen, r->ordinal, r->came_before == 0);
             tacit__learner_wake(r->chosen);
         }
     }

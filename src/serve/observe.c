@@ -7,7 +7,7 @@
  * inside the transaction, whatever the ticket says: of two open episodes of one user, the first one with an
  * observation counts. If the store must not learn, nothing is acknowledged.
  *
- * If people may come back, a visit gets its place among the users when its episode is finished. Only then it
+ * If people may come back, a visit gets its number among the users when its episode is finished. Only then it
  * counts, or is too soon: of two open episodes, the first one to finish counts. The answer to an episode
  * never changes afterwards. */
 #include <math.h>
@@ -22,10 +22,10 @@
 #include "serve/decision_log.h"
 #include "serve/episode.h"
 #include "serve/joint.h"
-#include "serve/place.h"
 #include "serve/quota.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
+#include "serve/situation.h"
 
 typedef enum outcome {
     OPEN,
@@ -45,21 +45,21 @@ static size_t aligned(size_t size)
     return (size + 7) / 8 * 8;
 }
 
-/* What a request tells. r->data: the episode, then the places of the decision and of what follows, then
+/* What a request tells. r->data: the episode, then the situations of the decision and of what follows, then
  * all actions' features if a record needs them (tacit__decision_log_extra_size). */
 static tacit__observation observation_of(const tacit__request *r, const tacit__learner_config *c)
 {
-    const uint8_t *place = r->data + aligned(tacit__episode_size(c));
+    const uint8_t *situation = r->data + aligned(tacit__episode_size(c));
     return (tacit__observation){.step = r->ticket.step,
                                 .state = r->ticket.state,
                                 .action = r->ticket.action,
-                                .place = place,
+                                .situation = situation,
                                 .has_reward = r->has_reward,
                                 .has_next = r->has_next,
                                 .done = r->is_done,
                                 .reward = r->reward,
                                 .next_state = r->next_state,
-                                .next_place = place + tacit__place_size(c),
+                                .next_situation = situation + tacit__stored_situation_size(c),
                                 .trail = {r->ticket.probability, r->ticket.version}};
 }
 
@@ -275,7 +275,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     if (answer == TACIT__VAULT_PERSON)
         TRY(count(r, vault, &e, &observed, is_new, full && !returning, err));
     foretell(r, vault, &e);
-    return r->is_user ? tacit__vault_get_accepted(vault, t->learner, &r->place, err) : TACIT_OK;
+    return r->is_user ? tacit__vault_get_accepted(vault, t->learner, &r->ordinal, err) : TACIT_OK;
 }
 
 static void expect(tacit__job *job, tacit__vault *vault)
@@ -321,7 +321,7 @@ static void count_done(tacit__request *r)
     if (!r->again && (r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r))))
         tacit__learner_turned_away(r->chosen, r->answer_code == TOO_SOON);
     if (r->is_user) {
-        tacit__learner_accepted(r->chosen, r->place, r->came_before == 0);
+        tacit__learner_accepted(r->chosen, r->ordinal, r->came_before == 0);
         tacit__learner_wake(r->chosen);
     }
 }
@@ -352,7 +352,7 @@ static void done(tacit__job *job, tacit_status status)
 }
 
 /* The ticket of a body's decision. False: refused. */
-static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **place)
+static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **situation)
 {
     tacit__request *r = b->request;
     const tacit__json_node *node = tacit__body_get(b, "decision");
@@ -362,7 +362,7 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **plac
     }
     if (node->kind != TACIT__JSON_STRING ||
         !tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_DECISION, node->text,
-                            node->length, t, place)) {
+                            node->length, t, situation)) {
         tacit__refuse(r, 422, "out_of_range", "decision",
                       "decision must be an id that decide returned");
         return false;
@@ -426,28 +426,28 @@ static bool read_done(tacit__request *r, const tacit__body *b, const tacit__lear
     return true;
 }
 
-/* The place that a ticket carries, as this version has it: an earlier one gave all actions' features away.
- * False: it is of another learner's shape. */
-static bool unpack_place(const tacit__request *r, const tacit__learner_config *c,
-                         const uint8_t *place, uint8_t *out)
+/* The situation that a ticket carries, as this version has it: an earlier one gave all actions' features
+ * away. False: it is of another learner's shape. */
+static bool unpack_situation(const tacit__request *r, const tacit__learner_config *c,
+                             const uint8_t *situation, uint8_t *out)
 {
     const tacit__ticket *t = &r->ticket;
     const bool whole = !t->packed && t->n_features == c->per_user;
     if (t->packed ? !c->chosen_only || t->n_features != c->known.features : !whole)
         return false;
-    TACIT__REQUIRE(place != NULL || !t->packed);
+    TACIT__REQUIRE(situation != NULL || !t->packed);
     if (t->packed)
-        memcpy(out, place, tacit__place_size(c));
+        memcpy(out, situation, tacit__stored_situation_size(c));
     else if (c->per_user > 0)
-        tacit__place_pack(c, (const double *)(const void *)place, t->action, out);
+        tacit__stored_situation_pack(c, (const double *)(const void *)situation, t->action, out);
     return true;
 }
 
 /* Makes r->data: see observation_of(). `next` may be NULL. */
-static bool make_data(tacit__request *r, const tacit__learner_config *c, const uint8_t *place,
+static bool make_data(tacit__request *r, const tacit__learner_config *c, const uint8_t *situation,
                       const double *next)
 {
-    const size_t own = aligned(tacit__episode_size(c)), row = tacit__place_size(c),
+    const size_t own = aligned(tacit__episode_size(c)), row = tacit__stored_situation_size(c),
                  extra = tacit__decision_log_extra_size(c);
     r->data_size = aligned(own + 2 * row) + extra;
     r->data = tacit__alloc(r->data_size, 1);
@@ -456,33 +456,33 @@ static bool make_data(tacit__request *r, const tacit__learner_config *c, const u
         return false;
     }
     if (r->ticket.step >= c->request.horizon || r->ticket.action >= c->request.n_actions ||
-        !unpack_place(r, c, place, r->data + own)) {
+        !unpack_situation(r, c, situation, r->data + own)) {
         tacit__refuse(r, 422, "out_of_range", "decision",
                       "decision must be an id that decide returned");
         return false;
     }
     if (next != NULL && !c->chosen_only)
-        tacit__place_pack(c, next, 0, r->data + own + row);
-    tacit__decision_log_fill(c, &r->ticket, place, r->data + r->data_size - extra);
+        tacit__stored_situation_pack(c, next, 0, r->data + own + row);
+    tacit__decision_log_fill(c, &r->ticket, situation, r->data + r->data_size - extra);
     return true;
 }
 
 static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learner_config *c,
-                    const uint8_t *place)
+                    const uint8_t *situation)
 {
     double *next = NULL;
     bool good = false;
     if (!read_reward(r, b, c) || !read_done(r, b, c) ||
-        !tacit__place_read(b, c, true, &r->has_next, &r->next_state, &next))
+        !tacit__situation_read(b, c, true, &r->has_next, &r->next_state, &next))
         return false;
     if (r->has_reward || r->has_next || r->is_done)
-        good = make_data(r, c, place, next);
+        good = make_data(r, c, situation, next);
     else
         tacit__refuse(r, 422, "missing", "reward",
                       c->request.horizon == 1 ? "reward is missing"
                       : c->per_user == 0      ? "reward or next_state must be given"
                                               : "reward or next_context must be given");
-    tacit__free_secret(next, next != NULL ? tacit__place_room(c) : 0);
+    tacit__free_secret(next, next != NULL ? tacit__situation_capacity(c) : 0);
     return good;
 }
 
@@ -502,16 +502,16 @@ static bool is_known(tacit__request *r, const tacit__learner_config *c)
 static bool observe(tacit__request *r)
 {
     tacit__body b;
-    uint8_t *place = NULL;
-    bool go_on = tacit__body_open(r, &b) && read_decision(&b, &r->ticket, &place);
+    uint8_t *situation = NULL;
+    bool go_on = tacit__body_open(r, &b) && read_decision(&b, &r->ticket, &situation);
     if (go_on) {
         r->chosen = tacit__joint_learner(r, &r->ticket);
         const tacit__learner_config *c =
             r->chosen != NULL ? tacit__learner_config_of(r->chosen) : NULL;
-        go_on =
-            c != NULL && !tacit__joint_is_closed(r) && prepare(r, &b, c, place) && !is_known(r, c);
+        go_on = c != NULL && !tacit__joint_is_closed(r) && prepare(r, &b, c, situation) &&
+                !is_known(r, c);
     }
-    tacit__free_secret(place, place != NULL ? tacit__ticket_place_size(&r->ticket) : 0);
+    tacit__free_secret(situation, situation != NULL ? tacit__ticket_situation_size(&r->ticket) : 0);
     if (!go_on)
         return true;
     r->job = (tacit__job){.apply = apply, .expect = expect, .done = done};

@@ -79,7 +79,7 @@ struct tacit__request {
     int answer_code;
     const char *field;
     bool is_user, opens, closes; /* what the job does to the counts */
-    uint64_t place;              /* of a user: among all that were accepted */
+    uint64_t ordinal;            /* of a user: among all that were accepted */
     uint64_t came_before; /* of a user where people may come back: how often the person had come */
     uint8_t news[2][TACIT__NEWS_BYTES]; /* what the job has changed of what front ends know */
     size_t n_news;

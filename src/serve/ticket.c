@@ -10,16 +10,16 @@
 
 enum { SMALL = 1024 }; /* bytes that are on the stack; a body bounds the others */
 
-size_t tacit__ticket_place_size(const tacit__ticket *t)
+size_t tacit__ticket_situation_size(const tacit__ticket *t)
 {
     return t->n_features * (t->packed ? sizeof(int32_t) : sizeof(double));
 }
 
 void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
-                         const uint8_t *place, bool alike, tacit__text *out)
+                         const uint8_t *situation, bool alike, tacit__text *out)
 {
-    TACIT__REQUIRE(place != NULL || tacit__ticket_place_size(ticket) == 0);
-    size_t more = tacit__ticket_place_size(ticket), size = sizeof *ticket + more;
+    TACIT__REQUIRE(situation != NULL || tacit__ticket_situation_size(ticket) == 0);
+    size_t more = tacit__ticket_situation_size(ticket), size = sizeof *ticket + more;
     uint8_t small[2 * SMALL + TACIT__SEAL_BYTES];
     char small_text[TACIT__BASE64_SIZE(SMALL + TACIT__SEAL_BYTES)];
     bool large = size > SMALL;
@@ -32,7 +32,7 @@ void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticke
         uint8_t *sealed = plain + size;
         memcpy(plain, ticket, sizeof *ticket);
         if (more > 0)
-            memcpy(plain + sizeof *ticket, place, more);
+            memcpy(plain + sizeof *ticket, situation, more);
         (alike ? tacit__seal_alike : tacit__seal)(key, plain, size, sealed);
         tacit__base64_write(sealed, size + TACIT__SEAL_BYTES, text);
         tacit__text_add(out, text, (4 * (size + TACIT__SEAL_BYTES) + 2) / 3);
@@ -46,10 +46,10 @@ void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticke
 }
 
 bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind kind,
-                        const char *text, size_t length, tacit__ticket *out, uint8_t **place)
+                        const char *text, size_t length, tacit__ticket *out, uint8_t **situation)
 {
-    if (place != NULL)
-        *place = NULL;
+    if (situation != NULL)
+        *situation = NULL;
     if (length < 4 * (sizeof *out + TACIT__SEAL_BYTES) / 3)
         return false;
     uint8_t small[SMALL];
@@ -61,12 +61,12 @@ bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind 
         n >= sizeof *out + TACIT__SEAL_BYTES && tacit__unseal(key, sealed, n, plain)) {
         memcpy(out, plain, sizeof *out);
         size_t more = n - TACIT__SEAL_BYTES - sizeof *out;
-        good = out->kind == kind && more == tacit__ticket_place_size(out);
-        if (good && more > 0 && place != NULL) {
-            *place = tacit__alloc(more, 1);
-            good = *place != NULL;
+        good = out->kind == kind && more == tacit__ticket_situation_size(out);
+        if (good && more > 0 && situation != NULL) {
+            *situation = tacit__alloc(more, 1);
+            good = *situation != NULL;
             if (good)
-                memcpy(*place, plain + sizeof *out, more);
+                memcpy(*situation, plain + sizeof *out, more);
         }
     }
     if (large)

@@ -42,16 +42,16 @@ typedef struct tacit__ticket {
 } tacit__ticket;
 
 /* Bytes of the features that a decision's ticket carries. */
-size_t tacit__ticket_place_size(const tacit__ticket *ticket);
+size_t tacit__ticket_situation_size(const tacit__ticket *ticket);
 
-/* Adds the ticket as text, place[tacit__ticket_place_size()] included, without quotes. `alike`: the
+/* Adds the ticket as text, situation[tacit__ticket_situation_size()] included, without quotes. `alike`: the
  * same facts are the same text, for answers that are given again; it costs a hash more. */
 void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
-                         const uint8_t *place, bool alike, tacit__text *out);
+                         const uint8_t *situation, bool alike, tacit__text *out);
 
-/* Reads one of this kind. *place, if wanted, is to be freed with tacit__free_secret; NULL if there
+/* Reads one of this kind. *situation, if wanted, is to be freed with tacit__free_secret; NULL if there
  * is none. False: it is none. */
 bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind kind,
-                        const char *text, size_t length, tacit__ticket *out, uint8_t **place);
+                        const char *text, size_t length, tacit__ticket *out, uint8_t **situation);
 
 #endif

@@ -195,19 +195,19 @@ static void fill_row(portion *p, size_t i, const tacit__warm_log *log,
 {
     const tacit__learner_config *c = p->config;
     const uint8_t *key = p->service->key_person;
-    uint8_t *bytes = p->episodes + i * stride(p), place[1] = {0}, *packed = place;
+    uint8_t *bytes = p->episodes + i * stride(p), situation[1] = {0}, *packed = situation;
     tacit__episode e = tacit__episode_view(c, bytes);
     const char *field;
-    /* the place is packed where it will stand: with one step it is the first */
+    /* the situation is packed where it will stand: with one step it is the first */
     if (c->per_user > 0) {
-        packed = e.places;
-        tacit__place_pack(c, log->features, user->action, packed);
+        packed = e.situations;
+        tacit__stored_situation_pack(c, log->features, user->action, packed);
     }
     if (p->extra > 0)
         memcpy(bytes + stride(p) - p->extra, log->features, p->extra);
     const tacit__observation observed = {.state = user->state,
                                          .action = user->action,
-                                         .place = packed,
+                                         .situation = packed,
                                          .has_reward = true,
                                          .reward = user->reward,
                                          .trail = {.probability = user->propensity}};

@@ -127,12 +127,12 @@ TEST(who_is_not_learned_from_is_only_counted)
     tacit__episode e = tacit__episode_view(&c, bytes);
     tacit__observation told = {.state = 7,
                                .action = 1,
-                               .place = (const uint8_t *)features,
+                               .situation = (const uint8_t *)features,
                                .has_reward = true,
                                .has_next = true,
                                .reward = 0.5,
                                .next_state = 9,
-                               .next_place = (const uint8_t *)features};
+                               .next_situation = (const uint8_t *)features};
     assert_true(tacit__episode_add(&e, &told, &field)); /* before the last user came */
     for (size_t h = 0; h < STEPS; h++) {
         assert_false(tacit__episode_is_finished(&e));
@@ -406,7 +406,7 @@ TEST(keys_are_read_from_where_they_belong_and_made_once)
     write_key(other, hex, 32, 0600);
     assert_ok(tacit__key_read(&c, NULL, true, &key, &err));
     assert_memory_equal(key.bytes, hex, sizeof key.bytes);
-    /* a store without its key gets no new one; and a key needs a place */
+    /* a store without its key gets no new one; and a key needs a situation */
     c.key = NULL;
     assert_int_equal(unlink(beside), 0);
     write_key(store, "x", 1, 0600);

@@ -110,16 +110,16 @@ TEST(what_is_learned_is_the_same_bit_for_bit)
         for (int k = 0; k < USERS; k++) {
             double features[D * ACTIONS], reward, bytes[32] = {0}, room[D * ACTIONS];
             uint32_t action, states[2] = {0};
-            uint8_t place[4 * D];
+            uint8_t situation[4 * D];
             const char *field;
             make_user(&c, &seed, features, &action, &reward);
             const tacit_trajectory whole = {STEPS_OF(states, &action, &reward),
                                             .features = features};
             assert_ok(tacit_agent_learn(with_all, &whole, NULL));
-            tacit__place_pack(&c, features, action, place);
+            tacit__stored_situation_pack(&c, features, action, situation);
             tacit__episode e = tacit__episode_view(&c, bytes);
             const tacit__observation told = {
-                .action = action, .place = place, .has_reward = true, .reward = reward};
+                .action = action, .situation = situation, .has_reward = true, .reward = reward};
             assert_true(tacit__episode_add(&e, &told, &field));
             tacit_trajectory t = tacit__episode_trajectory(&e, room);
             assert_ok(tacit_agent_learn(with_chosen, &t, NULL));
@@ -142,17 +142,19 @@ TEST(an_episode_of_an_earlier_version_is_understood)
     uint64_t seed = 9;
     double features[D * ACTIONS], reward, old[128] = {0}, expected[32] = {0}, got[32] = {0};
     uint32_t action;
-    uint8_t place[4 * D];
+    uint8_t situation[4 * D];
     const char *field;
     make_user(&c, &seed, features, &action, &reward);
     tacit__episode e = tacit__episode_view(&before, old);
-    tacit__observation told = {
-        .action = action, .place = (const uint8_t *)features, .has_reward = true, .reward = reward};
+    tacit__observation told = {.action = action,
+                               .situation = (const uint8_t *)features,
+                               .has_reward = true,
+                               .reward = reward};
     assert_true(tacit__episode_size(&before) <= sizeof old);
     assert_true(tacit__episode_add(&e, &told, &field));
     e = tacit__episode_view(&c, expected);
-    tacit__place_pack(&c, features, action, place);
-    told.place = place;
+    tacit__stored_situation_pack(&c, features, action, situation);
+    told.situation = situation;
     assert_true(tacit__episode_add(&e, &told, &field));
     assert_true(tacit__episode_read(&c, old, tacit__episode_size(&before), got));
     assert_memory_equal(got, expected, tacit__episode_size(&c));

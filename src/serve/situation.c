@@ -1,5 +1,5 @@
-/* See serve/place.h. */
-#include "serve/place.h"
+/* See serve/situation.h. */
+#include "serve/situation.h"
 
 #include "agents/outside.h"
 #include "base/bytes.h"
@@ -9,9 +9,9 @@
 #include "serve/episode.h"
 #include "serve/feature_grid.h"
 
-size_t tacit__place_room(const tacit__learner_config *c)
+size_t tacit__situation_capacity(const tacit__learner_config *c)
 {
-    return c->per_user * sizeof(double) + (tacit__place_size(c) + 7) / 8 * 8;
+    return c->per_user * sizeof(double) + (tacit__stored_situation_size(c) + 7) / 8 * 8;
 }
 
 /* Doubles, low byte first. */
@@ -56,8 +56,8 @@ static bool read_features(const tacit__body *b, const tacit__learner_config *c, 
                           bool *has, double **features)
 {
     tacit__request *r = b->request;
-    const size_t room = tacit__place_room(c);
-    double *x = tacit__alloc_raw(room, 1);
+    const size_t size = tacit__situation_capacity(c);
+    double *x = tacit__alloc_raw(size, 1);
     if (x == NULL) {
         tacit__refuse(r, 503, "memory", NULL, "out of memory");
         return false;
@@ -73,12 +73,12 @@ static bool read_features(const tacit__body *b, const tacit__learner_config *c, 
     if (good && given)
         *features = x;
     else
-        tacit__free_secret(x, room);
+        tacit__free_secret(x, size);
     return good;
 }
 
-bool tacit__place_read(const tacit__body *b, const tacit__learner_config *c, bool next, bool *has,
-                       uint32_t *state, double **features)
+bool tacit__situation_read(const tacit__body *b, const tacit__learner_config *c, bool next,
+                           bool *has, uint32_t *state, double **features)
 {
     TACIT__REQUIRE(state != NULL || features != NULL);
     const char *state_key = next ? "next_state" : "state",
