@@ -35,7 +35,7 @@ int bench_postgres(double seconds, bool only_million)
 #include <unistd.h>
 
 #include "service_load.h"
-#include "store/vault_inside.h"
+#include "store/vault/vault_inside.h"
 #include "support/cluster.h"
 
 enum { FRONT_ENDS = 2, PGBENCH_CLIENTS = 64, TAKEOVERS = 9, TURN_S = 2, MILLION = 1000000 };

@@ -7,7 +7,7 @@
  *     store_bench [USERS]     1,000,000 unless told; in a directory of its own, below the present one */
 #include "harness.h"
 #include "store/db.h"
-#include "store/vault_maintenance.h"
+#include "store/vault/vault_maintenance.h"
 #include "store_fill.h"
 
 enum { TRANSACTIONS = 300 };

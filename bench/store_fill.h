@@ -3,7 +3,7 @@
 #ifndef TACIT_BENCH_STORE_FILL_H
 #define TACIT_BENCH_STORE_FILL_H
 
-#include "store/vault.h"
+#include "store/vault/vault.h"
 
 /* Brings n users, each of them a person, into the learner, in one transaction. What they did is not learned.
  */

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "noise/seal.h"
-#include "serve/episode.h"
-#include "serve/ticket.h"
+#include "serve/people/episode.h"
+#include "serve/people/ticket.h"
 
 /* Bytes of "-2.2250738585072014e-308" with a comma, and of the names of fields, a learner and a user. */
 enum { NUMBER = 25, FRAME = 512 };

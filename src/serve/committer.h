@@ -11,7 +11,7 @@
 
 #include <tacit/service.h>
 
-#include "store/vault.h"
+#include "store/vault/vault.h"
 
 typedef struct tacit__job tacit__job;
 struct tacit__job {

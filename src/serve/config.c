@@ -15,8 +15,8 @@
 #include "serve/body_limit.h"
 #include "serve/config_learner.h"
 #include "serve/config_person.h"
-#include "serve/warm_log.h"
-#include "store/vault.h"
+#include "serve/learner/warm_log.h"
+#include "store/vault/vault.h"
 
 typedef tacit__service_config config;
 

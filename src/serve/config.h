@@ -4,8 +4,8 @@
 
 #include "lab/learner_config.h"
 #include "lab/yaml.h"
-#include "serve/origins.h"
-#include "serve/person.h"
+#include "serve/http/origins.h"
+#include "serve/people/person.h"
 
 /* Stated choices. */
 enum {

@@ -6,7 +6,7 @@
 
 #include "noise/stream.h"
 #include "serve/config.h"
-#include "store/vault.h"
+#include "store/vault/vault.h"
 
 enum { TACIT__KEY_PATH = 4300 };
 

@@ -10,16 +10,16 @@
 #include "base/memory.h"
 #include "base/wait.h"
 #include "noise/seal.h"
-#include "serve/decide_cache.h"
-#include "serve/http.h"
+#include "serve/http/http.h"
+#include "serve/http/routes.h"
 #include "serve/key.h"
-#include "serve/orphaned_learners.h"
+#include "serve/learner/orphaned_learners.h"
+#include "serve/learner/warm.h"
+#include "serve/people/decide_cache.h"
 #include "serve/read_pool.h"
-#include "serve/routes.h"
 #include "serve/store_sync.h"
 #include "serve/sweeper.h"
-#include "serve/warm.h"
-#include "store/vault_maintenance.h"
+#include "store/vault/vault_maintenance.h"
 
 tacit__learner *tacit__service_learner(const tacit_service *s, const char *name)
 {

@@ -8,14 +8,14 @@
 #include <tacit/service.h>
 
 #include "noise/seal.h"
-#include "serve/access.h"
 #include "serve/clock.h"
 #include "serve/committer.h"
 #include "serve/config.h"
-#include "serve/learner.h"
-#include "serve/pledge.h"
-#include "serve/request.h"
-#include "store/vault.h"
+#include "serve/http/access.h"
+#include "serve/http/request.h"
+#include "serve/learner/learner.h"
+#include "serve/people/pledge.h"
+#include "store/vault/vault.h"
 
 enum { TACIT__N_BUCKETS = 14, TACIT__MAX_ROUTES = 24 };
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/wait.h"
-#include "serve/decide_cache.h"
+#include "serve/people/decide_cache.h"
 #include "serve/service_inside.h"
 
 enum {

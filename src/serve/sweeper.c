@@ -5,7 +5,7 @@
 #include "base/thread.h"
 #include "base/wait.h"
 #include "serve/service_inside.h"
-#include "store/vault_maintenance.h"
+#include "store/vault/vault_maintenance.h"
 
 /* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store
  * cannot be written. */

@@ -14,7 +14,7 @@
 #ifndef TACIT_STORE_BACKEND_H
 #define TACIT_STORE_BACKEND_H
 
-#include "store/vault.h"
+#include "store/vault/vault.h"
 
 typedef struct tacit__backend {
     /* Opens it, reads its facts and, to serve, decides the status. */

@@ -1,15 +1,16 @@
 /* Bytes on the wire to a running service: through libmicrohttpd's parser, over a real socket.
  *
- * Byte 0 says how the connection is used (below), the rest is what is sent: as it is, or as a recipe whose bytes choose
- * from a grammar of requests, sound and broken (fuzz/http_grammar.h). @T stands for a token that may do everything, @E and @D for a true
- * episode and a true decision, @S for a secret.
+ * Byte 0 says how the connection is used (below), the rest is what is sent: as it is, or as a recipe whose
+ * bytes choose from a grammar of requests, sound and broken (fuzz/http_grammar.h). @T stands for a token that
+ * may do everything, @E and @D for a true episode and a true decision, @S for a secret.
  *
  *     bit 0   the rest is a recipe        bit 1   sent in two pieces, cut in the middle
  *     bit 2   not read: the connection is broken off as soon as all is sent
  *
- * Whatever comes: the service lives and answers others; what it answers is HTTP, and where it says JSON it is JSON; no status but
- * those that the reference page promises; no secret and no token comes back; nobody is counted who was not acknowledged,
- * and nobody at all without a token. When it is over, the store is sound. */
+ * Whatever comes: the service lives and answers others; what it answers is HTTP, and where it says JSON it is
+ * JSON; no status but those that the reference page promises; no secret and no token comes back; nobody is
+ * counted who was not acknowledged, and nobody at all without a token. When it is over, the store is sound.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -28,7 +29,7 @@
 
 #include "base/json.h"
 #include "fuzz/http_grammar.h"
-#include "serve/routes.h"
+#include "serve/http/routes.h"
 #include "serve/service_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -110,8 +111,8 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Whether something has come within so long. The fuzzing engine has an alarm every few minutes, which ends a poll early: that is
- * no quiet. */
+/* Whether something has come within so long. The fuzzing engine has an alarm every few minutes, which ends a
+ * poll early: that is no quiet. */
 static bool comes(int fd, int quiet_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -141,9 +142,10 @@ static size_t hear(int fd, size_t got, int quiet_ms, ssize_t *n)
     return got;
 }
 
-/* Says it, hangs up on our side when it has become quiet, and hears the rest: the service ends it, at the latest after the time
- * limit. (With edge-triggered epoll libmicrohttpd 0.9.75 does not see an end that comes with the data: who hangs up at once waits for
- * the limit.) *whole is false if the connection was broken off. */
+/* Says it, hangs up on our side when it has become quiet, and hears the rest: the service ends it, at the
+ * latest after the time limit. (With edge-triggered epoll libmicrohttpd 0.9.75 does not see an end that comes
+ * with the data: who hangs up at once waits for the limit.) *whole is false if the connection was broken off.
+ */
 static size_t exchange(const char *data, size_t size, unsigned how, bool *whole)
 {
     int fd = open_connection();
@@ -267,8 +269,8 @@ static void cut(const char *key, char *out, size_t room)
     (void)snprintf(out, room, "%.*s", (int)strcspn(at + strlen(key), "\""), at + strlen(key));
 }
 
-/* Asks until it is answered: a connection on which nothing happens for a second is given up by the service, and on a machine that
- * stands still for a second nothing does. */
+/* Asks until it is answered: a connection on which nothing happens for a second is given up by the service,
+ * and on a machine that stands still for a second nothing does. */
 static size_t insist(const char *question, size_t size)
 {
     bool whole;

@@ -1,6 +1,6 @@
-/* Requests to a running service, in one process: the first byte chooses the route, the rest is the body; @E and @D stand for the ids of
- * a true episode and a true decision. Handlers only: what comes before them is fuzz_http.c's. Whatever comes, there is one answer, it
- * is JSON, and it is an honest one. */
+/* Requests to a running service, in one process: the first byte chooses the route, the rest is the body; @E
+ * and @D stand for the ids of a true episode and a true decision. Handlers only: what comes before them is
+ * fuzz_http.c's. Whatever comes, there is one answer, it is JSON, and it is an honest one. */
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "fuzz/fuzz.h"
-#include "serve/routes.h"
+#include "serve/http/routes.h"
 #include "serve/service_inside.h"
 
 static const char yaml[] =

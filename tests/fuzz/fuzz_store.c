@@ -22,10 +22,10 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "fuzz/fuzz.h"
-#include "serve/routes.h"
+#include "serve/http/routes.h"
 #include "serve/service_inside.h"
 #include "store/db.h"
-#include "store/vault_inside.h"
+#include "store/vault/vault_inside.h"
 
 static const char yaml[] =
     "listen: 127.0.0.1:0\n"

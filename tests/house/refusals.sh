@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every error that the service answers is a row of tacit__errors in src/serve/shapes.c, with the same status, and so is in the
+# Every error that the service answers is a row of tacit__errors in src/serve/http/shapes.c, with the same status, and so is in the
 # reference and in OpenAPI; and every code that a route names is such a row.
 #
 #   refusals.sh ROOT
@@ -8,13 +8,13 @@ root=$(cd "${1:?usage: refusals.sh ROOT}" && pwd)
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 
-sed -n '/^const tacit__error_row tacit__errors/,/^};/s/^    {\([0-9]*\), "\([a-z_]*\)".*/\1 \2/p' "$root/src/serve/shapes.c" |
+sed -n '/^const tacit__error_row tacit__errors/,/^};/s/^    {\([0-9]*\), "\([a-z_]*\)".*/\1 \2/p' "$root/src/serve/http/shapes.c" |
     sort >"$box/rows"
-[ -s "$box/rows" ] || { echo 'refusals.sh: no rows in src/serve/shapes.c'; exit 1; }
+[ -s "$box/rows" ] || { echo 'refusals.sh: no rows in src/serve/http/shapes.c'; exit 1; }
 find "$root/src/serve" -name '*.c' -exec cat {} + | tr '\n' ' ' | grep -oE 'tacit__refuse\( *[a-z>-]+, *[0-9]{3}, *"[a-z_]+"' |
     sed -E 's/.*([0-9]{3}), *"([a-z_]+)"/\1 \2/' | sort -u >"$box/answered"
 [ "$(wc -l <"$box/answered")" -gt 20 ] || { echo 'refusals.sh: the calls of tacit__refuse were not found'; exit 1; }
-tr '\n' ' ' <"$root/src/serve/routes.c" | sed 's/"  *"//g' | grep -oE '\.errors = "[a-z_ ]+"' | sed 's/.*"\(.*\)"/\1/' |
+tr '\n' ' ' <"$root/src/serve/http/routes.c" | sed 's/"  *"//g' | grep -oE '\.errors = "[a-z_ ]+"' | sed 's/.*"\(.*\)"/\1/' |
     tr ' ' '\n' | sed '/^$/d' | sort -u >"$box/named"
 wrong=0
 while read -r line; do

@@ -6,8 +6,8 @@
 
 #include "serve/clock.h"
 #include "service/wall.h"
-#include "store/vault.h"
-#include "store/vault_maintenance.h"
+#include "store/vault/vault.h"
+#include "store/vault/vault_maintenance.h"
 
 /* Episodes live for a month at most, by jumps of which nobody is to notice; long enough for a slow machine,
  * too. */

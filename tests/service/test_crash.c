@@ -24,10 +24,10 @@
 #include <unistd.h>
 
 #include "account/door.h"
-#include "serve/episode.h"
-#include "serve/learner.h"
+#include "serve/learner/learner.h"
+#include "serve/people/episode.h"
 #include "service/fault_io.h"
-#include "store/vault_maintenance.h"
+#include "store/vault/vault_maintenance.h"
 #include "support/check.h"
 #include "support/random.h"
 

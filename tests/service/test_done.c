@@ -1,8 +1,9 @@
-/* Episodes that end before the horizon, told by `"done": true`: they finish at once, in any order of calls, after a crash as
- * before; what contradicts the end is refused; and rewards in a range that the space declares. */
+/* Episodes that end before the horizon, told by `"done": true`: they finish at once, in any order of calls,
+ * after a crash as before; what contradicts the end is refused; and rewards in a range that the space
+ * declares. */
 #include <string.h>
 
-#include "serve/episode.h"
+#include "serve/people/episode.h"
 #include "service/plain.h"
 
 #define HEAD "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "service/plain.h"
-#include "store/vault_inside.h"
+#include "store/vault/vault_inside.h"
 
 #define FORMATS TACIT_SOURCE "/tests/service/formats"
 enum { BROUGHT = 5 };

@@ -1,10 +1,10 @@
-/* Statements that are sent for many rows at once (src/store/postgres_group.c), on a real PostgreSQL: what comes of them is what comes of
- * one after the other. */
+/* Statements that are sent for many rows at once (src/store/postgres/postgres_group.c), on a real PostgreSQL:
+ * what comes of them is what comes of one after the other. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/postgres.h"
+#include "store/postgres/postgres.h"
 #include "support/check.h"
 #include "support/cluster.h"
 

@@ -10,7 +10,7 @@
 
 #include <sqlite3.h>
 
-#include "serve/routes.h"
+#include "serve/http/routes.h"
 #include "service/plain.h"
 
 /* The plain service with one more limit. */
@@ -164,7 +164,8 @@ TEST(wherever_a_connection_is_broken_off_its_place_comes_back)
     for (int way = 0; way < WAYS; way++) {
         decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
         (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision);
-        /* an observation, which waits for the disk, and after it a question, the last two points of which are whole */
+        /* an observation, which waits for the disk, and after it a question, the last two points of which are
+         * whole */
         int length = snprintf(text, sizeof text, "POST /v1/observe %sContent-Length: %zu\r\n\r\n%s",
                               head, strlen(body), body);
         int all = length + snprintf(text + length, sizeof text - (size_t)length,
@@ -281,7 +282,8 @@ TEST(tokens_are_renewed_for_ever)
     server_token(&s, "more", "read", other);
 }
 
-/* The routes that a scope opens, beside those that are open. All others are closed: every route with every scope is asked. */
+/* The routes that a scope opens, beside those that are open. All others are closed: every route with every
+ * scope is asked. */
 TEST(every_route_asks_for_its_scope)
 {
     static const struct {
@@ -373,7 +375,8 @@ TEST(the_page_runs_nothing_inline)
     assert_null(strstr(answer, "<script>"));
 }
 
-/* However fast or slow the two sides are: in t seconds a token gets at most one second's worth and what came in since. */
+/* However fast or slow the two sides are: in t seconds a token gets at most one second's worth and what came
+ * in since. */
 TEST(a_token_that_asks_too_often_is_told_to_wait)
 {
     enum { RATE = 2, REFUSED = 10, MOST = 2000 };

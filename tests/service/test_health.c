@@ -1,4 +1,5 @@
-/* Alive, ready, and what is told about it: to probes, on a listener of its own, in figures, in the log and in the audit log. */
+/* Alive, ready, and what is told about it: to probes, on a listener of its own, in figures, in the log and in
+ * the audit log. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "serve/describe.h"
+#include "serve/learner/describe.h"
 #include "service/wall.h"
 
 static void assert_reasons(const server *s, const char *reasons)
@@ -72,7 +73,8 @@ TEST(a_copy_is_alive_and_not_ready)
     assert_true(server_start(&s, NULL));
     assert_reasons(&s, "\"copy\"");
     assert_alive(&s, "copy");
-    /* observations are refused, alone and as a batch: a client that looks at the status alone must not take them for kept */
+    /* observations are refused, alone and as a batch: a client that looks at the status alone must not take
+     * them for kept */
     char decision[1024];
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     assert_error(observe(&s, decision, ",\"reward\":1"), 503, "copy", "");

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "noise/seal.h"
 #include "service/fault_io.h"
-#include "store/vault_inside.h"
+#include "store/vault/vault_inside.h"
 #include "support/check.h"
 
 SCOPED_TYPE(tacit__vault, tacit__vault_close)

@@ -5,7 +5,7 @@
 
 #include "serve/key.h"
 #include "service/rivals.h"
-#include "store/vault.h"
+#include "store/vault/vault.h"
 
 static const char head[] = "listen: 127.0.0.1:0\nstore: service.db\n",
                   learners[] =

@@ -9,10 +9,10 @@
 #include <tacit/world.h>
 
 #include "base/memory.h"
-#include "serve/action_names.h"
 #include "serve/config.h"
-#include "serve/context.h"
-#include "serve/routes.h"
+#include "serve/http/routes.h"
+#include "serve/learner/action_names.h"
+#include "serve/people/context.h"
 #include "service/plain.h"
 #include "support/cases.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "serve/routes.h"
+#include "serve/http/routes.h"
 #include "service/plain.h"
 
 #define SHOP "https://shop.example"

@@ -2,8 +2,8 @@
  * nobody. */
 #include <string.h>
 
-#include "serve/decision_log.h"
-#include "serve/episode.h"
+#include "serve/people/decision_log.h"
+#include "serve/people/episode.h"
 #include "service/plain.h"
 
 #define HEAD "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"

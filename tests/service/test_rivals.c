@@ -6,7 +6,7 @@
 
 #include "serve/key.h"
 #include "service/rivals.h"
-#include "store/vault.h"
+#include "store/vault/vault.h"
 
 #ifndef ROUNDS
 #define ROUNDS 20

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "store/db.h"
-#include "store/vault_inside.h"
+#include "store/vault/vault_inside.h"
 #include "support/check.h"
 #include "support/random.h"
 

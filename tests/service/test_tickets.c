@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "noise/seal.h"
-#include "serve/episode.h"
-#include "serve/feature_grid.h"
-#include "serve/ticket.h"
+#include "serve/people/episode.h"
+#include "serve/people/feature_grid.h"
+#include "serve/people/ticket.h"
 #include "service/plain.h"
-#include "store/vault.h"
+#include "store/vault/vault.h"
 #include "support/random.h"
 
 /* --- The grid ----------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "noise/seal.h"
 #include "service/fault_io.h"
 #include "store/db.h"
-#include "store/vault_inside.h"
+#include "store/vault/vault_inside.h"
 #include "support/check.h"
 
 SCOPED_TYPE(tacit__vault, tacit__vault_close)

@@ -1,6 +1,7 @@
-/* Memory that runs out while a learner is warmed up: every allocation fails once, from the start of the service until everybody of the
- * log has been learned from. The start says NO_MEMORY, or the service goes on; it is not ready while users of the log are to
- * come; and a start with memory takes those who are left, each once. */
+/* Memory that runs out while a learner is warmed up: every allocation fails once, from the start of the
+ * service until everybody of the log has been learned from. The start says NO_MEMORY, or the service goes on;
+ * it is not ready while users of the log are to come; and a start with memory takes those who are left, each
+ * once. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #include <tacit/service.h>
 
 #include "base/memory.h"
+#include "serve/learner/warm.h"
 #include "serve/service_inside.h"
-#include "serve/warm.h"
 #include "support/check.h"
 
 enum { USERS = 2 };
@@ -55,8 +56,9 @@ static tacit__learner_figures figures(const tacit_service *service)
     return tacit__learner_figures_of(service->learners[0]);
 }
 
-/* Until the log has been learned from, or it is said that it cannot be: by who reads it, or by the learner. In the first life it is
- * ready after that; in the second the log may be taken, and its users still to be learned from. */
+/* Until the log has been learned from, or it is said that it cannot be: by who reads it, or by the learner.
+ * In the first life it is ready after that; in the second the log may be taken, and its users still to be
+ * learned from. */
 static tacit_status live(bool first)
 {
     const tacit_service_options options = {.file = path, .log = note};

@@ -1,8 +1,8 @@
 /* The memory of a front end, beside plain lists that do the same. */
 #include <string.h>
 
-#include "serve/participant_cache.h"
-#include "serve/reply_cache.h"
+#include "serve/people/participant_cache.h"
+#include "serve/people/reply_cache.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -1,9 +1,10 @@
 /* Billboards by a server that means harm: a device that has seen its data always reports.
  *
- * The server is honest enough to be believed: it makes learners of every local kind with settings of its choice, publishes what they
- * say, and changes some of it. Numbers of a model become huge, or no numbers; bounds become tiny; a policy is not the model's, or no policy; anything
- * may be garbled. The device refuses such a billboard before the episode begins, or goes through with it: whatever its person meets,
- * however far outside the domain, it acts, and its report is made. Fixed seeds: the same billboards every time. */
+ * The server is honest enough to be believed: it makes learners of every local kind with settings of its
+ * choice, publishes what they say, and changes some of it. Numbers of a model become huge, or no numbers;
+ * bounds become tiny; a policy is not the model's, or no policy; anything may be garbled. The device refuses
+ * such a billboard before the episode begins, or goes through with it: whatever its person meets, however far
+ * outside the domain, it acts, and its report is made. Fixed seeds: the same billboards every time. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@
 
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "serve/board.h"
-#include "serve/describe.h"
+#include "serve/learner/board.h"
+#include "serve/learner/describe.h"
 #include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -81,7 +82,8 @@ static bool set_parameter(const char *kind, uint64_t *seed, tacit_setting *out)
     return true;
 }
 
-/* Settings of the server's choice; bounds and numbers of users from one end of what is possible to the other. */
+/* Settings of the server's choice; bounds and numbers of users from one end of what is possible to the other.
+ */
 static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
 {
     static const double bounds[] = {1, 1e-3, 1e-99, 1e99, 1e-101, 0x1p-1074, 1e300, 40};
@@ -185,7 +187,8 @@ static void spoil_digit(char *text, const char *key, uint64_t *seed)
         }
 }
 
-/* A billboard, and then one that is worse; to be freed. NULL: the server itself cannot make such a learner. */
+/* A billboard, and then one that is worse; to be freed. NULL: the server itself cannot make such a learner.
+ */
 static char *publish(const learner *l, uint64_t *seed)
 {
     tacit__learner_config c;
@@ -324,7 +327,8 @@ static bool change_table(char *text, size_t row)
     return row == 0;
 }
 
-/* How likely the client plays this action; 0: it was not seen in 400 trials, which an action of 1/20 is once in 10^9 times. */
+/* How likely the client plays this action; 0: it was not seen in 400 trials, which an action of 1/20 is once
+ * in 10^9 times. */
 static double chance_of(tacit_client *client, uint32_t s, uint32_t wanted)
 {
     for (int trial = 0; trial < 400; trial++) {
@@ -338,9 +342,9 @@ static double chance_of(tacit_client *client, uint32_t s, uint32_t wanted)
     return 0;
 }
 
-/* Acting by one thing and reporting by another would let the server choose who reports. A policy that is not the model's is
- * refused; where the model holds two actions for equally good it may name the other one, and then it changes nothing: the device goes
- * by the model. */
+/* Acting by one thing and reporting by another would let the server choose who reports. A policy that is not
+ * the model's is refused; where the model holds two actions for equally good it may name the other one, and
+ * then it changes nothing: the device goes by the model. */
 TEST(a_policy_that_is_not_the_models_is_refused)
 {
     static const size_t with_tables[] = {7, 8, 11,

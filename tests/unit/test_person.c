@@ -1,10 +1,10 @@
-/* What one person pays for everything that a service does, beside closed forms and integrals that share nothing with the
- * accountant. */
+/* What one person pays for everything that a service does, beside closed forms and integrals that share
+ * nothing with the accountant. */
 #include <math.h>
 #include <string.h>
 
 #include "base/json_text.h"
-#include "serve/person.h"
+#include "serve/people/person.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -71,7 +71,8 @@ static void destroy(tacit__share *shares, size_t n)
 /* What follows computes in long double on purpose, from doubles. */
 #pragma GCC diagnostic ignored "-Wdouble-promotion"
 
-/* --- Profiles, by their definitions ---------------------------------------------------------------------------------- */
+/* --- Profiles, by their definitions
+ * ---------------------------------------------------------------------------------- */
 
 static long double phi(long double x)
 {
@@ -101,8 +102,8 @@ static long double laplace_delta(long double a, long double epsilon)
 
 typedef long double profile(long double size, long double epsilon);
 
-/* The profile of `other` beside Laplace noise: the mean over the loss of the latter, which is a with probability 1/2, -a with
- * exp(-a)/2, and has the density exp(-(a - l)/2)/4 between. Simpson's rule. */
+/* The profile of `other` beside Laplace noise: the mean over the loss of the latter, which is a with
+ * probability 1/2, -a with exp(-a)/2, and has the density exp(-(a - l)/2)/4 between. Simpson's rule. */
 static long double beside_laplace(profile *other, long double size, long double a,
                                   long double epsilon)
 {
@@ -136,7 +137,8 @@ static long double beside_response(profile *other, long double size, long double
         assert_true((profile_at) > (delta));                                                       \
     } while (0)
 
-/* --- Composition ------------------------------------------------------------------------------------------------------ */
+/* --- Composition
+ * ------------------------------------------------------------------------------------------------------ */
 
 TEST(squares_of_gaussian_learners_add_up)
 {
@@ -200,7 +202,8 @@ TEST(pure_learners_add_up_and_stay_pure)
     destroy(s, 2);
 }
 
-/* Laplace noise on a vector is charged as if one coordinate moved by all of it: docs/why/person.md#laplace-noise-on-a-vector. */
+/* Laplace noise on a vector is charged as if one coordinate moved by all of it:
+ * docs/why/person.md#laplace-noise-on-a-vector. */
 TEST(one_coordinate_is_the_worst_vector_with_laplace_noise)
 {
     double closest = 1;
@@ -237,7 +240,8 @@ TEST(the_sum_is_never_more_than_what_is_added)
     }
 }
 
-/* --- Who sees what -------------------------------------------------------------------------------------------------------- */
+/* --- Who sees what
+ * -------------------------------------------------------------------------------------------------------- */
 
 TEST(devices_are_told_apart_from_what_the_service_sees)
 {
@@ -290,7 +294,9 @@ TEST(exact_data_leave_a_person_without_a_guarantee)
     destroy(s, 2);
 }
 
-/* --- Budgets --------------------------------------------------------------------------------------------------------------- */
+/* --- Budgets
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 TEST(a_sum_is_held_against_the_budget_at_its_delta)
 {
@@ -331,7 +337,9 @@ TEST(a_promise_without_a_plan_is_refused)
     assert_int_equal(tacit__share_create(&g, NULL, &nothing, NULL, &s, NULL), TACIT_BAD_PLAN);
 }
 
-/* --- Words ------------------------------------------------------------------------------------------------------------------ */
+/* --- Words
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 static void assert_says(const tacit_service_person *p, const char *unknown, const char *headline,
                         const char *also)

@@ -1,0 +1,104 @@
+/* A user's episode as it arrives: decisions, then rewards in any order, and the step at which it ended. It
+ * has only what the learner needs: if the learner uses only the features of the chosen action, the episode
+ * has no others. */
+#ifndef TACIT_SERVE_PEOPLE_EPISODE_H
+#define TACIT_SERVE_PEOPLE_EPISODE_H
+
+#include <stdbool.h>
+
+#include "noise/seal.h"
+#include "serve/config.h"
+
+/* Bytes that one situation's features take in tickets and episodes; 0: states are numbered. They
+ * are the doubles of all actions or, with config->chosen_only, the integers of the chosen one
+ * (serve/people/feature_grid.h). */
+size_t tacit__stored_situation_size(const tacit__learner_config *config);
+/* The features of a situation, `action` being chosen in it, as these bytes;
+ * out[tacit__stored_situation_size()]. */
+void tacit__stored_situation_pack(const tacit__learner_config *config, const double *features,
+                                  uint32_t action, uint8_t *out);
+
+/* A view of an episode's bytes, which are aligned for doubles. */
+typedef struct tacit__episode {
+    const tacit__learner_config *config;
+    double *rewards; /* [horizon] */
+    /* [horizon + 1, or horizon with chosen_only][tacit__stored_situation_size()] */
+    uint8_t *situations;
+    uint32_t *states; /* [horizon + 1] */
+    uint32_t *actions;
+    uint8_t *known; /* [horizon + 1]: flags of what is known of a step; the last: where it ended */
+    uint8_t *trail; /* [horizon] of tacit__trail, not aligned; NULL: decisions are not recorded */
+} tacit__episode;
+
+/* How a decision was made, for the operator's decision log. */
+typedef struct tacit__trail {
+    double probability; /* 0: not known, since the record was begun after this decision */
+    uint64_t version;
+} tacit__trail;
+
+size_t tacit__episode_size(const tacit__learner_config *config);
+tacit__episode tacit__episode_view(const tacit__learner_config *config, void *bytes);
+
+/* The bytes of an episode that was kept, by this version or by one that kept all actions' features,
+ * with or without a record, as this version's; out[tacit__episode_size()]. False: they are none. */
+bool tacit__episode_read(const tacit__learner_config *config, const void *bytes, size_t size,
+                         void *out);
+
+/* What is told about one step: its decision, and perhaps what came of it. Places are bytes of
+ * tacit__stored_situation_pack, or NULL. */
+typedef struct tacit__observation {
+    size_t step;
+    uint32_t state, action;
+    const uint8_t *situation;
+    bool has_reward, has_next;
+    double reward;
+    uint32_t next_state;
+    const uint8_t *next_situation; /* not looked at with chosen_only */
+    bool done;                     /* what follows this step is the end */
+    tacit__trail trail;
+} tacit__observation;
+
+/* Takes it in. False: it contradicts what was told before; *field then names what. An episode that
+ * was told the same twice is as it was. */
+bool tacit__episode_add(tacit__episode *episode, const tacit__observation *observed,
+                        const char **field);
+
+/* The same for who will not be learned from: marks how far they are, and wipes everything else that
+ * was told. Nothing can be learned from such an episode any more. */
+void tacit__episode_count(tacit__episode *episode, const tacit__observation *observed);
+bool tacit__episode_is_counted(const tacit__episode *episode);
+
+/* Steps that have a decision, counted from the first without a gap; of an episode that ended early, all. */
+size_t tacit__episode_length(const tacit__episode *episode);
+/* After how many steps it ended, if that was before the horizon; else 0. */
+size_t tacit__episode_end(const tacit__episode *episode);
+/* Everything is known. */
+bool tacit__episode_is_finished(const tacit__episode *episode);
+/* As agents take it. With chosen_only the features are made in room[per_user]; the other actions' are 0. */
+tacit_trajectory tacit__episode_trajectory(const tacit__episode *episode, double *room);
+/* The user's mean reward, in [0, 1]. */
+double tacit__episode_mean(const tacit__episode *episode);
+
+/* --- After the end --------------------------------------------------------------------------------
+ *
+ * The store keeps short keyed hashes of a finished episode's situations, decisions and rewards until it
+ * expires, four bytes each, so that the service can tell a repeated observation from another one.
+ * Another value has the same hash with a chance of 2^-32 and then passes for a repetition. What was
+ * never reported has the hash 0, which agrees with everything. After an early end there are no steps: what is
+ * reported of one contradicts the digest. */
+
+typedef struct tacit__digest_key {
+    const uint8_t *key;  /* [TACIT__SHORT_KEY] */
+    const uint8_t *name; /* of the episode, [TACIT__VAULT_KEY] */
+} tacit__digest_key;
+
+size_t tacit__episode_digest_size(const tacit__learner_config *config);
+void tacit__episode_digest(const tacit__episode *episode, const tacit__digest_key *key,
+                           uint8_t *out);
+/* Whether an observation says what the digest of the finished episode does. False: *field names
+ * what it contradicts. */
+bool tacit__digest_agrees(const tacit__learner_config *config, const uint8_t *digest,
+                          const tacit__digest_key *key, const tacit__observation *observed,
+                          const char **field);
+
+#endif
