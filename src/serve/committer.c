@@ -96,7 +96,7 @@ static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, 
 {
     status = write_once(c, list, one, status, err);
     if (status != TACIT_OK &&
-        tacit__vault_was_wrong(c->vault)) /* nothing is wrong with the store */
+        tacit__vault_assumed_wrongly(c->vault)) /* nothing is wrong with the store */
         status = write_once(c, list, one, tacit__vault_begin(c->vault, err), err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &c->commits : &c->failures, 1,
                               memory_order_release);

@@ -92,7 +92,7 @@ tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
 static tacit_status start_clock(tacit_service *s, tacit_error *err)
 {
     int64_t seconds = 0;
-    TRY(tacit__vault_clock(s->vault, (int64_t)time(NULL), &seconds, err));
+    TRY(tacit__vault_get_clock(s->vault, (int64_t)time(NULL), &seconds, err));
     TRY(tacit__vault_begin(s->vault, err));
     tacit__clock_start(&s->clock, seconds);
     return tacit__vault_finish_transaction(s->vault,
@@ -168,7 +168,7 @@ static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY
     TRY(tacit__orphaned_learners_log(&s->config, s->reader, s->log, s->log_context, err));
     memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
     memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
-    memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
+    memcpy(s->key_request, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
     memcpy(s->key_digest, tacit__vault_key(s->vault, TACIT__VAULT_DIGESTS), sizeof s->key_digest);
     tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     return TACIT_OK;
@@ -219,8 +219,8 @@ static bool is_loopback(const char *host)
 static tacit_status apply_start(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     (void)job;
-    return tacit__vault_event(vault, err, "service started: tacit %s, process %ld", tacit_version(),
-                              (long)getpid());
+    return tacit__vault_add_event(vault, err, "service started: tacit %s, process %ld",
+                                  tacit_version(), (long)getpid());
 }
 
 /* In the audit log. A store that cannot be written is no reason to end: the committer says so, and decisions
@@ -273,7 +273,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     s->fenced = options->fenced;
     s->started = time(NULL);
     (void)pthread_mutex_init(&s->reader_lock, NULL);
-    (void)pthread_mutex_init(&s->guest_lock, NULL);
+    (void)pthread_mutex_init(&s->bearer_lock, NULL);
     (void)pthread_mutex_init(&s->guarantee_lock, NULL);
     (void)pthread_mutex_init(&s->stop_lock, NULL);
     tacit__condition_create(&s->stop_news);
@@ -283,9 +283,9 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
         return status;
     }
     warn_of_listeners(s);
-    pthread_mutex_lock(&s->guest_lock);
-    const bool has_guests = s->n_guests > 0;
-    pthread_mutex_unlock(&s->guest_lock);
+    pthread_mutex_lock(&s->bearer_lock);
+    const bool has_guests = s->n_bearers > 0;
+    pthread_mutex_unlock(&s->bearer_lock);
     if (!has_guests)
         tacit__service_log(s, TACIT__WARNING, "token",
                            "there is no token yet: tacit token create creates one");
@@ -345,9 +345,9 @@ void tacit_service_close(tacit_service *s)
     tacit__vault_close(s->reader);
     tacit__read_pool_close(s);
     tacit__vault_close(s->vault);
-    tacit__free(s->guests);
+    tacit__free(s->bearers);
     (void)pthread_mutex_destroy(&s->reader_lock);
-    (void)pthread_mutex_destroy(&s->guest_lock);
+    (void)pthread_mutex_destroy(&s->bearer_lock);
     (void)pthread_mutex_destroy(&s->guarantee_lock);
     (void)pthread_mutex_destroy(&s->stop_lock);
     (void)pthread_cond_destroy(&s->stop_news);

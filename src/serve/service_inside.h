@@ -39,7 +39,8 @@ struct tacit_service {
     tacit_log_fn *log;
     void *log_context;
     void (*fenced)(void *log_context); /* or NULL */
-    uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
+    uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES],
+        key_request[TACIT__KEY_BYTES];
     uint8_t key_digest[TACIT__SHORT_KEY]; /* of what is kept of finished episodes */
     uint8_t key_tag
         /* of ETags; another one after every start, since a store may be another one then */
@@ -53,9 +54,9 @@ struct tacit_service {
     size_t n_readers;
     tacit__learner *learners[TACIT__MAX_LEARNERS];
     tacit__pledge pledge; /* to one person who takes part in all of them */
-    pthread_mutex_t guest_lock;
-    tacit__bearer_row *guests;
-    size_t n_guests;
+    pthread_mutex_t bearer_lock;
+    tacit__bearer_row *bearers;
+    size_t n_bearers;
     pthread_mutex_t guarantee_lock;
     tacit__text guarantees[TACIT__MAX_LEARNERS]; /* answers, made when first asked for */
     atomic_uint_fast64_t open_episodes, expired;

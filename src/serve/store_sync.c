@@ -43,7 +43,7 @@ tacit_status tacit__store_sync_open(tacit_service *s, const uint8_t *key, tacit_
     TRY(tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->store_sync->vault, err));
     /* It listens before it reads, so that no announcement is missed. */
     tacit__vault_news news = {.receive = tacit__decide_cache_receive, .context = s};
-    TRY(tacit__vault_await(s->store_sync->vault, s->vault, 0, &news, err));
+    TRY(tacit__vault_await_news(s->store_sync->vault, s->vault, 0, &news, err));
     bool more = true;
     for (tacit__decide_cache_begin_load(s); more;)
         TRY(tacit__decide_cache_load(s, s->store_sync->vault, HUGE_VAL, &more, err));
@@ -143,7 +143,7 @@ static void poll_store(tacit_service *s, int ms)
     struct tacit__store_sync *k = s->store_sync;
     tacit_error err = {0};
     tacit__vault_news news = {.receive = tacit__decide_cache_receive, .context = s};
-    const bool reachable = tacit__vault_await(k->vault, s->vault, ms, &news, &err) == TACIT_OK;
+    const bool reachable = tacit__vault_await_news(k->vault, s->vault, ms, &news, &err) == TACIT_OK;
     const double now = tacit__now_ms();
     if (reachable)
         note_answer(k);

@@ -127,7 +127,7 @@ tacit_status tacit__sweeper_start(tacit_service *s, tacit_error *err)
 static tacit_status apply_last(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     TRY(tacit__vault_save_clock(vault, ((sweeping *)job)->now, err));
-    return tacit__vault_event(vault, err, "service stopped");
+    return tacit__vault_add_event(vault, err, "service stopped");
 }
 
 void tacit__sweeper_stop(tacit_service *s)

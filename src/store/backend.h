@@ -49,7 +49,7 @@ typedef struct tacit__backend {
     void (*empty_log)(tacit__vault *vault);
     bool (*truncate_log)(tacit__vault *vault);
 
-    /* See tacit__vault_lease, tacit__vault_check_lease and tacit__vault_await in vault.h. */
+    /* See tacit__vault_lease, tacit__vault_check_lease and tacit__vault_await_news in vault.h. */
     tacit_status (*lease)(tacit__vault *vault, int64_t learner, bool wanted, bool *held,
                           tacit_error *err);
     tacit_status (*check_session)(tacit__vault *vault, int64_t learner, int64_t session, bool *held,

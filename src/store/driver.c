@@ -85,9 +85,9 @@ void tacit__connection_assume(tacit__connection *c, int number, const char *sql,
     va_end(args);
 }
 
-bool tacit__connection_was_wrong(const tacit__connection *c)
+bool tacit__connection_assumed_wrongly(const tacit__connection *c)
 {
-    return c->driver->was_wrong != NULL && c->driver->was_wrong(c);
+    return c->driver->assumed_wrongly != NULL && c->driver->assumed_wrongly(c);
 }
 
 tacit_status tacit__connection_changes(tacit__connection *c, uint64_t *n, tacit_error *err)

@@ -55,7 +55,7 @@ typedef struct tacit__driver {
     tacit_status (*write)(tacit__cursor *s, tacit_error *err);
     /* `assumed`: until the store says otherwise there is no such row. NULL: reads are cheap. */
     void (*expect)(tacit__cursor *s, bool assumed);
-    bool (*was_wrong)(const tacit__connection *c); /* NULL: nothing is ever assumed */
+    bool (*assumed_wrongly)(const tacit__connection *c); /* NULL: nothing is ever assumed */
     tacit_status (*next)(tacit__cursor *s, bool *more, tacit_error *err);
     void (*reset)(tacit__cursor *s);
     void (*close)(tacit__cursor *s);
@@ -96,7 +96,7 @@ void tacit__connection_expect(tacit__connection *c, int number, const char *sql,
 void tacit__connection_assume(tacit__connection *c, int number, const char *sql, const char *format,
                               ...);
 /* The last transaction was undone because of such an assumption; in the next ones nothing is assumed. */
-bool tacit__connection_was_wrong(const tacit__connection *c);
+bool tacit__connection_assumed_wrongly(const tacit__connection *c);
 /* How many rows the last write has changed. */
 TACIT_MUST_USE tacit_status tacit__connection_changes(tacit__connection *c, uint64_t *n,
                                                       tacit_error *err);

@@ -130,14 +130,14 @@ TEST(the_kept_clock_never_goes_back)
     assert_non_null(mkdtemp(directory));
     assert_ok(
         tacit__vault_open(fmt("%s/store.db", directory), TACIT__VAULT_SERVE, secret, &vault, &err));
-    assert_ok(tacit__vault_clock(vault, 1000, &now, &err));
+    assert_ok(tacit__vault_get_clock(vault, 1000, &now, &err));
     assert_true(now == 1000); /* nothing was opened: the time on the wall */
     assert_ok(tacit__vault_save_clock(vault, 1000, &err));
     assert_ok(tacit__vault_save_clock(vault, 900, &err));
-    assert_ok(tacit__vault_clock(vault, 5000, &now, &err));
+    assert_ok(tacit__vault_get_clock(vault, 5000, &now, &err));
     assert_true(now == 1000);
     assert_ok(tacit__vault_save_clock(vault, 1060, &err));
-    assert_ok(tacit__vault_clock(vault, 0, &now, &err));
+    assert_ok(tacit__vault_get_clock(vault, 0, &now, &err));
     assert_true(now == 1060);
     tacit__vault_close(vault);
     assert_shell("rm -r '%s'", directory);

@@ -534,7 +534,7 @@ TEST(what_is_not_on_disk_is_not_published)
     assert_true(tape_file.st_size > 0);
     (void)usleep(
         300000); /* time enough for a wrong one; a right one waits for the disk, however long */
-    tacit__board *board = tacit__learner_board(learner);
+    tacit__board *board = tacit__learner_acquire_board(learner);
     assert_true(tacit__board_users(board) == 0 && tacit__board_view(board)->version == version);
     assert_true(tacit__learner_figures_of(learner).users == 0);
     tacit__board_release(board);
@@ -542,7 +542,7 @@ TEST(what_is_not_on_disk_is_not_published)
     tacit__vault_close(other);
     for (int i = 0; i < 20000 && tacit__learner_figures_of(learner).users == 0; i++)
         (void)usleep(1000);
-    board = tacit__learner_board(learner);
+    board = tacit__learner_acquire_board(learner);
     assert_int_equal(tacit__board_users(board), 1); /* the noise decides whether its plan is new */
     tacit__board_release(board);
     tacit__learner_destroy(learner);

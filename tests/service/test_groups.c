@@ -284,7 +284,7 @@ static void assert_undone(place *p, bool was_wrong)
     assert_status(tacit__connection_run(p->c, "COMMIT", "try", &p->err), TACIT_SYSTEM);
     if (tacit__connection_in_transaction(p->c))
         run(p, "ROLLBACK");
-    assert_int_equal(tacit__connection_was_wrong(p->c), was_wrong);
+    assert_int_equal(tacit__connection_assumed_wrongly(p->c), was_wrong);
 }
 
 TEST(rows_that_are_assumed_not_to_be_there_are_not_asked_for)
@@ -303,7 +303,7 @@ TEST(rows_that_are_assumed_not_to_be_there_are_not_asked_for)
     assert_int_equal(count_lookups(&p), before);
     assert_data(&p, 7, "data"); /* after the insert it is asked for */
     run(&p, "COMMIT");
-    assert_false(tacit__connection_was_wrong(p.c));
+    assert_false(tacit__connection_assumed_wrongly(p.c));
     assert_count(&p, NEW - 1);
     close_place(&p);
 }
@@ -328,7 +328,7 @@ TEST(a_row_that_is_there_after_all_undoes_the_transaction_and_is_asked_for_then)
         const bool asks = i + 1 < TACIT__PG_CAUTIOUS;
         assert_data(&p, 2, asks ? "there" : "-");
         run(&p, "ROLLBACK");
-        assert_false(tacit__connection_was_wrong(p.c));
+        assert_false(tacit__connection_assumed_wrongly(p.c));
     }
     close_place(&p);
 }

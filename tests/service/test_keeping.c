@@ -66,7 +66,7 @@ static void make_store(const place *p)
     const tacit__vault_ledger_line line = {"moves", 9, 1};
     const tacit__vault_point point = {.users = 1, .version = 3, .reward = 0.5};
     open_store(p, master, &v);
-    assert_ok(tacit__vault_token_add(v, &(tacit__token){.name = "web"}, "a token", &err));
+    assert_ok(tacit__vault_add_token(v, &(tacit__token){.name = "web"}, "a token", &err));
     assert_ok(tacit__vault_begin(v, &err));
     assert_ok(tacit__vault_add_learner(v, "one", &l, state_bytes, sizeof state_bytes, &err));
     assert_ok(
@@ -213,7 +213,7 @@ static void commit_something(tacit__vault *v)
 {
     tacit_error err = {0};
     assert_ok(tacit__vault_begin(v, &err));
-    assert_ok(tacit__vault_event(v, &err, "something"));
+    assert_ok(tacit__vault_add_event(v, &err, "something"));
     assert_ok(tacit__vault_commit(v, &err));
 }
 

@@ -1,12 +1,16 @@
-/* kill -9 again and again, under load: what was acknowledged is there, once, and the learner is where it would be without.
+/* kill -9 again and again, under load: what was acknowledged is there, once, and the learner is where it
+ * would be without.
  *
- * Two services begin with the same store, so with the same noise. In both, the same users come one after the other to two learners, of
- * which one has a state that is written now and then only; one service is killed at any moment, started again, and asked again
- * for what it had not acknowledged. In the end both have the same billboards, ledgers and counts. Meanwhile a crowd loads another learner: every user of it that was acknowledged is counted, and nobody twice;
- * and the operator's record of its decisions has each of them, once.
+ * Two services begin with the same store, so with the same noise. In both, the same users come one after the
+ * other to two learners, of which one has a state that is written now and then only; one service is killed at
+ * any moment, started again, and asked again for what it had not acknowledged. In the end both have the same
+ * billboards, ledgers and counts. Meanwhile a crowd loads another learner: every user of it that was
+ * acknowledged is counted, and nobody twice; and the operator's record of its decisions has each of them,
+ * once.
  *
- * Others come back again and again, sooner and more often than the learner was declared for. After each kill the store itself, copied while
- * nobody has it open, says what was promised: nobody has more visits than that, or nearer ones, than in the store after the kill before. */
+ * Others come back again and again, sooner and more often than the learner was declared for. After each kill
+ * the store itself, copied while nobody has it open, says what was promised: nobody has more visits than
+ * that, or nearer ones, than in the store after the kill before. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -136,8 +140,8 @@ static int ask(const victim *v, const char *method, const char *path, const char
 static const char *const steady[] = {"quiet", "large"};
 enum { STEADY = 2 };
 
-/* User i of a steady learner, and the learner has learned from them. The episode has the same name wherever this key of the
- * service is, since noise depends on it. */
+/* User i of a steady learner, and the learner has learned from them. The episode has the same name wherever
+ * this key of the service is, since noise depends on it. */
 static void come(const victim *v, const char *learner, int i, char *answer)
 {
     char decision[1024];
@@ -196,8 +200,8 @@ static void *crowd(void *context)
     return NULL;
 }
 
-/* Three people at a time, each of whom comes until the visits are used and once more; then three others. What is not answered
- * is asked again, so every visit has its word; and asked once more, it has the same. */
+/* Three people at a time, each of whom comes until the visits are used and once more; then three others. What
+ * is not answered is asked again, so every visit has its word; and asked once more, it has the same. */
 static void *come_back(void *context)
 {
     victim *v = context;
@@ -233,8 +237,8 @@ static void *come_back(void *context)
     return NULL;
 }
 
-/* At an address of this process's own, where no other program takes the port while the service is dead, and no socket that
- * connects to it can get it as its own. */
+/* At an address of this process's own, where no other program takes the port while the service is dead, and
+ * no socket that connects to it can get it as its own. */
 static void open_victim(victim *v, int port)
 {
     unsigned pid = (unsigned)getpid();
@@ -250,11 +254,11 @@ static void copy_store(const server *from, const server *to)
     assert_shell("for e in '' .key .mark; do cp '%s'$e '%s'$e; done", from->store, to->store);
 }
 
-static int count(guest *guests)
+static int count(guest *bearers)
 {
     int acknowledged = 0;
     for (int i = 0; i < CROWD; i++)
-        acknowledged += atomic_load(&guests[i].acknowledged);
+        acknowledged += atomic_load(&bearers[i].acknowledged);
     return acknowledged;
 }
 
@@ -283,7 +287,7 @@ TEST(killed_often_it_ends_where_it_would_have_ended)
     static char here[SERVER_ANSWER], there[SERVER_ANSWER];
     victim calm, hunted;
     pthread_t killer, regulars, crowds[CROWD];
-    guest guests[CROWD] = {0};
+    guest bearers[CROWD] = {0};
     open_victim(&calm, 8471);
     open_victim(&hunted, 8472);
     server_token(&calm.s, "all", "admin", calm.s.token);
@@ -299,14 +303,14 @@ TEST(killed_often_it_ends_where_it_would_have_ended)
     assert_int_equal(pthread_create(&killer, NULL, kill_often, &hunted), 0);
     assert_int_equal(pthread_create(&regulars, NULL, come_back, &hunted), 0);
     for (int i = 0; i < CROWD; i++) {
-        guests[i].v = &hunted;
-        assert_int_equal(pthread_create(&crowds[i], NULL, crowd, &guests[i]), 0);
+        bearers[i].v = &hunted;
+        assert_int_equal(pthread_create(&crowds[i], NULL, crowd, &bearers[i]), 0);
     }
     int users = 0;
     for (; atomic_load(&hunted.kills) < KILLS || users < FEWEST; users++)
         for (int l = 0; l < STEADY; l++)
             come(&hunted, steady[l], users, there);
-    wait_until(count(guests) > 0); /* most of them between two kills, unless the machine is slow */
+    wait_until(count(bearers) > 0); /* most of them between two kills, unless the machine is slow */
     pthread_mutex_lock(&hunted.lock);
     atomic_store(&hunted.over, true);
     pthread_mutex_unlock(&hunted.lock);
@@ -315,12 +319,12 @@ TEST(killed_often_it_ends_where_it_would_have_ended)
     double unsure = 0;
     for (int i = 0; i < CROWD; i++) {
         (void)pthread_join(crowds[i], NULL);
-        unsure += guests[i].unsure;
+        unsure += bearers[i].unsure;
     }
     for (int i = 0; i < users; i++)
         for (int l = 0; l < STEADY; l++)
             come(&calm, steady[l], i, here);
-    double acknowledged = count(guests);
+    double acknowledged = count(bearers);
     assert_true(users >= FEWEST && acknowledged > 0);
     for (int l = 0; l < STEADY; l++)
         for (int i = 0; i < 2; i++) {

@@ -329,7 +329,7 @@ TEST(a_vault_counts_everybody_once)
             assert_ok(tacit__vault_commit(v, &err));
         assert_ok(tacit__vault_check(v, &health, &err));
         assert_true(health.inputs == (round == 0 ? 3 : 1));
-        assert_ok(tacit__vault_steps_passed(v, l.id, "visits", &passed, &err));
+        assert_ok(tacit__vault_get_steps_passed(v, l.id, "visits", &passed, &err));
         assert_true(passed == (round == 0 ? 0 : 2));
     }
     /* expiry forgets the episode and sets the person free */

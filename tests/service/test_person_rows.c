@@ -78,7 +78,7 @@ static int64_t number(const place *p, const char *sql)
 {
     int64_t n = -1;
     tacit_error err = {0};
-    assert_ok(tacit__vault_number(p->v, sql, &n, &err));
+    assert_ok(tacit__vault_query_number(p->v, sql, &n, &err));
     return n;
 }
 

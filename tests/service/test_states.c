@@ -301,7 +301,7 @@ TEST(an_adoption_counts_those_who_were_shown)
     assert_ok(tacit__vault_backup(p.v, path, &err));
     assert_ok(tacit__vault_open(path, TACIT__VAULT_SERVE, master, &copy, &err));
     assert_ok(tacit__vault_adopt(copy, &err));
-    assert_ok(tacit__vault_adoptions(copy, p.l.id, &out, &err));
+    assert_ok(tacit__vault_write_adoptions(copy, p.l.id, &out, &err));
     assert_non_null(strstr(out.data, "\"users\":3,\"lives\":2}"));
     tacit__text_destroy(&out);
     original = p.v;

@@ -24,38 +24,38 @@ struct tacit__bearer_row {
 /* A token that was there goes on with what it has asked for. Under the lock. */
 static void copy_allowance(const tacit_service *s, tacit__bearer_row *row)
 {
-    for (size_t i = 0; i < s->n_guests; i++)
-        if (tacit__same_bytes(s->guests[i].token.hash, row->token.hash, sizeof row->token.hash)) {
-            row->allowance = s->guests[i].allowance;
-            row->seen_ms = s->guests[i].seen_ms;
+    for (size_t i = 0; i < s->n_bearers; i++)
+        if (tacit__same_bytes(s->bearers[i].token.hash, row->token.hash, sizeof row->token.hash)) {
+            row->allowance = s->bearers[i].allowance;
+            row->seen_ms = s->bearers[i].seen_ms;
         }
 }
 
 tacit_status tacit__access_read(tacit_service *s, tacit_error *err)
 {
     tacit__token *tokens = tacit__alloc(TACIT__MAX_TOKENS, sizeof *tokens);
-    tacit__bearer_row *guests = tacit__alloc(TACIT__MAX_TOKENS, sizeof *guests), *old = guests;
+    tacit__bearer_row *bearers = tacit__alloc(TACIT__MAX_TOKENS, sizeof *bearers), *old = bearers;
     size_t n = 0, kept = 0;
-    if (tokens == NULL || guests == NULL) {
+    if (tokens == NULL || bearers == NULL) {
         tacit__free(tokens);
-        tacit__free(guests);
+        tacit__free(bearers);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     pthread_mutex_lock(&s->reader_lock);
-    tacit_status status = tacit__vault_tokens(s->reader, tokens, &n, err);
+    tacit_status status = tacit__vault_list_tokens(s->reader, tokens, &n, err);
     pthread_mutex_unlock(&s->reader_lock);
     if (status == TACIT_OK) {
         for (size_t i = 0; i < n; i++)
             if (!tokens[i].revoked)
-                guests[kept++] = (tacit__bearer_row){.token = tokens[i],
-                                                     .allowance = (double)s->config.limits.rate};
-        pthread_mutex_lock(&s->guest_lock);
+                bearers[kept++] = (tacit__bearer_row){.token = tokens[i],
+                                                      .allowance = (double)s->config.limits.rate};
+        pthread_mutex_lock(&s->bearer_lock);
         for (size_t i = 0; i < kept; i++)
-            copy_allowance(s, &guests[i]);
-        old = s->guests;
-        s->guests = guests;
-        s->n_guests = kept;
-        pthread_mutex_unlock(&s->guest_lock);
+            copy_allowance(s, &bearers[i]);
+        old = s->bearers;
+        s->bearers = bearers;
+        s->n_bearers = kept;
+        pthread_mutex_unlock(&s->bearer_lock);
     }
     tacit__free(tokens);
     tacit__free(old);
@@ -128,9 +128,9 @@ static verdict find(tacit_service *s, const char *authorization, unsigned scope,
     uint8_t hash[TACIT__TOKEN_HASH];
     hash_token(text, strlen(text), hash);
     verdict found = UNKNOWN;
-    pthread_mutex_lock(&s->guest_lock);
-    for (size_t i = 0; i < s->n_guests; i++) { /* all of them, so that time tells nothing */
-        tacit__bearer_row *g = &s->guests[i];
+    pthread_mutex_lock(&s->bearer_lock);
+    for (size_t i = 0; i < s->n_bearers; i++) { /* all of them, so that time tells nothing */
+        tacit__bearer_row *g = &s->bearers[i];
         if (!tacit__same_bytes(g->token.hash, hash, sizeof hash))
             continue;
         found = judge(s, g, scope, wait);
@@ -143,7 +143,7 @@ static verdict find(tacit_service *s, const char *authorization, unsigned scope,
         if (bearer->bound)
             bearer->learner = tacit__service_learner(s, g->token.learner);
     }
-    pthread_mutex_unlock(&s->guest_lock);
+    pthread_mutex_unlock(&s->bearer_lock);
     return found;
 }
 
@@ -183,9 +183,9 @@ bool tacit__access_check(tacit__request *r, const char *authorization, unsigned 
 void tacit__access_charge(const tacit__request *r, size_t more)
 {
     tacit_service *s = r->service;
-    pthread_mutex_lock(&s->guest_lock);
-    for (size_t i = 0; i < s->n_guests; i++)
-        if (s->guests[i].token.id == r->bearer.token)
-            s->guests[i].allowance -= (double)more;
-    pthread_mutex_unlock(&s->guest_lock);
+    pthread_mutex_lock(&s->bearer_lock);
+    for (size_t i = 0; i < s->n_bearers; i++)
+        if (s->bearers[i].token.id == r->bearer.token)
+            s->bearers[i].allowance -= (double)more;
+    pthread_mutex_unlock(&s->bearer_lock);
 }

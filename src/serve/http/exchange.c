@@ -3,8 +3,8 @@
  * A request that waits for the disk is suspended; the committer resumes it. A request without the right
  * token is refused before its body is read.
  *
- * The time limit of libmicrohttpd only ends connections that are silent. serve/http/callers.h limits the time
- * for a head, a body and sending an answer: limits.timeout for each, and a second more for every SLOWEST
+ * The time limit of libmicrohttpd only ends connections that are silent. serve/http/deadlines.h limits the
+ * time for a head, a body and sending an answer: limits.timeout for each, and a second more for every SLOWEST
  * bytes of a body or an answer. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ typedef struct exchange {
     tacit__request request;
     struct tacit__http *http;
     struct MHD_Connection *connection;
-    tacit__caller *caller;
+    tacit__deadline *caller;
     double start; /* seconds */
     const char *headers[TACIT__N_HEADERS], *arguments[TACIT__N_ARGUMENTS];
     char *body;
@@ -42,8 +42,8 @@ typedef struct exchange {
 /* From now on this many bytes are to be received or sent. */
 static void allow(exchange *e, uint64_t bytes)
 {
-    tacit__caller_allow(e->http->callers, e->caller,
-                        tacit__http_timeout(e->http) + bytes / SLOWEST);
+    tacit__deadline_allow(e->http->deadlines, e->caller,
+                          tacit__http_timeout(e->http) + bytes / SLOWEST);
 }
 
 /* --- Answers ------------------------------------------------------------------------------------ */
@@ -279,7 +279,7 @@ static bool is_binary(const char *type)
 static enum MHD_Result handle(exchange *e)
 {
     tacit__request *r = &e->request;
-    tacit__caller_wait(e->caller);
+    tacit__deadline_wait(e->caller);
     e->handled = true;
     e->waits = may_wait(e);
     if (e->waits)
@@ -373,7 +373,7 @@ void tacit__exchange_end(void *cls, struct MHD_Connection *connection, void **co
         return;
     struct tacit__http *http = e->http;
     /* silent until the next request for as long as one may be, and then its head */
-    tacit__caller_allow(http->callers, e->caller, 2 * tacit__http_timeout(http));
+    tacit__deadline_allow(http->deadlines, e->caller, 2 * tacit__http_timeout(http));
     end_wait(e);
     tacit__free_secret(e->body, e->capacity);
     tacit__request_clear(&e->request);

@@ -43,7 +43,7 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
 {
     struct tacit__http *http = cls;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        tacit__certificate_release(tacit__caller_end(http->callers, *context));
+        tacit__certificate_release(tacit__deadline_end(http->deadlines, *context));
         *context = NULL;
         return;
     }
@@ -55,7 +55,7 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     tacit__certificate *certificate =
         http->certificate != NULL ? tacit__certificate_acquire(http->certificate) : NULL;
     pthread_mutex_unlock(&http->lock);
-    *context = tacit__caller_begin(http->callers, fd, tacit__http_timeout(http), certificate);
+    *context = tacit__deadline_begin(http->deadlines, fd, tacit__http_timeout(http), certificate);
     if (*context == NULL) {
         tacit__certificate_release(certificate);
         (void)shutdown(fd, SHUT_RDWR);
@@ -177,7 +177,7 @@ static void free_http(struct tacit__http *http)
     if (http->daemon != NULL)
         MHD_stop_daemon(http->daemon);
     tacit__acceptor_destroy(http->acceptor);
-    tacit__callers_destroy(http->callers);
+    tacit__deadlines_destroy(http->deadlines);
     tacit__certificate_release(http->certificate);
     (void)pthread_mutex_destroy(&http->lock);
     tacit__free(http);
@@ -244,7 +244,7 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
         &(tacit__acceptor_terms){fd, c->connections, certificate != NULL, on_refused, http},
         &http->acceptor, err);
     if (status == TACIT_OK)
-        status = tacit__callers_create(&http->callers, err);
+        status = tacit__deadlines_create(&http->deadlines, err);
     if (status == TACIT_OK) {
         char needs[300];
         http->daemon = start_daemon(http, c, certificate != NULL);

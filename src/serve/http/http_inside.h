@@ -10,8 +10,8 @@
 #include <microhttpd.h>
 
 #include "serve/http/acceptor.h"
-#include "serve/http/callers.h"
 #include "serve/http/certificate.h"
+#include "serve/http/deadlines.h"
 #include "serve/service_inside.h"
 
 struct tacit__http {
@@ -20,7 +20,7 @@ struct tacit__http {
     bool admin;       /* it serves what only reads, and health */
     uint64_t timeout; /* seconds */
     tacit_service *service;
-    tacit__callers *callers;
+    tacit__deadlines *deadlines;
     atomic_uint requests; /* begun and not answered */
     atomic_uint waiting;  /* of them, those that are with the committer, or may be */
     atomic_int stage;

@@ -31,7 +31,7 @@ static void hash_content(tacit__request *r)
     struct {
         uint8_t body[TACIT__VAULT_KEY], user[TACIT__VAULT_KEY], step[TACIT__VAULT_KEY];
     } all = {0};
-    const uint8_t *key = r->service->key_again;
+    const uint8_t *key = r->service->key_request;
     tacit__keyed_hash(key, text, element ? r->object->length : r->body_size, r->content,
                       sizeof r->content);
     if (r->user == NULL && r->step == NULL)
@@ -70,7 +70,7 @@ bool tacit__idempotency_read(tacit__request *r, bool needed, int64_t learner,
     if (episode != NULL)
         memcpy(name.episode, episode, sizeof name.episode);
     memcpy(name.key, r->idempotency, length);
-    tacit__keyed_hash(r->service->key_again, &name, sizeof name - MAX_KEY + length, r->key,
+    tacit__keyed_hash(r->service->key_request, &name, sizeof name - MAX_KEY + length, r->key,
                       sizeof r->key);
     hash_content(r);
     return true;
@@ -81,7 +81,7 @@ void tacit__idempotency_episode(const tacit__request *r, uint8_t episode[TACIT__
     uint8_t both[2 * TACIT__VAULT_KEY];
     memcpy(both, r->key, sizeof r->key);
     memcpy(both + sizeof r->key, r->content, sizeof r->content);
-    tacit__keyed_hash(r->service->key_again, both, sizeof both, episode, TACIT__VAULT_KEY);
+    tacit__keyed_hash(r->service->key_request, both, sizeof both, episode, TACIT__VAULT_KEY);
 }
 
 void tacit__idempotency_refuse(tacit__request *r)
@@ -101,7 +101,7 @@ double tacit__idempotency_chance(const tacit__request *r)
     uint64_t bits;
     memcpy(all, r->key, sizeof r->key);
     memcpy(all + sizeof r->key, r->content, sizeof r->content); /* and a byte: no episode's name */
-    tacit__keyed_hash(r->service->key_again, all, sizeof all, hash, sizeof hash);
+    tacit__keyed_hash(r->service->key_request, all, sizeof all, hash, sizeof hash);
     memcpy(&bits, hash, sizeof bits);
     return (double)(bits >> 11) * 0x1p-53;
 }

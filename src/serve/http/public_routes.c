@@ -58,7 +58,7 @@ static bool put_passed(tacit__request *r, tacit__learner *l, const tacit__learne
         if (tacit__learner_config_of(l)->request.guarantee.model != TACIT_MODEL_LOCAL) {
             declared = line->steps;
             pthread_mutex_lock(&r->service->reader_lock);
-            tacit_status status = tacit__vault_steps_passed(
+            tacit_status status = tacit__vault_get_steps_passed(
                 r->service->reader, tacit__learner_id(l), line->name, &passed, NULL);
             pthread_mutex_unlock(&r->service->reader_lock);
             if (status != TACIT_OK)
@@ -338,8 +338,8 @@ bool tacit__handle_history(tacit__request *r)
     tacit__text_print(&r->answer,
                       "{\"learner\":\"%s\",\"points\":", tacit__learner_config_of(l)->name);
     pthread_mutex_lock(&r->service->reader_lock);
-    tacit_status status =
-        tacit__vault_history(r->service->reader, tacit__learner_id(l), POINTS, &r->answer, NULL);
+    tacit_status status = tacit__vault_write_history(r->service->reader, tacit__learner_id(l),
+                                                     POINTS, &r->answer, NULL);
     pthread_mutex_unlock(&r->service->reader_lock);
     if (status != TACIT_OK) {
         tacit__refuse(r, 503, "store", NULL, "the store cannot be read");

@@ -51,7 +51,7 @@ static void release_shadow(tacit__shadow *s) /* or NULL */
     tacit__free(s);
 }
 
-tacit__shadow *tacit__board_shadow(tacit__board *b)
+tacit__shadow *tacit__board_acquire_shadow(tacit__board *b)
 {
     if (b->shadow != NULL)
         atomic_fetch_add_explicit(&b->shadow->owners, 1, memory_order_relaxed);

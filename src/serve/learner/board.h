@@ -13,7 +13,7 @@ typedef struct tacit__shadow tacit__shadow;
 TACIT_MUST_USE tacit_status tacit__shadow_create(tacit_agent *agent, tacit__shadow **out,
                                                  tacit_error *err);
 /* That of a board, to be given back; NULL: it is a table. */
-tacit__shadow *tacit__board_shadow(tacit__board *board);
+tacit__shadow *tacit__board_acquire_shadow(tacit__board *board);
 
 /* The billboard of `agent`'s last plan, `users` of them in it. Where it is no table, `shadow` acts,
  * which the board owns from now on, whatever is returned. */

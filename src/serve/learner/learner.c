@@ -158,7 +158,7 @@ static tacit_status learn_batch(tacit__learner *l, size_t *n, tacit_error *err)
         if (status != TACIT_OK || !found)
             break;
         l->news = true;
-        status = tacit__learner_note(l, err);
+        status = tacit__learner_record_history(l, err);
         if (status != TACIT_OK)
             break;
     }
@@ -211,7 +211,7 @@ static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
     TRY(learn_batch(l, n, err));
     if (l->news)
         TRY(publish(l, err));
-    if (tacit__learner_due(l) <= tacit__now_ms())
+    if (tacit__learner_checkpoint_due(l) <= tacit__now_ms())
         TRY(tacit__learner_checkpoint(l, err));
     if (l->has_leftover)
         return tacit__learner_drop_inputs(l, err);
@@ -221,7 +221,7 @@ static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
 /* Until there are inputs, or a checkpoint is due. False: the learner is to stop. */
 static bool await_inputs(tacit__learner *l)
 {
-    const double due = tacit__learner_due(l);
+    const double due = tacit__learner_checkpoint_due(l);
     pthread_mutex_lock(&l->lock);
     while (!l->more && !l->stop && tacit__wait_until(&l->news_came, &l->lock, due))
         ;
@@ -489,7 +489,7 @@ void tacit__learner_set_store_status(tacit__learner *l, tacit__store_status stor
     pthread_mutex_unlock(&l->lock);
 }
 
-void tacit__learner_accepted(tacit__learner *l, uint64_t ordinal, bool first)
+void tacit__learner_count_accepted(tacit__learner *l, uint64_t ordinal, bool first)
 {
     pthread_mutex_lock(&l->lock);
     tacit__learner_raise_accepted(l, ordinal);
@@ -497,7 +497,7 @@ void tacit__learner_accepted(tacit__learner *l, uint64_t ordinal, bool first)
     pthread_mutex_unlock(&l->lock);
 }
 
-void tacit__learner_turned_away(tacit__learner *l, bool too_soon)
+void tacit__learner_count_rejected(tacit__learner *l, bool too_soon)
 {
     pthread_mutex_lock(&l->lock);
     l->figures.too_soon += too_soon;
@@ -505,7 +505,7 @@ void tacit__learner_turned_away(tacit__learner *l, bool too_soon)
     pthread_mutex_unlock(&l->lock);
 }
 
-tacit__board *tacit__learner_board(tacit__learner *l)
+tacit__board *tacit__learner_acquire_board(tacit__learner *l)
 {
     pthread_mutex_lock(&l->lock);
     tacit__board *board = tacit__board_acquire(l->board);

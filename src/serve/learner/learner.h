@@ -48,12 +48,12 @@ void tacit__learner_set_store_status(tacit__learner *learner, tacit__store_statu
 /* There are new inputs in the vault. */
 void tacit__learner_wake(tacit__learner *learner);
 /* One more user was acknowledged; `first`: a person who had not come before, where people may come back. */
-void tacit__learner_accepted(tacit__learner *learner, uint64_t ordinal, bool first);
+void tacit__learner_count_accepted(tacit__learner *learner, uint64_t ordinal, bool first);
 /* A person came back too soon, or too often. */
-void tacit__learner_turned_away(tacit__learner *learner, bool too_soon);
+void tacit__learner_count_rejected(tacit__learner *learner, bool too_soon);
 
 /* To be given back. */
-tacit__board *tacit__learner_board(tacit__learner *learner);
+tacit__board *tacit__learner_acquire_board(tacit__learner *learner);
 
 int64_t tacit__learner_id(const tacit__learner *learner);
 const tacit__learner_config *tacit__learner_config_of(const tacit__learner *learner);

@@ -34,7 +34,7 @@ uint64_t tacit__learner_point_after(uint64_t users)
     return point;
 }
 
-tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err)
+tacit_status tacit__learner_record_history(tacit__learner *l, tacit_error *err)
 {
     TACIT__REQUIRE(l->n_points < TACIT__LEARNER_POINTS);
     if (l->row.users < l->next_point && l->row.users < l->row.limit)
@@ -128,7 +128,7 @@ tacit_status tacit__learner_save_and_publish(tacit__learner *l, tacit_error *err
 
 /* --- Checkpoints -------------------------------------------------------------------------------- */
 
-double tacit__learner_due(const tacit__learner *l)
+double tacit__learner_checkpoint_due(const tacit__learner *l)
 {
     return l->kept == l->row.users
                ? HUGE_VAL

@@ -82,7 +82,7 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board);
 /* After a user was taken, and planned for: a point of the history if it is time for one. Which users are
  * points depends on nothing but their number, so curves look alike whether users came one by one or in a
  * burst. */
-TACIT_MUST_USE tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__learner_record_history(tacit__learner *l, tacit_error *err);
 
 /* Users at the first point after this many. */
 uint64_t tacit__learner_point_after(uint64_t users);
@@ -91,7 +91,7 @@ uint64_t tacit__learner_point_after(uint64_t users);
 TACIT_MUST_USE tacit_status tacit__learner_save_and_publish(tacit__learner *l, tacit_error *err);
 
 /* When the next checkpoint is due, by tacit__now_ms; HUGE_VAL: never. */
-double tacit__learner_due(const tacit__learner *l);
+double tacit__learner_checkpoint_due(const tacit__learner *l);
 /* The state on disk; all that was taken must have been shown. The inputs in it are then to be dropped. */
 TACIT_MUST_USE tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err);

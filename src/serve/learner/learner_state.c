@@ -145,7 +145,7 @@ static tacit_status make_shadow(tacit__learner *l, uint64_t version, tacit__shad
 {
     TACIT__REQUIRE(l->agent != NULL);
     if (l->board != NULL && tacit__board_view(l->board)->version == version &&
-        (*out = tacit__board_shadow(l->board)) != NULL)
+        (*out = tacit__board_acquire_shadow(l->board)) != NULL)
         return TACIT_OK;
     tacit_agent *agent = NULL;
     tacit_status status = tacit__agent_snapshot(l->agent, &agent, err);

@@ -33,5 +33,5 @@ tacit_status tacit__orphaned_learners_log(const tacit__service_config *config, t
                                           tacit_log_fn *log, void *log_context, tacit_error *err)
 {
     listener to = {config, log, log_context};
-    return tacit__vault_learners(vault, log_one, &to, err);
+    return tacit__vault_list_learners(vault, log_one, &to, err);
 }

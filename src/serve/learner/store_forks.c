@@ -12,7 +12,7 @@ tacit_status tacit__store_forks_describe(tacit__vault *vault, const tacit__learn
     const uint64_t forks = tacit__vault_forks(vault);
     tacit_guarantee all;
     tacit__text_print(out, ",\"lives\":%llu,\"adoptions\":", (unsigned long long)forks);
-    TRY(tacit__vault_adoptions(vault, tacit__learner_id(l), out, err));
+    TRY(tacit__vault_write_adoptions(vault, tacit__learner_id(l), out, err));
     if (cost == NULL)
         return TACIT_OK;
     TRY(tacit__share_account(cost, forks, &all, err));

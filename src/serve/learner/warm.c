@@ -226,13 +226,13 @@ static void expect(tacit__job *job, tacit__vault *vault)
 {
     const portion *p = (const portion *)job;
     for (size_t i = 0; i < p->n; i++)
-        tacit__vault_expect_user(
-            vault,
-            &(tacit__vault_coming){.learner = p->learner,
-                                   .key = p->rows[i].key,
-                                   .person = p->rows[i].has_person ? p->rows[i].person : NULL,
-                                   .returns = p->config->request.visits > 1,
-                                   .is_new = true});
+        tacit__vault_expect_user(vault,
+                                 &(tacit__vault_expected_user){
+                                     .learner = p->learner,
+                                     .key = p->rows[i].key,
+                                     .person = p->rows[i].has_person ? p->rows[i].person : NULL,
+                                     .returns = p->config->request.visits > 1,
+                                     .is_new = true});
 }
 
 static tacit_status add_row(portion *p, size_t i, tacit__vault *vault, tacit_error *err)
@@ -245,7 +245,7 @@ static tacit_status add_row(portion *p, size_t i, tacit__vault *vault, tacit_err
     uint64_t before = 0;
     r->is_over = false;
     if (visits > 1)
-        TRY(tacit__vault_judge(vault, p->learner, r->person, &verdict, &before, err));
+        TRY(tacit__vault_check_visit(vault, p->learner, r->person, &verdict, &before, err));
     TRY(tacit__vault_add_user(vault, p->learner, r->key, r->has_person ? r->person : NULL, NULL,
                               bytes, p->episode, &answer, err));
     if (answer != TACIT__VAULT_TAKEN)
@@ -267,13 +267,13 @@ static tacit_status note(const portion *p, tacit__vault *vault, tacit_error *err
 {
     const tacit__vault_warm *w = &p->after;
     if (p->first == 0)
-        TRY(tacit__vault_event(vault, err, "warm start of learner %s: a log of %llu rows",
-                               p->config->name, (unsigned long long)w->rows));
+        TRY(tacit__vault_add_event(vault, err, "warm start of learner %s: a log of %llu rows",
+                                   p->config->name, (unsigned long long)w->rows));
     if (w->taken < w->rows)
         return TACIT_OK;
-    return tacit__vault_event(vault, err, "learner %s is warmed up: %llu users of a log of %llu",
-                              p->config->name, (unsigned long long)w->learned,
-                              (unsigned long long)w->rows);
+    return tacit__vault_add_event(
+        vault, err, "learner %s is warmed up: %llu users of a log of %llu", p->config->name,
+        (unsigned long long)w->learned, (unsigned long long)w->rows);
 }
 
 /* Takes the rows, if they are the next ones; else says which are. */
@@ -375,7 +375,7 @@ static void count_taken(tacit_service *s, size_t i, const portion *p)
 {
     TACIT__REQUIRE(i < s->config.n_learners);
     for (uint64_t n = 0; n < p->learned; n++)
-        tacit__learner_accepted(s->learners[i], p->accepted, n < p->newcomers);
+        tacit__learner_count_accepted(s->learners[i], p->accepted, n < p->newcomers);
     for (size_t j = 0; p->learned > 0 && j < p->n; j++)
         if (p->rows[j].is_over)
             tacit__decide_cache_receive(s, p->rows[j].news);

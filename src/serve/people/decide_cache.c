@@ -213,7 +213,7 @@ bool tacit__decide_cache_find_returning(tacit__request *r, const tacit__ticket *
     tacit__vault *reader = tacit__service_acquire_reader(s);
     const tacit_status status =
         several
-            ? tacit__vault_has_used(reader, t->learner, t->person, returning, NULL)
+            ? tacit__vault_has_all_visits(reader, t->learner, t->person, returning, NULL)
             : tacit__vault_has_person(reader, t->learner, t->person, t->episode, returning, NULL);
     tacit__service_release_reader(s);
     return refuse_unread(r, status);

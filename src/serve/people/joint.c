@@ -227,7 +227,7 @@ static bool decide(tacit__request *r)
     const double *features = (const double *)(void *)r->data;
     tacit__ticket *t = &r->ticket;
     const tacit_situation here = {.step = t->step, .state = t->state, .features = features};
-    tacit__board *board = tacit__learner_board(r->chosen);
+    tacit__board *board = tacit__learner_acquire_board(r->chosen);
     const tacit_billboard *billboard = tacit__board_view(board);
     double chance = billboard->policy != NULL ? 0
                     : r->keyed                ? tacit__idempotency_chance(r)

@@ -50,7 +50,7 @@ bool tacit__handle_billboard(tacit__request *r)
     if (l == NULL)
         return true;
     const tacit__learner_config *c = tacit__learner_config_of(l);
-    tacit__board *board = tacit__learner_board(l);
+    tacit__board *board = tacit__learner_acquire_board(l);
     uint64_t version = tacit__board_view(board)->version;
     make_tag(r, l, board);
     r->max_age = CACHE_SECONDS;
@@ -84,7 +84,7 @@ static tacit_status judge(tacit__request *r, tacit__vault *vault, int64_t learne
     r->again = *answer != TACIT__VAULT_TAKEN;
     if (r->again)
         return TACIT_OK;
-    TRY(tacit__vault_judge(vault, learner, r->person, answer, &r->came_before, err));
+    TRY(tacit__vault_check_visit(vault, learner, r->person, answer, &r->came_before, err));
     if (*answer == TACIT__VAULT_USED || *answer == TACIT__VAULT_SOON)
         return tacit__vault_save_verdict(vault, learner, r->key,
                                          tacit__clock_now(&r->service->clock), *answer, err);
@@ -125,13 +125,13 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 static void expect(tacit__job *job, tacit__vault *vault)
 {
     const tacit__request *r = tacit__request_of(job);
-    const tacit__vault_coming user = {.learner = tacit__learner_id(r->chosen),
-                                      .key = r->key,
-                                      .person = r->has_person ? r->person : NULL,
-                                      .content = r->content,
-                                      .returns =
-                                          tacit__learner_config_of(r->chosen)->request.visits > 1,
-                                      .is_new = true};
+    const tacit__vault_expected_user user = {
+        .learner = tacit__learner_id(r->chosen),
+        .key = r->key,
+        .person = r->has_person ? r->person : NULL,
+        .content = r->content,
+        .returns = tacit__learner_config_of(r->chosen)->request.visits > 1,
+        .is_new = true};
     tacit__vault_expect_user(vault, &user);
     tacit__quota_expect(r, vault);
 }
@@ -158,9 +158,9 @@ static void done(tacit__job *job, tacit_status status)
         tacit__text_print(&r->answer, "{\"status\":\"%s\"}", word_of(r->answer_code));
         if (!r->again &&
             (r->answer_code == TACIT__VAULT_USED || r->answer_code == TACIT__VAULT_SOON))
-            tacit__learner_turned_away(r->chosen, r->answer_code == TACIT__VAULT_SOON);
+            tacit__learner_count_rejected(r->chosen, r->answer_code == TACIT__VAULT_SOON);
         if (r->is_user) {
-            tacit__learner_accepted(r->chosen, r->ordinal, r->came_before == 0);
+            tacit__learner_count_accepted(r->chosen, r->ordinal, r->came_before == 0);
             tacit__learner_wake(r->chosen);
         }
     }
@@ -187,7 +187,8 @@ static bool read_report(tacit__request *r, const tacit__body *b)
         tacit__refuse(r, 422, "out_of_range", "report", "report must be base64url");
         return false;
     }
-    tacit__keyed_hash(r->service->key_again, r->data, r->data_size, r->content, sizeof r->content);
+    tacit__keyed_hash(r->service->key_request, r->data, r->data_size, r->content,
+                      sizeof r->content);
     r->data_size -= r->data_size < TACIT__REPORT_NAME ? r->data_size : TACIT__REPORT_NAME;
     tacit_status status = tacit__learner_check_report(r->chosen, r->data, r->data_size, NULL);
     if (status == TACIT_LATE) { /* the device has done what it could */

@@ -100,7 +100,8 @@ static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit
     tacit__vault_answer verdict = TACIT__VAULT_TAKEN;
     tacit_status status = tacit__quota_check(r, vault, &may, err);
     if (status == TACIT_OK && may_return(r))
-        status = tacit__vault_judge(vault, t->learner, t->person, &verdict, &r->came_before, err);
+        status =
+            tacit__vault_check_visit(vault, t->learner, t->person, &verdict, &r->came_before, err);
     else if (status == TACIT_OK && !may && t->has_person) /* who is not taken uses up nothing */
         status = tacit__vault_has_person(vault, t->learner, t->person, t->episode, &returning, err);
     if (status != TACIT_OK || (!may && verdict == TACIT__VAULT_TAKEN)) {
@@ -224,7 +225,7 @@ static tacit_status check_returning(tacit__request *r, tacit__vault *vault, bool
         r->answer_code = verdict == TACIT__VAULT_SOON ? TOO_SOON : RETURNING;
         r->learned = false;
     } else if (!full && !*returning) {
-        return tacit__vault_has_used(vault, t->learner, t->person, returning, err);
+        return tacit__vault_has_all_visits(vault, t->learner, t->person, returning, err);
     }
     return TACIT_OK;
 }
@@ -282,7 +283,7 @@ static void expect(tacit__job *job, tacit__vault *vault)
 {
     const tacit__request *r = tacit__request_of(job);
     const tacit__ticket *t = &r->ticket;
-    const tacit__vault_coming user = {
+    const tacit__vault_expected_user user = {
         .learner = t->learner,
         .key = t->episode,
         .person = t->has_person ? t->person : NULL,
@@ -319,9 +320,9 @@ static void count_done(tacit__request *r)
          !atomic_compare_exchange_weak(&r->service->open_episodes, &n, n - 1);)
         ;
     if (!r->again && (r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r))))
-        tacit__learner_turned_away(r->chosen, r->answer_code == TOO_SOON);
+        tacit__learner_count_rejected(r->chosen, r->answer_code == TOO_SOON);
     if (r->is_user) {
-        tacit__learner_accepted(r->chosen, r->ordinal, r->came_before == 0);
+        tacit__learner_count_accepted(r->chosen, r->ordinal, r->came_before == 0);
         tacit__learner_wake(r->chosen);
     }
 }
@@ -495,7 +496,7 @@ static bool is_known(tacit__request *r, const tacit__learner_config *c)
     r->learned = false;
     acknowledge(r);
     if (may_return(r))
-        tacit__learner_turned_away(r->chosen, false);
+        tacit__learner_count_rejected(r->chosen, false);
     return true;
 }
 

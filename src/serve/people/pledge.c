@@ -182,7 +182,7 @@ static tacit_status everybody_open(const tacit__service_config *c, tacit__vault 
     if (status == TACIT_OK && (e->gone == NULL || e->shares == NULL))
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
-        status = tacit__vault_learners(vault, note_learner, e, err);
+        status = tacit__vault_list_learners(vault, note_learner, e, err);
     if (status != TACIT_OK) {
         everybody_close(e);
         return status;
@@ -324,7 +324,7 @@ static tacit_status keep(const everybody *e, tacit__vault *vault, tacit__pledge 
                               &out->person, err));
     say_change(e, &out->person.all, changed);
     TRY(save(e, vault, &out->person.all, err));
-    return changed[0] != '\0' ? tacit__vault_event(vault, err, "%s", changed) : TACIT_OK;
+    return changed[0] != '\0' ? tacit__vault_add_event(vault, err, "%s", changed) : TACIT_OK;
 }
 
 tacit_status tacit__pledge_keep(const tacit__service_config *c, tacit__vault *vault,

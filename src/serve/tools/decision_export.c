@@ -49,7 +49,7 @@ static tacit_status note_export(tacit__vault *vault, tacit_error *err)
 {
     TRY(tacit__vault_begin(vault, err));
     return tacit__vault_finish_transaction(
-        vault, tacit__vault_event(vault, err, "the record of decisions was exported"), err);
+        vault, tacit__vault_add_event(vault, err, "the record of decisions was exported"), err);
 }
 
 tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_line_fn *each,

@@ -101,7 +101,7 @@ struct tacit__pg_connection {
     tacit__pg_expected *expected[TACIT__PG_BUCKETS], *all_expected;
     size_t n_assumed;     /* assumptions of this transaction that were used, */
     size_t n_unconfirmed; /* and those among them whose row was not inserted */
-    bool was_wrong;       /* one of them, in the last transaction */
+    bool assumed_wrongly; /* one of them, in the last transaction */
     int cautious;         /* so many transactions assume nothing */
     bool terse; /* the server's errors name no row; until it is known, nothing is assumed */
 };

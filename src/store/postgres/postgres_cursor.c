@@ -90,7 +90,7 @@ static tacit_status run(tacit__connection *base, const char *sql, const char *do
     const bool begins = strncmp(sql, "BEGIN", 5) == 0,
                ends = strcmp(sql, "COMMIT") == 0 || strcmp(sql, "ROLLBACK") == 0;
     (void)doing;
-    c->was_wrong = c->was_wrong && !begins;
+    c->assumed_wrongly = c->assumed_wrongly && !begins;
     if (!c->in_transaction)
         TRY(tacit__pg_connect(c, err));
     if (strcmp(sql, "COMMIT") == 0 && c->n_unconfirmed > 0) {
@@ -167,9 +167,9 @@ static bool in_transaction(const tacit__connection *c)
     return ((const tacit__pg_connection *)c)->in_transaction;
 }
 
-static bool was_wrong(const tacit__connection *c)
+static bool assumed_wrongly(const tacit__connection *c)
 {
-    return ((const tacit__pg_connection *)c)->was_wrong;
+    return ((const tacit__pg_connection *)c)->assumed_wrongly;
 }
 
 static void reset_all(tacit__connection *base)
@@ -366,7 +366,7 @@ static const tacit__driver driver = {.run = run,
                                      .bind = bind,
                                      .write = write,
                                      .expect = expect,
-                                     .was_wrong = was_wrong,
+                                     .assumed_wrongly = assumed_wrongly,
                                      .next = next,
                                      .reset = reset,
                                      .close = close_cursor,

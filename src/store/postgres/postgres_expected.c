@@ -110,7 +110,7 @@ void tacit__pg_use_assumption(tacit__pg_connection *c, tacit__pg_expected *e)
 
 void tacit__pg_disable_assumptions(tacit__pg_connection *c)
 {
-    c->was_wrong = true;
+    c->assumed_wrongly = true;
     c->cautious = TACIT__PG_CAUTIOUS;
 }
 

@@ -227,12 +227,13 @@ static tacit_status note_facts(tacit__vault *vault, tacit__store_status store_st
 {
     if (vault->on_unsafe && !vault->was_unsafe) {
         TRY(tacit__vault_set_fact(vault, "unsafe", "", 1, err));
-        TRY(tacit__vault_event(vault, err, "served on a server without fsync or full_page_writes"));
+        TRY(tacit__vault_add_event(vault, err,
+                                   "served on a server without fsync or full_page_writes"));
     }
     if (store_status != TACIT__STORE_BEHIND || vault->behind)
         return TACIT_OK;
     TRY(tacit__vault_set_fact(vault, "behind", "", 1, err));
-    return tacit__vault_event(vault, err, "the database went back: nobody learns from it");
+    return tacit__vault_add_event(vault, err, "the database went back: nobody learns from it");
 }
 
 /* All that writes takes turns. The row is read again by the statements that follow, which see what the one
@@ -306,7 +307,7 @@ tacit_status tacit__pg_await(tacit__vault *vault, tacit__vault *served, int ms,
 {
     bool alone;
     TRY(tacit__pg_listen(vault, news, err));
-    TRY(tacit__pg_hear(vault, served, ms, news, err));
+    TRY(tacit__pg_receive_news(vault, served, ms, news, err));
     TRY(tacit__vault_begin_snapshot(vault, &alone, err));
     tacit_status status = poll_database(vault, served, news, err);
     tacit__vault_end_snapshot(vault, alone);

@@ -73,8 +73,8 @@ static void pass_on(const tacit__vault *vault, const tacit__vault *served, const
         news->receive(news->context, plain + at);
 }
 
-tacit_status tacit__pg_hear(tacit__vault *vault, const tacit__vault *served, int ms,
-                            tacit__vault_news *news, tacit_error *err)
+tacit_status tacit__pg_receive_news(tacit__vault *vault, const tacit__vault *served, int ms,
+                                    tacit__vault_news *news, tacit_error *err)
 {
     tacit__pg_connection *c = tacit__pg_of(vault->db);
     PGnotify *n = PQnotifies(c->link); /* what came with the answers to earlier statements */

@@ -67,7 +67,7 @@ static tacit_status create_tables(tacit__vault *vault, tacit_error *err)
 static tacit_status check_tables(tacit__vault *vault, tacit_error *err)
 {
     int64_t n = 0;
-    TRY(tacit__vault_number(
+    TRY(tacit__vault_query_number(
         vault,
         "SELECT (SELECT count(*) FROM pg_trigger AS t JOIN pg_class AS c ON c.oid=t.tgrelid WHERE"
         " c.relnamespace=to_regnamespace('tacit') AND NOT t.tgisinternal) +"
@@ -88,8 +88,8 @@ static tacit_status check_format(tacit__vault *vault, tacit_error *err)
     int64_t there = 0;
     tacit__cursor *s;
     bool found;
-    TRY(tacit__vault_number(vault, "SELECT (to_regclass('tacit.meta') IS NOT NULL)::int", &there,
-                            err));
+    TRY(tacit__vault_query_number(vault, "SELECT (to_regclass('tacit.meta') IS NOT NULL)::int",
+                                  &there, err));
     if (there == 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is no store yet; tacit store init makes it", vault->path);
@@ -108,7 +108,7 @@ static tacit_status check_server(tacit__vault *vault, tacit_error *err)
 {
     int64_t standby = 1;
     char location[64];
-    TRY(tacit__vault_number(vault, "SELECT pg_is_in_recovery()::int", &standby, err));
+    TRY(tacit__vault_query_number(vault, "SELECT pg_is_in_recovery()::int", &standby, err));
     if (standby != 0)
         return tacit__fail(err, TACIT_SYSTEM,
                            "%.200s: this server is a standby; the store is on its primary",
@@ -260,8 +260,8 @@ static tacit_status make(tacit__vault *vault, const uint8_t *key, tacit_error *e
 {
     int64_t there = 0;
     char location[64];
-    TRY(tacit__vault_number(vault, "SELECT (to_regnamespace('tacit') IS NOT NULL)::int", &there,
-                            err));
+    TRY(tacit__vault_query_number(vault, "SELECT (to_regnamespace('tacit') IS NOT NULL)::int",
+                                  &there, err));
     if (there != 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is a schema tacit already; a store is made once",
@@ -272,7 +272,7 @@ static tacit_status make(tacit__vault *vault, const uint8_t *key, tacit_error *e
     TRY(tacit__pg_read_location(vault, location, err));
     TRY(tacit__vault_set_fact(vault, "place", location, strlen(location), err));
     TRY(tacit__vault_set_fact(vault, "unmarked", NULL, 0, err));
-    TRY(tacit__vault_event(vault, err, "the store was made"));
+    TRY(tacit__vault_add_event(vault, err, "the store was made"));
     return tacit__vault_prove_all(vault, err);
 }
 

@@ -68,8 +68,9 @@ TACIT_MUST_USE tacit_status tacit__pg_notify(tacit__vault *vault, tacit_error *e
 TACIT_MUST_USE tacit_status tacit__pg_listen(tacit__vault *vault, tacit__vault_news *news,
                                              tacit_error *err);
 /* Waits for news, at most so long, and passes on what others than `served` have told. */
-TACIT_MUST_USE tacit_status tacit__pg_hear(tacit__vault *vault, const tacit__vault *served, int ms,
-                                           tacit__vault_news *news, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__pg_receive_news(tacit__vault *vault, const tacit__vault *served,
+                                                   int ms, tacit__vault_news *news,
+                                                   tacit_error *err);
 
 /* --- Leases (postgres_lease.c) ---------------------------------------------------------------------- */
 

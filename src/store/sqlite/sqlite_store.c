@@ -159,7 +159,8 @@ static tacit_status open_locked(tacit__vault *vault, const uint8_t *key, tacit_e
         status = open_handle(vault, err);
     int64_t things = 1;
     if (status == TACIT_OK && there && serves && !vault->made)
-        status = tacit__vault_number(vault, "SELECT count(*) FROM sqlite_master", &things, err);
+        status =
+            tacit__vault_query_number(vault, "SELECT count(*) FROM sqlite_master", &things, err);
     if (status == TACIT_OK && (!there || things == 0))
         status = create(vault, key, err);
     if (status == TACIT_OK)

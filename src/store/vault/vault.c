@@ -40,8 +40,8 @@ tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,
-                                 tacit_error *err)
+tacit_status tacit__vault_query_number(tacit__vault *vault, const char *sql, int64_t *out,
+                                       tacit_error *err)
 {
     TACIT__REQUIRE(sql != NULL && out != NULL);
     tacit__cursor *s = NULL;

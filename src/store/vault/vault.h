@@ -187,8 +187,9 @@ typedef struct tacit__vault_news {
 } tacit__vault_news;
 /* Waits until another process has written, at most so long. Finds out whether the store went back, which
  * `served`, the vault that this process writes to, is then told. */
-TACIT_MUST_USE tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int ms,
-                                               tacit__vault_news *news, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_await_news(tacit__vault *vault, tacit__vault *served,
+                                                    int ms, tacit__vault_news *news,
+                                                    tacit_error *err);
 /* Tells the other processes, if there are any, when the transaction that is under way is on disk. */
 void tacit__vault_announce(tacit__vault *vault, const uint8_t news[TACIT__NEWS_BYTES]);
 
@@ -292,12 +293,13 @@ TACIT_MUST_USE tacit_status tacit__vault_add_point(tacit__vault *vault, int64_t 
                                                    const tacit__vault_point *point,
                                                    tacit_error *err);
 /* The points of a learner as a JSON array, at most `most` of them, evenly taken. */
-TACIT_MUST_USE tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner,
-                                                 uint64_t most, tacit__text *out, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_write_history(tacit__vault *vault, int64_t learner,
+                                                       uint64_t most, tacit__text *out,
+                                                       tacit_error *err);
 /* Lines passed as they are on disk. */
-TACIT_MUST_USE tacit_status tacit__vault_steps_passed(tacit__vault *vault, int64_t learner,
-                                                      const char *release, uint64_t *passed,
-                                                      tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_get_steps_passed(tacit__vault *vault, int64_t learner,
+                                                          const char *release, uint64_t *passed,
+                                                          tacit_error *err);
 
 /* --- Users ------------------------------------------------------------------------------------ */
 
@@ -335,18 +337,18 @@ TACIT_MUST_USE tacit_status tacit__vault_add_user_with_digest(
     tacit__vault_answer *answer, tacit_error *err);
 /* What `add_user` and what comes before it will ask for: a far database can then be asked for many users at
  * once. Nothing else comes of it. */
-typedef struct tacit__vault_coming {
+typedef struct tacit__vault_expected_user {
     int64_t learner;
     const uint8_t *key, *person, *content; /* person and content may be NULL */
     bool returns;                          /* people may come back */
     /* The user will be added in this transaction, and is probably new. Then a far database is not asked
      * whether they are: what it says when they are added is enough. If they are known after all, or are not
-     * added, the transaction fails, was_wrong is true, and it must be done again. */
+     * added, the transaction fails, assumed_wrongly is true, and it must be done again. */
     bool is_new;
-} tacit__vault_coming;
-void tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_coming *user);
+} tacit__vault_expected_user;
+void tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_expected_user *user);
 /* The last transaction failed because a user was taken for new. The next one asks. */
-bool tacit__vault_was_wrong(const tacit__vault *vault);
+bool tacit__vault_assumed_wrongly(const tacit__vault *vault);
 void tacit__vault_expect_quota(tacit__vault *vault, int64_t token, int64_t day);
 
 /* Whether a report was accepted, by its key or, under any key, by its content: SEEN, CHANGED (other data
@@ -398,14 +400,14 @@ TACIT_MUST_USE tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t
 
 /* What add_user would answer now to a person of a learner to whom people may come back: TAKEN, FULL, USED or
  * SOON. *before: how often they have come. */
-TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, int64_t learner,
-                                               const uint8_t person[TACIT__VAULT_KEY],
-                                               tacit__vault_answer *answer, uint64_t *before,
-                                               tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_check_visit(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t person[TACIT__VAULT_KEY],
+                                                     tacit__vault_answer *answer, uint64_t *before,
+                                                     tacit_error *err);
 /* Whether the person has had all visits, which stays so. */
-TACIT_MUST_USE tacit_status tacit__vault_has_used(tacit__vault *vault, int64_t learner,
-                                                  const uint8_t person[TACIT__VAULT_KEY],
-                                                  bool *used, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_has_all_visits(tacit__vault *vault, int64_t learner,
+                                                        const uint8_t person[TACIT__VAULT_KEY],
+                                                        bool *used, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_count_people(tacit__vault *vault, int64_t learner,
                                                       uint64_t *n, tacit_error *err);
 /* What an episode or report was told belongs to its name: SOON or USED, in the transaction that decides it;

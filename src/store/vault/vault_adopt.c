@@ -19,8 +19,8 @@ uint64_t tacit__vault_next_forks(const tacit__vault *vault)
     return (vault->forks > vault->marked_forks ? vault->forks : vault->marked_forks) + 1;
 }
 
-tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit__text *out,
-                                    tacit_error *err)
+tacit_status tacit__vault_write_adoptions(tacit__vault *vault, int64_t learner, tacit__text *out,
+                                          tacit_error *err)
 {
     tacit__cursor *s;
     /* the row of learner 0 is the store's own: a learner that was created later had no users then */
@@ -74,7 +74,7 @@ static tacit_status change_identity(tacit__vault *vault, tacit_error *err)
     return vault->backend->settle(vault, err);
 }
 
-tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
+tacit_status tacit__vault_check_adoptable(tacit__vault *vault, tacit_error *err)
 {
     const char *why = NULL;
     tacit__store_status store_status;
@@ -98,14 +98,14 @@ static tacit_status write_adoption(tacit__vault *vault, tacit_error *err)
 {
     TRY(change_identity(vault, err));
     TRY(write_adoption_rows(vault, tacit__vault_next_forks(vault), err));
-    return tacit__vault_event(vault, err, "adopted: %s learns again",
-                              vault->copy ? "a copy" : "a store that went back");
+    return tacit__vault_add_event(vault, err, "adopted: %s learns again",
+                                  vault->copy ? "a copy" : "a store that went back");
 }
 
 tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
 {
     TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
-    TRY(tacit__vault_adoptable(vault, err));
+    TRY(tacit__vault_check_adoptable(vault, err));
     TRY(tacit__vault_begin(vault, err));
     TRY(tacit__vault_finish_transaction(vault, write_adoption(vault, err), err));
     /* the adoption is on disk: after a crash, the next start finishes the rest */

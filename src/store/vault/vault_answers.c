@@ -53,7 +53,7 @@ static tacit_status make_room(tacit__vault *vault, uint64_t most, tacit_error *e
     tacit_status status = TACIT_OK;
     if (!vault->answers_counted) {
         int64_t n = 0;
-        status = tacit__vault_number(vault, "SELECT count(*) FROM answer", &n, err);
+        status = tacit__vault_query_number(vault, "SELECT count(*) FROM answer", &n, err);
         vault->answers = (uint64_t)n;
         vault->answers_counted = status == TACIT_OK;
     }
@@ -113,7 +113,7 @@ tacit_status tacit__vault_has_answers(tacit__vault *vault, bool *has, tacit_erro
 {
     int64_t n = 0;
     tacit_status status =
-        tacit__vault_number(vault, "SELECT EXISTS(SELECT 1 FROM answer)", &n, err);
+        tacit__vault_query_number(vault, "SELECT EXISTS(SELECT 1 FROM answer)", &n, err);
     *has = n != 0;
     return status;
 }

@@ -52,7 +52,7 @@ static const struct {
 static tacit_status count(tacit__vault *vault, const char *sql, uint64_t *out, tacit_error *err)
 {
     int64_t n = 0;
-    tacit_status status = tacit__vault_number(vault, sql, &n, err);
+    tacit_status status = tacit__vault_query_number(vault, sql, &n, err);
     *out = (uint64_t)n;
     return status;
 }

@@ -17,8 +17,8 @@ static tacit_status read_clock(tacit__vault *vault, bool *found, int64_t *second
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
-                                tacit_error *err)
+tacit_status tacit__vault_get_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
+                                    tacit_error *err)
 {
     bool found;
     TRY(read_clock(vault, &found, seconds, err));

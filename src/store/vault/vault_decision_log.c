@@ -72,8 +72,8 @@ tacit_status tacit__vault_each_decision(tacit__vault *vault, tacit__vault_decisi
     return status;
 }
 
-tacit_status tacit__vault_learners(tacit__vault *vault, tacit__vault_learner_fn *each,
-                                   void *context, tacit_error *err)
+tacit_status tacit__vault_list_learners(tacit__vault *vault, tacit__vault_learner_fn *each,
+                                        void *context, tacit_error *err)
 {
     TACIT__REQUIRE(each != NULL);
     tacit__cursor *s;

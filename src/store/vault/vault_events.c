@@ -14,7 +14,7 @@
  * the journal, too. */
 enum { MOST = 100000, TEXT = 512 };
 
-tacit_status tacit__vault_event(tacit__vault *vault, tacit_error *err, const char *format, ...)
+tacit_status tacit__vault_add_event(tacit__vault *vault, tacit_error *err, const char *format, ...)
 {
     char text[TEXT];
     va_list args;
@@ -32,9 +32,9 @@ tacit_status tacit__vault_event(tacit__vault *vault, tacit_error *err, const cha
         (int64_t)MOST);
 }
 
-tacit_status tacit__vault_events(tacit__vault *vault,
-                                 void (*each)(void *context, int64_t at, const char *what),
-                                 void *context, tacit_error *err)
+tacit_status tacit__vault_each_event(tacit__vault *vault,
+                                     void (*each)(void *context, int64_t at, const char *what),
+                                     void *context, tacit_error *err)
 {
     TACIT__REQUIRE(each != NULL);
     tacit__cursor *s = NULL;

@@ -377,8 +377,8 @@ TACIT_MUST_USE tacit_status tacit__vault_scan_page(tacit__vault *vault, tacit__p
                                                    int *n, tacit_error *err);
 
 /* A single number from a query without parameters. */
-TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,
-                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_query_number(tacit__vault *vault, const char *sql,
+                                                      int64_t *out, tacit_error *err);
 
 /* Calls `each` with every learner's id. */
 typedef tacit_status tacit__vault_each(tacit__vault *vault, int64_t id, void *context,

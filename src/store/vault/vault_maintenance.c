@@ -35,7 +35,7 @@ tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened, u
 static tacit_status count(tacit__vault *vault, const char *sql, uint64_t *out, tacit_error *err)
 {
     int64_t n = 0;
-    tacit_status status = tacit__vault_number(vault, sql, &n, err);
+    tacit_status status = tacit__vault_query_number(vault, sql, &n, err);
     *out = (uint64_t)n;
     return status;
 }
@@ -45,8 +45,8 @@ tacit_status tacit__vault_count_open(tacit__vault *vault, uint64_t *n, tacit_err
     return count(vault, "SELECT count(*) FROM open", n, err);
 }
 
-tacit_status tacit__vault_steps_passed(tacit__vault *vault, int64_t learner, const char *release,
-                                       uint64_t *passed, tacit_error *err)
+tacit_status tacit__vault_get_steps_passed(tacit__vault *vault, int64_t learner,
+                                           const char *release, uint64_t *passed, tacit_error *err)
 {
     TACIT__REQUIRE(release != NULL);
     tacit__cursor *s;
@@ -69,8 +69,8 @@ static void append_real(tacit__text *out, tacit__cursor *s, int column)
         tacit__text_number(out, tacit__cursor_real(s, column));
 }
 
-tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t most,
-                                  tacit__text *out, tacit_error *err)
+tacit_status tacit__vault_write_history(tacit__vault *vault, int64_t learner, uint64_t most,
+                                        tacit__text *out, tacit_error *err)
 {
     tacit__cursor *s;
     uint64_t n = 0, row = 0;
@@ -176,7 +176,7 @@ static tacit_status check_name_is_free(tacit__vault *vault, const char *name, ta
     if (all == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     size_t n = 0;
-    tacit_status status = tacit__vault_tokens(vault, all, &n, err);
+    tacit_status status = tacit__vault_list_tokens(vault, all, &n, err);
     for (size_t i = 0; i < n && status == TACIT_OK; i++)
         if (!all[i].revoked && strcmp(all[i].name, name) == 0)
             status =
@@ -192,7 +192,7 @@ static tacit_status add_token(tacit__vault *vault, const tacit__token *token, co
     TRY(check_name_is_free(vault, token->name, err));
     TRY(make_room(vault, token->name, err));
     TRY(insert_token(vault, token, err));
-    return tacit__vault_event(vault, err, "token '%s' created: %s", token->name, what);
+    return tacit__vault_add_event(vault, err, "token '%s' created: %s", token->name, what);
 }
 
 static tacit_status revoke_token(tacit__vault *vault, const char *name, tacit_error *err)
@@ -203,10 +203,10 @@ static tacit_status revoke_token(tacit__vault *vault, const char *name, tacit_er
     if (n == 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "no valid token is called '%.64s'; tacit token list shows all", name);
-    return tacit__vault_event(vault, err, "token '%s' revoked", name);
+    return tacit__vault_add_event(vault, err, "token '%s' revoked", name);
 }
 
-tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
+tacit_status tacit__vault_add_token(tacit__vault *vault, const tacit__token *token,
                                     const char *what, tacit_error *err)
 {
     TACIT__REQUIRE(token->name[0] != '\0');
@@ -214,14 +214,14 @@ tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *tok
     return tacit__vault_finish_transaction(vault, add_token(vault, token, what, err), err);
 }
 
-tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name, tacit_error *err)
+tacit_status tacit__vault_revoke_token(tacit__vault *vault, const char *name, tacit_error *err)
 {
     TRY(tacit__vault_begin(vault, err));
     return tacit__vault_finish_transaction(vault, revoke_token(vault, name, err), err);
 }
 
-tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MAX_TOKENS],
-                                 size_t *n, tacit_error *err)
+tacit_status tacit__vault_list_tokens(tacit__vault *vault, tacit__token out[TACIT__MAX_TOKENS],
+                                      size_t *n, tacit_error *err)
 {
     tacit__cursor *s;
     TRY(tacit__vault_prepare(
@@ -285,7 +285,7 @@ static tacit_status export_ledger(tacit__vault *vault, int64_t learner, tacit__t
     return status;
 }
 
-tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_error *err)
+tacit_status tacit__vault_write_export(tacit__vault *vault, tacit__text *out, tacit_error *err)
 {
     tacit__cursor *s;
     bool first = true, more = true;
@@ -313,7 +313,7 @@ tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_er
         status = export_ledger(vault, tacit__cursor_int(s, 0), out, err);
         tacit__text_put(out, ",\"history\":");
         if (status == TACIT_OK)
-            status = tacit__vault_history(vault, tacit__cursor_int(s, 0), 0, out, err);
+            status = tacit__vault_write_history(vault, tacit__cursor_int(s, 0), 0, out, err);
         tacit__text_put(out, "}");
         first = false;
     }

@@ -24,14 +24,14 @@ typedef struct tacit__token {
 /* BAD_ARGUMENT if a valid token has this name, TOO_LARGE if there are MAX_TOKENS valid ones. Revoked ones
  * make room: one of this name, and the oldest where there are MAX_TOKENS in all. `what` is said of it in
  * the event. */
-TACIT_MUST_USE tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
+TACIT_MUST_USE tacit_status tacit__vault_add_token(tacit__vault *vault, const tacit__token *token,
                                                    const char *what, tacit_error *err);
 /* BAD_ARGUMENT if no valid token has this name. */
-TACIT_MUST_USE tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name,
+TACIT_MUST_USE tacit_status tacit__vault_revoke_token(tacit__vault *vault, const char *name,
                                                       tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_tokens(tacit__vault *vault,
-                                                tacit__token out[TACIT__MAX_TOKENS], size_t *n,
-                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_list_tokens(tacit__vault *vault,
+                                                     tacit__token out[TACIT__MAX_TOKENS], size_t *n,
+                                                     tacit_error *err);
 
 /* Users that a token has brought on this day, or on a later one if the clock went back; days are counted
  * by the service clock. */
@@ -46,19 +46,19 @@ TACIT_MUST_USE tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t 
 /* Notes what was done, with the time on the wall and the number of the user who did it; in the transaction
  * that does it. Never with data of users of the service. */
 __attribute__((format(printf, 3, 4))) TACIT_MUST_USE tacit_status
-tacit__vault_event(tacit__vault *vault, tacit_error *err, const char *format, ...);
+tacit__vault_add_event(tacit__vault *vault, tacit_error *err, const char *format, ...);
 /* All of them, the oldest first. */
-TACIT_MUST_USE tacit_status tacit__vault_events(tacit__vault *vault,
-                                                void (*each)(void *context, int64_t at,
-                                                             const char *what),
-                                                void *context, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_each_event(tacit__vault *vault,
+                                                    void (*each)(void *context, int64_t at,
+                                                                 const char *what),
+                                                    void *context, tacit_error *err);
 
 /* --- The service clock (serve/clock.h) ---------------------------------------------------------- */
 
 /* Where it stands. A store that has none begins with `wall`, the time on the wall, or with the latest that
  * was opened, whichever is earlier. */
-TACIT_MUST_USE tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
-                                               tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_get_clock(tacit__vault *vault, int64_t wall,
+                                                   int64_t *seconds, tacit_error *err);
 /* It stands here now; an earlier time than is kept changes nothing. */
 TACIT_MUST_USE tacit_status tacit__vault_save_clock(tacit__vault *vault, int64_t seconds,
                                                     tacit_error *err);
@@ -88,16 +88,16 @@ void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_N
                             char start[TACIT__STORE_NAME]);
 /* In how many forks the store may have continued, itself included. */
 uint64_t tacit__vault_forks(const tacit__vault *vault);
-/* The number of forks after an adoption. Call `adoptable` first, which reads the mark. */
+/* The number of forks after an adoption. Call `check_adoptable` first, which reads the mark. */
 uint64_t tacit__vault_next_forks(const tacit__vault *vault);
 /* The adoptions as JSON, [{"at":...,"users":...,"lives":...}, ...], with the users that this learner had
  * learned from. */
-TACIT_MUST_USE tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner,
-                                                   tacit__text *out, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_write_adoptions(tacit__vault *vault, int64_t learner,
+                                                         tacit__text *out, tacit_error *err);
 /* BAD_ARGUMENT where there is nothing to adopt, CORRUPT where it must not be. With a key. */
-TACIT_MUST_USE tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_check_adoptable(tacit__vault *vault, tacit_error *err);
 /* A copy, or a store that went back, learns again: another identity and mark, and one more fork. Fails as
- * `adoptable` does. For a vault that was opened to serve. */
+ * `check_adoptable` does. For a vault that was opened to serve. */
 TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err);
 /* Takes a store over, with everything that is in it, into one that was just made, opened as a tool; the
  * source, opened to serve, is gone from then on. A move that was interrupted is finished. *before: it was
@@ -111,8 +111,8 @@ TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_
                                                tacit_error *err);
 
 /* The public part of the vault as JSON: learners, ledger, history. It has no data of users. */
-TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
-                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_write_export(tacit__vault *vault, tacit__text *out,
+                                                      tacit_error *err);
 
 /* --- The operator's decision log: vault_decision_log.c ------------------------------------------- */
 
@@ -131,8 +131,8 @@ TACIT_MUST_USE tacit_status tacit__vault_each_decision(tacit__vault *vault,
  * from. */
 typedef void tacit__vault_learner_fn(void *context, const char *name, uint64_t accepted,
                                      uint64_t waiting);
-TACIT_MUST_USE tacit_status tacit__vault_learners(tacit__vault *vault,
-                                                  tacit__vault_learner_fn *each, void *context,
-                                                  tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_list_learners(tacit__vault *vault,
+                                                       tacit__vault_learner_fn *each, void *context,
+                                                       tacit_error *err);
 
 #endif

@@ -75,7 +75,7 @@ static tacit_status copy_table(tacit__vault *from, tacit__vault *to, size_t i, t
                        tables[i].table, (int)strcspn(tables[i].columns, ","), tables[i].columns,
                        (int)strcspn(tables[i].columns, ","), tables[i].columns, tables[i].table);
         int64_t next = 0;
-        status = tacit__vault_number(to, sql, &next, err);
+        status = tacit__vault_query_number(to, sql, &next, err);
     }
     return status;
 }
@@ -114,12 +114,12 @@ static tacit_status copy_all(tacit__vault *from, tacit__vault *to, tacit_error *
     TRY(copy_facts(from, to, err));
     memcpy(to->key_proof, from->key_proof, sizeof to->key_proof);
     TRY(tacit__vault_set_count(to, "format", TACIT__VAULT_FORMAT, err));
-    TRY(tacit__vault_clock(from, 0, &seconds, err));
+    TRY(tacit__vault_get_clock(from, 0, &seconds, err));
     TRY(tacit__vault_save_clock(to, seconds, err));
     /* until the source is marked, it is a copy */
     TRY(tacit__vault_set_fact(to, "copy", "", 1, err));
     TRY(to->backend->settle(to, err));
-    TRY(tacit__vault_event(to, err, "moved from a file"));
+    TRY(tacit__vault_add_event(to, err, "moved from a file"));
     return tacit__vault_prove_all(to, err);
 }
 
@@ -128,7 +128,7 @@ static tacit_status mark_gone(tacit__vault *from, tacit_error *err)
     TRY(tacit__vault_begin(from, err));
     tacit_status status = tacit__vault_set_fact(from, "gone", "", 1, err);
     if (status == TACIT_OK)
-        status = tacit__vault_event(from, err, "moved into a database: gone from here");
+        status = tacit__vault_add_event(from, err, "moved into a database: gone from here");
     return tacit__vault_finish_transaction(from, status, err);
 }
 
@@ -152,7 +152,7 @@ static tacit_status check_target(const tacit__vault *from, tacit__vault *to, tac
     int64_t things = 0;
     if (to->copy && memcmp(from->identity, to->identity, sizeof to->identity) == 0)
         return TACIT_OK;
-    TRY(tacit__vault_number(
+    TRY(tacit__vault_query_number(
         to, "SELECT (SELECT count(*) FROM learner) + (SELECT count(*) FROM token)", &things, err));
     return things == 0
                ? TACIT_OK

@@ -140,8 +140,8 @@ tacit_status tacit__vault_take_over(tacit__vault *vault, tacit__vault_learner *l
     return tacit__vault_prove(vault, learner->id, err);
 }
 
-tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int ms,
-                                tacit__vault_news *news, tacit_error *err)
+tacit_status tacit__vault_await_news(tacit__vault *vault, tacit__vault *served, int ms,
+                                     tacit__vault_news *news, tacit_error *err)
 {
     news->any = news->missed = news->replaced = false;
     if (vault->backend->await != NULL)
@@ -151,7 +151,7 @@ tacit_status tacit__vault_await(tacit__vault *vault, tacit__vault *served, int m
 
 /* --- Expectations -------------------------------------------------------------------------------- */
 
-void tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_coming *user)
+void tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_expected_user *user)
 {
     const size_t size = TACIT__VAULT_KEY;
     const int64_t learner = user->learner;
@@ -178,9 +178,9 @@ void tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_coming *us
         expect(db, SQL_CLAIMED, TACIT__SQL_CLAIMED, "ib", learner, user->person, size);
 }
 
-bool tacit__vault_was_wrong(const tacit__vault *vault)
+bool tacit__vault_assumed_wrongly(const tacit__vault *vault)
 {
-    return tacit__connection_was_wrong(vault->db);
+    return tacit__connection_assumed_wrongly(vault->db);
 }
 
 void tacit__vault_expect_quota(tacit__vault *vault, int64_t token, int64_t day)

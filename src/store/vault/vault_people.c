@@ -231,9 +231,10 @@ tacit_status tacit__vault_count_visit(tacit__vault *vault, int64_t learner, cons
 
 /* --- The rule ----------------------------------------------------------------------------------- */
 
-tacit_status tacit__vault_judge(tacit__vault *vault, int64_t learner,
-                                const uint8_t person[TACIT__VAULT_KEY], tacit__vault_answer *answer,
-                                uint64_t *before, tacit_error *err)
+tacit_status tacit__vault_check_visit(tacit__vault *vault, int64_t learner,
+                                      const uint8_t person[TACIT__VAULT_KEY],
+                                      tacit__vault_answer *answer, uint64_t *before,
+                                      tacit_error *err)
 {
     TACIT__REQUIRE(person != NULL && answer != NULL && before != NULL);
     tacit__vault_terms *t;
@@ -252,9 +253,9 @@ tacit_status tacit__vault_judge(tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_has_used(tacit__vault *vault, int64_t learner,
-                                   const uint8_t person[TACIT__VAULT_KEY], bool *used,
-                                   tacit_error *err)
+tacit_status tacit__vault_has_all_visits(tacit__vault *vault, int64_t learner,
+                                         const uint8_t person[TACIT__VAULT_KEY], bool *used,
+                                         tacit_error *err)
 {
     TACIT__REQUIRE(person != NULL && used != NULL);
     tacit__vault_terms *t;

@@ -131,7 +131,7 @@ static tacit_status commit_keys(tacit__vault *vault, const uint8_t *key, tacit_e
     TRY(tacit__vault_seal_keys(vault, key, err));
     if (!vault->backend->shared) /* the mark has a new key, too; front ends have one each */
         TRY(tacit__vault_set_fact(vault, "unmarked", "", 1, err));
-    TRY(tacit__vault_event(vault, err, "the store's key was changed"));
+    TRY(tacit__vault_add_event(vault, err, "the store's key was changed"));
     return tacit__vault_commit(vault, err);
 }
 

@@ -88,8 +88,8 @@ tacit_status tacit__vault_expect_format(const tacit__vault *vault, int64_t forma
 tacit_status tacit__vault_check_format(tacit__vault *vault, tacit_error *err)
 {
     int64_t application = 0, format = 0;
-    TRY(tacit__vault_number(vault, "PRAGMA application_id", &application, err));
-    TRY(tacit__vault_number(vault, "PRAGMA user_version", &format, err));
+    TRY(tacit__vault_query_number(vault, "PRAGMA application_id", &application, err));
+    TRY(tacit__vault_query_number(vault, "PRAGMA user_version", &format, err));
     if (application != APPLICATION)
         return tacit__fail(err, TACIT_CORRUPT,
                            "%.200s: this is not a store of the service; give another path as store",
@@ -108,7 +108,7 @@ void tacit__vault_forbid_triggers(tacit__vault *vault)
 static tacit_status check_no_more(tacit__vault *vault, int64_t expected, tacit_error *err)
 {
     int64_t found = 0;
-    TRY(tacit__vault_number(
+    TRY(tacit__vault_query_number(
         vault,
         "SELECT count(*) FROM sqlite_master WHERE sql IS NOT NULL AND NOT (type='table' AND"
         " name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))",

@@ -60,7 +60,7 @@ static tacit_status check_person(tacit__vault *vault, int64_t learner, const uin
     uint64_t before;
     tacit_status status = TACIT_OK;
     if (person != NULL && returns)
-        status = tacit__vault_judge(vault, learner, person, answer, &before, err);
+        status = tacit__vault_check_visit(vault, learner, person, answer, &before, err);
     else if (person != NULL)
         status = find_claim(vault, learner, person, key, &has, claimed, err);
     if (has)

@@ -1,4 +1,4 @@
-/* See serve/http/callers.h.
+/* See serve/http/deadlines.h.
  *
  * A lock protects the list of records. It is taken when a connection begins and ends, and once a second by
  * the thread that checks the list. A request only stores its deadline, counted in checks, which are a second
@@ -7,7 +7,7 @@
  * its descriptor can be used again: libmicrohttpd 0.9.75 reports the end of a connection before it closes
  * the socket (MHD_cleanup_connections, and new_connection_process_ for a connection that could not begin). A
  * connection that makes progress exactly when its time ends may still be closed, as with any time limit. */
-#include "serve/http/callers.h"
+#include "serve/http/deadlines.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,25 +19,25 @@
 #include "base/thread.h"
 #include "base/wait.h"
 
-struct tacit__caller {
-    tacit__caller *previous, *next;
+struct tacit__deadline {
+    tacit__deadline *previous, *next;
     int fd;
     atomic_uint_fast64_t until; /* the look that is too late */
     void *keep;
 };
 
-struct tacit__callers {
+struct tacit__deadlines {
     pthread_t thread;
     atomic_uint_fast64_t looks;
     pthread_mutex_t lock;
     pthread_cond_t news;
-    tacit__caller *first;
+    tacit__deadline *first;
     bool stop;
 };
 
 static void *watch(void *context)
 {
-    tacit__callers *all = context;
+    tacit__deadlines *all = context;
     pthread_mutex_lock(&all->lock);
     while (!all->stop) {
         while (!all->stop && all->first == NULL)
@@ -46,20 +46,20 @@ static void *watch(void *context)
         while (!all->stop && tacit__wait_until(&all->news, &all->lock, then))
             ;
         uint_fast64_t now = atomic_fetch_add_explicit(&all->looks, 1, memory_order_relaxed) + 1;
-        for (tacit__caller *a = all->first; a != NULL; a = a->next)
+        for (tacit__deadline *a = all->first; a != NULL; a = a->next)
             if (atomic_load_explicit(&a->until, memory_order_relaxed) <= now) {
                 (void)shutdown(a->fd, SHUT_RDWR);
-                tacit__caller_wait(a); /* once is enough */
+                tacit__deadline_wait(a); /* once is enough */
             }
     }
     pthread_mutex_unlock(&all->lock);
     return NULL;
 }
 
-tacit_status tacit__callers_create(tacit__callers **out, tacit_error *err)
+tacit_status tacit__deadlines_create(tacit__deadlines **out, tacit_error *err)
 {
     TACIT__REQUIRE(out != NULL);
-    tacit__callers *all = tacit__alloc(1, sizeof *all);
+    tacit__deadlines *all = tacit__alloc(1, sizeof *all);
     if (all == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     (void)pthread_mutex_init(&all->lock, NULL);
@@ -75,7 +75,7 @@ tacit_status tacit__callers_create(tacit__callers **out, tacit_error *err)
     return TACIT_OK;
 }
 
-void tacit__callers_destroy(tacit__callers *all)
+void tacit__deadlines_destroy(tacit__deadlines *all)
 {
     if (all == NULL)
         return;
@@ -89,15 +89,15 @@ void tacit__callers_destroy(tacit__callers *all)
     tacit__free(all);
 }
 
-tacit__caller *tacit__caller_begin(tacit__callers *all, int fd, uint64_t seconds, void *keep)
+tacit__deadline *tacit__deadline_begin(tacit__deadlines *all, int fd, uint64_t seconds, void *keep)
 {
     TACIT__REQUIRE(all != NULL && fd >= 0);
-    tacit__caller *a = tacit__alloc(1, sizeof *a);
+    tacit__deadline *a = tacit__alloc(1, sizeof *a);
     if (a == NULL)
         return NULL;
     a->fd = fd;
     a->keep = keep;
-    tacit__caller_allow(all, a, seconds);
+    tacit__deadline_allow(all, a, seconds);
     pthread_mutex_lock(&all->lock);
     if (all->first == NULL)
         pthread_cond_signal(&all->news);
@@ -109,7 +109,7 @@ tacit__caller *tacit__caller_begin(tacit__callers *all, int fd, uint64_t seconds
     return a;
 }
 
-void *tacit__caller_end(tacit__callers *all, tacit__caller *a)
+void *tacit__deadline_end(tacit__deadlines *all, tacit__deadline *a)
 {
     if (a == NULL)
         return NULL;
@@ -126,14 +126,14 @@ void *tacit__caller_end(tacit__callers *all, tacit__caller *a)
     return keep;
 }
 
-void tacit__caller_allow(tacit__callers *all, tacit__caller *a, uint64_t seconds)
+void tacit__deadline_allow(tacit__deadlines *all, tacit__deadline *a, uint64_t seconds)
 {
     /* the next look may come at once */
     uint_fast64_t now = atomic_load_explicit(&all->looks, memory_order_relaxed);
     atomic_store_explicit(&a->until, now + seconds + 1, memory_order_relaxed);
 }
 
-void tacit__caller_wait(tacit__caller *a)
+void tacit__deadline_wait(tacit__deadline *a)
 {
     atomic_store_explicit(&a->until, UINT_FAST64_MAX, memory_order_relaxed);
 }

@@ -48,7 +48,7 @@ tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t
 {
     opened o;
     TRY(open_store(options, TACIT__VAULT_READ, &o, err));
-    tacit_status status = tacit__vault_adoptable(o.vault, err);
+    tacit_status status = tacit__vault_check_adoptable(o.vault, err);
     if (status == TACIT_OK)
         status = tacit__service_config_open(&o.config, err);
     *lives = tacit__vault_next_forks(o.vault);

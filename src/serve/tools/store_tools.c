@@ -140,7 +140,7 @@ tacit_status tacit_token_create(const tacit_service_options *options,
     tacit__digest(&(tacit__bytes){token, strlen(token)}, 1, entry.hash);
     describe_token(&entry, &what);
     tacit_status status = what.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
-                                      : tacit__vault_token_add(vault, &entry, what.data, err);
+                                      : tacit__vault_add_token(vault, &entry, what.data, err);
     tacit__text_destroy(&what);
     tacit__wipe(secret, sizeof secret);
     tacit__vault_close(vault);
@@ -152,7 +152,7 @@ tacit_status tacit_token_revoke(const tacit_service_options *options, const char
 {
     tacit__vault *vault = NULL;
     TRY(open_store(options, TACIT__VAULT_TOOL, false, &vault, err));
-    const tacit_status status = tacit__vault_token_revoke(vault, name, err);
+    const tacit_status status = tacit__vault_revoke_token(vault, name, err);
     tacit__vault_close(vault);
     return status;
 }
@@ -168,7 +168,7 @@ tacit_status tacit_token_list(const tacit_service_options *options,
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = open_store(options, TACIT__VAULT_TOOL, false, &vault, err);
     if (status == TACIT_OK)
-        status = tacit__vault_tokens(vault, tokens, &n, err);
+        status = tacit__vault_list_tokens(vault, tokens, &n, err);
     for (size_t i = 0; i < n && status == TACIT_OK; i++) {
         char scopes[64];
         const tacit_token_facts facts = {.name = tokens[i].name,
@@ -226,7 +226,7 @@ tacit_status tacit_store_export(const tacit_service_options *options, char **jso
     tacit__text out = {0};
     tacit_status status = open_store(options, TACIT__VAULT_READ, false, &vault, err);
     if (status == TACIT_OK)
-        status = tacit__vault_export(vault, &out, err);
+        status = tacit__vault_write_export(vault, &out, err);
     tacit__vault_close(vault);
     if (status == TACIT_OK)
         *json = out.data;
@@ -241,7 +241,7 @@ tacit_status tacit_store_events(const tacit_service_options *options,
 {
     tacit__vault *vault = NULL;
     TRY(open_store(options, TACIT__VAULT_READ, false, &vault, err));
-    const tacit_status status = tacit__vault_events(vault, each, context, err);
+    const tacit_status status = tacit__vault_each_event(vault, each, context, err);
     tacit__vault_close(vault);
     return status;
 }
