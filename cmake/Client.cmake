@@ -34,7 +34,7 @@ set_source_files_properties("${PROJECT_SOURCE_DIR}/src/linalg/lanes.c" PROPERTIE
 target_compile_options(tacit_plain_objects PRIVATE -ffunction-sections -fdata-sections)
 # gcc 12.2 for ARM ends with an internal error (vect_transform_reduction) when it vectorizes a loop of this file.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
-  set_source_files_properties("${PROJECT_SOURCE_DIR}/src/curate/table_reach.c" PROPERTIES COMPILE_OPTIONS -fno-tree-vectorize)
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/src/contribute/table_reach.c" PROPERTIES COMPILE_OPTIONS -fno-tree-vectorize)
 endif()
 
 # WebAssembly links the objects (cmake/Wasm.cmake).

@@ -1,10 +1,12 @@
-/* Learners for linear mixtures: one curator (curate/gram.c), one planner (plan/optimist.c), and
+/* Learners for linear mixtures: one statistic (contribute/gram.c), one planner (plan/optimist.c), and
  * what mixture_learners.c says of each. How they travel is in mixture_bytes.c. */
 #include <math.h>
 #include <stdio.h>
 
 #include "agents/mixture_agents.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "release/schedule.h"
 
 /* --- Parts ------------------------------------------------------------------------------------- */
 
@@ -60,6 +62,34 @@ static void print_noise(mixture_agent *agent, const tacit__reading *r, tacit__gr
     }
 }
 
+/* The users at each release, if those are rare; to be freed. */
+static tacit_status find_ends(tacit__gram_options *o, double growth, uint64_t **ends,
+                              tacit_error *err)
+{
+    const uint64_t users = o->episodes > 1 ? o->episodes - 1 : 1;
+    if (!(growth > 1))
+        return TACIT_OK;
+    o->n_ends = (size_t)tacit__schedule_count(users, growth, NULL);
+    o->ends = *ends = tacit__schedule_ends(users, growth, o->n_ends);
+    return *ends != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+}
+
+static tacit_status open_curator(mixture_agent *agent, tacit__gram_options *o, double growth,
+                                 tacit_noise *noise, tacit_error *err)
+{
+    uint64_t *ends = NULL;
+    tacit__curator *made = NULL;
+    tacit__curator_spec spec;
+    tacit_status status = find_ends(o, growth, &ends, err);
+    if (status == TACIT_OK)
+        status = tacit__gram_describe(o, &spec, err);
+    if (status == TACIT_OK)
+        status = tacit__curator_create(&spec, noise, &made, err);
+    agent->base.curator = made;
+    tacit__free(ends);
+    return status;
+}
+
 static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, const signs *sign,
                                  tacit_noise *noise, tacit_error *err)
 {
@@ -76,7 +106,6 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
                              .visits = q->visits,
                              .apart = q->apart,
                              .guarantee = q->guarantee,
-                             .growth = growth,
                              .failure = radius->failure /
                                         (parts->events * (double)q->episodes * (double)q->horizon),
                              .n_streams = tacit__optimist_streams(agent->planner)};
@@ -100,14 +129,10 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
         o.streams[i].table = tacit__optimist_table(agent->planner, i);
     if (radius->printed)
         print_noise(agent, r, &o);
-    tacit__gram *made = NULL;
-    tacit_status status = tacit__reading_mechanism(r, &o.mechanism, err);
-    if (status == TACIT_OK)
-        status = tacit__gram_create(&o, noise, &made, err);
-    agent->base.curator = made;
-    if (status == TACIT_OK)
-        tacit__mixture_fill_plays(agent, r, sign, growth);
-    return status;
+    TRY(tacit__reading_mechanism(r, &o.mechanism, err));
+    TRY(open_curator(agent, &o, growth, noise, err));
+    tacit__mixture_fill_plays(agent, r, sign, growth);
+    return TACIT_OK;
 }
 
 /* --- The agent --------------------------------------------------------------------------------- */
@@ -145,7 +170,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
 /* Whether users that came since the last plan ask for a new one. */
 static bool is_due(const mixture_agent *agent)
 {
-    uint64_t users = tacit__gram_shown(agent->base.curator), last = agent->planned_users;
+    uint64_t users = tacit__curator_shown(agent->base.curator), last = agent->planned_users;
     if (!agent->planned)
         return true;
     return agent->interval > 0 ? users - last >= agent->interval
@@ -158,13 +183,26 @@ void tacit__mixture_make_plan(mixture_agent *agent)
     agent->planned = true;
 }
 
+/* The release for the next episode, of all streams. If releases are rare, it is the last one that was due. */
+static tacit_status view_release(const mixture_agent *agent,
+                                 tacit__gram_sums out[TACIT__MAX_GRAM_STREAMS], tacit_error *err)
+{
+    tacit__curator *c = agent->base.curator;
+    if (tacit__curator_ends(c) == NULL)
+        TRY(tacit__curator_refresh(c, err));
+    for (size_t i = 0; i < tacit__optimist_streams(agent->planner); i++)
+        out[i] = tacit__gram_view(tacit__curator_form(c), i, tacit__curator_stream(c, i),
+                                  tacit__curator_released(c), tacit__curator_shown(c));
+    return TACIT_OK;
+}
+
 static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     mixture_agent *agent = self;
     if (is_due(agent)) {
         tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
         tacit__confidence confidence[TACIT__REGRESSIONS];
-        TRY(tacit__gram_release(agent->base.curator, moments, err));
+        TRY(view_release(agent, moments, err));
         agent->parts->confidence(&agent->radius, moments, confidence);
         tacit__optimist_fit(agent->planner, moments, confidence);
         tacit__mixture_make_plan(agent);
@@ -201,7 +239,7 @@ static const char *remark(const void *self)
     tacit__repairs repairs = tacit__optimist_repairs(agent->planner);
     char *text = agent->remark;
     size_t size = sizeof agent->remark, used = 0;
-    bool private = tacit__gram_ledger(agent->base.curator) != NULL;
+    bool private = tacit__curator_ledger(agent->base.curator) != NULL;
     text[0] = '\0';
     if (!agent->theory)
         used = (size_t)snprintf(text, size,

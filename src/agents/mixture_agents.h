@@ -4,9 +4,10 @@
 
 #include "agents/agent_base.h"
 #include "agents/reading.h"
-#include "curate/gram.h"
+#include "contribute/gram.h"
 #include "plan/optimist.h"
 #include "plan/radius.h"
+#include "release/curator.h"
 
 /* What a learner for mixtures is made of, beside the curator and the skeleton of a planner that all
  * of them have. */

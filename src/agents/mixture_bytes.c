@@ -2,8 +2,7 @@
  *
  * A model is the fields of plan/optimist.c: for each regression its radii, estimates and factors, and for
  * policy optimization the logits; 64 bits each, low byte first. A device that knows the public structure of
- * the world makes the same plan of it, bit for bit, and needs nothing else to act and to report. Reports are
- * in curate/gram_bytes.c. A saved state says how many users the last plan was made from; the model and the
+ * the world makes the same plan of it, bit for bit, and needs nothing else to act and to report. A saved state says how many users the last plan was made from; the model and the
  * curator follow. */
 
 #include "agents/mixture_agents.h"
@@ -44,7 +43,7 @@ tacit_status tacit__mixture_follow(void *self, const void *bytes, size_t size, t
     if (s.status != TACIT_OK)
         return s.status;
     tacit__mixture_make_plan(agent);
-    agent->planned_users = tacit__gram_shown(agent->base.curator); /* own data ask for nothing */
+    agent->planned_users = tacit__curator_shown(agent->base.curator); /* own data ask for nothing */
     return TACIT_OK;
 }
 
@@ -57,8 +56,12 @@ void tacit__mixture_fields(void *self, tacit__saved *s)
     tacit__saved_value(s, &users, sizeof users);
     tacit__saved_check(s, planned <= 1);
     model_fields(agent, planned != 0, s);
-    tacit__saved_check(s, users <=
-                              tacit__gram_fields(agent->base.curator, s)); /* no plan is of more */
+    const uint64_t *ends = tacit__curator_ends(agent->base.curator);
+    const uint64_t released = tacit__curator_fields(agent->base.curator, s),
+                   shown = ends == NULL   ? released
+                           : released > 0 ? ends[released - 1]
+                                          : 0;
+    tacit__saved_check(s, users <= shown); /* no plan is of more */
     if (s->pass == TACIT__APPLY && planned != 0) {
         tacit__mixture_make_plan(agent);
         agent->planned_users = users;

@@ -55,15 +55,15 @@ static void say_stream(mixture_agent *agent, size_t i, const paper_constants *pa
 {
     const double none = (double)NAN;
     const tacit__radius_options *o = &agent->radius;
-    const tacit__gram *curator = agent->base.curator;
+    const tacit__curator *curator = agent->base.curator;
     if (private) {
-        const tacit_plan *plan = tacit_ledger_plan(tacit__gram_ledger(curator));
+        const tacit_plan *plan = tacit_ledger_plan(tacit__curator_ledger(curator));
         const double scale =
             tacit_plan_scale(plan, tacit_plan_index(plan, agent->parts->streams[i]));
         say_number(agent, "noise of Gram sums", i, paper != NULL ? paper->noise[i].gram : none,
                    scale, NULL, 1);
         say_number(agent, "noise of responses", i, paper != NULL ? paper->noise[i].response : none,
-                   scale / tacit__gram_form_of(curator, i)->ratio, NULL, 1);
+                   scale / tacit__gram_form_of(tacit__curator_form(curator), i)->ratio, NULL, 1);
     }
     say_number(agent, "ridge and shift", i, paper != NULL ? paper->confidence[i].add : none,
                played[i].add, "shift_scale", private ? o->shift_scale : 1);
@@ -95,11 +95,13 @@ void tacit__mixture_fill_plays(mixture_agent *agent, const tacit__reading *r, co
     const mixture_parts *parts = agent->parts;
     const bool private = q->guarantee.model != TACIT_MODEL_NONE,
                known = private && q->guarantee.delta > 0 && q->guarantee.epsilon > 0;
+    const tacit__curator *curator = agent->base.curator;
     tacit__plays *plays = &agent->base.plays;
     tacit__gram_sums last[TACIT__REGRESSIONS] = {0};
     tacit__confidence played[TACIT__REGRESSIONS] = {0};
     for (size_t i = 0; i < tacit__optimist_streams(agent->planner); i++)
-        last[i] = tacit__gram_last(agent->base.curator, i);
+        last[i] =
+            tacit__gram_last(tacit__curator_form(curator), i, tacit__curator_stream(curator, i));
     parts->confidence(&agent->radius, last, played);
     const paper_constants paper = known ? print(agent, r) : (paper_constants){0};
     tacit__plays_words(plays, "unit of values", "H",

@@ -15,7 +15,7 @@
  *     (agents/lin_ucb_agent.c);
  *   - numbers of the model are finite (checked at creation), and contributions made from them are scaled to
  *     their bound, however large they are: sums/lattice.c measures what overflows in smaller units,
- *     curate/gram.c clips features, targets and weights;
+ *     contribute/gram.c clips features, targets and weights;
  *   - the mean reward for a monitor is a mean of clipped rewards, so it is within [0, 1].
  *
  * What can still fail is memory, a second report, one that the person has no visit left for, a state that

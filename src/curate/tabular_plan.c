@@ -62,7 +62,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/levels.h"
+#include "contribute/levels.h"
 #include "curate/table_memory.h"
 #include "curate/tabular_curator_inside.h"
 #include "release/schedule.h"

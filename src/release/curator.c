@@ -469,7 +469,7 @@ uint64_t tacit__curator_fields(tacit__curator *c, tacit__saved *s)
         c->next = next;
     }
     s->wrong = outside;
-    return c->ends != NULL ? next : people;
+    return c->ends != NULL ? next : p.users;
 }
 
 const tacit__curator_kind tacit__one_curator = {.destroy = tacit__curator_destroy,

@@ -5,13 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/gram.h"
 #include "support/check.h"
 #include "support/climb.h"
+#include "support/grams.h"
 #include "support/random.h"
 #include "support/replay.h"
 
-SCOPED_TYPE(tacit__gram, tacit__gram_destroy)
+SCOPED_TYPE(tacit__curator, tacit__curator_destroy)
 
 enum { STATES = 2, ACTIONS = 2, PAIRS = 4, HORIZON = 2, WIDTH = 2, USERS = 4 };
 
@@ -35,7 +35,7 @@ typedef struct setup {
 
 /* --- Both worlds --------------------------------------------------------------------------------- */
 
-static tacit__gram *start(const setup *s)
+static tacit__curator *start(const setup *s)
 {
     const tacit__gram_options o = {
         SPACE_OF(STATES, ACTIONS, HORIZON),
@@ -51,13 +51,11 @@ static tacit__gram *start(const setup *s)
                      .nonnegative = s->nonnegative,
                      .parameter_norm = 1,
                      .share = 1}}};
-    tacit__gram *curator;
     SCOPED(tacit_noise) *noise = simulated_noise(3);
-    assert_ok(tacit__gram_create(&o, noise, &curator, NULL));
-    return curator;
+    return grams_create(o, 0, noise);
 }
 
-static void play(const setup *s, tacit__gram *curator, const point *p, const walk *first)
+static void play(const setup *s, tacit__curator *curator, const point *p, const walk *first)
 {
     static const walk other = {{0, 1, 0}, {1, 0}, {0.5, 1}};
     const tacit__lens lens = {.features = &p->features[0][0][0],
@@ -67,9 +65,8 @@ static void play(const setup *s, tacit__gram *curator, const point *p, const wal
     for (size_t k = 0; k < USERS; k++) {
         const walk *w = k == 0 ? first : &other;
         const tacit_trajectory t = {STEPS_OF(w->states, w->actions, w->rewards)};
-        tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
-        assert_ok(tacit__gram_add(curator, &t, &lens, NULL));
-        assert_ok(tacit__gram_release(curator, moments, NULL));
+        grams_add(curator, &t, &lens);
+        (void)grams_view(curator, 0);
     }
 }
 
@@ -78,11 +75,11 @@ static double share(void *context, const void *at)
     const setup *s = context;
     const point *p = at;
     tape *t = tape_create();
-    SCOPED(tacit__gram) *a = start(s), *b = start(s);
-    tape_record(t, tacit__gram_ledger(a));
+    SCOPED(tacit__curator) *a = start(s), *b = start(s);
+    tape_record(t, tacit__curator_ledger(a));
     play(s, a, p, &p->here);
-    tape_replay(t, tacit__gram_ledger(b));
-    tape_lines lines = tape_lines_of(tacit_ledger_plan(tacit__gram_ledger(b)));
+    tape_replay(t, tacit__curator_ledger(b));
+    tape_lines lines = tape_lines_of(tacit_ledger_plan(tacit__curator_ledger(b)));
     tape_watch(t, &lines);
     play(s, b, p, &p->there);
     assert_true(tape_compare(t).same_calls);

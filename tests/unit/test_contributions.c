@@ -6,14 +6,12 @@
 #include <math.h>
 
 #include "curate/epochs.h"
-#include "curate/gram_inside.h"
 #include "curate/regression_inside.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/sum_steps.h"
 #include "support/walks.h"
 
 SCOPED_TYPE(tacit__epochs, tacit__epochs_destroy)
-SCOPED_TYPE(tacit__gram, tacit__gram_destroy)
 SCOPED_TYPE(tacit__regression, tacit__regression_destroy)
 SCOPED_TYPE(tacit__tabular, tacit__tabular_destroy)
 SCOPED_TYPE(tacit__tabular_user, tacit__tabular_user_destroy)
@@ -123,96 +121,6 @@ TEST(a_contribution_that_is_too_large_is_refused_by_all_counts_together)
     for (size_t i = 0; i < 3; i++)
         assert_true(tacit_ledger_passed(tacit__tabular_ledger(c), i) == 0);
     assert_ok(tacit__tabular_add(c, &u, NULL));
-}
-
-/* --- Gram matrices --------------------------------------------------------------------------------- */
-
-enum { WIDTH = 2, PAIRS = S * A, CELL = WIDTH * (WIDTH + 1) / 2 + WIDTH };
-
-static tacit__gram *open_gram(tacit_guarantee g)
-{
-    const tacit__gram_stream one = {.name = "transitions",
-                                    .frame = {H, 1, WIDTH, PAIRS},
-                                    .centered = true,
-                                    .parameter_norm = 1,
-                                    .share = 0.7},
-                             other = {.name = "rewards",
-                                      .frame = {H, PAIRS, 1, PAIRS},
-                                      .centered = true,
-                                      .parameter_norm = 1,
-                                      .share = 0.3};
-    const tacit__gram_options o = {
-        SPACE_OF(S, A, H),      .episodes = USERS + 1,
-        .guarantee = g,         .mechanism = tacit_sum_default_mechanism(g),
-        .failure = 1e-6,        .n_streams = 2,
-        .streams = {one, other}};
-    SCOPED(tacit_noise) *noise = noise_of_test();
-    tacit__gram *c;
-    assert_ok(tacit__gram_create(&o, noise, &c, NULL));
-    return c;
-}
-
-/* Lenses for both streams. */
-static void fill_lenses(tacit__lens lenses[2])
-{
-    static double features[WIDTH * PAIRS], targets[H * S];
-    static const double ones[H] = {1, 1, 1, 1};
-    uint64_t seed = 3;
-    for (size_t i = 0; i < WIDTH * PAIRS; i++)
-        features[i] = random_between(&seed, -0.7, 0.7);
-    for (size_t i = 0; i < H * S; i++)
-        targets[i] = random_between(&seed, -1, 1);
-    lenses[0] = (tacit__lens){.features = features, .targets = targets};
-    lenses[1] = (tacit__lens){.features = ones};
-}
-
-/* The same plan and key in a ledger that the curator knows nothing of. */
-static tacit_ledger *ledger_like(const tacit_ledger *ledger)
-{
-    SCOPED(tacit_noise) *noise = noise_of_test();
-    tacit_ledger *out;
-    assert_ok(tacit_ledger_create(tacit_ledger_plan(ledger), noise, &out, NULL));
-    return out;
-}
-
-TEST(gram_matrices_of_users_are_those_of_their_contributions)
-{
-    for (size_t m = 0; m < N_MODELS; m++) {
-        SCOPED(tacit__gram) *learns = open_gram(models[m]), *adds = open_gram(models[m]);
-        const tacit__gram_form form[2] = {*tacit__gram_form_of(learns, 0),
-                                          *tacit__gram_form_of(learns, 1)};
-        int64_t first[H * CELL], second[H * PAIRS * 2];
-        double x[H * PAIRS * 2] = {0}, step[WIDTH];
-        const int64_t *both[2] = {first, second};
-        tacit__lens lenses[2];
-        /* a sum of the first stream that is no part of a curator */
-        SCOPED(tacit_ledger) *ledger = ledger_like(tacit__gram_ledger(learns));
-        SCOPED(tacit_sum) *outside = NULL;
-        fill_lenses(lenses);
-        assert_ok(
-            tacit_sum_create(&learns->streams[0].spec, ledger, "transitions", &outside, NULL));
-        for (size_t k = 0; k < USERS; k++) {
-            const walk w = walk_of(k);
-            const tacit_trajectory u = trajectory(&w);
-            assert_ok(tacit__gram_contribute(&form[0], &u, &lenses[0], x, step, first, NULL));
-            assert_ok(tacit__gram_contribute(&form[1], &u, &lenses[1], x, step, second, NULL));
-            assert_ok(tacit__gram_add(learns, &u, lenses, NULL));
-            assert_ok(tacit__gram_add_contribution(adds, both, NULL));
-            assert_ok(tacit__sum_add_foreign(outside,
-                                             &(tacit__input){.n = H * CELL, .value = first}, NULL));
-        }
-        tacit__gram_sums a[2], b[2];
-        double shown[H * CELL];
-        assert_ok(tacit__gram_release(learns, a, NULL));
-        assert_ok(tacit__gram_release(adds, b, NULL));
-        assert_true(a[0].users == USERS && b[0].users == USERS);
-        assert_memory_equal(a[0].sums, b[0].sums, sizeof shown);
-        assert_memory_equal(a[1].sums, b[1].sums, sizeof x);
-        assert_ok(tacit_sum_release(outside, shown, NULL));
-        for (size_t i = 0; i < H * CELL; i++)
-            assert_true(a[0].sums[i] ==
-                        (i % CELL < CELL - WIDTH ? shown[i] : shown[i] * (1 / form[0].ratio)));
-    }
 }
 
 static void random_vector(uint64_t *seed, size_t n, double *x)

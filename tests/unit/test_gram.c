@@ -1,16 +1,17 @@
-/* What the curator of regressions makes of a user, whatever the lens says; and the room for its lattice. */
-#include "curate/gram.h"
+/* What Gram matrices are made of, whatever the lens says; and the room for their lattice. */
+#include "contribute/gram.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "curate/gram_inside.h"
-#include "curate/levels.h"
+#include "contribute/levels.h"
 #include "linalg/symmetric.h"
 #include "sums/lattice.h"
+#include "sums/sum_inside.h"
 #include "support/check.h"
+#include "support/grams.h"
 
-SCOPED_TYPE(tacit__gram, tacit__gram_destroy)
+SCOPED_TYPE(tacit__curator, tacit__curator_destroy)
 
 enum {
     STATES = 3,
@@ -20,6 +21,7 @@ enum {
     STEPS = HORIZON - 1,
     WIDTH = 2
 };
+#define FAILURE 1e-6
 enum { PACKED = WIDTH * (WIDTH + 1) / 2, CELL = PACKED + WIDTH };
 
 static const uint32_t states[] = {2, 1, 0, 0}, actions[] = {1, 0, 1};
@@ -38,51 +40,59 @@ static void fill_table(void)
     }
 }
 
-static tacit__gram *start_rare(uint64_t episodes, tacit_guarantee g, const double *parts,
-                               bool centered, double growth)
+static tacit__gram_options options_of(uint64_t episodes, tacit_guarantee g, const double *parts,
+                                      bool centered)
 {
-    tacit__gram_options o = {SPACE_OF(STATES, ACTIONS, HORIZON),
-                             .episodes = episodes,
-                             .guarantee = g,
-                             .mechanism = tacit_sum_default_mechanism(g),
-                             .growth = growth,
-                             .failure = 1e-6,
-                             .n_streams = 1,
-                             .streams = {{.name = "transitions",
-                                          .frame = {STEPS, 1, WIDTH, PAIRS},
-                                          .centered = centered,
-                                          .table = parts,
-                                          .parameter_norm = 1,
-                                          .share = 1}}};
-    tacit__gram *c;
-    tacit_error err = {0};
-    SCOPED(tacit_noise) *noise = simulated_noise(1);
-    if (tacit__gram_create(&o, noise, &c, &err) != TACIT_OK)
-        fail_msg("%s", err.message);
-    return c;
+    return (tacit__gram_options){SPACE_OF(STATES, ACTIONS, HORIZON),
+                                 .episodes = episodes,
+                                 .guarantee = g,
+                                 .mechanism = tacit_sum_default_mechanism(g),
+                                 .failure = FAILURE,
+                                 .n_streams = 1,
+                                 .streams = {{.name = "transitions",
+                                              .frame = {STEPS, 1, WIDTH, PAIRS},
+                                              .centered = centered,
+                                              .table = parts,
+                                              .parameter_norm = 1,
+                                              .share = 1}}};
 }
 
-static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *parts, bool centered)
+static tacit__curator *start_rare(uint64_t episodes, tacit_guarantee g, const double *parts,
+                                  bool centered, double growth)
+{
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
+    return grams_create(options_of(episodes, g, parts, centered), growth, noise);
+}
+
+static tacit__curator *start(uint64_t episodes, tacit_guarantee g, const double *parts,
+                             bool centered)
 {
     return start_rare(episodes, g, parts, centered, 0);
 }
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
 
+static const tacit__gram_form *form_of(const tacit__curator *c)
+{
+    return tacit__gram_form_of(tacit__curator_form(c), 0);
+}
+
 /* The user's contribution in units of the data, off by at most `tol`. */
 typedef struct contribution {
     double x[STEPS * CELL], tol;
 } contribution;
 
-static contribution contribute(tacit__gram *c, const tacit__lens *lens)
+static contribution contribute(tacit__curator *c, const tacit__lens *lens)
 {
-    gram_stream *s = &c->streams[0];
-    contribution out = {.tol = ldexp(1, -s->form.lattice.bits)};
-    assert_true(s->size == STEPS * CELL && out.tol < 1e-6);
-    assert_ok(tacit__gram_place(s, &user, lens, NULL));
-    for (size_t i = 0; i < s->size; i++) {
-        out.x[i] = out.tol * (double)s->placed[i];
-        assert_true(s->x[i] == 0);
+    const tacit__gram_form *f = form_of(c);
+    double x[STEPS * CELL] = {0}, step[WIDTH];
+    int64_t placed[STEPS * CELL];
+    contribution out = {.tol = ldexp(1, -f->lattice.bits)};
+    assert_true(tacit__frame_size(&f->o.frame) == STEPS * CELL && out.tol < 1e-6);
+    assert_ok(tacit__gram_contribute(f, &user, lens, x, step, placed, NULL));
+    for (size_t i = 0; i < STEPS * CELL; i++) {
+        out.x[i] = out.tol * (double)placed[i];
+        assert_true(x[i] == 0);
     }
     return out;
 }
@@ -105,8 +115,8 @@ TEST(with_a_table_features_are_the_tables)
     static const double cut[STEPS * STATES] = {1, -0.5, -1, -1, 0.25, 1};
     const tacit__lens lens = {.features = lies, .stride = WIDTH * PAIRS, .targets = values};
     fill_table();
-    SCOPED(tacit__gram) *c = start(1000, joint, table, true);
-    const double ratio = c->streams[0].form.ratio;
+    SCOPED(tacit__curator) *c = start(1000, joint, table, true);
+    const double ratio = form_of(c)->ratio;
     const contribution made = contribute(c, &lens);
     for (size_t h = 0; h < STEPS; h++) {
         const double *v = cut + h * STATES, *at = made.x + h * CELL;
@@ -129,7 +139,7 @@ TEST(features_of_a_table_that_is_too_long_are_cut)
     fill_table();
     for (size_t i = 0; i < STATES * WIDTH * PAIRS; i++)
         longer[i] = 1.21 * table[i];
-    SCOPED(tacit__gram) *c = start(1000, joint, longer, true);
+    SCOPED(tacit__curator) *c = start(1000, joint, longer, true);
     const contribution made = contribute(c, &lens);
     for (size_t h = 0; h < STEPS; h++)
         assert_within(trace(&made, h), 1 - WIDTH * made.tol, 1 + WIDTH * made.tol);
@@ -146,8 +156,8 @@ TEST(without_a_table_features_targets_and_weights_are_cut)
         weights[i] = 5;
     const tacit__lens lens = {
         .features = features, .stride = WIDTH * PAIRS, .targets = values, .weights = weights};
-    SCOPED(tacit__gram) *c = start(1000, joint, NULL, true);
-    const double ratio = c->streams[0].form.ratio;
+    SCOPED(tacit__curator) *c = start(1000, joint, NULL, true);
+    const double ratio = form_of(c)->ratio;
     const contribution made = contribute(c, &lens);
     const double tol = WIDTH * made.tol;
     for (size_t h = 0; h < STEPS; h++) {
@@ -168,16 +178,25 @@ TEST(the_declared_movement_has_room_for_the_lattice)
             tacit_guarantee g = {how == 1 ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, 1,
                                  how == 2 ? 0 : 1e-6};
             /* blt walks through all of its users when it is made */
-            SCOPED(tacit__gram) *c = start(how == 0 && i == 2 ? 1000000 : users[i], g, NULL, true);
-            const gram_stream *s = &c->streams[0];
+            const tacit__gram_options o =
+                options_of(how == 0 && i == 2 ? 1000000 : users[i], g, NULL, true);
+            tacit__curator_spec spec;
+            assert_ok(tacit__gram_describe(&o, &spec, NULL));
+            const tacit__gram_form f = *tacit__gram_form_of(spec.form, 0);
+            const tacit_sum_spec *s = &spec.streams[0].sum;
             tacit__lattice lattice;
-            assert_ok(tacit__lattice_choose(&s->spec, s->size, &lattice, NULL));
-            double step = ldexp(1, -lattice.bits), n = (double)s->size;
-            assert_true(s->spec.sensitivity_l2 >= sqrt(STEPS * s->reach) + sqrt(n) * step);
-            assert_true(s->spec.bound.l2 >=
-                        sqrt(STEPS * (1 + s->form.ratio * s->form.ratio)) + sqrt(n) * step / 2);
-            assert_true(s->spec.sensitivity_l2 <= sqrt(STEPS * s->reach) * (1 + 1e-3));
+            assert_ok(tacit__lattice_choose(s, s->dimension, &lattice, NULL));
+            double step = ldexp(1, -lattice.bits), n = (double)s->dimension;
+            assert_true(s->sensitivity_l2 >= sqrt(STEPS * f.reach) + sqrt(n) * step);
+            assert_true(s->bound.l2 >= sqrt(STEPS * (1 + f.ratio * f.ratio)) + sqrt(n) * step / 2);
+            assert_true(s->sensitivity_l2 <= sqrt(STEPS * f.reach) * (1 + 1e-3));
+            spec.statistic->destroy(spec.form);
         }
+}
+
+static double scale_of(const tacit__curator *c)
+{
+    return tacit__stream_scale(tacit__curator_stream(c, 0));
 }
 
 /* Parts that go anywhere half of the time are more alike. */
@@ -187,29 +206,30 @@ TEST(a_public_table_needs_less_noise)
     fill_table();
     for (size_t i = 0; i < STATES * WIDTH * PAIRS; i++)
         alike[i] = table[i] / 2 + M_SQRT1_2 / (2 * STATES);
-    SCOPED(tacit__gram) *ball = start(1000, joint, NULL, true),
-                        *known = start(1000, joint, alike, true);
-    const gram_stream *b = &ball->streams[0], *k = &known->streams[0];
-    assert_true(k->reach <= 0.7 * b->reach);
-    assert_close(k->scale / b->scale, sqrt(k->reach / b->reach), 1e-6);
-    assert_non_null(strstr(k->spec.reason, "public table"));
+    SCOPED(tacit__curator) *ball = start(1000, joint, NULL, true),
+                           *known = start(1000, joint, alike, true);
+    const double less = form_of(known)->reach / form_of(ball)->reach;
+    const tacit_plan *plan = tacit_ledger_plan(tacit__curator_ledger(known));
+    assert_true(less <= 0.7);
+    assert_close(scale_of(known) / scale_of(ball), sqrt(less), 1e-6);
+    assert_non_null(strstr(tacit_plan_release(plan, 0)->reason, "public table"));
 }
 
 /* A copy of the curator's state in a fresh one. */
-static tacit__gram *copy(tacit__gram *from, tacit__gram *to)
+static tacit__curator *copy(tacit__curator *from, tacit__curator *to)
 {
     static uint8_t bytes[1 << 16];
     size_t length = sizeof bytes;
     tacit_error err;
     tacit__saved s = tacit__saved_save(bytes, &length, &err);
     while (tacit__saved_next(&s))
-        (void)tacit__gram_fields(from, &s);
+        (void)tacit__curator_fields(from, &s);
     assert_ok(s.status);
     s = tacit__saved_load(bytes, length, &err);
     while (tacit__saved_next(&s))
-        (void)tacit__gram_fields(to, &s);
+        (void)tacit__curator_fields(to, &s);
     assert_ok(s.status);
-    tacit__gram_destroy(from);
+    tacit__curator_destroy(from);
     return to;
 }
 
@@ -223,41 +243,40 @@ TEST(rare_releases_show_the_users_of_their_moments)
     const tacit__lens lens = {.targets = values};
     uint64_t due = 1, moments = 0, at = 0;
     fill_table();
-    SCOPED(tacit__gram) *c = start_rare(USERS, loud, table, true, 1.3);
-    const double ratio = c->streams[0].form.ratio;
+    SCOPED(tacit__curator) *c = start_rare(USERS, loud, table, true, 1.3);
+    const double ratio = form_of(c)->ratio;
     const contribution one = contribute(c, &lens);
     for (uint64_t k = 1; k <= USERS; k++) {
-        tacit__gram_sums sums[TACIT__MAX_GRAM_STREAMS];
-        assert_ok(tacit__gram_add(c, &user, &lens, NULL));
+        grams_add(c, &user, &lens);
         if (k == due && k < USERS) {
             at = due;
             moments++;
             due = (uint64_t)fmax((double)due + 1, floor(1.3 * (double)due));
         }
-        assert_ok(tacit__gram_release(c, sums, NULL));
-        assert_int_equal(sums[0].users, at);
-        assert_int_equal(tacit__gram_shown(c), at);
+        const tacit__gram_sums sums = grams_view(c, 0);
+        assert_int_equal(sums.users, at);
+        assert_int_equal(tacit__curator_shown(c), at);
         for (size_t i = 0; i < STEPS * CELL; i++) {
             const double times = i % CELL < PACKED ? 1 : 1 / ratio;
-            assert_true(fabs(sums[0].sums[i] - times * (double)at * one.x[i]) <= 1e-2);
+            assert_true(fabs(sums.sums[i] - times * (double)at * one.x[i]) <= 1e-2);
         }
         if (k == USERS / 2)
             c = copy(c, start_rare(USERS, loud, table, true, 1.3));
     }
-    const tacit_plan *plan = tacit_ledger_plan(tacit__gram_ledger(c));
+    const tacit_plan *plan = tacit_ledger_plan(tacit__curator_ledger(c));
     assert_int_equal(tacit_plan_release(plan, 0)->steps, moments);
-    assert_int_equal(tacit_ledger_passed(tacit__gram_ledger(c), 0), moments);
+    assert_int_equal(tacit_ledger_passed(tacit__curator_ledger(c), 0), moments);
 }
 
 /* Fewer releases need less noise, and their levels are lower. */
 TEST(rare_releases_have_less_noise)
 {
     fill_table();
-    SCOPED(tacit__gram) *every = start(20000, joint, table, true),
-                        *rare = start_rare(20000, joint, table, true, 1.2);
-    assert_true(rare->streams[0].scale < 0.8 * every->streams[0].scale);
-    assert_true(tacit_sum_worst_stddev(rare->streams[0].sum) <
-                0.65 * tacit_sum_worst_stddev(every->streams[0].sum));
+    SCOPED(tacit__curator) *every = start(20000, joint, table, true),
+                           *rare = start_rare(20000, joint, table, true, 1.2);
+    assert_true(scale_of(rare) < 0.8 * scale_of(every));
+    assert_true(tacit_sum_worst_stddev(tacit__stream_sum(tacit__curator_stream(rare, 0))) <
+                0.65 * tacit_sum_worst_stddev(tacit__stream_sum(tacit__curator_stream(every, 0))));
 }
 
 /* A level holds for all releases so far, and the last of them need not be the noisiest: columns of equal length make the last
@@ -267,19 +286,16 @@ TEST(levels_hold_at_the_noisiest_release_so_far)
     enum { EPISODES = 1027 };
     const tacit__lens lens = {.targets = (const double[STEPS * STATES]){1, 0, 0, 1, 0, 0}};
     fill_table();
-    SCOPED(tacit__gram) *c = start(EPISODES, joint, table, true);
-    const gram_stream *s = &c->streams[0];
-    const double eta = tacit__gram_failure(c, s);
+    SCOPED(tacit__curator) *c = start(EPISODES, joint, table, true);
+    const double scale = scale_of(c);
     for (uint64_t k = 1; k < EPISODES; k++) {
-        tacit__gram_sums sums[TACIT__MAX_GRAM_STREAMS];
-        double stddev;
-        assert_ok(tacit__gram_add(c, &user, &lens, NULL));
-        assert_ok(tacit__gram_release(c, sums, NULL));
-        assert_ok(tacit_sum_stddev(s->sum, k, &stddev));
-        const double draws = pow(stddev / s->scale, 2);
-        assert_true(sums[0].gram_level >=
-                    (1 - 1e-12) * s->scale * tacit__level_matrix(draws, WIDTH, eta, false));
-        assert_true(sums[0].response_level >= (1 - 1e-12) * s->scale / s->form.ratio *
-                                                  tacit__level_vector(draws, WIDTH, eta, false));
+        grams_add(c, &user, &lens);
+        const tacit__gram_sums sums = grams_view(c, 0);
+        const double stddev = tacit__stream_stddev(tacit__curator_stream(c, 0), k);
+        const double draws = pow(stddev / scale, 2);
+        assert_true(sums.gram_level >=
+                    (1 - 1e-12) * scale * tacit__level_matrix(draws, WIDTH, FAILURE, false));
+        assert_true(sums.response_level >= (1 - 1e-12) * scale / form_of(c)->ratio *
+                                               tacit__level_vector(draws, WIDTH, FAILURE, false));
     }
 }

@@ -349,6 +349,6 @@ TEST(every_allocation_may_fail)
                 if (status == TACIT_OK)
                     (void)regret(&a, agent, 3);
             }
-            assert_true(n > 20);
+            assert_true(n > 12);
         }
 }

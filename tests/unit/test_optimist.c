@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curate/gram.h"
 #include "plan/papers/linopt.h"
 #include "plan/papers/linopt_po.h"
 #include "plan/papers/ucrl_vtr.h"
 #include "support/check.h"
+#include "support/grams.h"
 #include "support/random.h"
 #include "support/world.h"
 
@@ -20,7 +20,7 @@ typedef struct bench {
     const tacit_world_facts *facts;
     tacit_walk *walk;
     tacit__optimist *planner;
-    tacit__gram *curator;
+    tacit__curator *curator;
     tacit__radius_options radius;
     tacit__confidence_fn *confidence;
     uint32_t *states, *actions;
@@ -73,7 +73,7 @@ static bench open_bench(const char *world, tacit__optimist_form form, bool soft,
                                             .parameter_norm = b.radius.parameter_norm[i],
                                             .share = 1.0 / (double)n};
     }
-    assert_ok(tacit__gram_create(&c, noise, &b.curator, &err));
+    b.curator = grams_create(c, 0, noise);
     tacit_noise_destroy(noise);
     b.states = calloc(f->horizon + 1, sizeof *b.states);
     b.actions = calloc(f->horizon, sizeof *b.actions);
@@ -84,7 +84,7 @@ static bench open_bench(const char *world, tacit__optimist_form form, bool soft,
 static void close_bench(bench *b)
 {
     tacit__optimist_destroy(b->planner);
-    tacit__gram_destroy(b->curator);
+    tacit__curator_destroy(b->curator);
     tacit_walk_destroy(b->walk);
     tacit_world_destroy(b->world);
     free(b->states);
@@ -96,8 +96,8 @@ static tacit_billboard plan(bench *b)
 {
     tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
     tacit__confidence confidence[TACIT__REGRESSIONS];
-    tacit_error err;
-    assert_ok(tacit__gram_release(b->curator, moments, &err));
+    for (size_t i = 0; i < tacit__optimist_streams(b->planner); i++)
+        moments[i] = grams_view(b->curator, i);
     b->confidence(&b->radius, moments, confidence);
     tacit__optimist_fit(b->planner, moments, confidence);
     return tacit__optimist_induct(b->planner);
@@ -106,14 +106,13 @@ static tacit_billboard plan(bench *b)
 static void serve(bench *b, uint64_t episode, const tacit_billboard *board)
 {
     tacit__lens lenses[TACIT__REGRESSIONS];
-    tacit_error err;
     assert_ok(board->policy != NULL ? tacit_walk_play(b->walk, episode, board->policy, b->states,
                                                       b->actions, b->rewards)
                                     : tacit_walk_play_mixed(b->walk, episode, board->mixed,
                                                             b->states, b->actions, b->rewards));
     tacit_trajectory t = {STEPS_OF(b->states, b->actions, b->rewards)};
     tacit__optimist_lenses(b->planner, lenses);
-    assert_ok(tacit__gram_add(b->curator, &t, lenses, &err));
+    grams_add(b->curator, &t, lenses);
 }
 
 /* A bonus without end, and nothing known: values are where each paper clips them. The last step has known rewards. */
@@ -250,8 +249,8 @@ static void check_radius(tacit__optimist_form form, bool centered, tacit_guarant
         if (k % 10 == 9) {
             tacit__gram_sums m[TACIT__MAX_GRAM_STREAMS];
             tacit__confidence c[TACIT__REGRESSIONS];
-            tacit_error err;
-            assert_ok(tacit__gram_release(b.curator, m, &err));
+            for (size_t i = 0; i < tacit__optimist_streams(b.planner); i++)
+                m[i] = grams_view(b.curator, i);
             b.radius.bonus_scale = 1;
             b.confidence(&b.radius, m, c);
             double far = furthest(&m[0], &b.radius.frame[0], &c[0], theta[0]);
@@ -313,7 +312,7 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
             o.mixture = NULL;
             assert_ok(tacit__optimist_create(&o, &blocks, &err));
             tacit__optimist *planners[2] = {dense, blocks};
-            tacit__gram *curators[2];
+            tacit__curator *curators[2];
             for (int i = 0; i < 2; i++) {
                 size_t n = tacit__optimist_streams(planners[i]);
                 tacit__gram_options c = {SPACE_OF(S, A, H), .episodes = 300,
@@ -324,7 +323,7 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
                                              .frame = tacit__optimist_frame(planners[i], j),
                                              .radius = tacit__optimist_radius(planners[i], j),
                                              .centered = centered};
-                assert_ok(tacit__gram_create(&c, NULL, &curators[i], &err));
+                curators[i] = grams_create(c, 0, NULL);
             }
             uint64_t r = 5;
             for (int k = 0; k < 100; k++) {
@@ -339,11 +338,12 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
                 for (int i = 0; i < 2; i++) {
                     tacit__gram_sums moments[2];
                     tacit__lens lenses[2];
-                    assert_ok(tacit__gram_release(curators[i], moments, &err));
+                    for (size_t j = 0; j < tacit__optimist_streams(planners[i]); j++)
+                        moments[j] = grams_view(curators[i], j);
                     tacit__optimist_fit(planners[i], moments, confidence);
                     (void)tacit__optimist_induct(planners[i]);
                     tacit__optimist_lenses(planners[i], lenses);
-                    assert_ok(tacit__gram_add(curators[i], &t, lenses, &err));
+                    grams_add(curators[i], &t, lenses);
                 }
                 const double *x = tacit__optimist_get(dense).q, *y = tacit__optimist_get(blocks).q;
                 /* VARIANCE: sigma^2 >= 1/d differs between d = 18 and blocks of 3; values of weights only */
@@ -353,7 +353,7 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
                     assert_within(x[i] - y[i], -1e-9, 1e-9);
             }
             for (int i = 0; i < 2; i++) {
-                tacit__gram_destroy(curators[i]);
+                tacit__curator_destroy(curators[i]);
                 tacit__optimist_destroy(planners[i]);
             }
         }

@@ -7,7 +7,7 @@
 
 #include <tacit/agent.h>
 
-#include "curate/levels.h"
+#include "contribute/levels.h"
 #include "oracle/linear_oracle.inc"
 #include "plan/papers/linopt.h"
 #include "plan/papers/linopt_po.h"

@@ -1,5 +1,5 @@
 /* How far one user moves a Gram matrix and a response: the formulas against brute force over small sets of features. */
-#include "curate/sensitivity.h"
+#include "contribute/sensitivity.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* The movement of a step from the public table: no two users and no values are farther apart than is proved, by hill climbing
  * over pairs, values and targets, and the proof is within a percent of what is found. */
-#include "curate/table_reach.h"
+#include "contribute/table_reach.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/levels.h"
+#include "contribute/levels.h"
 #include "curate/tabular_curator.h"
 #include "support/check.h"
 #include "support/random.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "curate/levels.h"
+#include "contribute/levels.h"
 #include "release/archive/lsvi_scheme.h"
 
 #define ROUNDING (1 + 1e-12)

@@ -32,7 +32,7 @@
  *
  * Cost: 2^n corners of 5 d flops a box, n states that the two pairs lead to. On `lock` (d 4, S 3,
  * 12 pairs) some 1000 boxes. */
-#include "curate/table_reach.h"
+#include "contribute/table_reach.h"
 
 #include <math.h>
 #include <stdint.h>

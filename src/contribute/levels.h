@@ -1,6 +1,6 @@
 /* How far noise can be off: two-sided quantiles of sums of draws. */
-#ifndef TACIT_CURATE_LEVELS_H
-#define TACIT_CURATE_LEVELS_H
+#ifndef TACIT_CONTRIBUTE_LEVELS_H
+#define TACIT_CONTRIBUTE_LEVELS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* How far one user moves a step of a regression whose features come from a public table. */
-#ifndef TACIT_CURATE_TABLE_REACH_H
-#define TACIT_CURATE_TABLE_REACH_H
+#ifndef TACIT_CONTRIBUTE_TABLE_REACH_H
+#define TACIT_CONTRIBUTE_TABLE_REACH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * What one user adds at one step is the vector (iso(x x^T), c x y): Gram matrix in packed
  * coordinates, response times a ratio c, |x| <= 1, |y| <= 1. One release of it with noise s on
  * every coordinate is noise s on the Gram matrix and s / c on the response. */
-#ifndef TACIT_CURATE_SENSITIVITY_H
-#define TACIT_CURATE_SENSITIVITY_H
+#ifndef TACIT_CONTRIBUTE_SENSITIVITY_H
+#define TACIT_CONTRIBUTE_SENSITIVITY_H
 
 #include <stddef.h>
 

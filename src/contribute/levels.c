@@ -5,7 +5,7 @@
  * lambda_max is 1-Lipschitz in the packed vector, and -N has the same law; lengths of Gaussian
  * vectors likewise. Laplace: operator norm <= Frobenius norm = length of the packed vector <=
  * sqrt(n) times the largest of n coordinates. */
-#include "curate/levels.h"
+#include "contribute/levels.h"
 
 #include <math.h>
 

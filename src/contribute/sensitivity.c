@@ -16,7 +16,7 @@
  * The proportion. Without the joint refinement, minimizing p s_B + q s_g under A / s_B^2 + B /
  * s_g^2 = 1 gives the cube-root rule s_B / s_g = (A q / (B p))^(1/3); with it the least is found by
  * golden section, over log c. */
-#include "curate/sensitivity.h"
+#include "contribute/sensitivity.h"
 
 #include <math.h>
 
