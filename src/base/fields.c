@@ -51,9 +51,15 @@ bool tacit__field_read(const tacit__field *f, const char *text, void *object)
     void *out = (char *)object + f->offset;
     const size_t length = strlen(text);
     int64_t number;
+    size_t word;
     switch (f->type) {
     case TACIT__FIELD_FLAG:
-        return tacit__read_flag(text, out);
+        if (f->words == NULL)
+            return tacit__read_flag(text, out);
+        if (!read_word(f->words, text, &word))
+            return false;
+        *(bool *)out = word == 1;
+        return true;
     case TACIT__FIELD_COUNT:
         if (!tacit__read_whole(text, length, &number) || number < 0 || (uint64_t)number < f->low ||
             (uint64_t)number > f->high)
@@ -69,16 +75,42 @@ bool tacit__field_read(const tacit__field *f, const char *text, void *object)
             return false;
         *(const char **)out = text;
         return true;
+    case TACIT__FIELD_MAP:
     case TACIT__FIELD_OTHER:
         break;
     }
-    return f->parse(text, out);
+    return f->parse != NULL && f->parse(text, out);
+}
+
+void tacit__fields_reset(const tacit__field *f, void *object)
+{
+    for (; f->name != NULL; f++)
+        if (f->type == TACIT__FIELD_MAP)
+            tacit__fields_reset(f->fields, (char *)object + f->offset);
+        else if (f->fallback != NULL)
+            TACIT__REQUIRE(tacit__field_read(f, f->fallback, object));
 }
 
 const char *const *tacit__field_words(const tacit__field *f)
 {
     static const char *const yes_or_no[] = {"no", "yes", NULL};
-    return f->type == TACIT__FIELD_FLAG ? yes_or_no : f->words;
+    return f->type == TACIT__FIELD_FLAG && f->words == NULL ? yes_or_no : f->words;
+}
+
+/* "a map, for example {people: 10000, visits: 5}": what is required. */
+static const char *expected_map(const tacit__field *fields, char out[TACIT__EXPECTED])
+{
+    const char *before = ", for example {";
+    size_t used = (size_t)snprintf(out, TACIT__EXPECTED, "a map");
+    for (; fields->name != NULL && used < TACIT__EXPECTED; fields++)
+        if (fields->example != NULL) {
+            used += (size_t)snprintf(out + used, TACIT__EXPECTED - used, "%s%s", before,
+                                     fields->example);
+            before = ", ";
+        }
+    if (before[2] == '\0' && used < TACIT__EXPECTED)
+        (void)snprintf(out + used, TACIT__EXPECTED - used, "}");
+    return out;
 }
 
 const char *tacit__field_expected(const tacit__field *f, char out[TACIT__EXPECTED])
@@ -103,6 +135,8 @@ const char *tacit__field_expected(const tacit__field *f, char out[TACIT__EXPECTE
                                                             : ", ",
                                      words[i]);
         return out;
+    case TACIT__FIELD_MAP:
+        return expected_map(f->fields, out);
     case TACIT__FIELD_TEXT:
     case TACIT__FIELD_OTHER:
         break;

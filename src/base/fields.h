@@ -18,11 +18,12 @@ typedef struct tacit__range {
 bool tacit__range_has(const tacit__range *range, double value);
 
 typedef enum tacit__field_type {
-    TACIT__FIELD_FLAG,  /* bool: yes or no */
+    TACIT__FIELD_FLAG,  /* bool: yes or no, or the second and the first of `words` */
     TACIT__FIELD_COUNT, /* uint64_t: a whole number in [low, high] */
     TACIT__FIELD_REAL,  /* double: a number in *range */
     TACIT__FIELD_WORD,  /* size_t: the index of one of `words` */
     TACIT__FIELD_TEXT, /* const char *, by reference: `low` to `high` bytes; `high` 0: any number */
+    TACIT__FIELD_MAP, /* an object of its own, with `fields`, that begins at `offset`; of files only */
     TACIT__FIELD_OTHER /* read by `parse`; if that is NULL, by the caller */
 } tacit__field_type;
 
@@ -36,6 +37,8 @@ typedef struct tacit__field {
     bool (*parse)(const char *text, void *out);
     const char *expected; /* in messages; NULL: what follows from the type and its limits */
     const char *example;  /* "users: 100000": the field is required; NULL: optional */
+    const char *fallback; /* the default, as text; NULL: the object keeps what it has */
+    const struct tacit__field *fields;
 
     /* Of an option of the command. */
     char letter;       /* -j; 0: none */
@@ -44,6 +47,9 @@ typedef struct tacit__field {
     const char *value; /* the name of its value in the help; NULL: it takes none */
     const char *help;  /* further lines are printed under the first */
 } tacit__field;
+
+/* Stores the defaults of all fields. */
+void tacit__fields_reset(const tacit__field *fields, void *object);
 
 /* Reads the text as the field's value and stores it in the object. False: the text is not a value of the
  * field, and the object is unchanged. */

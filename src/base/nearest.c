@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -64,6 +65,20 @@ const char *tacit__nearest(const char *word, const char *const *words, size_t n)
             begun = words[i];
     }
     return best != NULL ? best : begun;
+}
+
+const char *tacit__suggest(const char *word, const char *const *words, size_t n,
+                           const char *otherwise, char out[TACIT__SUGGESTION])
+{
+    const char *near = tacit__nearest(word, words, n);
+    size_t used = 0;
+    out[0] = '\0';
+    if (near != NULL)
+        (void)snprintf(out, TACIT__SUGGESTION, ", did you mean '%s'?", near);
+    for (size_t i = 0; near == NULL && i < n && used < TACIT__SUGGESTION; i++)
+        used += (size_t)snprintf(out + used, TACIT__SUGGESTION - used, "%s%s",
+                                 i == 0 ? otherwise : ", ", words[i]);
+    return out;
 }
 
 bool tacit__is_about(const char *word, const char *name, const char *help, const char *source)
