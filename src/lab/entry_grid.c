@@ -11,58 +11,45 @@
 
 #include "base/error.h"
 
-static bool is_skipped(const char *key, const char *const *skip)
-{
-    for (; skip != NULL && *skip != NULL; skip++)
-        if (strcmp(key, *skip) == 0)
-            return true;
-    return false;
-}
-
-static tacit_status check_values(const tacit__yaml *yaml, const tacit__node *list, tacit_error *err)
+static tacit_status add_axis(const tacit__node *list, tacit__grid *grid, tacit_error *err)
 {
     char shown[TACIT__NODE_TEXT];
     if (list->n_children == 0)
-        return tacit__yaml_fail(yaml, list->line, err, TACIT_SYNTAX,
-                                "%.40s is an empty list, expected at least one value", list->key);
+        return tacit__node_fail(list, err, "%.40s is an empty list, expected at least one value",
+                                list->key);
     for (const tacit__node *value = list->first; value != NULL; value = value->next)
         if (value->kind != TACIT__SCALAR || tacit__node_is_null(value))
-            return tacit__yaml_fail(yaml, value->line, err, TACIT_SYNTAX,
-                                    "a value of %.40s is %s, expected a plain value", list->key,
-                                    tacit__node_format(value, shown));
+            return tacit__node_fail(value, err, "a value of %.40s is %s, expected a plain value",
+                                    list->key, tacit__node_format(value, shown));
+    if (grid->n_axes == TACIT__MAX_AXES)
+        return tacit__node_fail(list, err,
+                                "more than %d lists of values in one entry; write several entries",
+                                TACIT__MAX_AXES);
+    grid->axis[grid->n_axes] = list;
+    grid->at[grid->n_axes++] = list->first;
+    if (__builtin_mul_overflow(grid->size, list->n_children, &grid->size))
+        grid->size = UINT64_MAX;
     return TACIT_OK;
 }
 
-static tacit_status add_axes(const tacit__yaml *yaml, const tacit__node *map,
-                             const char *const *skip, tacit__grid *grid, tacit_error *err)
+tacit_status tacit__grid_open(const tacit__node *map, const tacit__field *fields, tacit__grid *grid,
+                              tacit_error *err)
 {
-    for (const tacit__node *child = map->first; child != NULL; child = child->next) {
-        if (child->kind != TACIT__LIST || is_skipped(child->key, skip))
-            continue;
-        TRY(check_values(yaml, child, err));
-        if (grid->n_axes == TACIT__MAX_AXES)
-            return tacit__yaml_fail(yaml, child->line, err, TACIT_SYNTAX,
-                                    "more than %d lists of values in one entry; write several "
-                                    "entries",
-                                    TACIT__MAX_AXES);
-        grid->axis[grid->n_axes] = child;
-        grid->at[grid->n_axes++] = child->first;
-        if (__builtin_mul_overflow(grid->size, child->n_children, &grid->size))
-            grid->size = UINT64_MAX;
+    TACIT__REQUIRE(map != NULL && fields != NULL);
+    *grid = (tacit__grid){.size = 1};
+    for (const tacit__node *child = map->first; child != NULL; child = child->next)
+        if (child->kind == TACIT__LIST && tacit__field_find(fields, child->key) == SIZE_MAX)
+            TRY(add_axis(child, grid, err));
+    for (; fields->name != NULL; fields++) {
+        const tacit__node *inner =
+            fields->type == TACIT__FIELD_MAP ? tacit__node_get(map, fields->name) : NULL;
+        for (const tacit__node *child = inner != NULL && inner->kind == TACIT__MAP ? inner->first
+                                                                                   : NULL;
+             child != NULL; child = child->next)
+            if (child->kind == TACIT__LIST)
+                TRY(add_axis(child, grid, err));
     }
     return TACIT_OK;
-}
-
-tacit_status tacit__grid_open(const tacit__yaml *yaml, const tacit__node *map, const char *inside,
-                              const char *const *skip, tacit__grid *grid, tacit_error *err)
-{
-    TACIT__REQUIRE(yaml != NULL && map != NULL);
-    *grid = (tacit__grid){.size = 1};
-    tacit_status status = add_axes(yaml, map, skip, grid, err);
-    const tacit__node *inner = inside != NULL ? tacit__node_get(map, inside) : NULL;
-    if (status == TACIT_OK && inner != NULL && inner->kind == TACIT__MAP)
-        status = add_axes(yaml, inner, NULL, grid, err);
-    return status;
 }
 
 bool tacit__grid_next(tacit__grid *grid)
@@ -85,14 +72,8 @@ const tacit__node *tacit__grid_at(const tacit__grid *grid, const tacit__node *no
     return node;
 }
 
-const tacit__node *tacit__grid_get(const tacit__grid *grid, const tacit__node *map, const char *key)
-{
-    const tacit__node *node = tacit__node_get(map, key);
-    return node != NULL ? tacit__grid_at(grid, node) : NULL;
-}
-
-tacit_status tacit__grid_label(tacit__yaml *yaml, const tacit__grid *grid, const char *label,
-                               const char **out, tacit_error *err)
+tacit_status tacit__grid_label(const tacit__grid *grid, const char *label, const char **out,
+                               tacit_error *err)
 {
     TACIT__REQUIRE(label != NULL && out != NULL);
     char text[TACIT__MAX_GRID_LABEL + 1];
@@ -105,18 +86,18 @@ tacit_status tacit__grid_label(tacit__yaml *yaml, const tacit__grid *grid, const
         const tacit__node *value = grid->at[i];
         for (const char *c = value->text; *c != '\0'; c++)
             if ((unsigned char)*c < ' ' || *c == 127)
-                return tacit__yaml_fail(yaml, value->line, err, TACIT_SYNTAX,
+                return tacit__node_fail(value, err,
                                         "a value of %.40s has a line break or control character "
                                         "in it, and it would be part of a label",
                                         grid->axis[i]->key);
         used += (size_t)snprintf(text + used, sizeof text - used, " %s %s", grid->axis[i]->key,
                                  value->text);
         if (used >= sizeof text)
-            return tacit__yaml_fail(yaml, value->line, err, TACIT_SYNTAX,
+            return tacit__node_fail(value, err,
                                     "with its values the label '%.40s...' is longer than %d bytes; "
                                     "give shorter ones, or fewer lists",
                                     label, TACIT__MAX_GRID_LABEL);
     }
-    *out = tacit__yaml_copy(yaml, text, used);
+    *out = tacit__yaml_copy(grid->axis[0]->yaml, text, used);
     return *out != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }

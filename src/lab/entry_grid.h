@@ -2,6 +2,7 @@
 #ifndef TACIT_LAB_ENTRY_GRID_H
 #define TACIT_LAB_ENTRY_GRID_H
 
+#include "base/fields.h"
 #include "lab/yaml.h"
 
 /* Stated choices: more axes than a person can keep track of, and labels that still fit into a table. */
@@ -15,10 +16,9 @@ typedef struct tacit__grid {
     uint64_t size;                            /* combinations; UINT64_MAX: at least that many */
 } tacit__grid;
 
-/* Finds the lists of a map, and of a map `inside` it (NULL: none); keys in `skip` (NULL-terminated) are
- * not looked at. An empty list, and one of anything but plain values, is refused. */
-TACIT_MUST_USE tacit_status tacit__grid_open(const tacit__yaml *yaml, const tacit__node *map,
-                                             const char *inside, const char *const *skip,
+/* Finds the lists of a map whose keys are not in the table, and of maps in it that the table describes. An
+ * empty list, and one of anything but plain values, is refused. */
+TACIT_MUST_USE tacit_status tacit__grid_open(const tacit__node *map, const tacit__field *fields,
                                              tacit__grid *grid, tacit_error *err);
 
 /* The next combination, the last list changing fastest; false after the last one. */
@@ -27,13 +27,8 @@ bool tacit__grid_next(tacit__grid *grid);
 /* What the combination makes of a node: the chosen value of a list, else the node itself. */
 const tacit__node *tacit__grid_at(const tacit__grid *grid, const tacit__node *node);
 
-/* The value of a key under the combination, or NULL. */
-const tacit__node *tacit__grid_get(const tacit__grid *grid, const tacit__node *map,
-                                   const char *key);
-
 /* `label`, and for each list its key and the chosen value: "joint epsilon 0.1". Lives as long as the tree. */
-TACIT_MUST_USE tacit_status tacit__grid_label(tacit__yaml *yaml, const tacit__grid *grid,
-                                              const char *label, const char **out,
-                                              tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__grid_label(const tacit__grid *grid, const char *label,
+                                              const char **out, tacit_error *err);
 
 #endif

@@ -56,43 +56,35 @@ TACIT_MUST_USE tacit_status tacit__experiment_identity(const tacit_experiment *e
 /* Fills a fresh experiment from its tree: read.c. */
 TACIT_MUST_USE tacit_status tacit__experiment_fill(tacit_experiment *experiment, tacit_error *err);
 
+/* The keys of an experiment, and of entries of `worlds` and `agents`, beside their kinds' own parameters. */
+extern const tacit__field tacit__experiment_fields[], tacit__world_fields[], tacit__entry_fields[];
+
 /* Lists of an entry of `agents`. */
-TACIT_MUST_USE tacit_status tacit__entry_grid(const tacit_experiment *experiment,
-                                              const tacit__node *node, tacit__grid *grid,
+TACIT_MUST_USE tacit_status tacit__entry_grid(const tacit__node *node, tacit__grid *grid,
                                               tacit_error *err);
 
-/* Reads one entry of `agents` under a combination of its lists; facts.episodes is known. */
-TACIT_MUST_USE tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *node,
-                                              const tacit__grid *grid, tacit_entry *entry,
+/* Reads one entry of `agents` under a combination of its lists. `lenient`: its kind may be unknown. */
+TACIT_MUST_USE tacit_status tacit__entry_read(const tacit__node *node, const tacit__grid *grid,
+                                              uint64_t episodes, bool lenient, tacit_entry *entry,
                                               tacit_error *err);
 
 /* The same for an entry that stands alone: it has no lists of values. */
-TACIT_MUST_USE tacit_status tacit__entry_read_one(tacit_experiment *experiment,
-                                                  const tacit__node *node, tacit_entry *entry,
-                                                  tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__entry_read_one(const tacit__node *node, uint64_t episodes,
+                                                  tacit_entry *entry, tacit_error *err);
 
 /* Fails because a delta is above 1/users; `what` is the map in which the exception may be written. */
-tacit_status tacit__entry_fail_delta(const tacit__yaml *yaml, const tacit__node *node,
-                                     const char *what, double delta, uint64_t users,
-                                     tacit_error *err);
+tacit_status tacit__entry_fail_delta(const tacit__node *node, const char *what, double delta,
+                                     uint64_t users, tacit_error *err);
 
 /* A request without a kind: the space of a world, for this many users. */
 tacit_agent_request tacit__world_request(const tacit_world *place, uint64_t episodes,
                                          const char *file);
 
 /* Reads one entry of `worlds` that stands alone: a map without lists and visitors. */
-TACIT_MUST_USE tacit_status tacit__world_entry_read(tacit_experiment *experiment,
-                                                    const tacit__node *node, tacit_world_entry *out,
+TACIT_MUST_USE tacit_status tacit__world_entry_read(const tacit__node *node, tacit_world_entry *out,
                                                     tacit_error *err);
 
 /* What an entry says of a request; the space, the users and the file are the caller's. */
 void tacit__entry_set_request(const tacit_entry *entry, tacit_agent_request *request);
-
-/* A map's scalars other than `skip` (NULL-terminated) as settings. */
-TACIT_MUST_USE tacit_status tacit__settings_collect(tacit_experiment *experiment,
-                                                    const tacit__node *map, const tacit__grid *grid,
-                                                    const char *const *skip,
-                                                    const tacit_setting **settings, size_t *n,
-                                                    tacit_error *err);
 
 #endif

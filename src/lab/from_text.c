@@ -16,19 +16,19 @@ tacit_status tacit_world_create_text(const char *text, size_t size, const char *
 {
     if (text == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_experiment part = {.yaml = NULL};
+    tacit__yaml *yaml = NULL;
     tacit_world_entry entry;
-    TRY(tacit__yaml_parse(text, size, name != NULL ? name : "world", &part.yaml, err));
-    tacit_status status = tacit__world_entry_read(&part, tacit__yaml_root(part.yaml), &entry, err);
+    TRY(tacit__yaml_parse(text, size, name != NULL ? name : "world", &yaml, err));
+    tacit_status status = tacit__world_entry_read(tacit__yaml_root(yaml), &entry, err);
     if (status == TACIT_OK) {
         const tacit_world_request request = {.kind = entry.kind,
                                              .settings = entry.settings,
                                              .n_settings = entry.n_settings,
-                                             .file = tacit__yaml_name(part.yaml),
+                                             .file = tacit__yaml_name(yaml),
                                              .line = entry.line};
         status = tacit_world_create(&request, out, err);
     }
-    tacit__yaml_destroy(part.yaml);
+    tacit__yaml_destroy(yaml);
     return status;
 }
 
@@ -52,10 +52,12 @@ static void destroy_declared(void *self)
 static const tacit__field fields[] = {
     {"agent", TACIT__FIELD_OTHER,
      .example = "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"},
-    {"episodes", TACIT__FIELD_COUNT, offsetof(declared, episodes), .low = 1,
-     .high = TACIT_MAX_EPISODES, .example = "episodes: 50000"},
+    {"episodes", TACIT__FIELD_COUNT, offsetof(declared, episodes), 1, TACIT_MAX_EPISODES,
+     .example = "episodes: 50000"},
     {"space", TACIT__FIELD_OTHER, .parse = NULL},
     {.name = NULL}};
+
+static const char the_text[] = "the text";
 
 /* The space: that of the world or, without one, that of the text. */
 static tacit_status read_space(declared *d, const tacit_world *place, tacit_error *err)
@@ -63,16 +65,15 @@ static tacit_status read_space(declared *d, const tacit_world *place, tacit_erro
     const tacit__node *root = tacit__yaml_root(d->yaml), *space = tacit__node_get(root, "space");
     tacit_agent_request *request = &d->learner.request;
     if (place != NULL && space != NULL)
-        return tacit__yaml_fail(d->yaml, space->line, err, TACIT_SYNTAX,
-                                "the space is that of the world; remove 'space'");
+        return tacit__node_fail(space, err, "the space is that of the world; remove 'space'");
     if (place != NULL) {
         *request = tacit__world_request(place, d->episodes, tacit__yaml_name(d->yaml));
         return TACIT_OK;
     }
     if (space == NULL)
-        return tacit__map_missing(d->yaml, root, "space",
+        return tacit__map_missing(root, the_text, "space",
                                   "space: {states: 6, actions: 2, horizon: 20}", err);
-    TRY(tacit__space_read(d->yaml, space, &d->learner, err));
+    TRY(tacit__space_read(space, &d->learner, err));
     request->episodes = d->episodes;
     return TACIT_OK;
 }
@@ -82,14 +83,12 @@ static tacit_status read_declared(declared *d, const tacit_world *place, tacit_e
     const tacit__node *root = tacit__yaml_root(d->yaml);
     tacit_agent_request *request = &d->learner.request;
     tacit_entry entry;
-    TRY(tacit__map_check(d->yaml, root, "an agent", fields, err));
-    TRY(tacit__map_read(d->yaml, root, fields, d, err));
+    TRY(tacit__map_read(root, the_text, fields, d, err));
     TRY(read_space(d, place, err));
     const tacit__node *node = tacit__node_get(root, "agent");
-    tacit_experiment part = {.yaml = d->yaml, .facts = {.episodes = d->episodes}};
-    TRY(tacit__entry_read_one(&part, node, &entry, err));
+    TRY(tacit__entry_read_one(node, d->episodes, &entry, err));
     if (entry.delta_too_large)
-        return tacit__entry_fail_delta(d->yaml, tacit__node_get(node, "privacy"), "privacy",
+        return tacit__entry_fail_delta(tacit__node_get(node, "privacy"), "privacy",
                                        entry.guarantee.delta, d->episodes, err);
     tacit__entry_set_request(&entry, request);
     d->learner.kind = entry.kind;

@@ -14,150 +14,131 @@
 
 enum { MAX_TITLE = 200 }; /* bytes */
 
-enum { TITLE, WORLD, WORLDS, EPISODES, RUNS, SEED, VISITORS, AGENTS, END };
-static const tacit__field fields[] = {
-    [TITLE] = {"title", TACIT__FIELD_TEXT, offsetof(tacit_experiment_facts, title),
-               .high = MAX_TITLE},
-    [WORLD] = {"world", TACIT__FIELD_OTHER, .example = NULL},
-    [WORLDS] = {"worlds", TACIT__FIELD_OTHER, .example = NULL},
-    [EPISODES] = {"episodes", TACIT__FIELD_COUNT, offsetof(tacit_experiment_facts, episodes),
-                  .low = 1, .high = TACIT_MAX_EPISODES},
-    [RUNS] = {"runs", TACIT__FIELD_COUNT, offsetof(tacit_experiment_facts, runs), .low = 1,
-              .high = TACIT_MAX_RUNS},
-    [SEED] = {"seed", TACIT__FIELD_COUNT, offsetof(tacit_experiment_facts, seed),
-              .high = INT64_MAX},
-    [VISITORS] = {"visitors", TACIT__FIELD_OTHER, .example = NULL},
-    [AGENTS] = {"agents", TACIT__FIELD_OTHER, .example = NULL},
-    [END] = {.name = NULL}};
+#define AT(member) offsetof(tacit_experiment_facts, member)
+const tacit__field tacit__experiment_fields[] = {
+    {"title", TACIT__FIELD_TEXT, AT(title), .high = MAX_TITLE},
+    {"world", TACIT__FIELD_OTHER, .parse = NULL},
+    {"worlds", TACIT__FIELD_OTHER, .parse = NULL},
+    {"episodes", TACIT__FIELD_COUNT, AT(episodes), 1, .high = TACIT_MAX_EPISODES},
+    {"runs", TACIT__FIELD_COUNT, AT(runs), 1, TACIT_MAX_RUNS, .fallback = "1"},
+    {"seed", TACIT__FIELD_COUNT, AT(seed), 0, INT64_MAX, .fallback = "1"},
+    {"visitors", TACIT__FIELD_OTHER, .parse = NULL},
+    {"agents", TACIT__FIELD_OTHER, .parse = NULL},
+    {.name = NULL}};
 
-static const char *const world_keys[] = {"label", "kind", "visitors", NULL};
+typedef struct written {
+    const char *label, *kind;
+} written;
 
-static const tacit__node *find(const tacit_experiment *e, size_t key)
+const tacit__field tacit__world_fields[] = {
+    {"label", TACIT__FIELD_TEXT, offsetof(written, label), .high = TACIT__MAX_LABEL},
+    {"kind", TACIT__FIELD_TEXT, offsetof(written, kind), .high = 64, .example = "kind: riverswim",
+     .expected = "the name of a world"},
+    {"visitors", TACIT__FIELD_OTHER, .parse = NULL},
+    {.name = NULL}};
+
+static const char an_experiment[] = "an experiment";
+
+static const tacit__node *find(const tacit_experiment *e, const char *key)
 {
-    TACIT__REQUIRE(key < sizeof fields / sizeof *fields);
-    return tacit__node_get(tacit__yaml_root(e->yaml), fields[key].name);
-}
-
-static tacit_status fail_missing(const tacit_experiment *e, size_t key, const char *example,
-                                 tacit_error *err)
-{
-    TACIT__REQUIRE(key < sizeof fields / sizeof *fields);
-    return tacit__map_missing(e->yaml, tacit__yaml_root(e->yaml), fields[key].name, example, err);
+    return tacit__node_get(tacit__yaml_root(e->yaml), key);
 }
 
 /* A count that was asked for instead of the file's; 0: the file's stays. */
-static tacit_status change(size_t key, uint64_t instead, uint64_t *out, tacit_error *err)
+static tacit_status change(const char *key, uint64_t instead, uint64_t *out, tacit_error *err)
 {
-    TACIT__REQUIRE(key < sizeof fields / sizeof *fields);
-    if (instead > fields[key].high)
+    const size_t i = tacit__field_find(tacit__experiment_fields, key);
+    TACIT__REQUIRE(i != SIZE_MAX);
+    if (instead > tacit__experiment_fields[i].high)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%s is %" PRIu64 ", expected at most %" PRIu64,
-                           fields[key].name, instead, fields[key].high);
+                           key, instead, tacit__experiment_fields[i].high);
     if (instead > 0)
         *out = instead;
     return TACIT_OK;
 }
 
-static tacit_status read_facts(tacit_experiment *e, const tacit__node *root, tacit_error *err)
+static tacit_status read_facts(tacit_experiment *e, tacit_error *err)
 {
     const char *slash = strrchr(e->facts.file, '/');
+    const tacit__node *root = tacit__yaml_root(e->yaml);
     e->facts.title = slash != NULL ? slash + 1 : e->facts.file;
-    e->facts.runs = 1;
-    e->facts.seed = 1;
-    tacit_status status = tacit__map_read(e->yaml, root, fields, &e->facts, err);
-    if (status == TACIT_OK && e->changes.episodes == 0 && find(e, EPISODES) == NULL)
-        status = fail_missing(e, EPISODES, "episodes: 50000", err);
-    if (status == TACIT_OK)
-        status = change(EPISODES, e->changes.episodes, &e->facts.episodes, err);
-    if (status == TACIT_OK)
-        status = change(RUNS, e->changes.runs, &e->facts.runs, err);
-    return status == TACIT_OK ? change(SEED, e->changes.seed, &e->facts.seed, err) : status;
+    TRY(tacit__map_read(root, an_experiment, tacit__experiment_fields, &e->facts, err));
+    if (e->changes.episodes == 0 && find(e, "episodes") == NULL)
+        return tacit__map_missing(root, an_experiment, "episodes", "episodes: 50000", err);
+    TRY(change("episodes", e->changes.episodes, &e->facts.episodes, err));
+    TRY(change("runs", e->changes.runs, &e->facts.runs, err));
+    return change("seed", e->changes.seed, &e->facts.seed, err);
 }
 
 /* --- Worlds -------------------------------------------------------------------------------------- */
 
-static tacit_status world_grid(const tacit_experiment *e, const tacit__node *node,
-                               tacit__grid *grid, tacit_error *err)
+static tacit_status world_grid(const tacit__node *node, tacit__grid *grid, tacit_error *err)
 {
     char shown[TACIT__NODE_TEXT];
     if (node->kind == TACIT__SCALAR && !tacit__node_is_null(node))
-        return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
-                                "%s is '%.40s', expected a map: %s{kind: %.40s}",
+        return tacit__node_fail(node, err, "%s is '%.40s', expected a map: %s{kind: %.40s}",
                                 node->key != NULL ? "world" : "a world", node->text,
                                 node->key != NULL ? "world: " : "- ", node->text);
     if (node->kind == TACIT__LIST)
-        return tacit__yaml_fail(
-            e->yaml, node->line, err, TACIT_SYNTAX,
+        return tacit__node_fail(
+            node, err,
             node->key != NULL ? "world is %s, expected a map; list several worlds under 'worlds'"
                               : "a world is %s, expected a map, for example {kind: riverswim}",
             tacit__node_format(node, shown));
-    return tacit__grid_open(e->yaml, node, NULL, world_keys, grid, err);
+    return tacit__grid_open(node, tacit__world_fields, grid, err);
 }
 
-/* Those of the world itself, else those of all worlds. */
-static tacit_status read_visitors(const tacit_experiment *e, const tacit__node *world,
-                                  tacit_visitors *out, tacit_error *err)
-{
-    const tacit__node *own = tacit__node_get(world, "visitors"),
-                      *node = own != NULL ? own : find(e, VISITORS);
-    return node != NULL ? tacit__visitors_read(e->yaml, node, e->facts.episodes, out, err)
-                        : TACIT_OK;
-}
-
-/* Kind and settings. */
-static tacit_status read_kind(tacit_experiment *e, const tacit__node *node, const tacit__grid *grid,
+/* Kind and settings; the label as it is written, or the kind. */
+static tacit_status read_kind(const tacit__node *node, const tacit__grid *grid,
                               tacit_world_entry *world, tacit_error *err)
 {
-    static const tacit__field a_kind = {"the world's kind", TACIT__FIELD_TEXT, .high = 64};
-    const tacit__node *kind = tacit__node_get(node, "kind");
-    if (kind == NULL)
-        return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
-                                "the world has no 'kind', expected for example world: {kind: "
-                                "riverswim}");
-    world->line = kind->line;
-    TRY(tacit__node_read(e->yaml, kind, &a_kind, &world->kind, err));
-    return tacit__settings_collect(e, node, grid, world_keys, &world->settings, &world->n_settings,
-                                   err);
+    written w = {NULL, NULL};
+    if (node->kind != TACIT__MAP) /* nothing */
+        return tacit__map_missing(node, "the world", "kind", "kind: riverswim", err);
+    TRY(tacit__map_read_some(node, grid, "the world", tacit__world_fields, &w, err));
+    world->line = tacit__node_get(node, "kind")->line;
+    world->kind = w.kind;
+    world->label = w.label != NULL ? w.label : w.kind;
+    return tacit__map_settings(node, grid, tacit__world_fields, &world->settings,
+                               &world->n_settings, err);
 }
 
-tacit_status tacit__world_entry_read(tacit_experiment *e, const tacit__node *node,
-                                     tacit_world_entry *out, tacit_error *err)
+tacit_status tacit__world_entry_read(const tacit__node *node, tacit_world_entry *out,
+                                     tacit_error *err)
 {
     tacit__grid grid;
     *out = (tacit_world_entry){0};
-    TRY(world_grid(e, node, &grid, err));
+    TRY(world_grid(node, &grid, err));
     if (grid.n_axes > 0)
-        return tacit__yaml_fail(e->yaml, grid.axis[0]->line, err, TACIT_SYNTAX,
+        return tacit__node_fail(grid.axis[0], err,
                                 "%.40s is a list of values, which stands for several worlds; give "
                                 "one value",
                                 grid.axis[0]->key);
     const tacit__node *visitors = tacit__node_get(node, "visitors");
     if (visitors != NULL)
-        return tacit__yaml_fail(e->yaml, visitors->line, err, TACIT_SYNTAX,
-                                "visitors belong to an experiment; remove them");
-    return read_kind(e, node, &grid, out, err);
+        return tacit__node_fail(visitors, err, "visitors belong to an experiment; remove them");
+    return read_kind(node, &grid, out, err);
 }
 
-/* A single world, written without a label and without lists, has the empty key: it needs no name. All
- * others are known by their labels. */
+/* Its visitors are those of the world itself, else those of all worlds. A single world, written without a
+ * label and without lists, has the empty key: it needs no name. All others are known by their labels. */
 static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
                                const tacit__grid *grid, tacit_error *err)
 {
     tacit_world_entry *world = &e->worlds[e->facts.n_worlds];
     tacit__world_name *name = &e->names[e->facts.n_worlds];
-    static const tacit__field a_label = {"label", TACIT__FIELD_TEXT, .high = TACIT__MAX_LABEL};
-    const tacit__node *label = tacit__node_get(node, "label");
-    tacit_status status = read_kind(e, node, grid, world, err);
-    name->base = world->kind;
-    if (status == TACIT_OK && label != NULL)
-        status = tacit__node_read(e->yaml, label, &a_label, &name->base, err);
-    if (status == TACIT_OK)
-        status = read_visitors(e, node, &world->visitors, err);
-    if (status == TACIT_OK)
-        status = tacit__grid_label(e->yaml, grid, name->base, &world->label, err);
-    bool alone = node->key != NULL && label == NULL && grid->n_axes == 0;
+    TRY(read_kind(node, grid, world, err));
+    const tacit__node *own = tacit__node_get(node, "visitors"),
+                      *visitors = own != NULL ? own : find(e, "visitors");
+    if (visitors != NULL)
+        TRY(tacit__visitors_read(visitors, e->facts.episodes, &world->visitors, err));
+    name->base = world->label;
+    TRY(tacit__grid_label(grid, name->base, &world->label, err));
+    const bool alone =
+        node->key != NULL && tacit__node_get(node, "label") == NULL && grid->n_axes == 0;
     name->key = alone ? "" : world->label;
-    e->facts.n_worlds += status == TACIT_OK;
-    return status;
+    e->facts.n_worlds++;
+    return TACIT_OK;
 }
 
 static tacit_status expand_worlds(tacit_experiment *e, const tacit__node *first, tacit_error *err)
@@ -165,12 +146,10 @@ static tacit_status expand_worlds(tacit_experiment *e, const tacit__node *first,
     for (const tacit__node *node = first; node != NULL;
          node = node->key != NULL ? NULL : node->next) {
         tacit__grid grid;
-        tacit_status status = world_grid(e, node, &grid, err);
+        TRY(world_grid(node, &grid, err));
         do
-            status = status == TACIT_OK ? read_world(e, node, &grid, err) : status;
-        while (status == TACIT_OK && tacit__grid_next(&grid));
-        if (status != TACIT_OK)
-            return status;
+            TRY(read_world(e, node, &grid, err));
+        while (tacit__grid_next(&grid));
     }
     return TACIT_OK;
 }
@@ -209,25 +188,34 @@ static uint64_t times(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
 }
 
+/* Fails unless the node is a list with entries, of which `example` is one. */
+static tacit_status check_list(const tacit__node *list, const char *what, const char *example,
+                               tacit_error *err)
+{
+    char shown[TACIT__NODE_TEXT];
+    if (list->kind == TACIT__LIST && list->n_children > 0)
+        return TACIT_OK;
+    return tacit__node_fail(
+        list, err, "%s is %s, expected a list %s", what,
+        list->kind == TACIT__LIST ? "an empty list" : tacit__node_format(list, shown), example);
+}
+
 /* The first world, whose siblings (without keys) follow if there is a list of them. */
 static tacit_status find_worlds(const tacit_experiment *e, const tacit__node **first,
                                 tacit_error *err)
 {
-    const tacit__node *one = find(e, WORLD), *many = find(e, WORLDS);
-    char shown[TACIT__NODE_TEXT];
+    const tacit__node *one = find(e, "world"), *many = find(e, "worlds");
     if (one == NULL && many == NULL)
-        return fail_missing(e, WORLD, "world: {kind: riverswim}", err);
+        return tacit__map_missing(tacit__yaml_root(e->yaml), an_experiment, "world",
+                                  "world: {kind: riverswim}", err);
     if (one != NULL && many != NULL)
-        return tacit__yaml_fail(e->yaml, many->line, err, TACIT_SYNTAX,
+        return tacit__node_fail(many, err,
                                 "both 'world' and 'worlds' are given, the other in line %d; move "
                                 "the world into the list",
                                 one->line);
-    if (many != NULL && (many->kind != TACIT__LIST || many->n_children == 0))
-        return tacit__yaml_fail(e->yaml, many->line, err, TACIT_SYNTAX,
-                                "worlds is %s, expected a list with at least one entry, for "
-                                "example - {kind: riverswim}",
-                                many->kind == TACIT__LIST ? "an empty list"
-                                                          : tacit__node_format(many, shown));
+    if (many != NULL)
+        TRY(check_list(many, "worlds", "with at least one entry, for example - {kind: riverswim}",
+                       err));
     *first = one != NULL ? one : many->first;
     return TACIT_OK;
 }
@@ -236,15 +224,13 @@ static tacit_status read_worlds(tacit_experiment *e, tacit_error *err)
 {
     const tacit__node *first = NULL;
     uint64_t n = 0;
-    tacit_status status = find_worlds(e, &first, err);
-    for (const tacit__node *node = first; status == TACIT_OK && node != NULL;
+    TRY(find_worlds(e, &first, err));
+    for (const tacit__node *node = first; node != NULL;
          node = node->key != NULL ? NULL : node->next) {
-        tacit__grid grid = {.size = 0};
-        status = world_grid(e, node, &grid, err);
+        tacit__grid grid;
+        TRY(world_grid(node, &grid, err));
         n = add(n, grid.size);
     }
-    if (status != TACIT_OK)
-        return status;
     if (times(n, e->facts.runs) > most_jobs(e)) /* at least one agent plays in each */
         return fail_jobs(e, times(n, e->facts.runs), n, 1, err);
     if (TACIT__PIECES(TACIT__PIECE(e->worlds, n), TACIT__PIECE(e->names, n)) == NULL)
@@ -278,22 +264,17 @@ static tacit_status check_restriction(const tacit_experiment *e, const tacit__no
     static const tacit__field a_label = {"the label of a world", TACIT__FIELD_TEXT,
                                          .high = TACIT__MAX_GRID_LABEL};
     const tacit__node *list = tacit__node_get(agent, "worlds");
-    char shown[TACIT__NODE_TEXT];
     if (list == NULL)
         return TACIT_OK;
-    if (list->kind != TACIT__LIST || list->n_children == 0)
-        return tacit__yaml_fail(e->yaml, list->line, err, TACIT_SYNTAX,
-                                "worlds is %s, expected a list of labels of worlds",
-                                list->kind == TACIT__LIST ? "an empty list"
-                                                          : tacit__node_format(list, shown));
+    TRY(check_list(list, "worlds", "of labels of worlds", err));
     for (const tacit__node *child = list->first; child != NULL; child = child->next) {
         const char *text;
-        TRY(tacit__node_read(e->yaml, child, &a_label, &text, err));
+        TRY(tacit__node_read(child, &a_label, &text, err));
         size_t world = 0;
         while (world < e->facts.n_worlds && !names_world(e, world, text))
             world++;
         if (world == e->facts.n_worlds)
-            return tacit__yaml_fail(e->yaml, child->line, err, TACIT_SYNTAX,
+            return tacit__node_fail(child, err,
                                     "no world is called '%.40s'; the first is called '%.80s'", text,
                                     e->worlds[0].label);
     }
@@ -307,7 +288,7 @@ static tacit_status count_agents(const tacit_experiment *e, const tacit__node *l
     *n_agents = *n_jobs = 0;
     for (const tacit__node *node = list->first; node != NULL; node = node->next) {
         tacit__grid grid;
-        TRY(tacit__entry_grid(e, node, &grid, err));
+        TRY(tacit__entry_grid(node, &grid, err));
         TRY(check_restriction(e, node, err));
         uint64_t worlds = 0;
         for (size_t world = 0; world < e->facts.n_worlds; world++)
@@ -324,16 +305,14 @@ static tacit_status expand_agents(tacit_experiment *e, const tacit__node *list, 
     size_t agent = 0;
     for (const tacit__node *node = list->first; node != NULL; node = node->next) {
         tacit__grid grid;
-        tacit_status status = tacit__entry_grid(e, node, &grid, err);
+        TRY(tacit__entry_grid(node, &grid, err));
         do {
-            if (status == TACIT_OK)
-                status = tacit__entry_read(e, node, &grid, &e->agents[agent], err);
+            TRY(tacit__entry_read(node, &grid, e->facts.episodes, e->lenient, &e->agents[agent],
+                                  err));
             for (size_t world = 0; world < e->facts.n_worlds; world++)
                 e->pair_of[world * n_agents + agent] = plays(e, node, world) ? 0 : TACIT__NO_PAIR;
             agent++;
-        } while (status == TACIT_OK && tacit__grid_next(&grid));
-        if (status != TACIT_OK)
-            return status;
+        } while (tacit__grid_next(&grid));
     }
     return TACIT_OK;
 }
@@ -390,17 +369,12 @@ static tacit_status check_visits(const tacit_experiment *e, const tacit__world_a
 
 static tacit_status read_agents(tacit_experiment *e, tacit_error *err)
 {
-    const tacit__node *node = find(e, AGENTS);
+    const tacit__node *node = find(e, "agents");
     uint64_t n_agents, n_jobs;
     if (node == NULL)
-        return fail_missing(e, AGENTS, "agents: [{kind: ucbvi}]", err);
-    if (node->kind != TACIT__LIST || node->n_children == 0)
-        return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
-                                "agents is %s, expected a list with at least one entry, for "
-                                "example - {kind: ucbvi}",
-                                node->kind == TACIT__LIST  ? "an empty list"
-                                : node->kind == TACIT__MAP ? "a map"
-                                                           : "not a list");
+        return tacit__map_missing(tacit__yaml_root(e->yaml), an_experiment, "agents",
+                                  "agents: [{kind: ucbvi}]", err);
+    TRY(check_list(node, "agents", "with at least one entry, for example - {kind: ucbvi}", err));
     TRY(count_agents(e, node, &n_agents, &n_jobs, err));
     uint64_t places = times(n_agents, e->facts.n_worlds);
     if (places > 10 * TACIT_MAX_JOBS) /* most of them restricted to a few worlds; still too many */
@@ -413,12 +387,11 @@ static tacit_status read_agents(tacit_experiment *e, tacit_error *err)
                       TACIT__PIECE(e->pair_of, (size_t)places)) == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     e->facts.agents = e->agents;
-    tacit_status status = expand_agents(e, node, err);
-    if (status == TACIT_OK)
-        status = number_pairs(e, err);
-    for (size_t i = 0; i < e->n_pairs && status == TACIT_OK; i++)
-        status = check_visits(e, &e->pairs[i], err);
-    return status;
+    TRY(expand_agents(e, node, err));
+    TRY(number_pairs(e, err));
+    for (size_t i = 0; i < e->n_pairs; i++)
+        TRY(check_visits(e, &e->pairs[i], err));
+    return TACIT_OK;
 }
 
 /* --- Labels -------------------------------------------------------------------------------------- */
@@ -482,22 +455,16 @@ tacit_status tacit__experiment_fill(tacit_experiment *e, tacit_error *err)
     const tacit__node *root = tacit__yaml_root(e->yaml);
     e->facts.file = tacit__yaml_name(e->yaml);
     if (root->kind != TACIT__MAP)
-        return tacit__yaml_fail(e->yaml, root->line, err, TACIT_SYNTAX,
+        return tacit__node_fail(root, err,
                                 "the file is not a map, expected lines such as 'episodes: 50000'");
     const tacit__node *learners = tacit__node_get(root, "learners");
-    if (learners != NULL && find(e, AGENTS) == NULL)
-        return tacit__yaml_fail(
-            e->yaml, learners->line, err, TACIT_SYNTAX,
+    if (learners != NULL && find(e, "agents") == NULL)
+        return tacit__node_fail(
+            learners, err,
             "this is a service file: it has 'learners'; expected an experiment. `tacit "
             "serve` runs a service, `tacit explain` explains both");
-    tacit_status status = tacit__map_check(e->yaml, root, "an experiment", fields, err);
-    if (status == TACIT_OK)
-        status = read_facts(e, root, err);
-    if (status == TACIT_OK)
-        status = read_worlds(e, err);
-    if (status == TACIT_OK)
-        status = read_agents(e, err);
-    if (status == TACIT_OK)
-        status = check_all_labels(e, err);
-    return status;
+    TRY(read_facts(e, err));
+    TRY(read_worlds(e, err));
+    TRY(read_agents(e, err));
+    return check_all_labels(e, err);
 }

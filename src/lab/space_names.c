@@ -13,82 +13,77 @@
  * TACIT__JSON_KEYS columns. */
 enum { MAX_ACTION = 64, MAX_COLUMN = 64, MAX_CATEGORY = 256, MAX_DECLARATION = 1 << 16 };
 
-tacit_status tacit__action_names_read_actions(tacit__yaml *yaml, const tacit__node *space,
-                                              tacit__learner_config *l, tacit_error *err)
+tacit_status tacit__action_names_read_actions(const tacit__node *space, tacit__learner_config *l,
+                                       tacit_error *err)
 {
     static const tacit__field a_name = {"the name of an action", TACIT__FIELD_TEXT,
-                                        .high = MAX_ACTION};
+                                        .high = MAX_ACTION},
+                              a_count = {"actions", TACIT__FIELD_COUNT, 0, 1, .high = 100000};
     const tacit__node *list = tacit__node_get(space, "actions");
     uint64_t n = 0;
-    if (list == NULL || list->kind != TACIT__LIST) {
-        static const tacit__field count[] = {
-            {"actions", TACIT__FIELD_COUNT, 0, .low = 1, .high = 100000}, {.name = NULL}};
-        tacit_status status = tacit__map_read(yaml, space, count, &n, err);
+    if (list->kind != TACIT__LIST) {
+        TRY(tacit__node_read(list, &a_count, &n, err));
         l->request.n_actions = n;
-        return status;
+        return TACIT_OK;
     }
     if (list->n_children == 0)
-        return tacit__yaml_fail(yaml, list->line, err, TACIT_SYNTAX,
+        return tacit__node_fail(list, err,
                                 "actions is an empty list, expected names, or how many there are");
-    const char **names = tacit__yaml_allocate(yaml, list->n_children * sizeof *names);
+    const char **names = tacit__yaml_allocate(list->yaml, list->n_children * sizeof *names);
     if (names == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (const tacit__node *node = list->first; node != NULL; node = node->next, n++) {
-        tacit_status status = tacit__node_read(yaml, node, &a_name, &names[n], err);
-        for (uint64_t i = 0; i < n && status == TACIT_OK; i++)
+        TRY(tacit__node_read(node, &a_name, &names[n], err));
+        for (uint64_t i = 0; i < n; i++)
             if (strcmp(names[i], names[n]) == 0)
-                status = tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
-                                          "two actions are called '%.64s'", names[n]);
-        if (status != TACIT_OK)
-            return status;
+                return tacit__node_fail(node, err, "two actions are called '%.64s'", names[n]);
     }
     l->action_names = names;
     l->request.n_actions = n;
     return TACIT_OK;
 }
 
-static tacit_status fail_column(const tacit__yaml *yaml, const tacit__node *node,
-                                const tacit__column *column, const char *what, tacit_error *err)
+static tacit_status fail_column(const tacit__node *node, const tacit__column *column,
+                                const char *what, tacit_error *err)
 {
     char shown[TACIT__SHOWN];
-    return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX, "context: column '%s' %s",
+    return tacit__node_fail(node, err, "context: column '%s' %s",
                             tacit__span_format(column->name, shown), what);
 }
 
 /* What a file of people may leave open, and a service may not. */
-static tacit_status check_columns(const tacit__yaml *yaml, const tacit__node *node,
-                                  const tacit__columns_list *columns, tacit_error *err)
+static tacit_status check_columns(const tacit__node *node, const tacit__columns_list *columns,
+                                  tacit_error *err)
 {
     if (columns->n > TACIT__JSON_KEYS)
-        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
-                                "context has %zu columns, expected at most %d", columns->n,
-                                (int)TACIT__JSON_KEYS);
+        return tacit__node_fail(node, err, "context has %zu columns, expected at most %d",
+                                columns->n, (int)TACIT__JSON_KEYS);
     for (size_t i = 0; i < columns->n; i++) {
         const tacit__column *c = &columns->column[i];
         if (!c->declared)
             return fail_column(
-                yaml, node, c,
+                node, c,
                 "has neither a range nor categories; a service does not take them from data: "
                 "declare for example 'age 17..90' or 'sex {Male | Female}'",
                 err);
         if (c->name.size > MAX_COLUMN)
-            return fail_column(yaml, node, c, "has a name of more than 64 bytes", err);
+            return fail_column(node, c, "has a name of more than 64 bytes", err);
         for (size_t j = 0; j < c->n_categories; j++)
             if (c->category[j].size > MAX_CATEGORY)
-                return fail_column(yaml, node, c, "has a category of more than 256 bytes", err);
+                return fail_column(node, c, "has a category of more than 256 bytes", err);
     }
     return TACIT_OK;
 }
 
 /* Keys that say otherwise what named columns say. */
-static tacit_status check_alone(const tacit__yaml *yaml, const tacit__node *space, tacit_error *err)
+static tacit_status check_alone(const tacit__node *space, tacit_error *err)
 {
     static const char *const others[] = {"states",  "features", "shared", "bound",
                                          "rewards", "mixture",  "kernel", "weights"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const tacit__node *node = tacit__node_get(space, others[i]);
         if (node != NULL)
-            return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+            return tacit__node_fail(node, err,
                                     "a context of named columns has features of its own, of norm "
                                     "at most 1, and every action learns its own parameters: leave "
                                     "%s out",
@@ -105,49 +100,40 @@ static bool is_declaration(const tacit__node *node)
            !(node->plain && tacit__read_integer(node->text, strlen(node->text), &number));
 }
 
-static tacit_status read_columns(const tacit__yaml *yaml, const tacit__node *node,
-                                 tacit__learner_config *l, tacit_error *err)
+static tacit_status read_columns(const tacit__node *node, tacit__learner_config *l,
+                                 tacit_error *err)
 {
     static const tacit__field declaration_text = {"context", TACIT__FIELD_TEXT,
                                                   .high = MAX_DECLARATION};
-    TRY(tacit__node_read(yaml, node, &declaration_text, &l->context.text, err));
+    TRY(tacit__node_read(node, &declaration_text, &l->context.text, err));
     l->context.columns = tacit__alloc(1, sizeof *l->context.columns);
     if (l->context.columns == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    const tacit__declaration declaration = {.file = tacit__yaml_name(yaml),
+    const tacit__declaration declaration = {.file = tacit__yaml_name(node->yaml),
                                             .key = "context",
                                             .text = l->context.text,
                                             .line = (size_t)node->line};
     TRY(tacit__columns_read(&declaration, l->context.columns, err));
-    return check_columns(yaml, node, l->context.columns, err);
+    return check_columns(node, l->context.columns, err);
 }
 
-tacit_status tacit__action_names_read_context(const tacit__yaml *yaml, const tacit__node *space,
-                                              tacit__learner_config *l, tacit_error *err)
+tacit_status tacit__action_names_read_context(const tacit__node *space, tacit__learner_config *l,
+                                       tacit_error *err)
 {
-    static const tacit__field flags[] = {
-        {"intercept", TACIT__FIELD_FLAG,
-         .offset = offsetof(tacit__learner_config, context.intercept)},
-        {"unit", TACIT__FIELD_FLAG, .offset = offsetof(tacit__learner_config, context.unit)},
-        {.name = NULL}};
+    static const char *const flags[] = {"intercept", "unit"};
     const tacit__node *node = tacit__node_get(space, "context");
-    if (!is_declaration(node)) {
-        for (const tacit__field *f = flags; f->name != NULL; f++)
-            if (tacit__node_get(space, f->name) != NULL)
-                return tacit__yaml_fail(yaml, tacit__node_get(space, f->name)->line, err,
-                                        TACIT_SYNTAX, "%s is for a context of named columns",
-                                        f->name);
+    for (size_t i = 0; i < 2 && !is_declaration(node); i++)
+        if (tacit__node_get(space, flags[i]) != NULL)
+            return tacit__node_fail(tacit__node_get(space, flags[i]), err,
+                                    "%s is for a context of named columns", flags[i]);
+    if (!is_declaration(node))
         return TACIT_OK;
-    }
-    l->context.intercept = l->context.unit = true;
-    TRY(check_alone(yaml, space, err));
-    TRY(read_columns(yaml, node, l, err));
-    TRY(tacit__map_read(yaml, space, flags, l, err));
+    TRY(check_alone(space, err));
+    TRY(read_columns(node, l, err));
     l->known.features = tacit__columns_arrange(l->context.columns, l->context.intercept);
     if (l->known.features == 0 || l->known.features > TACIT__MAX_FEATURES)
-        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
-                                "context makes %zu features, expected 1 to %d", l->known.features,
-                                (int)TACIT__MAX_FEATURES);
+        return tacit__node_fail(node, err, "context makes %zu features, expected 1 to %d",
+                                l->known.features, (int)TACIT__MAX_FEATURES);
     return TACIT_OK;
 }
 

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/int128.h"
 #include "base/workspace.h"
-#include "lab/yaml_fields.h"
 #include "noise/stream.h"
 
 enum { WORDS = 64 }; /* drawn together: 512 bytes, the widest piece of libsodium's ChaCha20 */
@@ -23,24 +22,16 @@ static const char *const orders[] = {"rounds", "random", NULL};
 
 typedef struct written {
     uint64_t people, visits, apart;
-    size_t order;
+    bool random;
 } written;
 
-static const tacit__field fields[] = {
-    {"people", TACIT__FIELD_COUNT, offsetof(written, people), .low = 1, .high = TACIT_MAX_EPISODES,
-     .example = "people: 10000"},
-    {"visits", TACIT__FIELD_COUNT, offsetof(written, visits), .low = 1, .high = TACIT_MAX_EPISODES,
-     .example = "visits: 5"},
-    {"apart", TACIT__FIELD_COUNT, offsetof(written, apart), .low = 1, .high = TACIT_MAX_EPISODES},
-    {"order", TACIT__FIELD_WORD, offsetof(written, order), .words = orders},
+#define AT(member) offsetof(written, member)
+const tacit__field tacit__visitors_fields[] = {
+    {"people", TACIT__FIELD_COUNT, AT(people), 1, TACIT_MAX_EPISODES, .example = "people: 10000"},
+    {"visits", TACIT__FIELD_COUNT, AT(visits), 1, TACIT_MAX_EPISODES, .example = "visits: 5"},
+    {"apart", TACIT__FIELD_COUNT, AT(apart), 1, TACIT_MAX_EPISODES, .fallback = "1"},
+    {"order", TACIT__FIELD_FLAG, AT(random), .words = orders, .fallback = "rounds"},
     {.name = NULL}};
-
-/* The line of a key, or of the map. */
-static int line_of(const tacit__node *map, const char *key)
-{
-    const tacit__node *node = tacit__node_get(map, key);
-    return node != NULL ? node->line : map->line;
-}
 
 /* How many rounds this many users take: the visits of the first person. */
 static uint64_t rounds_of(uint64_t users, uint64_t people)
@@ -48,55 +39,44 @@ static uint64_t rounds_of(uint64_t users, uint64_t people)
     return users / people + (users % people != 0);
 }
 
-static tacit_status check(const tacit__yaml *yaml, const tacit__node *node, const tacit_visitors *v,
-                          uint64_t users, tacit_error *err)
+static tacit_status check(const tacit__node *map, const tacit_visitors *v, uint64_t users,
+                          tacit_error *err)
 {
     const unsigned long long n = v->people, k = v->visits, b = v->apart, all = users;
     if (v->visits > users / v->apart)
-        return tacit__yaml_fail(yaml, line_of(node, "visits"), err, TACIT_SYNTAX,
+        return tacit__node_fail(tacit__node_get(map, "visits"), err,
                                 "visitors: %llu visits, %llu users apart, do not fit into %llu "
                                 "episodes; ask for fewer visits, a smaller distance, or more "
                                 "episodes",
                                 k, b, all);
     if (rounds_of(users, v->people) > v->visits)
-        return tacit__yaml_fail(yaml, line_of(node, "people"), err, TACIT_SYNTAX,
+        return tacit__node_fail(tacit__node_get(map, "people"), err,
                                 "visitors: %llu people who come %llu times are fewer than %llu "
                                 "episodes; ask for at least %llu people, or %llu visits",
                                 n, k, all, (unsigned long long)rounds_of(users, v->visits),
                                 (unsigned long long)rounds_of(users, v->people));
     if (users > v->people && v->people < v->apart)
-        return tacit__yaml_fail(yaml, line_of(node, "apart"), err, TACIT_SYNTAX,
+        return tacit__node_fail(tacit__node_get(map, "apart"), err,
                                 "visitors: apart is %llu, but with %llu people a person comes back "
                                 "after %llu users; ask for at least %llu people, or a smaller "
                                 "distance",
                                 b, n, n, b);
     if (v->order == TACIT_ORDER_RANDOM && v->people > UINT32_MAX)
-        return tacit__yaml_fail(yaml, line_of(node, "order"), err, TACIT_SYNTAX,
+        return tacit__node_fail(tacit__node_get(map, "order"), err,
                                 "visitors: %llu people are too many for a random order; write "
                                 "order: rounds",
                                 n);
     return TACIT_OK;
 }
 
-tacit_status tacit__visitors_read(const tacit__yaml *yaml, const tacit__node *node, uint64_t users,
-                                  tacit_visitors *out, tacit_error *err)
+tacit_status tacit__visitors_read(const tacit__node *node, uint64_t users, tacit_visitors *out,
+                                  tacit_error *err)
 {
-    char shown[TACIT__NODE_TEXT];
-    written w = {.apart = 1};
-    if (node->kind != TACIT__MAP)
-        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
-                                "visitors is %s, expected a map, for example {people: 10000, "
-                                "visits: 5, apart: 10000}",
-                                tacit__node_format(node, shown));
-    TRY(tacit__map_check(yaml, node, "visitors", fields, err));
-    if (tacit__node_get(node, "apart") != NULL && tacit__node_get(node, "visits") == NULL)
-        return tacit__yaml_fail(yaml, line_of(node, "apart"), err, TACIT_SYNTAX,
-                                "apart says how far the visits of one person are apart, but there "
-                                "is no 'visits'; add for example visits: 5");
-    TRY(tacit__map_read(yaml, node, fields, &w, err));
+    written w = {0};
+    TRY(tacit__map_read(node, "visitors", tacit__visitors_fields, &w, err));
     *out = (tacit_visitors){w.people, w.visits, w.apart,
-                            w.order == 0 ? TACIT_ORDER_ROUNDS : TACIT_ORDER_RANDOM};
-    return check(yaml, node, out, users, err);
+                            w.random ? TACIT_ORDER_RANDOM : TACIT_ORDER_ROUNDS};
+    return check(node, out, users, err);
 }
 
 tacit_visitors tacit__visitors_kept(const tacit_visitors *v, uint64_t users)

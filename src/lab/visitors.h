@@ -4,12 +4,13 @@
 
 #include <tacit/lab.h>
 
-#include "lab/yaml.h"
+#include "lab/yaml_fields.h"
+
+extern const tacit__field tacit__visitors_fields[];
 
 /* Reads `visitors` of an experiment or of a world, for this many users. */
-TACIT_MUST_USE tacit_status tacit__visitors_read(const tacit__yaml *yaml, const tacit__node *node,
-                                                 uint64_t users, tacit_visitors *out,
-                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__visitors_read(const tacit__node *node, uint64_t users,
+                                                 tacit_visitors *out, tacit_error *err);
 
 /* What holds for every order that can be dealt to this many users: no person comes more often than `visits`,
  * and any two visits of one person are at least `apart` users apart. */

@@ -74,21 +74,37 @@ void tacit__yaml_destroy(tacit__yaml *yaml)
 
 /* --- Messages ---------------------------------------------------------------------------------- */
 
-/* Its name in parentheses: in the analyzer it is a macro too. */
-tacit_status(tacit__yaml_fail)(const tacit__yaml *yaml, int line, tacit_error *err,
-                               tacit_status status, const char *format, ...)
+static tacit_status fail_at(const tacit__yaml *yaml, int line, tacit_error *err,
+                            tacit_status status, const char *format, va_list args)
 {
     char message[sizeof err->message];
-    va_list args;
-    va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
-    va_end(args);
     for (char *c = message; *c != '\0'; c++) /* a message is one line, whatever the file contains */
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = '?';
     if (line > 0)
         return tacit__fail(err, status, "%s:%d: %s", yaml->name, line, message);
     return tacit__fail(err, status, "%s: %s", yaml->name, message);
+}
+
+/* Their names in parentheses: in the analyzer they are macros too. */
+tacit_status(tacit__yaml_fail)(const tacit__yaml *yaml, int line, tacit_error *err,
+                               tacit_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    status = fail_at(yaml, line, err, status, format, args);
+    va_end(args);
+    return status;
+}
+
+tacit_status(tacit__node_fail)(const tacit__node *node, tacit_error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tacit_status status = fail_at(node->yaml, node->line, err, TACIT_SYNTAX, format, args);
+    va_end(args);
+    return status;
 }
 
 bool tacit__node_is_null(const tacit__node *node)
@@ -109,9 +125,8 @@ const char *tacit__node_format(const tacit__node *node, char out[TACIT__NODE_TEX
     return out;
 }
 
-tacit_status tacit__node_check_keys(const tacit__yaml *yaml, const tacit__node *map,
-                                    const char *what, const char *const *keys, size_t n_keys,
-                                    tacit_error *err)
+tacit_status tacit__node_check_keys(const tacit__node *map, const char *what,
+                                    const char *const *keys, size_t n_keys, tacit_error *err)
 {
     TACIT__REQUIRE(map != NULL && what != NULL && keys != NULL);
     for (const tacit__node *child = map->first; child != NULL; child = child->next) {
@@ -120,19 +135,10 @@ tacit_status tacit__node_check_keys(const tacit__yaml *yaml, const tacit__node *
             i++;
         if (i < n_keys)
             continue;
-        const char *near = tacit__nearest(child->key, keys, n_keys);
-        if (near != NULL)
-            return tacit__yaml_fail(yaml, child->line, err, TACIT_SYNTAX,
-                                    "%s has no key '%.40s', did you mean '%s'?", what, child->key,
-                                    near);
-        char names[320] = "";
-        size_t used = 0;
-        for (i = 0; i < n_keys && used < sizeof names; i++)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
-                                     keys[i]);
-        return tacit__yaml_fail(yaml, child->line, err, TACIT_SYNTAX,
-                                "%s has no key '%.40s', expected one of %s", what, child->key,
-                                names);
+        char hint[TACIT__SUGGESTION];
+        return tacit__node_fail(
+            child, err, "%s has no key '%.40s'%s", what, child->key,
+            tacit__suggest(child->key, keys, n_keys, ", expected one of ", hint));
     }
     return TACIT_OK;
 }
@@ -316,6 +322,7 @@ static tacit_status build(reader *r, const yaml_event_t *event, int depth, tacit
     tacit__node *node = tacit__yaml_allocate(r->yaml, sizeof *node);
     if (node == NULL)
         return tacit__fail_plain(r->err, TACIT_NO_MEMORY);
+    node->yaml = r->yaml;
     node->line = line_of(event);
     *out = node;
     if (event->type == YAML_SCALAR_EVENT) {

@@ -23,7 +23,10 @@ enum {
 
 typedef enum tacit__node_kind { TACIT__SCALAR, TACIT__LIST, TACIT__MAP } tacit__node_kind;
 
+typedef struct tacit__yaml tacit__yaml;
+
 typedef struct tacit__node {
+    tacit__yaml *yaml; /* the tree: its file's name, and its memory */
     tacit__node_kind kind;
     int line;         /* counted from 1 */
     const char *key;  /* in a map; else NULL */
@@ -32,8 +35,6 @@ typedef struct tacit__node {
     size_t n_children;
     const struct tacit__node *first, *next; /* children, and siblings, in the file's order */
 } tacit__node;
-
-typedef struct tacit__yaml tacit__yaml;
 
 /* Reads a text; `name` is the file's name in messages and is copied. */
 TACIT_MUST_USE tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name,
@@ -65,16 +66,21 @@ bool tacit__node_is_null(const tacit__node *node);
 
 /* Fails at the line of the first key of the map that is not in `keys`, and suggests the nearest key or
  * lists them all. `what` is the owner: "an experiment has no key 'episode'". */
-TACIT_MUST_USE tacit_status tacit__node_check_keys(const tacit__yaml *yaml, const tacit__node *map,
-                                                   const char *what, const char *const *keys,
-                                                   size_t n_keys, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__node_check_keys(const tacit__node *map, const char *what,
+                                                   const char *const *keys, size_t n_keys,
+                                                   tacit_error *err);
 
 /* Fails with "FILE:LINE: " before the message; line 0 is left out. */
 __attribute__((format(printf, 5, 6))) tacit_status tacit__yaml_fail(const tacit__yaml *yaml,
                                                                     int line, tacit_error *err,
                                                                     tacit_status status,
                                                                     const char *format, ...);
+/* The same at the line of a node, with SYNTAX. */
+__attribute__((format(printf, 3, 4))) tacit_status tacit__node_fail(const tacit__node *node,
+                                                                    tacit_error *err,
+                                                                    const char *format, ...);
 #ifdef __clang_analyzer__ /* as in base/error.h */
+#define tacit__node_fail(node, err, ...) (tacit__node_fail(node, err, __VA_ARGS__), TACIT_SYNTAX)
 #define tacit__yaml_fail(yaml, line, err, status, ...)                                             \
     (tacit__yaml_fail(yaml, line, err, status, __VA_ARGS__), (status))
 #endif

@@ -3,7 +3,7 @@
 #define TACIT_SERVE_CONFIG_H
 
 #include "lab/learner_config.h"
-#include "lab/yaml.h"
+#include "lab/yaml_fields.h"
 #include "serve/http/origins.h"
 #include "serve/people/person.h"
 
@@ -26,23 +26,21 @@ typedef struct tacit__limits {
 
 typedef struct tacit__service_config {
     tacit__yaml *yaml; /* owns the texts */
-    char *directory;   /* of the file; "" or with a slash at its end */
     const char *host;  /* a numeric address */
-    char *owned_host;  /* what `host` points to, if not to the default */
     uint64_t port;
     const char *admin_host; /* of health and metrics; NULL: only the public address */
-    char *owned_admin_host;
     uint64_t admin_port;
-    bool log_json;          /* the log is JSON lines */
-    tacit__origins origins; /* whose pages may ask */
-    bool demo;              /* the demonstration is served */
-    char *store, *key;      /* paths; key NULL: a credential, or beside the store */
-    char *beside; /* what the names of the key and of the mark begin with, if they are not given */
-    char *mark;   /* NULL: beside the store */
-    bool unsafe;  /* on a database that may lose what it has acknowledged */
-    char *certificate, *private_key; /* NULL: no TLS */
-    uint64_t expire;                 /* seconds */
-    uint64_t drain;                  /* seconds between "not ready" and the end */
+    bool log_json;           /* the log is JSON lines */
+    tacit__origins origins;  /* whose pages may ask */
+    bool demo;               /* the demonstration is served */
+    const char *store, *key; /* paths; key NULL: a credential, or beside the store */
+    const char
+        *beside; /* what the names of the key and of the mark begin with, if they are not given */
+    const char *mark; /* NULL: beside the store */
+    bool unsafe;      /* on a database that may lose what it has acknowledged */
+    const char *certificate, *private_key; /* NULL: no TLS */
+    uint64_t expire;                       /* seconds */
+    uint64_t drain;                        /* seconds between "not ready" and the end */
     uint64_t threads;
     tacit__limits limits;
     tacit__learner_config *learners;
@@ -51,6 +49,9 @@ typedef struct tacit__service_config {
     tacit_service_person person;  /* what follows from the learners: tacit__service_config_open */
     tacit__share *shares;         /* of each learner; the same */
 } tacit__service_config;
+
+/* The keys of a service file, and of a learner in it. */
+extern const tacit__field tacit__service_fields[], tacit__learner_fields[];
 
 TACIT_MUST_USE tacit_status tacit__service_config_read(const char *path, tacit__service_config *out,
                                                        tacit_error *err);

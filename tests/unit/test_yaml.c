@@ -105,7 +105,7 @@ TEST(unknown_keys_get_a_suggestion)
     SCOPED(tacit__yaml) *yaml = parse("seed: 1\nepisode: 2\n");
     static const char *const keys[] = {"episodes", "seed"};
     tacit_error err;
-    assert_status(tacit__node_check_keys(yaml, tacit__yaml_root(yaml), "it", keys, 2, &err),
+    assert_status(tacit__node_check_keys(tacit__yaml_root(yaml), "it", keys, 2, &err),
                   TACIT_SYNTAX);
     assert_string_equal(err.message, "f:2: it has no key 'episode', did you mean 'episodes'?");
 }

@@ -41,8 +41,7 @@ static const char *find_fault(const char *text)
     return NULL;
 }
 
-tacit_status tacit__origins_read(tacit__yaml *yaml, const tacit__node *list, tacit__origins *out,
-                                 tacit_error *err)
+tacit_status tacit__origins_read(const tacit__node *list, tacit__origins *out, tacit_error *err)
 {
     static const tacit__field one = {"an origin", TACIT__FIELD_TEXT, .high = 256};
     char shown[TACIT__NODE_TEXT];
@@ -50,20 +49,19 @@ tacit_status tacit__origins_read(tacit__yaml *yaml, const tacit__node *list, tac
     if (list == NULL)
         return TACIT_OK;
     if (list->kind != TACIT__LIST || list->n_children > TACIT__MAX_ORIGINS)
-        return tacit__yaml_fail(yaml, list->line, err, TACIT_SYNTAX,
+        return tacit__node_fail(list, err,
                                 "origins is %s, expected a list of at most %d origins, for example "
                                 "[https://shop.example]",
                                 tacit__node_format(list, shown), TACIT__MAX_ORIGINS);
-    const char **at = tacit__yaml_allocate(yaml, (list->n_children + 1) * sizeof *at);
+    const char **at = tacit__yaml_allocate(list->yaml, (list->n_children + 1) * sizeof *at);
     if (at == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     size_t n = 0;
     for (const tacit__node *node = list->first; node != NULL; node = node->next, n++) {
-        TRY(tacit__node_read(yaml, node, &one, &at[n], err));
+        TRY(tacit__node_read(node, &one, &at[n], err));
         const char *fault = find_fault(at[n]);
         if (fault != NULL)
-            return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX, "an origin is '%.80s'; %s",
-                                    at[n], fault);
+            return tacit__node_fail(node, err, "an origin is '%.80s'; %s", at[n], fault);
     }
     *out = (tacit__origins){.at = at, .n = n};
     return TACIT_OK;

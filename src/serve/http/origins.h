@@ -16,8 +16,8 @@ typedef struct tacit__origins {
 
 /* A list such as [https://shop.example, http://127.0.0.1:8000]. An origin is compared byte by byte with what
  * a browser sends, so a spelling that no browser sends is refused. */
-TACIT_MUST_USE tacit_status tacit__origins_read(tacit__yaml *yaml, const tacit__node *list,
-                                                tacit__origins *out, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__origins_read(const tacit__node *list, tacit__origins *out,
+                                                tacit_error *err);
 
 /* Whether pages of this origin may ask; NULL: the request has none, and no. */
 bool tacit__origins_have(const tacit__origins *origins, const char *origin);
