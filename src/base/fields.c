@@ -23,7 +23,8 @@ bool tacit__range_has(const tacit__range *r, double value)
 {
     TACIT__REQUIRE(r->low <= r->high);
     return (r->open ? value > r->low : value >= r->low) &&
-           (value < r->high || (r->infinite && value == HUGE_VAL));
+           (value < r->high || (r->closed && value == r->high) ||
+            (r->infinite && value == HUGE_VAL));
 }
 
 static bool read_real(const tacit__range *range, const char *text, double *out)
@@ -66,6 +67,12 @@ bool tacit__field_read(const tacit__field *f, const char *text, void *object)
             return false;
         *(uint64_t *)out = (uint64_t)number;
         return true;
+    case TACIT__FIELD_INTEGER:
+        if (!tacit__read_whole(text, length, &number) ||
+            !tacit__range_has(f->range, (double)number))
+            return false;
+        *(int64_t *)out = number;
+        return true;
     case TACIT__FIELD_REAL:
         return read_real(f->range, text, out);
     case TACIT__FIELD_WORD:
@@ -93,8 +100,20 @@ void tacit__fields_reset(const tacit__field *f, void *object)
 
 const char *const *tacit__field_words(const tacit__field *f)
 {
-    static const char *const yes_or_no[] = {"no", "yes", NULL};
+    static const char *const yes_or_no[] = {"yes", "no", NULL};
     return f->type == TACIT__FIELD_FLAG && f->words == NULL ? yes_or_no : f->words;
+}
+
+static const char *expected_number(const tacit__field *f, char out[TACIT__EXPECTED])
+{
+    const tacit__range *r = f->range;
+    if (r->expected != NULL)
+        return r->expected;
+    const size_t used = (size_t)snprintf(
+        out, TACIT__EXPECTED, f->type == TACIT__FIELD_INTEGER ? "a whole number" : "a number");
+    if (isfinite(r->low) && isfinite(r->high))
+        (void)snprintf(out + used, TACIT__EXPECTED - used, " from %.15g to %.15g", r->low, r->high);
+    return out;
 }
 
 /* "a map, for example {people: 10000, visits: 5}": what is required. */
@@ -124,8 +143,9 @@ const char *tacit__field_expected(const tacit__field *f, char out[TACIT__EXPECTE
         (void)snprintf(out, TACIT__EXPECTED, "a whole number from %" PRIu64 " to %" PRIu64, f->low,
                        f->high);
         return out;
+    case TACIT__FIELD_INTEGER:
     case TACIT__FIELD_REAL:
-        return f->range->expected;
+        return expected_number(f, out);
     case TACIT__FIELD_FLAG:
     case TACIT__FIELD_WORD:
         for (size_t i = 0; words[i] != NULL && used < TACIT__EXPECTED; i++)
@@ -142,6 +162,22 @@ const char *tacit__field_expected(const tacit__field *f, char out[TACIT__EXPECTE
         break;
     }
     return "a text";
+}
+
+const char *tacit__field_advice(const tacit__field *f, const char *text, char out[TACIT__ADVICE])
+{
+    char expected[TACIT__EXPECTED], hint[TACIT__WHOLE_HINT] = "";
+    const char *const *words = tacit__field_words(f);
+    size_t n = 0;
+    while (words != NULL && words[n] != NULL)
+        n++;
+    const char *near = n > 0 ? tacit__nearest(text, words, n) : NULL;
+    if (f->type == TACIT__FIELD_COUNT || f->type == TACIT__FIELD_INTEGER)
+        (void)tacit__whole_hint(text, hint);
+    (void)snprintf(out, TACIT__ADVICE, "%s%s%s%s%s", tacit__field_expected(f, expected), hint,
+                   near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                   near != NULL ? "'?" : "");
+    return out;
 }
 
 size_t tacit__field_find(const tacit__field *fields, const char *name)

@@ -8,20 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number in [low, high), or (low, high) if `open`; ".inf" only if `infinite`. */
+/* A number in [low, high), (low, high) if `open`, [low, high] if `closed`; ".inf" only if `infinite`. */
 typedef struct tacit__range {
     double low, high;
-    bool open, infinite;
-    const char *expected; /* "a number >= 0, or .inf" */
+    bool open, infinite, closed;
+    const char *expected; /* "a number >= 0, or .inf"; NULL: what follows from the limits */
 } tacit__range;
 
 bool tacit__range_has(const tacit__range *range, double value);
 
 typedef enum tacit__field_type {
-    TACIT__FIELD_FLAG,  /* bool: yes or no, or the second and the first of `words` */
-    TACIT__FIELD_COUNT, /* uint64_t: a whole number in [low, high] */
-    TACIT__FIELD_REAL,  /* double: a number in *range */
-    TACIT__FIELD_WORD,  /* size_t: the index of one of `words` */
+    TACIT__FIELD_FLAG,    /* bool: yes or no, or the second and the first of `words` */
+    TACIT__FIELD_COUNT,   /* uint64_t: a whole number in [low, high] */
+    TACIT__FIELD_INTEGER, /* int64_t: a whole number in *range */
+    TACIT__FIELD_REAL,    /* double: a number in *range */
+    TACIT__FIELD_WORD,    /* size_t: the index of one of `words` */
     TACIT__FIELD_TEXT, /* const char *, by reference: `low` to `high` bytes; `high` 0: any number */
     TACIT__FIELD_MAP, /* an object of its own, with `fields`, that begins at `offset`; of files only */
     TACIT__FIELD_OTHER /* read by `parse`; if that is NULL, by the caller */
@@ -58,6 +59,12 @@ bool tacit__field_read(const tacit__field *field, const char *text, void *object
 /* "a whole number from 1 to 64", "tree, smooth or blt". Returns `out` or the field's own text. */
 enum { TACIT__EXPECTED = 160 };
 const char *tacit__field_expected(const tacit__field *field, char out[TACIT__EXPECTED]);
+
+/* The same for a text that is no value of it, with what was probably intended: "tree, smooth or blt; did you
+ * mean 'tree'?", "a whole number from 1 to 64; write 50". */
+enum { TACIT__ADVICE = TACIT__EXPECTED + 64 };
+const char *tacit__field_advice(const tacit__field *field, const char *text,
+                                char out[TACIT__ADVICE]);
 
 /* The words allowed as its value, NULL-terminated; NULL: the field is neither a flag nor a word. */
 const char *const *tacit__field_words(const tacit__field *field);

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/host.h"
 #include "base/nearest.h"
 
@@ -157,92 +158,69 @@ bool tacit__read_real(const char *text, size_t n, double *out)
     return true;
 }
 
-/* "a whole number from 2 to 100" */
-static const char *expectation(const tacit_parameter *p, char *out, size_t size)
+/* A parameter as a field of its value. Texts say what they are in their help. */
+typedef struct described {
+    tacit__range range;
+    tacit__field field;
+} described;
+
+static const tacit__field *describe(const tacit_parameter *p, described *out)
 {
-    const char *what = p->type == TACIT_PARAMETER_INTEGER ? "a whole number" : "a number";
-    if (p->type == TACIT_PARAMETER_FLAG)
-        (void)snprintf(out, size, "yes or no");
-    else if (p->type == TACIT_PARAMETER_TEXT || p->type == TACIT_PARAMETER_FILE)
-        (void)snprintf(out, size, "%s", p->help);
-    else if (isfinite(p->low) && isfinite(p->high))
-        (void)snprintf(out, size, "%s from %.15g to %.15g", what, p->low, p->high);
-    else
-        (void)snprintf(out, size, "%s", what);
-    return out;
+    static const struct {
+        tacit__field_type type;
+        size_t offset;
+    } kinds[] = {[TACIT_PARAMETER_INTEGER] = {TACIT__FIELD_INTEGER, offsetof(tacit_value, integer)},
+                 [TACIT_PARAMETER_REAL] = {TACIT__FIELD_REAL, offsetof(tacit_value, real)},
+                 [TACIT_PARAMETER_FLAG] = {TACIT__FIELD_FLAG, offsetof(tacit_value, flag)},
+                 [TACIT_PARAMETER_TEXT] = {TACIT__FIELD_TEXT, offsetof(tacit_value, text)},
+                 [TACIT_PARAMETER_FILE] = {TACIT__FIELD_TEXT, offsetof(tacit_value, text)}};
+    const bool text = kinds[p->type].type == TACIT__FIELD_TEXT;
+    out->range = (tacit__range){p->low, p->high, .closed = true};
+    out->field = (tacit__field){p->name,  kinds[p->type].type,  kinds[p->type].offset,
+                                .low = 1, .range = &out->range, .expected = text ? p->help : NULL};
+    return &out->field;
 }
 
 static bool read_value(const tacit_parameter *p, const char *text, tacit__value *value)
 {
-    size_t n = strlen(text);
+    described d;
     value->text = text;
-    switch (p->type) {
-    case TACIT_PARAMETER_INTEGER:
-        if (!tacit__read_whole(text, n, &value->integer))
-            return false;
+    if (!tacit__field_read(describe(p, &d), text, value))
+        return false;
+    if (p->type == TACIT_PARAMETER_INTEGER)
         value->real = (double)value->integer;
-        return value->real >= p->low && value->real <= p->high;
-    case TACIT_PARAMETER_REAL:
-        return tacit__read_real(text, n, &value->real) && value->real >= p->low &&
-               value->real <= p->high;
-    case TACIT_PARAMETER_FLAG:
-        return tacit__read_flag(text, &value->flag);
-    case TACIT_PARAMETER_TEXT:
-    case TACIT_PARAMETER_FILE:
-        break;
-    }
-    return n > 0;
-}
-
-enum { MAX_NAMES = 64 }; /* parameters of a kind that are looked at for a slip of the hand */
-
-static tacit_status fail_unknown(const tacit_parameter *parameters, size_t n,
-                                 const tacit_setting *setting, const tacit__origin *origin,
-                                 tacit_error *err)
-{
-    char names[320] = "", hint[64] = "";
-    const char *words[MAX_NAMES] = {NULL};
-    size_t used = 0;
-    for (size_t i = 0; i < n; i++) {
-        int written = snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
-                               parameters[i].name);
-        used += (size_t)written < sizeof names - used ? (size_t)written : 0;
-        if (i < MAX_NAMES)
-            words[i] = parameters[i].name;
-    }
-    const char *near = tacit__nearest(setting->key, words, n < MAX_NAMES ? n : MAX_NAMES);
-    if (near != NULL)
-        (void)snprintf(hint, sizeof hint, " (did you mean '%s'?)", near);
-    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
-                          "%s has no parameter '%.40s'%s; it takes %s", origin->kind, setting->key,
-                          hint, names);
-}
-
-static tacit_status fail_missing(const tacit_parameter *p, const tacit__origin *origin,
-                                 tacit_error *err)
-{
-    char expected[200];
-    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)origin->line,
-                          "%s needs '%s': %s", origin->kind, p->name,
-                          expectation(p, expected, sizeof expected));
+    return true;
 }
 
 static tacit_status read_one(const tacit_parameter *p, const tacit_setting *setting,
                              const tacit__origin *origin, tacit__value *value, tacit_error *err)
 {
+    char advice[TACIT__ADVICE];
+    described d;
     if (value->given)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
                               "'%s' is given twice; keep one", p->name);
     value->given = true;
     value->line = setting->line > 0 ? setting->line : origin->line;
-    char expected[200], hint[TACIT__WHOLE_HINT] = "";
     if (!read_value(p, setting->value, value))
-        return tacit__fail_at(
-            err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
-            "%s is '%.40s', expected %s%s", p->name, setting->value,
-            expectation(p, expected, sizeof expected),
-            p->type == TACIT_PARAMETER_INTEGER ? tacit__whole_hint(setting->value, hint) : "");
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
+                              "%s is '%.40s', expected %s", p->name, setting->value,
+                              tacit__field_advice(describe(p, &d), setting->value, advice));
     return TACIT_OK;
+}
+
+static tacit_status fail_unknown(const tacit_parameter *parameters, size_t n,
+                                 const tacit_setting *setting, const tacit__origin *origin,
+                                 tacit_error *err)
+{
+    const char *names[TACIT__MAX_PARAMETERS];
+    char hint[TACIT__SUGGESTION];
+    for (size_t i = 0; i < n; i++)
+        names[i] = parameters[i].name;
+    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
+                          "%s has no parameter '%.40s'%s", origin->kind, setting->key,
+                          n > 0 ? tacit__suggest(setting->key, names, n, ", expected one of ", hint)
+                                : ": it has none");
 }
 
 tacit_status tacit__settings_read(const tacit_parameter *parameters, size_t n_parameters,
@@ -251,6 +229,9 @@ tacit_status tacit__settings_read(const tacit_parameter *parameters, size_t n_pa
                                   tacit_error *err)
 {
     TACIT__REQUIRE(origin != NULL && (settings != NULL || n_settings == 0));
+    TACIT__REQUIRE(n_parameters <= TACIT__MAX_PARAMETERS);
+    char expected[TACIT__EXPECTED];
+    described d;
     memset(values, 0, n_parameters * sizeof *values);
     for (size_t i = 0; i < n_settings; i++) {
         size_t j = 0;
@@ -264,7 +245,9 @@ tacit_status tacit__settings_read(const tacit_parameter *parameters, size_t n_pa
         if (values[j].given)
             continue;
         if (parameters[j].fallback == NULL)
-            return fail_missing(&parameters[j], origin, err);
+            return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)origin->line,
+                                  "%s needs '%s': %s", origin->kind, parameters[j].name,
+                                  tacit__field_expected(describe(&parameters[j], &d), expected));
         values[j].line = origin->line;
         values[j].text = parameters[j].fallback;
         if (parameters[j].fallback[0] != '\0')

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/settings.h"
 #include "cli/cli.h"
 #include "cli/complete.h"
 
@@ -98,15 +97,14 @@ static int refuse(char **argv, int code, const tacit__field *options)
 static int read_one(const tacit__field *o, char **argv, void *object, bool again)
 {
     const char *text = o->value != NULL ? optarg : "yes";
-    char name[32], expected[TACIT__EXPECTED], hint[TACIT__WHOLE_HINT];
+    char name[32], advice[TACIT__ADVICE];
     if (o->written_out && strcmp(argv[optind - 1] + 2, o->name) != 0)
         return cli_wrong("--%s must be written out", o->name);
     if (again && o->once)
         return cli_wrong("%s is given twice", name_of(o, name));
     if (!cli_read_field(o, text, object))
-        return cli_wrong("%s is '%s', expected %s%s", name_of(o, name), text,
-                         tacit__field_expected(o, expected),
-                         o->type == TACIT__FIELD_COUNT ? tacit__whole_hint(text, hint) : "");
+        return cli_wrong("%s is '%s', expected %s", name_of(o, name), text,
+                         tacit__field_advice(o, text, advice));
     return CLI_DONE;
 }
 

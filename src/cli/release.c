@@ -75,7 +75,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(const place *at, const c
 
 static int read_pair(const place *at, const kind *of, char *pair, tacit_cost *cost, bool *seen)
 {
-    char *equals = strchr(pair, '='), expected[TACIT__EXPECTED];
+    char *equals = strchr(pair, '='), advice[TACIT__ADVICE];
     if (equals == NULL)
         return refuse(at, "'%.60s' is not KEY=VALUE, expected for example %s", pair, of->usage);
     *equals = '\0';
@@ -88,7 +88,7 @@ static int read_pair(const place *at, const kind *of, char *pair, tacit_cost *co
         return cli_read_field(&of->keys[i], value, cost)
                    ? 0
                    : refuse(at, "%s is '%.60s', expected %s", pair, value,
-                            tacit__field_expected(&of->keys[i], expected));
+                            tacit__field_advice(&of->keys[i], value, advice));
     }
     near = tacit__field_nearest(of->keys, pair);
     if (near != NULL)

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
-#include "base/settings.h"
 
 enum { MAX_KEYS = 64 }; /* of a table, and a kind's parameters */
 
@@ -41,26 +39,15 @@ static tacit_status read_text(const tacit__node *node, const tacit__field *f, vo
 static tacit_status read_scalar(const tacit__node *node, const tacit__field *f, void *object,
                                 tacit_error *err)
 {
-    char expected[TACIT__EXPECTED], more[TACIT__EXPECTED + 64], hint[TACIT__WHOLE_HINT];
-    const char *const *words = tacit__field_words(f), *near = NULL;
-    const char *wanted = tacit__field_expected(f, expected);
-    const bool scalar = node->kind == TACIT__SCALAR;
-    size_t n = 0;
-    if (scalar && !node->plain && (f->type == TACIT__FIELD_COUNT || f->type == TACIT__FIELD_REAL))
+    char advice[TACIT__ADVICE];
+    if (node->kind != TACIT__SCALAR)
+        return fail_value(node, f->name, tacit__field_expected(f, advice), err);
+    if (!node->plain && (f->type == TACIT__FIELD_COUNT || f->type == TACIT__FIELD_REAL))
         return tacit__node_fail(node, err, "%s is a text in quotes, expected %s without them",
-                                f->name, wanted);
-    if (scalar && tacit__field_read(f, node->text, object))
-        return TACIT_OK;
-    while (words != NULL && words[n] != NULL)
-        n++;
-    if (scalar && words != NULL)
-        near = tacit__nearest(node->text, words, n);
-    (void)snprintf(more, sizeof more, "%s%s", wanted,
-                   scalar && f->type == TACIT__FIELD_COUNT ? tacit__whole_hint(node->text, hint)
-                                                           : "");
-    if (near != NULL)
-        (void)snprintf(more, sizeof more, "%s; did you mean '%s'?", wanted, near);
-    return fail_value(node, f->name, more, err);
+                                f->name, tacit__field_expected(f, advice));
+    return tacit__field_read(f, node->text, object)
+               ? TACIT_OK
+               : fail_value(node, f->name, tacit__field_advice(f, node->text, advice), err);
 }
 
 static tacit_status read_map(const tacit__node *map, const tacit__grid *grid, const char *what,

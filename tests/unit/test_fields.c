@@ -88,7 +88,7 @@ TEST(what_is_wrong_leaves_the_object_as_it_was)
     static const struct {
         size_t field;
         const char *text, *expected;
-    } cases[] = {{FLAG, "maybe", "no or yes"},
+    } cases[] = {{FLAG, "maybe", "yes or no"},
                  {COUNT, "2", "a whole number from 3 to 64"},
                  {COUNT, "65", "a whole number from 3 to 64"},
                  {COUNT, "-3", "a whole number from 3 to 64"},
