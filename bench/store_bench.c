@@ -15,13 +15,10 @@ enum { TRANSACTIONS = 300 };
 static const uint8_t master[TACIT__KEY_BYTES] = "a bench's";
 static const char learner_name[] = "one";
 
-/* A bare transaction, and one of the store. */
-static void pay_bare(tacit__db *db)
+static void run_bare(sqlite3 *db, const char *sql)
 {
-    tacit_error err = {0};
-    bench_check(tacit__db_run(db, "BEGIN IMMEDIATE; UPDATE row SET version=version+1; COMMIT",
-                              "count", &err),
-                &err);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        bench_die(sqlite3_errmsg(db));
 }
 
 static void pay_store(tacit__vault *v, tacit__vault_learner *learner)
@@ -39,27 +36,24 @@ static void measure_transactions(tacit__vault *v, tacit__vault_learner *learner,
 {
     static double cpu[2][TRANSACTIONS], wall[2][TRANSACTIONS];
     const size_t n = bench_times(TRANSACTIONS);
-    tacit_error err = {0};
-    static tacit__db db;
-    (void)snprintf(db.path, sizeof db.path, "%s/bare.db", directory);
-    if (sqlite3_open(db.path, &db.handle) != SQLITE_OK)
+    char path[TACIT__DB_PATH];
+    sqlite3 *db;
+    (void)snprintf(path, sizeof path, "%s/bare.db", directory);
+    if (sqlite3_open(path, &db) != SQLITE_OK)
         bench_die("no bare database");
-    bench_check(tacit__db_run(&db,
-                              "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-                              "CREATE TABLE row(version INTEGER); INSERT INTO row VALUES(0)",
-                              "make it", &err),
-                &err);
+    run_bare(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+                 "CREATE TABLE row(version INTEGER); INSERT INTO row VALUES(0)");
     for (size_t i = 0; i < n; i++)
         for (int ours = 0; ours < 2; ours++) {
             const double cpu_start = bench_now(), wall_start = bench_wall();
             if (ours)
                 pay_store(v, learner);
             else
-                pay_bare(&db);
+                run_bare(db, "BEGIN IMMEDIATE; UPDATE row SET version=version+1; COMMIT");
             cpu[ours][i] = bench_now() - cpu_start;
             wall[ours][i] = bench_wall() - wall_start;
         }
-    tacit__db_close(&db);
+    (void)sqlite3_close(db);
     const double bare = bench_quantile(wall[0], n, 0.5), store = bench_quantile(wall[1], n, 0.5);
     (void)printf("{\"bench\":\"transaction\",\"bare_cpu_us\":%.1f,\"store_cpu_us\":%.1f,"
                  "\"bare_us\":%.1f,\"store_us\":%.1f,\"of_bare\":%.2f}\n",

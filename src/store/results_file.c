@@ -68,14 +68,14 @@ static const char schema[] =
 
 const char *tacit__store_path(const tacit__store *store)
 {
-    return store->db.path;
+    return store->path;
 }
 
 /* --- Opening ------------------------------------------------------------------------------------- */
 
 static tacit_status fail_system(const tacit__store *store, const char *doing, tacit_error *err)
 {
-    return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot %s: %s", store->db.path, doing,
+    return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot %s: %s", store->path, doing,
                        strerror(errno));
 }
 
@@ -88,7 +88,7 @@ static tacit_status lock(tacit__store *store, const char *directory, tacit_error
     if (flock(store->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return tacit__fail(err, TACIT_SYSTEM,
                            "%.200s: another run is writing to it; wait for it, or stop it",
-                           store->db.path);
+                           store->path);
     return TACIT_OK;
 }
 
@@ -98,7 +98,7 @@ typedef enum owner { NOBODY, OURS, OTHERS } owner;
 static tacit_status find_owner(const tacit__store *store, owner *out, tacit_error *err)
 {
     unsigned char head[72] = {0};
-    int fd = open(store->db.path, O_RDONLY | O_CLOEXEC);
+    int fd = open(store->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
         *out = NOBODY;
         return TACIT_OK;
@@ -123,7 +123,7 @@ static tacit_status find_owner(const tacit__store *store, owner *out, tacit_erro
     if (*out == OTHERS)
         return tacit__fail(err, TACIT_CORRUPT,
                            "%.200s: this is not a database of results; it was not changed",
-                           store->db.path);
+                           store->path);
     return TACIT_OK;
 }
 
@@ -132,45 +132,40 @@ static tacit_status open_handle(tacit__store *store, tacit__store_mode mode, tac
     int flags = mode == TACIT__STORE_READ    ? SQLITE_OPEN_READONLY
                 : mode == TACIT__STORE_WRITE ? SQLITE_OPEN_READWRITE
                                              : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    int code = sqlite3_open_v2(store->db.path, &store->db.handle,
+    TRY(tacit__sqlite_create(store->path, &store->db, err));
+    tacit__db *db = tacit__sqlite_of(store->db);
+    int code = sqlite3_open_v2(store->path, &db->handle,
                                flags | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK)
-        return tacit__db_fail(&store->db, code, "open", err);
+        return tacit__db_fail(db, code, "open", err);
     /* A reader may find a writer at its checkpoint for a moment. */
-    (void)sqlite3_busy_timeout(store->db.handle, mode == TACIT__STORE_READ ? 5000 : 1000);
+    (void)sqlite3_busy_timeout(db->handle, mode == TACIT__STORE_READ ? 5000 : 1000);
     return TACIT_OK;
 }
 
 /* 0: the database is empty, because its first transaction did not come to its end. */
 static tacit_status read_format(tacit__store *store, int *format, tacit_error *err)
 {
-    sqlite3_stmt *statement = NULL;
+    tacit__cursor *row = NULL;
     bool more = false;
-    int code = sqlite3_prepare_v2(store->db.handle, "PRAGMA user_version", -1, &statement, NULL);
-    tacit_status status = code == SQLITE_OK ? tacit__db_next(&store->db, statement, &more, err)
-                                            : tacit__db_fail(&store->db, code, "read", err);
-    *format = more ? sqlite3_column_int(statement, 0) : 0;
-    (void)sqlite3_finalize(statement);
+    TRY(tacit__connection_prepare(store->db, TACIT__ONCE, "PRAGMA user_version", &row, err));
+    tacit_status status = tacit__cursor_next(row, &more, err);
+    *format = more ? (int)tacit__cursor_int(row, 0) : 0;
+    tacit__cursor_close(row);
     if (status == TACIT_OK && *format != FORMAT && *format != 0)
         return tacit__fail(err, TACIT_WRONG_VERSION,
                            "%.200s: format %d, expected %d; it was written by another version",
-                           store->db.path, *format, FORMAT);
+                           store->path, *format, FORMAT);
     return status;
-}
-
-static void reset_statements(tacit__store *store)
-{
-    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
-        (void)sqlite3_reset(store->db.statements[i]);
 }
 
 /* Cheap commits. A file system that cannot do this (no shared memory) keeps its own way. */
 static tacit_status prepare_writing(tacit__store *store, tacit_error *err)
 {
-    reset_statements(store);
-    TRY(tacit__db_run(&store->db, "PRAGMA journal_mode = WAL", "prepare writing", err));
-    TRY(tacit__db_run(&store->db, "PRAGMA synchronous = NORMAL", "prepare writing", err));
-    TRY(tacit__db_run(&store->db, ESTIMATE, "prepare writing", err));
+    tacit__connection_reset_all(store->db);
+    TRY(tacit__connection_run(store->db, "PRAGMA journal_mode = WAL", "prepare writing", err));
+    TRY(tacit__connection_run(store->db, "PRAGMA synchronous = NORMAL", "prepare writing", err));
+    TRY(tacit__connection_run(store->db, ESTIMATE, "prepare writing", err));
     store->prepared = true;
     return TACIT_OK;
 }
@@ -190,11 +185,11 @@ static tacit_status open_as(tacit__store *store, const char *directory, tacit__s
     TRY(read_format(store, &format, err));
     *nothing = format == 0 && mode != TACIT__STORE_CREATE;
     if (mode == TACIT__STORE_CREATE && format != 0)
-        return tacit__fail(err, TACIT_EXISTS, "%.200s: exists already", store->db.path);
+        return tacit__fail(err, TACIT_EXISTS, "%.200s: exists already", store->path);
     if (mode != TACIT__STORE_CREATE)
         return TACIT_OK;
-    TRY(tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err));
-    return tacit__db_run(&store->db, schema, "write", err);
+    TRY(tacit__connection_run(store->db, "BEGIN IMMEDIATE", "write", err));
+    return tacit__connection_run(store->db, schema, "write", err);
 }
 
 tacit_status tacit__store_open(const char *directory, tacit__store_mode mode, tacit__store **out,
@@ -205,15 +200,15 @@ tacit_status tacit__store_open(const char *directory, tacit__store_mode mode, ta
     if (store == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     store->lock = -1;
-    int length = snprintf(store->db.path, sizeof store->db.path, "%s/results.db", directory);
+    int length = snprintf(store->path, sizeof store->path, "%s/results.db", directory);
     bool nothing = false;
     tacit_status status =
-        length < (int)sizeof store->db.path - 8
+        length < (int)sizeof store->path - 8
             ? open_as(store, directory, mode, &nothing, err)
             : tacit__fail(err, TACIT_SYSTEM, "%.200s...: the path is too long", directory);
     if (status == TACIT_OK && nothing && mode == TACIT__STORE_READ)
         status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s: does not exist; tacit run -o writes one", store->db.path);
+                             "%.200s: does not exist; tacit run -o writes one", store->path);
     if (status != TACIT_OK || nothing) {
         tacit__store_close(store);
         store = NULL;
@@ -229,11 +224,11 @@ void tacit__store_close(tacit__store *store)
         return;
     if (store->prepared) {
         /* Wishes: what was committed is safe in either form. */
-        (void)sqlite3_exec(store->db.handle, "ROLLBACK", NULL, NULL, NULL);
-        reset_statements(store);
-        (void)sqlite3_exec(store->db.handle, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+        (void)!tacit__connection_run(store->db, "ROLLBACK", "close", NULL);
+        tacit__connection_reset_all(store->db);
+        (void)!tacit__connection_run(store->db, "PRAGMA journal_mode = DELETE", "close", NULL);
     }
-    tacit__db_close(&store->db);
+    tacit__connection_destroy(store->db);
     if (store->lock >= 0)
         (void)close(store->lock);
     tacit__free(store);
@@ -244,10 +239,11 @@ tacit_status tacit__store_remove(tacit__store *store, tacit_error *err)
     static const char *const tails[] = {"-wal", "-shm", "-journal", ""};
     tacit_status status = TACIT_OK;
     store->prepared = false;
-    tacit__db_close(&store->db);
+    tacit__connection_destroy(store->db);
+    store->db = NULL;
     for (size_t i = 0; i < sizeof tails / sizeof *tails && status == TACIT_OK; i++) {
         char path[TACIT__DB_PATH + 16];
-        (void)snprintf(path, sizeof path, "%s%s", store->db.path, tails[i]);
+        (void)snprintf(path, sizeof path, "%s%s", store->path, tails[i]);
         if (unlink(path) != 0 && errno != ENOENT)
             status = fail_system(store, "remove", err);
     }
@@ -257,22 +253,23 @@ tacit_status tacit__store_remove(tacit__store *store, tacit_error *err)
 
 tacit_status tacit__store_begin(tacit__store *store, tacit_error *err)
 {
-    TACIT__REQUIRE(store->db.handle != NULL);
+    TACIT__REQUIRE(store->db != NULL);
     if (!store->prepared)
         TRY(prepare_writing(store, err));
-    return tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err);
+    return tacit__connection_run(store->db, "BEGIN IMMEDIATE", "write", err);
 }
 
 tacit_status tacit__store_clear(tacit__store *store, tacit_error *err)
 {
-    return tacit__db_run(&store->db,
-                         "DELETE FROM point; DELETE FROM estimate; DELETE FROM job; DELETE FROM "
-                         "release; DELETE FROM part;"
-                         "DELETE FROM agent; DELETE FROM world; DELETE FROM head;",
-                         "write", err);
+    return tacit__connection_run(
+        store->db,
+        "DELETE FROM point; DELETE FROM estimate; DELETE FROM job; DELETE FROM "
+        "release; DELETE FROM part;"
+        "DELETE FROM agent; DELETE FROM world; DELETE FROM head;",
+        "write", err);
 }
 
 tacit_status tacit__store_commit(tacit__store *store, tacit_error *err)
 {
-    return tacit__db_run(&store->db, "COMMIT", "write", err);
+    return tacit__connection_run(store->db, "COMMIT", "write", err);
 }

@@ -2,10 +2,11 @@
 #ifndef TACIT_STORE_STORE_H
 #define TACIT_STORE_STORE_H
 
-#include "store/db.h"
+#include "store/driver.h"
 
 struct tacit__store {
-    tacit__db db;
+    tacit__connection *db; /* or NULL */
+    char path[TACIT__DB_PATH];
     int lock;      /* the directory, locked; or -1 */
     bool prepared; /* in write-ahead mode */
 };
