@@ -298,11 +298,6 @@ uint64_t tacit_sum_step(const tacit_sum *sum)
     return sum->step;
 }
 
-uint64_t tacit__sum_people(const tacit_sum *sum)
-{
-    return sum->people;
-}
-
 const tacit__lattice *tacit__sum_lattice(const tacit_sum *sum)
 {
     return &sum->lattice;

@@ -29,9 +29,6 @@ TACIT_MUST_USE tacit_status tacit__sum_create_released(const tacit_sum_spec *spe
                                                        tacit_ledger *ledger, const char *name,
                                                        tacit_sum **out, tacit_error *err);
 
-/* People so far, released or not. */
-uint64_t tacit__sum_people(const tacit_sum *sum);
-
 /* What a contribution is put on (tacit__lattice_quantize). It is public: it follows from the spec. */
 const tacit__lattice *tacit__sum_lattice(const tacit_sum *sum);
 
