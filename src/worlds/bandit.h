@@ -5,7 +5,7 @@
 
 #include <tacit/world.h>
 
-#include "base/settings.h"
+#include "base/values.h"
 
 enum { TACIT__REMARK = 400 };
 
@@ -42,9 +42,10 @@ typedef struct tacit__reward_law {
     double half_width; /* of a uniform law, otherwise */
 } tacit__reward_law;
 
-/* "bernoulli", or the half-width in original units, which is what *half_width becomes. */
-TACIT_MUST_USE tacit_status tacit__reward_law_read(const tacit__value *value,
-                                                   const tacit__origin *origin, bool *bernoulli,
+/* The value `noise`, or, if that is empty, `otherwise`, which may be NULL: "bernoulli", or the half-width in
+ * original units, which is what *half_width becomes. */
+TACIT_MUST_USE tacit_status tacit__reward_law_read(const tacit__values *values,
+                                                   const char *otherwise, bool *bernoulli,
                                                    double *half_width, tacit_error *err);
 double tacit__reward_draw(tacit__reward_law law, double mean, uint64_t word);
 

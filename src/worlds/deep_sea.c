@@ -13,13 +13,11 @@
 #include "noise/stream.h"
 #include "worlds/kind.h"
 
-enum { SIZE, SHUFFLE, SEED, N_PARAMETERS };
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [SIZE] = {"size", TACIT_PARAMETER_INTEGER, "10", 2, 1000, "rows, and steps in an episode"},
-    [SHUFFLE] = {"shuffle", TACIT_PARAMETER_FLAG, "no", 0, 0,
-                 "a coin for each cell decides which action is right"},
-    [SEED] = TACIT__SEED_PARAMETER("of the coins of shuffle"),
+static const tacit_parameter parameters[] = {
+    {"size", TACIT_PARAMETER_INTEGER, "10", 2, 1000, "rows, and steps in an episode"},
+    {"shuffle", TACIT_PARAMETER_FLAG, "no", 0, 0,
+     "a coin for each cell decides which action is right"},
+    TACIT__SEED_PARAMETER("of the coins of shuffle"),
 };
 
 #define MOVE_COST 0.01 /* of n moves right together [bsuite] */
@@ -47,23 +45,23 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     return 1;
 }
 
-static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err)
+static tacit_status create(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    if (values[SEED].given && !values[SHUFFLE].flag)
-        return tacit__fail_at(
-            err, TACIT_BAD_ARGUMENT, origin->file, (size_t)values[SEED].line,
+    if (tacit__value_of(values, "seed")->given && !tacit__value_of(values, "shuffle")->flag)
+        return tacit__value_fail(
+            values, "seed", err, TACIT_BAD_ARGUMENT,
             "seed has no effect without 'shuffle: yes'; add that or leave it out");
-    size_t n = (size_t)values[SIZE].integer, n_states = n * (n + 1) / 2;
+    size_t n = (size_t)tacit__value_of(values, "size")->integer, n_states = n * (n + 1) / 2;
     waters sea = {.size = (uint32_t)n, .cost = MOVE_COST / (double)n};
     uint64_t *coins = NULL;
-    if (values[SHUFFLE].flag) {
+    if (tacit__value_of(values, "shuffle")->flag) {
         tacit_noise *noise;
         tacit__site site;
         coins = tacit__alloc(n_states, sizeof *coins);
-        tacit_status status =
-            coins != NULL ? tacit_noise_create_simulated((uint64_t)values[SEED].integer, &noise)
-                          : TACIT_NO_MEMORY;
+        tacit_status status = coins != NULL
+                                  ? tacit_noise_create_simulated(
+                                        (uint64_t)tacit__value_of(values, "seed")->integer, &noise)
+                                  : TACIT_NO_MEMORY;
         if (status != TACIT_OK) {
             tacit__free(coins);
             return tacit__fail_plain(err, status);
@@ -93,7 +91,7 @@ const tacit__kind tacit__kind_deep_sea = {
                  "a treasure that only n right moves in a row reach, each of which costs a little",
              .source = "Osband, Van Roy, Russo and Wen 2019; bsuite",
              .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+             .n_parameters = TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

@@ -162,40 +162,38 @@ tacit_status tacit__grid_create(const tacit__grid_source *source, tacit__mdp **o
 
 /* --- The kind ---------------------------------------------------------------------------------- */
 
-enum { MAP, MAP_FILE, SLIP, HORIZON, N_PARAMETERS };
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [MAP] = {"map", TACIT_PARAMETER_TEXT, "4x4", 0, 0,
-             "4x4, 8x8, or rows of S (start), F (floor), H (hole), G (goal) separated by '/'"},
-    [MAP_FILE] = {"map_file", TACIT_PARAMETER_FILE, "", 0, 0,
-                  "a text file with the map, one row a line; instead of map"},
-    [SLIP] = {"slip", TACIT_PARAMETER_REAL, "0.2", 0, 1,
-              "probability of going to a side instead, half each"},
-    [HORIZON] = TACIT__HORIZON_PARAMETER("20"),
+static const tacit_parameter parameters[] = {
+    {"map", TACIT_PARAMETER_TEXT, "4x4", 0, 0,
+     "4x4, 8x8, or rows of S (start), F (floor), H (hole), G (goal) separated by '/'"},
+    {"map_file", TACIT_PARAMETER_FILE, "", 0, 0,
+     "a text file with the map, one row a line; instead of map"},
+    {"slip", TACIT_PARAMETER_REAL, "0.2", 0, 1,
+     "probability of going to a side instead, half each"},
+    TACIT__HORIZON_PARAMETER("20"),
 };
 
 static const char lake4[] = "SFFF/FHFH/FFFH/HFFG";
 static const char lake8[] =
     "SFFFFFFF/FFFFFFFF/FFFHFFFF/FFFFFHFF/FFFHFFFF/FHHFFFHF/FHFFHFHF/FFFHFFFG";
 
-static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err)
+static tacit_status create(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    if (values[MAP].given && values[MAP_FILE].given)
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)values[MAP_FILE].line,
-                              "map and map_file are both given; keep one");
-    const char *map = values[MAP].text;
+    if (tacit__value_of(values, "map")->given && tacit__value_of(values, "map_file")->given)
+        return tacit__value_fail(values, "map_file", err, TACIT_BAD_ARGUMENT,
+                                 "map and map_file are both given; keep one");
+    const char *map = tacit__value_of(values, "map")->text;
     map = strcmp(map, "4x4") == 0 ? lake4 : strcmp(map, "8x8") == 0 ? lake8 : map;
     tacit__grid_source source = {.map = {map, strlen(map)},
                                  .separator = '/',
-                                 .file = origin->file,
-                                 .line = values[MAP].line,
-                                 .horizon = (size_t)values[HORIZON].integer,
-                                 .slip = values[SLIP].real};
+                                 .file = values->origin.file,
+                                 .line = tacit__value_of(values, "map")->line,
+                                 .horizon = (size_t)tacit__value_of(values, "horizon")->integer,
+                                 .slip = tacit__value_real(values, "slip")};
     tacit__text_file file = {.text = NULL};
     tacit_status status = TACIT_OK;
-    if (values[MAP_FILE].given) {
-        status = tacit__text_file_read(&values[MAP_FILE], origin, &file, err);
+    if (tacit__value_of(values, "map_file")->given) {
+        status =
+            tacit__text_file_read(tacit__value_of(values, "map_file"), &values->origin, &file, err);
         source.map = (tacit__span){file.text, file.size};
         source.separator = '\n';
         source.file = file.path;
@@ -208,7 +206,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 
 const tacit__kind tacit__kind_grid = {
     .face = {"grid", "a map with holes and a goal, on slippery ground (FrozenLake)",
-             "Gymnasium's FrozenLake", parameters, N_PARAMETERS},
+             "Gymnasium's FrozenLake", parameters, TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

@@ -20,46 +20,27 @@
 #include "worlds/dice.h"
 #include "worlds/kind.h"
 
-enum {
-    CONTEXTS,
-    ACTIONS,
-    CONTEXT_D,
-    ACTION_D,
-    KERNEL,
-    NORM,
-    CENTERS,
-    NOISE,
-    SEED,
-    DATA,
-    LOW,
-    HIGH,
-    CONTEXT_POINTS,
-    ACTION_POINTS,
-    N_PARAMETERS
-};
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [CONTEXTS] = {"contexts", TACIT_PARAMETER_INTEGER, "30", 1, 100000, "number of contexts"},
-    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "30", 1, 100000, "number of actions"},
-    [CONTEXT_D] = {"context_d", TACIT_PARAMETER_INTEGER, "1", 1, 32, "coordinates of a context"},
-    [ACTION_D] = {"action_d", TACIT_PARAMETER_INTEGER, "1", 1, 32, "coordinates of an action"},
-    [KERNEL] = {"kernel", TACIT_PARAMETER_TEXT, "se(0.2)", 0, 0,
-                "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or + for context "
-                "and action"},
-    [NORM] = {"norm", TACIT_PARAMETER_REAL, "1", 1e-6, 1e6, "RKHS norm of the function"},
-    [CENTERS] = {"centers", TACIT_PARAMETER_INTEGER, "40", 1, 10000, "bumps of the function"},
-    [NOISE] =
-        {"noise", TACIT_PARAMETER_TEXT, "", 0, 0,
-         "half-width of the uniform noise of rewards (default 0.5), or bernoulli (of a file)"},
-    [SEED] = TACIT__SEED_PARAMETER("of the function; all runs play the same one"),
-    [DATA] = {"file", TACIT_PARAMETER_FILE, "", 0, 0,
-              "a CSV file instead of a random function: context,action,mean"},
-    [LOW] = {"reward_low", TACIT_PARAMETER_REAL, "0", -1e9, 1e9, "of the file's rewards"},
-    [HIGH] = {"reward_high", TACIT_PARAMETER_REAL, "1", -1e9, 1e9, "of the file's rewards"},
-    [CONTEXT_POINTS] = {"context_points", TACIT_PARAMETER_FILE, "", 0, 0,
-                        "a CSV file with context and a column for each of context_d coordinates"},
-    [ACTION_POINTS] = {"action_points", TACIT_PARAMETER_FILE, "", 0, 0,
-                       "a CSV file with action and a column for each of action_d coordinates"},
+static const tacit_parameter parameters[] = {
+    {"contexts", TACIT_PARAMETER_INTEGER, "30", 1, 100000, "number of contexts"},
+    {"actions", TACIT_PARAMETER_INTEGER, "30", 1, 100000, "number of actions"},
+    {"context_d", TACIT_PARAMETER_INTEGER, "1", 1, 32, "coordinates of a context"},
+    {"action_d", TACIT_PARAMETER_INTEGER, "1", 1, 32, "coordinates of an action"},
+    {"kernel", TACIT_PARAMETER_TEXT, "se(0.2)", 0, 0,
+     "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or + for context "
+     "and action"},
+    {"norm", TACIT_PARAMETER_REAL, "1", 1e-6, 1e6, "RKHS norm of the function"},
+    {"centers", TACIT_PARAMETER_INTEGER, "40", 1, 10000, "bumps of the function"},
+    {"noise", TACIT_PARAMETER_TEXT, "", 0, 0,
+     "half-width of the uniform noise of rewards (default 0.5), or bernoulli (of a file)"},
+    TACIT__SEED_PARAMETER("of the function; all runs play the same one"),
+    {"file", TACIT_PARAMETER_FILE, "", 0, 0,
+     "a CSV file instead of a random function: context,action,mean"},
+    {"reward_low", TACIT_PARAMETER_REAL, "0", -1e9, 1e9, "of the file's rewards"},
+    {"reward_high", TACIT_PARAMETER_REAL, "1", -1e9, 1e9, "of the file's rewards"},
+    {"context_points", TACIT_PARAMETER_FILE, "", 0, 0,
+     "a CSV file with context and a column for each of context_d coordinates"},
+    {"action_points", TACIT_PARAMETER_FILE, "", 0, 0,
+     "a CSV file with action and a column for each of action_d coordinates"},
 };
 
 typedef struct field {
@@ -116,15 +97,16 @@ static tacit_status read_lines(tacit__csv *csv, const char *what, size_t n, size
                                 "%zu points, expected one for each of the %zu %ss", lines, n, what);
 }
 
-static tacit_status read_points(const tacit__value *value, const tacit__origin *origin,
-                                const char *what, size_t n, size_t d, double *out, tacit_error *err)
+static tacit_status read_points(const tacit__values *v, const char *name, const char *what,
+                                size_t n, size_t d, double *out, tacit_error *err)
 {
     tacit__text_file file = {.text = NULL};
     tacit__csv csv;
+    const tacit__value *value = tacit__value_of(v, name);
     if (value->text[0] == '\0')
         return TACIT_OK;
     bool *seen = tacit__alloc(n, sizeof *seen);
-    tacit_status status = seen != NULL ? tacit__text_file_read(value, origin, &file, err)
+    tacit_status status = seen != NULL ? tacit__text_file_read(value, &v->origin, &file, err)
                                        : tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
         status = tacit__csv_open(&csv, file.path, NULL, (tacit__span){file.text, file.size}, err);
@@ -142,8 +124,8 @@ static tacit_status read_points(const tacit__value *value, const tacit__origin *
 }
 
 /* The field with its points. On failure there is none. */
-static tacit_status make_points(field w, size_t context_d, tacit__dice *dice, const tacit__value *v,
-                                const tacit__origin *origin, field **out, tacit_error *err)
+static tacit_status make_points(field w, size_t context_d, tacit__dice *dice,
+                                const tacit__values *v, field **out, tacit_error *err)
 {
     const size_t action_d = w.d - context_d, pairs = w.n_contexts * w.n_actions;
     double *contexts, *actions;
@@ -158,10 +140,9 @@ static tacit_status make_points(field w, size_t context_d, tacit__dice *dice, co
     draw_block(w.n_contexts, context_d, dice, contexts);
     draw_block(w.n_actions, action_d, dice, actions);
     tacit_status status =
-        read_points(&v[CONTEXT_POINTS], origin, "context", w.n_contexts, context_d, contexts, err);
+        read_points(v, "context_points", "context", w.n_contexts, context_d, contexts, err);
     if (status == TACIT_OK)
-        status =
-            read_points(&v[ACTION_POINTS], origin, "action", w.n_actions, action_d, actions, err);
+        status = read_points(v, "action_points", "action", w.n_actions, action_d, actions, err);
     for (size_t c = 0; c < w.n_contexts; c++) {
         f->weights[c] = 1 / (double)w.n_contexts;
         for (size_t a = 0; a < w.n_actions; a++) {
@@ -237,20 +218,20 @@ static tacit_status read_rows(field *f, tacit__csv *csv, bool *seen, double low,
     }
 }
 
-static tacit_status read_table(field *f, const tacit__value *v, const tacit__origin *origin,
-                               double half, tacit_error *err)
+static tacit_status read_table(field *f, const tacit__values *v, double half, tacit_error *err)
 {
     tacit__text_file file;
     tacit__csv csv;
     bool *seen = tacit__alloc(f->n_contexts * f->n_actions, sizeof *seen);
     if (seen == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit_status status = tacit__text_file_read(&v[DATA], origin, &file, err);
+    tacit_status status = tacit__text_file_read(tacit__value_of(v, "file"), &v->origin, &file, err);
     if (status == TACIT_OK)
         status = tacit__csv_open(&csv, file.path, "context,action,mean",
                                  (tacit__span){file.text, file.size}, err);
     if (status == TACIT_OK)
-        status = read_rows(f, &csv, seen, v[LOW].real + half, v[HIGH].real - half, err);
+        status = read_rows(f, &csv, seen, tacit__value_real(v, "reward_low") + half,
+                           tacit__value_real(v, "reward_high") - half, err);
     tacit__text_file_close(&file);
     tacit__free(seen);
     return status;
@@ -270,55 +251,53 @@ static double optimal(const field *f)
 
 /* The field with means in original units, and the range of rewards. On failure *out may be there, to be
  * destroyed. */
-static tacit_status fill(field w, const tacit__value *v, const tacit__origin *origin, field **out,
-                         double *low, double *high, tacit_error *err)
+static tacit_status fill(field w, const tacit__values *v, field **out, double *low, double *high,
+                         tacit_error *err)
 {
     tacit__kernel kernel;
     tacit__dice dice;
-    double half = 0, norm = v[NORM].real;
-    bool table = v[DATA].text[0] != '\0';
-    size_t context_d = (size_t)v[CONTEXT_D].integer;
+    double half = 0, norm = tacit__value_real(v, "norm");
+    bool table = tacit__value_of(v, "file")->text[0] != '\0';
+    size_t context_d = (size_t)tacit__value_of(v, "context_d")->integer;
     tacit_error reason = {0};
-    if (tacit__kernel_read(v[KERNEL].text, w.d, context_d, &kernel, &reason) != TACIT_OK)
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[KERNEL].line, "%s",
-                              reason.message);
-    tacit__value noise = v[NOISE];
-    if (noise.text[0] == '\0')
-        noise.text = table ? "bernoulli" : "0.5";
-    TRY(tacit__reward_law_read(&noise, origin, &w.law.bernoulli, &half, err));
-    *low = table ? v[LOW].real : -norm - half;
-    *high = table ? v[HIGH].real : norm + half;
+    if (tacit__kernel_read(tacit__value_of(v, "kernel")->text, w.d, context_d, &kernel, &reason) !=
+        TACIT_OK)
+        return tacit__value_fail(v, "kernel", err, TACIT_BAD_ARGUMENT, "%s", reason.message);
+    TRY(tacit__reward_law_read(v, table ? "bernoulli" : "0.5", &w.law.bernoulli, &half, err));
+    *low = table ? tacit__value_real(v, "reward_low") : -norm - half;
+    *high = table ? tacit__value_real(v, "reward_high") : norm + half;
     if (!(*low + 2 * half < *high))
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[NOISE].line,
-                              "noise leaves no room between reward_low and reward_high");
+        return tacit__value_fail(v, "noise", err, TACIT_BAD_ARGUMENT,
+                                 "noise leaves no room between reward_low and reward_high");
     w.law.half_width = half / (*high - *low);
-    tacit_status status = tacit__dice_open(&dice, (uint64_t)v[SEED].integer, "kernel bandit");
+    tacit_status status =
+        tacit__dice_open(&dice, (uint64_t)tacit__value_of(v, "seed")->integer, "kernel bandit");
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     tacit__dice_next(&dice);
-    TRY(make_points(w, context_d, &dice, v, origin, out, err));
+    TRY(make_points(w, context_d, &dice, v, out, err));
     field *f = *out;
     if (table)
-        return read_table(f, v, origin, half, err);
+        return read_table(f, v, half, err);
     tacit__kernel_fit(&kernel, f->n_contexts * f->n_actions, f->points);
-    status = draw_function(f, &kernel, (size_t)v[CENTERS].integer, norm, &dice);
+    status = draw_function(f, &kernel, (size_t)tacit__value_of(v, "centers")->integer, norm, &dice);
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
-static tacit_status create(const tacit__value *v, const tacit__origin *origin, tacit__model *out,
-                           tacit_error *err)
+static tacit_status create(const tacit__values *v, tacit__model *out, tacit_error *err)
 {
     size_t pairs;
     double low = 0, high = 1;
-    field sizes = {.n_contexts = (size_t)v[CONTEXTS].integer,
-                   .n_actions = (size_t)v[ACTIONS].integer,
-                   .d = (size_t)(v[CONTEXT_D].integer + v[ACTION_D].integer)},
+    field sizes = {.n_contexts = (size_t)tacit__value_of(v, "contexts")->integer,
+                   .n_actions = (size_t)tacit__value_of(v, "actions")->integer,
+                   .d = (size_t)(tacit__value_of(v, "context_d")->integer +
+                                 tacit__value_of(v, "action_d")->integer)},
           *f = NULL;
-    (void)snprintf(sizes.kernel, sizeof sizes.kernel, "%s", v[KERNEL].text);
+    (void)snprintf(sizes.kernel, sizeof sizes.kernel, "%s", tacit__value_of(v, "kernel")->text);
     if (__builtin_mul_overflow(sizes.n_contexts, sizes.n_actions, &pairs) || pairs > 10000000)
-        return tacit__fail_at(err, TACIT_TOO_LARGE, origin->file, (size_t)origin->line,
+        return tacit__fail_at(err, TACIT_TOO_LARGE, v->origin.file, (size_t)v->origin.line,
                               "more than ten million pairs of contexts and actions");
-    tacit_status status = fill(sizes, v, origin, &f, &low, &high, err);
+    tacit_status status = fill(sizes, v, &f, &low, &high, err);
     tacit__bandit *b = status == TACIT_OK ? tacit__alloc(1, sizeof *b) : NULL;
     if (b == NULL) {
         tacit__workspace_destroy(f);
@@ -334,9 +313,11 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
     }
     *b = (tacit__bandit){
         .face = {.dimension = f->d,
-                 .context_dimension = (size_t)v[CONTEXT_D].integer,
+                 .context_dimension = (size_t)tacit__value_of(v, "context_d")->integer,
                  .bound = most > 0 ? sqrt(most) : 1,
-                 .parameter_norm = v[DATA].text[0] != '\0' ? 0 : v[NORM].real / (high - low),
+                 .parameter_norm = tacit__value_of(v, "file")->text[0] != '\0'
+                                       ? 0
+                                       : tacit__value_real(v, "norm") / (high - low),
                  .points = f->points,
                  .weights = f->weights,
                  .kernel = f->kernel},
@@ -357,7 +338,7 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
 const tacit__kind tacit__kind_kernel_bandit = {
     .face = {"kernel-bandit",
              "mean rewards are a smooth random function of context and action, or a table",
-             "the setting of Pavlovic, Salgia and Zhao 2025", parameters, N_PARAMETERS},
+             "the setting of Pavlovic, Salgia and Zhao 2025", parameters, TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_BANDIT,
     .create = create,
 };

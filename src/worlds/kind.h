@@ -4,7 +4,7 @@
 
 #include <tacit/world.h>
 
-#include "base/settings.h"
+#include "base/values.h"
 #include "worlds/bandit.h"
 #include "worlds/mdp.h"
 
@@ -21,9 +21,8 @@ typedef struct tacit__model {
 typedef struct tacit__kind {
     tacit_world_kind face;
     tacit_world_family family;
-    /* values[i] is the value of face.parameters[i]. NULL: the program's own, see own_worlds.h. */
-    tacit_status (*create)(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err);
+    /* NULL: the program's own, see own_worlds.h. */
+    tacit_status (*create)(const tacit__values *values, tacit__model *out, tacit_error *err);
 } tacit__kind;
 
 extern const tacit__kind tacit__kind_riverswim, tacit__kind_random_tabular, tacit__kind_grid,
@@ -49,8 +48,7 @@ extern const tacit__kind tacit__kind_riverswim, tacit__kind_random_tabular, taci
             "and "                                                                                 \
             "nobody is told"                                                                       \
     }
-TACIT_MUST_USE tacit_status tacit__read_rewards(const tacit__value *value,
-                                                const tacit__origin *origin, bool *hidden,
+TACIT_MUST_USE tacit_status tacit__read_rewards(const tacit__values *values, bool *hidden,
                                                 tacit_error *err);
 
 /* n outcomes become those of rewards 1 or 0 with the same means: at most 2 n, for which there is room. */
@@ -59,9 +57,5 @@ size_t tacit__flip_rewards(tacit_outcome *outcomes, size_t n);
 /* The process of a world; NULL if its family has none. */
 const tacit__mdp *tacit__world_mdp(const tacit_world *world);
 const tacit__bandit *tacit__world_bandit(const tacit_world *world);
-
-/* OK if a text value is one of a list, "shared, disjoint"; a failure that says so if not. */
-TACIT_MUST_USE tacit_status tacit__choose(const tacit__value *value, const tacit__origin *origin,
-                                          const char *name, const char *list, tacit_error *err);
 
 #endif

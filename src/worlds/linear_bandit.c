@@ -15,20 +15,18 @@
 #include "worlds/dice.h"
 #include "worlds/kind.h"
 
-enum { DIMENSION, ACTIONS, ARMS, CONTEXTS, PHASES, NOISE, SEED, N_PARAMETERS };
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [DIMENSION] = {"d", TACIT_PARAMETER_INTEGER, "5", 1, 10000, "features"},
-    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "10", 1, 10000, "number of actions"},
-    [ARMS] = {"arms", TACIT_PARAMETER_TEXT, "shared", 0, 0,
-              "shared: each action has features; disjoint: each has parameters"},
-    [CONTEXTS] = {"contexts", TACIT_PARAMETER_INTEGER, "1000", 0, 1000000,
-                  "different contexts, numbered; 0: every user is new"},
-    [PHASES] = {"phases", TACIT_PARAMETER_INTEGER, "0", 0, 1000000000,
-                "adversarial order: rounds that features stay near one axis; 0: random order"},
-    [NOISE] = {"noise", TACIT_PARAMETER_TEXT, "bernoulli", 0, 0,
-               "rewards are 0 or 1, or the mean plus a uniform law of this half-width"},
-    [SEED] = TACIT__SEED_PARAMETER("of features and parameters; all runs play in the same world"),
+static const tacit_parameter parameters[] = {
+    {"d", TACIT_PARAMETER_INTEGER, "5", 1, 10000, "features"},
+    {"actions", TACIT_PARAMETER_INTEGER, "10", 1, 10000, "number of actions"},
+    {"arms", TACIT_PARAMETER_TEXT, "shared", 0, 0,
+     "shared: each action has features; disjoint: each has parameters"},
+    {"contexts", TACIT_PARAMETER_INTEGER, "1000", 0, 1000000,
+     "different contexts, numbered; 0: every user is new"},
+    {"phases", TACIT_PARAMETER_INTEGER, "0", 0, 1000000000,
+     "adversarial order: rounds that features stay near one axis; 0: random order"},
+    {"noise", TACIT_PARAMETER_TEXT, "bernoulli", 0, 0,
+     "rewards are 0 or 1, or the mean plus a uniform law of this half-width"},
+    TACIT__SEED_PARAMETER("of features and parameters; all runs play in the same world"),
 };
 
 typedef struct field {
@@ -162,35 +160,38 @@ static double optimal(const field *f)
     return sum / (double)f->n_contexts;
 }
 
-static tacit_status read(const tacit__value *v, const tacit__origin *origin, field *f,
-                         tacit_error *err)
+static tacit_status read(const tacit__values *v, field *f, tacit_error *err)
 {
+    static const char *const kinds_of_arms[] = {"shared", "disjoint", NULL};
     double half;
-    f->d = (size_t)v[DIMENSION].integer;
-    f->n_actions = (size_t)v[ACTIONS].integer;
-    f->n_contexts = (size_t)v[CONTEXTS].integer;
-    f->phases = (size_t)v[PHASES].integer;
-    TRY(tacit__choose(&v[ARMS], origin, "arms", "shared, disjoint", err));
-    f->disjoint = v[ARMS].text[0] == 'd';
+    f->d = (size_t)tacit__value_of(v, "d")->integer;
+    f->n_actions = (size_t)tacit__value_of(v, "actions")->integer;
+    f->n_contexts = (size_t)tacit__value_of(v, "contexts")->integer;
+    f->phases = (size_t)tacit__value_of(v, "phases")->integer;
+    const int arms = tacit__value_choose(v, "arms", kinds_of_arms, err);
+    if (arms < 0)
+        return TACIT_BAD_ARGUMENT;
+    f->disjoint = arms == 1;
     f->rows = f->disjoint ? 1 : f->n_actions;
-    TRY(tacit__reward_law_read(&v[NOISE], origin, &f->law.bernoulli, &half, err));
+    TRY(tacit__reward_law_read(v, NULL, &f->law.bernoulli, &half, err));
     /* Means lie in [0, 1] before the noise; what the noise adds is mapped back. */
     f->law.half_width = half / (1 + 2 * half);
     if (f->phases > 0 && f->n_contexts > 0 && f->n_contexts < f->d)
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[CONTEXTS].line,
-                              "phases need at least as many contexts as features, %zu, or 0", f->d);
+        return tacit__value_fail(v, "contexts", err, TACIT_BAD_ARGUMENT,
+                                 "phases need at least as many contexts as features, %zu, or 0",
+                                 f->d);
     return TACIT_OK;
 }
 
-static tacit_status create(const tacit__value *v, const tacit__origin *origin, tacit__model *out,
-                           tacit_error *err)
+static tacit_status create(const tacit__values *v, tacit__model *out, tacit_error *err)
 {
     field sizes = {0};
-    TRY(read(v, origin, &sizes, err));
+    TRY(read(v, &sizes, err));
     field *f = allocate(sizes);
     tacit__bandit *b = tacit__alloc(1, sizeof *b);
-    tacit_status status =
-        f != NULL && b != NULL ? fill_field(f, (uint64_t)v[SEED].integer) : TACIT_NO_MEMORY;
+    tacit_status status = f != NULL && b != NULL
+                              ? fill_field(f, (uint64_t)tacit__value_of(v, "seed")->integer)
+                              : TACIT_NO_MEMORY;
     if (status != TACIT_OK) {
         tacit__workspace_destroy(f);
         tacit__free(b);
@@ -226,7 +227,8 @@ const tacit__kind tacit__kind_linear_bandit = {
     .face = {"linear-bandit",
              "mean rewards are linear in features; shared or disjoint actions, contexts "
              "random or adversarial",
-             "the setting of Abbasi-Yadkori, Pal and Szepesvari 2011", parameters, N_PARAMETERS},
+             "the setting of Abbasi-Yadkori, Pal and Szepesvari 2011", parameters,
+             TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_BANDIT,
     .create = create,
 };

@@ -15,13 +15,12 @@
 #include "base/workspace.h"
 #include "worlds/kind.h"
 
-enum { DIMENSION, HORIZON, REWARDS, N_PARAMETERS };
 enum { NEUTRAL, GOOD, BAD, STATES };
 
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [DIMENSION] = {"d", TACIT_PARAMETER_INTEGER, "4", 2, 1000, "base kernels, and actions"},
-    [HORIZON] = TACIT__HORIZON_PARAMETER("5"),
-    [REWARDS] = TACIT__REWARDS_PARAMETER,
+static const tacit_parameter parameters[] = {
+    {"d", TACIT_PARAMETER_INTEGER, "4", 2, 1000, "base kernels, and actions"},
+    TACIT__HORIZON_PARAMETER("5"),
+    TACIT__REWARDS_PARAMETER,
 };
 
 /* What the callbacks read. */
@@ -72,11 +71,11 @@ static void features(void *context, uint32_t state, uint32_t action, double *out
             out[j * STATES + next] = scale * kernel(j, state, action)[next];
 }
 
-static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err)
+static tacit_status create(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    TRY(tacit__read_rewards(&values[REWARDS], origin, &out->hides_rewards, err));
-    const lock made = {.d = (size_t)values[DIMENSION].integer, .hidden = out->hides_rewards};
+    TRY(tacit__read_rewards(values, &out->hides_rewards, err));
+    const lock made = {.d = (size_t)tacit__value_of(values, "d")->integer,
+                       .hidden = out->hides_rewards};
     lock *l = tacit__workspace_create(&made, sizeof made, NULL, 0);
     if (l == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -90,7 +89,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                                    .context = l};
     const tacit__mdp_spec spec = {.n_states = STATES,
                                   .n_actions = l->d,
-                                  .horizon = (size_t)values[HORIZON].integer,
+                                  .horizon = (size_t)tacit__value_of(values, "horizon")->integer,
                                   .reward_high = 1,
                                   .row_max = 2 * STATES,
                                   .row = row,
@@ -103,7 +102,7 @@ const tacit__kind tacit__kind_lock = {
              "a combination to be found: one of d known kernels rules each step, and only "
              "data tell which",
              "a linear mixture in which kernels and actions are exchangeable", parameters,
-             N_PARAMETERS},
+             TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

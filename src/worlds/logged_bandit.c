@@ -12,44 +12,27 @@
 #include "worlds/kind.h"
 #include "worlds/people.h"
 
-enum {
-    DATA,
-    CONTEXT,
-    LABEL,
-    ACTION,
-    PROPENSITY,
-    REWARD,
-    MISSING,
-    ORDER,
-    INTERCEPT,
-    UNIT,
-    OBTAIN,
-    N_PARAMETERS
-};
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [DATA] = {"file", TACIT_PARAMETER_FILE, NULL, 0, 0,
-              "a CSV file with a header, one person in a line"},
-    [CONTEXT] = {"context", TACIT_PARAMETER_TEXT, NULL, 0, 0,
-                 "columns: 'age 17..90, sex {Male | Female}'; what is not declared is looked up, "
-                 "which is not private"},
-    [LABEL] = {"answer", TACIT_PARAMETER_TEXT, "", 0, 0,
-               "the column with the right answer: 'income {<=50K | >50K}'"},
-    [ACTION] = {"action", TACIT_PARAMETER_TEXT, "", 0, 0,
-                "instead of an answer: the column with the logged action: 'dose {low | high}'"},
-    [PROPENSITY] = {"propensity", TACIT_PARAMETER_TEXT, "", 0, 0,
-                    "the probability of that action: a column, or a number"},
-    [REWARD] = {"reward", TACIT_PARAMETER_TEXT, "", 0, 0,
-                "the column with its reward: 'outcome 0..1'"},
-    [MISSING] = {"missing", TACIT_PARAMETER_TEXT, "?", 0, 0,
-                 "the text of a missing value; an empty field is always missing"},
-    [ORDER] = {"order", TACIT_PARAMETER_TEXT, "random", 0, 0,
-               "of the people: random (another in each run), or file"},
-    [INTERCEPT] = {"intercept", TACIT_PARAMETER_FLAG, "yes", 0, 0, "a feature that is always 1"},
-    [OBTAIN] = {"obtain", TACIT_PARAMETER_TEXT, "", 0, 0,
-                "where the file comes from, shown when it is missing"},
-    [UNIT] = {"unit", TACIT_PARAMETER_FLAG, "yes", 0, 0,
-              "scale each person's features to length 1; no: all people's by one factor"},
+static const tacit_parameter parameters[] = {
+    {"file", TACIT_PARAMETER_FILE, NULL, 0, 0, "a CSV file with a header, one person in a line"},
+    {"context", TACIT_PARAMETER_TEXT, NULL, 0, 0,
+     "columns: 'age 17..90, sex {Male | Female}'; what is not declared is looked up, "
+     "which is not private"},
+    {"answer", TACIT_PARAMETER_TEXT, "", 0, 0,
+     "the column with the right answer: 'income {<=50K | >50K}'"},
+    {"action", TACIT_PARAMETER_TEXT, "", 0, 0,
+     "instead of an answer: the column with the logged action: 'dose {low | high}'"},
+    {"propensity", TACIT_PARAMETER_TEXT, "", 0, 0,
+     "the probability of that action: a column, or a number"},
+    {"reward", TACIT_PARAMETER_TEXT, "", 0, 0, "the column with its reward: 'outcome 0..1'"},
+    {"missing", TACIT_PARAMETER_TEXT, "?", 0, 0,
+     "the text of a missing value; an empty field is always missing"},
+    {"order", TACIT_PARAMETER_TEXT, "random", 0, 0,
+     "of the people: random (another in each run), or file"},
+    {"intercept", TACIT_PARAMETER_FLAG, "yes", 0, 0, "a feature that is always 1"},
+    {"obtain", TACIT_PARAMETER_TEXT, "", 0, 0,
+     "where the file comes from, shown when it is missing"},
+    {"unit", TACIT_PARAMETER_FLAG, "yes", 0, 0,
+     "scale each person's features to length 1; no: all people's by one factor"},
 };
 
 static void destroy(void *self)
@@ -84,55 +67,53 @@ static double reward(const void *self, const tacit_visitor *visitor, uint32_t ac
     return p->reward[person];
 }
 
-static tacit_status check(const tacit__value *v, const tacit__origin *origin, tacit_error *err)
+static tacit_status check(const tacit__values *v, tacit_error *err)
 {
-    bool label = v[LABEL].text[0] != '\0', action = v[ACTION].text[0] != '\0',
-         propensity = v[PROPENSITY].text[0] != '\0', earned = v[REWARD].text[0] != '\0';
+    static const char *const orders[] = {"random", "file", NULL};
+    bool label = tacit__value_of(v, "answer")->text[0] != '\0',
+         action = tacit__value_of(v, "action")->text[0] != '\0',
+         propensity = tacit__value_of(v, "propensity")->text[0] != '\0',
+         earned = tacit__value_of(v, "reward")->text[0] != '\0';
     if (label ? action || propensity || earned : !(action && propensity && earned))
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)origin->line,
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, v->origin.file, (size_t)v->origin.line,
                               "logged-bandit needs either an answer, or action, propensity and "
                               "reward");
-    return tacit__choose(&v[ORDER], origin, "order", "random, file", err);
+    return tacit__value_choose(v, "order", orders, err) < 0 ? TACIT_BAD_ARGUMENT : TACIT_OK;
 }
 
-static tacit__declaration declare(const tacit__value *v, const tacit__origin *origin,
-                                  size_t parameter)
+static tacit__declaration declare(const tacit__values *v, const char *name)
 {
-    TACIT__REQUIRE(parameter < sizeof parameters / sizeof *parameters);
-    return (tacit__declaration){origin->file, parameters[parameter].name, v[parameter].text,
-                                (size_t)v[parameter].line};
+    const tacit__value *value = tacit__value_of(v, name);
+    return (tacit__declaration){v->origin.file, name, value->text, (size_t)value->line};
 }
 
-static tacit_status read(const tacit__value *v, const tacit__origin *origin, tacit__people **out,
-                         tacit_error *err)
+static tacit_status read(const tacit__values *v, tacit__people **out, tacit_error *err)
 {
     tacit__text_file file;
-    tacit_status status = tacit__text_file_obtain(&v[DATA], &v[OBTAIN], origin, &file, err);
+    tacit_status status = tacit__text_file_obtain(v, "file", &file, err);
     if (status == TACIT_OK) {
         const tacit__people_source source = {.text = {file.text, file.size},
                                              .name = file.path,
-                                             .missing = v[MISSING].text,
-                                             .intercept = v[INTERCEPT].flag,
-                                             .unit = v[UNIT].flag,
-                                             .context = declare(v, origin, CONTEXT),
-                                             .label = declare(v, origin, LABEL),
-                                             .action = declare(v, origin, ACTION),
-                                             .propensity = declare(v, origin, PROPENSITY),
-                                             .reward = declare(v, origin, REWARD)};
+                                             .missing = tacit__value_of(v, "missing")->text,
+                                             .intercept = tacit__value_of(v, "intercept")->flag,
+                                             .unit = tacit__value_of(v, "unit")->flag,
+                                             .context = declare(v, "context"),
+                                             .label = declare(v, "answer"),
+                                             .action = declare(v, "action"),
+                                             .propensity = declare(v, "propensity"),
+                                             .reward = declare(v, "reward")};
         status = tacit__people_read(&source, out, err);
     }
     tacit__text_file_close(&file);
     return status;
 }
 
-static tacit_status create(const tacit__value *v, const tacit__origin *origin, tacit__model *out,
-                           tacit_error *err)
+static tacit_status create(const tacit__values *v, tacit__model *out, tacit_error *err)
 {
-    TRY(check(v, origin, err));
+    TRY(check(v, err));
     tacit__people *p = NULL;
     tacit__bandit *b = tacit__alloc(1, sizeof *b);
-    tacit_status status =
-        b != NULL ? read(v, origin, &p, err) : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = b != NULL ? read(v, &p, err) : tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status != TACIT_OK) {
         tacit__free(b);
         return status;
@@ -144,7 +125,7 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
                                   .complementary = labeled && p->n_actions == 2},
                          .n_actions = p->n_actions,
                          .people = p->n,
-                         .shuffled = v[ORDER].text[0] == 'r',
+                         .shuffled = tacit__value_of(v, "order")->text[0] == 'r',
                          .labeled = labeled,
                          .reward_low = p->reward_low,
                          .reward_high = p->reward_high,
@@ -172,7 +153,7 @@ const tacit__kind tacit__kind_logged_bandit = {
     .face = {"logged-bandit",
              "people of a CSV file: right answers to guess, or logged actions to replay",
              "a data set of yours; replay after Li, Chu, Langford and Wang 2011", parameters,
-             N_PARAMETERS},
+             TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_BANDIT,
     .create = create,
 };

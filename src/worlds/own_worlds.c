@@ -45,8 +45,8 @@ tacit_status tacit_world_register(const tacit_world_kind *kind, tacit_process_fn
     return TACIT_OK;
 }
 
-tacit_status tacit__own_create(const tacit__kind *kind, const tacit__value *values,
-                               const tacit__origin *origin, tacit__model *out, tacit_error *err)
+tacit_status tacit__own_create(const tacit__kind *kind, const tacit__values *values,
+                               tacit__model *out, tacit_error *err)
 {
     TACIT__REQUIRE(kind != NULL && out != NULL);
     const own *self = &list[0];
@@ -54,7 +54,7 @@ tacit_status tacit__own_create(const tacit__kind *kind, const tacit__value *valu
         self++;
     tacit_process p = {.reward_high = 1};
     tacit_error said = {.message = ""};
-    tacit_status status = self->process(values, &p, &said);
+    tacit_status status = self->process(values->at, &p, &said);
     if (status == TACIT_OK) {
         const tacit__mdp_spec spec = {.n_states = p.n_states,
                                       .n_actions = p.n_actions,
@@ -75,6 +75,7 @@ tacit_status tacit__own_create(const tacit__kind *kind, const tacit__value *valu
     }
     if (status == TACIT_OK || status == TACIT_NO_MEMORY)
         return status == TACIT_OK ? TACIT_OK : tacit__fail_plain(err, status);
-    return tacit__fail_at(err, status, origin->file, (size_t)origin->line, "%s: %s", origin->kind,
+    return tacit__fail_at(err, status, values->origin.file, (size_t)values->origin.line, "%s: %s",
+                          values->origin.kind,
                           said.message[0] != '\0' ? said.message : tacit_status_message(status));
 }

@@ -11,8 +11,7 @@ size_t tacit__own_kind_count(void);
 const tacit__kind *tacit__own_kind(size_t i);
 
 /* For a kind of this list. */
-TACIT_MUST_USE tacit_status tacit__own_create(const tacit__kind *kind, const tacit__value *values,
-                                              const tacit__origin *origin, tacit__model *out,
-                                              tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__own_create(const tacit__kind *kind, const tacit__values *values,
+                                              tacit__model *out, tacit_error *err);
 
 #endif

@@ -14,18 +14,16 @@
 #include "worlds/dice.h"
 #include "worlds/kind.h"
 
-enum { D, STATES, ACTIONS, HORIZON, SEED, CONCENTRATION, STATIONARY, N_PARAMETERS };
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [D] = {"d", TACIT_PARAMETER_INTEGER, "5", 1, 1000, "dimension of the features"},
-    [STATES] = {"states", TACIT_PARAMETER_INTEGER, "20", 1, 100000, "number of states"},
-    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
-    [HORIZON] = TACIT__HORIZON_PARAMETER("5"),
-    [SEED] = TACIT__SEED_PARAMETER("of the world; all runs play in the same one"),
-    [CONCENTRATION] = {"concentration", TACIT_PARAMETER_REAL, "0.3", 1e-3, 1e6,
-                       "of the Dirichlet distributions of features and measures"},
-    [STATIONARY] = {"stationary", TACIT_PARAMETER_FLAG, "no", 0, 0,
-                    "the same measures and rewards at all steps; no: fresh ones for each"},
+static const tacit_parameter parameters[] = {
+    {"d", TACIT_PARAMETER_INTEGER, "5", 1, 1000, "dimension of the features"},
+    {"states", TACIT_PARAMETER_INTEGER, "20", 1, 100000, "number of states"},
+    {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
+    TACIT__HORIZON_PARAMETER("5"),
+    TACIT__SEED_PARAMETER("of the world; all runs play in the same one"),
+    {"concentration", TACIT_PARAMETER_REAL, "0.3", 1e-3, 1e6,
+     "of the Dirichlet distributions of features and measures"},
+    {"stationary", TACIT_PARAMETER_FLAG, "no", 0, 0,
+     "the same measures and rewards at all steps; no: fresh ones for each"},
 };
 
 /* What the callback of the features reads; lives as long as the world. */
@@ -72,11 +70,12 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
 }
 
 /* All numbers of the world, each row from words of its own. */
-static tacit_status draw_world(maker *m, features *f, const tacit__value *values, size_t layers)
+static tacit_status draw_world(maker *m, features *f, const tacit__values *values, size_t layers)
 {
     tacit__dice dice;
-    TRY(tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random linear"));
-    double concentration = values[CONCENTRATION].real;
+    TRY(tacit__dice_open(&dice, (uint64_t)tacit__value_of(values, "seed")->integer,
+                         "random linear"));
+    double concentration = tacit__value_real(values, "concentration");
     for (size_t i = 0; i < m->n_states * f->n_actions; i++) {
         tacit__dice_next(&dice);
         tacit__dice_simplex(&dice, concentration, f->d, f->table + i * f->d);
@@ -89,19 +88,20 @@ static tacit_status draw_world(maker *m, features *f, const tacit__value *values
     return TACIT_OK;
 }
 
-static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err)
+static tacit_status create(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    size_t d = (size_t)values[D].integer, n_states = (size_t)values[STATES].integer,
-           n_actions = (size_t)values[ACTIONS].integer, horizon = (size_t)values[HORIZON].integer;
-    size_t layers = values[STATIONARY].flag ? 1 : horizon;
+    size_t d = (size_t)tacit__value_of(values, "d")->integer,
+           n_states = (size_t)tacit__value_of(values, "states")->integer,
+           n_actions = (size_t)tacit__value_of(values, "actions")->integer,
+           horizon = (size_t)tacit__value_of(values, "horizon")->integer;
+    size_t layers = tacit__value_of(values, "stationary")->flag ? 1 : horizon;
     features w = {.d = d, .n_actions = n_actions};
     features *f = NULL;
     maker m = {.n_states = n_states};
     const tacit__mdp_spec spec = {.n_states = n_states,
                                   .n_actions = n_actions,
                                   .horizon = horizon,
-                                  .stationary = values[STATIONARY].flag,
+                                  .stationary = tacit__value_of(values, "stationary")->flag,
                                   .reward_high = 1,
                                   .row_max = n_states,
                                   .row = row,
@@ -120,7 +120,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
     }
     tacit__workspace_destroy(m.measures);
     if (status == TACIT_TOO_LARGE)
-        (void)tacit__fail_at(err, status, origin->file, (size_t)origin->line,
+        (void)tacit__fail_at(err, status, values->origin.file, (size_t)values->origin.line,
                              "%s; fewer states, actions or steps would do", inner.message);
     else if (status != TACIT_OK)
         (void)tacit__fail_plain(err, status);
@@ -137,7 +137,8 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 const tacit__kind tacit__kind_random_linear = {
     .face = {"random-linear",
              "a linear world drawn at random: features on the simplex, measures, rewards",
-             "after Jin, Yang, Wang and Jordan 2020 (linear MDPs)", parameters, N_PARAMETERS},
+             "after Jin, Yang, Wang and Jordan 2020 (linear MDPs)", parameters,
+             TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

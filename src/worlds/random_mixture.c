@@ -22,35 +22,20 @@
 #include "worlds/dice.h"
 #include "worlds/kind.h"
 
-enum {
-    DIMENSION,
-    STATES,
-    ACTIONS,
-    HORIZON,
-    SEED,
-    CONCENTRATION,
-    EVENNESS,
-    STATIONARY,
-    REWARDS,
-    BALANCED,
-    N_PARAMETERS
-};
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [DIMENSION] = {"d", TACIT_PARAMETER_INTEGER, "5", 1, 10000, "base kernels"},
-    [STATES] = {"states", TACIT_PARAMETER_INTEGER, "8", 1, 100000, "number of states"},
-    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
-    [HORIZON] = TACIT__HORIZON_PARAMETER("6"),
-    [SEED] = TACIT__SEED_PARAMETER("of the world; all runs play in the same one"),
-    [CONCENTRATION] = {"concentration", TACIT_PARAMETER_REAL, "0.2", 1e-3, 1e6,
-                       "of the Dirichlet distribution of a kernel's rows"},
-    [EVENNESS] = {"evenness", TACIT_PARAMETER_REAL, "0.3", 1e-3, 1e6,
-                  "of the weights: concentration of their Dirichlet distribution"},
-    [STATIONARY] = {"stationary", TACIT_PARAMETER_FLAG, "no", 0, 0,
-                    "the same weights at every step"},
-    [REWARDS] = TACIT__REWARDS_PARAMETER,
-    [BALANCED] = {"balanced", TACIT_PARAMETER_FLAG, "yes", 0, 0,
-                  "all actions are alike to those who do not know the weights"},
+static const tacit_parameter parameters[] = {
+    {"d", TACIT_PARAMETER_INTEGER, "5", 1, 10000, "base kernels"},
+    {"states", TACIT_PARAMETER_INTEGER, "8", 1, 100000, "number of states"},
+    {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
+    TACIT__HORIZON_PARAMETER("6"),
+    TACIT__SEED_PARAMETER("of the world; all runs play in the same one"),
+    {"concentration", TACIT_PARAMETER_REAL, "0.2", 1e-3, 1e6,
+     "of the Dirichlet distribution of a kernel's rows"},
+    {"evenness", TACIT_PARAMETER_REAL, "0.3", 1e-3, 1e6,
+     "of the weights: concentration of their Dirichlet distribution"},
+    {"stationary", TACIT_PARAMETER_FLAG, "no", 0, 0, "the same weights at every step"},
+    TACIT__REWARDS_PARAMETER,
+    {"balanced", TACIT_PARAMETER_FLAG, "yes", 0, 0,
+     "all actions are alike to those who do not know the weights"},
 };
 
 /* What the callbacks read: kernels [state][action][d][state], weights [layer][d], rewards [state][action]. */
@@ -113,10 +98,12 @@ static void balance(mixture *m, tacit__dice *dice)
 }
 
 /* Everything that is drawn. */
-static tacit_status draw(const tacit__value *values, size_t layers, mixture **out)
+static tacit_status draw(const tacit__values *values, size_t layers, mixture **out)
 {
-    size_t d = (size_t)values[DIMENSION].integer, n_states = (size_t)values[STATES].integer;
-    size_t n_actions = (size_t)values[ACTIONS].integer, pairs = n_states * n_actions;
+    size_t d = (size_t)tacit__value_of(values, "d")->integer,
+           n_states = (size_t)tacit__value_of(values, "states")->integer;
+    size_t n_actions = (size_t)tacit__value_of(values, "actions")->integer,
+           pairs = n_states * n_actions;
     size_t n_kernels;
     if (__builtin_mul_overflow(pairs * d, n_states, &n_kernels) || n_kernels > SIZE_MAX / 16)
         return TACIT_NO_MEMORY;
@@ -126,7 +113,8 @@ static tacit_status draw(const tacit__value *values, size_t layers, mixture **ou
                          TACIT__PIECE(w.rewards, pairs));
     tacit__dice dice;
     tacit_status status =
-        m != NULL ? tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random mixture")
+        m != NULL ? tacit__dice_open(&dice, (uint64_t)tacit__value_of(values, "seed")->integer,
+                                     "random mixture")
                   : TACIT_NO_MEMORY;
     if (status != TACIT_OK) {
         tacit__workspace_destroy(m);
@@ -134,23 +122,24 @@ static tacit_status draw(const tacit__value *values, size_t layers, mixture **ou
     }
     for (size_t i = 0; i < pairs * d; i++) {
         tacit__dice_next(&dice);
-        tacit__dice_simplex(&dice, values[CONCENTRATION].real, n_states, m->kernels + i * n_states);
+        tacit__dice_simplex(&dice, tacit__value_real(values, "concentration"), n_states,
+                            m->kernels + i * n_states);
     }
     for (size_t h = 0; h < layers; h++) {
         tacit__dice_next(&dice);
-        tacit__dice_simplex(&dice, values[EVENNESS].real, d, m->weights + h * d);
+        tacit__dice_simplex(&dice, tacit__value_real(values, "evenness"), d, m->weights + h * d);
     }
     tacit__dice_next(&dice);
     for (size_t i = 0; i < pairs; i++)
         m->rewards[i] = tacit__dice_uniform(&dice);
-    if (values[BALANCED].flag)
+    if (tacit__value_of(values, "balanced")->flag)
         balance(m, &dice);
     *out = m;
     return TACIT_OK;
 }
 
 /* Before anything is drawn: the process, and the kernels that it is mixed of. */
-static tacit_status check_size(const tacit__mdp_spec *spec, size_t d, const tacit__origin *origin,
+static tacit_status check_size(const tacit__mdp_spec *spec, size_t d, const tacit__values *values,
                                tacit_error *err)
 {
     tacit_error inner = {.message = ""};
@@ -166,29 +155,28 @@ static tacit_status check_size(const tacit__mdp_spec *spec, size_t d, const taci
     }
     return status == TACIT_OK
                ? TACIT_OK
-               : tacit__fail_at(err, status, origin->file, (size_t)origin->line,
+               : tacit__fail_at(err, status, values->origin.file, (size_t)values->origin.line,
                                 "%s; fewer states, actions or steps would do", inner.message);
 }
 
-static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err)
+static tacit_status create(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    size_t horizon = (size_t)values[HORIZON].integer;
-    bool stationary = values[STATIONARY].flag;
+    size_t horizon = (size_t)tacit__value_of(values, "horizon")->integer;
+    bool stationary = tacit__value_of(values, "stationary")->flag;
     mixture *m = NULL;
-    TRY(tacit__read_rewards(&values[REWARDS], origin, &out->hides_rewards, err));
-    tacit__mdp_spec spec = {.n_states = (size_t)values[STATES].integer,
-                            .n_actions = (size_t)values[ACTIONS].integer,
+    TRY(tacit__read_rewards(values, &out->hides_rewards, err));
+    tacit__mdp_spec spec = {.n_states = (size_t)tacit__value_of(values, "states")->integer,
+                            .n_actions = (size_t)tacit__value_of(values, "actions")->integer,
                             .horizon = horizon,
                             .stationary = stationary,
                             .reward_high = 1,
-                            .row_max =
-                                (out->hides_rewards ? 2 : 1) * (size_t)values[STATES].integer,
+                            .row_max = (out->hides_rewards ? 2 : 1) *
+                                       (size_t)tacit__value_of(values, "states")->integer,
                             .row = row};
-    TRY(check_size(&spec, (size_t)values[DIMENSION].integer, origin, err));
+    TRY(check_size(&spec, (size_t)tacit__value_of(values, "d")->integer, values, err));
     tacit_status status = draw(values, stationary ? 1 : horizon, &m);
     if (status != TACIT_OK)
-        return tacit__fail_at(err, status, origin->file, (size_t)origin->line,
+        return tacit__fail_at(err, status, values->origin.file, (size_t)values->origin.line,
                               "the kernels do not fit into memory; fewer states or a smaller d do");
     m->hidden = out->hides_rewards;
     out->features = m;
@@ -206,7 +194,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 const tacit__kind tacit__kind_random_mixture = {
     .face = {"random-mixture", "a mixture of d known kernels drawn at random, with unknown weights",
              "linear mixture MDPs: Ayoub, Jia, Szepesvari, Wang, Yang 2020", parameters,
-             N_PARAMETERS},
+             TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

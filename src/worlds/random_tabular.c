@@ -10,19 +10,17 @@
 #include "worlds/dice.h"
 #include "worlds/kind.h"
 
-enum { STATES, ACTIONS, HORIZON, SEED, CONCENTRATION, BRANCHING, STATIONARY, N_PARAMETERS };
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [STATES] = {"states", TACIT_PARAMETER_INTEGER, "10", 1, 1000000, "number of states"},
-    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
-    [HORIZON] = TACIT__HORIZON_PARAMETER("10"),
-    [SEED] = TACIT__SEED_PARAMETER("of the world; all runs play in the same one"),
-    [CONCENTRATION] = {"concentration", TACIT_PARAMETER_REAL, "1", 1e-3, 1e6,
-                       "of the Dirichlet distribution of a row"},
-    [BRANCHING] = {"branching", TACIT_PARAMETER_INTEGER, "0", 0, 1000000,
-                   "successors of a state and action; 0: all states"},
-    [STATIONARY] = {"stationary", TACIT_PARAMETER_FLAG, "yes", 0, 0,
-                    "one model for all steps; no: a fresh one for each"},
+static const tacit_parameter parameters[] = {
+    {"states", TACIT_PARAMETER_INTEGER, "10", 1, 1000000, "number of states"},
+    {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
+    TACIT__HORIZON_PARAMETER("10"),
+    TACIT__SEED_PARAMETER("of the world; all runs play in the same one"),
+    {"concentration", TACIT_PARAMETER_REAL, "1", 1e-3, 1e6,
+     "of the Dirichlet distribution of a row"},
+    {"branching", TACIT_PARAMETER_INTEGER, "0", 0, 1000000,
+     "successors of a state and action; 0: all states"},
+    {"stationary", TACIT_PARAMETER_FLAG, "yes", 0, 0,
+     "one model for all steps; no: a fresh one for each"},
 };
 
 typedef struct maker {
@@ -62,27 +60,27 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     return m->branching;
 }
 
-static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err)
+static tacit_status create(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    size_t n_states = (size_t)values[STATES].integer;
-    size_t branching = (size_t)values[BRANCHING].integer;
+    size_t n_states = (size_t)tacit__value_of(values, "states")->integer;
+    size_t branching = (size_t)tacit__value_of(values, "branching")->integer;
     if (branching > n_states)
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)values[BRANCHING].line,
-                              "branching is %zu, but there are %zu states; expected at most that",
-                              branching, n_states);
+        return tacit__value_fail(
+            values, "branching", err, TACIT_BAD_ARGUMENT,
+            "branching is %zu, but there are %zu states; expected at most that", branching,
+            n_states);
     maker m = {.n_states = n_states,
                .branching = branching > 0 ? branching : n_states,
-               .concentration = values[CONCENTRATION].real,
+               .concentration = tacit__value_real(values, "concentration"),
                .order = tacit__alloc(n_states, sizeof *m.order)};
-    tacit_status status =
-        tacit__dice_open(&m.dice, (uint64_t)values[SEED].integer, "random tabular");
+    tacit_status status = tacit__dice_open(
+        &m.dice, (uint64_t)tacit__value_of(values, "seed")->integer, "random tabular");
     for (uint32_t s = 0; m.order != NULL && s < n_states; s++)
         m.order[s] = s;
     const tacit__mdp_spec spec = {.n_states = n_states,
-                                  .n_actions = (size_t)values[ACTIONS].integer,
-                                  .horizon = (size_t)values[HORIZON].integer,
-                                  .stationary = values[STATIONARY].flag,
+                                  .n_actions = (size_t)tacit__value_of(values, "actions")->integer,
+                                  .horizon = (size_t)tacit__value_of(values, "horizon")->integer,
+                                  .stationary = tacit__value_of(values, "stationary")->flag,
                                   .reward_high = 1,
                                   .row_max = m.branching,
                                   .row = row,
@@ -91,7 +89,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
     if (status == TACIT_OK)
         status = m.order != NULL ? tacit__mdp_create(&spec, &out->mdp, &inner) : TACIT_NO_MEMORY;
     if (status == TACIT_TOO_LARGE)
-        status = tacit__fail_at(err, status, origin->file, (size_t)origin->line,
+        status = tacit__fail_at(err, status, values->origin.file, (size_t)values->origin.line,
                                 "%s; fewer states or a smaller branching would do", inner.message);
     else if (status != TACIT_OK)
         status = tacit__fail_plain(err, status);
@@ -102,7 +100,8 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 const tacit__kind tacit__kind_random_tabular = {
     .face = {"random-tabular",
              "a finite world drawn at random: Dirichlet transitions, uniform rewards",
-             "after Archibald, McKinnon and Thomas 1995 (Garnet)", parameters, N_PARAMETERS},
+             "after Archibald, McKinnon and Thomas 1995 (Garnet)", parameters,
+             TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

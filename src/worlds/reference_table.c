@@ -29,27 +29,22 @@
 #include "worlds/dice.h"
 #include "worlds/kind.h"
 
-enum { FAMILY, STATES, ACTIONS, HORIZON, STATIONARY, REWARDS, SEED, N_PARAMETERS };
-
-static const char family_names[] = "contexts, faint, sparse, dense, chain, code, trap";
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [FAMILY] = {"family", TACIT_PARAMETER_TEXT, "contexts", 0, 0,
-                "what makes it hard: contexts, faint, sparse, dense, chain, code or trap"},
-    [STATES] = {"states", TACIT_PARAMETER_INTEGER, "10", 1, 1000000, "number of states"},
-    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
-    [HORIZON] = TACIT__HORIZON_PARAMETER("10"),
-    [STATIONARY] = {"stationary", TACIT_PARAMETER_FLAG, "yes", 0, 0,
-                    "one model for all steps; no: right actions are drawn for each step"},
-    [REWARDS] =
-        {"rewards", TACIT_PARAMETER_REAL, "0.5", 1e-6, 0.5,
-         "the probability of a reward where actions pay, in the mean; smaller: rare rewards"},
-    [SEED] = TACIT__SEED_PARAMETER("of the right actions; all runs play in the same world"),
+static const tacit_parameter parameters[] = {
+    {"family", TACIT_PARAMETER_TEXT, "contexts", 0, 0,
+     "what makes it hard: contexts, faint, sparse, dense, chain, code or trap"},
+    {"states", TACIT_PARAMETER_INTEGER, "10", 1, 1000000, "number of states"},
+    {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
+    TACIT__HORIZON_PARAMETER("10"),
+    {"stationary", TACIT_PARAMETER_FLAG, "yes", 0, 0,
+     "one model for all steps; no: right actions are drawn for each step"},
+    {"rewards", TACIT_PARAMETER_REAL, "0.5", 1e-6, 0.5,
+     "the probability of a reward where actions pay, in the mean; smaller: rare rewards"},
+    TACIT__SEED_PARAMETER("of the right actions; all runs play in the same world"),
 };
 
 typedef enum family { CONTEXTS, FAINT, SPARSE, DENSE, CHAIN, CODE, TRAP } family;
 static const char *const names[] = {"contexts", "faint", "sparse", "dense",
-                                    "chain",    "code",  "trap"};
+                                    "chain",    "code",  "trap",   NULL};
 
 typedef struct maker {
     tacit__dice dice;
@@ -167,24 +162,27 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     return tacit__flip_rewards(out, n);
 }
 
-static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err)
+static tacit_status create(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    TRY(tacit__choose(&values[FAMILY], origin, "family", family_names, err));
-    const size_t S = (size_t)values[STATES].integer, A = (size_t)values[ACTIONS].integer,
-                 H = (size_t)values[HORIZON].integer;
-    maker m = {
-        .family = CONTEXTS, .n_states = S, .n_actions = A, .scale = 2 * values[REWARDS].real};
+    const int wanted = tacit__value_choose(values, "family", names, err);
+    if (wanted < 0)
+        return TACIT_BAD_ARGUMENT;
+    const size_t S = (size_t)tacit__value_of(values, "states")->integer,
+                 A = (size_t)tacit__value_of(values, "actions")->integer,
+                 H = (size_t)tacit__value_of(values, "horizon")->integer;
+    maker m = {.family = CONTEXTS,
+               .n_states = S,
+               .n_actions = A,
+               .scale = 2 * tacit__value_real(values, "rewards")};
     const int last = S > 1 && A > 1 && H > 1 ? TRAP : FAINT;
-    for (int i = CONTEXTS; i <= last; i++)
-        if (strcmp(values[FAMILY].text, names[i]) == 0)
-            m.family = (family)i;
+    if (wanted <= last)
+        m.family = (family)wanted;
     const bool wide = m.family <= FAINT || m.family == DENSE;
     m.length = length_of(m.family, S, A, H);
     tacit__mdp_spec spec = {.n_states = S,
                             .n_actions = A,
                             .horizon = H,
-                            .stationary = values[STATIONARY].flag,
+                            .stationary = tacit__value_of(values, "stationary")->flag,
                             .reward_high = 1,
                             .row_max = wide ? 2 * S : 6,
                             .row = row,
@@ -192,12 +190,13 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
     tacit_error inner = {.message = ""};
     tacit_status status = tacit__mdp_check_size(&spec, 1, &inner);
     if (status != TACIT_OK)
-        return tacit__fail_at(err, status, origin->file, (size_t)origin->line,
+        return tacit__fail_at(err, status, values->origin.file, (size_t)values->origin.line,
                               "%s; fewer states, actions or steps would do", inner.message);
     double *law = tacit__alloc(S, sizeof *law);
     tacit_outcome *initial = tacit__alloc(S, sizeof *initial);
     status = law != NULL && initial != NULL
-                 ? tacit__dice_open(&m.dice, (uint64_t)values[SEED].integer, values[FAMILY].text)
+                 ? tacit__dice_open(&m.dice, (uint64_t)tacit__value_of(values, "seed")->integer,
+                                    tacit__value_of(values, "family")->text)
                  : TACIT_NO_MEMORY;
     if (status == TACIT_OK) {
         tacit__dice_next(&m.dice);
@@ -218,7 +217,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
 
 const tacit__kind tacit__kind_reference = {
     .face = {"reference", "a table of a given size that is hard in one way; forecasts play on them",
-             "ours: docs/why/forecast.md", parameters, N_PARAMETERS},
+             "ours: docs/why/forecast.md", parameters, TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

@@ -7,12 +7,10 @@
  * right at the right end 1. Action 0 is left and 1 is right, the other way round when mirrored. */
 #include "worlds/kind.h"
 
-enum { STATES, HORIZON, MIRROR, N_PARAMETERS };
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [STATES] = {"states", TACIT_PARAMETER_INTEGER, "6", 2, 1000000, "length of the river"},
-    [HORIZON] = TACIT__HORIZON_PARAMETER("20"),
-    [MIRROR] = {"mirror", TACIT_PARAMETER_FLAG, "no", 0, 0, "swap the two actions"},
+static const tacit_parameter parameters[] = {
+    {"states", TACIT_PARAMETER_INTEGER, "6", 2, 1000000, "length of the river"},
+    TACIT__HORIZON_PARAMETER("20"),
+    {"mirror", TACIT_PARAMETER_FLAG, "no", 0, 0, "swap the two actions"},
 };
 
 typedef struct river {
@@ -45,14 +43,13 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     return 3;
 }
 
-static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err)
+static tacit_status create(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    (void)origin;
-    river r = {(uint32_t)values[STATES].integer - 1, values[MIRROR].flag};
-    const tacit__mdp_spec spec = {.n_states = (size_t)values[STATES].integer,
+    river r = {(uint32_t)tacit__value_of(values, "states")->integer - 1,
+               tacit__value_of(values, "mirror")->flag};
+    const tacit__mdp_spec spec = {.n_states = (size_t)tacit__value_of(values, "states")->integer,
                                   .n_actions = 2,
-                                  .horizon = (size_t)values[HORIZON].integer,
+                                  .horizon = (size_t)tacit__value_of(values, "horizon")->integer,
                                   .stationary = true,
                                   .reward_high = 1,
                                   .row_max = 3,
@@ -68,7 +65,7 @@ const tacit__kind tacit__kind_riverswim = {
              .source = "Strehl and Littman 2008; probabilities and rewards as in Osband, Russo and "
                        "Van Roy 2013",
              .parameters = parameters,
-             .n_parameters = N_PARAMETERS},
+             .n_parameters = TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

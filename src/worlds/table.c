@@ -347,51 +347,37 @@ tacit_status tacit__table_create(const tacit__table_source *source, tacit__mdp *
 
 /* --- The kind ---------------------------------------------------------------------------------- */
 
-enum {
-    TRANSITIONS,
-    INITIAL,
-    HORIZON,
-    REWARD_LOW,
-    REWARD_HIGH,
-    FEATURES,
-    KERNELS,
-    OBTAIN,
-    N_PARAMETERS
-};
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [TRANSITIONS] =
-        {"transitions", TACIT_PARAMETER_FILE, NULL, 0, 0,
-         "CSV file with state,action,next_state,probability,reward, or with step in front"},
-    [INITIAL] = {"initial", TACIT_PARAMETER_FILE, "", 0, 0,
-                 "CSV file with state,probability; without it everyone starts in state 0"},
-    [HORIZON] = TACIT__HORIZON_PARAMETER(NULL),
-    [REWARD_LOW] = {"reward_low", TACIT_PARAMETER_REAL, "0", -1e100, 1e100,
-                    "least reward of a step in the table's units; becomes 0"},
-    [REWARD_HIGH] = {"reward_high", TACIT_PARAMETER_REAL, "1", -1e100, 1e100,
-                     "largest reward of a step in the table's units; becomes 1"},
-    [FEATURES] = {"features", TACIT_PARAMETER_FILE, "", 0, 0,
-                  "CSV file with state,action and a column for each feature, for linear learners"},
-    [KERNELS] =
-        {"kernels", TACIT_PARAMETER_FILE, "", 0, 0,
-         "CSV file with kernel,state,action,next_state,probability, for learners of mixtures"},
-    [OBTAIN] = {"obtain", TACIT_PARAMETER_TEXT, "", 0, 0,
-                "where the files come from, shown when one is missing"},
+static const tacit_parameter parameters[] = {
+    {"transitions", TACIT_PARAMETER_FILE, NULL, 0, 0,
+     "CSV file with state,action,next_state,probability,reward, or with step in front"},
+    {"initial", TACIT_PARAMETER_FILE, "", 0, 0,
+     "CSV file with state,probability; without it everyone starts in state 0"},
+    TACIT__HORIZON_PARAMETER(NULL),
+    {"reward_low", TACIT_PARAMETER_REAL, "0", -1e100, 1e100,
+     "least reward of a step in the table's units; becomes 0"},
+    {"reward_high", TACIT_PARAMETER_REAL, "1", -1e100, 1e100,
+     "largest reward of a step in the table's units; becomes 1"},
+    {"features", TACIT_PARAMETER_FILE, "", 0, 0,
+     "CSV file with state,action and a column for each feature, for linear learners"},
+    {"kernels", TACIT_PARAMETER_FILE, "", 0, 0,
+     "CSV file with kernel,state,action,next_state,probability, for learners of mixtures"},
+    {"obtain", TACIT_PARAMETER_TEXT, "", 0, 0,
+     "where the files come from, shown when one is missing"},
 };
 
 /* Features or kernels, if they are given. A failure leaves the process to the caller. */
-static tacit_status read_structure(const tacit__value *values, const tacit__origin *origin,
-                                   tacit__model *out, tacit_error *err)
+static tacit_status read_structure(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    const bool features = values[FEATURES].given, kernels = values[KERNELS].given;
+    const bool features = tacit__value_of(values, "features")->given,
+               kernels = tacit__value_of(values, "kernels")->given;
     tacit__text_file file = {.text = NULL};
     if (features && kernels)
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)values[KERNELS].line,
-                              "a table has features or kernels, not both");
+        return tacit__value_fail(values, "kernels", err, TACIT_BAD_ARGUMENT,
+                                 "a table has features or kernels, not both");
     if (!features && !kernels)
         return TACIT_OK;
-    tacit_status status = tacit__text_file_obtain(&values[features ? FEATURES : KERNELS],
-                                                  &values[OBTAIN], origin, &file, err);
+    tacit_status status =
+        tacit__text_file_obtain(values, features ? "features" : "kernels", &file, err);
     const tacit__span text = {file.text, file.size};
     if (status == TACIT_OK && features)
         status = tacit__table_features(text, file.path, out, err);
@@ -401,29 +387,28 @@ static tacit_status read_structure(const tacit__value *values, const tacit__orig
     return status;
 }
 
-static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__model *out, tacit_error *err)
+static tacit_status create(const tacit__values *values, tacit__model *out, tacit_error *err)
 {
-    double low = values[REWARD_LOW].real, high = values[REWARD_HIGH].real;
+    double low = tacit__value_real(values, "reward_low"),
+           high = tacit__value_real(values, "reward_high");
     if (low >= high) {
-        int line = values[values[REWARD_LOW].given ? REWARD_LOW : REWARD_HIGH].line;
-        return tacit__fail_at(
-            err, TACIT_BAD_ARGUMENT, origin->file, (size_t)line,
+        const bool is_low = tacit__value_of(values, "reward_low")->given;
+        return tacit__value_fail(
+            values, is_low ? "reward_low" : "reward_high", err, TACIT_BAD_ARGUMENT,
             "reward_low is %g and reward_high is %g, expected the first to be smaller", low, high);
     }
     tacit__text_file transitions = {.text = NULL}, initial = {.text = NULL};
-    bool has_initial = values[INITIAL].given;
-    tacit_status status =
-        tacit__text_file_obtain(&values[TRANSITIONS], &values[OBTAIN], origin, &transitions, err);
+    bool has_initial = tacit__value_of(values, "initial")->given;
+    tacit_status status = tacit__text_file_obtain(values, "transitions", &transitions, err);
     if (status == TACIT_OK && has_initial)
-        status = tacit__text_file_obtain(&values[INITIAL], &values[OBTAIN], origin, &initial, err);
+        status = tacit__text_file_obtain(values, "initial", &initial, err);
     if (status == TACIT_OK) {
         const tacit__table_source source = {
             .transitions = {transitions.text, transitions.size},
             .initial = {initial.text, initial.size},
             .transitions_name = transitions.path,
             .initial_name = initial.path,
-            .horizon = (size_t)values[HORIZON].integer,
+            .horizon = (size_t)tacit__value_of(values, "horizon")->integer,
             .reward_low = low,
             .reward_high = high,
         };
@@ -431,12 +416,12 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
     }
     tacit__text_file_close(&transitions);
     tacit__text_file_close(&initial);
-    return status == TACIT_OK ? read_structure(values, origin, out, err) : status;
+    return status == TACIT_OK ? read_structure(values, out, err) : status;
 }
 
 const tacit__kind tacit__kind_table = {
     .face = {"table", "a finite world read from tables of transitions, rewards and initial states",
-             "your files", parameters, N_PARAMETERS},
+             "your files", parameters, TACIT__COUNT(parameters)},
     .family = TACIT_WORLD_TABULAR,
     .create = create,
 };

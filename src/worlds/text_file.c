@@ -86,12 +86,13 @@ tacit_status tacit__text_file_read(const tacit__value *setting, const tacit__ori
     return status;
 }
 
-tacit_status tacit__text_file_obtain(const tacit__value *setting, const tacit__value *obtain,
-                                     const tacit__origin *origin, tacit__text_file *file,
-                                     tacit_error *err)
+tacit_status tacit__text_file_obtain(const tacit__values *values, const char *name,
+                                     tacit__text_file *file, tacit_error *err)
 {
     TACIT__REQUIRE(file != NULL);
-    tacit_status status = tacit__text_file_read(setting, origin, file, err);
+    const tacit__value *obtain = tacit__value_of(values, "obtain");
+    tacit_status status =
+        tacit__text_file_read(tacit__value_of(values, name), &values->origin, file, err);
     if (status == TACIT_BAD_ARGUMENT && obtain->text[0] != '\0' && err != NULL) {
         size_t used = strlen(err->message);
         (void)snprintf(err->message + used, sizeof err->message - used, "; to get it: %s",

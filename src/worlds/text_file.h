@@ -6,7 +6,7 @@
 
 #include <tacit/status.h>
 
-#include "base/settings.h"
+#include "base/values.h"
 
 enum { TACIT__MAX_PATH = 4096 };
 
@@ -21,11 +21,9 @@ typedef struct tacit__text_file {
 TACIT_MUST_USE tacit_status tacit__text_file_read(const tacit__value *setting,
                                                   const tacit__origin *origin,
                                                   tacit__text_file *file, tacit_error *err);
-/* The same for a file that the user has to get: if it cannot be opened, the message ends with what `obtain`
- * says about that, unless that is empty. */
-TACIT_MUST_USE tacit_status tacit__text_file_obtain(const tacit__value *setting,
-                                                    const tacit__value *obtain,
-                                                    const tacit__origin *origin,
+/* The same for the value of this name, a file that the user has to get: if it cannot be opened, the message
+ * ends with what the value `obtain` says about that, unless that is empty. */
+TACIT_MUST_USE tacit_status tacit__text_file_obtain(const tacit__values *values, const char *name,
                                                     tacit__text_file *file, tacit_error *err);
 void tacit__text_file_close(tacit__text_file *file);
 

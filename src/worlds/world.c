@@ -157,16 +157,15 @@ tacit_status tacit_world_create(const tacit_world_request *request, tacit_world 
     if (kind == NULL)
         return fail_kind(request, err);
     const tacit__origin origin = {request->file, request->line, kind->face.name};
-    tacit__value values[TACIT__MAX_PARAMETERS];
-    TACIT__REQUIRE(kind->face.n_parameters <= TACIT__MAX_PARAMETERS);
-    TRY(tacit__settings_read(kind->face.parameters, kind->face.n_parameters, request->settings,
-                             request->n_settings, &origin, values, err));
+    tacit__values values;
+    TRY(tacit__values_read(kind->face.parameters, kind->face.n_parameters, request->settings,
+                           request->n_settings, &origin, &values, err));
     tacit_world *world = tacit__alloc(1, sizeof *world);
     if (world == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = kind->create != NULL
-                              ? kind->create(values, &origin, &world->model, err)
-                              : tacit__own_create(kind, values, &origin, &world->model, err);
+                              ? kind->create(&values, &world->model, err)
+                              : tacit__own_create(kind, &values, &world->model, err);
     if (status == TACIT_OK)
         status = complete(world, kind, err);
     if (status == TACIT_OK)
@@ -220,12 +219,12 @@ const tacit__bandit *tacit__world_bandit(const tacit_world *world)
     return world->model.bandit;
 }
 
-tacit_status tacit__read_rewards(const tacit__value *value, const tacit__origin *origin,
-                                 bool *hidden, tacit_error *err)
+tacit_status tacit__read_rewards(const tacit__values *values, bool *hidden, tacit_error *err)
 {
-    TRY(tacit__choose(value, origin, "rewards", "known, hidden", err));
-    *hidden = strcmp(value->text, "hidden") == 0;
-    return TACIT_OK;
+    static const char *const choices[] = {"known", "hidden", NULL};
+    const int chosen = tacit__value_choose(values, "rewards", choices, err);
+    *hidden = chosen == 1;
+    return chosen < 0 ? TACIT_BAD_ARGUMENT : TACIT_OK;
 }
 
 size_t tacit__flip_rewards(tacit_outcome *o, size_t n)
@@ -241,21 +240,6 @@ size_t tacit__flip_rewards(tacit_outcome *o, size_t n)
         o[all++] = (tacit_outcome){was.next, was.prob * (1 - was.reward), 0};
     }
     return all;
-}
-
-tacit_status tacit__choose(const tacit__value *value, const tacit__origin *origin, const char *name,
-                           const char *list, tacit_error *err)
-{
-    TACIT__REQUIRE(value != NULL && list != NULL);
-    size_t n = strlen(value->text);
-    for (const char *at = list; at != NULL && n > 0; at = strchr(at, ',')) {
-        at += strspn(at, ", ");
-        if (strncmp(at, value->text, n) == 0 && (at[n] == ',' || at[n] == '\0'))
-            return TACIT_OK;
-    }
-    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)value->line,
-                          "%s: %s is '%.40s', expected one of: %s", origin->kind, name, value->text,
-                          list);
 }
 
 size_t tacit_world_unreachable(const tacit_world *world, const uint32_t **states)
