@@ -193,13 +193,12 @@ static outlook look_reference(const reference *f, size_t x, const double *v)
                                    square(f->s_n) * square(mean - pv) + rewards +
                                    square(f->s_n) * square(f->r[x] - 0.5)) /
                               nn,
-                     .stat = 0.3 * sqrt(log(10.0 * K * S * A * H) * (variance + 0.25) / nn)};
+                     .stat = sqrt((variance + 0.25) / nn)};
 }
 
 static double weight_reference(const reference *f, size_t x, const outlook *look)
 {
-    const double chance = look->stat / 0.3 / sqrt(log(10.0 * K * S * A * H));
-    return f->leads[x] ? 1 / (square(look->noise) + square(chance)) : 0;
+    return f->leads[x] ? 1 / (square(look->noise) + square(look->stat)) : 0;
 }
 
 /* Where a row without moves leads: where the other actions of its state lead, if that is known. */
@@ -241,9 +240,9 @@ static double q_reference(const reference *f, size_t x, size_t h, const outlook 
                           double progress)
 {
     const double c = fmin(1.5, fmax(1, f->scarcity)), k = 1 - (1 - progress) / c,
-                 plain = fmin(3, fmax(1, f->scarcity)), d = pow(1 - progress, 1.5) / plain;
+                 plain = fmin(3, fmax(1, f->scarcity)), d = (1 - progress) / plain;
     const double q = f->r[x] + look->pv +
-                     d * ((0.1 + 0.5 * xi) * look->noise + 0.25 * (1 + 0.5 * xi) * look->stat) -
+                     d * (0.5 * xi * look->noise + (1 + 0.5 * xi) * look->stat / 3) -
                      1.5 / plain * c * k * k * look->noise;
     return fmin((double)(H - h), fmax(0, q));
 }

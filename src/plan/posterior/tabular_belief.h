@@ -34,8 +34,7 @@ typedef struct tacit__next_values {
 } tacit__next_values;
 
 /* The expectation of the next value after a row, and its error: the standard deviation that the
- * privacy noise gives the row's Q, and a statistical one, in units that ignore the number of
- * bounds. */
+ * privacy noise gives the row's Q, and a statistical one. */
 typedef struct tacit__row_outlook {
     double mean, noise, chance;
 } tacit__row_outlook;

@@ -2,9 +2,8 @@
  * derives it, says which worlds its constants were chosen on, and what each of them is worth.
  *
  * Plans. After k of K users, plan j draws one xi ~ N(0, 1) for each pair and step, and
- *     Q = clip(r + P V + d [(0.1 + 0.5 xi) noise + 0.25 (1 + 0.5 xi) stat] - 1.5 (k/K)^2 noise, 0, H - h),
- *     d = (1 - k/K)^1.5,   stat = 0.3 sqrt(L) (the statistical error),   L = ln(10 K S A H),
- * with `noise` and the statistical error of tabular_belief.c. So there is hardly any optimism,
+ *     Q = clip(r + P V + (1 - k/K) [0.5 xi noise + (1 + 0.5 xi) stat / 3] - 1.5 (k/K)^2 noise, 0, H - h)
+ * with `noise` and the statistical error `stat` of tabular_belief.c. So there is hardly any optimism,
  * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does, and from
  * step to step, so that a user who comes to a state again may try another action there (in tables of S > H
  * states a step has the draws of the next one, but for a share of H / S);
@@ -57,13 +56,10 @@
 #include "plan/public_chance.h"
 
 /* Chosen on the training worlds of docs/why/posterior-tabular.md. */
-#define OPTIMISM 0.1
 #define DIVERSITY 0.5
 #define LASTING_DIVERSITY 0.75 /* of estimates from all releases, whose errors stay */
 #define CAUTION 1.5            /* times (k/K)^2 */
-#define STATISTICAL 0.25
-#define BERNSTEIN 0.3
-#define FADING 1.5
+#define STATISTICAL (1.0 / 3)
 #define BOLD_OPTIMISM 1.0
 enum { BOLD_SHARE = 4 }; /* at most one in so many users of a batch */
 #define BOLD_QUOTA 3.0   /* with noise: users of a batch, times s_n / B */
@@ -164,24 +160,20 @@ void tacit__tabular_planner_destroy(tacit__tabular_planner *p)
 
 /* What a plan's Q is made of, beside the model. */
 typedef struct stance {
-    double fading, caution, statistical, diversity;
+    double fading, caution, diversity;
     bool bold; /* draws from the law of each row instead */
 } stance;
 
 static stance stance_of(const tacit__tabular_planner *p)
 {
-    const tacit__space sp = p->space;
     const double scarcity = fmin(MOST_SCARCITY, fmax(1, p->o.scarcity)),
                  plain = fmin(MOST_PLAIN, fmax(1, p->o.scarcity));
     const double left = fmax(0, 1 - (double)p->users / (double)p->o.episodes),
                  k = 1 - left / scarcity;
-    const double bounds = 10 * (double)p->o.episodes * (double)sp.n_states * (double)sp.n_actions *
-                          (double)sp.horizon;
     if (p->o.greedy)
         return (stance){0};
-    return (stance){.fading = pow(left, FADING) / plain,
+    return (stance){.fading = left / plain,
                     .caution = CAUTION / plain * scarcity * k * k,
-                    .statistical = STATISTICAL * BERNSTEIN * sqrt(log(bounds)),
                     .diversity = p->combined != NULL && p->space.n_states > 1 ? LASTING_DIVERSITY
                                                                               : DIVERSITY};
 }
@@ -243,8 +235,8 @@ static void borrow(tacit__tabular_planner *p, size_t table)
 static double q_of(const tacit__tabular_planner *p, const stance *st, size_t row, double xi,
                    double cap, tacit__row_outlook look)
 {
-    const double drawn = (OPTIMISM + st->diversity * xi) * look.noise +
-                         st->statistical * (1 + st->diversity * xi) * look.chance;
+    const double drawn =
+        st->diversity * xi * look.noise + STATISTICAL * (1 + st->diversity * xi) * look.chance;
     return fmin(cap, fmax(0, p->model->reward[row] + look.mean + st->fading * drawn -
                                  st->caution * look.noise));
 }
