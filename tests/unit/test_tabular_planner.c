@@ -57,8 +57,7 @@ typedef struct reference {
     size_t rows;
     double n[MOST_ROWS], r[MOST_ROWS], p[MOST_ROWS][S];
     bool kept[MOST_ROWS][S];
-    bool leads[MOST_ROWS];  /* somewhere: not everywhere alike */
-    double rest[MOST_ROWS]; /* the prior's part of a row */
+    bool leads[MOST_ROWS]; /* somewhere: not everywhere alike */
     double s_n, s_m, s_r;
     double scarcity;
     double g; /* what is known of rewards beyond that they are between 0 and 1 */
@@ -145,7 +144,6 @@ static void estimate_reference(reference *f, const tacit__weighted_counts *c)
             f->p[x][s] = (p[s] + l / S) / (f->n[x] + l);
         const double m = f->n[x] + l;
         f->leads[x] = any || (!exact && f->n[x] >= 3 * f->s_n);
-        f->rest[x] = f->leads[x] ? l / m : 1;
         f->r[x] = fmin(1, fmax(0, 0.5 + c->rewards[x] / (m + square(f->s_r) * f->g / m)));
     }
 }
@@ -217,25 +215,6 @@ static void state_reference(const reference *f, size_t first, outlook *look)
     }
 }
 
-/* How much better action a is than the others of its state, over the rows of a table. */
-static double effect_reference(const reference *f, size_t first, const outlook *look, size_t a)
-{
-    double sum = 0, weights = 0;
-    for (size_t s = 0; s < S; s++) {
-        double state = 0, total = 0;
-        for (size_t b = s * A; b < (s + 1) * A; b++) {
-            const double w = weight_reference(f, first + b, &look[b]);
-            state += w * (f->r[first + b] + look[b].pv);
-            total += w;
-        }
-        const size_t i = s * A + a;
-        const double w = weight_reference(f, first + i, &look[i]);
-        sum += w > 0 ? w * (f->r[first + i] + look[i].pv - state / total) : 0;
-        weights += w;
-    }
-    return weights > 0 ? sum / weights : 0;
-}
-
 static double q_reference(const reference *f, size_t x, size_t h, const outlook *look, double xi,
                           double progress)
 {
@@ -263,7 +242,7 @@ static double bold_reference(const reference *f, size_t x, size_t h, const doubl
 
 static void plan_reference(reference *f, size_t tables, double progress, bool bold)
 {
-    double xi[S * A], v[H + 1][S] = {{0}}, effect[A] = {0};
+    double xi[S * A], v[H + 1][S] = {{0}};
     outlook look[S * A];
     for (size_t h = H; h-- > 0;) {
         const size_t first = (tables == 1 ? 0 : h) * S * A;
@@ -272,14 +251,11 @@ static void plan_reference(reference *f, size_t tables, double progress, bool bo
         for (size_t i = 0; i < S * A; i++)
             look[i] = look_reference(f, first + i, v[h + 1]);
         state_reference(f, first, look);
-        for (size_t a = 0; a < A; a++)
-            effect[a] = effect_reference(f, first, look, a);
         for (size_t s = 0; s < S; s++) {
             uint32_t best = 0;
             uint64_t equals = 1;
             for (uint32_t a = 0; a < A; a++) {
                 const size_t i = s * A + a, x = first + i;
-                look[i].pv += f->rest[x] * effect[a];
                 const double q = f->q[h][s][a] =
                     bold ? bold_reference(f, x, h, v[h + 1], look[i].noise, xi[i])
                          : q_reference(f, x, h, &look[i], xi[i], progress);

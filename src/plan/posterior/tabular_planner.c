@@ -29,7 +29,7 @@
  * thus lifts a row that is reached for the first time by B / sqrt(2); with the weights below most of the
  * budget would be gone on the way.
  *
- * Unknown rows borrow from what is known of their state and of their action: see borrow.
+ * Rows without moves lead where the other actions of their state lead: see borrow_moves.
  *
  * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), there is
  * no use in exploring them, nor in avoiding all that is unknown. With c = min(1.5, scarcity) and f =
@@ -83,18 +83,16 @@ struct tacit__tabular_planner {
     double *xi;                         /* [pairs] of a step */
     double *q;                          /* [H][pairs] */
     double *values;                     /* [2][states] */
-    double *effects;  /* [actions]: how much better an action is than others, over all states, */
-    double *evidence; /* [actions]: and the precision of that */
-    tacit__row_outlook *looks; /* [pairs] of a step */
-    double *uniform;           /* [H][states][actions] */
-    uint32_t *plans;           /* [J + bold][H][states] */
-    uint64_t *seen;            /* [rows] scratch of a simulated user; 0 between users */
-    size_t *visited;           /* [H] scratch */
-    uint64_t chance;           /* state of the public chance */
-    uint64_t version;          /* of what was shown last, */
-    uint64_t users;            /* the release that it came from; 0: none, */
-    uint64_t shown;            /* and which of the plans it was */
-    uint64_t bold;             /* users of a batch by bold plans, at most */
+    tacit__row_outlook *looks;          /* [pairs] of a step */
+    double *uniform;                    /* [H][states][actions] */
+    uint32_t *plans;                    /* [J + bold][H][states] */
+    uint64_t *seen;                     /* [rows] scratch of a simulated user; 0 between users */
+    size_t *visited;                    /* [H] scratch */
+    uint64_t chance;                    /* state of the public chance */
+    uint64_t version;                   /* of what was shown last, */
+    uint64_t users;                     /* the release that it came from; 0: none, */
+    uint64_t shown;                     /* and which of the plans it was */
+    uint64_t bold;                      /* users of a batch by bold plans, at most */
 };
 
 static size_t rows_of(tacit__space s)
@@ -125,8 +123,7 @@ tacit_status tacit__tabular_planner_create(tacit__space space,
     tacit__tabular_planner *p = TACIT__WORKSPACE(
         w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.brave, rows), TACIT__PIECE(w.xi, pairs),
         TACIT__PIECE(w.q, H * pairs), TACIT__PIECE(w.values, 2 * space.n_states),
-        TACIT__PIECE(w.uniform, H * pairs), TACIT__PIECE(w.effects, space.n_actions),
-        TACIT__PIECE(w.evidence, space.n_actions), TACIT__PIECE(w.looks, pairs),
+        TACIT__PIECE(w.uniform, H * pairs), TACIT__PIECE(w.looks, pairs),
         TACIT__PIECE(w.plans, plans * H * space.n_states), TACIT__PIECE(w.seen, rows),
         TACIT__PIECE(w.visited, H));
     if (p == NULL)
@@ -188,48 +185,21 @@ static double precision_of(const tacit__row_outlook *look)
     return 1 / (look->noise * look->noise + look->chance * look->chance);
 }
 
-/* What the actions of a state, whose rows begin at `row`, say of the effects; and where its other rows
- * are thought to lead. */
-static void compare_actions(tacit__tabular_planner *p, size_t row, tacit__row_outlook *looks)
+/* A row without moves would lead everywhere alike, and a state that is worse than most would seem to have a
+ * way out. So such a row leads where the other actions of its state lead, by their precision. `row` is the
+ * state's first. */
+static void borrow_moves(const tacit__tabular_planner *p, size_t row, tacit__row_outlook *looks)
 {
-    const tacit__tabular_belief *m = p->model;
     const size_t A = p->space.n_actions;
-    double sum = 0, following = 0, precision = 0;
+    double sum = 0, precision = 0;
     for (size_t a = 0; a < A; a++)
-        if (has_moves(m, row + a)) {
-            const double weight = precision_of(&looks[a]);
-            following += weight * looks[a].mean;
-            sum += weight * (m->reward[row + a] + looks[a].mean);
-            precision += weight;
+        if (has_moves(p->model, row + a)) {
+            sum += precision_of(&looks[a]) * looks[a].mean;
+            precision += precision_of(&looks[a]);
         }
-    for (size_t a = 0; a < A && precision > 0; a++) {
-        if (!has_moves(m, row + a)) {
-            looks[a].mean = following / precision;
-            continue;
-        }
-        const double weight = precision_of(&looks[a]);
-        p->effects[a] += weight * (m->reward[row + a] + looks[a].mean - sum / precision);
-        p->evidence[a] += weight;
-    }
-}
-
-/* Rows that lead everywhere alike would leave the choice to chance, and a state that is worse than most
- * would seem to have a way out. So a row without moves leads where the state's other actions lead, if
- * that is known. And as far as a row is the prior's, it gets the mean, over the rows whose moves are
- * known, of how much better its action is than the others in the same state: where states are unknown,
- * the action that is good elsewhere is taken. */
-static void borrow(tacit__tabular_planner *p, size_t table)
-{
-    const size_t S = p->space.n_states, A = p->space.n_actions, row = table * S * A;
-    for (size_t a = 0; a < A; a++)
-        p->effects[a] = p->evidence[a] = 0;
-    for (size_t s = 0; s < S; s++)
-        compare_actions(p, row + s * A, p->looks + s * A);
-    for (size_t s = 0; s < S; s++)
-        for (size_t a = 0; a < A; a++)
-            if (p->evidence[a] > 0)
-                p->looks[s * A + a].mean +=
-                    p->model->rest[row + s * A + a] * p->effects[a] / p->evidence[a];
+    for (size_t a = 0; a < A && precision > 0; a++)
+        if (!has_moves(p->model, row + a))
+            looks[a].mean = sum / precision;
 }
 
 static double q_of(const tacit__tabular_planner *p, const stance *st, size_t row, double xi,
@@ -266,8 +236,8 @@ static void value_step(tacit__tabular_planner *p, const stance *st, size_t h, co
     }
     for (size_t i = 0; i < pairs; i++)
         p->looks[i] = tacit__tabular_belief_outlook(p->model, table * pairs + i, &next);
-    if (!p->o.greedy)
-        borrow(p, table);
+    for (size_t i = 0; !p->o.greedy && i < pairs; i += p->space.n_actions)
+        borrow_moves(p, table * pairs + i, p->looks + i);
     for (size_t i = 0; i < pairs; i++)
         q[i] = q_of(p, st, table * pairs + i, p->xi[i], cap, p->looks[i]);
 }
