@@ -1,4 +1,4 @@
-# Every tests/{unit,stat,gates,fault}/test_*.c is one cmocka program. Labels: unit tests are `quick`
+# Every tests/{unit,stat,gates,fault}/test_*.c is one cmocka program, and one test, but for gates.replay. Labels: unit tests are `quick`
 # (seconds), and so is a file named test_*_quick.c; the others are `default` (minutes); a file named test_*_slow.c is `slow`
 # and is run on request.
 if(NOT CMOCKA_FOUND)
@@ -49,6 +49,18 @@ if(CMOCKA_FOUND)
       set_target_properties(
         ${target} PROPERTIES OUTPUT_NAME ${file} RUNTIME_OUTPUT_DIRECTORY
                                                  "${PROJECT_BINARY_DIR}/tests/${kind}")
+      if(target STREQUAL "gates_test_replay") # a test for each learner, which the program names
+        set(list "${PROJECT_BINARY_DIR}/tests/gates/replay_tests.cmake")
+        if(NOT EXISTS "${list}")
+          file(WRITE "${list}" "")
+        endif()
+        add_custom_command(
+          TARGET ${target} POST_BUILD
+          COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${target}> -DNAME=gates.replay "-DOUT=${list}" -P
+                  "${PROJECT_SOURCE_DIR}/cmake/list_tests.cmake")
+        set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY TEST_INCLUDE_FILES "${list}")
+        continue()
+      endif()
       add_test(NAME ${kind}.${name} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
       if(name MATCHES "_slow$")
         set(label slow)

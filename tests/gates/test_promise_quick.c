@@ -11,13 +11,12 @@
  *
  * And what passes the door has noise of the plan's law and scale, and answers with the plan's epsilon.
  *
- * The searches of test_replay_*.c climb to the worst pair under every setting, and take minutes. */
+ * test_replay.c climbs to the worst pair under every setting that changes what is released, and takes minutes. */
 #include <math.h>
 #include <string.h>
 
 #include "agents/agent_inside.h"
 #include "agents/mixture_agents.h"
-#include "agents/outside.h"
 #include "support/check.h"
 #include "support/kinds.h"
 #include "support/neighbors.h"
@@ -60,15 +59,8 @@ static tacit_agent *hire(const tacit_agent_request *q)
 
 static crowd crowd_of(const tacit_agent_request *q)
 {
-    const tacit__domain d = tacit__domain_of(q);
-    crowd c = {.request = *q,
-               .features = q->n_states > 0 ? CROWD_NUMBERED
-                           : d.simplex     ? CROWD_SIMPLEX
-                                           : CROWD_BALL,
-               .dimension = d.dimension,
-               .rows = d.dimension > 0 ? d.per_situation / d.dimension : 0,
-               .bound = d.bound,
-               .devices = q->guarantee.model == TACIT_MODEL_LOCAL};
+    crowd c = crowd_in(q);
+    c.devices = q->guarantee.model == TACIT_MODEL_LOCAL;
     crowd_fill(&c, 1);
     return c;
 }
@@ -101,6 +93,29 @@ static void check_visits(const tacit_agent_request *q, const tacit_agent *agent)
                 q->kind, (int)q->guarantee.model, q->guarantee.delta, line->name,
                 (unsigned long long)line->visits, (unsigned long long)q->visits);
     }
+}
+
+/* All lines together cost what the guarantee allows, and hardly less. Answers with delta above 0 are composed in another way
+ * (unit.kov). */
+static void check_cost(const tacit_agent_request *q, const tacit_agent *agent)
+{
+    const tape_lines lines = tape_lines_of(tacit_agent_release_plan(agent));
+    const tacit_law law = tacit_plan_law(lines.plan);
+    double sum = 0, allowed = q->guarantee.epsilon;
+    if (law == TACIT_LAW_RESPONSE && q->guarantee.delta > 0)
+        return;
+    for (size_t i = 0; i < lines.n; i++)
+        sum += lines.declared[i];
+    if (law == TACIT_LAW_GAUSSIAN) {
+        assert_ok(tacit_gdp_mu(q->guarantee.epsilon, q->guarantee.delta, &allowed));
+        allowed *= allowed;
+    }
+    if (!(sum >= 0.94 * allowed && sum <= allowed * (1 + ROUNDING)))
+        fail_msg(
+            "%s, model %d, epsilon %g, delta %g, %llu visits: the plan declares %g of what the "
+            "guarantee allows",
+            q->kind, (int)q->guarantee.model, q->guarantee.epsilon, q->guarantee.delta,
+            (unsigned long long)q->visits, sum / allowed);
 }
 
 /* Number i of the pairs in the place of user `who`. */
@@ -177,7 +192,7 @@ static void check_frame(const crowd *c)
 
 /* A bound that forgets one of the two users is too small by a root of 2 at least, so the declared loss by a half; one that forgets
  * the visits declares a third of it, or less. How far users of a linear mixture are apart depends on the values that are planned
- * with, which begin at 0: test_replay_mixture.c plays until they are large. */
+ * with, which begin at 0: test_replay.c plays until they are large. */
 static double least_of(const kind_in_model *k, uint64_t visits)
 {
     return is_of_family(&tacit__mixture_rows, k->kind->name) ? 0.25 : visits > 1 ? 0.4 : 0.6;
@@ -197,6 +212,7 @@ static void check_row(const kind_in_model *k, uint64_t visits)
             continue;
         best.spaces++;
         check_visits(&q, agent);
+        check_cost(&q, agent);
         c = crowd_of(&q);
         replace_all(&c, &best);
         if (c.devices)
@@ -231,23 +247,27 @@ TEST(a_person_who_comes_back_moves_what_is_declared_for_all_visits)
 
 /* --- What is drawn ---------------------------------------------------------------------------------- */
 
-/* How far all that was drawn by a law is from what the plans say, and the variance of that. */
+/* How far all that was drawn by a law is from what the plans say, and the variance of that; and how far what one number was off,
+ * times what it was off in the release before, which is 0 on average. */
 typedef struct meter {
     size_t draws;
-    double off, variance;
+    double off, variance, products, spread;
 } meter;
+
+enum { MOST_LAST = 4096 };
 
 typedef struct watch {
     const tacit_agent_request *request;
     const tacit_plan *plan;
-    meter *laws; /* [TACIT_LAW_RESPONSE + 1] */
+    meter *laws;                        /* [TACIT_LAW_RESPONSE + 1] */
+    double last[TAPE_LINES][MOST_LAST]; /* 0: nothing was released */
 } watch;
 
 /* The mean of z^2 is 1, and its variance 2, of normal noise; those of |z| are 1 of Laplace noise. An answer out of g is true with
  * probability e / (e + g - 1), e = e^epsilon. */
 static void measure(void *context, const tacit__passage *p)
 {
-    const watch *w = context;
+    watch *w = context;
     const size_t line = tacit_plan_index(w->plan, p->release->name);
     meter *m = &w->laws[p->law];
     if (p->law != tacit_plan_law(w->plan) ||
@@ -260,6 +280,12 @@ static void measure(void *context, const tacit__passage *p)
         const bool gaussian = p->law == TACIT_LAW_GAUSSIAN, laplace = p->law == TACIT_LAW_LAPLACE;
         m->off += gaussian ? z * z - 1 : laplace ? fabs(z) - 1 : (double)(z == 0) - truth;
         m->variance += gaussian ? 2 : laplace ? 1 : truth * (1 - truth);
+        if (p->law == TACIT_LAW_RESPONSE || p->offset + i >= MOST_LAST)
+            continue;
+        double *last = &w->last[line][p->offset + i];
+        m->products += z * *last;
+        m->spread += *last == 0 ? 0 : gaussian ? 1 : 4;
+        *last = z;
     }
     m->draws += p->n;
 }
@@ -274,7 +300,8 @@ static void draw_in(const space *s, const kind_in_model *k, uint64_t seed, meter
         ask(s, k, (promise){epsilons[0], CROWD_USERS, 1}, &setting, &world);
     if (agent_try(&q, seed, &agent, NULL) != TACIT_OK)
         return;
-    watch w = {&q, tacit_agent_release_plan(agent), laws};
+    static watch w;
+    w = (watch){.request = &q, .plan = tacit_agent_release_plan(agent), .laws = laws};
     tacit__ledger_set_recorder(tacit__agent_ledger(agent), measure, &w);
     c = crowd_of(&q);
     for (size_t i = 0; i < c.n; i++) {
@@ -301,5 +328,7 @@ TEST(noise_and_answers_are_drawn_as_the_plan_says)
                       m->off / sqrt(m->variance));
         assert_true(m->draws >= LEAST);
         assert_within(m->off / sqrt(m->variance), -6, 6);
+        if (laws[i] != TACIT_LAW_RESPONSE)
+            assert_within(m->products / sqrt(m->spread), -6, 6);
     }
 }

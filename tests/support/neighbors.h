@@ -47,6 +47,9 @@ typedef struct crowd {
     person people[CROWD_USERS];
 } crowd;
 
+/* A crowd of nobody yet, in the space of the request. */
+crowd crowd_in(const tacit_agent_request *request);
+
 /* All users of the request, at home in its space: some stay, some wander, some jump; rewards from the extremes or between. Every other
  * one follows the billboard. */
 void crowd_fill(crowd *c, uint64_t seed);

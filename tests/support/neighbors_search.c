@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/outside.h"
 #include "support/check.h"
 #include "support/climb.h"
 #include "support/neighbors.h"
@@ -59,6 +60,18 @@ static void draw_person(const crowd *c, uint64_t *seed, person *p)
         draw_features(c, seed, p->features + r * c->dimension);
     if (c->ends)
         p->length = random_below(seed, c->request.horizon + 1);
+}
+
+crowd crowd_in(const tacit_agent_request *request)
+{
+    const tacit__domain d = tacit__domain_of(request);
+    return (crowd){.request = *request,
+                   .features = request->n_states > 0 ? CROWD_NUMBERED
+                               : d.simplex           ? CROWD_SIMPLEX
+                                                     : CROWD_BALL,
+                   .dimension = d.dimension,
+                   .rows = d.dimension > 0 ? d.per_situation / d.dimension : 0,
+                   .bound = d.bound};
 }
 
 void crowd_fill(crowd *c, uint64_t seed)

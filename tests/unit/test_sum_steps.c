@@ -1,5 +1,5 @@
 /* Sums with fewer releases than people, and contributions that come as integers. That nobody moves such a sum
- * by more than is declared is shown in gates/test_replay.c. */
+ * by more than is declared is shown in gates/test_replay_sums.c. */
 #include "support/check.h"
 
 #include <math.h>
