@@ -1,5 +1,5 @@
-/* The one base of all learners: a row's curator, and everything that concerns the curator alone. A family adds
- * its planner behind it (agents/family.h). */
+/* The one base of all learners: a row's curator, and everything that concerns the curator alone. A family
+ * adds its planner behind it (agents/family.h). */
 #ifndef TACIT_AGENTS_AGENT_BASE_H
 #define TACIT_AGENTS_AGENT_BASE_H
 

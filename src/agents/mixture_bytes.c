@@ -2,8 +2,8 @@
  *
  * A model is the fields of plan/optimist.c: for each regression its radii, estimates and factors, and for
  * policy optimization the logits; 64 bits each, low byte first. A device that knows the public structure of
- * the world makes the same plan of it, bit for bit, and needs nothing else to act and to report. A saved state says how many users the last plan was made from; the model and the
- * curator follow. */
+ * the world makes the same plan of it, bit for bit, and needs nothing else to act and to report. A saved
+ * state says how many users the last plan was made from; the model and the curator follow. */
 
 #include "agents/mixture_agents.h"
 #include "base/bytes.h"

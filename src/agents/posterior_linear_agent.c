@@ -1,6 +1,7 @@
 /* Learners of linear MDPs with rare releases: posterior-linear, and explore-commit-linear, the yardstick.
  * Both have the curator of scores over batches (contribute/scores.c) with features for scores
- * (contribute/feature_reach.c), and plans by the posterior of measures and rewards (plan/posterior/linear_planner.c).
+ * (contribute/feature_reach.c), and plans by the posterior of measures and rewards
+ * (plan/posterior/linear_planner.c).
  *
  * There is no regret theorem, and no paper: what it is worth is measured, docs/why/posterior-linear.md. */
 #include "agents/scored.h"

@@ -1,5 +1,5 @@
 /* Questions about one step, which users answer by randomized response: what is chosen by public chance, and
- * what answers tell. Tables (curate/answers.c) and scores (contribute/score_answers.c) are learned of them. */
+ * what answers tell. Tables and scores (score_answers.c) are learned of them. */
 #ifndef TACIT_CONTRIBUTE_QUESTIONS_H
 #define TACIT_CONTRIBUTE_QUESTIONS_H
 

@@ -4,7 +4,7 @@
  * if rewards are learned, the last step too, of which only the reward counts. That is known before the
  * outcome, so nothing is biased. The step was one of k = S A S rows of the table, or with a reward, which
  * becomes 0 or 1 by a coin that makes its mean r, one of k = 2 S A S cells. The answer is the cell's, which
- * is itself or that of a hash (contribute/questions.h). Randomized response shows another answer instead, each
+ * is itself or that of a hash (questions.h). Randomized response shows another answer instead, each
  * with the same probability (noise/response.h). The report is the step, the hash and the answer.
  *
  * Privacy. The steps, the coin and the hash do not depend on data, and the response does not depend on them.

@@ -14,7 +14,7 @@
 enum { MAX_ACTION = 64, MAX_COLUMN = 64, MAX_CATEGORY = 256, MAX_DECLARATION = 1 << 16 };
 
 tacit_status tacit__action_names_read_actions(const tacit__node *space, tacit__learner_config *l,
-                                       tacit_error *err)
+                                              tacit_error *err)
 {
     static const tacit__field a_name = {"the name of an action", TACIT__FIELD_TEXT,
                                         .high = MAX_ACTION},
@@ -118,7 +118,7 @@ static tacit_status read_columns(const tacit__node *node, tacit__learner_config 
 }
 
 tacit_status tacit__action_names_read_context(const tacit__node *space, tacit__learner_config *l,
-                                       tacit_error *err)
+                                              tacit_error *err)
 {
     static const char *const flags[] = {"intercept", "unit"};
     const tacit__node *node = tacit__node_get(space, "context");

@@ -27,8 +27,7 @@ struct tacit__curator {
     uint64_t *ends;
     uint8_t *report; /* with a responder: scratch, the person's answers */
     uint64_t users;
-    uint64_t
-        turn; /* people whose noise was drawn here: on a device reports count, not what was added */
+    uint64_t turn; /* people whose noise was drawn here: reports too, which add nothing here */
     uint64_t next; /* with `ends`: releases so far */
     bool fresh;    /* without `ends`: what is shown is of all people so far */
     bool broken;

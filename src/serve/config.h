@@ -34,10 +34,9 @@ typedef struct tacit__service_config {
     tacit__origins origins;  /* whose pages may ask */
     bool demo;               /* the demonstration is served */
     const char *store, *key; /* paths; key NULL: a credential, or beside the store */
-    const char
-        *beside; /* what the names of the key and of the mark begin with, if they are not given */
-    const char *mark; /* NULL: beside the store */
-    bool unsafe;      /* on a database that may lose what it has acknowledged */
+    const char *beside; /* how the names of the key and of the mark begin, if they are not given */
+    const char *mark;   /* NULL: beside the store */
+    bool unsafe;        /* on a database that may lose what it has acknowledged */
     const char *certificate, *private_key; /* NULL: no TLS */
     uint64_t expire;                       /* seconds */
     uint64_t drain;                        /* seconds between "not ready" and the end */

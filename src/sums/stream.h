@@ -32,15 +32,13 @@ typedef struct tacit__stream_spec {
     const char *name; /* of its line in the plan; kept by reference */
     tacit__stream_kind kind;
     size_t dimension;
-    int bits; /* exact and fresh: people add integers on the lattice of step 2^-bits */
-    double
-        largest; /* the magnitude of a number of one person: in lattice steps, counted: as it is */
-    bool restarts; /* exact and counted: a release begins a new batch, as fresh ones do */
+    int bits;       /* exact and fresh: people add integers on the lattice of step 2^-bits */
+    double largest; /* magnitude of a person's number: in lattice steps; counted: as it is */
+    bool restarts;  /* exact and counted: a release begins a new batch, as fresh ones do */
     bool local;
     /* running, joint: a batch is one step of the sum, so that `sum` is declared for whole batches */
     bool whole_batches;
-    uint32_t
-        fade; /* fresh, joint: what is shown has this share of what was shown before; 0: none */
+    uint32_t fade;         /* fresh, joint: a release has this share of the one before; 0: none */
     tacit_sum_spec sum;    /* running; its dimension is this one's */
     tacit__once_spec once; /* fresh; its dimension, bits and ends are filled in */
     double printed;        /* the scale of the noise that a paper prints; 0: calibrated */

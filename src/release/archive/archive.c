@@ -1,6 +1,6 @@
-/* The curator's life, its users and what it shows; see lsvi_curator.h. Lattices and declared releases are in
- * lsvi_plan.c, sensitivities in lsvi_scheme.c, what a user adds in lsvi_contribution.c, bytes in
- * lsvi_saved.c.
+/* The curator's life, its users and what it shows; see archive.h. Lattices and declared releases are in
+ * archive_plan.c, sensitivities in lsvi_scheme.c, what a user adds in lsvi_contribution.c, bytes in
+ * archive_saved.c.
  *
  * The response of the curator to a value function is a function of it and of users' data alone; V is cut
  * here, so the sensitivity does not depend on who asks. */
@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
-#include "curate/curator.h"
 #include "noise/stream.h"
 #include "release/archive/archive_inside.h"
+#include "release/curator_kind.h"
 #include "sums/regions.h"
 
 #define DENSE_CELLS 0x1p23 /* next-state counts as a table: 64 MB */

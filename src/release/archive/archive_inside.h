@@ -64,7 +64,7 @@ TACIT_MUST_USE tacit_status tacit__archive_count_user(tacit__archive *c, const t
 TACIT_MUST_USE tacit_status tacit__archive_show_response(tacit__archive *c, double *response,
                                                          tacit_error *err);
 
-/* --- lsvi_plan.c: lattices and declared releases */
+/* --- archive_plan.c: lattices and declared releases */
 
 /* The lattices of Gram matrices, targets and responses, of the options alone. */
 void tacit__archive_choose_bits(tacit__archive *c);

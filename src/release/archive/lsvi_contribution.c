@@ -1,4 +1,4 @@
-/* See lsvi_contribution.h. Lattices and sensitivities are in lsvi_plan.c and lsvi_scheme.c. */
+/* See lsvi_contribution.h. Lattices and sensitivities are in archive_plan.c and lsvi_scheme.c. */
 #include "release/archive/lsvi_contribution.h"
 
 #include <math.h>
