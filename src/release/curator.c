@@ -451,7 +451,7 @@ uint64_t tacit__curator_fields(tacit__curator *c, tacit__saved *s)
     tacit__saved_check_curator(s, c->broken, c->users == 0 && c->turn == 0);
     s->wrong = "the saved sums contradict themselves";
     tacit__saved_value(s, &p, sizeof p);
-    tacit__saved_check(s, p.users <= c->o.episodes && p.fresh <= 1);
+    tacit__saved_check(s, p.users <= c->o.episodes && p.turn <= TACIT__MOST_COUNT && p.fresh <= 1);
     const uint64_t people = used(c, p.users), next = released_after(c, people),
                    steps =
                        c->ends == NULL || c->o.guarantee.model == TACIT_MODEL_LOCAL ? people : next;
