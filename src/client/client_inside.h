@@ -7,7 +7,7 @@
 
 #include "agents/agent_inside.h"
 #include "agents/known.h"
-#include "curate/monitor.h"
+#include "release/monitor.h"
 
 enum { TACIT__CLIENT_SETTINGS = 64 };
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/memory.h"
-#include "curate/monitor.h"
+#include "release/monitor.h"
 
 typedef tacit__service_config config;
 

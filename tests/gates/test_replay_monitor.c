@@ -3,7 +3,7 @@
  * by all of it. */
 #include <math.h>
 
-#include "curate/monitor.h"
+#include "release/monitor.h"
 #include "support/check.h"
 #include "support/climb.h"
 #include "support/random.h"

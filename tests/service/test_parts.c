@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "curate/monitor.h"
+#include "release/monitor.h"
 #include "noise/seal.h"
 #include "serve/config.h"
 #include "serve/http/routes.h"

@@ -8,7 +8,7 @@
 #include <tacit/client.h>
 
 #include "agents/agent_inside.h"
-#include "curate/monitor.h"
+#include "release/monitor.h"
 #include "noise/seal.h"
 #include "support/check.h"
 

@@ -4,7 +4,7 @@
 #define TACIT_SERVE_LEARNER_LEARNER_INSIDE_H
 
 #include "base/wait.h"
-#include "curate/monitor.h"
+#include "release/monitor.h"
 #include "serve/learner/learner.h"
 
 /* A batch ends before it has more points than this. */

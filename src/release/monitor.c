@@ -2,7 +2,7 @@
  * away from 0, so that a replaced user moves it by at most 1. Under local privacy the sum is
  * `local`: every user's number has noise of its own, and the same reason tells how far two episodes
  * of one user are apart. People who come back are in the sum's own bound (sums/returning.h). */
-#include "curate/monitor.h"
+#include "release/monitor.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
  * Under joint privacy the service adds what it knows (tacit__monitor_add). Under local privacy a
  * device makes a report of its own mean, which is private before it leaves, and the service adds
  * that. */
-#ifndef TACIT_CURATE_MONITOR_H
-#define TACIT_CURATE_MONITOR_H
+#ifndef TACIT_RELEASE_MONITOR_H
+#define TACIT_RELEASE_MONITOR_H
 
 #include <stdint.h>
 
