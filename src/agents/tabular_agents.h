@@ -4,7 +4,7 @@
 
 #include "agents/agent_base.h"
 #include "agents/reading.h"
-#include "curate/tabular_curator.h"
+#include "contribute/tabular.h"
 #include "plan/planner.h"
 
 /* What a tabular learner is made of, beside its curator. */
@@ -21,8 +21,10 @@ extern const tacit__agent_rows tacit__tabular_rows;
 
 /* --- tabular_settings.c: what is made of a request */
 
+/* *growth: joint, a release whenever users have grown by this factor; 0: after each. */
 TACIT_MUST_USE tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *parts,
-                                                tacit__tabular_options *out, tacit_error *err);
+                                                tacit__tabular_options *out, double *growth,
+                                                tacit_error *err);
 
 /* The options of the planner of a learner with this curator; `sparse` and `tie_seed` are left to be filled
  * in. */
@@ -30,11 +32,11 @@ tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const ta
 
 /* What the curator of an agent plays: noise, tables, releases, and what counts of a user. */
 void tacit__tabular_fill_plays(tacit__agent_base *agent, const tacit__reading *r,
-                               const tacit__tabular_options *curator);
+                               const tacit__tabular_options *counts, double growth);
 
 /* What must be known about an agent that is complete: whether its theorem applies, and its claim.
  * `planner`: what that has to say. */
-void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options *curator,
+void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options *counts,
                            tacit_ledger *ledger, const char *planner, char *out, size_t size);
 
 #endif

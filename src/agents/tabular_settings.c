@@ -66,15 +66,15 @@ static double error_scale(const tacit__reading *r)
 
 /* Releases for each user, or few: these have less noise, and are the default where noise is not
  * printed and no theorem asks for the others. */
-static tacit_status read_schedule(const tacit__reading *r, tacit__tabular_options *o,
-                                  tacit_error *err)
+static tacit_status read_schedule(const tacit__reading *r, const tacit__tabular_options *o,
+                                  double *growth, tacit_error *err)
 {
     const bool joint = o->guarantee.model == TACIT_MODEL_JOINT;
     const bool rare = joint && is_tight(r) && !is_theory(r);
-    TRY(tacit__reading_schedule(r, GROWTH, rare ? GROWTH : 0, &o->growth, err));
+    TRY(tacit__reading_schedule(r, GROWTH, rare ? GROWTH : 0, growth, err));
     if (o->guarantee.model == TACIT_MODEL_NONE)
-        o->growth = 0; /* exact counts are always at hand */
-    if (o->growth == 0 || (joint && is_tight(r)))
+        *growth = 0; /* exact counts are always at hand */
+    if (*growth == 0 || (joint && is_tight(r)))
         return TACIT_OK;
     return tacit__value_fail(&r->values, "schedule", err, TACIT_UNSUPPORTED,
                              "rare releases lower the noise under joint privacy with calibration "
@@ -87,11 +87,11 @@ static tacit_status read_schedule(const tacit__reading *r, tacit__tabular_option
  * leaving visits out: as much as keeps the noise of the last release, about sqrt(2) B c / mu, below one
  * visit. c is that of the best running sums, 1 + ln(R) / pi over R releases [FHU23], or of the
  * sum of all reports, sqrt(K). All of it is public. */
-static double budget_of(const tacit__tabular_options *o)
+static double budget_of(const tacit__tabular_options *o, double growth)
 {
     const double h = (double)o->space.horizon, k = (double)o->episodes,
                  pairs = (double)o->space.n_states * (double)o->space.n_actions;
-    const double releases = o->growth > 1 ? log(k) / log(o->growth) : k;
+    const double releases = growth > 1 ? log(k) / log(growth) : k;
     const double c =
         o->guarantee.model == TACIT_MODEL_JOINT ? 1 + log(fmax(1, releases)) / M_PI : sqrt(k);
     double mu = 0;
@@ -104,14 +104,15 @@ static double budget_of(const tacit__tabular_options *o)
 /* How much of a user counts. Less than everything only where that lowers noise: in L1 every
  * trajectory has the same norm, tables for each step never repeat a cell, and printed scales are
  * fixed. As many visits of a pair as fit the budget: m H visits' squares are at most m H. */
-static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o, tacit_error *err)
+static tacit_status read_user(const tacit__reading *r, double growth, tacit__tabular_options *o,
+                              tacit_error *err)
 {
     const bool useful = o->space.tables == 1 && is_tight(r) &&
                         o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta > 0;
     const double h = (double)o->space.horizon;
     const tacit__value *visits = tacit__value_of(&r->values, "user_visits");
-    o->user_norm =
-        tacit__value_or(&r->values, "user_norm", is_theory(r) || !useful ? 1 : budget_of(o) / h);
+    o->user_norm = tacit__value_or(&r->values, "user_norm",
+                                   is_theory(r) || !useful ? 1 : budget_of(o, growth) / h);
     o->user_visits = 0;
     if (!is_theory(r) && o->user_norm < 1)
         o->user_visits =
@@ -183,7 +184,7 @@ static double published_scale(const tacit_agent_request *q, const tabular_parts 
 }
 
 tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *parts,
-                                 tacit__tabular_options *out, tacit_error *err)
+                                 tacit__tabular_options *out, double *growth, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
     bool pooled, tight = q->calibration == TACIT_CALIBRATION_TIGHT;
@@ -205,9 +206,9 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
         .weight_moves = s * h,
         .weight_rewards = is_theory(r) ? 1 : h,
     };
-    tacit_status status = read_schedule(r, &o, err);
+    tacit_status status = read_schedule(r, &o, growth, err);
     if (status == TACIT_OK)
-        status = read_user(r, &o, err);
+        status = read_user(r, *growth, &o, err);
     if (status == TACIT_OK)
         status = tacit__reading_mechanism(r, &o.mechanism, err);
     if (status == TACIT_OK)
@@ -243,37 +244,36 @@ tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const ta
 /* --- What is played ----------------------------------------------------------------------------- */
 
 void tacit__tabular_fill_plays(tacit__agent_base *agent, const tacit__reading *r,
-                               const tacit__tabular_options *curator)
+                               const tacit__tabular_options *counts, double growth)
 {
     const tacit_agent_request *q = r->request;
     const tacit__print *print = &agent->row->print;
     const bool local = q->guarantee.model == TACIT_MODEL_LOCAL,
                known = !print->recalled && (local ? print->local : print->joint) != NULL,
                noisy = q->guarantee.model != TACIT_MODEL_NONE;
-    const tacit_plan *plan =
-        noisy ? tacit_ledger_plan(tacit__tabular_ledger(agent->curator)) : NULL;
+    const tacit_plan *plan = noisy ? tacit_ledger_plan(tacit__base_ledger(agent)) : NULL;
     char name[TACIT__PLAYS_WORDS], releases[TACIT__PLAYS_WORDS] = "every user";
     for (size_t i = 0; plan != NULL && i < tacit_plan_size(plan); i++) {
         (void)snprintf(name, sizeof name, "noise of %s", tacit_plan_release(plan, i)->name);
         tacit__plays_number(&agent->plays, name,
                             known && q->guarantee.epsilon > 0 && q->guarantee.delta == 0
-                                ? curator->published_scale
+                                ? counts->published_scale
                                 : (double)NAN,
                             tacit_plan_scale(plan, i), "%s",
                             print->recalled && q->calibration == TACIT_CALIBRATION_RECALLED
                                 ? "recalled, not read in the paper"
                                 : "");
     }
-    if (curator->growth > 0)
-        (void)snprintf(releases, sizeof releases, "growth(%g)", curator->growth);
+    if (growth > 0)
+        (void)snprintf(releases, sizeof releases, "growth(%g)", growth);
     tacit__plays_words(&agent->plays, "tables", known ? "one for each step" : "",
-                       curator->space.tables == 1 ? "one for all steps" : "one for each step", "%s",
+                       counts->space.tables == 1 ? "one for all steps" : "one for each step", "%s",
                        "");
     tacit__plays_words(&agent->plays, "releases", known ? "every user" : "", releases, "%s", "");
-    if (curator->user_norm < 1 || curator->user_visits > 0)
+    if (counts->user_norm < 1 || counts->user_visits > 0)
         tacit__plays_words(&agent->plays, "visits of a user that count", known ? "all" : "",
-                           "a budget", "user_norm %g, user_visits %llu", curator->user_norm,
-                           (unsigned long long)curator->user_visits);
+                           "a budget", "user_norm %g, user_visits %llu", counts->user_norm,
+                           (unsigned long long)counts->user_visits);
 }
 
 /* --- Remarks ----------------------------------------------------------------------------------- */
@@ -311,7 +311,7 @@ static void note_claim(const notes *n, const tacit_agent_request *q, tacit_ledge
              q->guarantee.epsilon, tacit_calibration_name(q->calibration), real);
 }
 
-void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options *curator,
+void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options *counts,
                            tacit_ledger *ledger, const char *planner, char *out, size_t size)
 {
     TACIT__REQUIRE(size > 0);
@@ -325,10 +325,10 @@ void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options
     }
     if (r->request->guarantee.model != TACIT_MODEL_NONE && error_scale(r) < 1)
         note(&n, "error_scale below 1: the regret theorem does not apply");
-    if (curator->user_norm < 1 || curator->user_visits > 0)
+    if (counts->user_norm < 1 || counts->user_visits > 0)
         note(&n, "user_visits and user_norm leave out visits that the regret theorem counts: it is "
                  "optimistic, at another rate");
-    if (curator->one_step)
+    if (counts->one_step)
         note(&n, "report: step adds a chance that no bonus here pays for: the regret theorem does "
                  "not apply");
     if (planner[0] != '\0')

@@ -1,7 +1,7 @@
 /* Weighted counts: the release that planners with rare releases see.
  *
  * A visit of a row, (table, state, action), counts with a weight that was public before the user
- * came, and as much of it as the user's budget leaves (curate/user_share.h). A row's moves sum
+ * came, and as much of it as the user's budget leaves (contribute/user_share.h). A row's moves sum
  * to its visits, up to the noise. Row-major as in board/counts.h. */
 #ifndef TACIT_BOARD_WEIGHTED_COUNTS_H
 #define TACIT_BOARD_WEIGHTED_COUNTS_H

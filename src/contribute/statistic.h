@@ -49,6 +49,7 @@ typedef struct tacit__statistic {
     tacit_status (*read_public)(void *form, const void *bytes, tacit_error *err);
     /* A person has passed the streams: by `contribute`, or after `read_public`. NULL: nothing follows. */
     tacit_status (*passed)(void *form, tacit__stream *const *streams, tacit_error *err);
+    bool shows; /* `passed` releases the streams by itself, after every person */
     /* What the form knows of releases, as part of a saved state of so many people; NULL: nothing. */
     void (*fields)(void *form, uint64_t users, tacit__saved *s);
 } tacit__statistic;

@@ -2,8 +2,8 @@
 #ifndef TACIT_CURATE_WEIGHTED_CURATOR_INSIDE_H
 #define TACIT_CURATE_WEIGHTED_CURATOR_INSIDE_H
 
+#include "contribute/user_share.h"
 #include "curate/answers.h"
-#include "curate/user_share.h"
 #include "curate/weighted_curator.h"
 
 typedef enum weighted_stream {

@@ -2,7 +2,7 @@
  * and its calibration, and the sums that are opened under it. See curate/weighted_curator.h.
  *
  * One user. Let n(x) be the weight of row x that is counted of a user, m(x, s') that of the moves,
- * r(x) the sum of w (r - 1/2). By curate/user_share.c, in integers,
+ * r(x) the sum of w (r - 1/2). By contribute/user_share.c, in integers,
  *
  *     |n|_2 <= B            the budget, checked at every visit;
  *     m >= 0, sum_s' m(x, s') = n(x), so |m|_2 <= |n|_2 <= B:   a sum of squares of parts is at most the square
@@ -20,7 +20,7 @@
  * n')^2 / (4 s_R^2). If s_R >= s_N / 2 the product n n' has a factor that is not positive, and what
  * is left is (n^2 + n'^2) (1 / s_N^2 + 1 / (4 s_R^2)). Summed over the rows that is at most 2 B^2 /
  * s_N^2 + B^2 / (2 s_R^2): as if visits moved by sqrt(2) B and rewards by B / sqrt(2). (The
- * argument of curate/tabular_plan.c, with weights for ones.) Both sums have the same steps and the
+ * argument of contribute/tabular_reach.c, with weights for ones.) Both sums have the same steps and the
  * same strategy, so that the condition is the same for a user of any batch up to the rounding of
  * the strategies; it is required with a margin of 1e-3.
  *
@@ -43,7 +43,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "curate/table_memory.h"
+#include "contribute/table_memory.h"
 #include "curate/weighted_curator_inside.h"
 #include "sums/lattice.h"
 #include "sums/sum_inside.h"

@@ -230,7 +230,7 @@ static tacit_status show(tacit__curator *c, tacit_error *err)
 tacit_status tacit__curator_refresh(tacit__curator *c, tacit_error *err)
 {
     TACIT__REQUIRE(c->ends == NULL);
-    if (c->users > 0 && !c->fresh)
+    if (c->users > 0 && !c->fresh && !c->o.statistic->shows)
         TRY(show(c, err));
     c->fresh = true;
     return TACIT_OK;

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/tabular_curator.h"
 #include "support/check.h"
 #include "support/replay.h"
+#include "support/tabular_curator.h"
 
 enum { STATES = 3, ACTIONS = 2, HORIZON = 4, USERS = 4 };
 
@@ -17,7 +17,7 @@ typedef struct walk {
 
 /* Scales are as the cube roots of D^2 / weight, and D^2 of rewards is a quarter of that of visits: their ratio is
  * (weight of visits / (4 weight of rewards))^(1/3), which is 1/2 where rewards weigh twice as much. */
-static tacit_status create(bool two_streams, double weight_rewards, tacit__tabular **out)
+static tacit_status create(bool two_streams, double weight_rewards, tacit__curator **out)
 {
     const tacit__tabular_options o = {.space = {STATES, ACTIONS, HORIZON, HORIZON},
                                       .episodes = USERS,
@@ -33,7 +33,7 @@ static tacit_status create(bool two_streams, double weight_rewards, tacit__tabul
     tacit_noise *noise;
     tacit_error err = {.message = ""};
     assert_ok(tacit_noise_create_simulated(3, &noise));
-    tacit_status status = tacit__tabular_create(&o, noise, out, &err);
+    tacit_status status = tabular_create(&o, noise, out, &err);
     tacit_noise_destroy(noise);
     if (status == TACIT_BAD_PLAN)
         assert_non_null(strstr(err.message, two_streams ? "less than half of the moves'"
@@ -41,15 +41,14 @@ static tacit_status create(bool two_streams, double weight_rewards, tacit__tabul
     return status;
 }
 
-static void play(tacit__tabular *curator, const walk *first)
+static void play(tacit__curator *curator, const walk *first)
 {
     static const walk other = {{0, 1, 2, 1, 0}, {1, 0, 1, 0}, {0.5, 1, 0, 1}};
     for (size_t k = 0; k < USERS; k++) {
         const walk *w = k == 0 ? first : &other;
         const tacit_trajectory t = {STEPS_OF(w->states, w->actions, w->rewards)};
-        tacit__counts counts;
-        assert_ok(tacit__tabular_add(curator, &t, NULL));
-        assert_ok(tacit__tabular_release(curator, &counts, NULL));
+        assert_ok(tabular_add(curator, &t));
+        (void)tabular_counts(curator);
     }
 }
 
@@ -57,21 +56,21 @@ static void play(tacit__tabular *curator, const walk *first)
 static double share(bool two_streams, double weight, const walk *here, const walk *there)
 {
     tape *t = tape_create();
-    tacit__tabular *a, *b;
+    tacit__curator *a, *b;
     assert_ok(create(two_streams, weight, &a));
     assert_ok(create(two_streams, weight, &b));
-    const tacit_plan *plan = tacit_ledger_plan(tacit__tabular_ledger(b));
+    const tacit_plan *plan = tacit_ledger_plan(tacit__curator_ledger(b));
     const size_t rewards = tacit_plan_index(plan, "rewards"),
                  beside = tacit_plan_index(plan, two_streams ? "moves" : "visits");
-    tape_record(t, tacit__tabular_ledger(a));
+    tape_record(t, tacit__curator_ledger(a));
     play(a, here);
-    tape_replay(t, tacit__tabular_ledger(b));
+    tape_replay(t, tacit__curator_ledger(b));
     tape_lines lines = tape_lines_of(plan);
     tape_watch(t, &lines);
     play(b, there);
     assert_true(tape_compare(t).same_calls);
-    tacit__tabular_destroy(a);
-    tacit__tabular_destroy(b);
+    tacit__curator_destroy(a);
+    tacit__curator_destroy(b);
     tape_destroy(t);
     return (lines.measured[rewards] + lines.measured[beside]) /
            (lines.declared[rewards] + lines.declared[beside]);
@@ -90,7 +89,7 @@ TEST(rewards_with_just_enough_noise_move_by_what_is_declared)
 
 TEST(rewards_with_too_little_noise_beside_visits_are_refused)
 {
-    tacit__tabular *curator = NULL;
+    tacit__curator *curator = NULL;
     assert_status(create(false, 2.01, &curator), TACIT_BAD_PLAN);
     assert_null(curator);
 }
@@ -99,7 +98,7 @@ TEST(rewards_with_too_little_noise_beside_visits_are_refused)
 TEST(rewards_with_too_little_noise_beside_moves_are_refused)
 {
     const double border = 8 * (3.0 / 8) * (1 + sqrt(3));
-    tacit__tabular *curator = NULL;
+    tacit__curator *curator = NULL;
     assert_status(create(true, 1.01 * border, &curator), TACIT_BAD_PLAN);
     assert_null(curator);
     assert_true(share(true, 0.99 * border, &here, &opposite) <= 1 + 1e-9);

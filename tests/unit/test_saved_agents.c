@@ -182,8 +182,8 @@ TEST(users_are_as_many_as_the_steps_of_their_sums_and_levels_follow_from_them)
         assert_false(is_taken(v, &s));
         write_word(&s, at, STOP);
         assert_true(is_taken(v, &s));
-        /* Then come the users that levels were computed for, and a level for each of three streams. */
-        for (size_t level = at + 24; level < at + 48; level += 8) {
+        /* Then come whether the release is fresh, the users that levels were computed for, and a level for each of three streams. */
+        for (size_t level = at + 32; level < at + 56; level += 8) {
             uint64_t word;
             memcpy(&word, s.data + level, sizeof word);
             write_word(&s, level, word ^ (uint64_t)1 << 63);

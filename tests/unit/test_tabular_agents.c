@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curate/tabular_curator.h"
 #include "plan/papers/ucbvi.h"
 #include "support/arena.h"
-
-SCOPED_TYPE(tacit__tabular, tacit__tabular_destroy)
+#include "support/tabular_curator.h"
 
 static tacit_agent *hire(const arena *a, const char *kind, tacit_guarantee g, uint64_t episodes,
                          const tacit_setting *settings, size_t n)
@@ -196,13 +194,13 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
                                  .weight_rewards = 1};
     tacit__planner_options po = {
         .bonus_scale = 1, .error_scale = 1, .failure = 0.1, .episodes = EPISODES, .tie_seed = 1};
-    SCOPED(tacit__tabular) *curator = NULL;
+    SCOPED(tacit__curator) *curator = NULL;
     SCOPED(tacit_noise) *noise = simulated_noise(8);
-    assert_ok(tacit__tabular_create(&co, noise, &curator, &err));
+    assert_ok(tabular_create(&co, noise, &curator, &err));
     void *planner = make_ucbvi(space, &po, bonus, true);
     for (uint64_t k = 0; k < EPISODES; k++) {
         tacit__counts counts;
-        assert_ok(tacit__tabular_release(curator, &counts, &err));
+        counts = tabular_counts(curator);
         tacit_billboard board = tacit__ucbvi.plan(planner, &counts);
         tacit__ucbvi_view view = tacit__ucbvi_get(planner);
         for (size_t i = 0; i < (h + 1) * s; i++)
@@ -225,7 +223,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
             visits[((space.tables == 1 ? 0 : step) * s + a.states[step]) * n_actions +
                    a.actions[step]]++;
         tacit_trajectory t = {STEPS_OF(a.states, a.actions, a.rewards)};
-        assert_ok(tacit__tabular_add(curator, &t, &err));
+        assert_ok(tabular_add(curator, &t));
     }
     tacit__ucbvi.destroy(planner);
     free(values);

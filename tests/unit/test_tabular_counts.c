@@ -2,12 +2,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "contribute/levels.h"
-#include "curate/tabular_curator.h"
+#include "release/schedule.h"
 #include "support/check.h"
 #include "support/random.h"
-
-SCOPED_TYPE(tacit__tabular, tacit__tabular_destroy)
+#include "support/tabular_curator.h"
 
 enum { S = 3, A = 2, H = 4, ROWS = H * S * A, USERS = 300 };
 
@@ -60,9 +60,9 @@ static void count(size_t tables, const uint32_t *states, const uint32_t *actions
     }
 }
 
-static tacit__tabular *open_with(tacit__tabular_options o, uint64_t seed)
+static tacit__curator *open_with(tacit__tabular_options o, uint64_t seed)
 {
-    tacit__tabular *curator;
+    tacit__curator *curator;
     tacit_error err;
     o.episodes = USERS + 1;
     o.mechanism = tacit_sum_default_mechanism(o.guarantee);
@@ -73,11 +73,11 @@ static tacit__tabular *open_with(tacit__tabular_options o, uint64_t seed)
     o.weight_moves = 12;
     o.weight_rewards = 1;
     SCOPED(tacit_noise) *noise = simulated_noise(seed);
-    assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
+    assert_ok(tabular_create(&o, noise, &curator, &err));
     return curator;
 }
 
-static tacit__tabular *open(tacit_guarantee g, size_t tables, bool one_step, uint64_t seed)
+static tacit__curator *open(tacit_guarantee g, size_t tables, bool one_step, uint64_t seed)
 {
     return open_with(
         (tacit__tabular_options){.space = {S, A, H, tables}, .guarantee = g, .one_step = one_step},
@@ -85,7 +85,7 @@ static tacit__tabular *open(tacit_guarantee g, size_t tables, bool one_step, uin
 }
 
 /* A curator with hardly any noise, which counts the first `visits` of a user's visits of a cell. */
-static tacit__tabular *open_few(tacit_model model, uint64_t visits)
+static tacit__curator *open_few(tacit_model model, uint64_t visits)
 {
     return open_with((tacit__tabular_options){.space = {S, A, H, 1},
                                               .guarantee = {model, 1e9, 1e-6},
@@ -118,7 +118,7 @@ TEST(releases_keep_to_their_levels)
             int failures = 0;
             for (uint64_t run = 0; run < 12; run++) {
                 static counted exact;
-                SCOPED(tacit__tabular) *curator = open(promises[p], tables, false, 100 + run);
+                SCOPED(tacit__curator) *curator = open(promises[p], tables, false, 100 + run);
                 bool failed = false;
                 memset(&exact, 0, sizeof exact);
                 for (int k = 0; k < USERS; k++) {
@@ -129,8 +129,8 @@ TEST(releases_keep_to_their_levels)
                     walk(&seed, states, actions, rewards);
                     count(tables, states, actions, rewards, &exact);
                     tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
-                    assert_ok(tacit__tabular_add(curator, &t, &err));
-                    assert_ok(tacit__tabular_release(curator, &c, &err));
+                    assert_ok(tabular_add(curator, &t));
+                    c = tabular_counts(curator);
                     const size_t rows = tables * S * A;
                     const double now[] = {share(c.visits, exact.visits, rows, c.visits_error),
                                           share(c.moves, exact.moves, rows * S, c.moves_error),
@@ -155,7 +155,7 @@ TEST(single_step_reports_stand_for_all_steps)
     const tacit_guarantee hardly = {TACIT_MODEL_LOCAL, 1e12, 0};
     static counted exact;
     uint64_t seed = 2;
-    SCOPED(tacit__tabular) *curator = open(hardly, H, true, 7);
+    SCOPED(tacit__curator) *curator = open(hardly, H, true, 7);
     tacit__counts c;
     tacit_error err;
     memset(&exact, 0, sizeof exact);
@@ -165,8 +165,8 @@ TEST(single_step_reports_stand_for_all_steps)
         walk(&seed, states, actions, rewards);
         count(H, states, actions, rewards, &exact);
         tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
-        assert_ok(tacit__tabular_add(curator, &t, &err));
-        assert_ok(tacit__tabular_release(curator, &c, &err));
+        assert_ok(tabular_add(curator, &t));
+        c = tabular_counts(curator);
         for (size_t row = 0; row < ROWS; row++)
             total += c.visits[row];
         assert_within(total, H * (k + 1) - 1e-3, H * (k + 1) + 1e-3);
@@ -190,7 +190,7 @@ TEST(the_first_visits_of_a_user_count)
         for (int local = 0; local < 2; local++) {
             static counted exact;
             uint64_t seed = 3;
-            SCOPED(tacit__tabular) *curator =
+            SCOPED(tacit__curator) *curator =
                 open_few(local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, most);
             tacit__counts c;
             tacit_error err;
@@ -211,9 +211,9 @@ TEST(the_first_visits_of_a_user_count)
                     exact.rewards[row] += rewards[h] - 0.5;
                 }
                 tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
-                assert_ok(tacit__tabular_add(curator, &t, &err));
+                assert_ok(tabular_add(curator, &t));
             }
-            assert_ok(tacit__tabular_release(curator, &c, &err));
+            c = tabular_counts(curator);
             assert_true(share(c.visits, exact.visits, S * A, 1) < 0.02);
             assert_true(share(c.moves, exact.moves, S * A * S, 1) < 0.02);
             assert_true(share(c.rewards, exact.rewards, S * A, 1) < 0.02);
@@ -234,12 +234,12 @@ TEST(leaving_out_later_visits_biases_nothing)
                 states[h + 1] = path >> h & 1U;
                 weight *= p[states[h]][states[h + 1]];
             }
-            SCOPED(tacit__tabular) *curator = open_few(TACIT_MODEL_JOINT, most);
+            SCOPED(tacit__curator) *curator = open_few(TACIT_MODEL_JOINT, most);
             tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
             tacit__counts c;
             tacit_error err;
-            assert_ok(tacit__tabular_add(curator, &t, &err));
-            assert_ok(tacit__tabular_release(curator, &c, &err));
+            assert_ok(tabular_add(curator, &t));
+            c = tabular_counts(curator);
             for (size_t s = 0; s < 2; s++) {
                 visits[s] += weight * c.visits[s * A];
                 for (size_t next = 0; next < 2; next++)
@@ -253,22 +253,22 @@ TEST(leaving_out_later_visits_biases_nothing)
 }
 
 /* Another curator in the same state, by its saved bytes; the first is gone. */
-static tacit__tabular *restore(tacit__tabular *curator, const tacit__tabular_options *o,
+static tacit__curator *restore(tacit__curator *curator, const tacit__tabular_options *o,
                                tacit_noise *noise)
 {
     static uint8_t bytes[1 << 20];
     size_t length = sizeof bytes;
-    tacit__tabular *other;
+    tacit__curator *other;
     tacit__saved s = tacit__saved_save(bytes, &length, NULL);
     while (tacit__saved_next(&s))
-        tacit__tabular_fields(curator, &s);
+        (void)tacit__curator_fields(curator, &s);
     assert_ok(s.status);
-    assert_ok(tacit__tabular_create(o, noise, &other, NULL));
+    assert_ok(tabular_create(o, noise, &other, NULL));
     s = tacit__saved_load(bytes, length, NULL);
     while (tacit__saved_next(&s))
-        tacit__tabular_fields(other, &s);
+        (void)tacit__curator_fields(other, &s);
     assert_ok(s.status);
-    tacit__tabular_destroy(curator);
+    tacit__curator_destroy(curator);
     return other;
 }
 
@@ -279,11 +279,11 @@ static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
     static uint8_t report[8 * (1 + 2 * ROWS + ROWS * S)];
     uint64_t seed = 3;
     const size_t rows = o.space.tables * S * A;
-    SCOPED(tacit__tabular) *curator = NULL;
+    SCOPED(tacit__curator) *curator = NULL;
     tacit__counts c;
     tacit_error err;
     SCOPED(tacit_noise) *noise = simulated_noise(5);
-    assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
+    assert_ok(tabular_create(&o, noise, &curator, &err));
     memset(&exact, 0, sizeof exact);
     for (int k = 0; k < USERS; k++) {
         uint32_t states[H + 1], actions[H];
@@ -293,20 +293,21 @@ static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
         tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
         if (o.guarantee.model == TACIT_MODEL_LOCAL) {
             size_t size = sizeof report;
-            assert_ok(tacit__tabular_report(curator, &t, report, &size, &err));
+            assert_ok(tacit__curator_report(curator, &(tacit__user_view){.trajectory = &t}, report,
+                                            &size, &err));
             assert_int_equal(size, 8 * (1 + numbers));
-            assert_status(tacit__tabular_absorb(curator, report, size - 8, &err),
+            assert_status(tacit__curator_absorb(curator, report, size - 8, &err),
                           TACIT_OUT_OF_BOUND);
-            assert_ok(tacit__tabular_absorb(curator, report, size, &err));
+            assert_ok(tacit__curator_absorb(curator, report, size, &err));
         } else {
-            assert_ok(tacit__tabular_add(curator, &t, &err));
+            assert_ok(tabular_add(curator, &t));
         }
         if (k % 3 == 0)
-            assert_ok(tacit__tabular_release(curator, &c, &err));
+            c = tabular_counts(curator);
         if (k == USERS / 2)
             curator = restore(curator, &o, noise);
     }
-    assert_ok(tacit__tabular_release(curator, &c, &err));
+    c = tabular_counts(curator);
     assert_int_equal(c.drop_last, o.drop_last);
     assert_true(share(c.visits, exact.visits, rows, 1e-2) <= 1);
     assert_true(share(c.moves, exact.moves, moves, 1e-2) <= 1);
@@ -335,10 +336,10 @@ enum { PROMISES = sizeof exact_or_nearly / sizeof *exact_or_nearly };
 
 static void refused(const tacit__tabular_options *o)
 {
-    tacit__tabular *curator;
+    tacit__curator *curator;
     tacit_error err;
     SCOPED(tacit_noise) *noise = simulated_noise(5);
-    assert_status(tacit__tabular_create(o, noise, &curator, &err), TACIT_UNSUPPORTED);
+    assert_status(tabular_create(o, noise, &curator, &err), TACIT_UNSUPPORTED);
 }
 
 /* All steps but the last are counted as they were; of the last, visits and rewards. */
@@ -387,11 +388,11 @@ TEST(visits_that_are_sums_keep_to_their_levels)
             static counted exact;
             tacit__tabular_options o = options_of(promises[p], H);
             bool failed = false;
-            SCOPED(tacit__tabular) *curator = NULL;
+            SCOPED(tacit__curator) *curator = NULL;
             tacit_error err;
             o.visits_from_moves = true;
             SCOPED(tacit_noise) *noise = simulated_noise(200 + run);
-            assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
+            assert_ok(tabular_create(&o, noise, &curator, &err));
             memset(&exact, 0, sizeof exact);
             for (int k = 0; k < USERS; k++) {
                 uint32_t states[H + 1], actions[H];
@@ -399,9 +400,9 @@ TEST(visits_that_are_sums_keep_to_their_levels)
                 tacit__counts c;
                 walk(&seed, states, actions, rewards);
                 count(H, states, actions, rewards, &exact);
-                assert_ok(tacit__tabular_add(
-                    curator, &(tacit_trajectory){STEPS_OF(states, actions, rewards)}, &err));
-                assert_ok(tacit__tabular_release(curator, &c, &err));
+                assert_ok(
+                    tabular_add(curator, &(tacit_trajectory){STEPS_OF(states, actions, rewards)}));
+                c = tabular_counts(curator);
                 const double now = share(c.visits, exact.visits, ROWS, c.visits_error);
                 worst = fmax(worst, now);
                 failed = failed || now > 1 ||
@@ -426,12 +427,14 @@ TEST(rare_releases_show_the_users_of_their_moments)
     tacit__tabular_options o = options_of((tacit_guarantee){TACIT_MODEL_JOINT, 1e12, 1e-6}, 1);
     uint64_t seed = 6, due = 1, moments = 0;
     tacit_noise *noise;
-    tacit__tabular *curator;
+    tacit__curator *curator;
     tacit__counts c;
     tacit_error err;
-    o.growth = 1.3;
+    o.n_ends = (size_t)tacit__schedule_count(USERS, 1.3, NULL);
+    uint64_t *ends = tacit__schedule_ends(USERS, 1.3, o.n_ends);
+    o.ends = ends;
     assert_ok(tacit_noise_create_simulated(5, &noise));
-    assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
+    assert_ok(tabular_create(&o, noise, &curator, &err));
     memset(&exact, 0, sizeof exact);
     memset(&at_moment, 0, sizeof at_moment);
     for (uint64_t k = 1; k <= USERS; k++) {
@@ -440,13 +443,13 @@ TEST(rare_releases_show_the_users_of_their_moments)
         walk(&seed, states, actions, rewards);
         count(1, states, actions, rewards, &exact);
         tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
-        assert_ok(tacit__tabular_add(curator, &t, &err));
+        assert_ok(tabular_add(curator, &t));
         if (k == due) {
             at_moment = exact;
             moments++;
             due = (uint64_t)fmax((double)due + 1, floor(1.3 * (double)due));
         }
-        assert_ok(tacit__tabular_release(curator, &c, &err));
+        c = tabular_counts(curator);
         assert_true(c.users <= k && c.users > 0);
         assert_true(share(c.visits, at_moment.visits, S * A, 1e-2) <= 1);
         assert_true(share(c.moves, at_moment.moves, S * A * S, 1e-2) <= 1);
@@ -454,14 +457,46 @@ TEST(rare_releases_show_the_users_of_their_moments)
         if (k == USERS / 2)
             curator = restore(curator, &o, noise);
     }
-    const tacit_plan *plan = tacit_ledger_plan(tacit__tabular_ledger(curator));
+    const tacit_plan *plan = tacit_ledger_plan(tacit__curator_ledger(curator));
     for (size_t i = 0; i < tacit_plan_size(plan); i++) {
         assert_int_equal(tacit_plan_release(plan, i)->steps, moments);
-        assert_int_equal(tacit_ledger_passed(tacit__tabular_ledger(curator), i), moments);
+        assert_int_equal(tacit_ledger_passed(tacit__curator_ledger(curator), i), moments);
     }
-    tacit__tabular_destroy(curator);
+    tacit__curator_destroy(curator);
     tacit_noise_destroy(noise);
     o.guarantee = (tacit_guarantee){TACIT_MODEL_LOCAL, 1, 1e-6};
     o.mechanism = TACIT_SUM_LOCAL;
     refused(&o);
+    tacit__free(ends);
+}
+
+/* A total that nobody but the test keeps: the counts without noise. */
+TEST(contributions_add_up_to_the_exact_counts)
+{
+    static counted exact;
+    tacit__tabular_options o = options_of((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, H);
+    o.drop_last = true;
+    SCOPED(tacit_noise) *noise = simulated_noise(5);
+    SCOPED(tacit__curator) *curator = NULL;
+    assert_ok(tabular_create(&o, noise, &curator, NULL));
+    const tacit__tabular_rule *rule = tacit__tabular_rule_of(tacit__curator_form(curator));
+    SCOPED(tacit__tabular_user) *made = tacit__tabular_user_create(&o);
+    double sums[2][ROWS * S] = {{0}};
+    uint64_t seed = 9;
+    memset(&exact, 0, sizeof exact);
+    assert_non_null(made);
+    for (int k = 0; k < USERS; k++) {
+        uint32_t states[H + 1], actions[H];
+        double rewards[H];
+        walk(&seed, states, actions, rewards);
+        count(H, states, actions, rewards, &exact);
+        const tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
+        assert_ok(tacit__tabular_contribute(rule, &t, 0, H, made, NULL));
+        for (int which = TACIT__VISITS; which <= TACIT__MOVES; which++)
+            for (size_t i = 0; i < made->stream[which].n; i++)
+                sums[which][made->stream[which].index[i]] +=
+                    ldexp((double)made->stream[which].value[i], -rule->lattice[which].bits);
+    }
+    assert_memory_equal(sums[TACIT__VISITS], exact.visits, sizeof exact.visits);
+    assert_memory_equal(sums[TACIT__MOVES], exact.moves, (ROWS - S * A) * S * sizeof *exact.moves);
 }

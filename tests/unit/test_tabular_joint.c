@@ -3,11 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/tabular_curator_inside.h"
 #include "support/check.h"
 #include "support/random.h"
-
-SCOPED_TYPE(tacit__tabular, tacit__tabular_destroy)
+#include "support/tabular_curator.h"
 
 enum { S = 9, A = 2, MAX_H = 20, MAX_CELLS = S * A * S, STARTS = 12, MOVES_A_START = 6000 };
 
@@ -16,7 +14,7 @@ typedef struct user {
     double rewards[MAX_H];
 } user;
 
-static tacit__tabular *start(size_t horizon, uint64_t visits, double norm, double weight_rewards)
+static tacit__curator *start(size_t horizon, uint64_t visits, double norm, double weight_rewards)
 {
     const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
     tacit__tabular_options o = {.space = {S, A, horizon, 1},
@@ -30,35 +28,37 @@ static tacit__tabular *start(size_t horizon, uint64_t visits, double norm, doubl
                                 .weight_visits = 14,
                                 .weight_moves = 12,
                                 .weight_rewards = weight_rewards};
-    tacit__tabular *c;
+    tacit__curator *c;
     tacit_error err = {0};
     SCOPED(tacit_noise) *noise = simulated_noise(1);
-    if (tacit__tabular_create(&o, noise, &c, &err) != TACIT_OK)
+    if (tabular_create(&o, noise, &c, &err) != TACIT_OK)
         fail_msg("%s", err.message);
     return c;
 }
 
 /* What a user adds to a stream, in units of the data. */
-static void add_exactly(const tacit__tabular *c, int which, double sign, double *out)
+static void add_exactly(const tacit__tabular_rule *rule, const tacit__tabular_user *made, int which,
+                        double sign, double *out)
 {
-    const tacit__input *x = &c->user->stream[which];
+    const tacit__input *x = &made->stream[which];
     for (size_t i = 0; i < x->n; i++)
-        out[x->index[i]] += sign * ldexp((double)x->value[i], -c->form.lattice[which].bits);
+        out[x->index[i]] += sign * ldexp((double)x->value[i], -rule->lattice[which].bits);
 }
 
 /* The squared loss of two users, as a share of what the plan declares. */
-static double loss(tacit__tabular *c, const user pair[2])
+static double loss(tacit__curator *c, tacit__tabular_user *made, const user pair[2])
 {
-    const tacit_plan *plan = tacit_ledger_plan(c->ledger);
+    const tacit_plan *plan = tacit_ledger_plan(tacit__curator_ledger(c));
+    const tacit__tabular_rule *rule = tacit__tabular_rule_of(tacit__curator_form(c));
     static const char *const names[] = {"visits", "moves", "rewards"};
-    double difference[STREAMS][MAX_CELLS] = {{0}}, moved = 0, declared = 0;
+    double difference[TACIT__TABULAR_STREAMS][MAX_CELLS] = {{0}}, moved = 0, declared = 0;
     for (int i = 0; i < 2; i++) {
         tacit_trajectory t = {STEPS_OF(pair[i].states, pair[i].actions, pair[i].rewards)};
-        assert_ok(tacit__tabular_contribute(&c->form, &t, 0, c->o.space.horizon, c->user, NULL));
-        for (int which = 0; which < STREAMS; which++)
-            add_exactly(c, which, i == 0 ? 1 : -1, difference[which]);
+        assert_ok(tacit__tabular_contribute(rule, &t, 0, rule->o.space.horizon, made, NULL));
+        for (int which = 0; which < TACIT__TABULAR_STREAMS; which++)
+            add_exactly(rule, made, which, i == 0 ? 1 : -1, difference[which]);
     }
-    for (int which = 0; which < STREAMS; which++) {
+    for (int which = 0; which < TACIT__TABULAR_STREAMS; which++) {
         size_t line = tacit_plan_index(plan, names[which]);
         const tacit_release *r = tacit_plan_release(plan, line);
         double per_step = r->column_l2 / tacit_plan_scale(plan, line);
@@ -94,20 +94,22 @@ static void mutate(uint64_t *r, size_t horizon, user pair[2])
         u->states[horizon] = state;
 }
 
-static double climb(uint64_t *r, tacit__tabular *c)
+static double climb(uint64_t *r, tacit__curator *c)
 {
-    const size_t horizon = c->o.space.horizon;
+    const tacit__tabular_options *o = &tacit__tabular_rule_of(tacit__curator_form(c))->o;
+    const size_t horizon = o->space.horizon;
+    SCOPED(tacit__tabular_user) *made = tacit__tabular_user_create(o);
     double most = 0;
     for (int begin = 0; begin < STARTS; begin++) {
         user pair[2] = {{.states = {0}}};
         for (int i = 0; i < 200; i++)
             mutate(r, horizon, pair);
-        double here = loss(c, pair);
+        double here = loss(c, made, pair);
         for (int i = 0; i < MOVES_A_START; i++) {
             user next[2];
             memcpy(next, pair, sizeof next);
             mutate(r, horizon, next);
-            double there = loss(c, next);
+            double there = loss(c, made, next);
             if (there >= here) {
                 here = there;
                 memcpy(pair, next, sizeof next);
@@ -128,7 +130,7 @@ TEST(no_two_users_pass_what_the_lines_add_up_to)
         for (size_t j = 0; j < 3; j++)
             for (uint64_t visits = 0; visits <= 4; visits += 2) {
                 const double u = 1 / sqrt((double)horizons[i]);
-                SCOPED(tacit__tabular) *c = start(horizons[i], visits, u, weights[j]);
+                SCOPED(tacit__curator) *c = start(horizons[i], visits, u, weights[j]);
                 double most = climb(&r, c);
                 /* of 4 visits the last has half of what is left: 1 + 1 + 1 + 1/2 of a budget of 4 */
                 if (!(most <= 1 + 1e-9 && most >= 0.85))
@@ -151,8 +153,8 @@ TEST(rewards_may_not_have_less_than_half_of_the_noise_of_visits)
                                 .weight_visits = 14,
                                 .weight_moves = 12,
                                 .weight_rewards = 29};
-    tacit__tabular *c;
+    tacit__curator *c;
     tacit_error err = {0};
     SCOPED(tacit_noise) *noise = simulated_noise(1);
-    assert_status(tacit__tabular_create(&o, noise, &c, &err), TACIT_BAD_PLAN);
+    assert_status(tabular_create(&o, noise, &c, &err), TACIT_BAD_PLAN);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curate/user_share.h"
+#include "contribute/user_share.h"
 #include "support/check.h"
 #include "support/random.h"
 

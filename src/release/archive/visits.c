@@ -8,7 +8,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/workspace.h"
-#include "curate/sparse_row.h"
+#include "contribute/sparse_row.h"
 
 enum { LANES = 4 };
 

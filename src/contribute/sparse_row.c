@@ -1,5 +1,5 @@
-/* See curate/sparse_row.h. A list is one workspace, freed by its `next`. */
-#include "curate/sparse_row.h"
+/* See contribute/sparse_row.h. A list is one workspace, freed by its `next`. */
+#include "contribute/sparse_row.h"
 
 #include "base/error.h"
 #include "base/workspace.h"

@@ -1,6 +1,5 @@
-/* What the tabular curator declares: each stream's bound and the reason for it, the plan and its
- * calibration, the sums that are opened under it, and how far off their releases may be. See
- * curate/tabular_curator.h.
+/* What tabular counts declare: each stream's bound and the reason for it, the rule of what counts of a user,
+ * and how far off releases may be. See contribute/tabular.h.
  *
  * One user's contribution to a stream, over H steps, and how far a replaced user moves it (see
  * docs/why/tabular.md#how-far-a-replaced-user-moves-the-counts):
@@ -42,7 +41,7 @@
  * a visit counts is known before its reward and next state are, so what is counted has the law of
  * the world: nothing is biased, only left out, where a user had told most of it already.
  *
- * With `user_norm` u < 1 a user's visits count with weights (curate/user_share.c): 1 while the counts so far
+ * With `user_norm` u < 1 a user's visits count with weights (contribute/user_share.c): 1 while the counts so far
  * have room for it, then less, so that their length never exceeds B = u H. That too is known before the
  * outcome. With n(x) the weight of row x, m(x, s') that of its moves and r(x) the sum of w (r - 1/2), in
  * integers,
@@ -61,14 +60,10 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "contribute/levels.h"
-#include "curate/table_memory.h"
-#include "curate/tabular_curator_inside.h"
-#include "release/schedule.h"
-#include "sums/lattice.h"
+#include "contribute/table_memory.h"
+#include "contribute/tabular_inside.h"
 #include "sums/sum_inside.h"
-#include "sums/sum_steps.h"
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
 
@@ -99,9 +94,8 @@ static bool has_budget(const tacit__tabular_options *o)
 }
 
 /* Why a replaced user moves a stream no farther, with the formula that the bound's value comes from. */
-static const char *reason_of(const tacit__tabular *c, stream_name which)
+static const char *reason_of(const tacit__tabular_options *o, stream_name which)
 {
-    const tacit__tabular_options *o = &c->o;
     const bool centered = which == REWARDS && o->centered;
     if (o->one_step && centered && o->visits_from_moves)
         return "one step, one number r - 1/2, in one cell or another: L1 1, L2 1";
@@ -136,9 +130,9 @@ static const char *reason_of(const tacit__tabular *c, stream_name which)
                                  "or H), moved to other cells: L1 2H, L2 sqrt(2 m H)";
 }
 
-static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
+static tacit_sum_spec sum_of(const tacit__tabular *f, stream_name which)
 {
-    const tacit__tabular_options *o = &c->o;
+    const tacit__tabular_options *o = &f->rule.o;
     double steps = steps_of(o, which);
     bool centered = which == REWARDS && o->centered;
     double unit = centered ? 0.5 : 1;
@@ -146,7 +140,7 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
         unit * (has_budget(o) ? nextafter(o->user_norm * steps, HUGE_VAL) : longest(o, which));
     tacit_sum_spec spec = {.mechanism = o->mechanism,
                            .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
-                           .dimension = c->streams[which].report,
+                           .dimension = f->streams[which].report,
                            .users = o->episodes > 1 ? o->episodes - 1 : 1,
                            .visits = o->visits,
                            .apart = o->apart,
@@ -156,7 +150,7 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                                      .nonzeros = (uint64_t)steps},
                            /* sums of ones and of numbers within 1/2: rounding keeps both */
                            .sensitivity_on_lattice = true,
-                           .reason = reason_of(c, which)};
+                           .reason = reason_of(o, which)};
     if (centered && !o->visits_from_moves)
         spec.sensitivity_l2 = M_SQRT2 * l2;
     else if (centered && o->visits_from_moves && o->space.tables > 1 && !o->one_step)
@@ -164,9 +158,36 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
     return spec;
 }
 
-/* Visits that are sums of S moves are off by sqrt(S) times as much, and that is then the moves' to pay. */
-static double weight_of(const tacit__tabular_options *o, stream_name which)
+/* The scale that is printed; 0: noise is calibrated. */
+static double printed_scale(const tacit__tabular_options *o)
 {
+    return o->calibration == TACIT_CALIBRATION_TIGHT    ? 0
+           : o->calibration == TACIT_CALIBRATION_FIGURE ? 1 / o->guarantee.epsilon
+                                                        : o->published_scale;
+}
+
+tacit__stream_spec tacit__tabular_stream(const tacit__tabular *f, stream_name which)
+{
+    TACIT__REQUIRE(which < STREAMS);
+    const tacit__tabular_options *o = &f->rule.o;
+    tacit__stream_spec spec = {.name = names[which],
+                               .kind = TACIT__STREAM_COUNTED,
+                               .dimension = f->streams[which].size,
+                               .largest = (double)o->space.horizon};
+    if (!tacit__tabular_is_private(o))
+        return spec;
+    spec.kind = TACIT__STREAM_RUNNING;
+    spec.dimension = f->streams[which].report;
+    spec.local = tacit__tabular_is_local(o);
+    spec.sum = sum_of(f, which);
+    spec.printed = printed_scale(o);
+    return spec;
+}
+
+/* Visits that are sums of S moves are off by sqrt(S) times as much, and that is then the moves' to pay. */
+double tacit__tabular_weight(const tacit__tabular_options *o, stream_name which)
+{
+    TACIT__REQUIRE(which < STREAMS);
     return which == VISITS ? o->weight_visits
            : which == MOVES
                ? o->weight_moves +
@@ -174,46 +195,109 @@ static double weight_of(const tacit__tabular_options *o, stream_name which)
                : o->weight_rewards;
 }
 
-/* Whether a stream passes the door. */
-static bool is_released(const tacit__tabular_options *o, int which)
+tacit_status tacit__tabular_check_memory(const tacit__tabular *f, tacit_error *err)
 {
-    return which != VISITS || !o->visits_from_moves;
+    tacit_sum_spec spec = sum_of(f, MOVES);
+    tacit__sum_prediction gain;
+    TRY(tacit__sum_predict(&spec, &gain, err));
+    const double cells = tacit__tabular_cells(&f->rule.o);
+    return tacit__table_check_memory(&f->rule.o.space, cells, cells * (gain.bytes + sizeof(double)),
+                                     err);
+}
+
+/* --- Error levels --------------------------------------------------------------------------------- */
+
+/* The stream whose noise is in a stream: visits may be made of moves. */
+static const count_stream *noisy_of(const tacit__tabular *f, stream_name which)
+{
+    return &f->streams[tacit__tabular_is_released(&f->rule.o, which) ? which : MOVES];
 }
 
 /* Error level of a stream whose noise in a cell is this many draws, or of the visits that are made of it. */
-static double level_of(const tacit__tabular *c, stream_name which, double draws)
+static double level_of(const tacit__tabular *f, stream_name which, double draws)
 {
-    const bool summed = which == VISITS && c->o.visits_from_moves;
-    const double scale = c->streams[summed ? MOVES : which].scale;
-    if (summed)
-        draws *= (double)c->o.space.n_states;
-    return scale * (c->o.guarantee.delta == 0 ? tacit__level_laplace(draws, c->eta)
-                                              : tacit__level_gaussian(draws, c->eta));
+    const tacit__tabular_options *o = &f->rule.o;
+    const double scale = tacit__stream_scale(noisy_of(f, which)->stream);
+    if (!tacit__tabular_is_released(o, which))
+        draws *= (double)o->space.n_states;
+    return scale * (o->guarantee.delta == 0 ? tacit__level_laplace(draws, f->eta)
+                                            : tacit__level_gaussian(draws, f->eta));
 }
 
 /* Error level of all releases of a stream: its noisiest prefix is a sum of this many draws. */
-static double joint_level(const tacit__tabular *c, stream_name which)
+static double joint_level(const tacit__tabular *f, stream_name which)
 {
-    const count_stream *s = &c->streams[which == VISITS && c->o.visits_from_moves ? MOVES : which];
-    const bool laplace = c->o.guarantee.delta == 0;
-    double ratio = tacit_sum_worst_stddev(s->sum) / (s->scale * (laplace ? M_SQRT2 : 1));
+    const count_stream *s = noisy_of(f, which);
+    const bool laplace = f->rule.o.guarantee.delta == 0;
+    double ratio = tacit_sum_worst_stddev(tacit__stream_sum(s->stream)) /
+                   (tacit__stream_scale(s->stream) * (laplace ? M_SQRT2 : 1));
     double draws = ratio * ratio;
-    return level_of(c, which, laplace ? ceil(draws * (1 - 1e-9)) : draws);
+    return level_of(f, which, laplace ? ceil(draws * (1 - 1e-9)) : draws);
 }
 
-static tacit_status calibrate(tacit__tabular *c, tacit_plan *plan, tacit_error *err)
+/* The most users that any cell's noise comes from. */
+static uint64_t most_reports(const tacit__tabular *f, uint64_t users)
 {
-    const tacit__tabular_options *o = &c->o;
-    if (o->calibration == TACIT_CALIBRATION_TIGHT)
-        return tacit_plan_calibrate(plan, o->guarantee, err);
-    double scale =
-        o->calibration == TACIT_CALIBRATION_FIGURE ? 1 / o->guarantee.epsilon : o->published_scale;
-    tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < tacit_plan_size(plan) && status == TACIT_OK; i++)
-        status = tacit_plan_set_scale(plan, tacit_plan_release(plan, i)->name, TACIT_LAW_LAPLACE,
-                                      scale, err);
-    return status;
+    uint64_t most = 0;
+    if (!f->rule.o.one_step)
+        return users;
+    for (size_t h = 0; h < f->rule.o.space.horizon; h++)
+        most = f->reports[h] > most ? f->reports[h] : most;
+    return most;
 }
+
+void tacit__tabular_local_levels(const tacit__tabular *f, uint64_t users, double levels[STREAMS])
+{
+    const double times = f->rule.o.one_step ? (double)f->rule.o.space.horizon : 1;
+    for (int i = 0; i < STREAMS; i++)
+        levels[i] = users == 0 ? 0 : times * level_of(f, (stream_name)i, (double)users);
+}
+
+/* Local levels grow with the number of users. They are computed for a number up to 1 % ahead, which
+ * is an upper bound until it is reached. */
+double tacit__tabular_level(tacit__tabular *f, stream_name which, uint64_t users)
+{
+    TACIT__REQUIRE(which < STREAMS);
+    if (!tacit__tabular_is_local(&f->rule.o))
+        return f->streams[which].level;
+    uint64_t reports = most_reports(f, users);
+    if (reports > f->level_users) {
+        f->level_users = (uint64_t)ceil(1.01 * (double)reports);
+        tacit__tabular_local_levels(f, f->level_users, f->local_level);
+    }
+    return reports > 0 ? f->local_level[which] : 0;
+}
+
+tacit__counts tacit__tabular_last(const tacit__tabular *f)
+{
+    const tacit__tabular_options *o = &f->rule.o;
+    tacit__counts out = {.users = o->episodes - 1, .drop_last = o->drop_last};
+    double levels[STREAMS] = {f->streams[VISITS].level, f->streams[MOVES].level,
+                              f->streams[REWARDS].level};
+    if (!tacit__tabular_is_private(o))
+        return out;
+    if (tacit__tabular_is_local(o))
+        tacit__tabular_local_levels(f, out.users, levels);
+    out.visits_error = levels[VISITS];
+    out.moves_error = levels[MOVES];
+    out.rewards_error = levels[REWARDS];
+    return out;
+}
+
+double tacit__tabular_stddev(const tacit__tabular *f, stream_name which, uint64_t users)
+{
+    TACIT__REQUIRE(which < STREAMS);
+    const tacit__tabular_options *o = &f->rule.o;
+    const count_stream *s = noisy_of(f, which);
+    double stddev = users == 0 ? 0 : s->stddev;
+    if (tacit__tabular_is_local(o))
+        stddev = tacit__stream_scale(s->stream) * (o->guarantee.delta == 0 ? M_SQRT2 : 1) *
+                 sqrt((double)most_reports(f, users)) *
+                 (o->one_step ? (double)o->space.horizon : 1);
+    return tacit__tabular_is_released(o, which) ? stddev : stddev * sqrt((double)o->space.n_states);
+}
+
+/* --- The streams are open ------------------------------------------------------------------------- */
 
 /* Noise of a stream, in units of what its mechanism makes of a step. */
 static double scale_of(const tacit_plan *plan, stream_name which)
@@ -223,10 +307,11 @@ static double scale_of(const tacit_plan *plan, stream_name which)
 }
 
 /* The conditions of the centered rewards' sensitivity; see the head. */
-static tacit_status check_scales(const tacit__tabular *c, const tacit_plan *plan, tacit_error *err)
+static tacit_status check_scales(const tacit__tabular_options *o, const tacit_plan *plan,
+                                 tacit_error *err)
 {
-    const stream_name beside = is_released(&c->o, VISITS) ? VISITS : MOVES;
-    if (!c->o.centered || c->o.guarantee.delta == 0)
+    const stream_name beside = tacit__tabular_is_released(o, VISITS) ? VISITS : MOVES;
+    if (!o->centered || o->guarantee.delta == 0)
         return TACIT_OK;
     const double ratio = scale_of(plan, REWARDS) / scale_of(plan, beside);
     if (!(ratio >= 0.5))
@@ -239,154 +324,41 @@ static tacit_status check_scales(const tacit__tabular *c, const tacit_plan *plan
 
 /* The rule of what counts, on a lattice that all streams' lattices contain. First visits alone are
  * ones. */
-static tacit_status choose_rule(tacit__tabular *c, tacit_error *err)
+static tacit_status choose_rule(tacit__tabular_rule *rule, tacit_error *err)
 {
-    const tacit__tabular_options *o = &c->o;
+    const tacit__tabular_options *o = &rule->o;
     const double square = pow(o->user_norm * (double)o->space.horizon, 2);
     int bits = (int)fmin(MOST_BITS, floor((SQUARE_BITS - log2(square)) / 2));
     for (int i = 0; i < STREAMS; i++)
-        if (is_released(o, i)) {
-            const int finest = c->form.lattice[i].bits - (i == REWARDS);
+        if (tacit__tabular_is_released(o, i)) {
+            const int finest = rule->lattice[i].bits - (i == REWARDS);
             bits = finest < bits ? finest : bits;
         }
-    c->form.rule = (tacit__share_rule){.space = o->space, .user_visits = o->user_visits};
+    rule->share = (tacit__share_rule){.space = o->space, .user_visits = o->user_visits};
     if (has_budget(o) && bits < LEAST_BITS)
         return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %llu users",
                            (unsigned long long)o->episodes);
     if (has_budget(o)) {
-        c->form.rule.unit = (int64_t)1 << bits;
-        c->form.rule.square = (uint64_t)floor(ldexp(square, 2 * bits));
+        rule->share.unit = (int64_t)1 << bits;
+        rule->share.square = (uint64_t)floor(ldexp(square, 2 * bits));
     } else if (o->user_visits > 0) {
-        c->form.rule.unit = 1;
+        rule->share.unit = 1;
     }
     return TACIT_OK;
 }
 
-static tacit_status open_sums(tacit__tabular *c, const tacit__batches *releases, tacit_noise *noise,
-                              tacit_error *err)
+tacit_status tacit__tabular_open(tacit__tabular *f, const tacit_plan *plan, tacit_error *err)
 {
-    tacit_plan *plan = NULL;
-    tacit_status status = tacit_plan_create(&plan);
-    if (status != TACIT_OK)
-        return tacit__fail_plain(err, status);
-    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        if (!is_released(&c->o, i))
+    TACIT__REQUIRE(tacit__tabular_is_private(&f->rule.o));
+    for (int i = 0; i < STREAMS; i++) {
+        count_stream *s = &f->streams[i];
+        if (s->stream == NULL)
             continue;
-        tacit_sum_spec spec = spec_of(c, (stream_name)i);
-        tacit_release line;
-        status = tacit__sum_declare_released(&spec, releases, names[i], &line, err);
-        line.weight = weight_of(&c->o, (stream_name)i);
-        if (status == TACIT_OK)
-            status = tacit_plan_declare(plan, &line, err);
+        f->rule.lattice[i] = *tacit__stream_lattice(s->stream);
+        s->stddev = tacit_sum_worst_stddev(tacit__stream_sum(s->stream));
     }
-    if (status == TACIT_OK)
-        status = calibrate(c, plan, err);
-    if (status == TACIT_OK)
-        status = tacit_ledger_create(plan, noise, &c->ledger, err);
-    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        if (!is_released(&c->o, i))
-            continue;
-        count_stream *s = &c->streams[i];
-        tacit_sum_spec spec = spec_of(c, (stream_name)i);
-        s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, names[i]));
-        status = tacit__sum_create_released(&spec, releases, c->ledger, names[i], &s->sum, err);
-        if (status == TACIT_OK) {
-            c->form.lattice[i] = *tacit__sum_lattice(s->sum);
-            s->stddev = tacit_sum_worst_stddev(s->sum);
-        }
-    }
-    c->form.o = c->o;
-    if (status == TACIT_OK)
-        status = choose_rule(c, err);
-    for (int i = 0; i < STREAMS && status == TACIT_OK && c->o.mechanism != TACIT_SUM_LOCAL; i++)
-        c->streams[i].level = joint_level(c, (stream_name)i);
-    if (status == TACIT_OK)
-        status = check_scales(c, plan, err);
-    tacit_plan_destroy(plan);
-    return status;
-}
-
-/* What visits of one person move together depends on which of them meet in a batch. */
-tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error *err)
-{
-    tacit__batches releases = {.n = c->releases};
-    if (!tacit__tabular_has_batches(c) || c->o.visits <= 1)
-        return open_sums(c, &releases, noise, err);
-    uint64_t *ends = tacit__schedule_ends(c->o.episodes - 1, c->o.growth, c->releases);
-    if (ends == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    releases.ends = ends;
-    const tacit_status status = open_sums(c, &releases, noise, err);
-    tacit__free(ends);
-    return status;
-}
-
-tacit_status tacit__tabular_check_memory(const tacit__tabular *c, tacit_error *err)
-{
-    tacit_sum_spec spec = spec_of(c, MOVES);
-    tacit__sum_prediction gain;
-    TRY(tacit__sum_predict(&spec, &gain, err));
-    const double cells = tacit__tabular_cells(&c->o);
-    return tacit__table_check_memory(&c->o.space, cells, cells * (gain.bytes + sizeof(double)),
-                                     err);
-}
-
-/* The most users that any cell's noise comes from. */
-static uint64_t most_reports(const tacit__tabular *c)
-{
-    uint64_t most = 0;
-    if (!c->o.one_step)
-        return c->users;
-    for (size_t h = 0; h < c->o.space.horizon; h++)
-        most = c->reports[h] > most ? c->reports[h] : most;
-    return most;
-}
-
-void tacit__tabular_local_levels(const tacit__tabular *c, uint64_t users, double levels[STREAMS])
-{
-    const double times = c->o.one_step ? (double)c->o.space.horizon : 1;
-    for (int i = 0; i < STREAMS; i++)
-        levels[i] = users == 0 ? 0 : times * level_of(c, (stream_name)i, (double)users);
-}
-
-/* Local levels grow with the number of users. They are computed for a number up to 1 % ahead, which
- * is an upper bound until it is reached. */
-double tacit__tabular_level(tacit__tabular *c, stream_name which)
-{
-    TACIT__REQUIRE(which < STREAMS);
-    if (c->o.mechanism != TACIT_SUM_LOCAL)
-        return c->streams[which].level;
-    uint64_t reports = most_reports(c);
-    if (reports > c->level_users) {
-        c->level_users = (uint64_t)ceil(1.01 * (double)reports);
-        tacit__tabular_local_levels(c, c->level_users, c->local_level);
-    }
-    return reports > 0 ? c->local_level[which] : 0;
-}
-
-tacit__counts tacit__tabular_last(const tacit__tabular *c)
-{
-    tacit__counts out = {.users = c->o.episodes - 1, .drop_last = c->o.drop_last};
-    double levels[STREAMS] = {c->streams[VISITS].level, c->streams[MOVES].level,
-                              c->streams[REWARDS].level};
-    if (!tacit__tabular_is_private(c))
-        return out;
-    if (c->o.mechanism == TACIT_SUM_LOCAL)
-        tacit__tabular_local_levels(c, out.users, levels);
-    out.visits_error = levels[VISITS];
-    out.moves_error = levels[MOVES];
-    out.rewards_error = levels[REWARDS];
-    return out;
-}
-
-double tacit__tabular_stddev(const tacit__tabular *c, stream_name which)
-{
-    TACIT__REQUIRE(which < STREAMS);
-    const bool summed = which == VISITS && c->o.visits_from_moves;
-    const count_stream *s = &c->streams[summed ? MOVES : which];
-    double stddev = c->users == 0 ? 0 : s->stddev;
-    if (c->o.mechanism == TACIT_SUM_LOCAL)
-        stddev = s->scale * (c->o.guarantee.delta == 0 ? M_SQRT2 : 1) *
-                 sqrt((double)most_reports(c)) * (c->o.one_step ? (double)c->o.space.horizon : 1);
-    return summed ? stddev * sqrt((double)c->o.space.n_states) : stddev;
+    TRY(choose_rule(&f->rule, err));
+    for (int i = 0; i < STREAMS && !tacit__tabular_is_local(&f->rule.o); i++)
+        f->streams[i].level = joint_level(f, (stream_name)i);
+    return check_scales(&f->rule.o, plan, err);
 }

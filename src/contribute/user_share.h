@@ -1,6 +1,6 @@
 /* What of a user counts, in integers: a function of public weights and the user's own trajectory. */
-#ifndef TACIT_CURATE_USER_SHARE_H
-#define TACIT_CURATE_USER_SHARE_H
+#ifndef TACIT_CONTRIBUTE_USER_SHARE_H
+#define TACIT_CONTRIBUTE_USER_SHARE_H
 
 #include <tacit/billboard.h>
 

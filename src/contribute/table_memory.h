@@ -1,6 +1,6 @@
 /* Whether the counts of a table fit into memory, asked before anything is allocated. */
-#ifndef TACIT_CURATE_TABLE_MEMORY_H
-#define TACIT_CURATE_TABLE_MEMORY_H
+#ifndef TACIT_CONTRIBUTE_TABLE_MEMORY_H
+#define TACIT_CONTRIBUTE_TABLE_MEMORY_H
 
 #include <tacit/status.h>
 

@@ -1,13 +1,13 @@
-/* See tabular_contribution.h. A user's H steps become sparse vectors, with their cells in ascending order, on
- * the lattices of the sums. What they can be, and how far apart two users' are, is derived in
- * tabular_plan.c. */
-#include "curate/tabular_contribution.h"
-#include "contribute/user_check.h"
+/* See contribute/tabular.h. A user's H steps become sparse vectors, with their cells in ascending order, on
+ * the lattices of the sums: integers, made of the trajectory and of public knowledge alone. What they can be,
+ * and how far apart two users' are, is derived in tabular_reach.c. */
+#include "contribute/tabular.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "noise/stream.h"
 
 /* A step of a user, by its cell of the moves: (table, state, action, next state). Sorted by that,
  * they are sorted by (table, state, action) as well. */
@@ -38,11 +38,15 @@ void tacit__tabular_user_destroy(tacit__tabular_user *user)
     tacit__workspace_destroy(user);
 }
 
-tacit_status tacit__tabular_check_user(const tacit__tabular_options *o, const tacit_trajectory *u,
-                                       tacit_error *err)
+void tacit__tabular_user_wipe(tacit__tabular_user *user, size_t horizon)
 {
-    const tacit__space *sp = &o->space;
-    return tacit__check_trajectory(u, sp->n_states, sp->n_actions, sp->horizon, err);
+    for (int i = 0; i < TACIT__TABULAR_STREAMS; i++) {
+        tacit__wipe(user->cell[i], horizon * sizeof *user->cell[i]);
+        tacit__wipe(user->placed[i], horizon * sizeof *user->placed[i]);
+        tacit__wipe(user->x[i], horizon * sizeof *user->x[i]);
+    }
+    tacit__wipe(user->order, horizon * sizeof *user->order);
+    tacit__wipe(user->counted, horizon * sizeof *user->counted);
 }
 
 size_t tacit__tabular_row(const tacit__tabular_options *o, const tacit_trajectory *u, size_t h)
@@ -91,17 +95,17 @@ static void add_cell(tacit__tabular_user *out, int stream, size_t cell, double v
 }
 
 /* The steps that count, sorted; returns how many. */
-static size_t count_visits(const tacit__tabular_form *form, const tacit_trajectory *u, size_t first,
+static size_t count_visits(const tacit__tabular_rule *rule, const tacit_trajectory *u, size_t first,
                            size_t last, tacit__tabular_user *out)
 {
-    const tacit__tabular_options *o = &form->o;
+    const tacit__tabular_options *o = &rule->o;
     size_t n = 0;
-    if (form->rule.unit > 0) {
-        n = tacit__user_share(&form->rule, u, out->counted);
+    if (rule->share.unit > 0) {
+        n = tacit__user_share(&rule->share, u, out->counted);
         for (size_t i = 0; i < n; i++) {
             const tacit__counted_step *step = &out->counted[i];
             out->order[i] = (visit){step->row * o->space.n_states + step->next, step->h,
-                                    (double)step->weight / (double)form->rule.unit};
+                                    (double)step->weight / (double)rule->share.unit};
         }
     } else {
         for (size_t h = first; h < last; h++)
@@ -112,13 +116,13 @@ static size_t count_visits(const tacit__tabular_form *form, const tacit_trajecto
     return n;
 }
 
-tacit_status tacit__tabular_contribute(const tacit__tabular_form *form, const tacit_trajectory *u,
+tacit_status tacit__tabular_contribute(const tacit__tabular_rule *rule, const tacit_trajectory *u,
                                        size_t first, size_t last, tacit__tabular_user *out,
                                        tacit_error *err)
 {
-    TACIT__REQUIRE(first < last && last <= form->o.space.horizon);
-    const tacit__tabular_options *o = &form->o;
-    const size_t n = count_visits(form, u, first, last, out);
+    TACIT__REQUIRE(first < last && last <= rule->o.space.horizon);
+    const tacit__tabular_options *o = &rule->o;
+    const size_t n = count_visits(rule, u, first, last, out);
     double center = o->centered ? 0.5 : 0;
     for (int i = 0; i < TACIT__TABULAR_STREAMS; i++)
         out->stream[i] = (tacit__input){.index = out->cell[i], .value = out->placed[i]};
@@ -133,7 +137,7 @@ tacit_status tacit__tabular_contribute(const tacit__tabular_form *form, const ta
     }
     tacit_status status = TACIT_OK;
     for (int i = 0; i < TACIT__TABULAR_STREAMS && status == TACIT_OK; i++)
-        status = tacit__lattice_quantize(&form->lattice[i], out->x[i], out->stream[i].n,
+        status = tacit__lattice_quantize(&rule->lattice[i], out->x[i], out->stream[i].n,
                                          out->placed[i], err);
     return status;
 }

@@ -1,6 +1,6 @@
 /* Lists of the next states that have followed a pair, which curators keep where a table would be large. */
-#ifndef TACIT_CURATE_SPARSE_ROW_H
-#define TACIT_CURATE_SPARSE_ROW_H
+#ifndef TACIT_CONTRIBUTE_SPARSE_ROW_H
+#define TACIT_CONTRIBUTE_SPARSE_ROW_H
 
 #include "base/bytes.h"
 #include "board/counts.h"

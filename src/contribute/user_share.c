@@ -1,4 +1,4 @@
-/* See curate/user_share.h.
+/* See contribute/user_share.h.
  *
  * Let a_x be the weight of row x that was counted so far, used = sum_x a_x^2, and B^2 the budget. A
  * visit of x counts with
@@ -17,7 +17,7 @@
  *
  * The square root is computed in doubles; whether the budget holds is decided in integers,
  * before `used` is updated. */
-#include "curate/user_share.h"
+#include "contribute/user_share.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
-/* See curate/table_memory.h. Counts have a cell for each next state, so states count twice: only fewer of
+/* See contribute/table_memory.h. Counts have a cell for each next state, so states count twice: only fewer of
  * them, or features in their place, help where the steps have one table already. */
-#include "curate/table_memory.h"
+#include "contribute/table_memory.h"
 
 #include "base/error.h"
 #include "base/host.h"
