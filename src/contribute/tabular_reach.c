@@ -41,7 +41,7 @@
  * a visit counts is known before its reward and next state are, so what is counted has the law of
  * the world: nothing is biased, only left out, where a user had told most of it already.
  *
- * With `user_norm` u < 1 a user's visits count with weights (contribute/user_share.c): 1 while the counts so far
+ * With `user_norm` u < 1 a user's visits count with weights (user_share.c): 1 while the counts so far
  * have room for it, then less, so that their length never exceeds B = u H. That too is known before the
  * outcome. With n(x) the weight of row x, m(x, s') that of its moves and r(x) the sum of w (r - 1/2), in
  * integers,
