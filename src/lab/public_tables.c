@@ -19,6 +19,7 @@ enum { PLACES = 4, MAX_OPEN = 4096 }; /* parts, features: a stated choice */
 
 typedef struct sheet {
     const char *header;
+    char names[64];
     const char *name[PLACES]; /* of the columns before the number, in the order of the table */
     size_t size[PLACES];      /* 0: as many as the file has */
     size_t n, n_row;          /* columns; the first n_row make a row */
@@ -37,67 +38,52 @@ static bool begins_with(const tacit__text_file *file, const char *text)
     return file->size >= skip + n && memcmp(file->text + skip, text, n) == 0;
 }
 
-/* What the file must look like. */
+/* Which columns a file of this table has; the last one has the numbers. */
+static const char *header_of(const sheet *s, const tacit__learner_config *l,
+                             tacit__table_name table)
+{
+    switch (table) {
+    case TACIT__TABLE_REWARDS:
+        return !l->request.stationary && begins_with(&s->file, "step") ? "step,state,action,reward"
+                                                                       : "state,action,reward";
+    case TACIT__TABLE_MIXTURE:
+        return "state,action,part,next_state,probability";
+    case TACIT__TABLE_WEIGHTS:
+        return "state,probability";
+    case TACIT__TABLE_FEATURES:
+    case TACIT__N_TABLES:
+        break;
+    }
+    return l->known.disjoint ? "state,feature,value" : "state,action,feature,value";
+}
+
+/* How many values a column before the number has; 0: as many as the file has. */
+static size_t size_of(const tacit__learner_config *l, const char *name)
+{
+    if (strcmp(name, "step") == 0)
+        return l->request.horizon;
+    if (strcmp(name, "action") == 0)
+        return l->request.n_actions;
+    return strcmp(name, "state") == 0 || strcmp(name, "next_state") == 0 ? l->request.n_states : 0;
+}
+
+/* What the file must look like. Rewards are rows of one number; others lack their last column. */
 static void describe(sheet *s, tacit__learner_config *l, tacit__table_name table)
 {
-    const size_t S = l->request.n_states, A = l->request.n_actions;
-    const tacit__text_file file = s->file;
     const tacit__domain domain = tacit__domain_of(&l->request);
-    if (table == TACIT__TABLE_REWARDS && !l->request.stationary && begins_with(&file, "step"))
-        *s = (sheet){.header = "step,state,action,reward",
-                     .name = {"step", "state", "action"},
-                     .size = {l->request.horizon, S, A},
-                     .n = 3,
-                     .n_row = 3,
-                     .value = "reward",
-                     .low = domain.reward_low,
-                     .high = domain.reward_high};
-    else if (table == TACIT__TABLE_REWARDS)
-        *s = (sheet){.header = "state,action,reward",
-                     .name = {"state", "action"},
-                     .size = {S, A},
-                     .n = 2,
-                     .n_row = 2,
-                     .value = "reward",
-                     .low = domain.reward_low,
-                     .high = domain.reward_high};
-    else if (table == TACIT__TABLE_MIXTURE)
-        *s = (sheet){.header = "state,action,part,next_state,probability",
-                     .name = {"state", "action", "part", "next_state"},
-                     .size = {S, A, 0, S},
-                     .n = 4,
-                     .n_row = 3,
-                     .value = "probability",
-                     .high = 1,
-                     .open = &l->known.parts};
-    else if (table == TACIT__TABLE_WEIGHTS) /* one row */
-        *s = (sheet){.header = "state,probability",
-                     .name = {"state"},
-                     .size = {S},
-                     .n = 1,
-                     .value = "probability",
-                     .high = 1};
-    else if (l->known.disjoint)
-        *s = (sheet){.header = "state,feature,value",
-                     .name = {"state", "feature"},
-                     .size = {S, 0},
-                     .n = 2,
-                     .n_row = 1,
-                     .value = "value",
-                     .low = -1e6,
-                     .high = 1e6,
-                     .open = &l->known.features};
-    else
-        *s = (sheet){.header = "state,action,feature,value",
-                     .name = {"state", "action", "feature"},
-                     .size = {S, A, 0},
-                     .n = 3,
-                     .n_row = 2,
-                     .value = "value",
-                     .low = -1e6,
-                     .high = 1e6,
-                     .open = &l->known.features};
-    s->file = file;
+    const bool rewards = table == TACIT__TABLE_REWARDS, features = table == TACIT__TABLE_FEATURES;
+    s->header = header_of(s, l, table);
+    (void)snprintf(s->names, sizeof s->names, "%s", s->header);
+    s->value = s->names;
+    for (char *comma; (comma = strchr(s->value, ',')) != NULL; s->value = comma + 1) {
+        *comma = '\0';
+        s->size[s->n] = size_of(l, s->value);
+        s->name[s->n++] = s->value;
+    }
+    s->n_row = rewards ? s->n : s->n - 1;
+    s->low = rewards ? domain.reward_low : features ? -1e6 : 0;
+    s->high = rewards ? domain.reward_high : features ? 1e6 : 1;
+    s->open = features ? &l->known.features : &l->known.parts;
 }
 
 static tacit_status next_line(const sheet *s, tacit__csv *csv, bool *more, uint32_t at[PLACES],
@@ -133,7 +119,6 @@ static tacit_status count(sheet *s, tacit_error *err)
             largest = at[column] + (size_t)1;
     if (status == TACIT_OK && lines == 0)
         status = tacit__fail_at(err, TACIT_SYNTAX, csv.name, 0, "no line follows the header");
-    TACIT__REQUIRE(column == s->n || s->open != NULL);
     if (status == TACIT_OK && column < s->n)
         *s->open = s->size[column] = largest;
     return status;
