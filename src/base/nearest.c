@@ -75,9 +75,11 @@ const char *tacit__suggest(const char *word, const char *const *words, size_t n,
     out[0] = '\0';
     if (near != NULL)
         (void)snprintf(out, TACIT__SUGGESTION, ", did you mean '%s'?", near);
-    for (size_t i = 0; near == NULL && i < n && used < TACIT__SUGGESTION; i++)
+    else if (otherwise != NULL)
+        (void)snprintf(out, TACIT__SUGGESTION, "%s", otherwise);
+    for (size_t i = 0; near == NULL && otherwise == NULL && i < n && used < TACIT__SUGGESTION; i++)
         used += (size_t)snprintf(out + used, TACIT__SUGGESTION - used, "%s%s",
-                                 i == 0 ? otherwise : ", ", words[i]);
+                                 i == 0 ? ", expected one of " : ", ", words[i]);
     return out;
 }
 

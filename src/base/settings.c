@@ -221,7 +221,7 @@ static tacit_status fail_unknown(const tacit_parameter *parameters, size_t n,
         names[i] = parameters[i].name;
     return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
                           "%s has no parameter '%.40s'%s", origin->kind, setting->key,
-                          n > 0 ? tacit__suggest(setting->key, names, n, ", expected one of ", hint)
+                          n > 0 ? tacit__suggest(setting->key, names, n, NULL, hint)
                                 : ": it has none");
 }
 

@@ -433,8 +433,7 @@ int cli_account(int argc, char **argv)
     if (strcmp(argv[1], "guarantee") == 0)
         return run_guarantee(argc - 1, argv + 1);
     static const char *const names[] = {"scale", "guarantee"};
-    const char *near = tacit__nearest(argv[1], names, 2);
-    if (near != NULL)
-        return cli_wrong("unknown subcommand '%s', did you mean '%s'?", argv[1], near);
-    return cli_wrong("unknown subcommand '%s', expected scale or guarantee", argv[1]);
+    char hint[TACIT__SUGGESTION];
+    return cli_wrong("unknown subcommand '%s'%s", argv[1],
+                     tacit__suggest(argv[1], names, 2, ", expected scale or guarantee", hint));
 }

@@ -151,10 +151,10 @@ static int fail_name(const cli_catalog *c, const char *name)
     if (find_all(c, name, found, sizeof found))
         return cli_wrong("no %s is called '%s'; these have it in their name or description: %s",
                          c->noun, name, found);
-    const char *near = tacit__nearest(name, names, MAX_NAMES);
-    if (near != NULL)
-        return cli_wrong("no %s is called '%s', did you mean '%s'?", c->noun, name, near);
-    return cli_wrong("no %s is called '%s'; tacit %s lists them", c->noun, name, c->command);
+    char hint[TACIT__SUGGESTION], where[64];
+    (void)snprintf(where, sizeof where, "; tacit %s lists them", c->command);
+    return cli_wrong("no %s is called '%s'%s", c->noun, name,
+                     tacit__suggest(name, names, MAX_NAMES, where, hint));
 }
 
 static int print_json_list(const cli_catalog *c)

@@ -69,10 +69,9 @@ static int unknown(const char *word)
         names[i] = commands[i].name;
     if (word[0] == '-')
         return cli_wrong("unknown option '%s'; see tacit --help", word);
-    const char *near = tacit__nearest(word, names, N_COMMANDS);
-    if (near != NULL)
-        return cli_wrong("unknown command '%s', did you mean '%s'?", word, near);
-    return cli_wrong("unknown command '%s'; see tacit --help", word);
+    char hint[TACIT__SUGGESTION];
+    return cli_wrong("unknown command '%s'%s", word,
+                     tacit__suggest(word, names, N_COMMANDS, "; see tacit --help", hint));
 }
 
 static const cli_command *find(const char *word)

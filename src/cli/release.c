@@ -104,11 +104,9 @@ static const kind *find_kind(const place *at, const char *name)
         if (strcmp(name, names[i]) == 0)
             return &kinds[i];
     }
-    const char *near = tacit__nearest(name, names, N_KINDS);
-    if (near != NULL)
-        (void)refuse(at, "unknown kind '%.60s', did you mean '%s'?", name, near);
-    else
-        (void)refuse(at, "unknown kind '%.60s', expected gaussian, laplace, dp or zcdp", name);
+    char hint[TACIT__SUGGESTION];
+    (void)refuse(at, "unknown kind '%.60s'%s", name,
+                 tacit__suggest(name, names, N_KINDS, NULL, hint));
     return NULL;
 }
 

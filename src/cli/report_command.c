@@ -209,11 +209,9 @@ static int find_world(const tacit_results *results, const char *label, size_t *o
         if (n < sizeof names / sizeof *names)
             names[n++] = facts->worlds[w].label;
     }
-    const char *near = tacit__nearest(label, names, n);
-    if (near != NULL)
-        return cli_wrong("no world is called '%s', did you mean '%s'?", label, near);
-    return cli_wrong("no world is called '%s'; the first of %zu is '%s'", label, facts->n_worlds,
-                     names[0]);
+    char hint[TACIT__SUGGESTION];
+    return cli_wrong("no world is called '%s'%s", label,
+                     tacit__suggest(label, names, n, NULL, hint));
 }
 
 static int write_bytes(const char *path, const char *bytes, size_t size)

@@ -141,7 +141,7 @@ static tacit_status fail_kind(const tacit__node *kind, tacit_error *err)
     for (size_t i = 0; i < tacit_yardstick_count() && n < MAX_KINDS; i++)
         names[n++] = tacit_yardstick_at(i)->name;
     return tacit__node_fail(kind, err, "no agent is called '%.40s'%s", kind->text,
-                            tacit__suggest(kind->text, names, n, "; there are ", hint));
+                            tacit__suggest(kind->text, names, n, NULL, hint));
 }
 
 /* The kind, and that the map has no other keys than it takes; their values are the agent's business. What an

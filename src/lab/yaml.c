@@ -136,9 +136,8 @@ tacit_status tacit__node_check_keys(const tacit__node *map, const char *what,
         if (i < n_keys)
             continue;
         char hint[TACIT__SUGGESTION];
-        return tacit__node_fail(
-            child, err, "%s has no key '%.40s'%s", what, child->key,
-            tacit__suggest(child->key, keys, n_keys, ", expected one of ", hint));
+        return tacit__node_fail(child, err, "%s has no key '%.40s'%s", what, child->key,
+                                tacit__suggest(child->key, keys, n_keys, NULL, hint));
     }
     return TACIT_OK;
 }

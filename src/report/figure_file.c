@@ -61,28 +61,18 @@ static size_t add_longest(const tacit__report *r, const char *text, size_t *list
 
 static tacit_status refuse_name(const tacit__report *r, const char *text, tacit_error *err)
 {
-    char word[96], known[240] = "";
-    size_t length = strcspn(text, ","), used = 0, n = r->n_agents + r->n_families;
+    char word[96], hint[TACIT__SUGGESTION];
+    size_t length = strcspn(text, ","), n = r->n_agents + r->n_families;
     (void)snprintf(word, sizeof word, "%.*s", (int)(length < 90 ? length : 90), text);
     const char **names = tacit__alloc(n, sizeof *names);
     if (names == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         names[i] =
             i < r->n_families ? r->families[i].name : r->agents[i - r->n_families].entry->label;
-        if (used < sizeof known - 1)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
-                                     names[i]);
-    }
-    const char *near = tacit__nearest(word, names, n);
-    tacit_status status = near != NULL
-                              ? tacit__fail(err, TACIT_BAD_ARGUMENT,
-                                            "no agent or family is called '%s', did you mean "
-                                            "'%.90s'?",
-                                            word, near)
-                              : tacit__fail(err, TACIT_BAD_ARGUMENT,
-                                            "no agent or family is called '%s'; there are %s%s",
-                                            word, known, used >= sizeof known ? "..." : "");
+    tacit_status status =
+        tacit__fail(err, TACIT_BAD_ARGUMENT, "no agent or family is called '%s'%s", word,
+                    tacit__suggest(word, names, n, NULL, hint));
     tacit__free(names);
     return status;
 }

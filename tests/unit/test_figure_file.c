@@ -136,7 +136,7 @@ TEST(agents_are_chosen_by_label_or_family)
     assert_non_null(strstr(err.message, "did you mean 'plain'?"));
     assert_status(tacit_report_agents(play(), "plain,nothing of this kind", chosen, &n, &err),
                   TACIT_BAD_ARGUMENT);
-    assert_non_null(strstr(err.message, "there are one, two, of three"));
+    assert_non_null(strstr(err.message, "expected one of one, two, of three"));
     assert_status(tacit_report_agents(play(), " ", chosen, &n, &err), TACIT_BAD_ARGUMENT);
     size_t size;
     SCOPED_FREE char *svg =
