@@ -10,8 +10,8 @@
  * places are one edit. NULL if there is none. NULLs among the words are skipped. */
 const char *tacit__nearest(const char *word, const char *const *words, size_t n);
 
-/* What to say of a word that is none of words[n]: ", did you mean 'epsilon'?"; or else `otherwise`; or, if that
- * is NULL, all of them: ", expected one of epsilon, delta". Returns `out`. */
+/* What to say of a word that is none of words[n]: ", did you mean 'epsilon'?"; or else `otherwise`; or, if
+ * that is NULL, all of them: ", expected one of epsilon, delta". Returns `out`. */
 enum { TACIT__SUGGESTION = 360 };
 const char *tacit__suggest(const char *word, const char *const *words, size_t n,
                            const char *otherwise, char out[TACIT__SUGGESTION]);
