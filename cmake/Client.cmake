@@ -30,7 +30,7 @@ tacit_object_library(tacit_plain_objects "${PROJECT_SOURCE_DIR}/src/linalg/blas_
                      "${PROJECT_SOURCE_DIR}/src/agents/families_local.c" "${PROJECT_SOURCE_DIR}/src/sums/strategies_local.c")
 target_compile_options(tacit_client_objects PRIVATE -ffunction-sections -fdata-sections)
 # Square roots of vectors: a root that sets errno is a call. No other bit changes.
-set_source_files_properties("${PROJECT_SOURCE_DIR}/src/linalg/lanes.c" PROPERTIES COMPILE_OPTIONS -fno-math-errno)
+set_source_files_properties("${PROJECT_SOURCE_DIR}/src/linalg/batched_eigen.c" PROPERTIES COMPILE_OPTIONS -fno-math-errno)
 target_compile_options(tacit_plain_objects PRIVATE -ffunction-sections -fdata-sections)
 # gcc 12.2 for ARM ends with an internal error (vect_transform_reduction) when it vectorizes a loop of this file.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")

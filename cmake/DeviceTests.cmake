@@ -17,7 +17,7 @@ foreach(source IN ITEMS
         unit/chacha unit/draw_loop unit/tag unit/stream unit/seal stat/distribution # noise
         unit/lattice unit/lattice_sensitivity unit/blt unit/blt_norm unit/once unit/returning unit/sum unit/sum_refusals
         unit/sum_report unit/sum_returning unit/sum_steps unit/tree unit/saved # sums
-        unit/gdp unit/ledger unit/plan unit/compose unit/kov unit/pld unit/zcdp # account
+        unit/gdp unit/ledger unit/plan unit/compose unit/optimal_composition unit/pld unit/zcdp # account
         unit/client unit/device_state unit/wide unit/decimal unit/symmetric unit/ridge unit/optimism unit/kernel_function)
   get_filename_component(name "${source}" NAME)
   get_filename_component(kind "${source}" DIRECTORY)

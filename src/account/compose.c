@@ -2,7 +2,7 @@
  *
  *   gaussian  all Gaussian: mu^2 = sum count (sensitivity/scale)^2, exact [DRS22, Cor. 3.3]
  *   pure      delta = 0, or an epsilon that no loss exceeds: epsilons add up, exact
- *   optimal   copies of one black box: kov.c, exact
+ *   optimal   copies of one black box: optimal_composition.c, exact
  *   zcdp      anything with a zCDP cost: rho adds up. Gaussian mu^2/2; an epsilon-DP release has
  *             rho = e tanh(e/2) <= e^2/2 (below); the deltas of black boxes are failures apart.
  *             `low` is what Gaussian noise with the rho of the Gaussian and zCDP parts would have:
@@ -22,7 +22,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "account/kov.h"
+#include "account/optimal_composition.h"
 #include "account/pld.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -279,14 +279,14 @@ static const tacit_cost *only_box(const summary *b, const tacit_cost *costs, siz
     return &costs[0];
 }
 
-/* The copies of only_box; 0 where kov.c does not go. */
+/* The copies of only_box; 0 where optimal_composition.c does not go. */
 static uint64_t box_count(const tacit_cost *costs, size_t n_costs)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < n_costs; i++)
         if (__builtin_add_overflow(count, costs[i].count, &count))
             return 0;
-    return count <= TACIT__KOV_MAX_COUNT ? count : 0;
+    return count <= TACIT__OPTIMAL_MAX_COUNT ? count : 0;
 }
 
 static double times_down(double x)
@@ -327,7 +327,7 @@ static tacit_status at_delta(const summary *b, const tacit_cost *costs, size_t n
         out->epsilon = b->pure;
     } else if (copies > 0) {
         *out = blank(b, "optimal");
-        out->epsilon = tacit__kov_epsilon(box->epsilon, box->delta, copies, delta);
+        out->epsilon = tacit__optimal_epsilon(box->epsilon, box->delta, copies, delta);
     } else {
         *out = blank(b, "pld");
         tacit__pld pld = {b->losses, b->n_losses, b->fail};
@@ -368,7 +368,7 @@ static tacit_status at_epsilon(const summary *b, const tacit_cost *costs, size_t
         *out = blank(b, "pure");
     } else if (copies > 0) {
         *out = blank(b, "optimal");
-        out->delta = tacit__kov_delta(box->epsilon, box->delta, copies, epsilon);
+        out->delta = tacit__optimal_delta(box->epsilon, box->delta, copies, epsilon);
     } else {
         *out = blank(b, "pld");
         tacit__pld pld = {b->losses, b->n_losses, b->fail};

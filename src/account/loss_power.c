@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "account/fft.h"
-#include "account/tilted.h"
+#include "account/tilted_pmf.h"
 #include "base/error.h"
 #include "base/workspace.h"
 
@@ -102,7 +102,7 @@ static tacit_status space_create(space *s, double points)
     return TACIT_NO_MEMORY;
 }
 
-static void load(const space *s, const tacit__tilted *t)
+static void load(const space *s, const tacit__tilted_pmf *t)
 {
     for (size_t j = 0; j < t->n; j++) {
         size_t at = wrap(t->first + (int64_t)j, s->fft.n);
@@ -113,7 +113,7 @@ static void load(const space *s, const tacit__tilted *t)
 }
 
 /* Reads the window first .. first+n-1 back; rounding below 0 is cut, which only helps. */
-static void store(tacit__tilted *t, const space *s)
+static void store(tacit__tilted_pmf *t, const space *s)
 {
     for (size_t j = 0; j < t->n; j++) {
         size_t at = wrap(t->first + (int64_t)j, s->fft.n);
@@ -123,7 +123,7 @@ static void store(tacit__tilted *t, const space *s)
 }
 
 /* Mean and variance of one release in steps. */
-static void moments(const double *mass, const tacit__tilted *t, double *mean, double *variance)
+static void moments(const double *mass, const tacit__tilted_pmf *t, double *mean, double *variance)
 {
     double m = 0, v = 0;
     for (size_t j = 0; j < t->n; j++)
@@ -137,7 +137,7 @@ static void moments(const double *mass, const tacit__tilted *t, double *mean, do
 }
 
 /* log of Chernoff's bound on P(sum of n - n center >= reach), or <= -reach for sign = -1. */
-static double log_tail(const double *mass, const tacit__tilted *t, double n, double center,
+static double log_tail(const double *mass, const tacit__tilted_pmf *t, double n, double center,
                        double variance, double sign, double reach)
 {
     double best = 0, s0 = reach / (n * variance);
@@ -152,7 +152,7 @@ static double log_tail(const double *mass, const tacit__tilted *t, double n, dou
 }
 
 /* The half width, in steps around n * center, that holds all but 2e-16 of both distributions. */
-static double reach_of(const tacit__tilted *t, double n, double center, double variance)
+static double reach_of(const tacit__tilted_pmf *t, double n, double center, double variance)
 {
     double reach = 8.6 * sqrt(n * variance) + 2;
     for (int i = 0; i < 64; i++, reach *= 1.1) {
@@ -167,7 +167,7 @@ static double reach_of(const tacit__tilted *t, double n, double center, double v
     return reach;
 }
 
-tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
+tacit_status tacit__tilted_pmf_power(tacit__tilted_pmf *t, uint64_t count)
 {
     TACIT__REQUIRE(count > 0 && t->n > 0);
     double n = (double)count;
@@ -186,8 +186,8 @@ tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
         return TACIT_TOO_LARGE;
     space s;
     TRY(space_create(&s, width));
-    tacit__tilted sum;
-    if (tacit__tilted_alloc(&sum, t->step, t->lambda, (int64_t)first, (size_t)width) != 0) {
+    tacit__tilted_pmf sum;
+    if (tacit__tilted_pmf_alloc(&sum, t->step, t->lambda, (int64_t)first, (size_t)width) != 0) {
         space_destroy(&s);
         return TACIT_NO_MEMORY;
     }
@@ -204,8 +204,8 @@ tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
     store(&sum, &s);
 
     double eta = tacit__fft_error(s.fft.n);
-    double error =
-        n * eta * tacit__tilted_norm(t) + (eta + 4 * n * TACIT__UNIT) * tacit__tilted_norm(&sum);
+    double error = n * eta * tacit__tilted_pmf_norm(t) +
+                   (eta + 4 * n * TACIT__UNIT) * tacit__tilted_pmf_norm(&sum);
     sum.noise = error * tacit__f_norm(t->lambda, t->step, width);
     sum.lost = lost;
     sum.relative = n * t->relative;
@@ -213,12 +213,12 @@ tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
     for (int side = 0; side < 2; side++)
         sum.log_scale[side] = n * t->log_scale[side];
     space_destroy(&s);
-    tacit__tilted_destroy(t);
+    tacit__tilted_pmf_destroy(t);
     *t = sum;
     return TACIT_OK;
 }
 
-tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other)
+tacit_status tacit__tilted_pmf_add(tacit__tilted_pmf *t, const tacit__tilted_pmf *other)
 {
     TACIT__REQUIRE(t != other && t->n > 0 && other->n > 0);
     space s, o;
@@ -229,8 +229,8 @@ tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other)
         space_destroy(&s);
         return status;
     }
-    tacit__tilted sum;
-    if (tacit__tilted_alloc(&sum, t->step, t->lambda, t->first + other->first, (size_t)width) !=
+    tacit__tilted_pmf sum;
+    if (tacit__tilted_pmf_alloc(&sum, t->step, t->lambda, t->first + other->first, (size_t)width) !=
         0) {
         space_destroy(&s);
         space_destroy(&o);
@@ -251,8 +251,8 @@ tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other)
     store(&sum, &s);
 
     double eta = tacit__fft_error(s.fft.n);
-    double error = eta * (tacit__tilted_norm(t) + tacit__tilted_norm(other)) +
-                   (eta + 4 * TACIT__UNIT) * tacit__tilted_norm(&sum);
+    double error = eta * (tacit__tilted_pmf_norm(t) + tacit__tilted_pmf_norm(other)) +
+                   (eta + 4 * TACIT__UNIT) * tacit__tilted_pmf_norm(&sum);
     sum.noise = t->noise + other->noise + error * tacit__f_norm(t->lambda, t->step, width);
     sum.lost = t->lost + other->lost;
     sum.relative = t->relative + other->relative;
@@ -261,7 +261,7 @@ tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other)
         sum.log_scale[side] = t->log_scale[side] + other->log_scale[side];
     space_destroy(&s);
     space_destroy(&o);
-    tacit__tilted_destroy(t);
+    tacit__tilted_pmf_destroy(t);
     *t = sum;
     return TACIT_OK;
 }

@@ -6,10 +6,10 @@
  * so that the pair (P, Q) is as bad as (Q, P).
  *
  * What is ours: both ends of the interval are rigorous. Upper and lower lattice distributions come
- * from dots.c; the error of truncation, wrapping and rounding is bounded and added to one end and
+ * from lattice_pair.c; the error of truncation, wrapping and rounding is bounded and added to one end and
  * subtracted from the other; every sum is taken under a tilt that puts the wanted epsilon in the
  * middle, so the interval stays narrow down to delta = 1e-300. The lattice is refined until the
- * interval is GOAL wide, relatively, or the limits of tilted.h are met; then it is as wide as it is.
+ * interval is GOAL wide, relatively, or the limits of tilted_pmf.h are met; then it is as wide as it is.
  *
  * The Chernoff bound of the tilt, delta <= e^(K(lambda) - lambda eps) max f, is the best
  * conversion from Renyi DP [CKS20, Prop. 12]; it chooses lambda, and it is the answer where no

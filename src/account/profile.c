@@ -1,8 +1,8 @@
 /* The composed distribution as a function of epsilon: choosing lattices, adding up, reading delta.
  *
  * Steps. Putting n releases on a lattice of step h changes the variance of their sum by about n h^2/6 each
- * way (dots.c), and that changes delta by (lambda + 1/s)(lambda + 1 + 1/s) n h^2/12 of itself, s the tilted
- * standard deviation; this is solved for h. (An atom that must be rounded down costs (lambda + 1/s) h/2 once
+ * way (lattice_pair.c), and that changes delta by (lambda + 1/s)(lambda + 1 + 1/s) n h^2/12 of itself, s the
+ * tilted standard deviation; this is solved for h. (An atom that must be rounded down costs (lambda + 1/s) h/2 once
  * per loss; pld.c sees that and asks again.) The common step divides the largest atom spacing, by a number
  * with many divisors (a multiple of 60), so that sizes in simple ratios share the lattice.
  *
@@ -125,7 +125,7 @@ void tacit__steps_choose(const tacit__pld *pld, double lambda, double tol, tacit
 /* d and b of the head comment; b replaces the masses. */
 static void suffix_sums(tacit__profile *p)
 {
-    const tacit__tilted *t = &p->sum;
+    const tacit__tilted_pmf *t = &p->sum;
     double fall = exp(-t->lambda * t->step), step = -expm1(-t->step);
     double fall_b = exp(-(t->lambda + 1) * t->step);
     for (int side = 0; side < 2; side++) {
@@ -143,15 +143,15 @@ tacit_status tacit__profile_create(tacit__profile *out, const tacit__pld *pld, d
 {
     TACIT__REQUIRE(pld->n_losses > 0);
     memset(out, 0, sizeof *out);
-    tacit_status status =
-        tacit__tilted_create(&out->sum, &pld->losses[0], lambda, steps->step, steps->own_step[0]);
+    tacit_status status = tacit__tilted_pmf_create(&out->sum, &pld->losses[0], lambda, steps->step,
+                                                   steps->own_step[0]);
     for (size_t i = 1; status == TACIT_OK && i < pld->n_losses; i++) {
-        tacit__tilted next;
-        status =
-            tacit__tilted_create(&next, &pld->losses[i], lambda, steps->step, steps->own_step[i]);
+        tacit__tilted_pmf next;
+        status = tacit__tilted_pmf_create(&next, &pld->losses[i], lambda, steps->step,
+                                          steps->own_step[i]);
         if (status == TACIT_OK) {
-            status = tacit__tilted_add(&out->sum, &next);
-            tacit__tilted_destroy(&next);
+            status = tacit__tilted_pmf_add(&out->sum, &next);
+            tacit__tilted_pmf_destroy(&next);
         }
     }
     if (status == TACIT_OK && TACIT__PIECES(TACIT__PIECE(out->rise[0], out->sum.n),
@@ -169,7 +169,7 @@ tacit_status tacit__profile_create(tacit__profile *out, const tacit__pld *pld, d
 
 void tacit__profile_destroy(tacit__profile *profile)
 {
-    tacit__tilted_destroy(&profile->sum);
+    tacit__tilted_pmf_destroy(&profile->sum);
     tacit__workspace_destroy(profile->rise[0]);
     profile->rise[0] = NULL;
 }
@@ -177,7 +177,7 @@ void tacit__profile_destroy(tacit__profile *profile)
 /* The tilted expectation of f(l - eps) and its prefactor's logarithm. */
 static double read_sum(const tacit__profile *p, int side, double epsilon)
 {
-    const tacit__tilted *t = &p->sum;
+    const tacit__tilted_pmf *t = &p->sum;
     double place = ceil(epsilon / t->step) - (double)t->first;
     if (place >= (double)t->n)
         return 0;
@@ -189,7 +189,7 @@ static double read_sum(const tacit__profile *p, int side, double epsilon)
 tacit_interval tacit__profile_delta(const tacit__profile *p, double epsilon)
 {
     TACIT__REQUIRE(!(epsilon < 0) && p->sum.n > 0);
-    const tacit__tilted *t = &p->sum;
+    const tacit__tilted_pmf *t = &p->sum;
     double off = 1.01 * (t->noise + t->lost * tacit__f_top(t->lambda));
     double shift = t->shift + 4 * TACIT__UNIT * epsilon;
     double log_low = t->log_scale[TACIT__LOW] - t->lambda * (epsilon + shift);

@@ -3,7 +3,7 @@
 #define TACIT_ACCOUNT_PROFILE_H
 
 #include "account/pld.h"
-#include "account/tilted.h"
+#include "account/tilted_pmf.h"
 
 /* The lattice steps of one attempt. own_step[i] belongs to losses[i]. */
 typedef struct tacit__steps {
@@ -20,8 +20,8 @@ void tacit__steps_choose(const tacit__pld *pld, double lambda, double tol, tacit
 
 /* The composed pair, turned into suffix sums so that delta at any epsilon costs O(1). */
 typedef struct tacit__profile {
-    tacit__tilted sum; /* mass[] holds the sums b of profile.c */
-    double *rise[2];   /* the sums d */
+    tacit__tilted_pmf sum; /* mass[] holds the sums b of profile.c */
+    double *rise[2];       /* the sums d */
     tacit_interval fail;
 } tacit__profile;
 

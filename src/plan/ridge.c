@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
-#include "linalg/lanes.h"
+#include "linalg/batched_eigen.h"
 #include "linalg/symmetric.h"
 
 static size_t scratch_size(size_t width)

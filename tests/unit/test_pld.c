@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#include "account/dots.h"
 #include "account/fft.h"
-#include "account/kov.h"
+#include "account/lattice_pair.h"
+#include "account/optimal_composition.h"
 #include "account/pld.h"
 #include "base/memory.h"
 #include "oracle/account_oracle.inc"
@@ -112,7 +112,7 @@ TEST(equal_responses_through_the_lattice_enclose_the_optimal_composition)
         for (double share = 0.05; share < 0.95; share += 0.2) {
             double eps = share * fmin(losses[i].size * (double)losses[i].count,
                                       30 * losses[i].size * sqrt((double)losses[i].count));
-            tacit_interval exact = tacit__kov_delta(losses[i].size, 0, losses[i].count, eps);
+            tacit_interval exact = tacit__optimal_delta(losses[i].size, 0, losses[i].count, eps);
             tacit_interval got = delta_of(&losses[i], 1, never, eps);
             assert_encloses(got, exact.low);
             assert_encloses(got, exact.high);

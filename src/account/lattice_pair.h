@@ -1,6 +1,6 @@
 /* From a loss distribution to two lattice distributions that enclose its privacy profile. */
-#ifndef TACIT_ACCOUNT_DOTS_H
-#define TACIT_ACCOUNT_DOTS_H
+#ifndef TACIT_ACCOUNT_LATTICE_PAIR_H
+#define TACIT_ACCOUNT_LATTICE_PAIR_H
 
 #include <stddef.h>
 #include <stdint.h>

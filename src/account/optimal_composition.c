@@ -15,7 +15,7 @@
  * P_(j+1)/P_j = (k-j)/(j+1) e^e0 until a geometric bound says that the rest does not matter.
  * Every result is an interval: the term count times a few roundings, about 1e-11 at k = 1e7.
  * Cost: about 20 sqrt(k p q) terms for one delta, 60 times that for an epsilon. */
-#include "account/kov.h"
+#include "account/optimal_composition.h"
 
 #include <float.h>
 #include <math.h>
@@ -187,8 +187,8 @@ static tacit_interval pure_delta(double box_epsilon, uint64_t count, double epsi
     return (tacit_interval){value * (1 - slack), high < 1 ? high : 1};
 }
 
-tacit_interval tacit__kov_delta(double box_epsilon, double box_delta, uint64_t count,
-                                double epsilon)
+tacit_interval tacit__optimal_delta(double box_epsilon, double box_delta, uint64_t count,
+                                    double epsilon)
 {
     TACIT__REQUIRE(box_epsilon >= 0 && box_delta >= 0 && count > 0 && epsilon >= 0);
     tacit_interval fail = tacit__any_failure(box_delta, count);
@@ -200,8 +200,8 @@ tacit_interval tacit__kov_delta(double box_epsilon, double box_delta, uint64_t c
     return (tacit_interval){low, high < 1 ? high : 1};
 }
 
-tacit_interval tacit__kov_epsilon(double box_epsilon, double box_delta, uint64_t count,
-                                  double delta)
+tacit_interval tacit__optimal_epsilon(double box_epsilon, double box_delta, uint64_t count,
+                                      double delta)
 {
     TACIT__REQUIRE(box_epsilon >= 0 && box_delta >= 0 && count > 0 && delta >= 0);
     tacit_interval fail = tacit__any_failure(box_delta, count), out;
@@ -214,7 +214,7 @@ tacit_interval tacit__kov_epsilon(double box_epsilon, double box_delta, uint64_t
         double middle = low < 0 ? 0 : 0.5 * (low + high);
         if (middle <= low || middle >= high)
             break;
-        if (tacit__kov_delta(box_epsilon, box_delta, count, middle).high <= delta)
+        if (tacit__optimal_delta(box_epsilon, box_delta, count, middle).high <= delta)
             high = middle;
         else
             low = middle;
@@ -227,7 +227,7 @@ tacit_interval tacit__kov_epsilon(double box_epsilon, double box_delta, uint64_t
         double middle = 0.5 * (low + high);
         if (middle <= low || middle >= high)
             break;
-        if (tacit__kov_delta(box_epsilon, box_delta, count, middle).low > delta)
+        if (tacit__optimal_delta(box_epsilon, box_delta, count, middle).low > delta)
             low = middle;
         else
             high = middle;

@@ -1,13 +1,13 @@
 /* Lattice distributions of privacy loss under an exponential tilt, and their sums. */
-#ifndef TACIT_ACCOUNT_TILTED_H
-#define TACIT_ACCOUNT_TILTED_H
+#ifndef TACIT_ACCOUNT_TILTED_PMF_H
+#define TACIT_ACCOUNT_TILTED_PMF_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include <tacit/status.h>
 
-#include "account/dots.h"
+#include "account/lattice_pair.h"
 #include "account/loss.h"
 
 enum { TACIT__LOW, TACIT__HIGH };
@@ -17,7 +17,7 @@ enum { TACIT__LOW, TACIT__HIGH };
  * mass * exp(log_scale - lambda l); the masses sum to about 1. The errors that are not in the
  * masses are bounded apart: in every case the true tilted expectation of a function with values
  * in [0, top of f] is within (1 +- relative) of the computed one, up to lost * top + noise. */
-typedef struct tacit__tilted {
+typedef struct tacit__tilted_pmf {
     double step, lambda;
     int64_t first;
     size_t n;
@@ -27,7 +27,7 @@ typedef struct tacit__tilted {
     double noise;    /* rounding of the transforms, weighed with f */
     double relative; /* rounding of masses and scales */
     double shift;    /* rounding of the losses */
-} tacit__tilted;
+} tacit__tilted_pmf;
 
 /* The largest transform, and the largest table of one release. */
 #define TACIT__MAX_LOG2_POINTS 22
@@ -40,17 +40,18 @@ double tacit__f_norm(double lambda, double step, double width);
 
 /* One part of a composition on the lattice of `step`. Laplace losses are put on a lattice of their
  * own first, own_step = size / integer, and composed there. TACIT_TOO_LARGE: too many points. */
-tacit_status tacit__tilted_create(tacit__tilted *out, const tacit__loss *loss, double lambda,
-                                  double step, double own_step);
-void tacit__tilted_destroy(tacit__tilted *t);
+tacit_status tacit__tilted_pmf_create(tacit__tilted_pmf *out, const tacit__loss *loss,
+                                      double lambda, double step, double own_step);
+void tacit__tilted_pmf_destroy(tacit__tilted_pmf *t);
 
 /* t becomes the sum of t and other, which have the same step and lambda. */
-tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other);
+tacit_status tacit__tilted_pmf_add(tacit__tilted_pmf *t, const tacit__tilted_pmf *other);
 
-/* Helpers that tilted.c and loss_power.c share. */
-int tacit__tilted_alloc(tacit__tilted *t, double step, double lambda, int64_t first, size_t n);
-double tacit__tilted_norm(const tacit__tilted *t);
+/* Helpers that tilted_pmf.c and loss_power.c share. */
+int tacit__tilted_pmf_alloc(tacit__tilted_pmf *t, double step, double lambda, int64_t first,
+                            size_t n);
+double tacit__tilted_pmf_norm(const tacit__tilted_pmf *t);
 /* t becomes the sum of `count` copies of itself. */
-tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count);
+tacit_status tacit__tilted_pmf_power(tacit__tilted_pmf *t, uint64_t count);
 
 #endif

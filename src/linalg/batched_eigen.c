@@ -10,7 +10,7 @@
  *
  * Nothing is divided by 0: a number that may vanish is first moved away from 0 by TINY, whose square is still
  * a normal number, so that reflections and rotations stay orthogonal. */
-#include "linalg/lanes.h"
+#include "linalg/batched_eigen.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Many small systems of equations at once, with matrices that noise may have left indefinite. */
-#ifndef TACIT_LINALG_LANES_H
-#define TACIT_LINALG_LANES_H
+#ifndef TACIT_LINALG_BATCHED_EIGEN_H
+#define TACIT_LINALG_BATCHED_EIGEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,15 +9,15 @@
  *   Gaussian  the tilted loss is N((lambda+1/2) mu^2, mu^2); cells by Gauss-Legendre quadrature,
  *             4 points on panels no wider than mu/16 and 1/(16 (lambda+1)): below 1e-15 relative
  *             wherever there is mass (the error term is 5.6e-10 (width/16)^8)
- *   response  n of them are a tilted binomial, anchored by kov.c; moved once to the common lattice
+ *   response  n of them are a tilted binomial, anchored by optimal_composition.c; moved once to the common lattice
  *
  * Cost: linear in the number of points, but for the n-fold sums. */
-#include "account/tilted.h"
+#include "account/tilted_pmf.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "account/kov.h"
+#include "account/optimal_composition.h"
 #include "base/error.h"
 #include "base/workspace.h"
 
@@ -45,20 +45,21 @@ double tacit__f_norm(double lambda, double step, double width)
     return lambda > 0 && by_area < by_width ? by_area : by_width;
 }
 
-int tacit__tilted_alloc(tacit__tilted *t, double step, double lambda, int64_t first, size_t n)
+int tacit__tilted_pmf_alloc(tacit__tilted_pmf *t, double step, double lambda, int64_t first,
+                            size_t n)
 {
     TACIT__REQUIRE(n > 0);
-    *t = (tacit__tilted){.step = step, .lambda = lambda, .first = first, .n = n};
+    *t = (tacit__tilted_pmf){.step = step, .lambda = lambda, .first = first, .n = n};
     return TACIT__PIECES(TACIT__PIECE(t->mass[0], n), TACIT__PIECE(t->mass[1], n)) != NULL ? 0 : -1;
 }
 
-void tacit__tilted_destroy(tacit__tilted *t)
+void tacit__tilted_pmf_destroy(tacit__tilted_pmf *t)
 {
     tacit__workspace_destroy(t->mass[0]);
     t->mass[0] = NULL;
 }
 
-static void normalize(tacit__tilted *t)
+static void normalize(tacit__tilted_pmf *t)
 {
     for (int side = 0; side < 2; side++) {
         double sum = 0;
@@ -72,7 +73,7 @@ static void normalize(tacit__tilted *t)
     }
 }
 
-double tacit__tilted_norm(const tacit__tilted *t)
+double tacit__tilted_pmf_norm(const tacit__tilted_pmf *t)
 {
     double sum = 0;
     for (int side = 0; side < 2; side++)
@@ -82,7 +83,7 @@ double tacit__tilted_norm(const tacit__tilted *t)
 }
 
 /* Cuts ends that weigh nothing, so that windows do not grow without need. */
-static void trim(tacit__tilted *t)
+static void trim(tacit__tilted_pmf *t)
 {
     size_t low = 0, high = t->n;
     double cut = 0;
@@ -107,9 +108,9 @@ static void trim(tacit__tilted *t)
 }
 
 /* Cells to both lattice distributions, whose total becomes 1. */
-static tacit_status both(tacit__tilted *out, tacit__cells *low, const tacit__cells *high)
+static tacit_status both(tacit__tilted_pmf *out, tacit__cells *low, const tacit__cells *high)
 {
-    if (tacit__tilted_alloc(out, low->step, low->lambda, low->first, low->n + 1) != 0)
+    if (tacit__tilted_pmf_alloc(out, low->step, low->lambda, low->first, low->n + 1) != 0)
         return TACIT_NO_MEMORY;
     tacit__cells_spread(high, out->mass[TACIT__HIGH]);
     tacit__cells_gather(low, out->mass[TACIT__LOW]); /* may be the same cells */
@@ -119,7 +120,7 @@ static tacit_status both(tacit__tilted *out, tacit__cells *low, const tacit__cel
 
 /* One Laplace release of size e = m * step. With a cell's left end l and c = e^(-(lambda+1/2)(e-l)):
  * mass c (e^(h/2) - 1)/2, excess 2 c sinh^2(h/4), atoms 1/2 and e^(-(2 lambda+1)e)/2. */
-static tacit_status laplace_once(tacit__tilted *out, double e, double lambda, size_t m)
+static tacit_status laplace_once(tacit__tilted_pmf *out, double e, double lambda, size_t m)
 {
     double h = e / (double)m, rate = lambda + 0.5;
     tacit__cells cells;
@@ -147,7 +148,7 @@ static tacit_status laplace_once(tacit__tilted *out, double e, double lambda, si
 }
 
 /* Moves both distributions to another lattice. */
-static tacit_status move(tacit__tilted *t, double step)
+static tacit_status move(tacit__tilted_pmf *t, double step)
 {
     double low_end = (double)t->first * t->step,
            high_end = ((double)t->first + (double)t->n) * t->step;
@@ -166,7 +167,7 @@ static tacit_status move(tacit__tilted *t, double step)
             if (t->mass[side][j] > 0)
                 tacit__cells_add(&cells[side], ((double)t->first + (double)j) * t->step,
                                  t->mass[side][j]);
-    tacit__tilted moved;
+    tacit__tilted_pmf moved;
     tacit_status status = both(&moved, &cells[TACIT__LOW], &cells[TACIT__HIGH]);
     tacit__cells_destroy(&cells[0]);
     tacit__cells_destroy(&cells[1]);
@@ -179,16 +180,16 @@ static tacit_status move(tacit__tilted *t, double step)
     moved.relative = t->relative + ROUNDINGS * (1 + t->lambda * step);
     moved.shift =
         t->shift + TACIT__SNAP * step + 4 * TACIT__UNIT * fmax(fabs(low_end), fabs(high_end));
-    tacit__tilted_destroy(t);
+    tacit__tilted_pmf_destroy(t);
     *t = moved;
     return TACIT_OK;
 }
 
 /* A loss far smaller than a step: one point at 0, and its reach counts as a shift of epsilon. */
-static tacit_status speck(tacit__tilted *out, const tacit__loss *loss, double lambda, double step,
-                          double reach)
+static tacit_status speck(tacit__tilted_pmf *out, const tacit__loss *loss, double lambda,
+                          double step, double reach)
 {
-    if (tacit__tilted_alloc(out, step, lambda, 0, 1) != 0)
+    if (tacit__tilted_pmf_alloc(out, step, lambda, 0, 1) != 0)
         return TACIT_NO_MEMORY;
     for (int side = 0; side < 2; side++) {
         out->mass[side][0] = 1;
@@ -200,8 +201,8 @@ static tacit_status speck(tacit__tilted *out, const tacit__loss *loss, double la
     return TACIT_OK;
 }
 
-static tacit_status laplace(tacit__tilted *out, const tacit__loss *loss, double lambda, double step,
-                            double own_step)
+static tacit_status laplace(tacit__tilted_pmf *out, const tacit__loss *loss, double lambda,
+                            double step, double own_step)
 {
     double m = rint(loss->size / own_step), all = loss->size * (double)loss->count;
     if (all < SPECK * step)
@@ -212,13 +213,13 @@ static tacit_status laplace(tacit__tilted *out, const tacit__loss *loss, double 
     if (status != TACIT_OK)
         return status;
     if (loss->count > 1)
-        status = tacit__tilted_power(out, loss->count);
+        status = tacit__tilted_pmf_power(out, loss->count);
     if (status == TACIT_OK)
         trim(out);
     if (status == TACIT_OK && own_step != step)
         status = move(out, step);
     if (status != TACIT_OK)
-        tacit__tilted_destroy(out);
+        tacit__tilted_pmf_destroy(out);
     return status;
 }
 
@@ -228,7 +229,7 @@ static const double node[4] = {0.06943184420297371, 0.33000947820757187, 0.66999
 static const double weight[4] = {0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
                                  0.17392742256872693};
 
-static tacit_status gaussian(tacit__tilted *out, const tacit__loss *loss, double lambda,
+static tacit_status gaussian(tacit__tilted_pmf *out, const tacit__loss *loss, double lambda,
                              double step)
 {
     double mu = loss->size, mean = (lambda + 0.5) * mu * mu, reach = GAUSS_REACH * mu;
@@ -266,11 +267,11 @@ static tacit_status gaussian(tacit__tilted *out, const tacit__loss *loss, double
 }
 
 /* Tilted, n responses are Binomial(n, p) with logit (2 lambda + 1) e. */
-static tacit_status response(tacit__tilted *out, const tacit__loss *loss, double lambda,
+static tacit_status response(tacit__tilted_pmf *out, const tacit__loss *loss, double lambda,
                              double step)
 {
     double e = loss->size, k = (double)loss->count, logit = (2 * lambda + 1) * e;
-    if (loss->count > TACIT__KOV_MAX_COUNT)
+    if (loss->count > TACIT__OPTIMAL_MAX_COUNT)
         return TACIT_TOO_LARGE;
     double mode = fmin(k, floor((k + 1) / (1 + exp(-logit))));
     double grow = exp(logit), shrink = exp(-logit), low = mode, high = mode, lost = 0;
@@ -321,8 +322,8 @@ static tacit_status response(tacit__tilted *out, const tacit__loss *loss, double
     return TACIT_OK;
 }
 
-tacit_status tacit__tilted_create(tacit__tilted *out, const tacit__loss *loss, double lambda,
-                                  double step, double own_step)
+tacit_status tacit__tilted_pmf_create(tacit__tilted_pmf *out, const tacit__loss *loss,
+                                      double lambda, double step, double own_step)
 {
     TACIT__REQUIRE(loss->size > 0);
     switch (loss->kind) {

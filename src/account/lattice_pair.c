@@ -18,7 +18,7 @@
  * Both biases are O(h^2) per release where the distribution is smooth or sits on the lattice; for
  * gather it is O(h^(3/2)) at an atom off the lattice with smooth mass around, and O(h) at a lonely
  * one. Cost: linear, times at most REACH for atoms. */
-#include "account/dots.h"
+#include "account/lattice_pair.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "linalg/lanes.h"
+#include "linalg/batched_eigen.h"
 #include "linalg/symmetric.h"
 #include "support/random.h"
 
