@@ -16,16 +16,18 @@
 #include <time.h>
 
 typedef struct tacit__clock {
-    int64_t base; /* what it showed at `start` */
+    int64_t base; /* the value of the clock at `start` */
     struct timespec start;
-    atomic_int_fast64_t ahead; /* of it, the clock on the wall, when that was last looked at */
+    /* how far the wall clock was ahead of this clock when it was last read */
+    atomic_int_fast64_t ahead;
 } tacit__clock;
 
-/* From now on it shows `seconds` and more. */
+/* Starts the clock at `seconds`. */
 void tacit__clock_start(tacit__clock *clock, int64_t seconds);
 int64_t tacit__clock_now(const tacit__clock *clock);
-/* When this clock will show `seconds`, in seconds since 1970, if the service runs until then and the clock
- * on the wall is right. The same again for the same `seconds` while neither is set. */
+/* The wall-clock time, in seconds since 1970, at which this clock will show `seconds`, if the service runs
+ * until then and the wall clock is right. The result is the same for the same `seconds` as long as neither
+ * clock is set. */
 int64_t tacit__clock_to_wall(tacit__clock *clock, int64_t seconds);
 
 #endif

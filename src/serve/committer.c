@@ -10,11 +10,12 @@
 #include "base/wait.h"
 
 enum {
-    MOST = 1024, /* jobs in one transaction: bounds what a crash leaves unanswered, and the wait */
-    SETTLE_MS = 2000, /* without a job, after which the log is cut */
-    /* Pages of 4 KB in the log before it is brought into the file, which takes some 15 ms for each 1000 of
-     * them: when no request waits, and when one does. Longer ones need fewer syncs of the file, but keep
-     * what was deleted for longer. */
+    MOST =
+        1024, /* jobs in one transaction; it bounds the wait, and what a crash leaves unanswered */
+    SETTLE_MS = 2000, /* without a job, after which the log is truncated */
+    /* The committer copies the log into the file when it has this many pages of 4 KB, which takes about 15 ms
+     * per 1000 pages. IDLE_PAGES is for when no request waits, BUSY_PAGES for when one does. A longer log
+     * needs fewer syncs of the file, but keeps deleted data for longer. */
     IDLE_PAGES = 1000,
     BUSY_PAGES = 4000
 };
@@ -30,10 +31,10 @@ struct tacit__committer {
     pthread_mutex_t lock;
     pthread_cond_t news;
     queue jobs_queue, bulk_queue;
-    bool had_bulk;        /* the last transaction */
-    bool stop, unsettled; /* the log has something */
+    bool had_bulk;        /* the last transaction had a bulk job */
+    bool stop, unsettled; /* the log is not empty */
     atomic_uint_fast64_t jobs, commits, failures;
-    atomic_int_fast64_t committed; /* when the last one was; seconds of CLOCK_MONOTONIC */
+    atomic_int_fast64_t committed; /* time of the last commit, in seconds of CLOCK_MONOTONIC */
     atomic_bool failing;
 };
 
@@ -48,7 +49,7 @@ static void append(queue *l, tacit__job *job)
     l->last = job;
 }
 
-/* Up to `most` of a queue as a list. */
+/* Removes up to `most` jobs from the front of a queue. */
 static queue cut(queue *l, int most)
 {
     queue out = {l->first, l->first};
@@ -63,7 +64,7 @@ static queue cut(queue *l, int most)
     return out;
 }
 
-/* The jobs of the next transaction as a list. */
+/* Removes the jobs of the next transaction from the queues, as a list. */
 static tacit__job *pop(tacit__committer *c)
 {
     queue list = cut(&c->jobs_queue, MOST);
@@ -79,7 +80,7 @@ static bool is_idle(const tacit__committer *c)
     return c->jobs_queue.first == NULL && c->bulk_queue.first == NULL;
 }
 
-/* In a transaction that has begun, with this status. */
+/* Writes the jobs in the transaction whose begin returned `status`. */
 static tacit_status write_once(tacit__committer *c, tacit__job *list, bool one, tacit_status status,
                                tacit_error *err)
 {
@@ -96,26 +97,25 @@ static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, 
 {
     status = write_once(c, list, one, status, err);
     if (status != TACIT_OK &&
-        tacit__vault_assumed_wrongly(c->vault)) /* nothing is wrong with the store */
+        tacit__vault_assumed_wrongly(c->vault)) /* the store itself did not fail */
         status = write_once(c, list, one, tacit__vault_begin(c->vault, err), err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &c->commits : &c->failures, 1,
                               memory_order_release);
     c->unsettled = true;
-    if (status == TACIT_FENCED) /* the store is well, and somebody else may write */
+    if (status == TACIT_FENCED) /* the store works, but another process may write to it */
         return status;
     bool failing = status != TACIT_OK;
     if (!failing)
         atomic_store_explicit(&c->committed, (int64_t)tacit__now_seconds(), memory_order_relaxed);
     bool failed = atomic_exchange_explicit(&c->failing, failing, memory_order_relaxed);
     if (failing != failed &&
-        c->calls.log != NULL) /* the store's own words, which know nothing of users */
+        c->calls.log != NULL) /* messages of the store contain no data of users */
         c->calls.log(c->calls.context, failing ? err->message : "the store can be written again");
     return status;
 }
 
-/* Writes all jobs that wait together; if that fails, one by one, so that no job fails because of another.
- * They are those that wait when the transaction has begun: others may write to the store, and while they do,
- * more come. */
+/* Writes all waiting jobs together or, if that fails, one by one, so that no job fails because of another. It
+ * takes the jobs after the transaction has begun, since more may come while it waits for other writers. */
 static void write_all(tacit__committer *c)
 {
     tacit_error err = {0};
@@ -142,7 +142,7 @@ static void end_snapshots(const tacit__committer *c)
         c->calls.end_snapshots(c->calls.context);
 }
 
-/* Waits for a job or the end; in between the log is cut. Called, and returns, with the lock. */
+/* Waits for a job or for the end, and truncates the log meanwhile. The caller holds the lock. */
 static void await(tacit__committer *c)
 {
     while (is_idle(c) && !c->stop) {

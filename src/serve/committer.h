@@ -15,46 +15,46 @@
 
 typedef struct tacit__job tacit__job;
 struct tacit__job {
-    /* Runs inside a transaction, perhaps twice: the first may have been undone. What it answers is a
-     * matter of `answer`-like fields of its own; an error means that the store failed. */
+    /* Runs inside a transaction, perhaps twice, if the first transaction was undone. The job stores its
+     * result in fields of its own; an error means that the store failed. */
     tacit_status (*apply)(tacit__job *job, tacit__vault *vault, tacit_error *err);
-    /* NULL, or says before that what it will ask the vault for (tacit__vault_expect_user). */
+    /* Announces, before `apply`, what the job will ask the vault for (tacit__vault_expect_user); or NULL. */
     void (*expect)(tacit__job *job, tacit__vault *vault);
-    /* Called once, when the transaction is on disk (OK), or was undone. May free the job. */
+    /* Called once, when the transaction is on disk (OK) or was undone. It may free the job. */
     void (*done)(tacit__job *job, tacit_status status);
-    bool bulk;        /* it has many bytes, and no request waits for it */
-    tacit__job *next; /* the committer's */
+    bool bulk;        /* the job has many bytes, and no request waits for it */
+    tacit__job *next; /* used by the committer */
 };
 
 typedef struct tacit__committer tacit__committer;
 
-/* What a committer calls, from its own thread; each may be NULL. */
+/* Callbacks of a committer, which it calls from its own thread. Each may be NULL. */
 typedef struct tacit__committer_calls {
-    /* The store cannot be written, or can be again. */
+    /* Reports that the store cannot be written, or can be written again. */
     tacit_log_fn *log;
     /* Ends all snapshots, so that the whole log can be copied into the file. */
     void (*end_snapshots)(void *context);
     void *context;
 } tacit__committer_calls;
 
-/* The vault is used by the committer alone until `destroy` has returned. `calls` may be NULL. */
+/* Until `destroy` returns, only the committer uses the vault. `calls` may be NULL. */
 TACIT_MUST_USE tacit_status tacit__committer_create(tacit__vault *vault,
                                                     const tacit__committer_calls *calls,
                                                     tacit__committer **out, tacit_error *err);
-/* Writes what waits, then ends. Accepts NULL. */
+/* Writes the waiting jobs, then ends. Accepts NULL. */
 void tacit__committer_destroy(tacit__committer *committer);
 
 void tacit__committer_post(tacit__committer *committer, tacit__job *job);
-/* Posts and waits; the job's `done` is set here. */
+/* Posts the job and waits for it. Sets the job's `done`. */
 TACIT_MUST_USE tacit_status tacit__committer_wait(tacit__committer *committer, tacit__job *job);
 
-/* Transactions on disk so far. Those whose `done` was called are among them. */
+/* The number of transactions that are on disk. It includes those of all jobs whose `done` was called. */
 uint64_t tacit__committer_writes(const tacit__committer *committer);
 
 typedef struct tacit__committer_figures {
     uint64_t jobs, commits, failures;
     uint64_t commit_age; /* seconds since the last commit, or since the start */
-    bool failing;        /* the last transaction came to nothing */
+    bool failing;        /* the last transaction failed */
 } tacit__committer_figures;
 tacit__committer_figures tacit__committer_figures_of(const tacit__committer *committer);
 

@@ -7,11 +7,11 @@
 #include "serve/http/origins.h"
 #include "serve/people/person.h"
 
-/* Stated choices. */
+/* These are stated choices. */
 enum {
     TACIT__MAX_LEARNERS = 128,
     TACIT__MAX_NAME = 64,
-    TACIT__MOST_BODY = 1 << 26 /* bytes that limits.body can be */
+    TACIT__MOST_BODY = 1 << 26 /* the largest limits.body, in bytes */
 };
 
 typedef struct tacit__limits {
@@ -21,7 +21,7 @@ typedef struct tacit__limits {
     uint64_t timeout;  /* seconds */
     uint64_t episodes; /* open at a time */
     uint64_t keys;     /* idempotency keys whose answers are kept at a time */
-    uint64_t people;   /* and open episodes that a front end of a database keeps in memory */
+    uint64_t people; /* people and open episodes that a front end with a database keeps in memory */
 } tacit__limits;
 
 typedef struct tacit__service_config {
@@ -44,9 +44,9 @@ typedef struct tacit__service_config {
     tacit__limits limits;
     tacit__learner_config *learners;
     size_t n_learners;
-    int budget_line, people_line; /* 0: the file does not say */
-    tacit_service_person person;  /* what follows from the learners: tacit__service_config_open */
-    tacit__share *shares;         /* of each learner; the same */
+    int budget_line, people_line; /* 0: the file does not set it */
+    tacit_service_person person;  /* computed from the learners by tacit__service_config_open */
+    tacit__share *shares;         /* one for each learner, computed there as well */
 } tacit__service_config;
 
 /* The keys of a service file, and of a learner in it. */

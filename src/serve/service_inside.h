@@ -77,7 +77,7 @@ struct tacit_service {
     char url[128], admin_url[128];
 };
 
-/* The store was on a server that may lose what it acknowledged: said once, and shown for good. */
+/* The store was on a server that may lose what it acknowledged: said once, and shown permanently. */
 void tacit__service_note_unsafe(tacit_service *service);
 
 /* The learner of this name, or the only one if name is NULL; else NULL. */
@@ -90,9 +90,9 @@ tacit__vault *tacit__service_acquire_reader(tacit_service *service);
 void tacit__service_release_reader(tacit_service *service);
 
 /* The learner that a request means: the one named, else that of ?learner=, else the one that its token is
- * for, else the only one. NULL: refused. */
+ * for, else the only one. Returns NULL if the request was refused. */
 tacit__learner *tacit__service_choose(tacit__request *r, const char *name);
-/* Whether the token of a request is for this learner. False: refused. */
+/* Whether the token of a request is for this learner. Returns false if the request was refused. */
 bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner);
 
 /* --- The log (log.c) ---------------------------------------------------------------------------- */

@@ -20,17 +20,17 @@ typedef struct tacit__backend {
     /* Opens it, reads its facts and, to serve, decides the status. */
     tacit_status (*open)(tacit__vault *vault, const char *path, const uint8_t *key,
                          tacit_error *err);
-    /* Before the connection is closed, and after. */
+    /* Called before the connection is closed, and after. */
     void (*leave)(tacit__vault *vault);
     void (*close)(tacit__vault *vault);
 
-    const char *begin_snapshot; /* the statement of a snapshot */
-    bool keeps_snapshots;       /* a snapshot costs others nothing while it is kept */
-    const char *bytes;          /* the query for the size of the store */
+    const char *begin_snapshot; /* the statement that begins a snapshot */
+    bool keeps_snapshots;       /* keeping a snapshot costs others nothing */
+    const char *bytes;          /* the query for the size of the store in bytes */
 
     /* Begins a transaction that writes. FENCED: this process must not write any more. */
     tacit_status (*begin)(tacit__vault *vault, tacit_error *err);
-    /* After everything was proved, and after it is on disk. */
+    /* Called after everything was proved, and after it is on disk. */
     tacit_status (*before_commit)(tacit__vault *vault, tacit_error *err);
     tacit_status (*after_commit)(tacit__vault *vault, tacit_error *err);
     /* The number of this transaction is `vault->generation` + 1, if it counts. */
@@ -38,12 +38,12 @@ typedef struct tacit__backend {
     tacit_status (*check_pages)(tacit__vault *vault, tacit_error *err);
     tacit_status (*check_status)(tacit__vault *vault, tacit__store_status *store_status,
                                  tacit_error *err);
-    /* Of an adoption: what the store says of where it is, inside the transaction; and what follows it. */
+    /* Called in an adoption: inside the transaction, to write where the store is; and after it. */
     tacit_status (*settle)(tacit__vault *vault, tacit_error *err);
     tacit_status (*adopted)(tacit__vault *vault, tacit_error *err);
     tacit_status (*copy)(tacit__vault *vault, const char *path, tacit_error *err);
 
-    /* The log, where there is one of our own. */
+    /* The write-ahead log, if the store has one of its own. */
     void (*watch_log)(tacit__vault *vault);
     bool (*log_is_long)(tacit__vault *vault, int pages);
     void (*empty_log)(tacit__vault *vault);

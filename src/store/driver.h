@@ -35,12 +35,12 @@ typedef struct tacit__cell {
     tacit__column_type type;
     int64_t integer;
     double real;       /* NaN is NULL */
-    const void *bytes; /* of bytes, and of a text; they stay until the cursor is reset */
+    const void *bytes; /* for bytes and texts; valid until the cursor is reset */
     size_t size;
 } tacit__cell;
 
 typedef struct tacit__connection tacit__connection;
-/* A statement, and the row at which it stands. */
+/* A statement and its current row. */
 typedef struct tacit__cursor tacit__cursor;
 
 typedef struct tacit__driver {
@@ -53,7 +53,8 @@ typedef struct tacit__driver {
     void (*destroy)(tacit__connection *c);
     void (*bind)(tacit__cursor *s, int i, const tacit__cell *value);
     tacit_status (*write)(tacit__cursor *s, tacit_error *err);
-    /* `assumed`: until the store says otherwise there is no such row. NULL: reads are cheap. */
+    /* Announces a read. With `assumed`, the row is taken to be missing until the database says otherwise.
+     * NULL: reads are cheap. */
     void (*expect)(tacit__cursor *s, bool assumed);
     bool (*assumed_wrongly)(const tacit__connection *c); /* NULL: nothing is ever assumed */
     tacit_status (*next)(tacit__cursor *s, bool *more, tacit_error *err);
@@ -64,7 +65,7 @@ typedef struct tacit__driver {
     tacit__cell (*get)(tacit__cursor *s, int column);
 } tacit__driver;
 
-/* What every connection and every cursor begins with. */
+/* The first member of every connection and every cursor. */
 struct tacit__connection {
     const tacit__driver *driver;
 };
@@ -72,35 +73,35 @@ struct tacit__cursor {
     const tacit__driver *driver;
 };
 
-/* Several statements, without parameters and rows. A failure is "NAME: cannot DOING: ...". */
+/* Runs several statements without parameters and rows. The message of a failure is "NAME: cannot DOING: ...".
+ */
 TACIT_MUST_USE tacit_status tacit__connection_run(tacit__connection *c, const char *sql,
                                                   const char *doing, tacit_error *err);
-/* Statement `number`, ready to be bound; compiled from `sql` the first time. TACIT__ONCE: one that is
- * closed by its user. */
+/* Prepares statement `number`, compiled from `sql` the first time. With TACIT__ONCE the caller closes it. */
 TACIT_MUST_USE tacit_status tacit__connection_prepare(tacit__connection *c, int number,
                                                       const char *sql, tacit__cursor **out,
                                                       tacit_error *err);
-/* One parameter of a statement; `format` below has a letter for each: i int64_t, r double, t const char *
- * (or NULL), b const void * and size_t. Executes it; rows are not expected. */
+/* Binds the parameters and executes a statement without rows. `format` has a letter for each parameter: i
+ * int64_t, r double, t const char * (or NULL), b const void * and size_t. */
 TACIT_MUST_USE tacit_status tacit__connection_write(tacit__connection *c, int number,
                                                     const char *sql, tacit_error *err,
                                                     const char *format, ...);
-/* A read that will be asked for in this transaction, with these parameters: a database that is far away can
- * answer many of them together. Nothing else comes of it. */
+/* Announces a read of this transaction with these parameters, so that a remote database can answer many of
+ * them together. It has no other effect. */
 void tacit__connection_expect(tacit__connection *c, int number, const char *sql, const char *format,
                               ...);
-/* The same, of a row that is probably not there: this may be assumed without a question. Then an INSERT
- * without ON CONFLICT must follow, whose first parameters are those of the question, and which fails if the
- * row is there after all. A transaction that used such an assumption without this INSERT cannot be
- * committed. */
+/* Announces a read of a row that is probably missing, which may be assumed without asking. An INSERT without
+ * ON CONFLICT must follow; its first parameters are those of the read, and it fails if the row exists after
+ * all. A transaction that used the assumption without this INSERT cannot be committed. */
 void tacit__connection_assume(tacit__connection *c, int number, const char *sql, const char *format,
                               ...);
-/* The last transaction was undone because of such an assumption; in the next ones nothing is assumed. */
+/* Whether the last transaction was undone because of such an assumption. The next transactions assume
+ * nothing. */
 bool tacit__connection_assumed_wrongly(const tacit__connection *c);
-/* How many rows the last write has changed. */
+/* Gets how many rows the last write has changed. */
 TACIT_MUST_USE tacit_status tacit__connection_changes(tacit__connection *c, uint64_t *n,
                                                       tacit_error *err);
-/* A transaction is under way. */
+/* Whether a transaction is open. */
 bool tacit__connection_in_transaction(const tacit__connection *c);
 void tacit__connection_reset_all(tacit__connection *c);
 void tacit__connection_destroy(tacit__connection *c); /* accepts NULL */
@@ -109,9 +110,9 @@ void tacit__connection_destroy(tacit__connection *c); /* accepts NULL */
 void tacit__cursor_bind_int(tacit__cursor *s, int i, int64_t value);
 void tacit__cursor_bind_text(tacit__cursor *s, int i, const char *text); /* or NULL */
 void tacit__cursor_bind_bytes(tacit__cursor *s, int i, const void *bytes, size_t size);
-/* Executes a statement that has no rows, and closes it. */
+/* Executes a statement without rows and closes it. */
 TACIT_MUST_USE tacit_status tacit__cursor_run_once(tacit__cursor *s, tacit_error *err);
-/* The next row: *more is false after the last, when the statement is reset. */
+/* Advances to the next row. After the last row *more is false, and the statement is reset. */
 TACIT_MUST_USE tacit_status tacit__cursor_next(tacit__cursor *s, bool *more, tacit_error *err);
 void tacit__cursor_reset(tacit__cursor *s);
 void tacit__cursor_close(tacit__cursor *s); /* accepts NULL */
@@ -122,7 +123,7 @@ tacit__column_type tacit__cursor_type(tacit__cursor *s, int column);
 int64_t tacit__cursor_int(tacit__cursor *s, int column);
 double tacit__cursor_real(tacit__cursor *s, int column);
 const char *tacit__cursor_text(tacit__cursor *s, int column); /* or NULL */
-/* NULL when it is empty. */
+/* NULL if it is empty. */
 const void *tacit__cursor_bytes(tacit__cursor *s, int column, size_t *size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Access to the service: the tokens of the store, as they were when last read. */
+/* Access to the service: the tokens of the store as of the last read. */
 #ifndef TACIT_SERVE_HTTP_ACCESS_H
 #define TACIT_SERVE_HTTP_ACCESS_H
 
@@ -6,14 +6,15 @@
 
 typedef struct tacit__bearer_row tacit__bearer_row;
 
-/* Reads the tokens of the store; on failure those that were known stay. */
+/* Reads the tokens of the store. On failure the known tokens stay. */
 TACIT_MUST_USE tacit_status tacit__access_read(tacit_service *service, tacit_error *err);
 
-/* Whether the bearer of this header may use a route of this scope; sets r->bearer. False: refused. */
+/* Checks whether the bearer of this header may use a route of this scope, and sets r->bearer. Returns false
+ * if the request was refused. */
 bool tacit__access_check(tacit__request *r, const char *authorization, unsigned scope);
 
-/* The request was as many more: a batch. Its bearer waits for them afterwards (limits.rate), since
- * a batch may be larger than what a token may ask at once. */
+/* Charges the bearer for the further requests of a batch. A batch may be larger than what a token may ask at
+ * once, so the bearer waits for them afterwards (limits.rate). */
 void tacit__access_charge(const tacit__request *r, size_t more);
 
 #endif

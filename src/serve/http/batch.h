@@ -6,13 +6,13 @@
 
 #include "serve/http/request.h"
 
-/* Elements at most, a stated choice: as many jobs as the committer writes in one transaction, up to
- * round numbers. */
+/* The largest number of elements, a stated choice: as many as the jobs that the committer writes in one
+ * transaction, in round numbers. */
 enum { TACIT__MAX_BATCH = 1000 };
 
-/* Whether the body is a batch: its first character says so. */
+/* Whether the body is a batch, which its first character tells. */
 bool tacit__batch_is_array(const tacit__request *r);
-/* Handles the body, or each element of it; as a route's `handle`. */
+/* Handles the body, or each of its elements, as a route's `handle` does. */
 bool tacit__batch_handle(tacit__request *r, bool (*handle)(tacit__request *one));
 
 #endif

@@ -8,18 +8,17 @@
 
 typedef struct tacit__certificate tacit__certificate;
 
-/* From two PEM files: the certificate, perhaps with those that lead to its root, and its key.
- * BAD_ARGUMENT: they cannot be read, are none, or do not belong together. */
+/* Reads two PEM files: the certificate, perhaps with the chain to its root, and its key. BAD_ARGUMENT: they
+ * cannot be read, are not a certificate and a key, or do not belong together. */
 TACIT_MUST_USE tacit_status tacit__certificate_read(const char *chain, const char *key,
                                                     tacit__certificate **out, tacit_error *err);
 tacit__certificate *tacit__certificate_acquire(tacit__certificate *certificate);
 void tacit__certificate_release(tacit__certificate *certificate); /* accepts NULL */
 
-/* From now on this TLS session (gnutls_session_t) shows this certificate, which must live as long as the
- * session. */
+/* Makes this TLS session (gnutls_session_t) use the certificate, which must live as long as the session. */
 void tacit__certificate_attach(tacit__certificate *certificate, void *session);
-/* What MHD_OPTION_HTTPS_CERT_CALLBACK wants: the attached certificate. A function, as the void * that
- * options are. */
+/* The function for MHD_OPTION_HTTPS_CERT_CALLBACK, as the void * that options are. It returns the attached
+ * certificate. */
 void *tacit__certificate_callback(void);
 
 #endif

@@ -22,7 +22,7 @@
 struct tacit__deadline {
     tacit__deadline *previous, *next;
     int fd;
-    atomic_uint_fast64_t until; /* the look that is too late */
+    atomic_uint_fast64_t until; /* the check at which the connection is closed */
     void *keep;
 };
 
@@ -49,7 +49,7 @@ static void *watch(void *context)
         for (tacit__deadline *a = all->first; a != NULL; a = a->next)
             if (atomic_load_explicit(&a->until, memory_order_relaxed) <= now) {
                 (void)shutdown(a->fd, SHUT_RDWR);
-                tacit__deadline_wait(a); /* once is enough */
+                tacit__deadline_wait(a); /* do not shut it down again */
             }
     }
     pthread_mutex_unlock(&all->lock);
@@ -128,7 +128,7 @@ void *tacit__deadline_end(tacit__deadlines *all, tacit__deadline *a)
 
 void tacit__deadline_allow(tacit__deadlines *all, tacit__deadline *a, uint64_t seconds)
 {
-    /* the next look may come at once */
+    /* the next check may come at once */
     uint_fast64_t now = atomic_load_explicit(&all->looks, memory_order_relaxed);
     atomic_store_explicit(&a->until, now + seconds + 1, memory_order_relaxed);
 }

@@ -1,6 +1,5 @@
-/* Connections, each with a deadline for its next step. libmicrohttpd's own time limit starts again with every
- * byte, so a peer that sends a byte now and then would keep its connection. This limit does not start
- * again. */
+/* Deadlines of connections. libmicrohttpd's own time limit starts again with every byte, so a peer that sends
+ * a byte now and then would keep its connection. These deadlines do not start again. */
 #ifndef TACIT_SERVE_HTTP_DEADLINES_H
 #define TACIT_SERVE_HTTP_DEADLINES_H
 
@@ -11,19 +10,22 @@
 typedef struct tacit__deadlines tacit__deadlines;
 typedef struct tacit__deadline tacit__deadline;
 
-/* A thread looks at them once a second, while there are any. */
+/* Starts a thread that checks the deadlines once a second while there are any. */
 TACIT_MUST_USE tacit_status tacit__deadlines_create(tacit__deadlines **out, tacit_error *err);
-void tacit__deadlines_destroy(tacit__deadlines *all); /* all must have ended; accepts NULL */
+void tacit__deadlines_destroy(
+    tacit__deadlines *all); /* all deadlines must have ended; accepts NULL */
 
-/* A connection on this socket begins; NULL: no memory. `keep` is its owner's. */
+/* Begins the deadline of a connection on this socket. Returns NULL if there is no memory. `keep` belongs to
+ * the caller. */
 tacit__deadline *tacit__deadline_begin(tacit__deadlines *all, int fd, uint64_t seconds, void *keep);
-/* Before the socket is closed: from then on it is not touched. Returns `keep`; accepts NULL. */
+/* Called before the socket is closed; afterwards the thread does not touch it. Returns `keep`; accepts NULL.
+ */
 void *tacit__deadline_end(tacit__deadlines *all, tacit__deadline *a);
 
-/* From now on the connection has this many seconds, and at most two more. Then it is shut down, and the
- * thread that reads from it finds its end. */
+/* Gives the connection this many seconds from now, and at most two more. Then its socket is shut down, and
+ * the thread that reads from it finds the end. */
 void tacit__deadline_allow(tacit__deadlines *all, tacit__deadline *a, uint64_t seconds);
-/* It waits for us: any time. */
+/* Suspends the deadline, because the client is waiting for the service. */
 void tacit__deadline_wait(tacit__deadline *a);
 
 #endif

@@ -123,7 +123,8 @@ static enum MHD_Result answer(exchange *e)
     }
     struct MHD_Response *response = MHD_create_response_from_buffer(
         r->answer.length, r->answer.data != NULL ? r->answer.data : (void *)(uintptr_t) "",
-        MHD_RESPMEM_PERSISTENT); /* until tacit__exchange_end, which is told when it has been sent */
+        /* until tacit__exchange_end, which is told when it has been sent */
+        MHD_RESPMEM_PERSISTENT);
     if (response == NULL)
         return MHD_NO;
     add_headers(response, r);
@@ -353,7 +354,7 @@ enum MHD_Result tacit__exchange_continue(void *cls, struct MHD_Connection *conne
     if (!e->handled && prepare(e))
         return MHD_YES;
     if (!e->handled) {
-        /* the path is kept by the connection, but not for good: look it up again */
+        /* the path is kept by the connection, but not permanently: look it up again */
         const char *known;
         if (e->request.path_id != NULL)
             (void)tacit__route_find(method, url, &e->request.path_id, &e->request.path_id_length,

@@ -188,7 +188,7 @@ static void free_http(struct tacit__http *http)
  *
  * The acceptor also keeps the limit of connections. A worker's share of libmicrohttpd's own limit must never
  * be reached: 0.9.75 refuses a connection from outside without unlocking what it has locked
- * (new_connection_process_), and that worker is stuck for good. Every share is twice the whole limit.
+ * (new_connection_process_), and that worker is stuck permanently. Every share is twice the whole limit.
  *
  * The workers are patient threads: see base/thread.h. Those for health are not, since they have little to do
  * and must not wait. */

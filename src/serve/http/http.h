@@ -4,11 +4,12 @@
 
 #include <tacit/service.h>
 
-/* Listens as the configuration says; service->url and, with an admin listener, service->admin_url are set. */
+/* Starts to listen as the configuration says, and sets service->url and, with an admin listener,
+ * service->admin_url. */
 TACIT_MUST_USE tacit_status tacit__http_start(tacit_service *service, tacit_error *err);
-/* With TLS: the certificate is read again, and used for connections from now on. */
+/* Reads the certificate again, with TLS, and uses it for new connections. */
 TACIT_MUST_USE tacit_status tacit__http_reload(tacit_service *service, tacit_error *err);
-/* No new connections; requests that were begun are answered, within the time limit. Accepts a
+/* Accepts no new connections, and answers the requests that were begun, within the time limit. Accepts a
  * service that never started. */
 void tacit__http_stop(tacit_service *service);
 

@@ -14,26 +14,27 @@
 
 #include "serve/http/request.h"
 
-/* Reads the header into r->key and r->content, and says in r->keyed whether there is one; a route that
- * needs one refuses a request without. Keys of other tokens, routes, learners, or episodes (16 bytes, or
- * NULL) are other keys. False: refused. */
+/* Reads the header into r->key and r->content, and sets r->keyed if there is one; a route that needs a key
+ * refuses a request without one. The same key of another token, route, learner or episode (16 bytes, or NULL)
+ * is another key. Returns false if the request was refused. */
 bool tacit__idempotency_read(tacit__request *r, bool needed, int64_t learner,
                              const uint8_t *episode);
-/* The name of the episode that this request opens. */
+/* Computes the name of the episode that this request opens. */
 void tacit__idempotency_episode(const tacit__request *r, uint8_t episode[TACIT__VAULT_KEY]);
 
-/* For a request with a key whose ticket is complete but for what was answered: fills that in if it was
- * answered before. False: refused. */
+/* For a request with a key whose ticket is complete except for the answer: fills the answer in if the request
+ * was answered before. Returns false if the request was refused. */
 bool tacit__idempotency_recall(tacit__request *r, tacit__ticket *ticket, bool *found);
-/* Keeps what r->ticket answers, and calls `answer` when it is kept, or with what was kept meanwhile by
- * another request with the same key. True: the answer is there; false: it will be. */
+/* Stores the answer in r->ticket, and calls `answer` when it is stored, or with the answer that another
+ * request with the same key stored meanwhile. Returns true if the answer is ready, and false if it will come
+ * later. */
 TACIT_MUST_USE bool tacit__idempotency_store(tacit__request *r, void (*answer)(tacit__request *r));
-/* In [0, 1): a number that a request with a key decides by, the same for the same request. */
+/* A number in [0, 1) by which a request with a key decides; it is the same for the same request. */
 double tacit__idempotency_chance(const tacit__request *r);
-/* The memory of a front end. */
+/* Creates the cache of a front end. */
 TACIT_MUST_USE tacit_status tacit__idempotency_open(tacit_service *service, tacit_error *err);
 
-/* Answers that this key belongs to something else. */
+/* Refuses the request because its key belongs to another request. */
 void tacit__idempotency_refuse(tacit__request *r);
 
 #endif

@@ -7,7 +7,7 @@
 #include "release/monitor.h"
 #include "serve/learner/learner.h"
 
-/* A batch ends before it has more points than this. */
+/* The most points of the history in one batch. */
 enum { TACIT__LEARNER_POINTS = 256 };
 
 struct tacit__learner {
@@ -15,89 +15,92 @@ struct tacit__learner {
     tacit_log_fn *log; /* or NULL */
     void *log_context;
     tacit__committer *committer;
-    tacit__vault *reader; /* of inputs; the thread's */
+    tacit__vault *reader; /* reads inputs; used by the thread */
     /* Requests read the plans and the remark at any time: they are those of the first agent and monitor,
      * which stay when others take their place. */
     tacit_agent *first_agent;
     tacit__monitor *first_monitor;
     tacit_agent *agent;
     tacit__monitor *monitor;  /* or NULL */
-    tacit__vault_learner row; /* the thread's: users and taken are ahead of the disk */
-    int64_t id;               /* of the row, for all threads: it stays */
-    bool leads;               /* this process learns; else it follows another that does */
-    bool shared;              /* the store is others', too */
-    bool ahead;               /* the agent has users that were never shown */
-    bool has_gap;             /* the next input that is there is not the next one */
-    bool news;                /* something was taken that is not shown */
+    tacit__vault_learner row; /* used by the thread; users and taken are ahead of the disk */
+    int64_t id;               /* the id of the row, which never changes, for all threads */
+    bool leads;               /* this process learns; otherwise it follows another that does */
+    bool shared;              /* other processes use the store as well */
+    bool ahead;               /* the agent has learned from users that were never published */
+    bool has_gap;             /* the next available input does not follow the last one */
+    bool news;                /* something was learned that is not published */
     uint64_t kept;            /* users in the state on disk */
-    int64_t kept_input;       /* the last input in it, if this process wrote it in parts; else 0 */
-    bool has_leftover;        /* inputs may be on disk that the state there has */
-    size_t input_size;        /* bytes of the last one */
-    double unkept_since;      /* ms: when the first one was taken who is not in that state */
-    double kept_at;           /* ms: when it was written, and how long that took */
+    /* number of the last input in that state, if this process wrote it in parts; otherwise 0 */
+    int64_t kept_input;
+    bool has_leftover; /* inputs that are in the state may still be on disk */
+    size_t input_size; /* bytes of the last input */
+    /* ms: when the first user that is not in that state was learned from */
+    double unkept_since;
+    double kept_at; /* ms: when the state was written, and how long that took */
     double keep_cost;
     uint64_t next_point; /* users at the next point of the history */
-    size_t n_points;     /* taken, not on disk */
+    size_t n_points;     /* points that are not on disk */
     tacit__vault_point points[TACIT__LEARNER_POINTS];
-    uint8_t *state; /* scratch for saving */
+    uint8_t *state; /* buffer for saving */
     size_t state_size, state_capacity;
     pthread_t thread;
     bool started;
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     pthread_cond_t news_came;
     bool stop, more;
-    bool may_lead;   /* it has the lease, */
-    int64_t session; /* which is this session's */
+    bool may_lead;   /* this process has the lease, */
+    int64_t session; /* which belongs to this session */
     tacit__board *board;
     tacit__learner_figures figures;
-    pthread_mutex_t agent_lock; /* of the agent's sums, against the check of reports */
+    pthread_mutex_t agent_lock; /* protects the sums of the agent while reports are checked */
 };
 
-/* Makes the agent and the monitor, and gives them the state that the vault has of this name, or begins a
- * new one there. */
+/* Makes the agent and the monitor, and restores the state that the vault has of this name, or begins a new
+ * one there. */
 TACIT_MUST_USE tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault,
                                                    tacit_error *err);
 
-/* The row as the store has it now, and the agent as it was when that was shown: the users since then are
- * taken again, from the state on disk if there is a later one. What the agent had learned beyond that is
- * forgotten. *changed: something else is shown than before. */
+/* Reads the row again, and brings the agent to the state that was published: it learns again from the users
+ * since the state on disk, if there is a later one. What the agent had learned beyond that is forgotten.
+ * *changed: something else is published than before. */
 TACIT_MUST_USE tacit_status tacit__learner_refresh(tacit__learner *l, bool *changed,
                                                    tacit_error *err);
-/* The next input, if there is one (learner.c). */
+/* Learns from the next input, if there is one (learner.c). */
 TACIT_MUST_USE tacit_status tacit__learner_next(tacit__learner *l, bool *found, tacit_error *err);
 
-/* The state as bytes, into l->state; and how many there are. */
+/* Writes the state into l->state, and computes its size. */
 TACIT_MUST_USE tacit_status tacit__learner_save(tacit__learner *l, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__learner_state_size(const tacit__learner *l, size_t *size,
                                                       tacit_error *err);
 
-/* The board of the last plan. */
+/* Makes the board of the last plan. */
 TACIT_MUST_USE tacit_status tacit__learner_make_board(tacit__learner *l, tacit__board **out,
                                                       tacit_error *err);
 
-/* Puts the board up, which is the learner's from now on, with the figures that belong to it. */
+/* Publishes a board, which the learner owns from now on, with the figures that belong to it. */
 void tacit__learner_publish(tacit__learner *l, tacit__board *board);
 
-/* After a user was taken, and planned for: a point of the history if it is time for one. Which users are
- * points depends on nothing but their number, so curves look alike whether users came one by one or in a
- * burst. */
+/* Called after a user was learned from and the agent has planned: adds a point of the history if one is due.
+ * Which users are points depends only on their number, so curves look the same whether users came one by one
+ * or in a burst. */
 TACIT_MUST_USE tacit_status tacit__learner_record_history(tacit__learner *l, tacit_error *err);
 
-/* Users at the first point after this many. */
+/* The number of users at the next point after this many. */
 uint64_t tacit__learner_point_after(uint64_t users);
 
-/* Ledger and points on disk, and the state if it is small; then, and only then, the board. */
+/* Writes the ledger and the points to disk, and the state if it is small. Only then publishes the board. */
 TACIT_MUST_USE tacit_status tacit__learner_save_and_publish(tacit__learner *l, tacit_error *err);
 
 /* When the next checkpoint is due, by tacit__now_ms; HUGE_VAL: never. */
 double tacit__learner_checkpoint_due(const tacit__learner *l);
-/* The state on disk; all that was taken must have been shown. The inputs in it are then to be dropped. */
+/* Writes the state to disk. Everything that was learned must have been published. Afterwards the inputs in it
+ * can be deleted. */
 TACIT_MUST_USE tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err);
 
-/* Several threads tell how many users were accepted, each of a moment of its own: it never becomes fewer,
- * and never fewer than were learned from. Under the lock. */
+/* Several threads report the number of accepted users, each as of its own moment. The number never decreases,
+ * and is never below the number of users learned from. The caller holds the lock. */
 static inline void tacit__learner_raise_accepted(tacit__learner *l, uint64_t accepted)
 {
     if (l->figures.accepted < accepted)

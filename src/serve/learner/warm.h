@@ -17,16 +17,16 @@
  * nothing behind. */
 TACIT_MUST_USE tacit_status tacit__warm_open(tacit_service *service, const char *credentials,
                                              tacit_error *err);
-/* The learners and the committer run. */
+/* Called when the learners and the committer run. */
 TACIT_MUST_USE tacit_status tacit__warm_start(tacit_service *service, tacit_error *err);
-/* Both accept a service that has never got as far. */
+/* Both accept a service that has not got as far. */
 void tacit__warm_stop(tacit_service *service);
 void tacit__warm_close(tacit_service *service);
 
 /* Whether users of logs are still to come. */
 bool tacit__warm_is_going_on(const tacit_service *service);
 
-/* Whether a learner that has `accepted` users has room for the log's. */
+/* Checks whether a learner with `accepted` users has room for those of the log. */
 TACIT_MUST_USE tacit_status tacit__warm_check_budget(const tacit__learner_config *config,
                                                      const tacit_service_log *log,
                                                      uint64_t accepted, tacit_error *err);

@@ -20,7 +20,8 @@ typedef struct cell {
     char field[MAX_FIELD]; /* "context.age" */
 } cell;
 
-/* Outside of what was declared: refused, or remarked. True: go on. */
+/* Handles a value outside of the declared range: refuses it, or remarks it. Returns true if the caller may go
+ * on. */
 static bool pass_outside(const cell *p)
 {
     const tacit__column *c = p->column;
@@ -120,7 +121,7 @@ static void refuse_column(tacit__request *r, const tacit__columns_list *columns,
                       (int)columns->column[column].name.size, columns->column[column].name.text);
 }
 
-/* Every column's value, NULL where there is none. False: refused. */
+/* Finds the value of every column, NULL where there is none. Returns false if the request was refused. */
 static bool find_values(const tacit__body *b, const tacit__columns_list *columns, const char *key,
                         const tacit__json_node *object,
                         const tacit__json_node *values[TACIT__JSON_KEYS])

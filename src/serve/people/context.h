@@ -8,7 +8,7 @@
 /* The value of `key` as out[per_user]: an array of this many numbers or, where columns are named, an object
  * with their values. *has is whether it is there; a NULL `has` means that it must be. What lies outside
  * the columns is refused, or encoded as the nearest that is inside, as the learner's `outside` says; the
- * request's `outside` is then set. False: refused. */
+ * request's `outside` is then set. Returns false if the request was refused. */
 bool tacit__context_read(const tacit__body *b, const tacit__learner_config *c, const char *key,
                          bool *has, double *out);
 

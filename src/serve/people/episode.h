@@ -9,12 +9,12 @@
 #include "noise/seal.h"
 #include "serve/config.h"
 
-/* Bytes that one situation's features take in tickets and episodes; 0: states are numbered. They
- * are the doubles of all actions or, with config->chosen_only, the integers of the chosen one
+/* Bytes of the features of one situation in tickets and episodes; 0 if states are numbered. They are the
+ * doubles of all actions or, with config->chosen_only, the integers of the chosen one
  * (serve/people/feature_grid.h). */
 size_t tacit__stored_situation_size(const tacit__learner_config *config);
-/* The features of a situation, `action` being chosen in it, as these bytes;
- * out[tacit__stored_situation_size()]. */
+/* Packs the features of a situation, in which `action` was chosen, into out[tacit__stored_situation_size()].
+ */
 void tacit__stored_situation_pack(const tacit__learner_config *config, const double *features,
                                   uint32_t action, uint8_t *out);
 
@@ -32,19 +32,20 @@ typedef struct tacit__episode {
 
 /* How a decision was made, for the operator's decision log. */
 typedef struct tacit__trail {
-    double probability; /* 0: not known, since the record was begun after this decision */
+    double probability; /* 0: not known, because the log was begun after this decision */
     uint64_t version;
 } tacit__trail;
 
 size_t tacit__episode_size(const tacit__learner_config *config);
 tacit__episode tacit__episode_view(const tacit__learner_config *config, void *bytes);
 
-/* The bytes of an episode that was kept, by this version or by one that kept all actions' features,
- * with or without a record, as this version's; out[tacit__episode_size()]. False: they are none. */
+/* Converts stored bytes of an episode to those of this version, out[tacit__episode_size()]. They may be of
+ * this version or of one that stored the features of all actions, with or without a trail. Returns false if
+ * they are not an episode. */
 bool tacit__episode_read(const tacit__learner_config *config, const void *bytes, size_t size,
                          void *out);
 
-/* What is told about one step: its decision, and perhaps what came of it. Places are bytes of
+/* An observation of one step: its decision, and perhaps its outcome. Situations are bytes of
  * tacit__stored_situation_pack, or NULL. */
 typedef struct tacit__observation {
     size_t step;
@@ -53,28 +54,30 @@ typedef struct tacit__observation {
     bool has_reward, has_next;
     double reward;
     uint32_t next_state;
-    const uint8_t *next_situation; /* not looked at with chosen_only */
-    bool done;                     /* what follows this step is the end */
+    const uint8_t *next_situation; /* not used with chosen_only */
+    bool done;                     /* the episode ends after this step */
     tacit__trail trail;
 } tacit__observation;
 
-/* Takes it in. False: it contradicts what was told before; *field then names what. An episode that
- * was told the same twice is as it was. */
+/* Adds an observation. Returns false if it contradicts an earlier one; *field then names the field. Adding
+ * the same observation twice changes nothing. */
 bool tacit__episode_add(tacit__episode *episode, const tacit__observation *observed,
                         const char **field);
 
-/* The same for who will not be learned from: marks how far they are, and wipes everything else that
- * was told. Nothing can be learned from such an episode any more. */
+/* Counts an observation of a user from whom the learner will not learn: marks the step, and wipes everything
+ * else that was observed. Nothing can be learned from such an episode any more. */
 void tacit__episode_count(tacit__episode *episode, const tacit__observation *observed);
 bool tacit__episode_is_counted(const tacit__episode *episode);
 
-/* Steps that have a decision, counted from the first without a gap; of an episode that ended early, all. */
+/* The number of steps with a decision, from the first without a gap; all steps of an episode that ended
+ * early. */
 size_t tacit__episode_length(const tacit__episode *episode);
-/* After how many steps it ended, if that was before the horizon; else 0. */
+/* After how many steps the episode ended, if that was before the horizon; otherwise 0. */
 size_t tacit__episode_end(const tacit__episode *episode);
-/* Everything is known. */
+/* Whether everything about the episode is known. */
 bool tacit__episode_is_finished(const tacit__episode *episode);
-/* As agents take it. With chosen_only the features are made in room[per_user]; the other actions' are 0. */
+/* The trajectory for agents. With chosen_only the features are made in room[per_user]; those of the other
+ * actions are 0. */
 tacit_trajectory tacit__episode_trajectory(const tacit__episode *episode, double *room);
 /* The user's mean reward, in [0, 1]. */
 double tacit__episode_mean(const tacit__episode *episode);
@@ -95,8 +98,8 @@ typedef struct tacit__digest_key {
 size_t tacit__episode_digest_size(const tacit__learner_config *config);
 void tacit__episode_digest(const tacit__episode *episode, const tacit__digest_key *key,
                            uint8_t *out);
-/* Whether an observation says what the digest of the finished episode does. False: *field names
- * what it contradicts. */
+/* Whether an observation agrees with the digest of the finished episode. If it does not, *field names the
+ * field that differs. */
 bool tacit__digest_agrees(const tacit__learner_config *config, const uint8_t *digest,
                           const tacit__digest_key *key, const tacit__observation *observed,
                           const char **field);

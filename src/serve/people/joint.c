@@ -25,7 +25,8 @@ enum { CLOSED_SECONDS = 60 };
 
 /* --- What requests have in common --------------------------------------------------------------- */
 
-/* The learner that is meant; NULL: refused. Episodes are for learners whose curator is trusted. */
+/* Finds the learner that the request means. Returns NULL if the request was refused. Episodes are for
+ * learners whose curator is trusted. */
 static tacit__learner *choose(const tacit__body *b)
 {
     char name[TACIT__MAX_NAME + 1];
@@ -96,7 +97,8 @@ void tacit__joint_hash_user(const tacit_service *service, int64_t learner, const
     tacit__wipe(text, sizeof text);
 }
 
-/* A new episode of this learner, or the one that this request has opened before. False: refused. */
+/* Begins a new episode of this learner, or finds the one that this request has opened before. Returns false
+ * if the request was refused. */
 static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket *t)
 {
     tacit__request *r = b->request;
@@ -121,7 +123,7 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
 
 /* Whether what comes of it will be learned, into the ticket: how many users came is public, and
  * whether this user has taken part is told to nobody else. Who has come as often as they may has
- * done so for good. False: refused. */
+ * done so permanently. Returns false if the request was refused. */
 static bool predict_learned(tacit__request *r, tacit__ticket *t)
 {
     bool returning = t->unlearned == TACIT__RETURNING;
@@ -162,7 +164,8 @@ bool tacit__joint_is_closed(tacit__request *r)
 {
     const tacit__store_status store_status = tacit__vault_store_status(r->service->vault);
     if (store_status == TACIT__STORE_FINE || store_status == TACIT__STORE_FENCED)
-        return false; /* who is fenced learns it from the transaction: see tacit__refuse_unwritten */
+        /* who is fenced learns it from the transaction: see tacit__refuse_unwritten */
+        return false;
     r->retry_after = CLOSED_SECONDS;
     tacit__refuse(r, 503, tacit__store_status_name(store_status), NULL,
                   "%s; nothing was kept: send it again when /readyz is 200",
@@ -219,8 +222,8 @@ bool tacit__handle_open(tacit__request *r)
     return true;
 }
 
-/* The action at r->ticket's step, and the ticket of this decision; r->data are the features. False:
- * refused. */
+/* Chooses the action at the step of r->ticket, and makes the ticket of this decision. r->data are the
+ * features. Returns false if the request was refused. */
 static bool decide(tacit__request *r)
 {
     TACIT__REQUIRE(r->chosen != NULL);
@@ -284,7 +287,7 @@ static bool answer_or_keep(tacit__request *r, bool found)
     return true;
 }
 
-/* Where the user stands, into r->ticket and r->data. False: refused. */
+/* Reads the situation into r->ticket and r->data. Returns false if the request was refused. */
 static bool read_situation(tacit__request *r, const tacit__body *b)
 {
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
@@ -296,7 +299,7 @@ static bool read_situation(tacit__request *r, const tacit__body *b)
     return true;
 }
 
-/* How many steps of an episode have been observed. False: refused. */
+/* Counts the observed steps of an episode. Returns false if the request was refused. */
 static bool count_steps(tacit__request *r, const tacit__ticket *t, size_t *n)
 {
     bool over = false;
@@ -308,7 +311,7 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, size_t *n)
     return !over;
 }
 
-/* The step that is meant, of the body or the query. False: refused. */
+/* Reads the step from the body or the query. Returns false if the request was refused. */
 static bool read_step(const tacit__body *b, const tacit__learner_config *c, bool *has,
                       uint64_t *step)
 {

@@ -208,7 +208,7 @@ static bool read_report(tacit__request *r, const tacit__body *b)
     return true;
 }
 
-/* The id of the person whose device it is, if it is given. False: refused. */
+/* Reads the id of the person whose device it is, if it is given. Returns false if the request was refused. */
 static bool read_person(tacit__request *r, const tacit__body *b)
 {
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);

@@ -89,7 +89,7 @@ static tacit_status compare(tacit__request *r, tacit__vault *vault,
     return status;
 }
 
-/* The user is the learner's from now on; of what was told a digest stays. */
+/* Adds the user to those of the learner, with a digest of what was observed. */
 static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit__episode *e,
                              tacit__vault_answer *answer, tacit_error *err)
 {
@@ -197,7 +197,7 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
                                      tacit__episode_size(e->config), &answer, err);
 }
 
-/* Whether the ticket says for good that the user is not learned from. A front end that knows this from
+/* Whether the ticket says permanently that the user is not learned from. A front end that knows this from
  * memory may be wrong, so there the transaction decides. */
 static bool is_final(const tacit__request *r)
 {
@@ -352,7 +352,7 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-/* The ticket of a body's decision. False: refused. */
+/* Reads the ticket of the decision in the body. Returns false if the request was refused. */
 static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **situation)
 {
     tacit__request *r = b->request;
@@ -386,7 +386,7 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **situ
     return true;
 }
 
-/* A reward that is told; *has as in tacit__body_read. False: refused. */
+/* Reads the reward; *has as in tacit__body_read. Returns false if the request was refused. */
 static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__learner_config *c)
 {
     const tacit__domain domain = tacit__domain_of(&c->request);
@@ -407,7 +407,7 @@ static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__le
 }
 
 /* Whether the step was the last one. An end before the horizon must be one that the learner can count: users
- * who are acknowledged are learned from. False: refused. */
+ * who are acknowledged are learned from. Returns false if the request was refused. */
 static bool read_done(tacit__request *r, const tacit__body *b, const tacit__learner_config *c)
 {
     static const tacit__field field = {"done", TACIT__FIELD_FLAG, .expected = "true or false"};

@@ -6,15 +6,15 @@
 
 #include "serve/http/request.h"
 
-/* Whether the token of this request may bring one more user; to be asked before anything is kept. */
+/* Finds out whether the token of this request may send one more user. Called before anything is stored. */
 TACIT_MUST_USE tacit_status tacit__quota_check(const tacit__request *r, tacit__vault *vault,
                                                bool *may, tacit_error *err);
-/* Says that it will be asked. */
+/* Announces this read. */
 void tacit__quota_expect(const tacit__request *r, tacit__vault *vault);
-/* One was taken. */
+/* Counts one user. */
 TACIT_MUST_USE tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault,
                                              tacit_error *err);
-/* Answers that it may not. */
+/* Refuses the request because the quota is used up. */
 void tacit__quota_refuse(tacit__request *r);
 
 #endif

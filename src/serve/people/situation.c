@@ -14,7 +14,7 @@ size_t tacit__situation_capacity(const tacit__learner_config *c)
     return c->per_user * sizeof(double) + (tacit__stored_situation_size(c) + 7) / 8 * 8;
 }
 
-/* Doubles, low byte first. */
+/* Reads doubles, low byte first. */
 static bool read_bytes(tacit__request *r, const tacit__learner_config *c, double *x)
 {
     tacit__reader from = {.at = (const uint8_t *)r->body, .left = r->body_size};
@@ -28,7 +28,8 @@ static bool read_bytes(tacit__request *r, const tacit__learner_config *c, double
     return true;
 }
 
-/* Inside the learner's domain, and on its grid. False: refused. */
+/* Checks that the features are in the learner's domain, or clips them, and rounds them to its grid. Returns
+ * false if the request was refused. */
 static bool fit(tacit__request *r, const tacit__learner_config *c, const char *key, double *x)
 {
     if (c->request.outside == TACIT_OUTSIDE_CLIP) {

@@ -18,8 +18,8 @@ typedef enum tacit__ticket_kind {
     TACIT__TICKET_DECISION = 2
 } tacit__ticket_kind;
 
-/* Why what comes of an episode will not be learned, as far as could be told when it was opened or
- * decided. RETURNING is final: a user who has taken part as often as they may has done so for good. */
+/* Why the learner will not learn from an episode, as far as that was known when it was opened or decided.
+ * RETURNING is final: a user who has taken part as often as they may stays one who has. */
 typedef enum tacit__unlearned {
     TACIT__LEARNED,
     TACIT__RETURNING, /* the user has taken part in another episode, or in all that they may */
@@ -41,16 +41,16 @@ typedef struct tacit__ticket {
     double probability;
 } tacit__ticket;
 
-/* Bytes of the features that a decision's ticket carries. */
+/* Bytes of the situation in the ticket of a decision. */
 size_t tacit__ticket_situation_size(const tacit__ticket *ticket);
 
-/* Adds the ticket as text, situation[tacit__ticket_situation_size()] included, without quotes. `alike`: the
- * same facts are the same text, for answers that are given again; it costs a hash more. */
+/* Writes the ticket as text, without quotes; situation[tacit__ticket_situation_size()] is part of it. With
+ * `alike`, the same facts give the same text, for answers that are repeated; that costs one more hash. */
 void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
                          const uint8_t *situation, bool alike, tacit__text *out);
 
-/* Reads one of this kind. *situation, if wanted, is to be freed with tacit__free_secret; NULL if there
- * is none. False: it is none. */
+/* Reads a ticket of this kind. *situation, if it is wanted, is freed by the caller with tacit__free_secret,
+ * and NULL if there is none. Returns false if the text is not such a ticket. */
 bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind kind,
                         const char *text, size_t length, tacit__ticket *out, uint8_t **situation);
 

@@ -27,14 +27,15 @@
 
 enum {
     TACIT__PG_PARAMETERS = 20,
-    TACIT__PG_GROUPED = 6, /* parameters of a statement that is sent for many rows at once */
+    /* the most parameters of a statement that is sent for many rows at once */
+    TACIT__PG_GROUPED = 6,
     TACIT__PG_TABLE = 24,
     TACIT__ROW_NAME = 16,
     TACIT__PG_BUCKETS = 4096,
     TACIT__PG_CAUTIOUS =
         64, /* transactions: repeats come in bursts, and each costs a transaction twice */
-    /* Patience: of who serves, and of who reads all people of a store, about whom the server says nothing
-     * until it has seen them all. */
+    /* How long to wait for the server: when serving, and when reading all people of a store, during which the
+     * server sends nothing until it has seen them all. */
     TACIT__PG_PATIENCE_MS = 5000,
     TACIT__PG_LONG_PATIENCE_MS = 600000
 };
@@ -49,86 +50,89 @@ struct tacit__pg_cursor {
     tacit__pg_connection *connection;
     int number;
     bool once, prepared, grouped;
-    tacit__pg_group *group;             /* its form for many rows, or NULL */
-    tacit__pg_expected *first_expected; /* of its questions, the last one first */
-    char *sql;                          /* with $1 for parameters */
-    char table[TACIT__PG_TABLE];        /* the first that it names */
+    tacit__pg_group *group; /* its form for many rows, or NULL */
+    /* the expected reads of this statement, the last one first */
+    tacit__pg_expected *first_expected;
+    char *sql;                   /* the statement with $1 for parameters */
+    char table[TACIT__PG_TABLE]; /* the first table that it names */
     int n_parameters;
     Oid types[TACIT__PG_PARAMETERS];
     const char *values[TACIT__PG_PARAMETERS];
     int sizes[TACIT__PG_PARAMETERS];
-    uint8_t numbers[TACIT__PG_PARAMETERS][8]; /* whole numbers and doubles, as they are sent */
+    /* integers and doubles in the format in which they are sent */
+    uint8_t numbers[TACIT__PG_PARAMETERS][8];
     PGresult *result;
-    bool borrowed;         /* the result is an expected read's */
-    bool asked;            /* it has its rows, or will have them */
-    int row;               /* at which it stands; -1: before the first */
-    int first_row, n_rows; /* its own in the result, which may be shared */
-    int shift;             /* columns before its own */
+    bool borrowed;         /* the result belongs to an expected read */
+    bool asked;            /* the query was sent, or its rows are there */
+    int row;               /* the current row; -1: before the first */
+    int first_row, n_rows; /* its own rows in the result, which may be shared */
+    int shift;             /* number of columns before its own */
     tacit__cell cell;
     char text[64];
 };
 
-/* What was sent, and whose result comes: a cursor's, that of expected reads (the first of a list), or
- * nobody's. */
+/* A statement that was sent, and the owner of its result: a cursor, expected reads (the first of a list), or
+ * nothing. */
 typedef struct tacit__pg_sent {
     tacit__pg_cursor *cursor;
     tacit__pg_expected *first;
-    bool grouped; /* rows of several, with their numbers before them */
+    bool grouped; /* the result has rows of several reads, each with its number before it */
     bool write, commit;
 } tacit__pg_sent;
 
 struct tacit__pg_connection {
     tacit__connection head;
-    PGconn *link; /* NULL: gone */
-    char *target; /* as libpq wants it; may have a password */
+    PGconn *link; /* NULL: the connection is lost */
+    char *target; /* connection parameters for libpq; may contain a password */
     char name[200];
     const char *setup; /* statements for every new session */
     bool in_transaction;
-    bool refused;      /* a statement was, so what was sent after it is not prepared */
-    int patience_ms;   /* without a sign of the server, after which it is taken for gone */
-    double failed_at;  /* ms: when a connection was last tried in vain */
-    size_t n_failed;   /* attempts, by which the hosts take turns */
-    uint64_t sessions; /* how many there were */
-    char cluster[48];  /* and the database, of this one; empty: not asked yet */
+    bool refused;      /* a statement failed, so the statements after it are not prepared */
+    int patience_ms;   /* ms without an answer, after which the server counts as gone */
+    double failed_at;  /* ms: when the last attempt to connect failed */
+    size_t n_failed;   /* failed attempts, by which the hosts take turns */
+    uint64_t sessions; /* the number of sessions so far */
+    char cluster[48];  /* cluster and database of this connection; empty: not asked yet */
     tacit__pg_sent *sent;
     size_t n_sent, capacity, first_sent;
     uint64_t changes;
-    bool grouped;        /* the last write waits, or waited, with others */
-    tacit_error failure; /* the first of what was sent */
+    bool grouped;        /* the last write is, or was, part of a group */
+    tacit_error failure; /* the first failure among what was sent */
     tacit__pg_cursor cursors[TACIT__DB_STATEMENTS];
-    tacit__pg_group *waiting[TACIT__DB_STATEMENTS]; /* in the order in which they began to */
+    tacit__pg_group *waiting[TACIT__DB_STATEMENTS]; /* groups in the order in which they began */
     size_t n_waiting;
     tacit__pg_expected *expected[TACIT__PG_BUCKETS], *all_expected;
-    size_t n_assumed;     /* assumptions of this transaction that were used, */
-    size_t n_unconfirmed; /* and those among them whose row was not inserted */
-    bool assumed_wrongly; /* one of them, in the last transaction */
-    int cautious;         /* so many transactions assume nothing */
-    bool terse; /* the server's errors name no row; until it is known, nothing is assumed */
+    size_t n_assumed;     /* assumptions of this transaction that were used */
+    size_t n_unconfirmed; /* used assumptions whose row was not inserted */
+    bool assumed_wrongly; /* an assumption of the last transaction was wrong */
+    int cautious;         /* the number of transactions in which nothing will be assumed */
+    bool terse; /* the server's errors name no row; until that is known, nothing is assumed */
 };
 
-/* Makes the object; the server is asked when it is needed. `target`: a URI, or words of libpq. */
+/* Creates the connection; the server is contacted when it is needed. `target` is a URI, or connection
+ * parameters of libpq. */
 TACIT_MUST_USE tacit_status tacit__pg_create(const char *target, const char *setup,
                                              tacit__connection **out, tacit_error *err);
-/* NULL if it is another database's. */
+/* Returns NULL if the connection is to another kind of database. */
 tacit__pg_connection *tacit__pg_of(tacit__connection *c);
-/* Without a password: for messages. */
+/* Describes the target without a password, for messages. */
 void tacit__pg_describe(const char *target, char *out, size_t size);
 
-/* A session, a new one if need be. SYSTEM: there is none now. */
+/* Ensures that there is a session. SYSTEM: there is none now. */
 TACIT_MUST_USE tacit_status tacit__pg_connect(tacit__pg_connection *c, tacit_error *err);
-/* The connection is given up. */
+/* Gives the connection up. */
 void tacit__pg_drop(tacit__pg_connection *c);
 TACIT_MUST_USE tacit_status tacit__pg_fail(tacit__pg_connection *c, const char *doing,
                                            const char *why, tacit_error *err);
-/* Sends what waits in groups, then what the cursor says; what comes of it is told by `settle`. */
+/* Sends the waiting groups, then the statement of the cursor. `drain` reports the outcome. */
 TACIT_MUST_USE tacit_status tacit__pg_send(tacit__pg_cursor *s, tacit__pg_sent what,
                                            tacit_error *err);
-/* The same without the groups. */
+/* Sends the statement without the groups. */
 TACIT_MUST_USE tacit_status tacit__pg_send_now(tacit__pg_cursor *s, tacit__pg_sent what,
                                                tacit_error *err);
-/* Waits for the results of all that was sent. */
+/* Waits for the results of everything that was sent. */
 TACIT_MUST_USE tacit_status tacit__pg_drain(tacit__pg_connection *c, tacit_error *err);
-/* Waits until there is something to read, at most so long; false: nothing came. */
+/* Waits until there is something to read, at most so many milliseconds. Returns false if nothing came. */
 bool tacit__pg_wait(tacit__pg_connection *c, int ms);
 
 /* --- Expected reads (postgres_expected.c) --------------------------------------------------------- */
@@ -139,25 +143,27 @@ struct tacit__pg_expected {
     uint8_t name[TACIT__ROW_NAME];
     bool named;
     int n_parameters, sizes[TACIT__PG_PARAMETERS];
-    uint8_t *bytes; /* of all parameters */
+    uint8_t *bytes; /* the bytes of all parameters */
     size_t bytes_size;
     PGresult *result; /* NULL: not there yet */
-    bool owns;        /* the result, which others of its group share */
-    bool grouped;     /* its rows follow, and the first column is not its own */
+    bool owns;        /* it owns the result, which others of its group share */
+    bool grouped;     /* the result is that of a group: the first column is not its own */
     int first_row, n_rows;
     bool valid;
-    bool assumed, used; /* it was not sent, and has no rows */
+    bool assumed, used; /* it was not sent, and is taken to have no rows */
     tacit__pg_expected *next_in_bucket, *next, *next_in_group, *next_of_cursor;
 };
-/* NULL: no memory, or there is one. */
+/* Adds an expected read. Returns NULL if there is no memory, or there is one already. */
 tacit__pg_expected *tacit__pg_expect(tacit__pg_cursor *s);
-/* The valid one of this question, or NULL. */
+/* The valid expected read for this statement and its parameters, or NULL. */
 tacit__pg_expected *tacit__pg_find_expected(const tacit__pg_cursor *s);
-/* A question that was assumed to have no rows is answered so. */
+/* Answers a read that was assumed to have no rows. */
 void tacit__pg_use_assumption(tacit__pg_connection *c, tacit__pg_expected *e);
-/* This write makes some void, and confirms those that were assumed if it inserts their rows. */
+/* Invalidates the expected reads that this write may change, and confirms the assumptions whose rows it
+ * inserts. */
 void tacit__pg_invalidate_expected(tacit__pg_cursor *s);
-/* What was assumed in this transaction is wrong, or not known to be right. */
+/* Disables assumptions for the next transactions, because those of this one are wrong, or not known to be
+ * right. */
 void tacit__pg_disable_assumptions(tacit__pg_connection *c);
 void tacit__pg_forget_expected(tacit__pg_connection *c);
 
@@ -167,20 +173,21 @@ struct tacit__pg_group {
     tacit__pg_cursor *cursor;
     bool possible, prepared;
     char *sql;
-    Oid types[TACIT__PG_PARAMETERS];       /* of one row */
-    tacit__text arrays[TACIT__PG_GROUPED]; /* one for each parameter, as they are sent */
+    Oid types[TACIT__PG_PARAMETERS]; /* the types of one row */
+    /* one array for each parameter, in the format in which it is sent */
+    tacit__text arrays[TACIT__PG_GROUPED];
     int n_rows;
     size_t bytes;
-    tacit__pg_expected *first, *last; /* whom its rows ask for, if it is a read */
+    tacit__pg_expected *first, *last; /* the reads that its rows answer, if it is a read */
 };
-/* The cursor's statement waits, to be sent with others of its form; for the answer to `e`, if it is a read.
- * False: it has no such form, and must be sent at once. */
+/* Adds the statement of the cursor to a group of statements of the same form, which are sent together; if it
+ * is a read, for the answer to `e`. Returns false if it has no such form and must be sent at once. */
 bool tacit__pg_wait_in_group(tacit__pg_cursor *s, tacit__pg_expected *e, tacit_status *status,
                              tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__pg_send_groups(tacit__pg_connection *c, tacit_error *err);
-/* What waits is forgotten. */
+/* Drops the waiting groups. */
 void tacit__pg_drop_groups(tacit__pg_connection *c);
-/* Each expected read of a group, or the only one, gets its rows. */
+/* Gives each expected read of a group, or the only one, its rows. */
 void tacit__pg_share_result(tacit__pg_expected *first, bool grouped, PGresult *r);
 void tacit__pg_free_group(tacit__pg_group *g); /* accepts NULL */
 

@@ -128,7 +128,7 @@ static tacit_status open_keys(tacit__vault *vault, const uint8_t *key, const voi
     for (size_t i = 0; good && i < N_KEYS; i++)
         memcpy(key_at(vault, i), plain + i * TACIT__KEY_BYTES, TACIT__KEY_BYTES);
     vault->keyed = good;
-    if (good) { /* the key of people is the store's for good, and stays secret */
+    if (good) { /* the key of people is the store's permanently, and stays secret */
         tacit__key_derive(vault->key_outside[TACIT__VAULT_PEOPLE], "tacit vault: its name", plain);
         memcpy(&vault->origin, plain, sizeof vault->origin);
     }

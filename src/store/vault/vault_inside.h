@@ -1,4 +1,4 @@
-/* What the files of the vault share. */
+/* Declarations that the files of the vault share. */
 #ifndef TACIT_STORE_VAULT_VAULT_INSIDE_H
 #define TACIT_STORE_VAULT_VAULT_INSIDE_H
 
@@ -16,7 +16,7 @@ enum {
     TACIT__VAULT_BUSY_MS = 5000
 };
 
-/* What decides whether a user is taken: a learner's row, as it is in the transaction that is under way. */
+/* The part of a learner's row that decides whether a user is accepted, as of the current transaction. */
 typedef struct tacit__vault_terms {
     int64_t learner;
     uint64_t visits, apart, accepted, limit;
@@ -27,21 +27,21 @@ typedef struct tacit__vault_terms {
 struct tacit__vault {
     const tacit__backend *backend;
     tacit__connection *db;
-    char path[TACIT__DB_PATH]; /* of the file, or what else names the store */
+    char path[TACIT__DB_PATH]; /* path of the file, or another name of the store */
     tacit__vault_use use;
     int lock;  /* descriptor of the lock file, or -1 */
-    int file;  /* of the store itself, with its lock; closed after SQLite's, or -1 */
-    bool made; /* with the lock: the store was made before */
+    int file;  /* descriptor of the store with its lock, closed after SQLite's; or -1 */
+    bool made; /* the lock file says that the store was made before */
     bool keyed, copy, behind, answers_counted;
-    bool unsafe;                /* a server without fsync or full_page_writes: that is asked for, */
-    bool on_unsafe, was_unsafe; /* it is one; and it has been one */
-    bool may_be_gone, gone;     /* tacit__vault_location; and it is so */
+    bool unsafe;                /* a server without fsync or full_page_writes is allowed */
+    bool on_unsafe, was_unsafe; /* the server is such a one; the store has been on such a one */
+    bool may_be_gone, gone;     /* a store that was moved is allowed; the store was moved */
     bool owned;                 /* this process has written its owner into the store */
     bool unmarked;              /* the mark is still to be written */
-    uint64_t answers;           /* rows of that table, if they were counted */
+    uint64_t answers;           /* rows of the table of answers, if answers_counted */
     int log_pages,
-        log_tried; /* length of the log, and at which it was last brought into the file */
-    uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */
+        log_tried; /* length of the log, and its length when it was last copied into the file */
+    uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* keys of sealed data */
     uint8_t key_proof[TACIT__KEY_BYTES], key_mark[TACIT__KEY_BYTES];
     uint8_t key_outside[TACIT__N_VAULT_KEYS][TACIT__KEY_BYTES]; /* tacit__vault_key */
 
@@ -49,29 +49,31 @@ struct tacit__vault {
     void (*fenced)(void *context); /* or NULL */
     void *fenced_context;
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
-    uint64_t origin;                       /* tacit__vault_get_names, */
-    atomic_uint_fast64_t start;            /* which other threads ask for */
-    uint64_t generation, forks;            /* as they are on disk */
-    uint8_t last_proof[32];                /* over all, of the last transaction */
-    uint8_t secrets_tag[16];               /* of the keys as they are sealed */
-    char location[64];                     /* of the database that the facts were written in */
+    uint64_t origin;            /* tacit__vault_get_names, */
+    atomic_uint_fast64_t start; /* which other threads ask for */
+    uint64_t generation, forks; /* as they are on disk */
+    uint8_t last_proof[32];     /* proof of the whole store in the last transaction */
+    uint8_t secrets_tag[16];    /* tag of the sealed keys */
+    /* location of the database in which the facts were written */
+    char location[64];
     struct tacit__pg_lineage *lineage;     /* store/postgres/postgres_fencing.c */
     uint64_t marked_forks;                 /* forks by the mark, of this fork or of another; or 0 */
-    uint8_t marked_stamp[32];              /* of a mark that has one */
-    bool mark_foreign;                     /* there is one, under a key of another store */
-    int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
+    uint8_t marked_stamp[32];              /* stamp of the mark, if it has one */
+    bool mark_foreign;                     /* there is a mark, under a key of another store */
+    int64_t touched[TACIT__VAULT_TOUCHED]; /* learners whose proofs are written at commit */
     size_t n_touched;
     tacit__vault_terms terms[TACIT__VAULT_TOUCHED + 1];
     size_t n_terms;
-    /* inputs after `ahead_after` of a learner, which were read at once; or NULL */
+    /* inputs of a learner after `ahead_after`, which were read at once; or NULL */
     tacit__cursor *ahead;
     int64_t ahead_learner, ahead_after;
     tacit__text announcements; /* of the current transaction, to the other processes */
 
     char mark_path[TACIT__DB_PATH + 8];
-    bool mark_named; /* by the service file; else it goes by the store's name */
-    int mark;        /* descriptor, or -1 */
-    bool mark_due;   /* it is behind the store, since it could not be written */
+    /* the service file names the mark; otherwise its name follows from the store's */
+    bool mark_named;
+    int mark;      /* descriptor, or -1 */
+    bool mark_due; /* the mark is behind the store, because it could not be written */
     struct timespec mark_synced;
 };
 
@@ -161,12 +163,12 @@ enum {
 };
 _Static_assert((int)N_SQL <= (int)TACIT__DB_STATEMENTS, "each statement has its place");
 
-/* What is kept of an episode in seen.content. To be freed. */
+/* Makes seen.content of an episode. The caller frees it. */
 TACIT_MUST_USE tacit_status tacit__vault_make_content(const tacit__vault_observed *observed,
                                                       uint8_t **out, size_t *size,
                                                       tacit_error *err);
 
-/* Questions that are asked for each user, and can be expected. */
+/* Queries for each user, which can be announced in advance. */
 #define TACIT__SQL_TERMS                                                                           \
     "SELECT visits, apart, accepted, users_limit, named FROM learner WHERE id=?"
 #define TACIT__SQL_CLAIMED "SELECT key FROM person WHERE learner=? AND hash=?"
@@ -178,7 +180,7 @@ TACIT_MUST_USE tacit_status tacit__vault_make_content(const tacit__vault_observe
 #define TACIT__SQL_FACTS "SELECT name, value FROM meta ORDER BY name"
 #define TACIT__SQL_QUOTA "SELECT used FROM quota WHERE token=? AND day>=?"
 
-/* Opens what was sealed with this key; to be freed with tacit__free_secret. */
+/* Opens data that were sealed with this key. The caller frees them with tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *key,
                                                      const void *sealed, size_t size, uint8_t **out,
                                                      size_t *out_size, tacit_error *err);
@@ -187,116 +189,119 @@ enum { TACIT__PROOF_BYTES = 32 };
 
 /* --- Proofs (vault_proof.c) ------------------------------------------------------------------ */
 
-/* A learner's row, or its lines in the ledger, have changed: they are proved anew when the transaction is
- * committed, or at once if there is none. A keyed hash of them is in the row, so that a change without the
- * key is detected. */
+/* Marks that the row of a learner, or its lines in the ledger, have changed. They are proved again when the
+ * transaction is committed, or at once if there is none. The row has a keyed hash of them, so that a change
+ * without the key is detected. */
 TACIT_MUST_USE tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner,
                                                tacit_error *err);
-/* The proofs of what a transaction has touched, and the one over all: facts in `meta`, adoptions, the
- * proofs of all learners. The last thing of a transaction. */
+/* Writes the proofs of what the transaction has changed, and the proof of the whole store: facts in `meta`,
+ * adoptions, the proofs of all learners. This is the last step of a transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err);
-/* CORRUPT if something was changed since. */
+/* CORRUPT: something was changed since. */
 TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner,
                                                      tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err);
 
 /* --- Facts in `meta` (vault_facts.c) ---------------------------------------------------------- */
 
-/* Sets a fact; `what` NULL removes it. */
+/* Sets a fact, or removes it if `what` is NULL. */
 TACIT_MUST_USE tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name,
                                                   const void *what, size_t size, tacit_error *err);
-/* What set_count has written; 0 if it is none. */
+/* Reads what set_count has written; 0 if it is not a count. */
 uint64_t tacit__vault_read_count(const uint8_t *bytes, size_t size);
 TACIT_MUST_USE tacit_status tacit__vault_set_count(tacit__vault *vault, const char *name,
                                                    uint64_t count, tacit_error *err);
-/* Reads them all: identity, generation, forks, copy, unmarked; with a key also the data keys. WRONG_PLAN:
- * not the key of this store. */
+/* Reads all facts: identity, generation, forks, copy, unmarked; with a key also the data keys. WRONG_PLAN:
+ * this is not the key of the store. */
 TACIT_MUST_USE tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key,
                                                     tacit_error *err);
-/* Of a store that is being made: identity, counters, `unmarked`, and the data keys, sealed
- * under the master key. */
+/* Writes the facts of a new store: identity, counters, `unmarked`, and the data keys, sealed under the master
+ * key. */
 TACIT_MUST_USE tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key,
                                                      tacit_error *err);
-/* New data keys. */
+/* Draws new data keys. */
 void tacit__vault_draw_keys(tacit__vault *vault);
 /* Exchanges the keys that seal and prove for others. */
 enum { TACIT__VAULT_OWN_KEYS = 4 };
 void tacit__vault_swap_keys(tacit__vault *vault,
                             uint8_t others[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES]);
-/* The data keys under this master key, and what tells whether a key is the right one. */
+/* Seals the data keys under this master key, and saves what tells whether a key is the right one. */
 TACIT_MUST_USE tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key,
                                                    tacit_error *err);
 
 /* --- Format (vault_schema.c) ------------------------------------------------------------------ */
 
-/* All tables, in the words of SQLite. */
+/* The statements that create all tables, in SQLite's SQL. */
 const char *tacit__vault_schema(void);
-/* Makes the tables of a file, and writes the number of their format. */
+/* Creates the tables of a file, and writes the number of their format. */
 TACIT_MUST_USE tacit_status tacit__vault_create_tables(tacit__vault *vault, tacit_error *err);
-/* CORRUPT: the file is no store. WRONG_VERSION: it is one of another format. */
+/* CORRUPT: the file is not a store. WRONG_VERSION: it is a store of another format. */
 TACIT_MUST_USE tacit_status tacit__vault_check_format(tacit__vault *vault, tacit_error *err);
-/* The sentence about a format that this version does not read; OK if it does. */
+/* Fails with a sentence about a format that this version does not read. */
 TACIT_MUST_USE tacit_status tacit__vault_expect_format(const tacit__vault *vault, int64_t format,
                                                        tacit_error *err);
-/* Triggers and views of this connection do nothing; tacit makes none. */
+/* Disables triggers and views on this connection; tacit creates none. */
 void tacit__vault_forbid_triggers(tacit__vault *vault);
-/* Everything that the schema makes is there, word for word, and nothing else. */
+/* Checks that everything in the schema is there, word for word, and nothing else. */
 TACIT_MUST_USE tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err);
 
 /* --- The mark (vault_mark.c) ------------------------------------------------------------------ */
 
 /* How far a database has come, as far as this process knows (postgres_fencing.c). */
 void tacit__vault_get_lineage(const tacit__vault *vault, uint64_t *generation, uint8_t stamp[32]);
-/* How high the mark stands: *found is false if there is none, or none of this store. */
+/* Reads the mark. *found is false if there is none, or none of this store. */
 TACIT_MUST_USE tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *generation,
                                              tacit_error *err);
-/* Opens the file, and makes it if need be; the mark is written, and on disk. */
+/* Opens the mark, or creates it, and writes it to disk. */
 TACIT_MUST_USE tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *err);
-/* Raises the mark to where the store is; on disk once in a second, or at once with `now`. */
+/* Raises the mark to the generation of the store; on disk once a second, or at once with `now`. */
 TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tacit_error *err);
 
 /* --- Status (vault_status.c) ---------------------------------------------------------------- */
 
-/* By the mark alone, which must have been read before the vault's facts. */
+/* The status by the mark alone, which must have been read before the vault's facts. */
 tacit__store_status tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark);
-/* The sentence, and the call, of a vault that must write nothing more. */
+/* Fences the vault, which must not write any more: fails with a sentence, and calls `fenced`. */
 tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_error *err);
 /* Decides whether the service may learn from this store, by the store and its mark. */
 TACIT_MUST_USE tacit_status tacit__vault_update_status(tacit__vault *vault, tacit_error *err);
-/* These bytes differ between all processes, or servers, that continue the store at the same time: `start` is
- * a digest of them. */
+/* Sets `start` to a digest of these bytes, which differ between all processes, or servers, that continue the
+ * store at the same time. */
 void tacit__vault_set_start(tacit__vault *vault, const void *bytes, size_t size);
-/* This process is the owner from now on. SYSTEM: another process wrote since the facts were read. */
+/* Makes this process the owner. SYSTEM: another process wrote since the facts were read. */
 TACIT_MUST_USE tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err);
-/* The sentence about a second server. */
+/* Fails with a sentence about a second server. */
 TACIT_MUST_USE tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *err);
-/* FENCED if this process is no longer the owner. Inside a transaction. */
+/* Checks, inside a transaction, that this process is still the owner. FENCED: it is not. */
 TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
-/* FENCED if the file of this name is another one than was opened. */
+/* Checks that the path still names the file that was opened. FENCED: it does not. */
 TACIT_MUST_USE tacit_status tacit__vault_check_file(tacit__vault *vault, tacit_error *err);
-/* Whether the log is this vault's; else it is fenced, and closing it leaves the log as it is. */
+/* Whether the log belongs to this vault. If not, the vault is fenced, and closing it leaves the log as it is.
+ */
 bool tacit__vault_has_log(tacit__vault *vault);
-/* The database's own check of what it has on disk. */
+/* Runs the database's own check of its pages. */
 TACIT_MUST_USE tacit_status tacit__vault_check_pages(tacit__vault *vault, tacit_error *err);
-/* Sums that a glance can check; *why is NULL if they hold, else the sentence that does not. */
+/* Checks the sums that are quick to check. *why is NULL if they hold, and otherwise the sentence that does
+ * not. */
 TACIT_MUST_USE tacit_status tacit__vault_check_sums(tacit__vault *vault, const char **why,
                                                     tacit_error *err);
 
 /* --- Users (vault_users.c) ------------------------------------------------------------------------ */
 
-/* The learner's terms; valid until the transaction ends, or others' are asked for outside of one. */
+/* Gets the terms of a learner. They are valid until the transaction ends or, outside of one, until other
+ * terms are asked for. */
 TACIT_MUST_USE tacit_status tacit__vault_get_terms(tacit__vault *vault, int64_t learner,
                                                    tacit__vault_terms **out, tacit_error *err);
-/* One more user; on disk with the transaction, by `write_terms`. */
+/* Counts one more user; `write_terms` writes the count in the same transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_accept(tacit__vault *vault, tacit__vault_terms *terms,
                                                 tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_write_terms(tacit__vault *vault, tacit_error *err);
-/* *same, if wanted: what was seen is not known to be something else than `content`. */
+/* *same, if it is not NULL: what was seen is not known to differ from `content`. */
 TACIT_MUST_USE tacit_status tacit__vault_is_seen(tacit__vault *vault, int64_t learner,
                                                  const uint8_t *key, bool *seen,
                                                  const uint8_t *content, bool *same,
                                                  tacit_error *err);
-/* An input in its place, sealed with it; and opened. CORRUPT: it is another one's. */
+/* Writes an input, sealed together with its number; and opens one. CORRUPT: it belongs to another number. */
 TACIT_MUST_USE tacit_status tacit__vault_put_input(tacit__vault *vault, int64_t learner,
                                                    int64_t number,
                                                    const uint8_t key[TACIT__VAULT_KEY],
@@ -315,27 +320,28 @@ void tacit__vault_clear_announcements(tacit__vault *vault);
 enum { TACIT__PERSON_TAG = 16 };
 typedef struct tacit__person_visits {
     uint64_t visits,
-        last_place; /* places are counted from 1, in the order in which users were accepted */
+        last_place; /* ordinals of users, from 1, in the order in which they were accepted */
 } tacit__person_visits;
 
-/* Checks visits, last_place and tag of a row, from this column on; its learner is column 0, and its hash is
- * *person then. CORRUPT: they are not as they were written; without a key that is not known. */
+/* Checks visits, last_place and tag of a row, which begin at `column`; column 0 is its learner, and *person
+ * becomes its hash. CORRUPT: they are not as they were written. Without a key this cannot be checked. */
 TACIT_MUST_USE tacit_status tacit__vault_check_row(const tacit__vault *vault, tacit__cursor *row,
                                                    int hash, int column, const uint8_t **person,
                                                    tacit_error *err);
-/* All rows that count visits: each is as it was written, and there is one for each person. *why is NULL if
- * so, else what is wrong. It takes a keyed hash for each person, in one snapshot: for a start. */
+/* Checks that all rows that count visits are as they were written, one for each person. *why is NULL if so,
+ * and otherwise says what is wrong. It takes a keyed hash for each person, in one snapshot, and is meant for
+ * the start. */
 TACIT_MUST_USE tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why,
                                                       tacit_error *err);
-/* Whether one person may be several users of this learner. BAD_ARGUMENT: its users are `named`, and this
- * one (NULL) is not. */
+/* Finds out whether one person may be several users of this learner. BAD_ARGUMENT: its users are `named`, and
+ * this one (NULL) is not. */
 TACIT_MUST_USE tacit_status tacit__vault_may_return(tacit__vault *vault, int64_t learner,
                                                     const uint8_t *person, bool *may,
                                                     tacit_error *err);
-/* The user who was accepted last is this person. */
+/* Counts a visit of this person, who is the user accepted last. */
 TACIT_MUST_USE tacit_status tacit__vault_count_visit(tacit__vault *vault, int64_t learner,
                                                      const uint8_t *person, tacit_error *err);
-/* All rows under another key of proofs. */
+/* Writes the tags of all rows again under another key. */
 TACIT_MUST_USE tacit_status tacit__vault_retag(tacit__vault *vault,
                                                const uint8_t before[TACIT__KEY_BYTES],
                                                const uint8_t after[TACIT__KEY_BYTES],
@@ -343,23 +349,25 @@ TACIT_MUST_USE tacit_status tacit__vault_retag(tacit__vault *vault,
 
 /* --- The rest ----------------------------------------------------------------------------------- */
 
-/* The learner's state instead of the one before, and the proof. All the rest must have been written. */
+/* Writes the state of a learner in place of the previous one, and the proof. Everything else must have been
+ * written. */
 TACIT_MUST_USE tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t learner,
                                                      const uint8_t *state, size_t size,
                                                      tacit_error *err);
-/* The parts of the other edition, all of which were put there, are the state from now on. The counters and
- * the proof are the caller's. */
+/* Makes the parts of the other edition, all of which were written, the state. The caller writes the counters
+ * and the proof. */
 TACIT_MUST_USE tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t learner,
                                                     const tacit__edition *e, tacit_error *err);
-/* The state, if neither it was changed nor what belongs to it; to be freed with tacit__free_secret. */
+/* Reads the state, and checks that neither it nor what belongs to it was changed. The caller frees it with
+ * tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t learner,
                                                     uint8_t **out, size_t *out_size,
                                                     tacit_error *err);
 
-/* A statement that is used once. */
+/* Prepares a statement that is used once. */
 TACIT_MUST_USE tacit_status tacit__vault_prepare(tacit__vault *vault, const char *sql,
                                                  tacit__cursor **out, tacit_error *err);
-/* One snapshot for several searches, unless a transaction is under way, which is one: then *alone is
+/* Begins one snapshot for several searches. If a transaction is open, that is the snapshot, and *alone is
  * false. */
 TACIT_MUST_USE tacit_status tacit__vault_begin_snapshot(tacit__vault *vault, bool *alone,
                                                         tacit_error *err);
@@ -371,12 +379,12 @@ typedef tacit_status tacit__row_fn(tacit__vault *vault, tacit__cursor *row, void
 TACIT_MUST_USE tacit_status tacit__vault_scan(tacit__vault *vault, tacit__paged_scan *scan,
                                               tacit__row_fn *each, void *context, tacit_error *err);
 
-/* At most `piece` of them; *n is how many there were. */
+/* Scans at most `piece` rows; *n is how many there were. */
 TACIT_MUST_USE tacit_status tacit__vault_scan_page(tacit__vault *vault, tacit__paged_scan *scan,
                                                    tacit__row_fn *each, void *context, int piece,
                                                    int *n, tacit_error *err);
 
-/* A single number from a query without parameters. */
+/* Gets a single number by a query without parameters. */
 TACIT_MUST_USE tacit_status tacit__vault_query_number(tacit__vault *vault, const char *sql,
                                                       int64_t *out, tacit_error *err);
 
@@ -391,13 +399,13 @@ TACIT_MUST_USE tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit
 void tacit__log_watch(tacit__vault *vault);
 bool tacit__log_is_long(tacit__vault *vault, int pages);
 void tacit__log_empty(tacit__vault *vault);
-/* Brings it into the file and cuts it; false: a reader prevents it. */
+/* Copies the log into the file and truncates it. Returns false if a reader prevents that. */
 bool tacit__log_truncate(tacit__vault *vault);
-/* tacit__vault_backup of a file. */
+/* Implements tacit__vault_backup for a file. */
 TACIT_MUST_USE tacit_status tacit__vault_copy_file(tacit__vault *vault, const char *path,
                                                    tacit_error *err);
 
-/* What changed in a file's directory is on disk. */
+/* Syncs the directory of a file to disk. */
 TACIT_MUST_USE tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err);
 
 #endif

@@ -21,33 +21,33 @@ typedef struct tacit__token {
     char learner[TACIT__TOKEN_NAME + 1]; /* "": any */
 } tacit__token;
 
-/* BAD_ARGUMENT if a valid token has this name, TOO_LARGE if there are MAX_TOKENS valid ones. Revoked ones
- * make room: one of this name, and the oldest where there are MAX_TOKENS in all. `what` is said of it in
- * the event. */
+/* Adds a token. BAD_ARGUMENT: a valid token has this name. TOO_LARGE: there are MAX_TOKENS valid ones. A
+ * revoked token of this name is deleted, and so is the oldest revoked one if there are MAX_TOKENS in all. The
+ * event says `what` about it. */
 TACIT_MUST_USE tacit_status tacit__vault_add_token(tacit__vault *vault, const tacit__token *token,
                                                    const char *what, tacit_error *err);
-/* BAD_ARGUMENT if no valid token has this name. */
+/* Revokes a token. BAD_ARGUMENT: no valid token has this name. */
 TACIT_MUST_USE tacit_status tacit__vault_revoke_token(tacit__vault *vault, const char *name,
                                                       tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_list_tokens(tacit__vault *vault,
                                                      tacit__token out[TACIT__MAX_TOKENS], size_t *n,
                                                      tacit_error *err);
 
-/* Users that a token has brought on this day, or on a later one if the clock went back; days are counted
- * by the service clock. */
+/* Gets how many users a token has sent on this day, or on a later day if the clock went back. Days are those
+ * of the service clock. */
 TACIT_MUST_USE tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t day,
                                                    uint64_t *used, tacit_error *err);
-/* One more. */
+/* Counts one more user. */
 TACIT_MUST_USE tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t token, int64_t day,
                                                    tacit_error *err);
 
 /* --- Events ------------------------------------------------------------------------------------- */
 
-/* Notes what was done, with the time on the wall and the number of the user who did it; in the transaction
- * that does it. Never with data of users of the service. */
+/* Records what was done, with the wall-clock time and the number of the system user who did it, in the
+ * transaction that does it. The text never contains data of users of the service. */
 __attribute__((format(printf, 3, 4))) TACIT_MUST_USE tacit_status
 tacit__vault_add_event(tacit__vault *vault, tacit_error *err, const char *format, ...);
-/* All of them, the oldest first. */
+/* Reports all events, the oldest first. */
 TACIT_MUST_USE tacit_status tacit__vault_each_event(tacit__vault *vault,
                                                     void (*each)(void *context, int64_t at,
                                                                  const char *what),
@@ -55,11 +55,11 @@ TACIT_MUST_USE tacit_status tacit__vault_each_event(tacit__vault *vault,
 
 /* --- The service clock (serve/clock.h) ---------------------------------------------------------- */
 
-/* Where it stands. A store that has none begins with `wall`, the time on the wall, or with the latest that
- * was opened, whichever is earlier. */
+/* Gets the service clock. A store without one begins with `wall`, the wall-clock time, or with the time of
+ * the latest episode, whichever is earlier. */
 TACIT_MUST_USE tacit_status tacit__vault_get_clock(tacit__vault *vault, int64_t wall,
                                                    int64_t *seconds, tacit_error *err);
-/* It stands here now; an earlier time than is kept changes nothing. */
+/* Saves the service clock. A time that is earlier than the saved one changes nothing. */
 TACIT_MUST_USE tacit_status tacit__vault_save_clock(tacit__vault *vault, int64_t seconds,
                                                     tacit_error *err);
 
@@ -70,19 +70,21 @@ typedef struct tacit__vault_health {
     uint64_t bytes;
 } tacit__vault_health;
 
-/* Looks through the whole file, in pieces, so that no log grows long behind it; with a key also whether
- * everything sealed can be opened, and whether the store may be learned from. CORRUPT says what is wrong. */
+/* Checks the whole store, in pieces, so that the log does not grow meanwhile. With a key it also checks that
+ * everything sealed can be opened, and whether the store may be learned from. The message of CORRUPT says
+ * what is wrong. */
 TACIT_MUST_USE tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health,
                                                tacit_error *err);
-/* A consistent copy at `path`, which must not exist, while others go on; marked as a copy. Needs the key. */
+/* Makes a consistent copy at `path`, which must not exist, while others continue to write. The copy is marked
+ * as one. Needs the key. */
 TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char *path,
                                                 tacit_error *err);
 /* --- Going on after a loss ---------------------------------------------------------------------- */
 
-/* Two public names, by which monitoring tells whether a store is continued twice; neither can be turned back
- * into anything. `store` is that of all copies, for good: a new key and an adoption do not change it. `start`
- * is another one for everybody who continues it: for a file it is drawn when the service starts, and for a
- * database it goes by the run of its server, so that all front ends show the same. */
+/* Gets two public names, from which monitoring can tell whether a store is continued twice. They reveal
+ * nothing else. `store` is the same for all copies, and neither a new key nor an adoption changes it. `start`
+ * differs between all continuations: for a file it is drawn when the service starts, and for a database it
+ * depends on the run of its server, so that all front ends show the same. */
 enum { TACIT__STORE_NAME = 17 };
 void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_NAME],
                             char start[TACIT__STORE_NAME]);
@@ -90,27 +92,28 @@ void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_N
 uint64_t tacit__vault_forks(const tacit__vault *vault);
 /* The number of forks after an adoption. Call `check_adoptable` first, which reads the mark. */
 uint64_t tacit__vault_next_forks(const tacit__vault *vault);
-/* The adoptions as JSON, [{"at":...,"users":...,"lives":...}, ...], with the users that this learner had
- * learned from. */
+/* Writes the adoptions as JSON, [{"at":...,"users":...,"lives":...}, ...], with the number of users that this
+ * learner had learned from. */
 TACIT_MUST_USE tacit_status tacit__vault_write_adoptions(tacit__vault *vault, int64_t learner,
                                                          tacit__text *out, tacit_error *err);
-/* BAD_ARGUMENT where there is nothing to adopt, CORRUPT where it must not be. With a key. */
+/* Checks whether the store can be adopted. BAD_ARGUMENT: there is nothing to adopt. CORRUPT: it must not be
+ * adopted. Needs the key. */
 TACIT_MUST_USE tacit_status tacit__vault_check_adoptable(tacit__vault *vault, tacit_error *err);
-/* A copy, or a store that went back, learns again: another identity and mark, and one more fork. Fails as
- * `check_adoptable` does. For a vault that was opened to serve. */
+/* Makes a copy, or a store that went back, learn again, with another identity and mark and one more fork.
+ * Fails as `check_adoptable` does. The vault was opened to serve. */
 TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err);
-/* Takes a store over, with everything that is in it, into one that was just made, opened as a tool; the
- * source, opened to serve, is gone from then on. A move that was interrupted is finished. *before: it was
- * finished already, and nothing changed. */
+/* Moves a store with everything in it into one that was just created and opened as a tool. The source was
+ * opened to serve and is gone afterwards. Finishes a move that was interrupted. *before: it was already
+ * finished, and nothing changed. */
 TACIT_MUST_USE tacit_status tacit__vault_move(tacit__vault *from, tacit__vault *to, bool *before,
                                               tacit_error *err);
-/* The sentence about a store that was moved. */
+/* Fails with the sentence about a store that was moved. */
 TACIT_MUST_USE tacit_status tacit__vault_refuse_gone(const tacit__vault *vault, tacit_error *err);
 /* Seals everything again under another master key. The vault was opened to serve. */
 TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key,
                                                tacit_error *err);
 
-/* The public part of the vault as JSON: learners, ledger, history. It has no data of users. */
+/* Writes the public part of the vault as JSON: learners, ledger, history. It has no data of users. */
 TACIT_MUST_USE tacit_status tacit__vault_write_export(tacit__vault *vault, tacit__text *out,
                                                       tacit_error *err);
 
@@ -127,7 +130,7 @@ TACIT_MUST_USE tacit_status tacit__vault_each_decision(tacit__vault *vault,
                                                        tacit__vault_decision_fn *each,
                                                        void *context, tacit_error *err);
 
-/* Every learner that the store has, how many users it has accepted, and how many of them wait to be learned
+/* Reports every learner of the store, how many users it has accepted, and how many of them wait to be learned
  * from. */
 typedef void tacit__vault_learner_fn(void *context, const char *name, uint64_t accepted,
                                      uint64_t waiting);
