@@ -5,14 +5,15 @@
 
 #include "audit/search.h"
 
-/* What an event proved. */
+/* What an event has proved. */
 typedef struct tacit__proof {
     tacit__score score;
-    int world;        /* in which the event is the likelier one */
-    double threshold; /* of the score */
-    bool above;       /* the event: the score is above it, or else below */
+    int world;        /* the world in which the event is more likely */
+    double threshold; /* threshold of the score */
+    bool above;       /* the event is that the score is above the threshold; otherwise below */
     uint64_t hits, alarms,
-        n;        /* how often it was seen in that world, and in the other, of n runs in each */
+        /* how often the event was seen in that world and in the other, in n runs of each */
+        n;
     double value; /* the bound: epsilon or mu; -inf: nothing */
 } tacit__proof;
 
@@ -21,7 +22,8 @@ typedef struct tacit__attack_options {
     uint64_t seed;
     unsigned n_threads;
     double delta;
-    double error_epsilon, error_mu; /* of the two proofs; error_mu 0: there is no second one */
+    /* error probabilities of the two proofs; error_mu 0: there is no second one */
+    double error_epsilon, error_mu;
     bool (*progress)(const void *context, uint64_t done, uint64_t all, double seconds);
     const void *context;
 } tacit__attack_options;
@@ -32,7 +34,7 @@ typedef struct tacit__attack {
     tacit__residuals residuals;
     bool one_sided; /* in some run only one of the two users was taken */
     bool same_view; /* what a device sent was made of releases alone */
-    bool stopped;   /* by `progress`: nothing else here counts */
+    bool stopped;   /* `progress` stopped it, and nothing else here counts */
 } tacit__attack;
 
 TACIT_MUST_USE tacit_status tacit__attack_run(const tacit__subject *subject,

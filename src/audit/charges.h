@@ -9,18 +9,18 @@ typedef struct tacit__charges {
     tacit_ledger *ledger;
     size_t n;          /* releases */
     uint64_t *passed;  /* [n] steps that came to the door */
-    uint64_t *charged; /* [n] as the journal has it */
+    uint64_t *charged; /* [n] steps in the journal */
     char fault[160];   /* "" if all were charged */
 } tacit__charges;
 
-/* From now on; the ledger is fresh and its journal is taken. */
+/* Starts to count. The ledger must be fresh; its journal is used. */
 TACIT_MUST_USE tacit_status tacit__charges_open(tacit__charges *charges, tacit_ledger *ledger);
 void tacit__charges_close(tacit__charges *charges);
 
-/* A passage of this ledger. */
+/* Counts a passage of this ledger. */
 void tacit__charges_add(tacit__charges *charges, const tacit__passage *passage);
 
-/* What the ledger says in the end. */
+/* Compares the counts with those of the ledger, at the end. */
 void tacit__charges_check(tacit__charges *charges);
 
 #endif

@@ -15,11 +15,11 @@ typedef struct tacit__audit_result {
 __attribute__((format(printf, 2, 3))) void tacit__judge_add_reason(tacit__audit_result *file,
                                                                    const char *format, ...);
 
-/* Reasons that replay, and that noise and trials, gave. */
+/* Adds the reasons that the replay found, and those that noise and trials found. */
 void tacit__judge_replay(tacit__audit_result *file);
 void tacit__judge_attack(tacit__audit_result *file);
 
-/* The verdict: violated if there is a reason, else how much the absence of one is worth. */
+/* Concludes: violated if there is a reason, and otherwise how much the absence of one is worth. */
 void tacit__judge_conclude(tacit__audit_result *file);
 
 /* Adds "; ..." to the words of the verdict, if there are any. */

@@ -4,7 +4,7 @@
 
 #include "audit/lockstep.h"
 
-enum { TACIT__CROWD = 32 }; /* different people among the others, who come round again */
+enum { TACIT__CROWD = 32 }; /* different people among the others, who come again and again */
 
 /* Two sequences that differ in user number `position` and, if people come back, in all that person's later
  * visits, which are as many and as close to each other as was declared; and the circumstances in which that
@@ -18,23 +18,24 @@ typedef struct tacit__pair {
     tacit__message model; /* local: what a dishonest server sends to the device; size 0: nothing */
 } tacit__pair;
 
-/* `model_room`: bytes of a model; 0: none. */
+/* `model_room` is the size of a model in bytes; 0: there is none. */
 TACIT_MUST_USE tacit_status tacit__pair_create(const tacit__subject *subject, size_t model_room,
                                                tacit__pair *out);
 void tacit__pair_destroy(tacit__pair *pair);
-/* All but the crowd. */
+/* Copies everything but the crowd. */
 void tacit__pair_copy(const tacit__form *form, tacit__pair *to, const tacit__pair *from);
 
-/* Visits of one person: at least 1, and no more than users can be. */
+/* The number of visits of one person: at least 1, and at most the number of users. */
 uint64_t tacit__pair_visits(const tacit__subject *subject);
 
-/* Local: both instances see a billboard, and the model if there is one, which they may decline. */
+/* Under local privacy, shows both instances a billboard, and the model if there is one, which they may
+ * decline. */
 TACIT_MUST_USE tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__lockstep *lockstep,
                                                 bool *followed, tacit_error *err);
 
-/* One run of a lockstep over the pair: world 0, the first sequence is the real one; world 1, the second.
- * Joint: all users come. Local: all reports of the one. *outcome: of the planted user's first visit, or of
- * the one with whom the lockstep ended. */
+/* Runs a lockstep over the pair: in world 0 the first sequence is the real one, in world 1 the second. Under
+ * joint privacy all users come; under local privacy the one user makes all reports. *outcome is that of the
+ * planted user's first visit, or of the user with whom the lockstep ended. */
 TACIT_MUST_USE tacit_status tacit__pair_run(const tacit__pair *pair, tacit__lockstep *lockstep,
                                             int world, tacit__lockstep_outcome *outcome,
                                             tacit_error *err);

@@ -8,19 +8,20 @@
 typedef struct tacit__prospect {
     tacit_law law;
     tacit_guarantee claim;
-    double claim_mu;         /* Gaussian: of the claim */
+    double claim_mu;         /* mu of the claim, for Gaussian noise */
     double moved;            /* mu or epsilon of the pair, as declared */
-    const tacit_cost *costs; /* its moves */
+    const tacit_cost *costs; /* the moves of the pair */
     size_t n_costs;
     double error_epsilon, error_mu;
-    bool no_memory; /* set where there was none: what was answered does not count */
+    bool no_memory; /* set if memory ran out; then the answer does not count */
 } tacit__prospect;
 
 /* The smallest factor, of a list, such that this many trials in each world convict with 90 % probability a
  * mechanism whose noise is that much smaller than declared; HUGE_VAL: none of the list. */
 double tacit__power_factor(tacit__prospect *prospect, uint64_t trials);
 
-/* Largest epsilon that n runs in each world can prove: the event always, and never in the other world. */
+/* The largest epsilon that n runs in each world can prove, when the event always happens in one world and
+ * never in the other. */
 double tacit__power_ceiling(uint64_t n, double delta, double error);
 
 /* Trials for an audit whose caller gave no number: enough to convict a mechanism that loses WANTED times

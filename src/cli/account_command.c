@@ -294,7 +294,7 @@ static int run_scale(int argc, char **argv)
         return cli_wrong("--delta is missing, expected for example --delta 1e-5, or --delta 0");
     if (o.epsilon == 0 && o.delta == 0)
         return cli_wrong(
-            "--epsilon and --delta are both 0, which no noise gives; raise one of them");
+            "--epsilon and --delta are both 0, which needs infinite noise; raise one of them");
     bool laplace = false;
     status = choose_mechanism(&o, &laplace);
     if (status != CLI_DONE)

@@ -174,7 +174,7 @@ static int adopt(const store_options *o)
         "holds for each visit of people who come back. If the original continues to learn, or\n"
         "another copy of it is adopted, this guarantee does not hold.\n",
         lives);
-    return cli_wrong("nothing was done; if no other line of this store is used, or ever will be, "
+    return cli_wrong("nothing was done; if no other copy of this store is used, or ever will be, "
                      "add --original-is-gone");
 }
 
@@ -275,9 +275,10 @@ static int run(int n, char **arguments, uint64_t given, store_options *o)
     while (i < N_VERBS && strcmp(verbs[i].name, arguments[0]) != 0)
         i++;
     if (i == N_VERBS)
-        return cli_wrong("tacit store has no '%s'; there are init, check, backup, export, events, "
-                         "adopt, rekey and move",
-                         arguments[0]);
+        return cli_wrong(
+            "tacit store has no command '%s'; its commands are init, check, backup, export, "
+            "events, adopt, rekey and move",
+            arguments[0]);
     if (n < 2)
         return cli_wrong("expected FILE.yaml; see tacit store --help");
     if (n < 3 && verbs[i].second != NULL)

@@ -96,7 +96,8 @@ static int act(const char *verb, const tacit_service_options *service,
     char token[TACIT_TOKEN_SIZE];
     bool create = strcmp(verb, "create") == 0, revoke = strcmp(verb, "revoke") == 0;
     if (!create && !revoke && strcmp(verb, "list") != 0)
-        return cli_wrong("tacit token has no '%s'; there are create, list and revoke", verb);
+        return cli_wrong(
+            "tacit token has no command '%s'; its commands are create, list and revoke", verb);
     if ((create || revoke) && request->name == NULL)
         return cli_wrong("--name is missing; see tacit token --help");
     if (create && request->scopes == NULL)

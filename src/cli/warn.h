@@ -4,8 +4,8 @@
 
 #include <tacit/lab.h>
 
-/* On stderr, once for each agent of the file: that it could be private and has no `privacy`; that its
- * delta is above 1/users. `label` NULL: all agents, else that one. */
+/* Warns on stderr, once for each agent of the file, if it could be private and has no `privacy`, or if its
+ * delta is above 1/users. With `label`, only that agent is checked. */
 void cli_warn(const tacit_experiment *experiment, const char *label);
 
 #endif
