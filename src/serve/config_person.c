@@ -34,7 +34,7 @@ tacit_status tacit__monitor_plan(const tacit__learner_config *c, tacit_noise *no
     return status == TACIT_OK ? TACIT_OK : tacit__fail_plain(err, status);
 }
 
-/* With both epsilons multiplied by `factor`. */
+/* Makes the share of a learner with both epsilons multiplied by `factor`. */
 static tacit_status make_share(const tacit__learner_config *c, double factor, tacit_noise *noise,
                                tacit__share *out, tacit_error *err)
 {
@@ -53,7 +53,7 @@ static tacit_status make_share(const tacit__learner_config *c, double factor, ta
     return status;
 }
 
-/* The shares of all learners, with every epsilon multiplied by `factor`. */
+/* Makes the shares of all learners with every epsilon multiplied by `factor`. */
 static tacit_status make_shares(const config *c, double factor, tacit__share **out,
                                 tacit_error *err)
 {
@@ -87,7 +87,8 @@ static bool fits(const config *c, double factor)
     return good;
 }
 
-/* The largest number of thousandths of every epsilon with which the file fits; 0: none does. */
+/* Finds the largest number of thousandths of every epsilon with which the file fits its budget; 0 if there is
+ * none. */
 static unsigned find_thousandths(const config *c)
 {
     unsigned low = 0, high = 1000;

@@ -29,7 +29,7 @@ static bool read_hex(const char *text, uint8_t key[TACIT__KEY_BYTES])
     return true;
 }
 
-/* `others` are the bits of the mode that must not be set. */
+/* `others` are mode bits that must not be set. */
 static tacit_status read_file(const char *path, int fd, mode_t others,
                               uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
 {
@@ -235,7 +235,8 @@ tacit_status tacit__key_replace(const char *path, tacit_error *err)
     return status == TACIT_OK ? tacit__key_rename(fresh, path, err) : status;
 }
 
-/* The new key of a change that was cut short after the store had it and before the old one was replaced. */
+/* Reads the new key of a change that was interrupted after the store had it and before it replaced the old
+ * one. */
 static tacit_status open_by_new(const tacit__service_config *c, tacit__vault_use use,
                                 tacit__key *key, tacit__vault **out)
 {

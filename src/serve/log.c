@@ -11,7 +11,7 @@
 
 static const char *const levels[] = {"info", "warning", "error"};
 
-/* Time on the wall, as RFC 3339 has it. */
+/* Writes the wall-clock time as in RFC 3339. */
 static void put_time(tacit__text *out)
 {
     struct timespec now;

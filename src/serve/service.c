@@ -48,7 +48,7 @@ bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner)
     return false;
 }
 
-/* The names are for those who may ask for them by /v1/learners. */
+/* Names of learners are shown only to those who may see /v1/learners. */
 static void refuse_learner(tacit__request *r, const char *wanted)
 {
     tacit__name_list list = {.wanted = wanted};
@@ -88,7 +88,7 @@ tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
 
 /* --- Life --------------------------------------------------------------------------------------- */
 
-/* The service clock goes on from where the store says; the vault is free. */
+/* Starts the service clock at the time in the store, before the committer uses the vault. */
 static tacit_status start_clock(tacit_service *s, tacit_error *err)
 {
     int64_t seconds = 0;
@@ -131,7 +131,7 @@ static tacit__store_status log_store_status(tacit_service *s)
     return store_status;
 }
 
-/* Says so if people who came pay another sum than was stated to them: no silence about that. */
+/* Logs it if people who came pay another sum than was stated to them. */
 static tacit_status keep_pledge(tacit_service *s, tacit_error *err)
 {
     char changed[200];
@@ -141,7 +141,7 @@ static tacit_status keep_pledge(tacit_service *s, tacit_error *err)
     return TACIT_OK;
 }
 
-/* What needs the key of the store, once the vault is open. */
+/* Opens what needs the key of the store, once the vault is open. */
 static tacit_status open_learners(tacit_service *s, const uint8_t key[TACIT__KEY_BYTES],
                                   tacit_error *err)
 {
@@ -223,8 +223,8 @@ static tacit_status apply_start(tacit__job *job, tacit__vault *vault, tacit_erro
                                   tacit_version(), (long)getpid());
 }
 
-/* In the audit log. A store that cannot be written is no reason to end: the committer says so, and decisions
- * go on. */
+/* Adds an event. If the store cannot be written, the service continues: the committer logs that, and
+ * decisions go on. */
 static void note_start(tacit_service *s)
 {
     tacit__job job = {.apply = apply_start};
@@ -243,7 +243,7 @@ static void warn_of_listeners(tacit_service *s)
                                hosts[i]);
 }
 
-/* Everything in its order; what was opened before a failure is closed by tacit_service_close. */
+/* Starts everything in order. tacit_service_close closes what was opened before a failure. */
 static tacit_status start(tacit_service *s, const tacit_service_options *options, tacit_error *err)
 {
     TRY(tacit__service_config_read(options->file, &s->config, err));

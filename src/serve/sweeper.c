@@ -7,7 +7,7 @@
 #include "serve/service_inside.h"
 #include "store/vault/vault_maintenance.h"
 
-/* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store
+/* CLOCK_SECONDS is how much time a crash may take from the clock. The write also notices that an idle store
  * cannot be written. */
 enum { SWEEP_SECONDS = 10, SWEEP_MOST = 1000, CLOCK_SECONDS = 60 };
 
@@ -68,7 +68,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     return forget_digests(w, vault, err);
 }
 
-/* One look; true if there was more than it could end. */
+/* Sweeps once. Returns true if more is left. */
 static bool sweep_once(tacit_service *s, int64_t now)
 {
     sweeping w = {.job = {.apply = apply},

@@ -40,7 +40,7 @@ static void pause_briefly(void)
     (void)nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
 }
 
-/* Never too few: one that begins in between is counted twice. */
+/* The number is never too low: a connection that begins meanwhile is counted twice. */
 static uint64_t connections(const tacit__acceptor *a)
 {
     TACIT__REQUIRE(a->daemon != NULL);
@@ -49,8 +49,8 @@ static uint64_t connections(const tacit__acceptor *a)
            MHD_get_daemon_info(a->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
 }
 
-/* Sends the answer, as far as it can be sent at once. Then what the client has sent is read: a socket that
- * is closed with something unread takes back what it has sent. */
+/* Sends the answer, as far as that is possible at once. Then it reads what the client has sent, because
+ * closing a socket with unread data discards what was sent on it. */
 static void refuse(const tacit__acceptor *a, int fd)
 {
     char head[200], unread[4096];
@@ -67,7 +67,7 @@ static void refuse(const tacit__acceptor *a, int fd)
     a->terms.refused(a->terms.context);
 }
 
-/* One of those that wait, if any does. */
+/* Refuses one waiting connection, if there is any. */
 static void refuse_next(const tacit__acceptor *a)
 {
     struct pollfd p = {.fd = a->terms.fd, .events = POLLIN};
@@ -78,7 +78,8 @@ static void refuse_next(const tacit__acceptor *a)
         refuse(a, fd);
 }
 
-/* Waits until there is room for one more, and refuses others meanwhile; false: the thread must stop. */
+/* Waits until there is room for one more connection, and refuses others meanwhile. Returns false if the
+ * thread must stop. */
 static bool wait_for_room(tacit__acceptor *a)
 {
     for (int waited = 0; !atomic_load(&a->stop); waited += PAUSE_MS) {
@@ -106,7 +107,8 @@ static void *run(void *context)
             if (MHD_add_connection(a->daemon, fd, (struct sockaddr *)&peer, length) == MHD_YES)
                 a->added++; /* else it is closed: too many of one address, or no memory */
         } else if (errno != EINTR && errno != ECONNABORTED) {
-            pause_briefly(); /* no descriptors, or no memory: those that are there have to end first */
+            /* no descriptors, or no memory: those that are there have to end first */
+            pause_briefly();
         }
     }
     return NULL;

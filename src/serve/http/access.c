@@ -14,14 +14,14 @@
 #include "serve/service_inside.h"
 #include "store/vault/vault_maintenance.h"
 
-/* A token in use: what it may do, and how much it has asked for lately. */
+/* A token in use: what it allows, and how much its bearer has asked for lately. */
 struct tacit__bearer_row {
     tacit__token token;
     double allowance; /* requests that it may still make at once */
     double seen_ms;   /* when the allowance was last filled up */
 };
 
-/* A token that was there goes on with what it has asked for. Under the lock. */
+/* Keeps what the bearer of a known token has asked for so far. The caller holds the lock. */
 static void copy_allowance(const tacit_service *s, tacit__bearer_row *row)
 {
     for (size_t i = 0; i < s->n_bearers; i++)
@@ -62,7 +62,7 @@ tacit_status tacit__access_read(tacit_service *s, tacit_error *err)
     return status;
 }
 
-/* A bucket that fills at `rate` a second up to one second's worth. */
+/* A token bucket: it fills at `rate` a second, up to one second's worth. */
 static bool may_ask(tacit__bearer_row *g, uint64_t rate, unsigned *wait)
 {
     if (rate == 0)
@@ -83,8 +83,8 @@ static bool may_ask(tacit__bearer_row *g, uint64_t rate, unsigned *wait)
 
 typedef enum verdict { UNKNOWN, EXPIRED, NO_SCOPE, TOO_OFTEN, WELCOME } verdict;
 
-/* Under the lock. A token ends by the clock on the wall, as certificates do: the date that was
- * given means that clock. */
+/* The caller holds the lock. A token expires by the wall clock, as certificates do, since the date that was
+ * given refers to that clock. */
 static verdict judge(tacit_service *s, tacit__bearer_row *g, unsigned scope, unsigned *wait)
 {
     if (g->token.expires != 0 && (int64_t)time(NULL) >= g->token.expires)
@@ -94,10 +94,10 @@ static verdict judge(tacit_service *s, tacit__bearer_row *g, unsigned scope, uns
     return may_ask(g, s->config.limits.rate, wait) ? WELCOME : TOO_OFTEN;
 }
 
-/* The digest of a token, as the store has it. Most requests of a thread bear the token of the one
- * before, so a thread keeps the last digest, and whose it is as a tag under a key of its own: the
- * text of a token stays nowhere. The digest is a function of the text alone, so that a token that
- * ends, or is revoked, is refused at once all the same. */
+/* Computes the digest of a token, as the store has it. Most requests of a thread have the same token as the
+ * one before, so a thread keeps the last digest together with a tag of its token under a key of its own; the
+ * text of the token is stored nowhere. The digest depends on the text alone, so a token that has expired or
+ * was revoked is still refused at once. */
 static void hash_token(const char *text, size_t size, uint8_t hash[TACIT__TOKEN_HASH])
 {
     TACIT__REQUIRE(text != NULL);
@@ -117,7 +117,7 @@ static void hash_token(const char *text, size_t size, uint8_t hash[TACIT__TOKEN_
     memcpy(hash, last.hash, TACIT__TOKEN_HASH);
 }
 
-/* *wait: seconds, if it is too often. */
+/* *wait is set to seconds if the bearer asks too often. */
 static verdict find(tacit_service *s, const char *authorization, unsigned scope,
                     tacit__bearer *bearer, unsigned *wait)
 {

@@ -27,7 +27,7 @@ static void put_answer(tacit__text *out, tacit__request *one)
     tacit__text_put(out, "}");
 }
 
-/* True: this was the last, and the answer is there. */
+/* Returns true if this was the last element and the answer is ready. */
 static bool is_over(struct tacit__batch *b)
 {
     if (atomic_fetch_sub(&b->left, 1) != 1)

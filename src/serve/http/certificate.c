@@ -23,7 +23,7 @@ struct tacit__certificate {
     gnutls_privkey_t key;
 };
 
-/* A small file as text; to be freed. */
+/* Reads a small file as text. The caller frees it. */
 static tacit_status read_pem(const char *path, char **out, tacit_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -93,7 +93,7 @@ static bool same_id(gnutls_pubkey_t a, gnutls_pubkey_t b)
            memcmp(first, second, n) == 0;
 }
 
-/* The key's public half is the certificate's. */
+/* Whether the public half of the key is that of the certificate. */
 static bool belong_together(const tacit__certificate *c)
 {
     gnutls_pubkey_t public = NULL;

@@ -18,8 +18,8 @@ void tacit__deadlines_destroy(
 /* Begins the deadline of a connection on this socket. Returns NULL if there is no memory. `keep` belongs to
  * the caller. */
 tacit__deadline *tacit__deadline_begin(tacit__deadlines *all, int fd, uint64_t seconds, void *keep);
-/* Called before the socket is closed; afterwards the thread does not touch it. Returns `keep`; accepts NULL.
- */
+/* Called before the socket is closed; afterwards the thread does not touch it. Returns `keep`; accepts
+ * NULL. */
 void *tacit__deadline_end(tacit__deadlines *all, tacit__deadline *a);
 
 /* Gives the connection this many seconds from now, and at most two more. Then its socket is shut down, and

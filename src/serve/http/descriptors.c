@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-/* A system without /proc does not tell; a service has about so many when it begins to listen. */
+/* Returned on a system without /proc: about as many as a service has when it begins to listen. */
 enum { ASSUMED = 64 };
 
 static uint64_t count_open(void)

@@ -19,10 +19,10 @@
 #include "serve/http/routes.h"
 #include "serve/http/strict.h"
 
-/* SLOWEST: bytes a second, a stated choice: a poor mobile connection. */
+/* SLOWEST is in bytes a second, a stated choice: a poor mobile connection. */
 enum { OVERFLOW_TIMES = 4, SLOWEST = 1 << 14 };
 
-/* A request on its way. */
+/* A request that is being received or answered. */
 typedef enum phase { RUNNING, SUSPENDED, DONE } phase;
 
 typedef struct exchange {
@@ -39,7 +39,7 @@ typedef struct exchange {
     atomic_int phase;
 } exchange;
 
-/* From now on this many bytes are to be received or sent. */
+/* Sets the deadline for receiving or sending this many bytes. */
 static void allow(exchange *e, uint64_t bytes)
 {
     tacit__deadline_allow(e->http->deadlines, e->caller,
@@ -48,10 +48,9 @@ static void allow(exchange *e, uint64_t bytes)
 
 /* --- Answers ------------------------------------------------------------------------------------ */
 
-/* What keeps an answer out of caches, and browsers from taking it for something else, is for what
- * can be fetched by a link. An answer to POST is not kept by any cache unless it says how long it
- * is good for (RFC 9110, 9.3.3), and no page can load one as a script, a style or an image. A
- * header is three allocations. */
+/* Adds the headers that keep an answer out of caches, and browsers from misinterpreting it. They are only for
+ * what can be fetched by a link: no cache stores an answer to POST unless it says for how long (RFC 9110,
+ * 9.3.3), and no page can load one as a script, a style or an image. A header costs three allocations. */
 static void add_headers(struct MHD_Response *response, const tacit__request *r)
 {
     if (r->status == 204)
@@ -88,9 +87,9 @@ static void add_headers(struct MHD_Response *response, const tacit__request *r)
     }
 }
 
-/* What lets a page of a declared origin read the answer, or ask in the first place (OPTIONS, 204).
- * Without `origins` in the file there is nothing to add. A cache must not give one origin's answer to
- * another, hence Vary. */
+/* Adds the headers that allow a page of a declared origin to read the answer, or to send the request at all
+ * (OPTIONS, 204). Without `origins` in the file there is nothing to add. Vary keeps caches from giving one
+ * origin's answer to another. */
 static void allow_page(struct MHD_Response *response, const exchange *e)
 {
     const tacit__request *r = &e->request;
@@ -141,7 +140,8 @@ static enum MHD_Result answer(exchange *e)
 
 /* --- Requests ----------------------------------------------------------------------------------- */
 
-/* A browser asks first whether a page may ask. False: it is not that, or not for a page that may. */
+/* Answers a browser that asks whether a page may send a request. Returns false if this is not such a request,
+ * or not for an allowed page. */
 static bool may_page_ask(exchange *e, const char *url, const char *method)
 {
     tacit__request *r = &e->request;
@@ -155,7 +155,7 @@ static bool may_page_ask(exchange *e, const char *url, const char *method)
     return true;
 }
 
-/* Finds the route and checks who asks. False: refused, or answered. */
+/* Finds the route and checks the bearer. Returns false if the request was refused or answered. */
 static bool admit(exchange *e, const char *url, const char *method, const char *version)
 {
     TACIT__REQUIRE(e->request.service != NULL);
@@ -225,7 +225,7 @@ static bool store_body(exchange *e, const char *data, size_t size)
     return true;
 }
 
-/* Whether its handler may leave it to the committer. */
+/* Whether the handler may pass the request to the committer. */
 static bool may_wait(const exchange *e)
 {
     const unsigned written = TACIT__SCOPE_OBSERVE | TACIT__SCOPE_REPORT;
@@ -255,7 +255,7 @@ static void resume(tacit__request *r)
         MHD_resume_connection(connection);
 }
 
-/* The committer has nothing more to do with this. Called by the connection's own thread. */
+/* Called by the thread of the connection when the committer is done with the request. */
 static void end_wait(exchange *e)
 {
     if (e->waits)
@@ -269,7 +269,7 @@ static enum MHD_Result end_wait_and_answer(exchange *e)
     return answer(e);
 }
 
-/* Features as bytes. Everything else is taken for JSON, whatever it is called. */
+/* Whether the body is features as bytes. Every other body is taken for JSON, whatever its media type. */
 static bool is_binary(const char *type)
 {
     static const char name[] = TACIT__BYTES;

@@ -37,7 +37,7 @@
 #include "serve/http/routes.h"
 #include "serve/http/strict.h"
 
-/* A connection begins or ends. With TLS it holds the certificate of its time. */
+/* Called when a connection begins or ends. With TLS it keeps the certificate with which it began. */
 static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -66,14 +66,14 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
         tacit__certificate_attach(certificate, info->tls_session);
 }
 
-/* A connection was refused, since there are too many: an answer for no route. */
+/* Counts a connection that was refused because there are too many, as an answer without a route. */
 static void on_refused(void *context)
 {
     struct tacit__http *http = context;
     tacit__figures_add(&http->service->figures[tacit__n_routes], 503, 0);
 }
 
-/* Where a daemon listens, and how much it takes. */
+/* Where a daemon listens, and its limits. */
 typedef struct listener {
     const char *host;
     uint64_t port, threads, connections, per_address, timeout;
@@ -143,7 +143,7 @@ static tacit_status fit_connections(tacit_service *s, listener *open, listener *
     return TACIT_OK;
 }
 
-/* The socket that is listened on; -1: not yet there. */
+/* Opens the listening socket; -1 on failure. */
 static int listen_on(const listener *c, bool tls, tacit_error *err)
 {
     bool six = strchr(c->host, ':') != NULL;
@@ -224,8 +224,8 @@ static struct MHD_Daemon *start_daemon(struct tacit__http *http, const listener 
     return daemon;
 }
 
-/* Serves what comes from a listening socket. Socket and certificate are its own from now on, in failure
- * too; no certificate: no TLS. */
+/* Serves the connections of a listening socket. It owns the socket and the certificate from now on, even on
+ * failure. Without a certificate there is no TLS. */
 static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate,
                           const listener *c, struct tacit__http **out, tacit_error *err)
 {
@@ -263,7 +263,7 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
     return status;
 }
 
-/* What the configuration names; NULL without TLS. */
+/* Reads the certificate that the configuration names; NULL without TLS. */
 static tacit_status read_certificate(const tacit_service *s, tacit__certificate **out,
                                      tacit_error *err)
 {
@@ -298,8 +298,8 @@ tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
     return status;
 }
 
-/* Waits until the requests are answered, then ends the daemon. Who is slow is waited for no longer
- * than the time limit; what is with the committer, always, since it is on its way to the disk. */
+/* Waits until the requests are answered, then ends the daemon. It waits for slow clients no longer than the
+ * time limit, but always for requests with the committer, since these are being written to disk. */
 static void finish(struct tacit__http *http)
 {
     const struct timespec nap = {.tv_nsec = 2000000};
@@ -322,7 +322,7 @@ static void change_certificate(struct tacit__http *http, tacit__certificate *cer
     tacit__certificate_release(old);
 }
 
-/* One that does not work is not taken: it goes on with the one that did. */
+/* A certificate that does not work is not used: the service continues with the last one that did. */
 tacit_status tacit__http_reload(tacit_service *s, tacit_error *err)
 {
     TACIT__REQUIRE(s->http != NULL);

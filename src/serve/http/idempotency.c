@@ -13,8 +13,8 @@
 
 enum { MIN_KEY = 16, MAX_KEY = 128 };
 
-/* What an answer has beyond the request: all of it about the service, and nothing about where the user
- * stood. */
+/* The part of an answer that the request does not have. It is all about the service, and nothing about the
+ * situation of the user. */
 typedef struct note {
     int64_t opened, expires;
     uint32_t step, action;
@@ -23,7 +23,7 @@ typedef struct note {
     double probability;
 } note;
 
-/* What is asked: the body, or this element of it, and what the header and the query say of it. */
+/* Hashes the request: the body, or this element of it, and what the header and the query say. */
 static void hash_content(tacit__request *r)
 {
     const bool element = r->object != NULL;
@@ -111,7 +111,7 @@ static int64_t oldest_answer(const tacit__request *r)
     return tacit__clock_now(&r->service->clock) - (int64_t)r->service->config.expire;
 }
 
-/* As it was answered before. */
+/* Repeats the earlier answer. */
 static void fill_in(tacit__request *r, tacit__ticket *t, const note *n)
 {
     r->expires = n->expires;
@@ -146,7 +146,7 @@ static tacit_status recall(tacit__request *r, tacit__vault *vault,
     return status;
 }
 
-/* Of the store, or of this front end's memory. */
+/* Finds an earlier answer in the store, or in the cache of this front end. */
 static tacit_status recall_any(tacit__request *r, tacit__vault_answer_match *memory,
                                tacit__ticket *t)
 {

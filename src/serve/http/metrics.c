@@ -6,7 +6,7 @@
 #include "serve/service_inside.h"
 #include "store/vault/vault_maintenance.h"
 
-/* a - b; 0 where a counter that is read a moment later has overtaken. */
+/* a - b, or 0 if a counter that was read a moment later has overtaken the other. */
 static uint64_t without(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -51,7 +51,7 @@ static void put_learner_metrics(tacit__request *r)
     }
 }
 
-/* Of learners to whom people may come back. */
+/* Writes the metrics of learners to whom people may come back. */
 static void put_visit_metrics(tacit__request *r)
 {
     const tacit_service *service = r->service;
@@ -107,7 +107,7 @@ void tacit__figures_write(tacit__route_figures *f, const char *method, const cha
         method, (unsigned long long)n);
 }
 
-/* Of route i; after the last one, of requests that have none. */
+/* Writes the metrics of route i or, after the last one, of requests without a route. */
 static const char *path_of(size_t i)
 {
     return i < tacit__n_routes ? tacit__routes[i].path : "unmatched";
@@ -137,7 +137,7 @@ static void put_route_metrics(tacit__text *out, tacit_service *service)
         tacit__figures_write(&service->figures[i], method_of(i), path_of(i), out);
 }
 
-/* Who continues which store; not a copy that learns nothing. */
+/* Writes which process continues which store, unless it is a copy that does not learn. */
 static void put_line(tacit__text *out, const tacit_service *service)
 {
     static const char name[] = "tacit_store_line";

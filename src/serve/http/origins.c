@@ -14,7 +14,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* Returns what is wrong with an origin, or NULL. */
 static const char *find_fault(const char *text)
 {
     const bool secure = strncmp(text, "https://", 8) == 0;

@@ -48,7 +48,8 @@ static void put_number(tacit__text *out, const char *key, double x)
     tacit__text_number(out, x);
 }
 
-/* Lines of a plan, with what has passed according to the store. False: the store cannot be read. */
+/* Writes the lines of a plan, with the steps that have passed according to the store. Returns false if the
+ * store cannot be read. */
 static bool put_passed(tacit__request *r, tacit__learner *l, const tacit__learner_figures *f,
                        const tacit_plan *plan, bool *first)
 {
@@ -77,7 +78,8 @@ static bool put_passed(tacit__request *r, tacit__learner *l, const tacit__learne
     return true;
 }
 
-/* How often the store was continued, and what that costs. False: the store cannot be read. */
+/* Writes how often the store was continued, and what that costs. Returns false if the store cannot be
+ * read. */
 static bool put_lives(tacit_service *s, const tacit__learner *l, const tacit__share *cost,
                       tacit__text *out)
 {
@@ -88,7 +90,7 @@ static bool put_lives(tacit_service *s, const tacit__learner *l, const tacit__sh
     return status == TACIT_OK;
 }
 
-/* Users of a log are users like all others; how many they are is told as well. */
+/* Writes how many users came from a log; they are users like all others. */
 static void put_warm(tacit_service *s, const tacit__learner *l, tacit__text *out)
 {
     tacit__vault_warm w;
@@ -191,7 +193,7 @@ static const char *pair(char out[PAIR], const tacit_guarantee *g)
     return out;
 }
 
-/* What somebody is promised who comes back, under joint privacy. */
+/* Writes the promise to a person who comes back, under joint privacy. */
 static void put_joint(tacit__text *out, const tacit__learner_config *c)
 {
     const tacit_agent_request *q = &c->request;
@@ -237,7 +239,7 @@ static void put_local(tacit__text *out, const tacit__learner_config *c)
     tacit__text_put(out, ",\"The service never sees raw data.\"");
 }
 
-/* What all of it promises; then, with a monitor, who spends what. */
+/* Writes the promise of everything together and, with a monitor, who spends what. */
 static void put_sentences(tacit__text *out, const tacit__learner_config *c)
 {
     const tacit_guarantee *g = &c->request.guarantee, *m = &c->monitor;
@@ -264,7 +266,7 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
     tacit__text_put(out, "]");
 }
 
-/* What an alias stands for, and what the agent says about itself. */
+/* Writes what an alias stands for, and what the agent says about itself. */
 static void put_remark(tacit__text *out, const tacit__learner *l)
 {
     const tacit__learner_config *c = tacit__learner_config_of(l);

@@ -81,11 +81,11 @@ void tacit__request_clear(tacit__request *r)
     tacit__text_destroy(&r->answer);
 }
 
-/* Nodes of most bodies; larger ones get memory of their own. */
+/* The nodes of most bodies fit; larger bodies get memory of their own. */
 enum { FEW_NODES = 128 };
 static _Thread_local tacit__json_node few[FEW_NODES];
 
-/* No text has more nodes: each but the first follows one of these. */
+/* An upper bound on the nodes of a text: each node but the first follows one of these characters. */
 static size_t most_nodes(const char *text, size_t size)
 {
     enum { BLOCK = 240 }; /* what a byte can count, so that the compiler counts many at a time */
@@ -175,7 +175,8 @@ const tacit__json_node *tacit__body_get(const tacit__body *b, const char *key)
     return node != NULL && node->kind != TACIT__JSON_NULL ? node : NULL;
 }
 
-/* The node, or NULL after a refusal of its absence; *go_on is false if it was refused. */
+/* Finds the node of a key, or returns NULL if it is missing. *go_on is false if the request was refused for
+ * that. */
 static const tacit__json_node *find(const tacit__body *b, const char *key, bool *has, bool *go_on)
 {
     const tacit__json_node *node = tacit__body_get(b, key);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* Method, path, scope, handler and name: what every route has. */
+/* The fields that every route has: method, path, scope, handler and name. */
 #define ROUTE(m, p, s, h, n) .method = (m), .path = (p), .scope = (s), .handle = (h), .name = (n)
 #define FIELDS(...) ((const tacit__member[]){__VA_ARGS__, {0}})
 #define ASKS(...) ((const tacit__content[]){__VA_ARGS__, {0}})
@@ -176,7 +176,7 @@ const tacit__route tacit__routes[] = {
 };
 const size_t tacit__n_routes = sizeof tacit__routes / sizeof *tacit__routes;
 
-/* Whether the path is the pattern's; {id} takes one part, not empty. */
+/* Whether a path matches a pattern; {id} stands for one part that is not empty. */
 static bool matches(const char *pattern, const char *path, const char **id, size_t *id_length)
 {
     *id = NULL;

@@ -74,7 +74,7 @@ static bool has_control(const char *text, size_t size)
     return false;
 }
 
-/* Of a value, which may have tabs. */
+/* Whether a value has a forbidden character; tabs are allowed. */
 static bool is_bad_value(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -103,7 +103,7 @@ static bool is_clean_head(const char *at, const char *end)
 }
 #endif
 
-/* The method is where the head begins, and the version where its first line ends. */
+/* The method is at the beginning of the head, and the version at the end of its first line. */
 static bool is_clean(struct MHD_Connection *connection, const char *method, const char *version)
 {
 #if MHD_VERSION < 0x01000000

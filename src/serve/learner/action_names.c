@@ -8,7 +8,7 @@
 
 /* --- Digest ---------------------------------------------------------------------------------------- */
 
-/* Each part with its length, and with all before it. */
+/* Hashes each part with its length, after all parts before it. */
 static void add(uint8_t state[TACIT__KEY_BYTES], const void *data, size_t size)
 {
     const uint64_t length = size;

@@ -69,7 +69,7 @@ static tacit_status act_in_turn(tacit__shadow *s, const tacit_situation *situati
     return status;
 }
 
-/* The model behind the plan, for kinds that have one to show. */
+/* Copies the model behind the plan, for kinds that publish one. */
 static tacit_status copy_model(tacit__board *b, const tacit_agent *agent, tacit_error *err)
 {
     if (tacit_agent_publish(agent, NULL, &b->model_size, NULL) != TACIT_OK)

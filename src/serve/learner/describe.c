@@ -106,7 +106,7 @@ void tacit__describe_monitor(const tacit__learner_config *c, tacit__text *out)
     tacit__describe_guarantee(&c->together, out);
 }
 
-/* Bytes as base64url under a key, after what is there already. */
+/* Writes bytes as base64url under a key, after what is already there. */
 static void put_bytes(tacit__text *out, const char *key, const void *bytes, size_t size)
 {
     char *text = tacit__alloc(TACIT__BASE64_SIZE(size), 1);
@@ -121,7 +121,7 @@ static void put_bytes(tacit__text *out, const char *key, const void *bytes, size
     tacit__free(text);
 }
 
-/* What devices must know to be agents of the same request: 64 bits a number, low byte first. */
+/* Writes the tables that devices need to be agents of the same request: 64 bits a number, low byte first. */
 static void put_tables(const tacit__learner_config *c, tacit__text *out)
 {
     bool first = true;

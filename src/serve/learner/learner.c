@@ -24,7 +24,7 @@ enum { BATCH_USERS = 2048, BATCH_MS = 50, RETRY_MS = 500 };
 
 /* --- Learning ----------------------------------------------------------------------------------- */
 
-/* A report is the agent's and, with a monitor, the monitor's after it. */
+/* A report consists of the agent's part and, with a monitor, the monitor's part after it. */
 static tacit_status absorb(tacit__learner *l, const uint8_t *data, size_t size, tacit_error *err)
 {
     size_t tail = l->monitor != NULL ? TACIT__MONITOR_REPORT : 0;
@@ -36,9 +36,9 @@ static tacit_status absorb(tacit__learner *l, const uint8_t *data, size_t size, 
     return TACIT_OK;
 }
 
-/* What the next user brings is named by the key that it was taken under. If this store should ever be
- * continued twice, from a copy, a lost log or by two servers, users of the one life and of the other have
- * independent noise, even those with equal data in equal places. */
+/* Labels the noise of the next user by the key under which the user was accepted. If this store should ever
+ * be continued twice, from a copy, a lost log or by two servers, users of the two forks have independent
+ * noise, even those with equal data and equal numbers. */
 static void label(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES])
 {
     tacit_ledger *ledgers[] = {tacit__agent_ledger(l->agent),
@@ -86,11 +86,11 @@ static tacit_status learn_user(tacit__learner *l, const uint8_t key[TACIT__LABEL
     return status;
 }
 
-/* The next input, if there is one. A user who was acknowledged counts: the learner takes everybody in the
- * order in which they were accepted, and passes nobody over, for then one user's data would decide the
- * place of all who come after them. There is nothing in a user's data that an agent which clips could
- * refuse (docs/why/counting.md); what fails is memory, the store, damage to it, or a budget that was spent
- * elsewhere. Then the learner stops before this user, whatever the data are. */
+/* Learns from the next input, if there is one. The learner learns from every acknowledged user in the order
+ * of acceptance and skips none, since otherwise one user's data would decide the number of all who come
+ * later. An agent that clips cannot refuse any data (docs/why/counting.md); what can fail is memory, the
+ * store, damage to it, or a budget that was spent elsewhere. Then the learner stops before this user,
+ * whatever the data are. */
 tacit_status tacit__learner_next(tacit__learner *l, bool *found, tacit_error *err)
 {
     uint8_t *data, key[TACIT__VAULT_KEY];
@@ -133,8 +133,8 @@ static tacit_status apply_checking(tacit__job *job, tacit__vault *vault, tacit_e
     return tacit__vault_check_lease(vault, &((const checking *)job)->learner->row, err);
 }
 
-/* Another process may have the lease by now, and have removed the users that it took, before this one hears
- * of it. Otherwise the store is damaged. */
+/* Another process may have acquired the lease and deleted the users that it learned from, before this process
+ * knows. Otherwise the store is damaged. */
 static tacit_status explain_gap(const tacit__learner *l, tacit_error *err)
 {
     checking c = {.job = {.apply = apply_checking}, .learner = l};
@@ -143,7 +143,7 @@ static tacit_status explain_gap(const tacit__learner *l, tacit_error *err)
                               : tacit__fail(err, status, "the lease could not be confirmed");
 }
 
-/* Takes some inputs; *n is how many. */
+/* Learns from some inputs; *n is how many. */
 static tacit_status learn_batch(tacit__learner *l, size_t *n, tacit_error *err)
 {
     const double start = tacit__now_ms();
@@ -165,7 +165,7 @@ static tacit_status learn_batch(tacit__learner *l, size_t *n, tacit_error *err)
     return status;
 }
 
-/* False: the learner is to stop. */
+/* Returns false if the learner must stop. */
 static bool wait_ms(tacit__learner *l, double ms)
 {
     pthread_mutex_lock(&l->lock);
@@ -184,7 +184,7 @@ static bool may_lead(tacit__learner *l)
     return may;
 }
 
-/* Not err->message, which may be about a user's data. */
+/* It does not log err->message, which may be about a user's data. */
 static void log_failed(const tacit__learner *l, tacit_status status)
 {
     char line[300];
@@ -194,8 +194,8 @@ static void log_failed(const tacit__learner *l, tacit_status status)
         l->log(l->log_context, line);
 }
 
-/* Shows what was taken. What was learned stays learned: a store that is full now may have room later.
- * Noise is not drawn again. */
+/* Publishes what was learned. After a failure it stays learned, since a store that is full now may have room
+ * later, and noise is not drawn again. */
 static tacit_status publish(tacit__learner *l, tacit_error *err)
 {
     tacit_status status;
@@ -205,7 +205,7 @@ static tacit_status publish(tacit__learner *l, tacit_error *err)
     return status;
 }
 
-/* A batch, and what is due of all before it. */
+/* Learns from a batch, then publishes and saves what is due. */
 static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
 {
     TRY(learn_batch(l, n, err));
@@ -218,7 +218,7 @@ static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
     return TACIT_OK;
 }
 
-/* Until there are inputs, or a checkpoint is due. False: the learner is to stop. */
+/* Waits until there are inputs, or a checkpoint is due. Returns false if the learner must stop. */
 static bool await_inputs(tacit__learner *l)
 {
     const double due = tacit__learner_checkpoint_due(l);
@@ -259,7 +259,7 @@ static void set_leads(tacit__learner *l, bool leads)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Shows what was last shown, by whomever. */
+/* Publishes what was last published, by whichever process. */
 static tacit_status follow(tacit__learner *l, tacit_error *err)
 {
     bool changed = false;
@@ -272,7 +272,7 @@ static tacit_status follow(tacit__learner *l, tacit_error *err)
     return TACIT_OK;
 }
 
-/* A new epoch first: from then on nobody else writes, so what is read next is what there is. */
+/* Begins a new epoch first. Afterwards no other process writes, so what it then reads is final. */
 static tacit_status lead(tacit__learner *l, tacit_error *err)
 {
     taking t = {.job = {.apply = apply_taking}, .row = l->row};
@@ -295,7 +295,7 @@ static tacit_status lead(tacit__learner *l, tacit_error *err)
     return TACIT_OK;
 }
 
-/* What was learned and not shown is forgotten. */
+/* Forgets what was learned and not published. */
 static void step_down(tacit__learner *l)
 {
     set_leads(l, false);
@@ -304,7 +304,8 @@ static void step_down(tacit__learner *l)
     l->n_points = 0;
 }
 
-/* Until the lease is there, or something was shown elsewhere. *again: it leads now. */
+/* Waits until this process has the lease, or another process has published something. *again: this process
+ * leads now. */
 static tacit_status wait_or_lead(tacit__learner *l, bool *go_on, tacit_error *err)
 {
     tacit_status status = may_lead(l) ? lead(l, err) : follow(l, err);
@@ -321,8 +322,8 @@ static tacit_status wait_or_lead(tacit__learner *l, bool *go_on, tacit_error *er
     return TACIT_OK;
 }
 
-/* The last checkpoint. False: it could not be written, so the next start takes the users again who are not
- * in the one before. */
+/* Writes the last checkpoint. If that fails, the next start learns again from the users that are not in the
+ * previous one. */
 static bool finish(tacit__learner *l, tacit_error *err)
 {
     tacit_status status = TACIT_OK;

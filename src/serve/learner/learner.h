@@ -46,8 +46,8 @@ void tacit__learner_set_accepted(tacit__learner *learner, uint64_t accepted);
 void tacit__learner_set_store_status(tacit__learner *learner, tacit__store_status store_status);
 /* Tells the learner that the vault has new inputs. */
 void tacit__learner_wake(tacit__learner *learner);
-/* Counts one more acknowledged user. `first`: a person who had not come before, where people may come back.
- */
+/* Counts one more acknowledged user. `first`: a person who had not come before, where people may come
+ * back. */
 void tacit__learner_count_accepted(tacit__learner *learner, uint64_t ordinal, bool first);
 /* Counts a person who came back too soon or too often. */
 void tacit__learner_count_rejected(tacit__learner *learner, bool too_soon);

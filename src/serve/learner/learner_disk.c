@@ -25,7 +25,7 @@ enum {
 
 /* --- The curves --------------------------------------------------------------------------------- */
 
-/* Every user at first, then in steps of 2 %. */
+/* Points of the history are every user at first, then steps of 2 %. */
 uint64_t tacit__learner_point_after(uint64_t users)
 {
     uint64_t point = 1;
@@ -85,7 +85,7 @@ static tacit_status apply_showing(tacit__job *job, tacit__vault *vault, tacit_er
     return status;
 }
 
-/* A state that is small goes with what is shown. */
+/* A small state is written together with what is published. */
 static tacit_status save_if_small(tacit__learner *l, bool *small, tacit_error *err)
 {
     size_t size = 0;

@@ -87,8 +87,8 @@ static tacit_status load_state(tacit__learner *l, const uint8_t *state, size_t s
 
 /* --- Agent and monitor -------------------------------------------------------------------------- */
 
-/* Users were held to the domain, or cut, when they came. Who was accepted takes their place in line:
- * should a curator round otherwise than the door, the user is cut and not refused. */
+/* Users were checked against the domain, or clipped, when they came. If a curator rounds differently, an
+ * accepted user is clipped and not refused. */
 static tacit_status create_agent(const tacit__learner_config *c, tacit_agent **out,
                                  tacit_error *err)
 {
@@ -182,7 +182,7 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board)
 
 /* --- Following ---------------------------------------------------------------------------------- */
 
-/* The agent and the monitor of the state on disk instead of those that are there. */
+/* Replaces the agent and the monitor by those of the state on disk. */
 static tacit_status reload(tacit__learner *l, tacit_error *err)
 {
     tacit__learner fresh = {.config = l->config};
@@ -220,8 +220,8 @@ static tacit_status reload(tacit__learner *l, tacit_error *err)
     return status;
 }
 
-/* Takes the users that were shown and are not in the state. One that is not there is in a later state,
- * which the process that learns has written meanwhile. */
+/* Learns from the users that were published and are not in the state. A user who is missing is in a later
+ * state, which the process that learns has written meanwhile. */
 static tacit_status follow_inputs(tacit__learner *l, uint64_t shown, tacit_error *err)
 {
     bool found = true;
@@ -262,7 +262,7 @@ tacit_status tacit__learner_refresh(tacit__learner *l, bool *changed, tacit_erro
 
 /* --- Restoring ---------------------------------------------------------------------------------- */
 
-/* Another process may have begun the same one. */
+/* Another process may have begun the same learner. */
 static tacit_status add_new(tacit__learner *l, tacit__vault *vault, tacit_error *err)
 {
     tacit__vault_learner other;

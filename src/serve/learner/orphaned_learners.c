@@ -1,6 +1,6 @@
 /* See serve/learner/orphaned_learners.h. A learner that was removed from the file, or renamed, leaves
- * acknowledged users behind; the operator must notice this. Their number is public, as it is in the ledger.
- */
+ * acknowledged users behind; the operator must notice this. Their number is public, as it is in the
+ * ledger. */
 #include "serve/learner/orphaned_learners.h"
 #include "store/vault/vault_maintenance.h"
 

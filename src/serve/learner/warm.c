@@ -24,7 +24,7 @@ enum {
     RETRY_MS = 500
 };
 
-/* One learner's log. */
+/* The log of one learner. */
 typedef struct warming {
     bool wanted; /* there are, or may be, rows to come */
     tacit__warm_log log;
@@ -55,7 +55,7 @@ tacit_status tacit__warm_check_budget(const tacit__learner_config *c, const taci
         (unsigned long long)limit, c->name);
 }
 
-/* What the store says of a learner's log before; *accepted are its users. */
+/* Reads the progress of a learner's log from the store; *accepted is its number of users. */
 static tacit_status find_past(tacit__vault *vault, const char *name, bool *found,
                               tacit__vault_warm *warm, uint64_t *accepted, tacit_error *err)
 {
@@ -68,8 +68,8 @@ static tacit_status find_past(tacit__vault *vault, const char *name, bool *found
     return tacit__vault_find_warm(vault, row.id, found, warm, err);
 }
 
-/* A learner that had all of its log needs it no longer: it may be gone, and what changed in it is not
- * learned. */
+/* A learner that had all of its log does not need it any more: the file may be gone, and changes in it are
+ * not learned. */
 static void note_past(tacit_service *s, const tacit__learner_config *c,
                       const tacit__vault_warm *past, bool there, bool same)
 {
@@ -114,8 +114,8 @@ static tacit_status prepare(tacit_service *s, tacit__vault *vault, const tacit__
     return status;
 }
 
-/* NULL: there is no store yet, or none that can be read; what is wrong with it is found when it is opened to
- * serve. */
+/* Opens the store. Returns NULL if there is none yet, or none that can be read; what is wrong is found when
+ * it is opened to serve. */
 static tacit__vault *open_store(tacit_service *s, const char *credentials)
 {
     tacit__key key;
@@ -154,7 +154,7 @@ typedef struct row {
     uint8_t news[TACIT__NEWS_BYTES];
 } row;
 
-/* Rows that are taken by one transaction. */
+/* Rows that one transaction takes. */
 typedef struct portion {
     tacit__job job;
     const tacit_service *service;
@@ -189,7 +189,7 @@ static void name_row(const warming *w, const uint8_t *key, int64_t learner, uint
     tacit__keyed_hash(key, &all, sizeof all, out, TACIT__VAULT_KEY);
 }
 
-/* A user of the log as one who was observed. */
+/* Writes a user of the log as an observed user. */
 static void fill_row(portion *p, size_t i, const tacit__warm_log *log,
                      const tacit__logged_user *user)
 {
@@ -276,7 +276,7 @@ static tacit_status note(const portion *p, tacit__vault *vault, tacit_error *err
         (unsigned long long)w->learned, (unsigned long long)w->rows);
 }
 
-/* Takes the rows, if they are the next ones; else says which are. */
+/* Takes the rows if they are the next ones, and otherwise says which ones are. */
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     portion *p = (portion *)job;
@@ -301,7 +301,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 
 /* --- The thread ----------------------------------------------------------------------------------- */
 
-/* False: the thread must stop. */
+/* Returns false if the thread must stop. */
 static bool pause_ms(tacit_service *s, double ms)
 {
     pthread_mutex_lock(&s->stop_lock);
@@ -396,8 +396,8 @@ static void log_end(tacit_service *s, const portion *p)
             p->config->name, (unsigned long long)w->learned, (unsigned long long)w->rows);
 }
 
-/* Gives one portion to the committer, the rows after g->next, and sees how far the log is then. END: there is
- * no more to come. False: it cannot go on. */
+/* Passes one portion, the rows after g->next, to the committer, and reads the progress afterwards. END: no
+ * more rows will come. Returns false if it cannot continue. */
 static bool feed_one(tacit_service *s, size_t i, portion *p, progress *g, turn *then)
 {
     tacit__warm_log *log = &s->warm->learners[i].log;
@@ -424,7 +424,7 @@ static bool feed_one(tacit_service *s, size_t i, portion *p, progress *g, turn *
     return true;
 }
 
-/* One portion after the other. False: it cannot go on, or is to stop. */
+/* Feeds one portion after the other. Returns false if it cannot continue, or must stop. */
 static bool feed_all(tacit_service *s, size_t i, portion *p)
 {
     progress g = {0};
@@ -472,7 +472,7 @@ static bool feed(tacit_service *s, size_t i)
     return fed;
 }
 
-/* Users that the store has now. False: it cannot be asked. */
+/* Gets the number of users in the store. Returns false if the store cannot be read. */
 static bool count_accepted(tacit_service *s, size_t i, uint64_t *out)
 {
     TACIT__REQUIRE(i < s->config.n_learners);
@@ -486,7 +486,7 @@ static bool count_accepted(tacit_service *s, size_t i, uint64_t *out)
     return status == TACIT_OK;
 }
 
-/* Until the learner has learned from everybody who is there now, or has failed. */
+/* Waits until the learner has learned from all users that are there now, or has failed. */
 static void await_learned(tacit_service *s, size_t i)
 {
     TACIT__REQUIRE(i < s->config.n_learners);

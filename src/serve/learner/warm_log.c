@@ -41,7 +41,7 @@ tacit_status tacit__warm_log_check(const tacit__learner_config *c, tacit_error *
 
 /* --- The file ----------------------------------------------------------------------------------- */
 
-/* A column by the name that is given, or by the usual one if the file has it. */
+/* Finds a column by the given name, or by the usual one if the file has it. */
 static const char *choose(const tacit__csv *header, const char *given, const char *usual)
 {
     return given != NULL ? given : tacit__user_log_has(header, usual) ? usual : NULL;
@@ -169,7 +169,7 @@ static int compare_rows(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The rule of store/vault/vault_people.c, for a learner that had nobody. */
+/* Applies the rule of store/vault/vault_people.c to a learner that had no users. */
 static void count_people(const tacit__learner_config *c, visitor *all, visitor **in_order, size_t n,
                          tacit_service_log *out)
 {

@@ -81,8 +81,8 @@ static bool encode_missing(const cell *p, double *features)
     return false;
 }
 
-/* A column that the object does not have. An integrator who forgets one, or asks for it by another name, must
- * not have the learner take everybody's for unknown. */
+/* Encodes a column that is missing in the object. If an integrator forgets a column, or names it differently,
+ * the learner must not take the value of all users for unknown. */
 static bool encode_absent(const cell *p, double *features)
 {
     if (p->column->numeric || p->clip)
@@ -92,7 +92,7 @@ static bool encode_absent(const cell *p, double *features)
     return false;
 }
 
-/* The column that a key names, or n. */
+/* Finds the column that a key names, or n. */
 static size_t find_column(const tacit__columns_list *columns, const tacit__json_node *key)
 {
     char name[MAX_VALUE + 1];
@@ -104,7 +104,7 @@ static size_t find_column(const tacit__columns_list *columns, const tacit__json_
     return i;
 }
 
-/* `column`: the one that came twice; n: one came that is not declared. */
+/* `column` is the one that came twice, or n if one came that is not declared. */
 static void refuse_column(tacit__request *r, const tacit__columns_list *columns, const char *key,
                           const tacit__json_node *name, size_t column)
 {

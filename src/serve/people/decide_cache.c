@@ -286,8 +286,8 @@ static void announce(tacit__request *r, tacit__vault *vault, change c)
 }
 
 /* A person from whom the learner learns takes part in this episode, permanently once it is over. A person
- * from whom it does not learn takes no part in it. A person who has had all visits has had them permanently.
- */
+ * from whom it does not learn takes no part in it. A person who has had all visits has had them
+ * permanently. */
 static void announce_person(tacit__request *r, tacit__vault *vault,
                             const tacit__observed_change *seen)
 {

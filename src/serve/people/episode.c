@@ -27,7 +27,7 @@ size_t tacit__stored_situation_size(const tacit__learner_config *c)
     return c->chosen_only ? c->known.features * sizeof(int32_t) : c->per_user * sizeof(double);
 }
 
-/* Where the features of an action begin, which are the context's if actions have none of their own. */
+/* Where the features of an action begin; they are those of the context if actions have none of their own. */
 static size_t row_of(const tacit__learner_config *c, uint32_t action)
 {
     return c->known.disjoint ? 0 : action * c->known.features;
@@ -46,7 +46,7 @@ void tacit__stored_situation_pack(const tacit__learner_config *c, const double *
 
 /* --- Bytes -------------------------------------------------------------------------------------- */
 
-/* Bytes of all situations; `whole`: of all actions' features, whatever the learner needs. */
+/* Bytes of all situations; with `whole`, of the features of all actions, whatever the learner needs. */
 static size_t situations_size(const tacit__learner_config *c, bool whole)
 {
     const size_t h = c->request.horizon;
@@ -93,7 +93,7 @@ static uint8_t *situation_at(const tacit__episode *e, size_t step)
     return e->situations + step * tacit__stored_situation_size(e->config);
 }
 
-/* An episode with all actions' features, of which `out` gets those that the learner needs. */
+/* Copies from an episode with the features of all actions what the learner needs. */
 static void shrink(const tacit__learner_config *c, const uint8_t *bytes, void *out)
 {
     const size_t h = c->request.horizon, all = situations_size(c, true);
@@ -134,8 +134,8 @@ bool tacit__episode_read(const tacit__learner_config *c, const void *bytes, size
 
 /* --- Growing ------------------------------------------------------------------------------------ */
 
-/* Whether a situation at this step is kept: where an episode ended is no matter to who learns from choices.
- */
+/* Whether the situation at this step is stored. A learner that needs only choices does not need the last
+ * one. */
 static bool has_situation(const tacit__episode *e, size_t step)
 {
     TACIT__REQUIRE(step <= e->config->request.horizon);
@@ -161,8 +161,7 @@ static void set_situation(tacit__episode *e, size_t step, uint32_t state, const 
         memcpy(situation_at(e, step), situation, n);
 }
 
-/* Whether that the episode is done after step t agrees with what is known: no later step was observed, and no
- * other end. */
+/* Whether an end after step t agrees with what is known: no later step was observed, and no other end. */
 static bool may_end(const tacit__episode *e, size_t step)
 {
     const size_t h = e->config->request.horizon, end = tacit__episode_end(e);
@@ -313,7 +312,7 @@ size_t tacit__episode_digest_size(const tacit__learner_config *c)
     return (3 * c->request.horizon + 1) * MARK;
 }
 
-/* Never 0, which stands for what was not observed. */
+/* It is never 0, which stands for what was not observed. */
 static uint32_t mark_of(const tacit__digest_key *k, part p, size_t step, const void *data, size_t n)
 {
     struct {
@@ -347,7 +346,7 @@ static size_t mark_at(const tacit__learner_config *c, part p, size_t step)
     return ((size_t)p * c->request.horizon + step) * MARK;
 }
 
-/* The action of a step that does not exist: no learner has so many. */
+/* The action of a step that does not exist; no learner has so many actions. */
 static uint32_t end_mark(const tacit__digest_key *k, size_t step)
 {
     const uint32_t none = UINT32_MAX;

@@ -13,8 +13,8 @@
  * doubles of all actions or, with config->chosen_only, the integers of the chosen one
  * (serve/people/feature_grid.h). */
 size_t tacit__stored_situation_size(const tacit__learner_config *config);
-/* Packs the features of a situation, in which `action` was chosen, into out[tacit__stored_situation_size()].
- */
+/* Packs the features of a situation, in which `action` was chosen, into
+ * out[tacit__stored_situation_size()]. */
 void tacit__stored_situation_pack(const tacit__learner_config *config, const double *features,
                                   uint32_t action, uint8_t *out);
 

@@ -16,8 +16,8 @@ double tacit__grid_step(double bound)
     return ldexp(1, exponent - BITS);
 }
 
-/* A vector may be longer than the bound by rounding (TACIT__KNOWN_TOL), and a number beyond the last
- * integer: it becomes that. */
+/* Rounding may make a vector longer than the bound (TACIT__KNOWN_TOL), and a number larger than the last
+ * integer; it then becomes that integer. */
 static int32_t integer_of(double per_step, double x)
 {
     const double most = INT32_MAX;

@@ -121,9 +121,9 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
     return true;
 }
 
-/* Whether what comes of it will be learned, into the ticket: how many users came is public, and
- * whether this user has taken part is told to nobody else. Who has come as often as they may has
- * done so permanently. Returns false if the request was refused. */
+/* Sets in the ticket whether the learner will learn from the episode. How many users came is public; whether
+ * this user has taken part is told to nobody else. A user who has come as often as they may stays one who
+ * has. Returns false if the request was refused. */
 static bool predict_learned(tacit__request *r, tacit__ticket *t)
 {
     bool returning = t->unlearned == TACIT__RETURNING;
@@ -180,7 +180,7 @@ const char *tacit__joint_returning(const tacit__learner_config *c)
     return c->request.visits > 1 ? "visits_used" : "taken_part";
 }
 
-/* What an answer has if nothing will be learned. */
+/* Writes why nothing will be learned, if so. */
 static void put_unlearned(tacit__request *r)
 {
     const uint8_t why = r->ticket.unlearned;
@@ -276,7 +276,7 @@ static void answer_decision(tacit__request *r)
     tacit__text_put(&r->answer, r->outside ? ",\"outside\":true}" : "}");
 }
 
-/* The end of both ways to decide: what is answered under a key is kept first. */
+/* Finishes both ways to decide: an answer with a key is stored first. */
 static bool answer_or_keep(tacit__request *r, bool found)
 {
     if (!found && !decide(r))

@@ -16,7 +16,7 @@
 
 enum { CACHE_SECONDS = 5 };
 
-/* Whether one of a list of tags is this one; a weak one is as good here (RFC 9110, 13.1.2). */
+/* Whether a list of tags has this one; weak tags count as well (RFC 9110, 13.1.2). */
 static bool has_tag(const char *list, const char *tag)
 {
     const size_t length = strlen(tag);
@@ -32,7 +32,7 @@ static bool has_tag(const char *list, const char *tag)
     return false;
 }
 
-/* Which billboard of this run of the service it is. */
+/* The tag of this billboard in this run of the service. */
 static void make_tag(tacit__request *r, const tacit__learner *l, const tacit__board *board)
 {
     const uint64_t facts[] = {(uint64_t)tacit__learner_id(l), tacit__board_view(board)->version,
@@ -70,13 +70,12 @@ bool tacit__handle_billboard(tacit__request *r)
     return true;
 }
 
-/* An answer beside those of tacit__vault_answer. */
+/* An answer in addition to those of tacit__vault_answer. */
 enum { OVER_QUOTA = -1 };
 
-/* A report whose sender gave an id, where people may come back: one that comes too often or too soon is
- * not taken. That keeps the learner as accurate as it was declared. The promise does not rest on it, since
- * devices count their reports themselves, and an id can be left out. What a report was told stays its
- * answer. */
+/* Checks a report whose sender gave an id, where people may come back: one that comes too often or too soon
+ * is not accepted. That keeps the learner as accurate as declared. The promise does not depend on it, since
+ * devices count their reports themselves, and an id can be left out. The answer to a report never changes. */
 static tacit_status judge(tacit__request *r, tacit__vault *vault, int64_t learner,
                           tacit__vault_answer *answer, tacit_error *err)
 {
@@ -91,9 +90,9 @@ static tacit_status judge(tacit__request *r, tacit__vault *vault, int64_t learne
     return TACIT_OK;
 }
 
-/* A report whose bytes were taken before, under whatever key, counts once and is told what the first was
- * told: a device ends its report with a random name, so the bytes of two devices are never the same, and
- * who sends those of another learns nothing from the answer. */
+/* A report whose bytes were accepted before, under any key, counts once and gets the same answer as the
+ * first. A device ends its report with a random name, so two devices never send the same bytes, and a sender
+ * of another device's bytes learns nothing from the answer. */
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     tacit__request *r = tacit__request_of(job);
@@ -167,8 +166,8 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-/* The bytes of a report, without its name, into r->data; what they are known by into r->content. False:
- * answered. */
+/* Copies the bytes of a report, without its name, to r->data, and their hash to r->content. Returns false if
+ * the request was answered. */
 static bool read_report(tacit__request *r, const tacit__body *b)
 {
     const tacit__json_node *node = tacit__body_get(b, "report");

@@ -45,8 +45,9 @@ static size_t aligned(size_t size)
     return (size + 7) / 8 * 8;
 }
 
-/* What a request tells. r->data: the episode, then the situations of the decision and of what follows, then
- * all actions' features if a record needs them (tacit__decision_log_extra_size). */
+/* The observation of a request. r->data has the episode, then the situations of the decision and of the
+ * outcome, then the features of all actions if the decision log needs them
+ * (tacit__decision_log_extra_size). */
 static tacit__observation observation_of(const tacit__request *r, const tacit__learner_config *c)
 {
     const uint8_t *situation = r->data + aligned(tacit__episode_size(c));
@@ -68,7 +69,7 @@ static bool may_return(const tacit__request *r)
     return tacit__learner_config_of(r->chosen)->request.visits > 1;
 }
 
-/* An observation of an episode that is over: a repetition, or a contradiction. */
+/* Handles an observation of a finished episode: a repetition, or a contradiction. */
 static tacit_status compare(tacit__request *r, tacit__vault *vault,
                             const tacit__observation *observed, tacit_error *err)
 {
@@ -128,7 +129,7 @@ static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit
     return status == TACIT_OK ? tacit__quota_use(r, vault, err) : status;
 }
 
-/* Whether there is room for one more open episode; else that is the answer. */
+/* Checks whether there is room for one more open episode; if not, that is the answer. */
 static bool has_room(tacit__request *r, bool is_new)
 {
     if (!is_new || atomic_load(&r->service->open_episodes) < r->service->config.limits.episodes)
@@ -137,7 +138,7 @@ static bool has_room(tacit__request *r, bool is_new)
     return false;
 }
 
-/* A user from whom the learner learns. *answer is PERSON, and nothing has changed, if they take part
+/* Handles a user from whom the learner learns. *answer is PERSON, and nothing has changed, if they take part
  * elsewhere. */
 static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode *e,
                           const tacit__observation *observed, bool is_new,
@@ -171,7 +172,7 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
     return status;
 }
 
-/* A user from whom it does not learn. With one step nothing is kept at all. */
+/* Handles a user from whom it does not learn. With one step nothing is stored at all. */
 static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode *e,
                           const tacit__observation *observed, bool is_new, bool full,
                           tacit_error *err)
@@ -197,15 +198,15 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
                                      tacit__episode_size(e->config), &answer, err);
 }
 
-/* Whether the ticket says permanently that the user is not learned from. A front end that knows this from
- * memory may be wrong, so there the transaction decides. */
+/* Whether the ticket says, finally, that the learner does not learn from the user. A front end that knows
+ * this from memory may be wrong, so there the transaction decides. */
 static bool is_final(const tacit__request *r)
 {
     return r->ticket.unlearned == TACIT__RETURNING && r->service->decide_cache == NULL;
 }
 
-/* Whether the episode's user has taken part as often as they may; and, where people come back, whether that
- * was the answer to this episode before, or that it was too soon: then r has it, and *known. */
+/* Finds out whether the user has taken part as often as they may and, where people come back, whether this
+ * episode already got that answer, or that it came too soon; then r has the answer, and *known is set. */
 static tacit_status check_returning(tacit__request *r, tacit__vault *vault, bool full,
                                     bool *returning, bool *known, tacit_error *err)
 {
@@ -230,7 +231,7 @@ static tacit_status check_returning(tacit__request *r, tacit__vault *vault, bool
     return TACIT_OK;
 }
 
-/* What decide can know of it from now on. */
+/* Announces what `decide` can know about the episode from now on. */
 static void foretell(tacit__request *r, tacit__vault *vault, const tacit__episode *e)
 {
     const bool turned_away =
@@ -310,7 +311,7 @@ static void acknowledge(tacit__request *r)
     tacit__text_put(&r->answer, r->outside ? ",\"outside\":true}" : "}");
 }
 
-/* What the job has done to the figures, when it is on disk. */
+/* Updates the figures when the job is on disk. */
 static void count_done(tacit__request *r)
 {
     if (r->opens)
@@ -427,8 +428,8 @@ static bool read_done(tacit__request *r, const tacit__body *b, const tacit__lear
     return true;
 }
 
-/* The situation that a ticket carries, as this version has it: an earlier one gave all actions' features
- * away. False: it is of another learner's shape. */
+/* Converts the situation of a ticket to this version; an earlier one had the features of all actions. Returns
+ * false if it has the shape of another learner. */
 static bool unpack_situation(const tacit__request *r, const tacit__learner_config *c,
                              const uint8_t *situation, uint8_t *out)
 {
@@ -487,7 +488,7 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
     return good;
 }
 
-/* Whether nothing is to be asked of the store: a returning user with a single step. Then it is answered. */
+/* Answers without the store if it can: a returning user with a single step. Returns whether it did. */
 static bool is_known(tacit__request *r, const tacit__learner_config *c)
 {
     if (!is_final(r) || c->request.horizon > 1)
@@ -520,8 +521,8 @@ static bool observe(tacit__request *r)
     return false;
 }
 
-/* A store that must not learn refuses a batch as a whole: who looks at the status alone must not take it
- * for kept. */
+/* A store that must not learn refuses a batch as a whole, so that a client that checks only the status does
+ * not take it for stored. */
 bool tacit__handle_observe(tacit__request *r)
 {
     if (tacit__batch_is_array(r) && tacit__joint_is_closed(r))

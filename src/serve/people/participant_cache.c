@@ -49,7 +49,7 @@ static uint64_t real_name(uint64_t name)
     return name != 0 ? name : 1;
 }
 
-/* Where the entry is, or would be. */
+/* The slot of an entry, or the one where it would be. */
 static uint64_t slot_of(const tacit__participant_entry *slots, uint64_t n_slots, uint64_t name)
 {
     uint64_t i = name & (n_slots - 1);
@@ -58,7 +58,7 @@ static uint64_t slot_of(const tacit__participant_entry *slots, uint64_t n_slots,
     return i;
 }
 
-/* Twice as many slots. */
+/* Doubles the number of slots. */
 static bool grow(tacit__participant_cache *r)
 {
     const uint64_t wanted = 2 * r->n_slots;

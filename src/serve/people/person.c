@@ -51,8 +51,8 @@ static bool counts(const tacit__share *s, bool only_local)
     return s->model == TACIT_MODEL_LOCAL || (s->model == TACIT_MODEL_JOINT && !only_local);
 }
 
-/* Where the sum is stated if there is no budget. A composition can be stated at any delta, so this one need
- * not be the sum to the last bit. */
+/* The delta of the sum if there is no budget. A composition can be stated at any delta, so this one need not
+ * equal the sum exactly. */
 static double declared_delta(const tacit__share *shares, size_t n, bool separate, bool only_local)
 {
     double sum = 0, largest = 0;
@@ -64,7 +64,7 @@ static double declared_delta(const tacit__share *shares, size_t n, bool separate
     return tacit__short_real(separate ? largest : sum);
 }
 
-/* The epsilon of all shares that count, for a person who is in all of them. */
+/* Computes the epsilon of all shares that count, for a person who is in all of them. */
 static tacit_status compose(const tacit__share *shares, size_t n, bool only_local, uint64_t forks,
                             double delta, double *epsilon, tacit_error *err)
 {
@@ -90,7 +90,7 @@ static tacit_status compose(const tacit__share *shares, size_t n, bool only_loca
     return status;
 }
 
-/* The same for a person who is in one of them only: the largest. */
+/* Computes the largest epsilon, for a person who is in only one of them. */
 static tacit_status find_largest(const tacit__share *shares, size_t n, bool only_local,
                                  uint64_t forks, double delta, double *epsilon, tacit_error *err)
 {

@@ -22,13 +22,13 @@
 
 enum { MOST_KEPT = 4096, MOST_COSTS = 1 << 16 };
 
-/* A learner of the promise that the store has. */
+/* A learner in the promise of the store. */
 typedef struct kept {
     char name[TACIT__MAX_NAME + 1];
     tacit__share share;
 } kept;
 
-/* What the store says. */
+/* The promise as the store has it. */
 typedef struct record {
     bool found, separate;
     tacit_guarantee budget, stated;
@@ -196,7 +196,7 @@ static tacit_status everybody_open(const tacit__service_config *c, tacit__vault 
 
 /* --- Comparing ----------------------------------------------------------------------------------- */
 
-/* What people who came were promised must hold on. */
+/* Checks that the promise to people who came still holds. */
 static tacit_status compare(const everybody *e, tacit_error *err)
 {
     const tacit__service_config *c = e->config;
@@ -296,7 +296,7 @@ static tacit_status save(const everybody *e, tacit__vault *vault, const tacit_gu
     return status;
 }
 
-/* What the operator should know: who came pays another sum than was stated. */
+/* Writes the sentence for the operator if people who came pay another sum than was stated. */
 static void say_change(const everybody *e, const tacit_guarantee *stated, char out[200])
 {
     char was[2][32], is[2][32];

@@ -11,7 +11,7 @@
 #include "store/vault/vault.h"
 #include "store/vault/vault_maintenance.h"
 
-/* A service file's store, opened, and its key. */
+/* The open store of a service file, and its key. */
 typedef struct opened {
     tacit__service_config config;
     tacit__key key;
@@ -79,8 +79,8 @@ tacit_status tacit_store_adopt(const tacit_service_options *options, tacit_error
 
 /* --- Keys ----------------------------------------------------------------------------------------- */
 
-/* A key to go on with: the one in the file, if an earlier attempt or the operator has put one there, or a
- * new one. */
+/* Gets the new key: the one in the file, if an earlier attempt or the operator has put it there, or a fresh
+ * one. */
 static tacit_status get_new_key(const char *path, uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
 {
     bool there;
@@ -88,7 +88,7 @@ static tacit_status get_new_key(const char *path, uint8_t key[TACIT__KEY_BYTES],
     return there ? status : tacit__key_make(path, key, err);
 }
 
-/* The key in this file opens the store, and all that is in it. */
+/* Checks that the key in this file opens the store and everything in it. */
 static tacit_status prove_key(const opened *o, const char *path, tacit_error *err)
 {
     uint8_t key[TACIT__KEY_BYTES];
@@ -107,8 +107,8 @@ static tacit_status prove_key(const opened *o, const char *path, tacit_error *er
     return status;
 }
 
-/* KEY.new is on disk before the store is under it, and takes KEY's place when it was read again and
- * everything opens by it: at every moment one of the two opens the store. */
+/* Writes KEY.new to disk before the store uses it. KEY.new replaces KEY after it was read again and has
+ * opened everything, so one of the two opens the store at every moment. */
 static tacit_status change_in_place(opened *o, tacit_error *err)
 {
     char path[TACIT__KEY_PATH + 8];
@@ -131,7 +131,7 @@ static tacit_status change_in_place(opened *o, tacit_error *err)
     return status;
 }
 
-/* The change was made, and interrupted before it was reported. */
+/* Whether the change was made, and interrupted before it was reported. */
 static bool is_done(const tacit_service_options *options, const char *new_key)
 {
     tacit__service_config config;
@@ -182,7 +182,7 @@ tacit_status tacit_store_rekey(const tacit_service_options *options, const char 
 
 /* --- Databases ------------------------------------------------------------------------------------ */
 
-/* The key of a store that is being made: what is there, or a new one. */
+/* Gets the key of a new store: the one that is there, or a fresh one. */
 static tacit_status get_first_key(const tacit__service_config *c, const char *credentials,
                                   tacit__key *key, tacit_error *err)
 {
@@ -218,8 +218,8 @@ tacit_status tacit_store_init(const tacit_service_options *options, const char *
     return status;
 }
 
-/* The database is under the source's key from then on; so is its service file, if it names a key of its
- * own. */
+/* Copies the key of the source, which the database uses from now on, to the key file of its service file if
+ * that names one. */
 static tacit_status move_key(const opened *from, const opened *to, tacit_error *err)
 {
     char path[TACIT__KEY_PATH + 8];
@@ -230,7 +230,7 @@ static tacit_status move_key(const opened *from, const opened *to, tacit_error *
     return tacit__key_rename(path, to->key.path, err);
 }
 
-/* The file that is moved, also if a move of it was interrupted. */
+/* Opens the file that is moved, even if a move of it was interrupted. */
 static tacit_status open_source(const char *file, opened *o, tacit_error *err)
 {
     *o = (opened){0};
@@ -251,7 +251,7 @@ static tacit_status open_source(const char *file, opened *o, tacit_error *err)
     return status;
 }
 
-/* The database, under its own key or, if a move was interrupted, under the source's. */
+/* Opens the database with its own key or, if a move was interrupted, with that of the source. */
 static tacit_status open_target(const tacit_service_options *options, const char *as,
                                 const opened *source, opened *o, tacit_error *err)
 {

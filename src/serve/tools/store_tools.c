@@ -13,8 +13,8 @@
 #include "store/vault/vault.h"
 #include "store/vault/vault_maintenance.h"
 
-/* The store of a service file; with its key if `keyed`. With `may_make` a service that never ran gets its
- * store first. */
+/* Opens the store of a service file; with its key if `keyed`. With `may_make`, the store of a service that
+ * never ran is created first. */
 static tacit_status open_store(const tacit_service_options *options, tacit__vault_use use,
                                bool may_make, tacit__vault **out, tacit_error *err)
 {
@@ -49,7 +49,7 @@ static bool has_control(const char *text)
     return false;
 }
 
-/* A learner that the service file has. */
+/* Checks that the service file has a learner of this name. */
 static tacit_status check_learner(const tacit_service_options *options, const char *name,
                                   tacit_error *err)
 {
@@ -105,7 +105,7 @@ static tacit_status check_token(const tacit_service_options *options,
     return TACIT_OK;
 }
 
-/* What the event says of a new token. */
+/* Writes what the event says about a new token. */
 static void describe_token(const tacit__token *t, tacit__text *out)
 {
     char scopes[64], when[32];

@@ -86,8 +86,8 @@ tacit__store_status tacit__vault_store_status(const tacit__vault *vault);
 /* The name of a status, such as "copy", and a sentence that explains it. */
 const char *tacit__store_status_name(tacit__store_status store_status);
 const char *tacit__store_status_reason(tacit__store_status store_status);
-/* Sets a function that is called once, from the thread that writes, when the vault finds that it is FENCED.
- */
+/* Sets a function that is called once, from the thread that writes, when the vault finds that it is
+ * FENCED. */
 void tacit__vault_when_fenced(tacit__vault *vault, void (*call)(void *context), void *context);
 
 /* Whether the store is a copy made by `backup`. Its learners must not learn, since the original may have
@@ -426,8 +426,8 @@ TACIT_MUST_USE tacit_status tacit__vault_has_all_visits(tacit__vault *vault, int
 TACIT_MUST_USE tacit_status tacit__vault_count_people(tacit__vault *vault, int64_t learner,
                                                       uint64_t *n, tacit_error *err);
 /* The verdict on an episode or report: SOON or USED, saved in the transaction that decides it, or TAKEN if
- * there is none. `delete_verdicts` deletes at most `most` verdicts on those that were opened before `opened`.
- */
+ * there is none. `delete_verdicts` deletes at most `most` verdicts on those that were opened before
+ * `opened`. */
 TACIT_MUST_USE tacit_status tacit__vault_save_verdict(tacit__vault *vault, int64_t learner,
                                                       const uint8_t key[TACIT__VAULT_KEY],
                                                       int64_t opened, tacit__vault_answer verdict,

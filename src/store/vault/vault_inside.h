@@ -276,8 +276,8 @@ TACIT_MUST_USE tacit_status tacit__vault_refuse_second(const tacit__vault *vault
 TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
 /* Checks that the path still names the file that was opened. FENCED: it does not. */
 TACIT_MUST_USE tacit_status tacit__vault_check_file(tacit__vault *vault, tacit_error *err);
-/* Whether the log belongs to this vault. If not, the vault is fenced, and closing it leaves the log as it is.
- */
+/* Whether the log belongs to this vault. If not, the vault is fenced, and closing it leaves the log as it
+ * is. */
 bool tacit__vault_has_log(tacit__vault *vault);
 /* Runs the database's own check of its pages. */
 TACIT_MUST_USE tacit_status tacit__vault_check_pages(tacit__vault *vault, tacit_error *err);
