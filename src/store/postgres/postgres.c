@@ -64,7 +64,7 @@ bool tacit__pg_wait(tacit__pg_connection *c, int ms)
     return poll(&p, 1, ms) > 0;
 }
 
-/* Hands what is buffered to the system, and reads meanwhile what comes. */
+/* Sends what is buffered, and reads meanwhile what arrives. */
 static tacit_status flush(tacit__pg_connection *c, tacit_error *err)
 {
     int left;
@@ -78,7 +78,7 @@ static tacit_status flush(tacit__pg_connection *c, tacit_error *err)
     return left == 0 ? TACIT_OK : lose(c, PQerrorMessage(c->link), err);
 }
 
-/* The next result; *out is NULL at the end of a statement's. */
+/* Receives the next result; *out is NULL after the last result of a statement. */
 static tacit_status receive(tacit__pg_connection *c, PGresult **out, tacit_error *err)
 {
     while (PQisBusy(c->link)) {
@@ -119,7 +119,7 @@ static size_t count_parts(const char *list)
     return n;
 }
 
-/* Puts the first `by` parts of a list with commas behind the others; a list of one part stays. */
+/* Moves the first `by` parts of a comma-separated list to its end; a list of one part stays. */
 static char *rotate(const char *list, size_t by)
 {
     const size_t n = count_parts(list), length = strlen(list);
@@ -134,8 +134,8 @@ static char *rotate(const char *list, size_t by)
     return out;
 }
 
-/* What names hosts in a target, rotated: libpq turns to the next host if one cannot be reached, but not if
- * one accepts the connection and closes it, as a proxy does whose server is gone. */
+/* Rotates the parameters of a target that name hosts. libpq tries the next host if one cannot be reached, but
+ * not if one accepts the connection and closes it, as a proxy does whose server is gone. */
 enum { N_HOST_NAMES = 3 };
 static const char *const host_names[N_HOST_NAMES] = {"host", "hostaddr", "port"};
 
@@ -153,8 +153,8 @@ static size_t rotate_hosts(const char *target, size_t by, char *out[N_HOST_NAMES
     return n;
 }
 
-/* What the service file does not say: a dead peer is noticed by both sides within seconds. What comes behind
- * the target goes before it. */
+/* Parameters that the service file does not set: both sides notice a dead peer within seconds. Those after
+ * the target take precedence over it. */
 static PGconn *open_link(const char *target, size_t n_failed, size_t *n_hosts)
 {
     enum { FIXED = 8 };
@@ -177,7 +177,7 @@ static PGconn *open_link(const char *target, size_t n_failed, size_t *n_hosts)
     return link;
 }
 
-/* An attempt for each host to be the first, as long as they fail at once. */
+/* Tries each host first in turn, as long as the attempts fail at once. */
 static void connect_to_some(tacit__pg_connection *c)
 {
     const double until = tacit__now_ms() + RETRY_MS;
@@ -191,7 +191,7 @@ static void connect_to_some(tacit__pg_connection *c)
     }
 }
 
-/* Statements of the session, before the pipeline begins. */
+/* Runs the setup statements of a session, before the pipeline begins. */
 static tacit_status run_setup(tacit__pg_connection *c, tacit_error *err)
 {
     static const char common[] =
@@ -227,8 +227,8 @@ static tacit_status run_setup(tacit__pg_connection *c, tacit_error *err)
     return TACIT_OK;
 }
 
-/* After a statement that was refused the server skips what follows, and with it what was to be prepared:
- * nobody knows what is, so all is prepared again. */
+/* After a statement failed, the server skips the following ones, and with them what was to be prepared. It is
+ * not known which statements are prepared, so all are prepared again. */
 static tacit_status begin_anew(tacit__pg_connection *c, tacit_error *err)
 {
     char sql[] = "DEALLOCATE ALL";
@@ -260,8 +260,8 @@ tacit_status tacit__pg_connect(tacit__pg_connection *c, tacit_error *err)
 
 /* --- Sending and receiving ------------------------------------------------------------------------ */
 
-/* What is wrong with a result, in the first failure. A fault of the server's is SYSTEM; a statement that
- * it does not take is so, too: a retry does no harm. */
+/* Stores what is wrong with a result, if it is the first failure. A fault of the server is SYSTEM, and so is
+ * a statement that it rejects: a retry does no harm. */
 static void note_failure(tacit__pg_connection *c, const PGresult *r)
 {
     c->refused = true;
@@ -295,7 +295,7 @@ static void store_result(tacit__pg_connection *c, const tacit__pg_sent *what, PG
         PQclear(r);
 }
 
-/* All results of one statement. */
+/* Receives all results of one statement. */
 static tacit_status receive_one(tacit__pg_connection *c, const tacit__pg_sent *what,
                                 tacit_error *err)
 {

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "store/postgres/postgres.h"
 
-/* Numbers of types, which never change. */
+/* The object ids of types, which never change. */
 enum { BOOL = 16, BYTEA = 17, INT8 = 20, INT4 = 23, TEXT = 25, FLOAT8 = 701 };
 
 static const tacit__driver driver;
@@ -19,7 +19,7 @@ tacit__pg_connection *tacit__pg_of(tacit__connection *c)
 
 /* --- Words --------------------------------------------------------------------------------------- */
 
-/* ? and ?1 become $1; *n: how many there are. To be freed. */
+/* Replaces ? and ?1 by $1; *n is the number of parameters. The caller frees the result. */
 static char *translate(const char *sql, int *n)
 {
     char *out = tacit__alloc(strlen(sql) * 3 + 1, 1);
@@ -41,7 +41,7 @@ static char *translate(const char *sql, int *n)
     return out;
 }
 
-/* The first table that a statement names. */
+/* Finds the first table that a statement names. */
 static void find_table(const char *sql, char table[TACIT__PG_TABLE])
 {
     static const char *const words[] = {"UPDATE ", "INTO ", "FROM "};
@@ -82,7 +82,7 @@ static void clear(tacit__pg_cursor *s)
     s->row = -1;
 }
 
-/* Several statements: those that begin and end transactions, and those that make tables. */
+/* Runs several statements: those that begin and end transactions, and those that create tables. */
 static tacit_status run(tacit__connection *base, const char *sql, const char *doing,
                         tacit_error *err)
 {

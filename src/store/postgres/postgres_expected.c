@@ -114,7 +114,7 @@ void tacit__pg_disable_assumptions(tacit__pg_connection *c)
     c->cautious = TACIT__PG_CAUTIOUS;
 }
 
-/* This write fails if there is a row that answers the question. */
+/* Whether this write fails if there is a row that answers the read. */
 static bool confirms(const tacit__pg_cursor *s, const tacit__pg_expected *e)
 {
     size_t at = 0;
@@ -144,8 +144,8 @@ static void invalidate_bucket(tacit__pg_cursor *s, const char *name)
     }
 }
 
-/* There are few statements and many questions: a row of a table that is not asked about must not cost a look
- * at each of them. */
+/* There are few statements and many reads, so a write to a table that is not read must not visit all
+ * reads. */
 static void invalidate_table(tacit__pg_connection *c, const char *table)
 {
     for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)

@@ -109,7 +109,7 @@ tacit_status tacit__pg_read_location(tacit__vault *vault, char location[64], tac
 
 #define TRAIL_SQL "SELECT stamp FROM trail WHERE generation=?"
 
-/* *found: there is a transaction of this number; *same: with this proof. */
+/* Finds out whether there is a transaction of this number (*found), with this proof (*same). */
 static tacit_status find_stamp(tacit__vault *vault, uint64_t generation, uint8_t *stamp,
                                bool *found, bool *same, tacit_error *err)
 {
@@ -126,7 +126,7 @@ static tacit_status find_stamp(tacit__vault *vault, uint64_t generation, uint8_t
     return TACIT_OK;
 }
 
-/* What others have said of the database, and where it is. */
+/* Decides the status by what other processes have noted about the database, and by where it is. */
 static tacit_status judge(const tacit__vault *vault, const char *location, bool went_back,
                           tacit__store_status *store_status)
 {
@@ -173,7 +173,8 @@ tacit_status tacit__pg_lineage_check(tacit__vault *vault, struct tacit__pg_linea
 
 #define LOCK_SQL "SELECT value FROM meta WHERE name='generation' FOR UPDATE"
 
-/* What will be asked is sent with it, in one round trip; the server looks when it has the lock. */
+/* Sends the reads of the check with the lock, in one round trip; the server answers them when it has the
+ * lock. */
 static tacit_status lock_store(tacit__vault *vault, tacit_error *err)
 {
     tacit__cursor *s;
@@ -189,7 +190,7 @@ static tacit_status lock_store(tacit__vault *vault, tacit_error *err)
                                vault->path);
 }
 
-/* The life and the keys of a store, as its facts were read last. */
+/* The identity and the keys of a store, as its facts were last read. */
 typedef struct who {
     uint8_t identity[TACIT__OWNER_BYTES], secrets[16];
 } who;
@@ -221,7 +222,7 @@ tacit_status tacit__pg_check_safety(const tacit__vault *vault, tacit_status fail
                        vault->path);
 }
 
-/* What everybody is to know from now on. */
+/* Writes the status that all processes must know from now on. */
 static tacit_status note_facts(tacit__vault *vault, tacit__store_status store_status,
                                tacit_error *err)
 {
@@ -236,8 +237,8 @@ static tacit_status note_facts(tacit__vault *vault, tacit__store_status store_st
     return tacit__vault_add_event(vault, err, "the database went back: nobody learns from it");
 }
 
-/* All that writes takes turns. The row is read again by the statements that follow, which see what the one
- * before has written. */
+/* Locks the store: all writers take turns. The following statements see what the previous writer has
+ * written. */
 tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
 {
     tacit__store_status store_status;

@@ -53,7 +53,7 @@ static size_t type_of(Oid one)
 
 /* --- Words --------------------------------------------------------------------------------------- */
 
-/* Up to `n` bytes, with u.p1 for $1. */
+/* Writes up to `n` bytes, with u.p1 for $1. */
 static void put_words(tacit__text *out, const char *sql, size_t n)
 {
     for (size_t i = 0; i < n && sql[i] != '\0'; i++)
@@ -75,7 +75,7 @@ static void put_source(tacit__text *out, const tacit__pg_cursor *s, bool numbere
     tacit__text_put(out, numbered ? ",n)" : ")");
 }
 
-/* The statement of many rows; false: it has no such form. */
+/* Writes the statement for many rows. Returns false if it has no such form. */
 static bool write_words(const tacit__pg_cursor *s, bool read, tacit__text *out)
 {
     static const char values[] = " VALUES(", where[] = " WHERE ",
@@ -115,7 +115,7 @@ static bool write_words(const tacit__pg_cursor *s, bool read, tacit__text *out)
     return false;
 }
 
-/* The form of this statement, made when it is first needed; NULL: it has none. */
+/* Finds the group of this statement, which is made when it is first needed; NULL if it has none. */
 static tacit__pg_group *find_group(tacit__pg_cursor *s, bool read)
 {
     tacit__pg_group *g = s->group;
@@ -172,7 +172,7 @@ static void add_row(tacit__pg_group *g, const tacit__pg_cursor *s)
     g->n_rows++;
 }
 
-/* Dimensions, whether there are NULLs, the type, the length, the first index. */
+/* Writes the head of an array: dimensions, whether there are NULLs, the type, the length, the first index. */
 static void write_head(tacit__pg_group *g, int i)
 {
     tacit__text head = {0};
@@ -243,7 +243,7 @@ void tacit__pg_free_group(tacit__pg_group *g)
     tacit__free(g);
 }
 
-/* Another form waits that writes to the table which this one is about. */
+/* Whether another group waits that writes to the table of this one. */
 static bool has_rival(const tacit__pg_connection *c, const tacit__pg_group *g)
 {
     for (size_t i = 0; i < c->n_waiting; i++) {

@@ -42,7 +42,7 @@ static tacit__pg_lease *find(struct tacit__pg_lineage *lineage, int64_t learner)
     return &lineage->leases[lineage->n_leases++];
 }
 
-/* A question about the lock of a learner, whose answer is one number. */
+/* Runs a query about the lock of a learner, whose answer is one number. */
 static tacit_status ask(tacit__vault *vault, const char *sql, int64_t learner, int64_t *out,
                         tacit_error *err)
 {
@@ -93,7 +93,7 @@ static tacit_status give_back(tacit__vault *vault, tacit__pg_lease *l, tacit_err
     return ask(vault, "SELECT pg_advisory_unlock(?1::int4, ?2::int4)", l->learner, &gone, err);
 }
 
-/* One that is more than a share. */
+/* Hands over a lease if this process has more than its share. */
 static tacit_status hand_over(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
 {
     struct tacit__pg_lineage *lineage = vault->lineage;
@@ -133,7 +133,7 @@ static tacit_status take(tacit__vault *vault, tacit__pg_lease *l, tacit_error *e
     return TACIT_OK;
 }
 
-/* The lock of a session that has fallen silent is taken from it. */
+/* Takes the lock away from a session that has fallen silent. */
 static tacit_status watch(tacit__vault *vault, tacit__pg_lease *l, tacit_error *err)
 {
     int64_t beat = 0, ended;
@@ -153,7 +153,7 @@ static tacit_status watch(tacit__vault *vault, tacit__pg_lease *l, tacit_error *
                l->learner, &ended, err);
 }
 
-/* How long a lease must have been free, before this process takes it. */
+/* How long a lease must have been free before this process takes it. */
 static double patience(const struct tacit__pg_lineage *lineage, const tacit__pg_lease *l)
 {
     if (l->left_at > 0)

@@ -10,7 +10,7 @@
 #include "noise/seal.h"
 #include "store/postgres/postgres_store.h"
 
-/* A text has at most 7999 bytes: 280 news, sealed, are 7533 in base64. */
+/* A notification has at most 7999 bytes. 280 announcements, sealed and in base64, have 7533. */
 enum { MOST = 280, ROOM = MOST * TACIT__NEWS_BYTES + (int)sizeof(uint64_t) };
 
 static tacit_status send(tacit__vault *vault, const char *news, size_t size, tacit_error *err)
@@ -54,7 +54,7 @@ tacit_status tacit__pg_listen(tacit__vault *vault, tacit__vault_news *news, taci
     return TACIT_OK;
 }
 
-/* A text that is not ours, or under another key, tells nothing. */
+/* Ignores a text that is not ours, or is under another key. */
 static void pass_on(const tacit__vault *vault, const tacit__vault *served, const char *text,
                     const tacit__vault_news *news)
 {

@@ -63,7 +63,7 @@ static tacit_status create_tables(tacit__vault *vault, tacit_error *err)
     return status;
 }
 
-/* Nothing acts inside our transactions that we did not make. */
+/* Checks that nothing acts inside our transactions that we did not create. */
 static tacit_status check_tables(tacit__vault *vault, tacit_error *err)
 {
     int64_t n = 0;
@@ -119,7 +119,7 @@ static tacit_status check_server(tacit__vault *vault, tacit_error *err)
 
 /* --- Opening ----------------------------------------------------------------------------------------- */
 
-/* The mark of this front end, if it has one, is the first that it knows. One that has none is new here. */
+/* The mark of this front end is the first transaction that it knows of. A front end without a mark is new. */
 static tacit_status read_mark(tacit__vault *vault, tacit_error *err)
 {
     bool found;
@@ -164,8 +164,8 @@ static tacit_status join_others(tacit__vault *vault, tacit_error *err)
     return tacit__vault_finish_transaction(vault, TACIT_OK, err);
 }
 
-/* All that is asked while serving has an index. A plan that was made while a table was small, or empty, must
- * not read the whole of it when it has grown; what is checked above does read whole tables. */
+/* Every query while serving has an index. A plan that was made while a table was small or empty must not scan
+ * the whole table when it has grown; the checks above do scan whole tables. */
 static tacit_status plan_for_growth(tacit__vault *vault, tacit_error *err)
 {
     tacit__pg_of(vault->db)->setup = "SET enable_seqscan = off";

@@ -31,7 +31,7 @@ static tacit_status refuse_copy(const char *path, int reason, tacit_error *err)
                        path, strerror(reason));
 }
 
-/* Marks what was copied as a copy. */
+/* Marks the copied file as a copy. */
 static tacit_status name_copy(tacit__vault *copy, tacit_error *err)
 {
     TRY(tacit__connection_run(copy->db,
@@ -62,7 +62,7 @@ static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, tacit_err
                              : tacit__db_fail(to, code, "write the copy", err);
 }
 
-/* The copy has its name when it is complete. */
+/* The copy gets its name when it is complete. */
 static tacit_status write_copy(tacit__vault *vault, const char *path, tacit_error *err)
 {
     tacit__vault *copy = tacit__alloc(1, sizeof *copy);

@@ -27,7 +27,7 @@ static tacit_status check_table(tacit__vault *vault, const char *name, tacit_err
     return status;
 }
 
-/* The table after `name`, in its place; "" after the last. */
+/* Replaces `name` by the name of the next table; "" after the last. */
 static tacit_status next_table(tacit__vault *vault, char name[128], tacit_error *err)
 {
     tacit__cursor *s;

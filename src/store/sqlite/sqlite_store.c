@@ -32,9 +32,9 @@ tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *
                        vault->path);
 }
 
-/* The lock file is empty until the store has been made, and never again: it is the witness of a store that
- * is gone or was emptied. A new one in its place would let everybody take part once more. A crash before
- * the mark is a first start that did not happen. */
+/* The lock file is empty until the store has been created, and never again: it shows that a store is gone or
+ * was emptied. A new store in its place would let everybody take part once more. A crash before the mark
+ * counts as a first start that did not happen. */
 static tacit_status lock_beside(tacit__vault *vault, tacit_error *err)
 {
     char path[TACIT__DB_PATH + 8];
@@ -122,8 +122,8 @@ static tacit_status claim(tacit__vault *vault, tacit_error *err)
     return mark_made(vault, err);
 }
 
-/* SQLite's log goes by the name of the file: what is written under one hard link is in a log that the
- * other one does not have, and comes into the file later, over what was written since. */
+/* SQLite's log has the name of the file. What is written through one hard link is in a log that the other
+ * link does not have, and would later overwrite what was written since. */
 static tacit_status check_links(const tacit__vault *vault, const struct stat *entry,
                                 tacit_error *err)
 {
@@ -210,13 +210,13 @@ static tacit_status do_nothing(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
-/* Else it is in a file that no one will find. */
+/* Otherwise it is in a file that nobody will find. */
 static tacit_status after_commit(tacit__vault *vault, tacit_error *err)
 {
     return vault->use == TACIT__VAULT_SERVE ? tacit__vault_check_file(vault, err) : TACIT_OK;
 }
 
-/* The mark first: it is never ahead of a store that is read after it. */
+/* Reads the mark first: it is never ahead of a store that is read after it. */
 static tacit_status check_status(tacit__vault *vault, tacit__store_status *store_status,
                                  tacit_error *err)
 {
@@ -240,7 +240,7 @@ static tacit_status adopted(tacit__vault *vault, tacit_error *err)
     return tacit__vault_claim_ownership(vault, err);
 }
 
-/* Who has the file has the leases of all its learners. */
+/* The process that has the file has the leases of all its learners. */
 static tacit_status lease(tacit__vault *vault, int64_t learner, bool wanted, bool *held,
                           tacit_error *err)
 {

@@ -118,7 +118,8 @@ tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
     return status;
 }
 
-/* One more transaction of the owner; those of a store that must not be learned from are not counted. */
+/* Counts one more transaction of the owner. Those of a store that must not be learned from are not
+ * counted. */
 static tacit_status count_transaction(tacit__vault *vault, bool *counted, tacit_error *err)
 {
     TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
@@ -265,7 +266,7 @@ static tacit_status find_row(tacit__vault *vault, const char *name, bool *found,
     return status;
 }
 
-/* The row and the state are of one moment, even if another process writes meanwhile. */
+/* The row and the state are read in one snapshot, since another process may write meanwhile. */
 tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bool *found,
                                        tacit__vault_learner *learner, uint8_t **state,
                                        size_t *state_size, tacit_error *err)

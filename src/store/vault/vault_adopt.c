@@ -42,7 +42,7 @@ tacit_status tacit__vault_write_adoptions(tacit__vault *vault, int64_t learner, 
     return status;
 }
 
-/* The rows of one adoption. */
+/* Writes the rows of one adoption. */
 static tacit_status write_adoption_rows(tacit__vault *vault, uint64_t forks, tacit_error *err)
 {
     static const char *const rows[] = {
@@ -93,7 +93,7 @@ tacit_status tacit__vault_check_adoptable(tacit__vault *vault, tacit_error *err)
                : tacit__fail(err, TACIT_CORRUPT, "%.200s: cannot be adopted: %s", vault->path, why);
 }
 
-/* All changes of an adoption, in the transaction that its caller began. */
+/* Makes all changes of an adoption, in the transaction that its caller began. */
 static tacit_status write_adoption(tacit__vault *vault, tacit_error *err)
 {
     TRY(change_identity(vault, err));

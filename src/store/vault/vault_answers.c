@@ -47,7 +47,7 @@ tacit_status tacit__vault_find_answer(tacit__vault *vault, const uint8_t name[TA
     return status;
 }
 
-/* Room for one more of `most`. */
+/* Makes room for one more answer, of at most `most`. */
 static tacit_status make_room(tacit__vault *vault, uint64_t most, tacit_error *err)
 {
     tacit_status status = TACIT_OK;

@@ -111,7 +111,7 @@ static tacit_status check_person(tacit__vault *vault, tacit__cursor *row, void *
                              vault->path);
 }
 
-/* A learner's inputs: each is the one that was put in its place. */
+/* Checks that each input of a learner is the one that was stored under its number. */
 static tacit_status check_input(tacit__vault *vault, tacit__cursor *row, void *context,
                                 tacit_error *err)
 {
@@ -163,7 +163,8 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
     return status;
 }
 
-/* A place is one user. Not a sentence of the glance, since it takes sorting. */
+/* Checks that no two people have the same last ordinal. This is not one of the quick sums, since it needs
+ * sorting. */
 static tacit_status check_places(tacit__vault *vault, tacit_error *err)
 {
     uint64_t shared = 0;

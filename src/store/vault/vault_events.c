@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "store/vault/vault_inside.h"
 
-/* Rows that are kept, a stated choice: ten years with a start, a stop and a few tokens a day. A service
- * that starts anew every two seconds needs two days to push older ones out, and each of its starts is in
- * the journal, too. */
+/* The number of rows that are kept is a stated choice: ten years with a start, a stop and a few tokens a day.
+ * A service that restarts every two seconds needs two days to push older ones out, and each of its starts is
+ * in the journal as well. */
 enum { MOST = 100000, TEXT = 512 };
 
 tacit_status tacit__vault_add_event(tacit__vault *vault, tacit_error *err, const char *format, ...)

@@ -28,7 +28,7 @@
 /* The first keys belong to the store alone. */
 enum { N_KEYS = TACIT__VAULT_OWN_KEYS + TACIT__N_VAULT_KEYS, SECRETS = N_KEYS * TACIT__KEY_BYTES };
 
-/* Where they are in the vault, in the order in which they are sealed. */
+/* The keys in the vault, in the order in which they are sealed. */
 static const size_t keys[N_KEYS] = {offsetof(tacit__vault, key_state),
                                     offsetof(tacit__vault, key_input),
                                     offsetof(tacit__vault, key_proof),
@@ -172,7 +172,7 @@ tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key, t
     return tacit__vault_set_fact(vault, "unmarked", "", 1, err);
 }
 
-/* What one row says. */
+/* Reads one row. */
 static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint8_t *value,
                                size_t size, const uint8_t *key, tacit_error *err)
 {

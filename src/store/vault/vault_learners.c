@@ -51,8 +51,8 @@ tacit_status tacit__vault_checkpoint(tacit__vault *vault, const tacit__vault_lea
     return tacit__vault_prove(vault, learner->id, err);
 }
 
-/* The row says which inputs are in the state, so no caller can remove more. Without `after`, PostgreSQL would
- * walk over all that was removed since its last VACUUM. */
+/* The row says which inputs are in the state, so no caller can delete more. Without `after`, PostgreSQL would
+ * scan everything that was deleted since its last VACUUM. */
 tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner, int64_t after,
                                         uint64_t most, bool *more, tacit_error *err)
 {

@@ -127,8 +127,7 @@ static tacit_status run_with_name(tacit__vault *vault, const char *sql, const ch
     return tacit__cursor_run_once(s, err);
 }
 
-/* A revoked token gives its name to the new one; and the oldest revoked one its place, where all are
- * taken. */
+/* Deletes a revoked token of the same name and, if the table is full, the oldest revoked one. */
 static tacit_status make_room(tacit__vault *vault, const char *name, tacit_error *err)
 {
     uint64_t n = 0;

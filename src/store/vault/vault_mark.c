@@ -76,8 +76,8 @@ static void make_slot(const tacit__vault *vault, uint8_t slot[MARK])
     tacit__keyed_hash(vault->key_mark, slot, size - MAC, slot + size - MAC, MAC);
 }
 
-/* False: it is damaged, or another store's. One of another life of this store, which has the same key,
- * says how many there are. */
+/* Returns false if the mark is damaged or belongs to another store. The mark of another fork of this store,
+ * which has the same key, says how many forks there are. */
 static bool read_slot(tacit__vault *vault, const uint8_t slot[MARK], uint64_t *generation)
 {
     const size_t size = size_of(vault);
@@ -155,7 +155,7 @@ tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *err)
     return tacit__vault_sync_directory(vault->mark_path, err);
 }
 
-/* The file of this name is the one that is written to. */
+/* Whether the path names the file that is written to. */
 static bool is_in_place(const tacit__vault *vault)
 {
     struct stat here, ours;

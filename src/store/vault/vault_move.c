@@ -37,7 +37,7 @@ static const struct {
     {"adoption", "number, at, learner, users, lives", true},
     {"decision", "number, learner, data", true}};
 
-/* A value as it is read. */
+/* A value that was read. */
 static void bind_cell(tacit__cursor *to, int i, tacit__cursor *from, int column)
 {
     const tacit__cell cell = from->driver->get(from, column);
@@ -80,7 +80,7 @@ static tacit_status copy_table(tacit__vault *from, tacit__vault *to, size_t i, t
     return status;
 }
 
-/* Identity, keys and counters as they are; what names a file or a process is left out. */
+/* Copies identity, keys and counters as they are, and leaves out what names a file or a process. */
 static tacit_status copy_facts(tacit__vault *from, tacit__vault *to, tacit_error *err)
 {
     tacit__cursor *s;
@@ -146,7 +146,7 @@ tacit_status tacit__vault_refuse_gone(const tacit__vault *vault, tacit_error *er
                        vault->path);
 }
 
-/* Whether a store can be copied there: it was just made, or has what was copied before. */
+/* Checks whether a store can be copied there: it was just created, or has what was copied before. */
 static tacit_status check_target(const tacit__vault *from, tacit__vault *to, tacit_error *err)
 {
     int64_t things = 0;

@@ -38,8 +38,9 @@ static tacit_status read_terms(tacit__vault *vault, int64_t learner, tacit__vaul
     return TACIT_OK;
 }
 
-/* Inside a transaction a learner's row is read once, and what is accepted is written at its end. Should
- * there be more learners than places, the one that is there longest is written and gives its place away. */
+/* Inside a transaction a learner's row is read once, and the number of accepted users is written at its end.
+ * If there are more learners than slots, the one that was there longest is written and gives its slot
+ * away. */
 tacit_status tacit__vault_get_terms(tacit__vault *vault, int64_t learner, tacit__vault_terms **out,
                                     tacit_error *err)
 {
@@ -120,8 +121,8 @@ static tacit_status fail_person(const tacit__vault *vault, tacit_error *err)
                        vault->path);
 }
 
-/* Reads visits, last_place and tag of a row, from this column on. CORRUPT: they are not as they were
- * written; without a key that is not known. */
+/* Reads visits, last_place and tag of a row, which begin at this column. CORRUPT: they are not as they were
+ * written. Without a key this cannot be checked. */
 static tacit_status check_visits(const tacit__vault *vault, tacit__cursor *row, int column,
                                  int64_t learner, const uint8_t *person, tacit__person_visits *out,
                                  tacit_error *err)
@@ -191,7 +192,7 @@ tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why, ta
     return status;
 }
 
-/* {0, 0} if the person has not come yet. */
+/* Gets the visits of a person; {0, 0} if they have not come yet. */
 static tacit_status read_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                 tacit__person_visits *out, tacit_error *err)
 {
@@ -347,7 +348,7 @@ typedef struct change {
     const uint8_t *before, *after;
 } change;
 
-/* One row, as tacit__vault_check_row reads it. */
+/* Checks one row, as tacit__vault_check_row reads it. */
 static tacit_status retag(tacit__vault *vault, tacit__cursor *row, void *context, tacit_error *err)
 {
     const change *c = context;

@@ -36,7 +36,8 @@ static void append_cell(tacit__cursor *s, int i, tacit__text *out)
     append_bytes(tacit__cursor_type(s, i), bytes, size, out);
 }
 
-/* The rows of a statement, every column as type, size and bytes; ?1, if there is one, is the learner. */
+/* Appends the rows of a statement, every column as type, size and bytes; ?1, if there is one, is the
+ * learner. */
 static tacit_status append_rows(tacit__vault *vault, int number, const char *sql, int64_t learner,
                                 tacit__text *out, tacit_error *err)
 {
@@ -66,7 +67,7 @@ static tacit_status append_rows(tacit__vault *vault, int number, const char *sql
 #define PROVE_ADOPTIONS "SELECT number, at, learner, users, lives FROM adoption ORDER BY number"
 #define PROVE_PROOFS "SELECT id, proof FROM learner ORDER BY id"
 
-/* What is proved. The state is there by its tag. */
+/* The columns that are proved. The tag stands for the state. */
 static tacit_status make_proof(tacit__vault *vault, int64_t learner,
                                uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
@@ -104,7 +105,7 @@ static tacit_status write_proof(tacit__vault *vault, int64_t learner, tacit_erro
     return set_proof(vault, learner, proof, err);
 }
 
-/* As append_rows of PROVE_PROOFS would, when the fresh ones were written. */
+/* Appends what append_rows of PROVE_PROOFS would append after the fresh proofs were written. */
 static tacit_status append_proofs(tacit__vault *vault, const fresh_proofs *fresh, tacit__text *out,
                                   tacit_error *err)
 {
@@ -128,7 +129,7 @@ static tacit_status append_proofs(tacit__vault *vault, const fresh_proofs *fresh
     return TACIT_OK;
 }
 
-/* Over all: what the rows' own proofs do not say. */
+/* Makes the proof of the whole store, which covers what the proofs of the rows do not. */
 static tacit_status make_whole_proof(tacit__vault *vault, const fresh_proofs *fresh,
                                      uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
@@ -146,7 +147,7 @@ static tacit_status make_whole_proof(tacit__vault *vault, const fresh_proofs *fr
     return status;
 }
 
-/* What is to be read is asked for at once, before anything is written that it would be read from again. */
+/* Announces all reads at once, before a write that would invalidate them. */
 static void expect_proofs(tacit__vault *vault)
 {
     for (size_t i = 0; i < vault->n_touched; i++) {

@@ -18,7 +18,7 @@ typedef struct change {
     uint8_t proof_before[TACIT__KEY_BYTES], proof_after[TACIT__KEY_BYTES];
 } change;
 
-/* Opened by the one key and sealed by the other. */
+/* Opens data with the old key and seals them with the new one. */
 static tacit_status reseal(const tacit__vault *vault, const change *c, const void *sealed,
                            size_t size, uint8_t **out, tacit_error *err)
 {

@@ -57,7 +57,7 @@ const char *tacit__vault_schema(void)
     return schema;
 }
 
-/* "CREATE TABLE name(" -> name */
+/* Finds the name in "CREATE TABLE name(". */
 static const char *name_of(const char *statement, int *length)
 {
     const char *name = strchr(statement + sizeof "CREATE", ' ') + 1;
@@ -104,7 +104,7 @@ void tacit__vault_forbid_triggers(tacit__vault *vault)
     (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
 }
 
-/* Nothing is there but `expected` things of ours, and what SQLite makes for them. */
+/* Checks that there is nothing but `expected` objects of ours, and what SQLite makes for them. */
 static tacit_status check_no_more(tacit__vault *vault, int64_t expected, tacit_error *err)
 {
     int64_t found = 0;

@@ -65,7 +65,7 @@ bool tacit__edition_next(tacit__edition *e)
 
 /* --- The row ------------------------------------------------------------------------------------- */
 
-/* What a learner's row has of its state, in the column `tag`. */
+/* What the column `tag` of a learner's row says about its state. */
 typedef struct label {
     uint8_t tag[TACIT__PROOF_BYTES];
     uint8_t sealed_key[TACIT__KEY_BYTES + TACIT__SEAL_BYTES];
@@ -77,7 +77,7 @@ static void make_tag(const tacit__vault *vault, const tacit__text *heads,
     tacit__keyed_hash(vault->key_proof, heads->data, heads->length, tag, TACIT__PROOF_BYTES);
 }
 
-/* *l is all zeros for a learner that is being made. */
+/* Finds the edition; *l is all zeros for a learner that is being created. */
 static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *edition, label *l,
                                  tacit_error *err)
 {
@@ -153,7 +153,7 @@ tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t id, const uin
 
 /* --- Reading ------------------------------------------------------------------------------------- */
 
-/* Room for the parts of an edition; sized at once, so that nothing is left behind by growing. */
+/* Allocates room for the parts of an edition, all at once, so that growing leaves no copies behind. */
 static tacit_status make_buffer(tacit__vault *vault, int64_t id, int64_t edition, uint8_t **out,
                                 size_t *size, tacit_error *err)
 {
@@ -172,7 +172,7 @@ static tacit_status make_buffer(tacit__vault *vault, int64_t id, int64_t edition
     return *out != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
-/* The parts of an edition, opened, one after the other into out[capacity]. */
+/* Opens the parts of an edition, one after the other, into out[capacity]. */
 static tacit_status read_parts(tacit__vault *vault, int64_t id, int64_t edition, const uint8_t *key,
                                tacit__text *heads, uint8_t *out, size_t capacity, size_t *used,
                                tacit_error *err)

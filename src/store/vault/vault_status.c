@@ -100,8 +100,8 @@ tacit__store_status tacit__vault_compare_mark(const tacit__vault *vault, bool fo
     return behind ? TACIT__STORE_BEHIND : TACIT__STORE_FINE;
 }
 
-/* A store that was just made does not write over a mark under another key: two service files name the same
- * mark. Beside the store it is what is left of one that was removed. */
+/* A new store does not overwrite a mark under another key: two service files may name the same mark. A mark
+ * beside the store is left over from a store that was removed. */
 static tacit_status check_foreign(const tacit__vault *vault, tacit_error *err)
 {
     if (!vault->mark_foreign || vault->generation > 1 || !vault->mark_named)
@@ -130,7 +130,7 @@ tacit_status tacit__vault_update_status(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
-/* Checks that no one has written since this vault read its facts. Inside a transaction. */
+/* Checks, inside a transaction, that no other process has written since this vault read its facts. */
 static tacit_status check_unchanged(tacit__vault *vault, tacit_error *err)
 {
     const uint64_t generation = vault->generation;
@@ -165,7 +165,7 @@ tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
-/* The file of this name is the one that was opened. */
+/* Whether the path still names the file that was opened. */
 static bool is_in_place(const tacit__vault *vault)
 {
     struct stat here, ours;
@@ -173,7 +173,7 @@ static bool is_in_place(const tacit__vault *vault)
            here.st_dev == ours.st_dev && here.st_ino == ours.st_ino;
 }
 
-/* The log has the store's name, so it belongs to the new owner: it is neither brought into our file nor
+/* The log has the name of the store, so it belongs to the new owner: it is neither copied into our file nor
  * removed. */
 tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_error *err)
 {

@@ -6,7 +6,7 @@
 #include "noise/seal.h"
 #include "store/vault/vault_inside.h"
 
-/* True if a query by (learner, key) finds a row. */
+/* Finds out whether a query by (learner, key) finds a row. */
 static tacit_status exists(tacit__vault *vault, int number, const char *sql, int64_t learner,
                            const uint8_t *key, bool *found, tacit__cursor **row, tacit_error *err)
 {
@@ -23,7 +23,7 @@ static tacit_status exists(tacit__vault *vault, int number, const char *sql, int
     return status;
 }
 
-/* *has: the person belongs to another episode; *claimed: to one. */
+/* Finds out whether the person belongs to another episode (*has), or to any (*claimed). */
 static tacit_status find_claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                const uint8_t *key, bool *has, bool *claimed, tacit_error *err)
 {
@@ -70,8 +70,8 @@ static tacit_status check_person(tacit__vault *vault, int64_t learner, const uin
     return status;
 }
 
-/* The person belongs to this episode from now on. Whether they do already was asked in this transaction, and
- * writers take turns: a row that is there all the same undoes the transaction. */
+/* Makes the person belong to this episode. The caller has checked in this transaction that they do not yet,
+ * and writers take turns, so a row that exists all the same undoes the transaction. */
 static tacit_status claim_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                  const uint8_t *key, bool claimed, tacit_error *err)
 {
@@ -82,7 +82,7 @@ static tacit_status claim_person(tacit__vault *vault, int64_t learner, const uin
         learner, person, (size_t)TACIT__VAULT_KEY, key, (size_t)TACIT__VAULT_KEY);
 }
 
-/* *same, if wanted: what was seen is not known to be something else than `content`. */
+/* *same, if it is not NULL: what was seen is not known to differ from `content`. */
 tacit_status tacit__vault_is_seen(tacit__vault *vault, int64_t learner, const uint8_t *key,
                                   bool *seen, const uint8_t *content, bool *same, tacit_error *err)
 {
@@ -98,14 +98,14 @@ tacit_status tacit__vault_is_seen(tacit__vault *vault, int64_t learner, const ui
     return TACIT_OK;
 }
 
-/* What is sealed of an input, after the data: the name that it came under, and its place. A person
- * who can write to the store, but has no key, cannot exchange two of them. */
+/* What is sealed with an input, after the data: the name under which it came, and its number. A person who
+ * can write to the store, but has no key, cannot exchange two inputs. */
 typedef struct input_tail {
     uint8_t key[TACIT__VAULT_KEY];
     int64_t learner, number;
 } input_tail;
 
-/* An input for the learner. */
+/* Adds an input for the learner. */
 static tacit_status add_input(tacit__vault *vault, const input_tail *tail, const void *data,
                               size_t size, tacit_error *err)
 {
@@ -159,7 +159,7 @@ tacit_status tacit__vault_open_input(const tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-/* `content` is compared with what was seen before; `kept` is what will have been seen. */
+/* Adds a user. `content` is compared with what was seen before; `kept` is stored as seen. */
 static tacit_status add_user(tacit__vault *vault, int64_t learner,
                              const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
                              const uint8_t *content, tacit__bytes kept, const void *data,
@@ -303,8 +303,8 @@ tacit_status tacit__vault_get_episode(tacit__vault *vault, int64_t learner,
     return status;
 }
 
-/* The row after input `after`. Where a question takes a round trip several rows are read at once: they are
- * numbered without gaps, and stay as they were accepted. */
+/* Finds the row after input `after`. If a query takes a round trip, several rows are read at once: they are
+ * numbered without gaps, and do not change. */
 static tacit_status find_input(tacit__vault *vault, int64_t learner, int64_t after, bool *found,
                                tacit__cursor **row, tacit_error *err)
 {
