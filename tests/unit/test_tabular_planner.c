@@ -138,12 +138,12 @@ static void estimate_reference(reference *f, const tacit__weighted_counts *c)
             f->kept[x][s] |= !any;
         f->n[x] = visits_reference(f, c, x);
         project_reference(y, f->kept[x], f->n[x], p);
-        for (size_t s = 0; s < S && !any && f->n[x] < 3 * f->s_n; s++)
+        for (size_t s = 0; s < S && !any; s++)
             p[s] = f->n[x] / S;
         for (size_t s = 0; s < S; s++)
             f->p[x][s] = (p[s] + l / S) / (f->n[x] + l);
         const double m = f->n[x] + l;
-        f->leads[x] = any || (!exact && f->n[x] >= 3 * f->s_n);
+        f->leads[x] = any;
         f->r[x] = fmin(1, fmax(0, 0.5 + c->rewards[x] / (m + square(f->s_r) * f->g / m)));
     }
 }

@@ -7,8 +7,7 @@
  * cells below that are dropped, the others projected onto the simplex of size n. Actions of a state
  * often lead to the same states: a cell whose sum over the A actions is above s_M sqrt(2 A ln S) is
  * kept in each of their rows where it is positive. If no cell of a row is kept, the row leads
- * everywhere alike or, if it was visited for certain (n >= 3 s_n), all are kept. Without this a row
- * of many states is made of noise: most states never follow each other.
+ * everywhere alike. Without this a row of many states is made of noise: most states never follow each other.
  *
  * Prior. l = 0.3 s_n imaginary visits, which lead everywhere alike and pay 1/2:
  *     P = (p + l / S) / (n + l),   r = 1/2 + R / (n + l), clipped to [0, 1].
@@ -110,10 +109,8 @@ static void pool_actions(tacit__tabular_belief *m, const double *moves)
             pooled[s] += moves[a * S + s] / sqrt((double)A);
 }
 
-/* The cells of a row that are kept, as entries from `at` on; returns how many. `all`: if none is
- * above the threshold, all are kept. */
-static size_t store_cells(tacit__tabular_belief *m, const double *y, double threshold, bool all,
-                          size_t at)
+/* The cells of a row that are kept, as entries from `at` on; returns how many. */
+static size_t store_cells(tacit__tabular_belief *m, const double *y, double threshold, size_t at)
 {
     const double *pooled = m->scratch + m->space.n_states;
     size_t n = 0;
@@ -122,13 +119,7 @@ static size_t store_cells(tacit__tabular_belief *m, const double *y, double thre
             m->next[at + n] = (uint32_t)s;
             m->chance[at + n++] = y[s];
         }
-    if (n > 0 || !all)
-        return n;
-    for (size_t s = 0; s < m->space.n_states; s++) {
-        m->next[at + s] = (uint32_t)s;
-        m->chance[at + s] = y[s];
-    }
-    return m->space.n_states;
+    return n;
 }
 
 static double count_visits(const tacit__weighted_counts *c, const double *moves, size_t row,
@@ -191,10 +182,9 @@ void tacit__tabular_belief_estimate(tacit__tabular_belief *m, const tacit__weigh
     size_t at = 0;
     for (size_t row = 0; row < m->rows; row++) {
         const double *y = c->moves + row * S, n = count_visits(c, y, row, S);
-        const bool visited = !exact && n >= VISITED * m->visits_stddev;
         if (row % m->space.n_actions == 0)
             pool_actions(m, y);
-        const size_t kept = store_cells(m, y, threshold, visited, at);
+        const size_t kept = store_cells(m, y, threshold, at);
         m->first[row] = at;
         if (kept > 0)
             project(m->chance + at, kept, n, m->scratch);
