@@ -340,40 +340,6 @@ TEST(plans_follow_the_formulas)
 }
 
 /* Explore-then-commit: r + P V, and nothing else. */
-/* In how many states the plans of so many steps take the same action at the first two, if nothing is known. */
-static double share_of_same(size_t states)
-{
-    enum { MOST = 60, STEPS = 3, MANY = 32 };
-    static const double nothing[MOST * 2 * MOST];
-    const tacit__weighted_counts c = {.users = 100,
-                                      .visits = nothing,
-                                      .moves = nothing,
-                                      .rewards = nothing,
-                                      .starts = nothing,
-                                      .visits_stddev = 1,
-                                      .moves_stddev = 1,
-                                      .rewards_stddev = 1,
-                                      .starts_stddev = 1};
-    SCOPED(tacit__tabular_planner) *p =
-        make((tacit__space){states, 2, STEPS, 1}, (tacit__tabular_planner_options){.plans = MANY});
-    tacit__tabular_planner_absorb(p, &c);
-    double same = 0;
-    for (uint64_t k = 0; k < MANY; k++) {
-        const uint32_t *policy = tacit__tabular_planner_billboard(p, k, MANY).policy;
-        for (size_t s = 0; s < states; s++)
-            same += policy[s] == policy[states + s];
-    }
-    return same / MANY / (double)states;
-}
-
-/* Where users come to a state again they may try another action; in a table with many states, plans do not change from step
- * to step. Fixed seeds; without the rule one of the two shares is far outside. */
-TEST(plans_change_from_step_to_step_where_states_come_again)
-{
-    assert_within(share_of_same(3), 0.3, 0.7);
-    assert_within(share_of_same(60), 0.85, 1);
-}
-
 TEST(a_greedy_plan_maximizes_the_estimates)
 {
     static sample c;

@@ -91,7 +91,7 @@ static size_t bold_users(tacit__tabular_planner *p, uint64_t size)
     return bold;
 }
 
-/* 3 s_n / B users of a batch, but at most a quarter; in the first half, and where it may pay. */
+/* 3 s_n / B users of a batch, but at most a quarter, where it may pay. */
 TEST(a_quota_of_users_goes_there_with_weights_of_its_own)
 {
     static release c;
@@ -111,7 +111,7 @@ TEST(a_quota_of_users_goes_there_with_weights_of_its_own)
         uint64_t users;
         bool pays;
     } cases[] = {{2, 0.25, 1000, true},
-                 {2, 0.25, K / 2, false},
+                 {2, 0.25, K / 2, true},
                  {S, 0.25, 1000, false},
                  {2, 0.9, 1000, false},
                  {2, 0.25, K / 3, true}};

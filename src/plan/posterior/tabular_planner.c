@@ -5,8 +5,7 @@
  *     Q = clip(r + P V + (1 - k/K) [0.5 xi noise + (1 + 0.5 xi) stat / 3] - 1.5 (k/K)^2 noise, 0, H - h)
  * with `noise` and the statistical error `stat` of tabular_belief.c. So there is hardly any optimism,
  * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does, and from
- * step to step, so that a user who comes to a state again may try another action there (in tables of S > H
- * states a step has the draws of the next one, but for a share of H / S);
+ * step to step, so that a user who comes to a state again may try another action there;
  * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
  * many noisy estimates is too high.
  *
@@ -23,9 +22,8 @@
  *
  * With a running sum, rows that nobody visits stay as the noise has them, and that noise stays. So with a
  * budget B and several states, in place of those, some users of each batch, 3 s_n / B but at most a quarter,
- * and fewer if users are nearly scarce, go by bold plans to the rows that have not risen above it
- * (unknown_rows.h), in the first half of all users, and only while the best that may be there is worth 1.25
- * times what is known. They count with weights of their own: B for these rows, B / 10 for all others. A user
+ * go by bold plans to the rows that have not risen above it (unknown_rows.h), while the best that may be
+ * there is worth 1.25 times what is known. They count with weights of their own: B for these rows, B / 10 for all others. A user
  * thus lifts a row that is reached for the first time by B / sqrt(2); with the weights below most of the
  * budget would be gone on the way.
  *
@@ -64,7 +62,6 @@
 enum { BOLD_SHARE = 4 }; /* at most one in so many users of a batch */
 #define BOLD_QUOTA 3.0   /* with noise: users of a batch, times s_n / B */
 #define BOLD_GAIN 1.25   /* what may be found, as a multiple of what is known */
-#define BOLD_UNTIL 0.5   /* of all users */
 #define BOLD_KNOWN 0.1   /* weight of a known row, as a share of B */
 #define MOST_SCARCITY 1.5
 #define MOST_PLAIN 3.0
@@ -104,12 +101,6 @@ static size_t rows_of(tacit__space s)
 static bool has_frontier(const tacit__tabular_planner *p)
 {
     return p->o.user_norm > 0 && p->o.bold > 0 && p->space.n_states > 1;
-}
-
-/* How often a user comes to a state in an episode, about. */
-static double revisits(tacit__space s)
-{
-    return (double)s.horizon / (double)s.n_states;
 }
 
 tacit_status tacit__tabular_planner_create(tacit__space space,
@@ -242,18 +233,6 @@ static void value_step(tacit__tabular_planner *p, const stance *st, size_t h, co
         q[i] = q_of(p, st, table * pairs + i, p->xi[i], cap, p->looks[i]);
 }
 
-/* New draws for a step: always if its rows are its own, else as often as users come to a state again. Where
- * they do not, staying with what was drawn is better. */
-static void draw_xi(tacit__tabular_planner *p, size_t h)
-{
-    const double again = revisits(p->space);
-    if (p->o.greedy || (h + 1 < p->space.horizon && p->space.tables == 1 && again < 1 &&
-                        tacit__chance_unit(&p->chance) >= again))
-        return;
-    for (size_t i = 0; i < p->space.n_states * p->space.n_actions; i++)
-        p->xi[i] = tacit__chance_normal(&p->chance);
-}
-
 static void make_plan(tacit__tabular_planner *p, const stance *st, uint32_t *policy)
 {
     const size_t S = p->space.n_states, A = p->space.n_actions, H = p->space.horizon;
@@ -262,7 +241,8 @@ static void make_plan(tacit__tabular_planner *p, const stance *st, uint32_t *pol
         after[s] = 0; /* nothing follows the last step */
     for (size_t h = H; h-- > 0;) {
         double *q = p->q + h * S * A;
-        draw_xi(p, h);
+        for (size_t i = 0; i < S * A && !p->o.greedy; i++)
+            p->xi[i] = tacit__chance_normal(&p->chance);
         value_step(p, st, h, after, q);
         for (size_t s = 0; s < S; s++) {
             const uint32_t action = tacit__chance_best(q + s * A, A, &p->chance);
@@ -354,13 +334,13 @@ static void go_to_frontier(tacit__tabular_planner *p)
 {
     const tacit__tabular_belief *m = p->model;
     const size_t size = p->space.horizon * p->space.n_states;
-    const double norm = p->o.user_norm, users = (double)p->users, all = (double)p->o.episodes;
+    const double norm = p->o.user_norm, all = (double)p->o.episodes;
     uint32_t *plans = p->plans + p->o.plans * size;
     const double known = tacit__unknown_rows_plan(m, false, p->q, p->values, &p->chance, plans);
     double hoped = 0;
     for (size_t j = 0; j < p->o.bold; j++)
         hoped = tacit__unknown_rows_plan(m, true, p->q, p->values, &p->chance, plans + j * size);
-    const bool pays = hoped > BOLD_GAIN * known && users < BOLD_UNTIL * all;
+    const bool pays = hoped > BOLD_GAIN * known;
     p->bold = pays ? (uint64_t)fmin(all, ceil(BOLD_QUOTA * m->visits_stddev / norm)) : 0;
     for (size_t row = 0; row < m->rows; row++)
         p->brave[row] = tacit__row_is_unknown(m, row) ? norm : BOLD_KNOWN * norm;
@@ -399,7 +379,8 @@ static size_t share_of(double done, size_t n)
 static tacit_billboard start(tacit__tabular_planner *p, double done)
 {
     const size_t A = p->space.n_actions;
-    const double random = fmax(fmin(1, revisits(p->space)), 1 / fmax(1, p->o.scarcity));
+    const double random = fmax(fmin(1, (double)p->space.horizon / (double)p->space.n_states),
+                               1 / fmax(1, p->o.scarcity));
     const uint64_t place = done < random ? 0 : 1 + share_of((done - random) / (1 - random), A);
     p->version += p->shown != place;
     for (size_t i = 0; p->shown != place && place > 0 && i < p->space.horizon * p->space.n_states;
@@ -411,11 +392,10 @@ static tacit_billboard start(tacit__tabular_planner *p, double done)
     return (tacit_billboard){.version = p->version, .policy = p->plans};
 }
 
-/* How many users of a batch act by bold plans. Where users are nearly scarce, hope rarely comes true. */
+/* How many users of a batch act by bold plans. */
 static uint64_t bold_users(const tacit__tabular_planner *p, uint64_t size)
 {
-    const double share = has_frontier(p) ? fmin(1, 2 * fmax(0, 1 - p->o.scarcity)) : 1;
-    const uint64_t most = (uint64_t)(share * (double)size) / BOLD_SHARE;
+    const uint64_t most = size / BOLD_SHARE;
     return p->bold < most ? p->bold : most;
 }
 
