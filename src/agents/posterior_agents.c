@@ -25,8 +25,8 @@ typedef struct posterior_parts {
 #define LEAST_GROWTH 1.01
 #define GROWTH 1.12
 #define PURE_GROWTH 1.4
-#define LEAST_BOLD 4  /* plans; without a budget, */
-#define BOLD_STEPS 16 /* of at least so many steps in all */
+#define LEAST_EXPLORING 4  /* plans; without a budget, */
+#define EXPLORING_STEPS 16 /* of at least so many steps in all */
 
 #define POOLED                                                                                     \
     TACIT__TEXT("pooled", "auto", "one model for all steps: yes, no, or auto (as the world says)")
@@ -154,12 +154,13 @@ static tacit_status read_curator(const tacit__reading *r, bool commits,
 
 /* For each release, unless users are scarce: without a budget they are for few users, one each, of at least
  * so many steps in all; with one they show the way to a number that follows from the noise. */
-static size_t bold_plans(const tacit_agent_request *q, double scarcity)
+static size_t exploring_plans(const tacit_agent_request *q, double scarcity)
 {
-    const size_t plans = BOLD_STEPS / q->horizon;
+    const size_t plans = EXPLORING_STEPS / q->horizon;
     if (q->guarantee.model != TACIT_MODEL_NONE && scarcity > 1)
         return 0;
-    return plans > LEAST_BOLD && (!is_budgeted(q) || q->n_states == 1) ? plans : LEAST_BOLD;
+    return plans > LEAST_EXPLORING && (!is_budgeted(q) || q->n_states == 1) ? plans
+                                                                            : LEAST_EXPLORING;
 }
 
 /* Whether every step of the sums has noise of its own: then a user is in one number of each. */
@@ -210,7 +211,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
         .episodes = q->episodes,
         .tie_seed = tacit__reading_tie_seed(noise),
         .plans = plans,
-        .bold = commits ? 0 : bold_plans(q, scarcity),
+        .exploring = commits ? 0 : exploring_plans(q, scarcity),
         .greedy = commits,
         .releases = remembered(made, commits),
         .separate = q->guarantee.delta == 0,

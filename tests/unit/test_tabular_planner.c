@@ -227,8 +227,8 @@ static double q_reference(const reference *f, size_t x, size_t h, const outlook 
 }
 
 /* Beta(1, 1), and two visits that lead everywhere alike. */
-static double bold_reference(const reference *f, size_t x, size_t h, const double *v, double noise,
-                             double xi)
+static double exploring_reference(const reference *f, size_t x, size_t h, const double *v,
+                                  double noise, double xi)
 {
     const double n = f->n[x], r = (n * f->r[x] + 1) / (n + 2);
     double mean = 0, variance = 0;
@@ -240,7 +240,7 @@ static double bold_reference(const reference *f, size_t x, size_t h, const doubl
     return n == 0 ? (double)(H - h) : fmin((double)(H - h), fmax(0, q));
 }
 
-static void plan_reference(reference *f, size_t tables, double progress, bool bold)
+static void plan_reference(reference *f, size_t tables, double progress, bool explores)
 {
     double xi[S * A], v[H + 1][S] = {{0}};
     outlook look[S * A];
@@ -257,8 +257,8 @@ static void plan_reference(reference *f, size_t tables, double progress, bool bo
             for (uint32_t a = 0; a < A; a++) {
                 const size_t i = s * A + a, x = first + i;
                 const double q = f->q[h][s][a] =
-                    bold ? bold_reference(f, x, h, v[h + 1], look[i].noise, xi[i])
-                         : q_reference(f, x, h, &look[i], xi[i], progress);
+                    explores ? exploring_reference(f, x, h, v[h + 1], look[i].noise, xi[i])
+                             : q_reference(f, x, h, &look[i], xi[i], progress);
                 if (a > 0 && q > f->q[h][s][best]) {
                     best = a;
                     equals = 1;
@@ -292,12 +292,13 @@ static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
     static reference f;
     f = (reference){.rows = tables * S * A, .chance = 5, .scarcity = scarcity};
     draw(&seed, f.rows, noise, &c);
-    const size_t bold = 3;
+    const size_t exploring = 3;
     for (size_t i = 0; i < S && noise == 0; i++) /* a row that was never visited */
         c.visits[2] = c.rewards[2] = c.moves[2 * S + i] = 0;
     SCOPED(tacit__tabular_planner) *p =
         make((tacit__space){S, A, H, tables},
-             (tacit__tabular_planner_options){.plans = PLANS, .bold = bold, .scarcity = scarcity});
+             (tacit__tabular_planner_options){
+                 .plans = PLANS, .exploring = exploring, .scarcity = scarcity});
     tacit__tabular_planner_absorb(p, &c.counts);
     estimate_reference(&f, &c.counts);
     const tacit__tabular_belief *m = tacit__tabular_planner_model(p);
@@ -312,11 +313,12 @@ static void compare(uint64_t seed, size_t tables, double noise, double scarcity)
         for (size_t s = 0; s < S; s++)
             assert_within(chance[s] - f.p[x][s], -1e-7, 1e-7);
     }
-    for (size_t j = 0; j < PLANS + bold; j++) {
+    for (size_t j = 0; j < PLANS + exploring; j++) {
         plan_reference(&f, tables, (double)c.counts.users / K, j >= PLANS);
         const uint64_t done =
-            j >= PLANS ? j - PLANS : bold + 25 * j; /* the bold plans come first */
-        const tacit_billboard board = tacit__tabular_planner_billboard(p, done, bold + 25 * PLANS);
+            j >= PLANS ? j - PLANS : exploring + 25 * j; /* the exploring plans come first */
+        const tacit_billboard board =
+            tacit__tabular_planner_billboard(p, done, exploring + 25 * PLANS);
         for (size_t i = 0; i < H * S; i++) /* equal up to rounding is equal */
             if (board.policy[i] != f.policy[i / S][i % S])
                 assert_within(f.q[i / S][i % S][board.policy[i]] -
@@ -467,22 +469,22 @@ TEST(weights_make_the_typical_user_as_long_as_the_budget)
     }
 }
 
-/* One user acts by each bold plan, but at most a quarter of a batch; the other plans share the rest. */
-TEST(few_users_of_a_batch_are_bold)
+/* One user acts by each exploring plan, but at most a quarter of a batch; the other plans share the rest. */
+TEST(few_users_of_a_batch_explore)
 {
     static sample c;
     uint64_t seed = 3;
     draw(&seed, S * A, 0, &c);
     SCOPED(tacit__tabular_planner) *p =
-        make(pooled, (tacit__tabular_planner_options){.plans = PLANS, .bold = 6});
+        make(pooled, (tacit__tabular_planner_options){.plans = PLANS, .exploring = 6});
     tacit__tabular_planner_absorb(p, &c.counts);
-    const uint32_t *calm = tacit__tabular_planner_billboard(p, 0, 1).policy;
-    static const uint64_t sizes[] = {1, 3, 4, 11, 24, 400}, brave[] = {0, 0, 1, 2, 6, 6};
+    const uint32_t *first = tacit__tabular_planner_billboard(p, 0, 1).policy;
+    static const uint64_t sizes[] = {1, 3, 4, 11, 24, 400}, exploring[] = {0, 0, 1, 2, 6, 6};
     for (size_t i = 0; i < N_OF(sizes); i++)
         for (uint64_t k = 0; k <= sizes[i]; k++) {
             const uint32_t *policy = tacit__tabular_planner_billboard(p, k, sizes[i]).policy;
-            const uint64_t place = (uint64_t)(policy - calm) / (H * S);
-            if (k < brave[i])
+            const uint64_t place = (uint64_t)(policy - first) / (H * S);
+            if (k < exploring[i])
                 assert_int_equal(place, PLANS + k);
             else
                 assert_true(place < PLANS);
@@ -515,9 +517,9 @@ static size_t find_action(tacit_guarantee guarantee, size_t actions, uint64_t se
     return found;
 }
 
-/* Without bold plans an action that does not pay at first is never taken again. Of such runs half end with another one without
+/* Without exploring plans an action that does not pay at first is never taken again. Of such runs half end with another one without
  * privacy, and one in ten or more with answers that are nearly always true or with little noise. With them one in
- * a hundred does (docs/why/posterior-tabular.md#bold-plans), so that more than one in 20 does in one of 50 tries at most. */
+ * a hundred does (docs/why/posterior-tabular.md#exploring-plans), so that more than one in 20 does in one of 50 tries at most. */
 TEST(an_unlucky_action_is_taken_again)
 {
     static const struct {

@@ -1,47 +1,32 @@
-/* See tabular_planner.h. A learner of our own; the page docs/why/posterior-tabular.md
- * derives it, says which worlds its constants were chosen on, and what each of them is worth.
+/* See tabular_planner.h. A learner of our own; docs/why/posterior-tabular.md derives it, says which worlds
+ * its constants were chosen on, and what each part is worth.
  *
- * Plans. After k of K users, plan j draws one xi ~ N(0, 1) for each pair and step, and
+ * Plans. After k of K users, a plan draws xi ~ N(0, 1) for each pair and step, and maximizes
  *     Q = clip(r + P V + (1 - k/K) [0.5 xi noise + (1 + 0.5 xi) stat / 3] - 1.5 (k/K)^2 noise, 0, H - h)
- * with `noise` and the statistical error `stat` of tabular_belief.c. So there is hardly any optimism,
- * which would saturate at H - h wherever nothing is known; the plans differ as the posterior does, and from
- * step to step, so that a user who comes to a state again may try another action there;
- * exploration fades as its use does, and in the end a lower bound is maximized, because the best of
- * many noisy estimates is too high.
+ * with the errors `noise` and `stat` of tabular_belief.c. Optimism would saturate at H - h wherever nothing
+ * is known; here plans differ as the posterior does, and in the end a lower bound is maximized, because the
+ * best of many noisy estimates is too high. Estimates are of all releases together, if they are remembered
+ * (combined_releases.h); their errors stay, so there 0.75 takes the place of 0.5.
  *
- * Bold plans. That is far less than what chance may do to a row of few visits. Much noise makes up for
- * it; without, nothing would ever bring back a row that was unlucky at first. So a few users of each
- * batch, at most a quarter, each act by a bold plan, which draws from the law of tabular_belief.c at
- * full width and does not fade:
+ * Exploring plans. A few users of each batch, at most a quarter, act by plans that do not fade. Without a
+ * budget or with a single state these draw from the law of each row at full width, so that a row that was
+ * unlucky at first is tried again:
  *     Q = clip(mean + (1 + xi) sqrt(stddev^2 + noise^2), 0, H - h),   H - h if the row was never visited.
- * Batches grow with k, so these users are O(log K) of all. There are none if users are scarce.
+ * With a budget B the noise of rows that nobody visits stays, so 3 s_n / B users go to the rows that have not
+ * risen above it (unknown_rows.h), while the best that may be there is worth 1.25 times what is known. They
+ * count with weights of their own, B for these rows and B / 10 for all others, or most of their budget would
+ * be gone on the way.
  *
- * Estimates are of all releases together, if they are remembered (combined_releases.h), else of the last
- * one. In the former errors stay, while those of the last release change; so there 0.75 takes the place of
- * 0.5 (in a single state bold plans draw wider anyway).
+ * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), nobody explores.
+ * With c = min(1.5, scarcity) and f = min(3, scarcity), the draws are divided by f, caution is
+ * (1.5 / f) c (1 - (1 - k/K) / c)^2, and rewards are drawn to 1/2 (tabular_belief.c). Before the first
+ * release only 1 in `scarcity` users, but at least min(1, H / S) of them, act at random; the others take one
+ * action throughout, and so visit fewer rows more often.
  *
- * With a running sum, rows that nobody visits stay as the noise has them, and that noise stays. So with a
- * budget B and several states, in place of those, some users of each batch, 3 s_n / B but at most a quarter,
- * go by bold plans to the rows that have not risen above it (unknown_rows.h), while the best that may be
- * there is worth 1.25 times what is known. They count with weights of their own: B for these rows, B / 10 for all others. A user
- * thus lifts a row that is reached for the first time by B / sqrt(2); with the weights below most of the
- * budget would be gone on the way.
+ * Weights. A row that is known well counts less, 1 / (1 + n / (30 s_n)), and all weights are multiplied so
+ * that the median of 128 users that are simulated in the model just uses up the budget.
  *
- * Rows without moves lead where the other actions of their state lead: see borrow_moves.
- *
- * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), there is
- * no use in exploring them, nor in avoiding all that is unknown. With c = min(1.5, scarcity) and f =
- * min(3, scarcity), caution is (1.5 / f) c (1 - (1 - k/K) / c)^2, d is divided by f, and rewards are
- * drawn to 1/2 (tabular_belief.c). Before the first release only 1 in `scarcity` users,
- * but at least min(1, H / S) of them, act at random; the others take one action throughout, each
- * action alike, and so visit fewer rows more often.
- *
- * Weights. A row that is known well counts less, omega = 1 / (1 + n / (30 s_n)), so that rare rows
- * get more of a user's budget B. All are multiplied by v = B / (median length of 128 users that are
- * simulated in the model), between 1/4 and 100: the typical user's budget is just used up. Both are
- * post-processing of releases.
- *
- * Chance here is public (SplitMix64): it carries no secret, and decides nothing about privacy. */
+ * All of this is post-processing of releases, and chance here is public (SplitMix64). */
 #include "plan/posterior/tabular_planner.h"
 
 #include <math.h>
@@ -53,22 +38,20 @@
 #include "plan/posterior/unknown_rows.h"
 #include "plan/public_chance.h"
 
-/* Chosen on the training worlds of docs/why/posterior-tabular.md. */
+/* Chosen on the worlds of docs/why/posterior-tabular.md. */
 #define DIVERSITY 0.5
 #define LASTING_DIVERSITY 0.75 /* of estimates from all releases, whose errors stay */
-#define CAUTION 1.5            /* times (k/K)^2 */
 #define STATISTICAL (1.0 / 3)
-#define BOLD_OPTIMISM 1.0
-enum { BOLD_SHARE = 4 }; /* at most one in so many users of a batch */
-#define BOLD_QUOTA 3.0   /* with noise: users of a batch, times s_n / B */
-#define BOLD_GAIN 1.25   /* what may be found, as a multiple of what is known */
-#define BOLD_KNOWN 0.1   /* weight of a known row, as a share of B */
+#define CAUTION 1.5           /* times (k/K)^2 */
+enum { EXPLORING_SHARE = 4 }; /* at most one in so many users of a batch explores */
+#define EXPLORING_QUOTA 3.0   /* users who go to unknown rows, times s_n / B, */
+#define LEAST_GAIN 1.25       /* while these may be worth so many times what is known, */
+#define KNOWN_WEIGHT 0.1      /* with this weight for known rows, as a share of B */
 #define MOST_SCARCITY 1.5
 #define MOST_PLAIN 3.0
-#define KNOWN 30.0
+#define HALVED_AT 30.0 /* visits, times s_n, at which a row counts half */
 enum { SIMULATED = 128 };
-#define LEAST_FACTOR 0.25
-#define MOST_FACTOR 100.0
+#define MOST_FACTOR 100.0 /* of weights: they are saved */
 
 struct tacit__tabular_planner {
     tacit__space space;
@@ -76,20 +59,20 @@ struct tacit__tabular_planner {
     tacit__tabular_belief *model;
     tacit__combined_releases *combined; /* NULL: the last release is all */
     double *weights;                    /* [rows] */
-    double *brave;                      /* [rows]: the weights of bold users, with noise */
+    double *exploring_weights;          /* [rows]: the weights of exploring users, with noise */
     double *xi;                         /* [pairs] of a step */
     double *q;                          /* [H][pairs] */
     double *values;                     /* [2][states] */
     tacit__row_outlook *looks;          /* [pairs] of a step */
     double *uniform;                    /* [H][states][actions] */
-    uint32_t *plans;                    /* [J + bold][H][states] */
+    uint32_t *plans;                    /* [J + exploring][H][states] */
     uint64_t *seen;                     /* [rows] scratch of a simulated user; 0 between users */
     size_t *visited;                    /* [H] scratch */
     uint64_t chance;                    /* state of the public chance */
     uint64_t version;                   /* of what was shown last, */
     uint64_t users;                     /* the release that it came from; 0: none, */
     uint64_t shown;                     /* and which of the plans it was */
-    uint64_t bold;                      /* users of a batch by bold plans, at most */
+    uint64_t exploring;                 /* users of a batch by exploring plans, at most */
 };
 
 static size_t rows_of(tacit__space s)
@@ -97,10 +80,10 @@ static size_t rows_of(tacit__space s)
     return s.tables * s.n_states * s.n_actions;
 }
 
-/* Whether bold users go to unknown rows: with a budget, and unless all rows are where everybody is. */
-static bool has_frontier(const tacit__tabular_planner *p)
+/* Whether exploring users go to unknown rows: with a budget, and unless all rows are where everybody is. */
+static bool seeks_unknown(const tacit__tabular_planner *p)
 {
-    return p->o.user_norm > 0 && p->o.bold > 0 && p->space.n_states > 1;
+    return p->o.user_norm > 0 && p->o.exploring > 0 && p->space.n_states > 1;
 }
 
 tacit_status tacit__tabular_planner_create(tacit__space space,
@@ -109,14 +92,14 @@ tacit_status tacit__tabular_planner_create(tacit__space space,
 {
     const size_t rows = rows_of(space), pairs = space.n_states * space.n_actions, H = space.horizon;
     TACIT__REQUIRE(o->plans > 0 && o->episodes > 0);
-    const size_t plans = o->plans + o->bold;
+    const size_t plans = o->plans + o->exploring;
     tacit__tabular_planner w = {.space = space, .o = *o, .chance = o->tie_seed, .version = 1};
     tacit__tabular_planner *p = TACIT__WORKSPACE(
-        w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.brave, rows), TACIT__PIECE(w.xi, pairs),
-        TACIT__PIECE(w.q, H * pairs), TACIT__PIECE(w.values, 2 * space.n_states),
-        TACIT__PIECE(w.uniform, H * pairs), TACIT__PIECE(w.looks, pairs),
-        TACIT__PIECE(w.plans, plans * H * space.n_states), TACIT__PIECE(w.seen, rows),
-        TACIT__PIECE(w.visited, H));
+        w, TACIT__PIECE(w.weights, rows), TACIT__PIECE(w.exploring_weights, rows),
+        TACIT__PIECE(w.xi, pairs), TACIT__PIECE(w.q, H * pairs),
+        TACIT__PIECE(w.values, 2 * space.n_states), TACIT__PIECE(w.uniform, H * pairs),
+        TACIT__PIECE(w.looks, pairs), TACIT__PIECE(w.plans, plans * H * space.n_states),
+        TACIT__PIECE(w.seen, rows), TACIT__PIECE(w.visited, H));
     if (p == NULL)
         return TACIT_NO_MEMORY;
     tacit_status status = tacit__tabular_belief_create(space, &p->model);
@@ -149,7 +132,7 @@ void tacit__tabular_planner_destroy(tacit__tabular_planner *p)
 /* What a plan's Q is made of, beside the model. */
 typedef struct stance {
     double fading, caution, diversity;
-    bool bold; /* draws from the law of each row instead */
+    bool explores; /* draws from the law of each row instead */
 } stance;
 
 static stance stance_of(const tacit__tabular_planner *p)
@@ -162,8 +145,7 @@ static stance stance_of(const tacit__tabular_planner *p)
         return (stance){0};
     return (stance){.fading = left / plain,
                     .caution = CAUTION / plain * scarcity * k * k,
-                    .diversity = p->combined != NULL && p->space.n_states > 1 ? LASTING_DIVERSITY
-                                                                              : DIVERSITY};
+                    .diversity = p->combined != NULL ? LASTING_DIVERSITY : DIVERSITY};
 }
 
 static bool has_moves(const tacit__tabular_belief *m, size_t row)
@@ -202,14 +184,14 @@ static double q_of(const tacit__tabular_planner *p, const stance *st, size_t row
                                  st->caution * look.noise));
 }
 
-static double bold_q(const tacit__tabular_planner *p, size_t row, double xi, double cap,
-                     const tacit__next_values *next)
+static double exploring_q(const tacit__tabular_planner *p, size_t row, double xi, double cap,
+                          const tacit__next_values *next)
 {
     if (p->model->visits[row] == 0)
         return cap;
     const tacit__row_law law = tacit__tabular_belief_law(p->model, row, next);
     const double noise = tacit__tabular_belief_outlook(p->model, row, next).noise;
-    return fmin(cap, fmax(0, law.mean + (BOLD_OPTIMISM + xi) * hypot(law.stddev, noise)));
+    return fmin(cap, fmax(0, law.mean + (1 + xi) * hypot(law.stddev, noise)));
 }
 
 /* q[pairs] of step h, from the values of what follows. */
@@ -220,9 +202,9 @@ static void value_step(tacit__tabular_planner *p, const stance *st, size_t h, co
                  table = p->space.tables == 1 ? 0 : h;
     const double cap = (double)(p->space.horizon - h);
     const tacit__next_values next = tacit__next_values_of(after, p->space.n_states);
-    if (st->bold) {
+    if (st->explores) {
         for (size_t i = 0; i < pairs; i++)
-            q[i] = bold_q(p, table * pairs + i, p->xi[i], cap, &next);
+            q[i] = exploring_q(p, table * pairs + i, p->xi[i], cap, &next);
         return;
     }
     for (size_t i = 0; i < pairs; i++)
@@ -318,19 +300,19 @@ static void choose_weights(tacit__tabular_planner *p)
     double length[SIMULATED];
     TACIT__REQUIRE(p->o.plans > 0);
     for (size_t row = 0; row < m->rows; row++)
-        p->weights[row] = 1 / (1 + m->visits[row] / (KNOWN * m->visits_stddev));
+        p->weights[row] = 1 / (1 + m->visits[row] / (HALVED_AT * m->visits_stddev));
     for (size_t i = 0; i < SIMULATED; i++)
         length[i] = simulate(p, p->plans + i % p->o.plans * p->space.horizon * p->space.n_states);
     qsort(length, SIMULATED, sizeof *length, ascending);
     const double median = (length[SIMULATED / 2 - 1] + length[SIMULATED / 2]) / 2;
-    const double factor = fmin(MOST_FACTOR, fmax(LEAST_FACTOR, p->o.user_norm / median));
+    const double factor = fmin(MOST_FACTOR, p->o.user_norm / median);
     for (size_t row = 0; row < m->rows; row++)
         p->weights[row] *= factor;
 }
 
-/* --- Bold users, with noise ------------------------------------------------------------------------ */
+/* --- Exploring users, with noise ------------------------------------------------------------------------ */
 
-static void go_to_frontier(tacit__tabular_planner *p)
+static void seek_unknown_rows(tacit__tabular_planner *p)
 {
     const tacit__tabular_belief *m = p->model;
     const size_t size = p->space.horizon * p->space.n_states;
@@ -338,17 +320,17 @@ static void go_to_frontier(tacit__tabular_planner *p)
     uint32_t *plans = p->plans + p->o.plans * size;
     const double known = tacit__unknown_rows_plan(m, false, p->q, p->values, &p->chance, plans);
     double hoped = 0;
-    for (size_t j = 0; j < p->o.bold; j++)
+    for (size_t j = 0; j < p->o.exploring; j++)
         hoped = tacit__unknown_rows_plan(m, true, p->q, p->values, &p->chance, plans + j * size);
-    const bool pays = hoped > BOLD_GAIN * known;
-    p->bold = pays ? (uint64_t)fmin(all, ceil(BOLD_QUOTA * m->visits_stddev / norm)) : 0;
+    const bool pays = hoped > LEAST_GAIN * known;
+    p->exploring = pays ? (uint64_t)fmin(all, ceil(EXPLORING_QUOTA * m->visits_stddev / norm)) : 0;
     for (size_t row = 0; row < m->rows; row++)
-        p->brave[row] = tacit__row_is_unknown(m, row) ? norm : BOLD_KNOWN * norm;
+        p->exploring_weights[row] = tacit__row_is_unknown(m, row) ? norm : KNOWN_WEIGHT * norm;
 }
 
 void tacit__tabular_planner_absorb(tacit__tabular_planner *p, const tacit__weighted_counts *counts)
 {
-    const bool frontier = has_frontier(p);
+    const bool seeks = seeks_unknown(p);
     TACIT__REQUIRE(counts->users > 0);
     p->users = counts->users;
     p->shown = UINT64_MAX; /* none of the new ones */
@@ -356,12 +338,12 @@ void tacit__tabular_planner_absorb(tacit__tabular_planner *p, const tacit__weigh
         p->combined != NULL ? tacit__combined_releases_absorb(p->combined, counts) : *counts;
     tacit__tabular_belief_estimate(p->model, &all);
     stance st = stance_of(p);
-    if (frontier)
-        go_to_frontier(p);
+    if (seeks)
+        seek_unknown_rows(p);
     else
-        p->bold = p->o.bold;
-    for (size_t j = 0; j < p->o.plans + (frontier ? 0 : p->o.bold); j++) {
-        st.bold = j >= p->o.plans;
+        p->exploring = p->o.exploring;
+    for (size_t j = 0; j < p->o.plans + (seeks ? 0 : p->o.exploring); j++) {
+        st.explores = j >= p->o.plans;
         make_plan(p, &st, p->plans + j * p->space.horizon * p->space.n_states);
     }
     if (p->o.user_norm > 0 && counts->visits_stddev > 0)
@@ -392,22 +374,23 @@ static tacit_billboard start(tacit__tabular_planner *p, double done)
     return (tacit_billboard){.version = p->version, .policy = p->plans};
 }
 
-/* How many users of a batch act by bold plans. */
-static uint64_t bold_users(const tacit__tabular_planner *p, uint64_t size)
+/* How many users of a batch act by exploring plans. */
+static uint64_t exploring_users(const tacit__tabular_planner *p, uint64_t size)
 {
-    const uint64_t most = size / BOLD_SHARE;
-    return p->bold < most ? p->bold : most;
+    const uint64_t most = size / EXPLORING_SHARE;
+    return p->exploring < most ? p->exploring : most;
 }
 
-/* The first users of a batch act by the bold plans, which come after the others: one each, or more if there
- * are more such users than plans. */
+/* The first users of a batch act by the exploring plans, which come after the others: one each, or more if
+ * there are more such users than plans. */
 static size_t place_of(const tacit__tabular_planner *p, uint64_t done, uint64_t size)
 {
-    const uint64_t bold = bold_users(p, size);
-    if (done < bold)
-        return p->o.plans +
-               (bold > p->o.bold ? share_of((double)done / (double)bold, p->o.bold) : (size_t)done);
-    return share_of((double)(done - bold) / (double)(size - bold), p->o.plans);
+    const uint64_t exploring = exploring_users(p, size);
+    if (done < exploring)
+        return p->o.plans + (exploring > p->o.exploring
+                                 ? share_of((double)done / (double)exploring, p->o.exploring)
+                                 : (size_t)done);
+    return share_of((double)(done - exploring) / (double)(size - exploring), p->o.plans);
 }
 
 tacit_billboard tacit__tabular_planner_billboard(tacit__tabular_planner *p, uint64_t done,
@@ -430,9 +413,9 @@ uint64_t tacit__tabular_planner_users(const tacit__tabular_planner *p)
 
 const double *tacit__tabular_planner_weights(const tacit__tabular_planner *p)
 {
-    const bool brave = has_frontier(p) && p->users > 0 && p->shown >= p->o.plans &&
-                       p->shown < p->o.plans + p->o.bold;
-    return brave ? p->brave : p->weights;
+    const bool explores = seeks_unknown(p) && p->users > 0 && p->shown >= p->o.plans &&
+                          p->shown < p->o.plans + p->o.exploring;
+    return explores ? p->exploring_weights : p->weights;
 }
 
 const double *tacit__tabular_planner_q(const tacit__tabular_planner *p)
@@ -448,26 +431,26 @@ const tacit__tabular_belief *tacit__tabular_planner_model(const tacit__tabular_p
 /* --- Saved states -------------------------------------------------------------------------------- */
 
 typedef struct position {
-    uint64_t chance, version, users, shown, bold;
+    uint64_t chance, version, users, shown, exploring;
 } position;
 
 /* Of the users after the release of this many. */
 static uint64_t places_of(const tacit__tabular_planner *p, uint64_t users)
 {
-    return users > 0 ? p->o.plans + p->o.bold : 1 + p->space.n_actions;
+    return users > 0 ? p->o.plans + p->o.exploring : 1 + p->space.n_actions;
 }
 
 uint64_t tacit__tabular_planner_fields(tacit__tabular_planner *p, tacit__saved *s)
 {
-    position at = {p->chance, p->version, p->users, p->shown, p->bold};
+    position at = {p->chance, p->version, p->users, p->shown, p->exploring};
     tacit__saved_value(s, &at, sizeof at);
     tacit__saved_check(s, at.version <= TACIT__MOST_COUNT && at.users <= p->o.episodes &&
                               (at.shown < places_of(p, at.users) || at.shown == UINT64_MAX) &&
-                              (p->o.bold > 0 || at.bold == 0));
+                              (p->o.exploring > 0 || at.exploring == 0));
     tacit__saved_reals(s, p->weights, rows_of(p->space), MOST_FACTOR);
-    tacit__saved_reals(s, p->brave, rows_of(p->space), p->o.user_norm);
+    tacit__saved_reals(s, p->exploring_weights, rows_of(p->space), p->o.user_norm);
     tacit__saved_indices(s, p->plans,
-                         (p->o.plans + p->o.bold) * p->space.horizon * p->space.n_states,
+                         (p->o.plans + p->o.exploring) * p->space.horizon * p->space.n_states,
                          p->space.n_actions);
     if (p->combined != NULL)
         tacit__combined_releases_fields(p->combined, s);
@@ -476,7 +459,7 @@ uint64_t tacit__tabular_planner_fields(tacit__tabular_planner *p, tacit__saved *
         p->version = at.version;
         p->users = at.users;
         p->shown = at.shown;
-        p->bold = at.bold;
+        p->exploring = at.exploring;
     }
     return at.users;
 }

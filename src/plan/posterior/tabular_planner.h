@@ -12,7 +12,7 @@
 typedef struct tacit__tabular_planner_options {
     uint64_t episodes, tie_seed;
     size_t plans;         /* J: that share the users of a batch; at least 1 */
-    size_t bold;          /* more plans, for a few users of each batch */
+    size_t exploring;     /* more plans, for a few users of each batch */
     bool greedy;          /* the plan of the estimates alone: neither drawn nor careful */
     uint64_t user_visits; /* m: of a row, that a user's weights are made for */
     double user_norm;     /* B: the budget of a user; 0: everybody counts in full */
@@ -33,7 +33,7 @@ void tacit__tabular_planner_absorb(tacit__tabular_planner *planner,
                                    const tacit__weighted_counts *counts);
 
 /* The plan of the next user of a batch of `size` users of whom `done` have acted already: a few act by
- * the bold plans, then the other plans take turns. Before the first release every action
+ * the exploring plans, then the other plans take turns. Before the first release every action
  * is as likely; if users are scarce, some take one action throughout. */
 tacit_billboard tacit__tabular_planner_billboard(tacit__tabular_planner *planner, uint64_t done,
                                                  uint64_t size);
