@@ -217,7 +217,7 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
         status = read_streams(r, &o, err);
     if (status == TACIT_OK)
         status = read_drop_last(r, &o, err);
-    TACIT__REQUIRE(o.user_norm > 0 && o.user_norm <= 1);
+    TACIT__REQUIRE(status != TACIT_OK || (o.user_norm > 0 && o.user_norm <= 1));
     *out = o;
     return status;
 }
