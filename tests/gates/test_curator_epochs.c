@@ -72,31 +72,3 @@ TEST(vectors_of_any_length_are_cut)
         }
     assert_true(most > 1 - 1e-6);
 }
-
-static tacit_status refuse(void *context, const tacit_release *release, uint64_t step)
-{
-    (void)context, (void)release, (void)step;
-    return TACIT_SYSTEM;
-}
-
-/* A copy of a curator whose charge was refused would forget that, and release an epoch in parts. */
-TEST(after_a_charge_was_refused_nothing_is_saved)
-{
-    static const double vector[DIMENSION] = {1};
-    const tacit__epochs_options o = {.dimension = DIMENSION,
-                                     .n_epochs = 2,
-                                     .users = 4,
-                                     .guarantee = {TACIT_MODEL_JOINT, 1, 1e-6}};
-    double noisy[DIMENSION];
-    size_t size;
-    SCOPED(tacit__epochs) *c = NULL;
-    SCOPED(tacit_noise) *noise = simulated_noise(5);
-    assert_ok(tacit__epochs_create(&o, noise, &c, NULL));
-    tacit_ledger_set_journal(tacit__epochs_ledger(c), refuse, NULL);
-    assert_ok(tacit__epochs_add(c, DIMENSION, vector, 1, NULL));
-    assert_status(tacit__epochs_release(c, DIMENSION, noisy, NULL), TACIT_SYSTEM);
-    tacit__saved s = tacit__saved_save(NULL, &size, NULL);
-    while (tacit__saved_next(&s))
-        tacit__epochs_fields(c, &s);
-    assert_int_equal(s.status, TACIT_SYSTEM);
-}

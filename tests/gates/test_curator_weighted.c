@@ -1,9 +1,8 @@
 /* The curator of weighted counts: whatever weights a planner asks for, what reaches the door keeps a user's budget; without privacy counts
- * are counts; releases come when the schedule says, whoever comes; and what does not fit is refused and changes nothing. */
+ * are counts; and releases come when the schedule says, whoever comes. */
 #include <math.h>
 
 #include "account/door.h"
-#include "base/memory.h"
 #include "curate/weighted_curator.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -199,36 +198,4 @@ TEST(releases_come_when_the_schedule_says)
         const user u = random_user(&seed);
         assert_status(add(c, &u), TACIT_EXHAUSTED);
     }
-}
-
-TEST(users_outside_the_space_are_refused)
-{
-    SCOPED(tacit__weighted) *c = make(joint, 20, 1.5, 0);
-    uint64_t seed = 4;
-    const user good = random_user(&seed);
-    for (int i = 0; i < 5; i++) {
-        user u = good;
-        if (i == 0)
-            u.states[H] = S;
-        else if (i == 1)
-            u.actions[2] = A;
-        else
-            u.rewards[H - 1] = i == 2 ? -0.01 : i == 3 ? 1.01 : (double)NAN;
-        assert_status(add(c, &u), TACIT_OUT_OF_BOUND);
-        assert_int_equal(tacit__weighted_users(c), 0);
-    }
-    assert_ok(add(c, &good));
-    assert_int_equal(tacit__weighted_users(c), 1);
-}
-
-TEST(it_survives_a_lack_of_memory)
-{
-    const tacit__weighted_options o = {.space = {S, A, H, 1},
-                                       .episodes = 50,
-                                       .guarantee = joint,
-                                       .mechanism = TACIT_SUM_BLT,
-                                       .growth = 1.2};
-    SCOPED(tacit__weighted) *c = NULL;
-    SCOPED(tacit_noise) *noise = simulated_noise(5);
-    assert_survives_no_memory(tacit__weighted_create(&o, noise, &c, NULL), assert_null(c));
 }

@@ -14,8 +14,6 @@
 
 #include "account/door.h"
 #include "agents/agent_inside.h"
-#include "agents/mixture_agents.h"
-#include "agents/tabular_agents.h"
 #include "audit/users.h"
 #include "base/workspace.h"
 #include "support/arena.h"
@@ -236,91 +234,81 @@ TEST(lives_with_other_labels_part_at_once)
 
 /* --- Agents ----------------------------------------------------------------------------------------- */
 
+/* A learner in a world, and how it counts and sums. */
 typedef struct variant {
     const char *world, *kind;
     tacit_guarantee guarantee;
-    const char *key, *value, *sums;
+    tacit_setting setting; /* key NULL: none */
+    const char *sums;
 } variant;
-
-#define JOINT                                                                                      \
-    {                                                                                              \
-        TACIT_MODEL_JOINT, 1, 1e-5                                                                 \
-    }
-#define LOCAL_PURE                                                                                 \
-    {                                                                                              \
-        TACIT_MODEL_LOCAL, 1, 0                                                                    \
-    }
-
-/* Ways to count and to sum that are no default; all learners follow, each as it is. */
-static const variant special[] = {
-    {"riverswim", "dp-ucbvi", JOINT, "pooled", "no", "tree"},
-    {"riverswim", "dp-ucbvi", JOINT, "pooled", "no", "smooth"},
-    {"riverswim", "dp-ucbvi", JOINT, "pooled", "no", "blt"},
-    {"lock", "dp-ucbvi", LOCAL_PURE, "report", "step", NULL},
-    {"riverswim", "posterior-tabular", JOINT, "growth", "1.6", "tree"},
-    {"riverswim", "explore-commit-tabular", JOINT, "explore", "20", NULL},
-    {"lock", "explore-commit-mixture", JOINT, "explore", "20", NULL},
-    {"random-linear", "explore-commit-linear", JOINT, "explore", "20", NULL},
-    {"lock", "ucrl-vtr", JOINT, NULL, NULL, "tree"},
-    {"lock", "linopt-vi", JOINT, NULL, NULL, "smooth"},
-    {"random-linear", "lsvi-ucb", JOINT, "schedule", "batched", NULL},
-    {"random-linear", "lsvi-ucb", JOINT, "schedule", "doubling", NULL},
-    {"linear-bandit", "lin-ucb", JOINT, "growth", "1", "tree"},
-};
 
 enum { EPISODES = 64, EARLY = 5, OTHER = 9 };
 
-static tacit_agent_request request_of(const variant *v, const tacit_world *world,
-                                      const tacit_setting *setting)
+static tacit_agent_request request_of(const variant *v, const tacit_world *world)
 {
     tacit_agent_request q = request_in(world, v->kind, v->guarantee, EPISODES);
-    q.settings = setting;
-    q.n_settings = v->key != NULL;
+    q.settings = &v->setting;
+    q.n_settings = v->setting.key != NULL;
     q.sums = v->sums;
     return q;
 }
 
-/* Whether there is such an agent. */
-static bool can_hire(const variant *v)
+/* Finds the variant a world; false: there is no such learner. */
+static bool find_world(variant *v)
 {
-    tacit_agent *agent;
-    SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
-    const tacit_setting setting = SET(v->key, v->value);
-    const tacit_agent_request request = request_of(v, world, &setting);
-    const bool can = agent_try(&request, 1, &agent, NULL) == TACIT_OK;
-    if (can)
-        tacit_agent_destroy(agent);
-    return can;
-}
-
-/* Special ones, then every learner in every model in a world of its own; false: there are fewer. */
-static bool variant_at(size_t i, variant *out)
-{
-    static const char *const worlds[] = {"random-linear", "kernel-bandit", "linear-bandit", "lock"};
-    kind_in_model k;
-    if (i < N_OF(special)) {
-        *out = special[i];
-        return true;
-    }
-    if (!kind_in_model_at(NULL, i - N_OF(special), &k))
-        return false;
-    const tacit_setting setting = setting_in(k.kind, k.model);
-    *out = (variant){.kind = k.kind->name,
-                     .guarantee = guarantee_in(k.model, 1, 1e-5),
-                     .key = setting.key,
-                     .value = setting.value};
-    out->world = is_of_family(&tacit__tabular_rows, out->kind)   ? "riverswim"
-                 : is_of_family(&tacit__mixture_rows, out->kind) ? "lock"
-                                                                 : NULL;
-    if (out->world != NULL)
-        return true;
-    for (size_t w = 0; w < N_OF(worlds); w++) {
-        out->world = worlds[w];
-        if (can_hire(out))
+    static const char *const worlds[] = {"riverswim", "lock", "random-linear", "kernel-bandit",
+                                         "linear-bandit"};
+    for (size_t i = 0; i < N_OF(worlds); i++) {
+        SCOPED(tacit_world) *world = world_of(worlds[i], NULL, 0);
+        SCOPED(tacit_agent) *agent = NULL;
+        const tacit_agent_request request = request_of(v, world);
+        v->world = worlds[i];
+        if (agent_try(&request, 1, &agent, NULL) == TACIT_OK)
             return true;
     }
-    fail_msg("%s learns in none of the worlds", out->kind);
     return false;
+}
+
+/* Every learner in every model as it is, and in other ways that it has. */
+static void each_variant(void (*check)(const variant *v))
+{
+    static const struct {
+        unsigned models;
+        tacit_setting setting;
+        const char *sums;
+    } ways[] = {{TACIT_AGENT_JOINT, SET("pooled", "no"), "tree"},
+                {TACIT_AGENT_JOINT, SET("pooled", "no"), "smooth"},
+                {TACIT_AGENT_JOINT, SET("pooled", "no"), "blt"},
+                {TACIT_AGENT_LOCAL_PURE, SET("report", "step"), NULL},
+                {TACIT_AGENT_JOINT, SET("growth", "1.6"), "tree"},
+                {TACIT_AGENT_JOINT, SET("growth", "1"), "tree"},
+                {TACIT_AGENT_JOINT, SET("explore", "20"), NULL},
+                {TACIT_AGENT_JOINT, SET("replan", "every"), "tree"},
+                {TACIT_AGENT_JOINT, SET("replan", "every"), "smooth"},
+                {TACIT_AGENT_JOINT, SET("schedule", "batched"), NULL},
+                {TACIT_AGENT_JOINT, SET("schedule", "doubling"), NULL}};
+    kind_in_model k;
+    size_t n[N_OF(ways)] = {0};
+    for (size_t i = 0; kind_in_model_at(NULL, i, &k); i++)
+        for (size_t w = 0; w <= N_OF(ways) && k.model != TACIT_AGENT_NONE; w++) {
+            variant v = {.kind = k.kind->name,
+                         .guarantee = guarantee_in(k.model, 1, 1e-5),
+                         .setting = setting_in(k.kind, k.model)};
+            if (w < N_OF(ways)) {
+                v.setting = ways[w].setting;
+                v.sums = ways[w].sums;
+            }
+            if (w < N_OF(ways) && (ways[w].models & k.model) == 0)
+                continue;
+            if (find_world(&v)) {
+                check(&v);
+                n[w % N_OF(ways)]++;
+            } else if (w == N_OF(ways)) {
+                fail_msg("%s learns in none of the worlds", v.kind);
+            }
+        }
+    for (size_t w = 0; w < N_OF(ways); w++)
+        assert_true(n[w] > 0); /* some learner has each way */
 }
 
 static void learn(tacit_agent *agent, const tacit__user *user)
@@ -335,9 +323,8 @@ static void learn(tacit_agent *agent, const tacit__user *user)
 
 static void check_agent(const variant *v)
 {
-    const tacit_setting setting = SET(v->key, v->value);
     SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
-    tacit_agent_request request = request_of(v, world, &setting);
+    tacit_agent_request request = request_of(v, world);
     tacit__form form = tacit__form_of(&request);
     tacit__user *users = tacit__users_create(&form, EPISODES + 1);
     tacit__generator generator;
@@ -372,48 +359,45 @@ static void check_agent(const variant *v)
 
 TEST(two_lives_of_an_agent)
 {
-    variant v;
-    for (size_t i = 0; variant_at(i, &v); i++)
-        if (v.guarantee.model != TACIT_MODEL_NONE)
-            check_agent(&v);
+    each_variant(check_agent);
+}
+
+static void check_device(const variant *v)
+{
+    if (v->guarantee.model != TACIT_MODEL_LOCAL)
+        return;
+    SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
+    tacit_agent_request request = request_of(v, world);
+    tacit__form form = tacit__form_of(&request);
+    tacit__user *users = tacit__users_create(&form, 2);
+    tacit__generator generator;
+    assert_ok(tacit__generator_open(&generator, 4, "users"));
+    tacit__user_random(&form, &generator, &users[0]);
+    tacit__user_random(&form, &generator, &users[1]);
+    users[1].rewards[0] = users[0].rewards[0] < 0.5 ? 1 : 0;
+    tape tapes[3];
+    tacit_agent *devices[3];
+    for (int d = 0; d < 3; d++) { /* one seed: copies of one device */
+        devices[d] = agent_of(&request, 8);
+        (void)agent_board(devices[d]);
+        start_tape(&tapes[d], tacit__agent_ledger(devices[d]));
+        size_t size;
+        tacit_trajectory t = tacit__user_trajectory(&users[d == 1]);
+        assert_ok(tacit_agent_report(devices[d], &t, NULL, &size, NULL));
+        SCOPED_FREE void *report = malloc(size);
+        assert_ok(tacit_agent_report(devices[d], &t, report, &size, NULL));
+    }
+    assert_same_tapes(&tapes[0], &tapes[2]);
+    assert_parted(&tapes[0], &tapes[1], false, v->kind);
+    for (int d = 0; d < 3; d++) {
+        free_tape(&tapes[d]);
+        tacit_agent_destroy(devices[d]);
+    }
+    tacit__workspace_destroy(users);
 }
 
 /* A device whose state was copied makes two reports. */
 TEST(two_reports_of_one_device)
 {
-    variant v;
-    for (size_t i = 0; variant_at(i, &v); i++) {
-        if (v.guarantee.model != TACIT_MODEL_LOCAL)
-            continue;
-        const tacit_setting setting = SET(v.key, v.value);
-        SCOPED(tacit_world) *world = world_of(v.world, NULL, 0);
-        tacit_agent_request request = request_of(&v, world, &setting);
-        tacit__form form = tacit__form_of(&request);
-        tacit__user *users = tacit__users_create(&form, 2);
-        tacit__generator generator;
-        assert_ok(tacit__generator_open(&generator, 4, "users"));
-        tacit__user_random(&form, &generator, &users[0]);
-        tacit__user_random(&form, &generator, &users[1]);
-        users[1].rewards[0] = users[0].rewards[0] < 0.5 ? 1 : 0;
-        tape tapes[3];
-        tacit_agent *devices[3];
-        for (int d = 0; d < 3; d++) { /* one seed: copies of one device */
-            devices[d] = agent_of(&request, 8);
-            tacit_billboard board;
-            assert_ok(tacit_agent_plan(devices[d], &board, NULL));
-            start_tape(&tapes[d], tacit__agent_ledger(devices[d]));
-            size_t size;
-            tacit_trajectory t = tacit__user_trajectory(&users[d == 1]);
-            assert_ok(tacit_agent_report(devices[d], &t, NULL, &size, NULL));
-            SCOPED_FREE void *report = malloc(size);
-            assert_ok(tacit_agent_report(devices[d], &t, report, &size, NULL));
-        }
-        assert_same_tapes(&tapes[0], &tapes[2]);
-        assert_parted(&tapes[0], &tapes[1], false, v.kind);
-        for (int d = 0; d < 3; d++) {
-            free_tape(&tapes[d]);
-            tacit_agent_destroy(devices[d]);
-        }
-        tacit__workspace_destroy(users);
-    }
+    each_variant(check_device);
 }

@@ -272,7 +272,6 @@ static bool is_taken(const claim *c, tacit_agent_request *q)
     return status == TACIT_OK;
 }
 
-/* One in three is in time, the others are up to nine users late and overtake each other. */
 static void search(const claim *c, const tacit_agent_request *q, bool devices)
 {
     static crowd people;
@@ -281,12 +280,11 @@ static void search(const claim *c, const tacit_agent_request *q, bool devices)
     people.devices = devices;
     people.ends = c->ends;
     crowd_fill(&people, c->seed);
-    for (size_t i = 0; i < people.n; i++) {
-        person *p = &people.people[i];
-        p->late = !c->late || i % 3 == 0 ? 0 : (5 * i) % 10;
-        p->follows = p->follows && !c->first_pays;
-        if (c->first_pays)
-            p->rewards[0] = p->actions[0] == 0;
+    if (c->late)
+        crowd_delay(&people);
+    for (size_t i = 0; i < people.n && c->first_pays; i++) {
+        people.people[i].follows = false;
+        people.people[i].rewards[0] = people.people[i].actions[0] == 0;
     }
     wish.note = fmt("replay.table:%d, %s%s%s", c->line, c->space->name, c->late ? ", late" : "",
                     c->ends ? ", early ends" : "");

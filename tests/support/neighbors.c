@@ -20,7 +20,7 @@ typedef struct ticket {
 /* A world: the learner, or the server of devices, and the tapes of what passes its door, or each device's. */
 typedef struct world {
     tacit_agent *agent;
-    tape **tapes;
+    tape **tapes;      /* NULL: nothing is recorded */
     tape_lines *lines; /* NULL: the world that is recorded */
 } world;
 
@@ -63,6 +63,8 @@ static void look_at_board(const crowd *c, tacit_agent *agent, uint64_t *digest)
 
 static void attach(const world *w, size_t tape_number, tacit_agent *agent)
 {
+    if (w->tapes == NULL)
+        return;
     tape *t = w->tapes[tape_number];
     if (w->lines == NULL) {
         tape_record(t, tacit__agent_ledger(agent));
@@ -168,6 +170,16 @@ static void play(const crowd *c, const world *w, size_t except, view *v)
         v->status[k] = end_episode(c, w->agent, &c->people[k], &tickets[k], &v->reports[k]);
         tacit_agent_destroy(tickets[k].device);
     }
+}
+
+size_t crowd_play(const crowd *c, tacit_agent *agent)
+{
+    static view v;
+    size_t counted = 0;
+    play(c, &(world){.agent = agent}, SIZE_MAX, &v);
+    for (size_t k = 0; k < c->n; k++)
+        counted += v.status[k] == TACIT_OK;
+    return counted;
 }
 
 /* --- Both worlds --------------------------------------------------------------------------------- */

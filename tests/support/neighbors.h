@@ -54,6 +54,15 @@ crowd crowd_in(const tacit_agent_request *request);
  * one follows the billboard. */
 void crowd_fill(crowd *c, uint64_t seed);
 
+/* One in three is in time, the others are up to nine users late and overtake each other. */
+void crowd_delay(crowd *c);
+
+/* Every third one brings what the domain does not have, in every way that the types allow. */
+void crowd_spoil(crowd *c, uint64_t seed);
+
+/* The agent learns from all of them; how many counted. */
+size_t crowd_play(const crowd *c, tacit_agent *agent);
+
 /* Number i of the pairs of users that are farthest apart in most spaces: one place against another, the same place with other
  * rewards, or both by turns; from 3 on two users drawn at random. */
 void neighbors_corner(const crowd *c, size_t i, uint64_t *seed, person *here, person *there);

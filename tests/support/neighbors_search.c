@@ -1,4 +1,5 @@
 /* The search for the worst neighbors. See support/neighbors.h. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +82,12 @@ void crowd_fill(crowd *c, uint64_t seed)
         draw_person(c, &seed, &c->people[k]);
         c->people[k].follows = k % 2 == 1;
     }
+}
+
+void crowd_delay(crowd *c)
+{
+    for (size_t k = 0; k < c->n; k++)
+        c->people[k].late = k % 3 == 0 ? 0 : (5 * k) % 10;
 }
 
 /* --- Points: the user in both worlds --------------------------------------------------------------- */
@@ -188,18 +195,31 @@ static void draw_stretch(size_t horizon, uint64_t *seed, size_t *first, size_t *
 /* Something that the domain does not have. */
 static void spoil(const crowd *c, uint64_t *seed, person *p)
 {
-    static const double numbers[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e200, -3, 1 + 1e-9};
+    static const double numbers[] = {(double)NAN, HUGE_VAL,    -HUGE_VAL, DBL_MAX,
+                                     -DBL_MAX,    1e200,       -1e160,    0x1p-1074,
+                                     -3,          1 + 1.01e-9, -1e-9};
     const size_t h = random_below(seed, c->request.horizon), n = sizeof numbers / sizeof *numbers;
     const size_t features = feature_steps(c) * c->rows * c->dimension;
-    const uint64_t kind = random_below(seed, features > 0 ? 4 : 3);
-    if (kind == 0)
+    const uint64_t kind = random_below(seed, features > 0 ? 5 : 4);
+    if (kind == 0) {
         p->states[h] = (uint32_t)c->request.n_states + (uint32_t)random_below(seed, 2);
-    else if (kind == 1)
+    } else if (kind == 1) {
         p->actions[h] = random_below(seed, 2) == 0 ? UINT32_MAX : (uint32_t)c->request.n_actions;
-    else if (kind == 2)
+        p->follows = false;
+    } else if (kind == 2) {
+        p->length = c->request.horizon + 1 + random_below(seed, 2) * 1000000;
+    } else if (kind == 3) {
         p->rewards[h] = numbers[random_below(seed, n)];
-    else
+    } else {
         p->features[random_below(seed, features)] = numbers[random_below(seed, n)];
+    }
+}
+
+void crowd_spoil(crowd *c, uint64_t seed)
+{
+    for (size_t k = 1; k < c->n; k += 3)
+        for (size_t i = 0; i < c->request.horizon; i++)
+            spoil(c, &seed, &c->people[k]);
 }
 
 /* One change of one of the two: of a step, of a stretch of steps, or of features. */
