@@ -1,7 +1,7 @@
 /* Agents as bytes, tampered with: reports that come from anybody's device, models that come from anybody's server, states from a
  * damaged disk.
  *
- * An input is a recipe. Byte 0 chooses the agent (table below), byte 1 what is tampered with (report, model, state) and how many users
+ * An input is a recipe. Byte 0 chooses the agent (fill_variants), byte 1 what is tampered with (report, model, state) and how many users
  * there were, byte 2 what is done:
  *
  *     bit 0   set: the rest replaces all but the header; clear: edits of three bytes each, offset (two, low first) and what is
@@ -42,36 +42,33 @@ enum { REPORT, MODEL, STATE, KINDS_OF_BYTES };
 enum { REPLACE = 1, WITH_HEADER = 2, WRONG_CHECKSUM = 4, WORDS = 8 };
 enum { REPORT_HEADER = 24, STATE_HEADER = 64 };
 
-/* The corpus knows these by their numbers; all learners follow. */
-static const small_agent first[] = {
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, {.key = "pooled", .value = "yes"}, NULL},
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, {.key = "report", .value = "step"}, NULL},
-    {"private-ucb-vi", {TACIT_MODEL_LOCAL, 1, 0}, {0}, NULL},
-    {"private-ucb-po", {TACIT_MODEL_LOCAL, 1, 0}, {0}, NULL},
-    {"ldp-obi", {TACIT_MODEL_LOCAL, 1, 1e-5}, {0}, NULL},
-    {"ucrl-vtr", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, NULL},
-    {"ucrl-vtr-plus", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, NULL},
-    {"linopt-vi", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, NULL},
-    {"linopt-po", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, NULL},
-    {"lin-ucb", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &small_shared},
-    {"lin-ucb", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &small_disjoint},
-    {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 0}, {0}, NULL},
-    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, {.key = "bonus", .value = "certificate"}, NULL},
-    {"pucb", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
-    {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
-    {"ucrl-vtr", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, NULL},
-    {"linopt-po", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
-    {"lsvi-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, NULL},
-    {"lsvi-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
-    {"lin-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_shared},
-    {"lin-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_disjoint},
-    {"capri", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_numbered},
-    {"capri", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
-    {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
-    {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
-};
 static small_agent variants[SMALL_MOST];
 static size_t n_variants;
+
+/* Every learner in every model as it is; before them those that take one of these settings, which have states or reports of another
+ * form. The corpus knows them by their numbers. */
+static size_t fill_variants(void)
+{
+    static const struct {
+        unsigned model;
+        tacit_setting setting;
+    } ways[] = {{TACIT_AGENT_LOCAL_PURE, {.key = "pooled", .value = "yes"}},
+                {TACIT_AGENT_LOCAL, {.key = "report", .value = "step"}},
+                {TACIT_AGENT_NONE, {.key = "bonus", .value = "certificate"}}};
+    static small_agent special[SMALL_MOST];
+    kind_in_model k;
+    size_t n = 0;
+    for (size_t i = 0; kind_in_model_at(NULL, i, &k); i++)
+        for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+            SCOPED(tacit_agent) *agent = NULL;
+            special[n] = (small_agent){.kind = k.kind->name,
+                                       .guarantee = guarantee_in(k.model, 1, 1e-5),
+                                       .setting = ways[w].setting};
+            n += k.model == ways[w].model &&
+                 small_agent_create(&special[n], SMALL_STEPS, 8, &agent, NULL) == TACIT_OK;
+        }
+    return small_agents_fill(special, n, variants);
+}
 
 static tacit_agent *hire(size_t which)
 {
@@ -368,7 +365,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 3)
         return 0;
     if (n_variants == 0)
-        n_variants = small_agents_fill(first, sizeof first / sizeof *first, variants);
+        n_variants = fill_variants();
     size_t which = data[0] % n_variants, what = data[1] % KINDS_OF_BYTES,
            users = data[1] / KINDS_OF_BYTES % STOPS;
     bytes b = truth(which, what, users);

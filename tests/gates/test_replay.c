@@ -217,14 +217,6 @@ static int read_table(void **state)
 
 /* --- A claim about a learner ------------------------------------------------------------------------ */
 
-static bool has_parameter(const tacit_agent_kind *kind, const char *name)
-{
-    for (size_t i = 0; i < kind->n_parameters; i++)
-        if (strcmp(kind->parameters[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Whether the learner has the parameters that the claim asks for, and none of those that it excludes. */
 static bool is_about(const claim *c, const tacit_agent_kind *kind)
 {

@@ -44,10 +44,19 @@ static inline tacit_guarantee guarantee_in(unsigned model, double epsilon, doubl
         .delta = model == TACIT_AGENT_JOINT || model == TACIT_AGENT_LOCAL ? delta : 0};
 }
 
-/* The setting without which the learner does not have this model; key NULL: none. */
+static inline bool has_parameter(const tacit_agent_kind *kind, const char *name)
+{
+    for (size_t i = 0; i < kind->n_parameters; i++)
+        if (strcmp(kind->parameters[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The setting without which the learner does not have this model; key NULL: none. Learners that choose between batches and
+ * doubling have delta 0 with batches. */
 static inline tacit_setting setting_in(const tacit_agent_kind *kind, unsigned model)
 {
-    if (strcmp(kind->name, "lsvi-ucb") == 0 && model == TACIT_AGENT_JOINT_PURE)
+    if (model == TACIT_AGENT_JOINT_PURE && has_parameter(kind, "batches"))
         return (tacit_setting){.key = "schedule", .value = "batched"};
     return (tacit_setting){.key = NULL};
 }
