@@ -324,13 +324,14 @@ TEST(a_replaced_person_moves_what_is_declared_and_nothing_else)
 }
 
 /* What the table must say about a learner in a model. */
-enum { PLAIN, LATE, OUTSIDE, BACK, ON_DEVICES, ASPECTS };
+enum { PLAIN, LATE, ENDS, OUTSIDE, BACK, ON_DEVICES, ASPECTS };
 
 static bool says(const claim *c, int aspect)
 {
     const double *least = c->wish.least;
     return aspect == PLAIN     ? (least[0] >= 0.4 || least[1] >= 0.4) && c->visits == 1 && !c->late
            : aspect == LATE    ? c->late
+           : aspect == ENDS    ? c->ends
            : aspect == OUTSIDE ? c->outside
            : aspect == BACK    ? c->visits > 1
                                : c->devices || c->and_devices;
@@ -338,8 +339,9 @@ static bool says(const claim *c, int aspect)
 
 TEST(the_table_speaks_about_every_learner_and_every_line_about_one)
 {
-    static const char *const names[ASPECTS] = {"a person who comes once", "late people",
-                                               "people outside", "people who come back", "devices"};
+    static const char *const names[ASPECTS] = {
+        "a person who comes once", "late people",          "early ends",
+        "people outside",          "people who come back", "devices"};
     static bool used[MOST_CLAIMS][TACIT_AGENT_LOCAL + 1];
     kind_in_model k;
     for (size_t i = 0; kind_in_model_at(NULL, i, &k) && is_chosen("table"); i++) {
