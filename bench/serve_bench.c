@@ -26,12 +26,12 @@
 
 #include <tacit/client.h>
 
-#include "base/json.h"
 #include "cli/wire.h"
 #include "harness.h"
 #include "linalg/forms.h"
 #include "serve_postgres.h"
 #include "service_load.h"
+#include "text/json.h"
 
 enum { CLIENTS = 64, ACTIONS = 5, MILLION = 1000000, LONGEST_ANSWER = 1 << 14 };
 

@@ -13,7 +13,7 @@
 #include "agents/family.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/settings.h"
+#include "text/settings.h"
 
 size_t tacit_agent_kind_count(void)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/settings.h"
+#include "text/settings.h"
 
 /* What a request declares, the most telling first. */
 typedef enum structure {

@@ -5,7 +5,7 @@
 #include "agents/reading.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/settings.h"
+#include "text/settings.h"
 
 enum { MAX_OWN = 64 };
 

@@ -5,7 +5,7 @@
 #include <tacit/agent.h>
 #include <tacit/sum.h>
 
-#include "base/values.h"
+#include "text/values.h"
 
 /* For tables of parameters: name, default, range, help. */
 #define TACIT__TEXT(name, fallback, help)                                                          \

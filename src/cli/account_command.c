@@ -7,11 +7,11 @@
 #include <tacit/account.h>
 #include <tacit/sum.h>
 
-#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/print_json.h"
 #include "cli/release.h"
+#include "text/nearest.h"
 
 static const char help_account[] =
     "usage: tacit account scale     --epsilon E --delta D [OPTIONS]\n"

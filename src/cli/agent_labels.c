@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
+#include "text/nearest.h"
 
 /* The names that a message can be about; `at` is that of item i. */
 typedef struct names {

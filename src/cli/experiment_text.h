@@ -6,7 +6,7 @@
 
 #include <tacit/lab.h>
 
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 /* "joint (1, 2e-06)", "local 1" (pure), "none"; with the calibration if it is not tight. Returns buffer. */
 char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry);

@@ -5,7 +5,7 @@
 #include <tacit/explain.h>
 #include <tacit/lab.h>
 
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 typedef struct cli_findings {
     const tacit_entry *entry;

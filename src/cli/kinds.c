@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/complete.h"
 #include "cli/experiment_text.h"
 #include "cli/plugins.h"
 #include "cli/print_json.h"
+#include "text/nearest.h"
 
 enum { MAX_NAMES = 128, LINE = 100 };
 

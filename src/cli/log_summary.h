@@ -4,7 +4,7 @@
 
 #include <tacit/lab.h>
 
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 /* A row for each agent of the world; and, once, what the columns are. */
 void cli_print_estimates(const tacit_results *results, size_t world);

@@ -7,9 +7,9 @@
 
 #include <tacit/status.h>
 
-#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/complete.h"
+#include "text/nearest.h"
 
 static const cli_command commands[] = {
     {"account", "compute noise scales and privacy guarantees", cli_account, CLI_RELEASE,

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/complete.h"
+#include "text/nearest.h"
 
 enum { FIRST = 256 }; /* code of the first option; letters are below */
 

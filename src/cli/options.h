@@ -4,7 +4,7 @@
 
 #include <getopt.h> /* optind */
 
-#include "base/fields.h"
+#include "text/fields.h"
 
 enum { CLI_MAX_OPTIONS = 16 };
 

@@ -5,7 +5,7 @@
 #include <tacit/audit.h>
 #include <tacit/lab.h>
 
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 /* `kind`: what the entry's kind stands for. */
 void cli_audit_print(const tacit_entry *entry, const char *kind, const tacit_audit *audit);

@@ -2,7 +2,7 @@
 #ifndef TACIT_CLI_PRINT_JSON_H
 #define TACIT_CLI_PRINT_JSON_H
 
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 /* How a document begins: laid out for people, with 17 digits, by which every double reads back as itself. */
 #define CLI_JSON_INIT                                                                              \

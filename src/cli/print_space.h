@@ -6,7 +6,7 @@
 #include <tacit/agent.h>
 #include <tacit/service.h>
 
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 enum { CLI_SPACE_TEXT = 640 };
 

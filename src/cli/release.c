@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "text/nearest.h"
 
 enum { MAX_KEYS = 3, MAX_TEXT = 512 };
 

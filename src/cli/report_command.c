@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/plugins.h"
+#include "text/nearest.h"
 
 typedef struct report_options {
     const char *directory, *file, *agents, *world, *font, *title;

@@ -11,15 +11,15 @@
 #include <tacit/client.h>
 #include <tacit/world.h>
 
-#include "base/json_text.h"
 #include "base/parallel.h"
-#include "base/settings.h"
 #include "base/wait.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/simulated_people.h"
 #include "cli/simulation_result.h"
 #include "cli/wire.h"
+#include "text/json_text.h"
+#include "text/settings.h"
 
 enum { MAX_CLIENTS = 256, MAX_PATH_TEXT = 512, MAX_TICKET = 2048 };
 

@@ -11,7 +11,7 @@
 #include <tacit/agent.h>
 #include <tacit/world.h>
 
-#include "base/json.h"
+#include "text/json.h"
 
 /* What a billboard says about situations. */
 typedef struct cli_space {

@@ -8,11 +8,11 @@
 #include <tacit/service.h>
 
 #include "base/error.h"
-#include "base/json_text.h"
 #include "cli/cli.h"
 #include "cli/events.h"
 #include "cli/options.h"
 #include "cli/store_decisions.h"
+#include "text/json_text.h"
 
 typedef struct store_options {
     tacit_service_options service;

@@ -7,7 +7,7 @@
 
 #include <tacit/lab.h>
 
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 /* All of them need every job finished. */
 void cli_summary_print(const tacit_results *results);

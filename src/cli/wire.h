@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/json.h"
+#include "text/json.h"
 
 enum { CLI_TOKEN_TEXT = 128 };
 

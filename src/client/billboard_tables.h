@@ -3,7 +3,7 @@
 #define TACIT_CLIENT_BILLBOARD_TABLES_H
 
 #include "agents/known.h"
-#include "base/json.h"
+#include "text/json.h"
 
 /* Fills the tables of `known`, whose sizes are set, from the billboard's "tables". They are checked like
  * anything that comes from elsewhere: SYNTAX if they are not what the space declares. */

@@ -27,12 +27,12 @@
 
 #include "agents/agent_inside.h"
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "client/client_inside.h"
 #include "client/device_state.h"
 #include "noise/seal.h"
+#include "text/json_text.h"
+#include "text/text.h"
 
 #define TOL 1e-9 /* absolute, of probabilities that were printed and read again */
 

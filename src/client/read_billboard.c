@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "client/billboard_tables.h"
 #include "client/client_inside.h"
 #include "noise/seal.h"
+#include "text/json.h"
 
 enum { MAX_TEXT = 256 };
 

@@ -7,7 +7,7 @@
  * follows from the place in line, and the batches' ends are public; so a user is in one shown sum only, and
  * everything later is made from sums that were shown: batches compose in parallel, and the plan pays once
  * whatever their number (docs/why/kernel.md#epochs-compose-in-parallel). What fading adds is derived in
- * sums/stream.c.
+ * sums/sum_stream.c.
  *
  * The function is public and never changes, so a user who acted by an older plan adds what everybody adds,
  * and counts in the batch of their place. */

@@ -9,7 +9,7 @@
 #include <tacit/billboard.h>
 
 #include "board/gram_sums.h"
-#include "sums/stream.h"
+#include "sums/sum_stream.h"
 
 enum { TACIT__MAX_STREAMS = 4 };
 

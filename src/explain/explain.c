@@ -13,8 +13,8 @@
 
 #include "agents/agent_inside.h"
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
+#include "text/json_text.h"
 
 enum {
     SENTENCE = 720,

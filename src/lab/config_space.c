@@ -5,10 +5,10 @@
 
 #include "agents/agent_inside.h"
 #include "base/error.h"
-#include "base/settings.h"
 #include "lab/public_tables.h"
 #include "lab/space_names.h"
 #include "lab/yaml_fields.h"
+#include "text/settings.h"
 
 /* What is read by the table alone. */
 typedef struct declared {

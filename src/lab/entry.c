@@ -4,8 +4,8 @@
 
 #include "agents/agent_inside.h"
 #include "base/error.h"
-#include "base/nearest.h"
 #include "lab/experiment.h"
+#include "text/nearest.h"
 
 enum { MAX_KINDS = 64 };
 

@@ -2,8 +2,8 @@
 #ifndef TACIT_LAB_ENTRY_GRID_H
 #define TACIT_LAB_ENTRY_GRID_H
 
-#include "base/fields.h"
 #include "lab/yaml.h"
+#include "text/fields.h"
 
 /* Stated choices: more axes than a person can keep track of, and labels that still fit into a table. */
 enum { TACIT__MAX_AXES = 16, TACIT__MAX_LABEL = 80, TACIT__MAX_GRID_LABEL = 160 };

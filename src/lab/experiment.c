@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/settings.h"
 #include "base/workspace.h"
 #include "lab/seed.h"
+#include "text/settings.h"
 
 /* Owns the tree from here on, in success and in failure. */
 static tacit_status create(tacit__yaml *yaml, const tacit_experiment_changes *changes, bool lenient,

@@ -11,7 +11,7 @@
 #include "agents/outside.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/settings.h"
+#include "text/settings.h"
 #include "worlds/csv.h"
 #include "worlds/mdp.h"
 

@@ -12,7 +12,7 @@
 #include "lab/reference_worlds.h"
 
 #include "base/error.h"
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 enum { BROUGHT_STATES = 50, MAX_COORDINATES = 32 };
 

@@ -4,7 +4,7 @@
 
 #include <tacit/lab.h>
 
-#include "base/text.h"
+#include "text/text.h"
 
 /* The places of the agents in it. */
 enum { TACIT__REFERENCE_LEARNER, TACIT__REFERENCE_CONSTANT, TACIT__REFERENCE_UNIFORM };

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/memory.h"
-#include "base/settings.h"
 #include "lab/yaml_fields.h"
+#include "text/json.h"
+#include "text/settings.h"
 
 /* Stated choices: what fits into an answer and into a message. A request's object has at most
  * TACIT__JSON_KEYS columns. */

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "text/nearest.h"
 
 enum { BLOCK_BYTES = 1 << 14 };
 

@@ -5,8 +5,8 @@
 
 #include <tacit/setting.h>
 
-#include "base/fields.h"
 #include "lab/entry_grid.h"
+#include "text/fields.h"
 
 /* Reads the node as the field's value and stores it in the object. */
 TACIT_MUST_USE tacit_status tacit__node_read(const tacit__node *node, const tacit__field *field,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/settings.h"
+#include "text/settings.h"
 
 /* --- Values ------------------------------------------------------------------------------------- */
 

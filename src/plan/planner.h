@@ -10,9 +10,9 @@
 #include <tacit/status.h>
 
 #include "base/bytes.h"
-#include "base/values.h"
 #include "board/counts.h"
 #include "board/plays.h"
+#include "text/values.h"
 
 typedef struct tacit__planner_options {
     double bonus_scale; /* multiplies what statistics need; 1: the theorem */

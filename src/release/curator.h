@@ -1,7 +1,7 @@
 /* The curator: people in, releases out.
  *
  * A statistic makes bounded integers of a person's trajectory (contribute/statistic.h); streams sum them
- * (sums/stream.h); the schedule, a list of public numbers, says after how many people the sums are shown.
+ * (sums/sum_stream.h); the schedule, a list of public numbers, says after how many people the sums are shown.
  * That is all there is to a private learner beside its planner, so there is one curator for all of them, with
  * one form of reports and one of saved states. */
 #ifndef TACIT_RELEASE_CURATOR_H

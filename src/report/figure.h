@@ -12,8 +12,8 @@
 
 #include <tacit/report.h>
 
-#include "base/text.h"
 #include "report/model.h"
+#include "text/text.h"
 
 /* --- Styles (style.c) ---------------------------------------------------------------------------- */
 

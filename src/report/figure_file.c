@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "report/figure.h"
 #include "report/render.h"
+#include "text/decimal.h"
+#include "text/nearest.h"
 
 static const double pixels_per_mm = 96 / 25.4, pixels_per_point = 96.0 / 72;
 

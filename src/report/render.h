@@ -2,8 +2,8 @@
 #ifndef TACIT_REPORT_RENDER_H
 #define TACIT_REPORT_RENDER_H
 
-#include "base/text.h"
 #include "report/model.h"
+#include "text/text.h"
 
 /* The whole page. `scripts`: figures tell values under the cursor, hide curves, and can be saved. */
 void tacit__page(tacit__text *to, const tacit__report *report, bool scripts);

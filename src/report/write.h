@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "base/text.h"
+#include "text/text.h"
 
 /* Text as content or as a quoted attribute, in HTML and in XML: markup is escaped; control characters and
  * bytes that are no UTF-8 become U+FFFD. */

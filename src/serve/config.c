@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/settings.h"
 #include "lab/config_space.h"
 #include "lab/space_names.h"
 #include "serve/body_limit.h"
@@ -16,6 +15,7 @@
 #include "serve/config_person.h"
 #include "serve/learner/warm_log.h"
 #include "store/vault/vault.h"
+#include "text/settings.h"
 
 typedef tacit__service_config config;
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/settings.h"
 #include "lab/config_space.h"
 #include "lab/experiment.h"
 #include "serve/config_learner.h"
+#include "text/settings.h"
 
 #define AT(member) offsetof(tacit__learner_config, member)
 #define COLUMN(key, member)                                                                        \

@@ -7,9 +7,9 @@
 
 #include "account/plan_inside.h"
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
 #include "release/monitor.h"
+#include "text/json_text.h"
 
 typedef tacit__service_config config;
 

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/json_text.h"
 #include "serve/service_inside.h"
+#include "text/json_text.h"
 
 static const char *const levels[] = {"info", "warning", "error"};
 

@@ -5,7 +5,7 @@
 
 #include <tacit/world.h>
 
-#include "base/values.h"
+#include "text/values.h"
 
 enum { TACIT__REMARK = 400 };
 

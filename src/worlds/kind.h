@@ -4,7 +4,7 @@
 
 #include <tacit/world.h>
 
-#include "base/values.h"
+#include "text/values.h"
 #include "worlds/bandit.h"
 #include "worlds/mdp.h"
 

@@ -6,7 +6,7 @@
 
 #include <tacit/status.h>
 
-#include "base/values.h"
+#include "text/values.h"
 
 enum { TACIT__MAX_PATH = 4096 };
 

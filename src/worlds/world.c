@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "base/workspace.h"
+#include "text/nearest.h"
 #include "worlds/kind.h"
 #include "worlds/own_worlds.h"
 #include "worlds/walk.h"

@@ -11,10 +11,10 @@
 
 #include <tacit/client.h>
 
-#include "base/json.h"
 #include "fuzz/fuzz.h"
 #include "noise/seal.h"
 #include "support/scoped.h"
+#include "text/json.h"
 
 enum { MAX_HORIZON = 64, MAX_FEATURES = 4096 };
 

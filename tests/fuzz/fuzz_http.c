@@ -27,10 +27,10 @@
 
 #include <tacit/service.h>
 
-#include "base/json.h"
 #include "fuzz/http_grammar.h"
 #include "serve/http/routes.h"
 #include "serve/service_inside.h"
+#include "text/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

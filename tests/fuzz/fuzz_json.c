@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_text.h"
-#include "base/text.h"
 #include "fuzz/fuzz.h"
+#include "text/json.h"
+#include "text/json_text.h"
+#include "text/text.h"
 
 enum { ROOM = 512 };
 

@@ -10,10 +10,10 @@
 
 #include <tacit/service.h>
 
-#include "base/json.h"
 #include "fuzz/fuzz.h"
 #include "serve/http/routes.h"
 #include "serve/service_inside.h"
+#include "text/json.h"
 
 static const char yaml[] =
     "listen: 127.0.0.1:0\n"

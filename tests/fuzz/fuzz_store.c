@@ -19,13 +19,13 @@
 
 #include <tacit/service.h>
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "fuzz/fuzz.h"
 #include "serve/http/routes.h"
 #include "serve/service_inside.h"
 #include "store/db.h"
 #include "store/vault/vault_inside.h"
+#include "text/json.h"
 
 static const char yaml[] =
     "listen: 127.0.0.1:0\n"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A name means one thing: no file name and no type name occurs twice in the tree, and base knows nothing of learning.
+# A name means one thing: no file name and no type name occurs twice in the tree, and base and text know nothing of learning.
 #
 #   names.sh ROOT            exit 1 and one line for each violation
 #   names.sh --self-test     plants violations in a small tree and sees that each is caught
@@ -50,7 +50,7 @@ check() { # ROOT
     function note_learning(file, line,    i) {
         for (i = 1; i <= n_words; i++)
             if (tolower(line) ~ "(^|[^a-z])" word[i] "s?([^a-z]|$)")
-                complain(file ": base speaks of a" (word[i] ~ /^[aeiou]/ ? "n " : " ") word[i])
+                complain(file ": " (file ~ /^src\/text\// ? "text" : "base") " speaks of a" (word[i] ~ /^[aeiou]/ ? "n " : " ") word[i])
     }
 
     BEGIN { n_words = split("agent learner episode trajectory planner curator horizon billboard", word, " ") }
@@ -62,7 +62,7 @@ check() { # ROOT
         while ((getline line < (root "/" file)) > 0) {
             line = code_of(line)
             note_tags(file, line)
-            if (file ~ /^src\/base\//)
+            if (file ~ /^src\/(base|text)\//)
                 note_learning(file, line)
         }
         close(root "/" file)

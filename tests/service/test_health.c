@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "serve/learner/describe.h"
 #include "service/wall.h"
+#include "text/text.h"
 
 static void assert_reasons(const server *s, const char *reasons)
 {

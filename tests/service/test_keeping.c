@@ -10,11 +10,11 @@
 #include <sqlite3.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "noise/seal.h"
 #include "service/fault_io.h"
 #include "store/vault/vault_inside.h"
 #include "support/check.h"
+#include "text/text.h"
 
 SCOPED_TYPE(tacit__vault, tacit__vault_close)
 

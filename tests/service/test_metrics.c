@@ -2,9 +2,9 @@
  * somebody's alarm depends on cannot change unnoticed. Histograms add up. Whether Prometheus can read them is in test_prometheus.c. */
 #include <string.h>
 
-#include "base/text.h"
 #include "serve/service_inside.h"
 #include "service/plain.h"
+#include "text/text.h"
 
 enum { MOST = 64, ROOM = 1 << 16 };
 

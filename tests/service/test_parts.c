@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "release/monitor.h"
 #include "noise/seal.h"
+#include "release/monitor.h"
 #include "serve/config.h"
 #include "serve/http/routes.h"
 #include "serve/key.h"

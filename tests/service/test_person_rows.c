@@ -6,12 +6,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "noise/seal.h"
 #include "store/db.h"
 #include "store/vault/vault_inside.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "text/text.h"
 
 static const uint8_t master[TACIT__KEY_BYTES] = "a test's", other[TACIT__KEY_BYTES] = "another";
 static const uint8_t state_bytes[] = "everything";

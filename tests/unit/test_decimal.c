@@ -1,5 +1,5 @@
 /* Numbers of JSON against the system's strtod, which rounds correctly in the C locale. */
-#include "base/decimal.h"
+#include "text/decimal.h"
 
 #include <math.h>
 #include <stdio.h>

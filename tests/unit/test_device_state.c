@@ -8,8 +8,8 @@
 #include <tacit/client.h>
 
 #include "agents/agent_inside.h"
-#include "release/monitor.h"
 #include "noise/seal.h"
+#include "release/monitor.h"
 #include "support/check.h"
 
 SCOPED_TYPE(tacit__monitor, tacit__monitor_destroy)

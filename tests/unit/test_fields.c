@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fields.h"
-#include "base/settings.h"
 #include "support/check.h"
+#include "text/fields.h"
+#include "text/settings.h"
 
 typedef struct object {
     bool flag;

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_text.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "text/json.h"
+#include "text/json_text.h"
+#include "text/text.h"
 
 enum { ROOM = 64 };
 static tacit__json_node nodes[ROOM];

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_text.h"
 #include "serve/people/person.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "text/json_text.h"
 
 static const tacit_guarantee nothing = {.model = TACIT_MODEL_NONE};
 

@@ -1,5 +1,5 @@
 /* Values of parameters by their names. */
-#include "base/values.h"
+#include "text/values.h"
 
 #include "support/check.h"
 

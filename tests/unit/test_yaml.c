@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "lab/yaml.h"
+#include "text/nearest.h"
 
 SCOPED_TYPE(tacit__yaml, tacit__yaml_destroy)
 

@@ -21,10 +21,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/values.h"
 #include "base/workspace.h"
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
+#include "text/values.h"
 
 /* What is held possible: how variances fall with eigenvalues, and E f^2 as a share of that of a random sum of
  * bumps; from such sums (1, 1) and Gaussian processes (0, s) to what is rougher than the kernel. The first

@@ -8,8 +8,8 @@
 #include <tacit/status.h>
 
 #include "base/error.h"
-#include "base/json_text.h"
 #include "serve/http/routes.h"
+#include "text/json_text.h"
 
 static void put_string(tacit__text *out, const char *text)
 {

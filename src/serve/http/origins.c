@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/settings.h"
 #include "lab/yaml_fields.h"
+#include "text/settings.h"
 
 static bool ends_with(const char *text, const char *end)
 {

@@ -6,12 +6,12 @@
 #include <tacit/account.h>
 
 #include "base/assets.h"
-#include "base/json_text.h"
 #include "serve/http/routes.h"
 #include "serve/learner/describe.h"
 #include "serve/learner/store_forks.h"
 #include "serve/service_inside.h"
 #include "store/vault/vault_warm.h"
+#include "text/json_text.h"
 
 static void put_string(tacit__text *out, const char *text)
 {

@@ -3,11 +3,11 @@
 #include "serve/http/request.h"
 
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "serve/config.h"
 #include "serve/http/routes.h"
+#include "text/json_text.h"
+#include "text/nearest.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,12 +5,12 @@
 
 #include <tacit/service.h>
 
-#include "base/fields.h"
-#include "base/json.h"
-#include "base/text.h"
 #include "serve/committer.h"
 #include "serve/people/ticket.h"
 #include "store/vault/vault_maintenance.h"
+#include "text/fields.h"
+#include "text/json.h"
+#include "text/text.h"
 
 typedef struct tacit__route tacit__route;
 typedef struct tacit__request tacit__request;

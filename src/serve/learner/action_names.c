@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 /* --- Digest ---------------------------------------------------------------------------------------- */
 

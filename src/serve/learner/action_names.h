@@ -3,9 +3,9 @@
 #ifndef TACIT_SERVE_LEARNER_ACTION_NAMES_H
 #define TACIT_SERVE_LEARNER_ACTION_NAMES_H
 
-#include "base/text.h"
 #include "lab/learner_config.h"
 #include "noise/stream.h"
+#include "text/text.h"
 
 /* Computes a digest of all names in their order, since the same numbers mean something else with other names.
  * Returns its size, which is 0 if nothing has a name. */

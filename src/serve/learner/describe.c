@@ -1,7 +1,7 @@
 /* Learners as JSON. See serve/learner/describe.h. */
 #include "serve/learner/describe.h"
 #include "base/error.h"
-#include "base/json_text.h"
+#include "text/json_text.h"
 
 #include <string.h>
 

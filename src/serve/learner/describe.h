@@ -2,8 +2,8 @@
 #ifndef TACIT_SERVE_LEARNER_DESCRIBE_H
 #define TACIT_SERVE_LEARNER_DESCRIBE_H
 
-#include "base/text.h"
 #include "serve/learner/learner.h"
+#include "text/text.h"
 
 const char *tacit__model_name(tacit_model model);
 /* "model":..., "guarantee":{...}, "agent":{...}, "space":{...}, "episodes":... */

@@ -13,11 +13,11 @@
 #include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/settings.h"
 #include "serve/body_limit.h"
 #include "serve/learner/action_names.h"
 #include "serve/learner/learner_inside.h"
 #include "serve/people/episode.h"
+#include "text/settings.h"
 
 /* --- The whole state as bytes: sizes, agent, monitor -------------------------------------------- */
 

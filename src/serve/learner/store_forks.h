@@ -3,9 +3,9 @@
 #ifndef TACIT_SERVE_LEARNER_STORE_FORKS_H
 #define TACIT_SERVE_LEARNER_STORE_FORKS_H
 
-#include "base/text.h"
 #include "serve/learner/learner.h"
 #include "store/vault/vault.h"
+#include "text/text.h"
 
 /* ,"lives":...,"adoptions":[...] and, if `cost` is not NULL, what that costs a person in all of them:
  * ,"in_all_lives":{...} or null. */

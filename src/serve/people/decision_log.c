@@ -8,11 +8,11 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
 #include "serve/learner/action_names.h"
 #include "serve/people/feature_grid.h"
 #include "store/vault/vault_maintenance.h"
+#include "text/json_text.h"
 
 enum { FORMAT = 1, HEAD = 3, STEP = 5 }; /* how many numbers the head and a step have */
 

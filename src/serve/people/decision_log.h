@@ -5,10 +5,10 @@
 #ifndef TACIT_SERVE_PEOPLE_DECISION_LOG_H
 #define TACIT_SERVE_PEOPLE_DECISION_LOG_H
 
-#include "base/text.h"
 #include "serve/people/episode.h"
 #include "serve/people/ticket.h"
 #include "store/vault/vault.h"
+#include "text/text.h"
 
 /* Bytes of features that an entry needs and an episode does not have: with chosen_only, the features of all
  * actions; otherwise 0. */

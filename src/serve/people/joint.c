@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json_text.h"
-#include "base/settings.h"
 #include "noise/seal.h"
 #include "serve/http/batch.h"
 #include "serve/http/idempotency.h"
@@ -19,6 +17,8 @@
 #include "serve/people/joint.h"
 #include "serve/people/situation.h"
 #include "serve/service_inside.h"
+#include "text/json_text.h"
+#include "text/settings.h"
 
 /* A stated choice: somebody has to look after a store that does not learn. */
 enum { CLOSED_SECONDS = 60 };

@@ -14,8 +14,8 @@
 
 #include "account/plan_inside.h"
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
+#include "text/json_text.h"
 
 tacit_status tacit__share_create(const tacit_guarantee *learner, const tacit_plan *plan,
                                  const tacit_guarantee *monitor, const tacit_plan *monitor_plan,

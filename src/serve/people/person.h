@@ -5,7 +5,7 @@
 
 #include <tacit/service.h>
 
-#include "base/text.h"
+#include "text/text.h"
 
 /* What a learner and its monitor cost one person. */
 typedef struct tacit__share {

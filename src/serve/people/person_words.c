@@ -1,7 +1,7 @@
 /* What one person pays, in words. See serve/people/person.h. No learner is named: a token that is for one
  * learner may read this, too. */
-#include "base/json_text.h"
 #include "serve/people/person.h"
+#include "text/json_text.h"
 
 enum { DIGITS = 4 };
 

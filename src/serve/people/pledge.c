@@ -13,12 +13,12 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
 #include "serve/config_person.h"
 #include "serve/learner/describe.h"
 #include "store/vault/vault_maintenance.h"
 #include "store/vault/vault_promise.h"
+#include "text/json_text.h"
 
 enum { MOST_KEPT = 4096, MOST_COSTS = 1 << 16 };
 

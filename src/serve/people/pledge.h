@@ -3,9 +3,9 @@
 #ifndef TACIT_SERVE_PEOPLE_PLEDGE_H
 #define TACIT_SERVE_PEOPLE_PLEDGE_H
 
-#include "base/text.h"
 #include "serve/config.h"
 #include "store/vault/vault.h"
+#include "text/text.h"
 
 typedef struct tacit__pledge {
     /* In all forks of the store, with learners that are no longer served. */

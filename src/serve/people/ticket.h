@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text.h"
 #include "noise/stream.h"
 #include "store/vault/vault.h"
+#include "text/text.h"
 
 typedef enum tacit__ticket_kind {
     TACIT__TICKET_EPISODE = 1,

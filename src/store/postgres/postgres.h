@@ -22,8 +22,8 @@
 
 #include <libpq-fe.h>
 
-#include "base/text.h"
 #include "store/driver.h"
+#include "text/text.h"
 
 enum {
     TACIT__PG_PARAMETERS = 20,

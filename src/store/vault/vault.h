@@ -32,8 +32,8 @@
 
 #include <tacit/status.h>
 
-#include "base/text.h"
 #include "noise/stream.h"
+#include "text/text.h"
 
 typedef struct tacit__vault tacit__vault;
 

@@ -9,10 +9,10 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "store/vault/vault_inside.h"
+#include "text/json_text.h"
 
 uint64_t tacit__vault_next_forks(const tacit__vault *vault)
 {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
 #include "store/vault/vault_inside.h"
+#include "text/json_text.h"
 
 tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened, uint64_t most,
                                           uint64_t *n, tacit_error *err)

@@ -2,8 +2,8 @@
 #ifndef TACIT_STORE_VAULT_VAULT_PROMISE_H
 #define TACIT_STORE_VAULT_VAULT_PROMISE_H
 
-#include "base/text.h"
 #include "store/vault/vault.h"
+#include "text/text.h"
 
 /* The bytes are those of serve/people/pledge.c; `find` adds nothing to `out` if there are none. They are
  * saved in the current transaction, and the proof of the whole store covers them. */

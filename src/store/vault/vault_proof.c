@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "store/vault/vault_inside.h"
+#include "text/json_text.h"
 
 static void append_bytes(tacit__column_type type, const char *bytes, size_t size, tacit__text *out)
 {

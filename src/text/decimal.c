@@ -1,14 +1,14 @@
-/* See base/decimal.h.
+/* See text/decimal.h.
  *
  * A number is w 10^q. If w <= 2^53 and |q| <= 22, both w and 10^|q| are exact doubles, so that one operation
  * rounds once [C90]; these are the numbers of up to 15 digits that people and most programs send. All
  * others take strtod. */
-#include "base/decimal.h"
+#include "text/decimal.h"
 
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/settings.h"
+#include "text/settings.h"
 
 /* 19 digits fit into 64 bits; FAR: beyond every exponent that is looked at here. */
 enum { DIGITS = 19, EXACT = 22, FAR = 10000 };

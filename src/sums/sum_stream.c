@@ -1,4 +1,4 @@
-/* See sums/stream.h.
+/* See sums/sum_stream.h.
  *
  * Fading. If sums fade, a person of n numbers is in the i-th release after their batch too, with the share
  * fade^i, and there are B releases. Shares are rounded to the lattice of step u, which moves each number of
@@ -8,7 +8,7 @@
  *     sqrt(sum m_i^2) <= D sqrt(sum fade^(2 i)) + sqrt(n B) u / (1 - fade):
  *
  * the root of the sum is the column of the line, and the rest is added to D where the line is declared. */
-#include "sums/stream.h"
+#include "sums/sum_stream.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* See base/values.h. Tables have some ten parameters and are read once for an agent: a search from
+/* See text/values.h. Tables have some ten parameters and are read once for an agent: a search from
  * the front will do. */
-#include "base/values.h"
+#include "text/values.h"
 
 #include <stdarg.h>
 #include <stdio.h>

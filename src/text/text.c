@@ -1,5 +1,5 @@
-/* Capacity doubles, so adding n bytes costs O(n) in all. See base/text.h. */
-#include "base/text.h"
+/* Capacity doubles, so adding n bytes costs O(n) in all. See text/text.h. */
+#include "text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

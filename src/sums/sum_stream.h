@@ -8,8 +8,8 @@
  *     fresh      the sum of the batch that is over, once (sums/once.h)      of its own, or each user's
  *
  * Under local privacy every user's vector passes the door by itself, and only what has passed is added up. */
-#ifndef TACIT_SUMS_STREAM_H
-#define TACIT_SUMS_STREAM_H
+#ifndef TACIT_SUMS_SUM_STREAM_H
+#define TACIT_SUMS_SUM_STREAM_H
 
 #include <tacit/sum.h>
 

@@ -7,8 +7,8 @@
  * object (each is compared with all before it), nesting deeper than TACIT__JSON_DEPTH, more nodes than
  * there is room for, bytes that are not UTF-8, numbers that no double can hold, and anything after the
  * value. */
-#ifndef TACIT_BASE_JSON_H
-#define TACIT_BASE_JSON_H
+#ifndef TACIT_TEXT_JSON_H
+#define TACIT_TEXT_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

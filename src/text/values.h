@@ -2,10 +2,10 @@
  *
  * A name that is not in the table is a mistake in the program, and stops it; every kind is created in
  * tests. */
-#ifndef TACIT_BASE_VALUES_H
-#define TACIT_BASE_VALUES_H
+#ifndef TACIT_TEXT_VALUES_H
+#define TACIT_TEXT_VALUES_H
 
-#include "base/settings.h"
+#include "text/settings.h"
 
 #define TACIT__COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -1,5 +1,5 @@
-/* See base/settings.h. Every message names the line, the value, and what was expected. */
-#include "base/settings.h"
+/* See text/settings.h. Every message names the line, the value, and what was expected. */
+#include "text/settings.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -11,9 +11,9 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "base/fields.h"
 #include "base/host.h"
-#include "base/nearest.h"
+#include "text/fields.h"
+#include "text/nearest.h"
 
 #undef tacit__fail_at
 

@@ -1,7 +1,7 @@
 /* Text that grows. A failure is sticky: once memory has run out, nothing more is added, and the caller checks
  * at the end. */
-#ifndef TACIT_BASE_TEXT_H
-#define TACIT_BASE_TEXT_H
+#ifndef TACIT_TEXT_TEXT_H
+#define TACIT_TEXT_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* See base/nearest.h. The Levenshtein distance of short words, where two neighboring letters that changed
+/* See text/nearest.h. The Levenshtein distance of short words, where two neighboring letters that changed
  * places count as one edit. Three rows of the table are in memory at a time. */
-#include "base/nearest.h"
+#include "text/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>

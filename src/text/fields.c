@@ -1,6 +1,6 @@
-/* See base/fields.h. Values are stored through the field's offset, by its type; numbers are read in any
+/* See text/fields.h. Values are stored through the field's offset, by its type; numbers are read in any
  * locale. */
-#include "base/fields.h"
+#include "text/fields.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,8 +9,8 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
-#include "base/settings.h"
+#include "text/nearest.h"
+#include "text/settings.h"
 
 /* YAML's own spellings. */
 static bool is_infinity(const char *text)

@@ -1,13 +1,13 @@
-/* See base/json_text.h. */
-#include "base/json_text.h"
+/* See text/json_text.h. */
+#include "text/json_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/settings.h"
 #include "base/utf8.h"
+#include "text/settings.h"
 
 void tacit__text_json_string(tacit__text *t, const char *string, size_t size)
 {

@@ -1,10 +1,10 @@
 /* JSON that is written: pieces for tacit__text, and documents made of them. */
-#ifndef TACIT_BASE_JSON_TEXT_H
-#define TACIT_BASE_JSON_TEXT_H
+#ifndef TACIT_TEXT_JSON_TEXT_H
+#define TACIT_TEXT_JSON_TEXT_H
 
 #include <stdint.h>
 
-#include "base/text.h"
+#include "text/text.h"
 
 /* A JSON string, quotes included; `string` is UTF-8, what is not becomes U+FFFD. */
 void tacit__text_json_string(tacit__text *text, const char *string, size_t size);

@@ -1,7 +1,7 @@
 /* Numbers as JSON writes them, read fast and rounded correctly: the double nearest to the number, ties to
  * even. */
-#ifndef TACIT_BASE_DECIMAL_H
-#define TACIT_BASE_DECIMAL_H
+#ifndef TACIT_TEXT_DECIMAL_H
+#define TACIT_TEXT_DECIMAL_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* "Did you mean": the word of a list that was probably intended. */
-#ifndef TACIT_BASE_NEAREST_H
-#define TACIT_BASE_NEAREST_H
+#ifndef TACIT_TEXT_NEAREST_H
+#define TACIT_TEXT_NEAREST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* A table of fields: the name of each value, what it may be, and where it is stored. The command's options,
  * the keys of files and the fields of HTTP bodies are read by such tables; messages take from them what was
  * expected. */
-#ifndef TACIT_BASE_FIELDS_H
-#define TACIT_BASE_FIELDS_H
+#ifndef TACIT_TEXT_FIELDS_H
+#define TACIT_TEXT_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,15 +1,15 @@
 /* One pass over the text, by recursive descent; its depth is bounded, so the stack is too. See
- * base/json.h for what is refused. Cost: linear in the text, apart from the comparison of an
+ * text/json.h for what is refused. Cost: linear in the text, apart from the comparison of an
  * object's keys. */
-#include "base/json.h"
+#include "text/json.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "text/decimal.h"
 
 typedef struct parser {
     const char *at, *end;

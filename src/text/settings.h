@@ -1,6 +1,6 @@
 /* From settings, which are text with line numbers, to the checked values of declared parameters. */
-#ifndef TACIT_BASE_SETTINGS_H
-#define TACIT_BASE_SETTINGS_H
+#ifndef TACIT_TEXT_SETTINGS_H
+#define TACIT_TEXT_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
