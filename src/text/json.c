@@ -158,13 +158,16 @@ static bool read_numbers(parser *p, size_t self)
 {
     const parser before = *p;
     const size_t room = (p->capacity - p->n) * TACIT__JSON_PACKED;
-    size_t n = 0;
+    size_t n = 0, more;
     for (char *out = (char *)(p->nodes + p->n); n < room; p->at++) {
         bool in_range = false;
         double x;
         skip_space(p);
+        p->at = tacit__decimal_run(p->at, p->end, room - n, out + n * sizeof x, &more);
+        n += more;
+        skip_space(p);
         const char *after = tacit__decimal_read(p->at, p->end, &x, &in_range);
-        if (after == NULL || !in_range)
+        if (after == NULL || !in_range || n == room)
             break;
         memcpy(out + n++ * sizeof x, &x, sizeof x);
         p->at = after;

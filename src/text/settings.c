@@ -146,11 +146,9 @@ bool tacit__read_real(const char *text, size_t n, double *out)
     char copy[MAX_NUMBER + 1], *end;
     if (n == 0 || n > MAX_NUMBER)
         return false;
-    for (size_t i = 0; i < n; i++) { /* no hexadecimal, infinity, NaN or blanks */
-        const char c = text[i];
-        if ((c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E')
+    for (size_t i = 0; i < n; i++) /* no hexadecimal, infinity, NaN or blanks */
+        if (text[i] == '\0' || strchr("0123456789+-.eE", text[i]) == NULL)
             return false;
-    }
     memcpy(copy, text, n);
     copy[n] = '\0';
     double value = tacit__strtod(copy, &end);

@@ -37,7 +37,34 @@ TEST(every_shape_of_number_is_rounded_as_by_strtod)
     }
 }
 
-/* What follows a number is no part of it, whatever it is. */
+TEST(runs_of_short_numbers_are_read_as_all_others)
+{
+    uint64_t seed = 5;
+    size_t n_short = 0;
+    for (int i = 0; i < 200000; i++) {
+        char text[64];
+        const double x = (2 * random_unit(&seed) - 1) * pow(10, (int)random_below(&seed, 3) - 1);
+        const int n =
+            snprintf(text, sizeof text, "%.*f", (int)random_below(&seed, 12), x); /* digits */
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%s", i % 3 ? ",-1.0 ,2.0" : "e1,2.0 ,3");
+        const char *end = text + strlen(text);
+        bool in_range = false;
+        double one = 0, other = 0;
+        size_t n_read;
+        const char *after = tacit__decimal_run(text, end, 2, &one, &n_read);
+        if (n_read == 0) {
+            assert_ptr_equal(after, text);
+            continue;
+        }
+        n_short++;
+        assert_int_equal(n_read, 1);
+        assert_ptr_equal(tacit__decimal_read(text, end, &other, &in_range), after - 1);
+        assert_true(in_range && memcmp(&one, &other, sizeof one) == 0);
+    }
+    assert_true(n_short > 20000);
+}
+
+/* Digits are read several bytes at a time: what follows a number is no part of it, whatever it is. */
 TEST(a_number_ends_where_its_digits_end)
 {
     static const char *const numbers[] = {"0",          "7",         "-3",        "0.5",
