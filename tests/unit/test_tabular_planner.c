@@ -219,7 +219,7 @@ static double q_reference(const reference *f, size_t x, size_t h, const outlook 
                           double progress)
 {
     const double c = fmin(1.5, fmax(1, f->scarcity)), k = 1 - (1 - progress) / c,
-                 plain = fmin(3, fmax(1, f->scarcity)), d = (1 - progress) / plain;
+                 plain = fmin(3, fmax(1, f->scarcity)), d = pow(1 - progress, 1.5) / plain;
     const double q = f->r[x] + look->pv +
                      d * (0.5 * xi * look->noise + (1 + 0.5 * xi) * look->stat / 3) -
                      1.5 / plain * c * k * k * look->noise;

@@ -2,7 +2,7 @@
  * its constants were chosen on, and what each part is worth.
  *
  * Plans. After k of K users, a plan draws xi ~ N(0, 1) for each pair and step, and maximizes
- *     Q = clip(r + P V + (1 - k/K) [0.5 xi noise + (1 + 0.5 xi) stat / 3] - 1.5 (k/K)^2 noise, 0, H - h)
+ *     Q = clip(r + P V + (1 - k/K)^1.5 [0.5 xi noise + (1 + 0.5 xi) stat / 3] - 1.5 (k/K)^2 noise, 0, H - h)
  * with the errors `noise` and `stat` of tabular_belief.c. Optimism would saturate at H - h wherever nothing
  * is known; here plans differ as the posterior does, and in the end a lower bound is maximized, because the
  * best of many noisy estimates is too high. Estimates are of all releases together, if they are remembered
@@ -42,6 +42,7 @@
 #define DIVERSITY 0.5
 #define LASTING_DIVERSITY 0.75 /* of estimates from all releases, whose errors stay */
 #define STATISTICAL (1.0 / 3)
+#define FADING 1.5
 #define CAUTION 1.5           /* times (k/K)^2 */
 enum { EXPLORING_SHARE = 4 }; /* at most one in so many users of a batch explores */
 #define EXPLORING_QUOTA 3.0   /* users who go to unknown rows, times s_n / B, */
@@ -143,7 +144,7 @@ static stance stance_of(const tacit__tabular_planner *p)
                  k = 1 - left / scarcity;
     if (p->o.greedy)
         return (stance){0};
-    return (stance){.fading = left / plain,
+    return (stance){.fading = pow(left, FADING) / plain,
                     .caution = CAUTION / plain * scarcity * k * k,
                     .diversity = p->combined != NULL ? LASTING_DIVERSITY : DIVERSITY};
 }
