@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/settings.h"
+#include "text/settings.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -164,7 +164,7 @@ static size_t find_far_end(tacit_guarantee guarantee, uint64_t seed)
 }
 
 /* Without users who go there 8 of these 24 runs stay at the near end, with them 3 do, and 3 of 40 others
- * (docs/why/posterior-tabular.md#bold-users-under-privacy). */
+ * (docs/why/posterior-tabular.md#unknown-rows). */
 TEST(a_distant_reward_is_found_under_privacy)
 {
     size_t runs = 0;

@@ -1,5 +1,5 @@
 /* Plans toward the rows that a noisy release says too little about. See
- * docs/why/posterior-tabular.md#bold-users-under-privacy. */
+ * docs/why/posterior-tabular.md#unknown-rows. */
 #ifndef TACIT_PLAN_POSTERIOR_UNKNOWN_ROWS_H
 #define TACIT_PLAN_POSTERIOR_UNKNOWN_ROWS_H
 
