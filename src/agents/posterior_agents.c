@@ -10,7 +10,7 @@
 #include "agents/agent_base.h"
 #include "agents/reading.h"
 #include "base/error.h"
-#include "curate/curator.h"
+#include "curate/curators.h"
 #include "curate/weighted_curator.h"
 #include "plan/posterior/combined_releases.h"
 #include "plan/posterior/tabular_planner.h"

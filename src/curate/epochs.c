@@ -33,7 +33,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "contribute/user_check.h"
-#include "curate/curator.h"
+#include "curate/curators.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
 #include "sums/once.h"

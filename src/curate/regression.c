@@ -31,7 +31,7 @@
 #include "base/error.h"
 #include "base/workspace.h"
 #include "contribute/user_check.h"
-#include "curate/curator.h"
+#include "curate/curators.h"
 #include "curate/regression_inside.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"

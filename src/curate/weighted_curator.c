@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/workspace.h"
 #include "contribute/user_check.h"
-#include "curate/curator.h"
+#include "curate/curators.h"
 #include "curate/weighted_curator_inside.h"
 #include "noise/stream.h"
 #include "release/schedule.h"

@@ -1,4 +1,4 @@
-/* See base/decimal.h.
+/* See text/decimal.h.
  *
  * A number is w 10^q with w of at most 19 digits, which fit into 64 bits; longer ones go the long way.
  *   - w <= 2^53 and |q| <= 22: both w and 10^|q| are exact doubles, so that one operation rounds once [C90].

@@ -1,6 +1,6 @@
 /* The curators that have not moved to release/curator.h. */
-#ifndef TACIT_CURATE_CURATOR_H
-#define TACIT_CURATE_CURATOR_H
+#ifndef TACIT_CURATE_CURATORS_H
+#define TACIT_CURATE_CURATORS_H
 
 #include "release/curator_kind.h"
 
