@@ -1,4 +1,4 @@
-/* lin-ucb: sums of x x^T and x y (curate/regression.c), and optimism on them (lin_ucb.c).
+/* lin-ucb: sums of x x^T and x y (contribute/regression.c), and optimism on them (lin_ucb.c).
  *
  * Actions. `shared`: each action has features, one parameter for all. `disjoint`: the features are
  * the context's, each action has its own parameter, so its own sums. `opposite`: two actions whose
@@ -26,7 +26,8 @@
 #include "agents/outside.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "noise/envelope.h"
+#include "release/curator.h"
+#include "release/schedule.h"
 
 #define LEAST_GROWTH 1.0001
 
@@ -84,14 +85,14 @@ static const tacit__agent_row kinds[] = {
                .local = "[ZCHLW20]: (4 / epsilon) sqrt(2 ln(1.25/delta)) on every entry of the "
                         "upper triangle of x x^T and of x y; the widths are not the paper's",
                .recalled = true},
-     .curator = &tacit__regression_curator,
+     .curator = &tacit__one_curator,
      .parts = &(const lin_parts){.commits = false}},
     {.kind = {"explore-commit-features",
               "random actions, one release, then the best actions from it for all later users: a "
               "yardstick for linear rewards",
               "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
               commit_parameters, TACIT__COUNT(commit_parameters)},
-     .curator = &tacit__regression_curator,
+     .curator = &tacit__one_curator,
      .parts = &(const lin_parts){.commits = true}},
 };
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
@@ -139,8 +140,15 @@ static double published_scale(const tacit_agent_request *q)
     return M_SQRT2 * 4 * sqrt(m) * 2 * log(4 / delta) / epsilon;
 }
 
+/* When sums are released: whenever there are `growth` times as many users, 1: after each; or once, after
+ * `explore` of them. */
+typedef struct course {
+    double growth;
+    uint64_t explore;
+} course;
+
 static tacit_status read_curator(const tacit__reading *r, arms layout,
-                                 tacit__regression_options *out, tacit_error *err)
+                                 tacit__regression_options *out, course *when, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
     const bool published = tacit__is_noise_printed(q);
@@ -150,6 +158,7 @@ static tacit_status read_curator(const tacit__reading *r, arms layout,
         return tacit__value_fail(&r->values, "growth", err, TACIT_BAD_ARGUMENT,
                                  "growth is %.12g, expected 1 or at least %g", growth,
                                  LEAST_GROWTH);
+    *when = (course){.growth = q->guarantee.model == TACIT_MODEL_NONE ? 1 : growth};
     *out = (tacit__regression_options){
         .dimension = q->bandit->dimension,
         .blocks = layout == DISJOINT ? q->n_actions : 1,
@@ -157,7 +166,6 @@ static tacit_status read_curator(const tacit__reading *r, arms layout,
         .visits = q->visits,
         .apart = q->apart,
         .guarantee = q->guarantee,
-        .growth = q->guarantee.model == TACIT_MODEL_NONE ? 1 : growth,
         .response_weight =
             tacit__value_or(&r->values, "response_weight", published && !local ? M_SQRT2 : 1),
         .published_scale = published ? published_scale(q) : 0,
@@ -168,9 +176,11 @@ static tacit_status read_curator(const tacit__reading *r, arms layout,
 
 /* The same for one release. */
 static tacit_status read_explorer(const tacit__reading *r, arms layout,
-                                  tacit__regression_options *out, tacit_error *err)
+                                  tacit__regression_options *out, course *when, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
+    *when =
+        (course){.growth = 1, .explore = (uint64_t)tacit__value_of(&r->values, "explore")->integer};
     *out = (tacit__regression_options){
         .dimension = q->bandit->dimension,
         .blocks = layout == DISJOINT ? q->n_actions : 1,
@@ -178,13 +188,11 @@ static tacit_status read_explorer(const tacit__reading *r, arms layout,
         .visits = q->visits,
         .apart = q->apart,
         .guarantee = q->guarantee,
-        .growth = 1,
-        .explore = (uint64_t)tacit__value_of(&r->values, "explore")->integer,
         .response_weight = tacit__value_real(&r->values, "response_weight"),
     };
     TRY(tacit__reading_mechanism(r, &out->mechanism, err));
-    if (out->explore == 0)
-        out->explore = tacit__lin_explore(out);
+    if (when->explore == 0)
+        when->explore = tacit__lin_explore(out);
     return TACIT_OK;
 }
 
@@ -213,16 +221,15 @@ static double shift_of(const tacit__reading *r)
 }
 
 /* Nothing here was read in a paper: [SS18] and [ZCHLW20] were recalled. */
-static void fill_plays(lin_ucb_agent *agent, const tacit__reading *r,
-                       const tacit__regression_options *curator)
+static void fill_plays(lin_ucb_agent *agent, const tacit__reading *r, const course *when)
 {
     tacit__plays *plays = &agent->base.plays;
     const double none = (double)NAN;
     const tacit_ledger *ledger = tacit__base_ledger(&agent->base);
     char releases[TACIT__PLAYS_WORDS] = "every user";
     if (ledger != NULL) {
-        if (curator->growth > 1)
-            (void)snprintf(releases, sizeof releases, "growth(%g)", curator->growth);
+        if (when->growth > 1)
+            (void)snprintf(releases, sizeof releases, "growth(%g)", when->growth);
         tacit__plays_number(plays, "noise", none, tacit_plan_scale(tacit_ledger_plan(ledger), 0),
                             "%s", tacit__is_noise_printed(r->request) ? "recalled" : "");
         tacit__plays_number(plays, "shift, in norms of the noise", none, shift_of(r), "%s", "");
@@ -306,14 +313,49 @@ static tacit_status check_points(const tacit__reading *r, tacit_error *err)
     return status;
 }
 
+/* The users at each release into memory to be freed; the last user's data are never used. */
+static tacit_status find_ends(tacit__regression_options *o, const course *when, uint64_t **ends,
+                              tacit_error *err)
+{
+    const uint64_t used = o->users > 1 ? o->users - 1 : 1;
+    if (when->explore == 0 && !(when->growth > 1))
+        return TACIT_OK;
+    o->n_ends = when->explore > 0 ? 1 : tacit__schedule_from_root(used, when->growth, NULL);
+    o->ends = *ends = tacit__alloc(o->n_ends, sizeof **ends);
+    if (*ends == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (when->explore > 0)
+        **ends = when->explore < used ? when->explore : used;
+    else
+        (void)tacit__schedule_from_root(used, when->growth, *ends);
+    return TACIT_OK;
+}
+
+static tacit_status open_curator(lin_ucb_agent *agent, tacit__regression_options *o,
+                                 const course *when, tacit_noise *noise, tacit_error *err)
+{
+    uint64_t *ends = NULL;
+    tacit__curator *made = NULL;
+    tacit__curator_spec spec;
+    tacit_status status = find_ends(o, when, &ends, err);
+    if (status == TACIT_OK)
+        status = tacit__regression_describe(o, &spec, err);
+    if (status == TACIT_OK)
+        status = tacit__curator_create(&spec, noise, &made, err);
+    agent->base.curator = made;
+    tacit__free(ends);
+    return status;
+}
+
 static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
     lin_ucb_agent *agent = self;
     const tacit_agent_request *q = r->request;
     tacit__regression_options curator = {0};
+    course when = {0};
     TRY(check_points(r, err));
     TRY(read_arms(r, &agent->arms, err));
-    TRY((commits(agent) ? read_explorer : read_curator)(r, agent->arms, &curator, err));
+    TRY((commits(agent) ? read_explorer : read_curator)(r, agent->arms, &curator, &when, err));
     agent->d = q->bandit->dimension;
     agent->n_actions = q->n_actions;
     agent->n_states = q->n_states;
@@ -322,14 +364,12 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->scale = 1 / q->bandit->bound;
     agent->remark = "";
     tacit_error reason = {0};
-    tacit__regression *made = NULL;
-    tacit_status status = tacit__regression_create(&curator, noise, &made, &reason);
-    agent->base.curator = made;
+    const tacit_status status = open_curator(agent, &curator, &when, noise, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
     TRY((commits(agent) ? make_greedy : make_planner)(agent, r, err));
     if (!commits(agent))
-        fill_plays(agent, r, &curator);
+        fill_plays(agent, r, &when);
     agent->scratch = tacit__alloc(scratch_size(agent), sizeof *agent->scratch);
     return agent->scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
@@ -353,9 +393,13 @@ static tacit_status check(const tacit_agent_request *q, tacit_error *err)
 static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     lin_ucb_agent *agent = self;
-    (void)err;
+    tacit__curator *c = agent->base.curator;
     if (!agent->follows) { /* else the model came from elsewhere, and there is nothing to look at */
-        tacit__moments moments = tacit__regression_release(agent->base.curator);
+        if (tacit__curator_ends(c) == NULL)
+            TRY(tacit__curator_refresh(c, err));
+        const tacit__moments moments = tacit__regression_view(
+            tacit__curator_form(c), tacit__curator_stream(c, 0), tacit__curator_users(c),
+            tacit__curator_shown(c), tacit__curator_released(c));
         agent->version += tacit__lin_ucb_update(agent->planner, &moments);
     }
     *out = (tacit_billboard){.version = agent->version};
@@ -478,22 +522,15 @@ static tacit_status follow(void *self, const void *bytes, size_t size, tacit_err
     return TACIT_OK;
 }
 
-/* The curator's bytes, the planner's, the billboard's version, and a checksum. */
 static void fields(void *self, tacit__saved *s)
 {
     lin_ucb_agent *agent = self;
     uint64_t version = agent->version;
-    tacit__saved planner = {.pass = TACIT__COUNT};
-    tacit__lin_ucb_fields(agent->planner, &planner);
     s->wrong = "the saved learner contradicts itself";
-    const size_t start = tacit__checksum_open("learner", s),
-                 end = tacit__saved_enter(s, s->end - s->at - planner.at - sizeof version);
-    tacit__regression_fields(agent->base.curator, s);
-    tacit__saved_leave(s, end);
+    (void)tacit__curator_fields(agent->base.curator, s);
     tacit__lin_ucb_fields(agent->planner, s);
     tacit__saved_value(s, &version, sizeof version);
     tacit__saved_check(s, version <= TACIT__MOST_COUNT);
-    tacit__checksum_close(start, s);
     if (s->pass == TACIT__APPLY)
         agent->version = version;
 }

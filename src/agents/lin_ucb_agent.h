@@ -4,7 +4,7 @@
 
 #include "agents/agent_base.h"
 #include "agents/reading.h"
-#include "curate/regression.h"
+#include "contribute/regression.h"
 #include "plan/papers/lin_ucb.h"
 
 typedef enum arms { SHARED, DISJOINT, OPPOSITE } arms;

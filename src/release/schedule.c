@@ -39,6 +39,19 @@ uint64_t *tacit__schedule_ends(uint64_t users, double growth, uint64_t n)
     return ends;
 }
 
+size_t tacit__schedule_from_root(uint64_t users, double growth, uint64_t *ends)
+{
+    TACIT__REQUIRE(growth > 1);
+    const double all = fmax(1, (double)users);
+    size_t n = 0;
+    for (double t = ceil(sqrt(all)); t < all + 0.5; t = ceil(fmax(t + 1, growth * t))) {
+        if (ends != NULL)
+            ends[n] = (uint64_t)t;
+        n++;
+    }
+    return n;
+}
+
 size_t tacit__schedule_batches(uint64_t users, uint64_t first, double growth, uint64_t last,
                                uint64_t *ends)
 {

@@ -16,6 +16,11 @@ uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends);
 /* The same into memory that tacit__free frees; there are `n` of them. NULL: no memory. */
 uint64_t *tacit__schedule_ends(uint64_t users, double growth, uint64_t n);
 
+/* From about sqrt(users) on, because what comes before is too little to learn from: then whenever there are
+ * `growth` times as many, rounded up. There is at least one. The users at each into `ends` (NULL: they are
+ * counted only); growth > 1. */
+size_t tacit__schedule_from_root(uint64_t users, double growth, uint64_t *ends);
+
 /* Batches of K users: the first of `first` users, the next so large that there are `growth` times as many
  * users (above 1, may be infinite), and nothing is shown after `last` users (0: there is no limit). The users
  * when each is over into `ends` (NULL: they are counted only); the last one, which ends with K, is not

@@ -6,86 +6,15 @@
 #include <math.h>
 
 #include "curate/epochs.h"
-#include "curate/regression_inside.h"
 #include "sums/sum_steps.h"
 #include "support/walks.h"
 
 SCOPED_TYPE(tacit__epochs, tacit__epochs_destroy)
-SCOPED_TYPE(tacit__regression, tacit__regression_destroy)
 
 static void random_vector(uint64_t *seed, size_t n, double *x)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = random_between(seed, -0.8, 0.8);
-}
-
-/* --- Linear bandits -------------------------------------------------------------------------------- */
-
-enum { D = 5, BLOCKS = 2, BLOCK = D * (D + 1) / 2 + D };
-
-static tacit__regression *open_regression(tacit_guarantee g, double growth)
-{
-    const tacit__regression_options o = {.dimension = D,
-                                         .blocks = BLOCKS,
-                                         .users = 10 * USERS,
-                                         .guarantee = g,
-                                         .mechanism = tacit_sum_default_mechanism(g),
-                                         .growth = growth,
-                                         .response_weight = 0.8};
-    SCOPED(tacit_noise) *noise = noise_of_test();
-    tacit__regression *c;
-    assert_ok(tacit__regression_create(&o, noise, &c, NULL));
-    return c;
-}
-
-TEST(moments_of_users_are_those_of_their_contributions)
-{
-    for (size_t m = 0; m < 2; m++)
-        for (int how = 0; how < 2; how++) {
-            const double growth = how == 0 ? 1 : 1.2;
-            SCOPED(tacit__regression) *learns = open_regression(models[m], growth),
-                                      *adds = open_regression(models[m], growth);
-            const tacit__regression_form form = tacit__regression_form_of(learns);
-            uint64_t seed = 9;
-            double x[D], unit[D];
-            int64_t made[BLOCK];
-            for (size_t k = 0; k < 10 * USERS; k++) {
-                const size_t block = random_below(&seed, BLOCKS);
-                const double y = random_between(&seed, -1, 1);
-                random_vector(&seed, D, x);
-                for (size_t i = 0; i < D; i++)
-                    x[i] /= 2; /* at most 0.9 long */
-                assert_ok(tacit__regression_contribute(&form, x, block, y, unit, made, NULL));
-                assert_ok(tacit__regression_add(learns, x, block, y, NULL));
-                assert_ok(tacit__regression_add_contribution(adds, block, made, NULL));
-            }
-            const tacit__moments a = tacit__regression_release(learns),
-                                 b = tacit__regression_release(adds);
-            assert_true(a.users == b.users && a.version == b.version && a.version > 1);
-            assert_memory_equal(a.gram, b.gram, BLOCKS * (BLOCK - D) * sizeof *a.gram);
-            assert_memory_equal(a.response, b.response, BLOCKS * D * sizeof *a.response);
-            assert_memory_equal(learns->x, adds->x, BLOCKS * BLOCK * sizeof *learns->x);
-        }
-}
-
-TEST(moments_longer_than_any_users_are_refused)
-{
-    SCOPED(tacit__regression) *c = open_regression(models[0], 1);
-    const tacit__regression_form form = tacit__regression_form_of(c);
-    const double x[D] = {1}, longer[D] = {1, 0.1};
-    double unit[D];
-    int64_t made[BLOCK];
-    assert_status(tacit__regression_contribute(&form, longer, 0, 1, unit, made, NULL),
-                  TACIT_OUT_OF_BOUND);
-    assert_status(tacit__regression_contribute(&form, x, BLOCKS, 1, unit, made, NULL),
-                  TACIT_OUT_OF_BOUND);
-    assert_ok(tacit__regression_contribute(&form, x, 0, 1, unit, made, NULL));
-    assert_status(tacit__regression_add_contribution(c, BLOCKS, made, NULL), TACIT_OUT_OF_BOUND);
-    made[2] = made[0]; /* two long features in one user */
-    assert_status(tacit__regression_add_contribution(c, 0, made, NULL), TACIT_OUT_OF_BOUND);
-    assert_true(c->users == 0 && tacit_ledger_passed(c->ledger, 0) == 0);
-    made[2] = 0;
-    assert_ok(tacit__regression_add_contribution(c, 0, made, NULL));
 }
 
 /* --- Epochs ---------------------------------------------------------------------------------------- */

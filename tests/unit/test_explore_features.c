@@ -178,7 +178,6 @@ TEST(the_length_follows_a_public_rule)
     tacit__regression_options o = {.dimension = 5,
                                    .blocks = 1,
                                    .users = 20000,
-                                   .growth = 1,
                                    .response_weight = 1,
                                    .mechanism = TACIT_SUM_BLT,
                                    .guarantee = {TACIT_MODEL_NONE, 0, 0}};

@@ -7,17 +7,18 @@
 #include <tacit/world.h>
 
 #include "base/cpu.h"
-#include "curate/regression.h"
-#include "curate/regression_inside.h"
+#include "contribute/regression.h"
 #include "linalg/forms.h"
 #include "linalg/symmetric.h"
 #include "plan/papers/lin_ucb.h"
+#include "release/curator.h"
+#include "release/schedule.h"
 #include "support/arena.h"
 #include "support/random.h"
 #include "support/solve.h"
 
 SCOPED_TYPE(tacit__lin_ucb, tacit__lin_ucb_destroy)
-SCOPED_TYPE(tacit__regression, tacit__regression_destroy)
+SCOPED_TYPE(tacit__curator, tacit__curator_destroy)
 
 enum { D = 5, ACTIONS = 21 };
 
@@ -92,25 +93,51 @@ TEST(forms_are_those_of_a_plain_solve_on_every_path)
 
 /* --- Sums ------------------------------------------------------------------------------------------ */
 
-static tacit__regression *curator(tacit_guarantee g, double growth, uint64_t users, size_t blocks)
+/* growth 1: a release after each user. */
+static tacit__curator *open_curator(tacit__regression_options o, double growth)
 {
-    tacit__regression *c;
-    tacit_error err = {0};
+    uint64_t ends[256];
+    tacit__curator *c = NULL;
+    tacit__curator_spec spec;
+    tacit_error err = {.message = ""};
+    SCOPED(tacit_noise) *noise = simulated_noise(1);
+    if (growth > 1) {
+        o.n_ends = tacit__schedule_from_root(o.users - 1, growth, ends);
+        o.ends = ends;
+    }
+    if (tacit__regression_describe(&o, &spec, &err) != TACIT_OK ||
+        tacit__curator_create(&spec, noise, &c, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    return c;
+}
+
+static tacit_status add(tacit__curator *c, const double *x, size_t block, double y)
+{
+    return tacit__curator_add(c, &(tacit__user_view){.vector = x, .block = block, .y = y}, NULL);
+}
+
+static tacit__moments view(tacit__curator *c)
+{
+    if (tacit__curator_ends(c) == NULL)
+        assert_ok(tacit__curator_refresh(c, NULL));
+    return tacit__regression_view(tacit__curator_form(c), tacit__curator_stream(c, 0),
+                                  tacit__curator_users(c), tacit__curator_shown(c),
+                                  tacit__curator_released(c));
+}
+
+static tacit__curator *curator(tacit_guarantee g, double growth, uint64_t users, size_t blocks)
+{
     const tacit__regression_options o = {.dimension = D,
                                          .blocks = blocks,
                                          .users = users,
                                          .guarantee = g,
                                          .mechanism = tacit_sum_default_mechanism(g),
-                                         .growth = growth,
                                          .response_weight = 1};
-    SCOPED(tacit_noise) *noise = simulated_noise(1);
-    if (tacit__regression_create(&o, noise, &c, &err) != TACIT_OK)
-        fail_msg("%s", err.message);
-    return c;
+    return open_curator(o, growth);
 }
 
 /* Coordinate by coordinate, each product in its order: wide instructions give the same bits. */
-TEST(a_user_is_added_on_the_lattice)
+TEST(a_user_is_placed_on_the_lattice)
 {
     enum { LONG = 37, CELLS = LONG * (LONG + 1) / 2 + LONG };
     const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
@@ -119,16 +146,13 @@ TEST(a_user_is_added_on_the_lattice)
                                          .users = 1000,
                                          .guarantee = joint,
                                          .mechanism = tacit_sum_default_mechanism(joint),
-                                         .growth = 1.2,
                                          .response_weight = 0.7};
     uint64_t seed = 5;
-    double x[LONG], unit[LONG], added[CELLS];
+    double x[LONG], unit[LONG];
     int64_t wide[CELLS], plain[CELLS];
-    SCOPED(tacit__regression) *c = NULL;
     random_vector(&seed, LONG, x);
-    SCOPED(tacit_noise) *noise = simulated_noise(1);
-    assert_ok(tacit__regression_create(&o, noise, &c, NULL));
-    const tacit__regression_form form = tacit__regression_form_of(c);
+    SCOPED(tacit__curator) *c = open_curator(o, 1.2);
+    const tacit__regression_form form = tacit__regression_form_of(tacit__curator_form(c));
     const double per_step = ldexp(1, form.bits);
     assert_ok(tacit__regression_contribute(&form, x, 0, -0.3, unit, wide, NULL));
     memcpy(x, unit, sizeof x);
@@ -136,8 +160,6 @@ TEST(a_user_is_added_on_the_lattice)
     assert_ok(tacit__regression_contribute(&form, x, 0, -0.3, unit, plain, NULL));
     tacit__cpu_pretend_base(false);
     assert_memory_equal(wide, plain, sizeof wide);
-    assert_ok(tacit__regression_add(c, x, 0, -0.3, NULL));
-    memcpy(added, c->x, sizeof added);
     const int64_t *at = wide;
     for (size_t j = 0; j < LONG; j++)
         for (size_t i = 0; i <= j; i++) {
@@ -146,8 +168,6 @@ TEST(a_user_is_added_on_the_lattice)
         }
     for (size_t i = 0; i < LONG; i++)
         assert_true((double)*at++ == rint(0.7 * -0.3 * x[i] * per_step));
-    for (size_t i = 0; i < CELLS; i++)
-        assert_true(added[i] == (double)wide[i] / per_step);
 }
 
 /* Two users with inner product r and opposite rewards; the bound is reached at r = s^2 / 2 (docs/why/kernel.md). */
@@ -184,26 +204,25 @@ TEST(the_sensitivity_is_the_largest_distance_of_two_users)
 TEST(releases_come_when_users_have_grown)
 {
     uint64_t at[64];
-    size_t n = tacit__regression_schedule(1000, 1.5, NULL);
-    assert_int_equal(tacit__regression_schedule(1000, 1.5, at), n);
+    size_t n = tacit__schedule_from_root(1000, 1.5, NULL);
+    assert_int_equal(tacit__schedule_from_root(1000, 1.5, at), n);
     assert_int_equal(at[0], 32);
     for (size_t i = 1; i < n; i++)
         assert_true(at[i] == (uint64_t)ceil(1.5 * (double)at[i - 1]) && at[i] <= 1000);
-    assert_int_equal(tacit__regression_schedule(1000, 1, NULL), 1000);
-    SCOPED(tacit__regression) *c =
+    SCOPED(tacit__curator) *c =
         curator((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, 1.5, 1001, 1);
     uint64_t seed = 9, version = 0;
     size_t next = 0;
     for (uint64_t t = 1; t <= 1000; t++) {
         double x[D];
         random_vector(&seed, D, x);
-        assert_ok(tacit__regression_add(c, x, 0, 1, NULL));
+        assert_ok(add(c, x, 0, 1));
         bool due = next < n && at[next] == t;
         next += due;
-        assert_true(tacit__regression_release(c).version == version + due);
+        assert_true(view(c).version == version + due);
         version += due;
     }
-    assert_int_equal(tacit_ledger_passed(tacit__regression_ledger(c), 0), n);
+    assert_int_equal(tacit_ledger_passed(tacit__curator_ledger(c), 0), n);
 }
 
 /* With next to no noise, batches and blocks add up to the exact sums. */
@@ -212,7 +231,7 @@ TEST(batches_add_up)
     const tacit_guarantee g[] = {
         {TACIT_MODEL_NONE, 0, 0}, {TACIT_MODEL_JOINT, 1e5, 0.4}, {TACIT_MODEL_LOCAL, 1e6, 0.4}};
     enum { USERS = 200, BLOCKS = 3 };
-    tacit__regression *c[3];
+    tacit__curator *c[3];
     for (size_t m = 0; m < 3; m++)
         c[m] = curator(g[m], m == 0 ? 1 : 1.3, USERS + 1, BLOCKS);
     uint64_t seed = 6;
@@ -221,14 +240,14 @@ TEST(batches_add_up)
         size_t block = random_below(&seed, BLOCKS);
         random_vector(&seed, D, x);
         for (size_t m = 0; m < 3; m++)
-            assert_ok(tacit__regression_add(c[m], x, block, y, NULL));
-        tacit__moments exact = tacit__regression_release(c[0]);
+            assert_ok(add(c[m], x, block, y));
+        tacit__moments exact = view(c[0]);
         uint64_t at[64];
-        size_t n = tacit__regression_schedule(USERS, 1.3, at);
+        size_t n = tacit__schedule_from_root(USERS, 1.3, at);
         for (size_t m = 1; m < 3; m++)
             for (size_t i = 0; i < n; i++)
                 if (at[i] == t + 1) {
-                    tacit__moments noisy = tacit__regression_release(c[m]);
+                    tacit__moments noisy = view(c[m]);
                     for (size_t j = 0; j < BLOCKS * tacit__packed_size(D); j++)
                         assert_within(noisy.gram[j] - exact.gram[j], -0.2, 0.2);
                     for (size_t j = 0; j < BLOCKS * D; j++)
@@ -236,7 +255,7 @@ TEST(batches_add_up)
                 }
     }
     for (size_t m = 0; m < 3; m++)
-        tacit__regression_destroy(c[m]);
+        tacit__curator_destroy(c[m]);
 }
 
 /* Users who all bring the same longest features and reward fill a batch to its bound, and rounding may push all of them in one
@@ -246,7 +265,7 @@ TEST(users_who_are_all_alike_fit_their_batch)
     enum { USERS = 3000 };
     uint64_t seed = 8;
     for (int trial = 0; trial < 10; trial++) {
-        SCOPED(tacit__regression) *c =
+        SCOPED(tacit__curator) *c =
             curator((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, 2, USERS, 1);
         double x[D], square = 0;
         random_vector(&seed, D, x);
@@ -255,7 +274,7 @@ TEST(users_who_are_all_alike_fit_their_batch)
         for (size_t i = 0; i < D; i++)
             x[i] /= sqrt(square);
         for (uint64_t t = 0; t < USERS; t++)
-            assert_ok(tacit__regression_add(c, x, 0, trial % 2 == 0 ? 1 : -1, NULL));
+            assert_ok(add(c, x, 0, trial % 2 == 0 ? 1 : -1));
     }
 }
 
@@ -265,11 +284,11 @@ TEST(the_noise_has_the_size_that_is_told)
     const tacit_guarantee g[] = {{TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_LOCAL, 1, 1e-6}};
     enum { BLOCKS = 200 };
     for (size_t m = 0; m < 2; m++) {
-        SCOPED(tacit__regression) *c = curator(g[m], 1.5, 60, BLOCKS);
+        SCOPED(tacit__curator) *c = curator(g[m], 1.5, 60, BLOCKS);
         const double zero[D] = {0};
         for (int t = 0; t < 59; t++)
-            assert_ok(tacit__regression_add(c, zero, 0, 0, NULL));
-        tacit__moments r = tacit__regression_release(c);
+            assert_ok(add(c, zero, 0, 0));
+        tacit__moments r = view(c);
         double gram = 0, response = 0, n = BLOCKS * (double)tacit__packed_size(D);
         for (size_t i = 0; i < BLOCKS * tacit__packed_size(D); i++)
             gram += r.gram[i] * r.gram[i];
@@ -284,17 +303,17 @@ TEST(the_noise_has_the_size_that_is_told)
 
 TEST(what_is_too_long_is_refused_and_changes_nothing)
 {
-    SCOPED(tacit__regression) *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 10, 2);
+    SCOPED(tacit__curator) *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 10, 2);
     const double good[D] = {1}, bad[D] = {0.8, 0.8}, strange[D] = {(double)NAN};
-    assert_status(tacit__regression_add(c, bad, 0, 0, NULL), TACIT_OUT_OF_BOUND);
-    assert_status(tacit__regression_add(c, strange, 0, 0, NULL), TACIT_OUT_OF_BOUND);
-    assert_status(tacit__regression_add(c, good, 2, 0, NULL), TACIT_OUT_OF_BOUND);
-    assert_status(tacit__regression_add(c, good, 0, 1.1, NULL), TACIT_OUT_OF_BOUND);
-    assert_status(tacit__regression_add(c, good, 0, (double)NAN, NULL), TACIT_OUT_OF_BOUND);
-    assert_true(tacit__regression_release(c).users == 0);
+    assert_status(add(c, bad, 0, 0), TACIT_OUT_OF_BOUND);
+    assert_status(add(c, strange, 0, 0), TACIT_OUT_OF_BOUND);
+    assert_status(add(c, good, 2, 0), TACIT_OUT_OF_BOUND);
+    assert_status(add(c, good, 0, 1.1), TACIT_OUT_OF_BOUND);
+    assert_status(add(c, good, 0, (double)NAN), TACIT_OUT_OF_BOUND);
+    assert_true(view(c).users == 0);
     for (int t = 0; t < 10; t++)
-        assert_ok(tacit__regression_add(c, good, 0, 1, NULL));
-    assert_status(tacit__regression_add(c, good, 0, 1, NULL), TACIT_EXHAUSTED);
+        assert_ok(add(c, good, 0, 1));
+    assert_status(add(c, good, 0, 1), TACIT_EXHAUSTED);
 }
 
 /* --- The planner ----------------------------------------------------------------------------------- */
@@ -321,12 +340,12 @@ TEST(the_factor_follows_the_sums)
                                       .parameter_norm = 1,
                                       .shift = 2};
     SCOPED(tacit__lin_ucb) *p = NULL;
-    SCOPED(tacit__regression) *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 3000, 2);
+    SCOPED(tacit__curator) *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 3000, 2);
     assert_ok(tacit__lin_ucb_create(&o, &p));
     uint64_t seed = 12;
     for (int t = 0; t < 2500; t++) {
         double x[D], theta[D], wanted[D], beta, beta_fresh;
-        tacit__moments m = tacit__regression_release(c);
+        tacit__moments m = view(c);
         assert_true(tacit__lin_ucb_update(p, &m));
         assert_false(tacit__lin_ucb_update(p, &m));
         if (t % 500 == 0) {
@@ -342,8 +361,7 @@ TEST(the_factor_follows_the_sums)
                 assert_within(theta[i] - wanted[i], -1e-9, 1e-9);
         }
         random_vector(&seed, D, x);
-        assert_ok(tacit__regression_add(c, x, random_below(&seed, 2), random_between(&seed, -1, 1),
-                                        NULL));
+        assert_ok(add(c, x, random_below(&seed, 2), random_between(&seed, -1, 1)));
     }
 }
 
