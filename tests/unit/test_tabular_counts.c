@@ -125,7 +125,6 @@ TEST(releases_keep_to_their_levels)
                     uint32_t states[H + 1], actions[H];
                     double rewards[H];
                     tacit__counts c;
-                    tacit_error err;
                     walk(&seed, states, actions, rewards);
                     count(tables, states, actions, rewards, &exact);
                     tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
@@ -157,7 +156,6 @@ TEST(single_step_reports_stand_for_all_steps)
     uint64_t seed = 2;
     SCOPED(tacit__curator) *curator = open(hardly, H, true, 7);
     tacit__counts c;
-    tacit_error err;
     memset(&exact, 0, sizeof exact);
     for (int k = 0; k < USERS; k++) {
         uint32_t states[H + 1], actions[H];
@@ -193,7 +191,6 @@ TEST(the_first_visits_of_a_user_count)
             SCOPED(tacit__curator) *curator =
                 open_few(local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, most);
             tacit__counts c;
-            tacit_error err;
             memset(&exact, 0, sizeof exact);
             for (int k = 0; k < USERS; k++) {
                 uint32_t states[H + 1], actions[H];
@@ -237,7 +234,6 @@ TEST(leaving_out_later_visits_biases_nothing)
             SCOPED(tacit__curator) *curator = open_few(TACIT_MODEL_JOINT, most);
             tacit_trajectory t = {STEPS_OF(states, actions, rewards)};
             tacit__counts c;
-            tacit_error err;
             assert_ok(tabular_add(curator, &t));
             c = tabular_counts(curator);
             for (size_t s = 0; s < 2; s++) {
