@@ -164,14 +164,15 @@ static void bench_floor(int d, const char *json)
     const size_t n = (size_t)d, m = n * ACTIONS, size = strlen(json);
     tacit__json_node *nodes = calloc(m + 16, sizeof *nodes);
     double *factor = calloc(n * n, sizeof *factor), *rest = calloc(2 * n + m, sizeof *rest),
-           *scratch = calloc(tacit__forms_scratch(n) + 2 * ACTIONS, sizeof *scratch),
-           *panels = calloc(tacit__panels_size(n), sizeof *panels), us[PARTS][TIMES];
+           inner[ACTIONS], square[ACTIONS], us[PARTS][TIMES];
+    float *scratch = calloc(tacit__forms_scratch(n), sizeof *scratch),
+          *panels = calloc(tacit__panels_size(n), sizeof *panels);
     const char *why;
     if (nodes == NULL || factor == NULL || rest == NULL || scratch == NULL || panels == NULL)
         bench_die("memory");
-    double *pivots = rest, *t = pivots + n, *x = t + n;
+    double *pivots = rest, *theta = pivots + n, *x = theta + n;
     for (size_t i = 0; i < n; i++) {
-        factor[i * n + i] = pivots[i] = t[i] = 1;
+        factor[i * n + i] = pivots[i] = theta[i] = 1;
         for (size_t j = 0; j < i; j++)
             factor[j * n + i] = 1e-3;
     }
@@ -183,7 +184,7 @@ static void bench_floor(int d, const char *json)
         if (tacit__json_parse(json, size, nodes, m + 16, &why) == 0)
             bench_die(why);
         const double parsed = bench_now();
-        tacit__forms(n, ACTIONS, panels, t, x, scratch + 2 * ACTIONS, scratch, scratch + ACTIONS);
+        tacit__forms(n, ACTIONS, panels, theta, x, scratch, inner, square);
         us[0][i] = 1e6 * (parsed - start);
         us[1][i] = 1e6 * (bench_now() - parsed);
     }

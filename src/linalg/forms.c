@@ -1,6 +1,8 @@
 /* See forms.h. Rows are taken in panels: the running values of a panel's rows, for several vectors, are held
  * in registers while the columns before it are subtracted. A factor is read once for up to WIDTH vectors,
- * from its first number to its last. Plain C and AVX2 subtract in the same order and give the same bits. */
+ * from its first number to its last. Plain C and AVX2 subtract in the same order and give the same bits.
+ *
+ * Panels are in single precision, which halves what a decision reads and computes. */
 #include "linalg/forms.h"
 
 #include <math.h>
@@ -9,12 +11,12 @@
 #include "base/cpu.h"
 #include "base/error.h"
 
-/* Stated choices for 16 registers of four doubles: WIDTH * LANES of them are held; a column, a number of z
- * and a product need the others. */
-enum { LANE = 4, ROWS = 8, LANES = ROWS / LANE, WIDTH = 5 };
+/* Stated choices for 16 registers of eight floats: WIDTH of them are held; a column, a number of z and a
+ * product need others. Sixteen rows are no faster with d = 500, and slower with d = 20. */
+enum { ROWS = 8, WIDTH = 5 };
 
-/* Four doubles side by side; the compiler makes of it what the processor has. */
-typedef double lane __attribute__((vector_size(LANE * sizeof(double))));
+/* Eight floats side by side; the compiler makes of it what the processor has. */
+typedef float lane __attribute__((vector_size(ROWS * sizeof(float))));
 
 size_t tacit__panels_size(size_t d)
 {
@@ -22,16 +24,18 @@ size_t tacit__panels_size(size_t d)
     return ROWS * ROWS * n * (n + 1) / 2;
 }
 
-void tacit__panels_pack(size_t d, const double *factor, const double *pivots, double *panels)
+void tacit__panels_pack(size_t d, const double *factor, const double *pivots, float *panels)
 {
     memset(panels, 0, tacit__panels_size(d) * sizeof *panels);
     for (size_t first = 0; first < d; first += ROWS) {
         const size_t m = d - first < ROWS ? d - first : ROWS;
         for (size_t j = 0; j < first; j++, panels += ROWS)
-            memcpy(panels, factor + j * d + first, m * sizeof *panels);
+            for (size_t i = 0; i < m; i++)
+                panels[i] = (float)factor[j * d + first + i];
         for (size_t r = 0; r < ROWS; r++, panels += ROWS)
             for (size_t i = r; i < m; i++)
-                panels[i] = i == r ? pivots[first + r] : factor[(first + r) * d + first + i];
+                panels[i] =
+                    (float)(i == r ? pivots[first + r] : factor[(first + r) * d + first + i]);
     }
 }
 
@@ -41,77 +45,74 @@ size_t tacit__forms_scratch(size_t d)
 }
 
 /* What a number of z accounts for in a panel's rows. */
-TACIT__INLINE void subtract(const double *restrict column, double z, lane *restrict row)
+TACIT__INLINE void subtract(const float *restrict column, float z, lane *restrict row)
 {
-    for (size_t l = 0; l < LANES; l++) {
-        lane part;
-        memcpy(&part, column + l * LANE, sizeof part);
-        row[l] -= part * z;
-    }
+    lane part;
+    memcpy(&part, column, sizeof part);
+    *row -= part * z;
 }
 
 /* n vectors, a constant; z is [d][n] and a panel more. Rows of the last panel that do not exist are 0. */
-TACIT__INLINE void group(size_t d, size_t n, const double *restrict panel, const double *restrict t,
-                         const double *restrict vectors, double *restrict z, double *restrict inner,
-                         double *restrict square)
+TACIT__INLINE void group(size_t d, size_t n, const float *restrict panel,
+                         const double *restrict theta, const double *restrict vectors,
+                         float *restrict z, double *restrict inner, double *restrict square)
 {
-    double sum[WIDTH] = {0}, squares[WIDTH] = {0};
+    double means[WIDTH] = {0}, squares[WIDTH] = {0};
     for (size_t first = 0; first < d; first += ROWS) {
         const size_t m = d - first < ROWS ? d - first : ROWS;
-        lane row[WIDTH][LANES] = {{{0}}};
-        double weights[ROWS] = {0};
-        for (size_t k = 0; k < n; k++)
-            for (size_t r = 0; r < m; r++)
-                row[k][r / LANE][r % LANE] = vectors[k * d + first + r];
+        lane row[WIDTH] = {{0}};
         for (size_t r = 0; r < m; r++)
-            weights[r] = t[first + r];
+            for (size_t k = 0; k < n; k++) {
+                const double x = vectors[k * d + first + r];
+                row[k][r] = (float)x;
+                means[k] += x * theta[first + r];
+            }
         for (size_t j = 0; j < first; j++, panel += ROWS)
             for (size_t k = 0; k < n; k++)
-                subtract(panel, z[j * n + k], row[k]);
+                subtract(panel, z[j * n + k], &row[k]);
 #pragma GCC unroll 8
         for (size_t r = 0; r < ROWS; r++, panel += ROWS)
             for (size_t k = 0; k < n; k++) {
-                const double value = row[k][r / LANE][r % LANE] * panel[r];
+                const float value = row[k][r] * panel[r];
                 z[(first + r) * n + k] = value;
-                sum[k] += value * weights[r];
-                squares[k] += value * value;
-                subtract(panel, value, row[k]); /* the rows up to this one are done with */
+                squares[k] += (double)value * (double)value;
+                subtract(panel, value, &row[k]); /* the rows up to this one are done with */
             }
     }
-    memcpy(inner, sum, n * sizeof *inner);
+    memcpy(inner, means, n * sizeof *inner);
     memcpy(square, squares, n * sizeof *square);
 }
 
 /* At most WIDTH vectors. */
-TACIT__INLINE void some(size_t d, size_t n, const double *panels, const double *t,
-                        const double *vectors, double *z, double *inner, double *square)
+TACIT__INLINE void some(size_t d, size_t n, const float *panels, const double *theta,
+                        const double *vectors, float *z, double *inner, double *square)
 {
     switch (n) {
     case 1:
-        group(d, 1, panels, t, vectors, z, inner, square);
+        group(d, 1, panels, theta, vectors, z, inner, square);
         break;
     case 2:
-        group(d, 2, panels, t, vectors, z, inner, square);
+        group(d, 2, panels, theta, vectors, z, inner, square);
         break;
     case 3:
-        group(d, 3, panels, t, vectors, z, inner, square);
+        group(d, 3, panels, theta, vectors, z, inner, square);
         break;
     case 4:
-        group(d, 4, panels, t, vectors, z, inner, square);
+        group(d, 4, panels, theta, vectors, z, inner, square);
         break;
     default:
-        group(d, WIDTH, panels, t, vectors, z, inner, square);
+        group(d, WIDTH, panels, theta, vectors, z, inner, square);
         break;
     }
 }
 
 /* Groups of nearly equal size. */
-TACIT__INLINE void forms(size_t d, size_t n, const double *panels, const double *t,
-                         const double *vectors, double *z, double *inner, double *square)
+TACIT__INLINE void forms(size_t d, size_t n, const float *panels, const double *theta,
+                         const double *vectors, float *z, double *inner, double *square)
 {
     for (size_t left = (n + WIDTH - 1) / WIDTH; left > 0; left--) {
         const size_t used = (n + left - 1) / left;
-        some(d, used, panels, t, vectors, z, inner, square);
+        some(d, used, panels, theta, vectors, z, inner, square);
         vectors += used * d;
         inner += used;
         square += used;
@@ -120,23 +121,23 @@ TACIT__INLINE void forms(size_t d, size_t n, const double *panels, const double 
 }
 
 #if TACIT__HAVE_AVX2
-TACIT__AVX2 static void forms_avx2(size_t d, size_t n, const double *panels, const double *t,
-                                   const double *vectors, double *z, double *inner, double *square)
+TACIT__AVX2 static void forms_avx2(size_t d, size_t n, const float *panels, const double *theta,
+                                   const double *vectors, float *z, double *inner, double *square)
 {
-    forms(d, n, panels, t, vectors, z, inner, square);
+    forms(d, n, panels, theta, vectors, z, inner, square);
 }
 #endif
 
-void tacit__forms(size_t d, size_t n, const double *panels, const double *t, const double *vectors,
-                  double *scratch, double *inner, double *square)
+void tacit__forms(size_t d, size_t n, const float *panels, const double *theta,
+                  const double *vectors, float *scratch, double *inner, double *square)
 {
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {
-        forms_avx2(d, n, panels, t, vectors, scratch, inner, square);
+        forms_avx2(d, n, panels, theta, vectors, scratch, inner, square);
         return;
     }
 #endif
-    forms(d, n, panels, t, vectors, scratch, inner, square);
+    forms(d, n, panels, theta, vectors, scratch, inner, square);
 }
 
 /* Givens rotations, column by column [GV13, 6.5.4]. */

@@ -7,17 +7,18 @@
 #include <stddef.h>
 
 /* A factor L as forms read it, front to back: the rows in panels of 8, of each panel the columns up to its
- * last row, and pivots[j] = 1 / L_jj in the places of L_jj. panels[tacit__panels_size(d)]. */
+ * last row, and pivots[j] = 1 / L_jj in the places of L_jj, in single precision.
+ * panels[tacit__panels_size(d)]. */
 size_t tacit__panels_size(size_t d);
-void tacit__panels_pack(size_t d, const double *factor, const double *pivots, double *panels);
+void tacit__panels_pack(size_t d, const double *factor, const double *pivots, float *panels);
 
-/* How many doubles of scratch the next one needs. */
+/* How many floats of scratch the next one needs. */
 size_t tacit__forms_scratch(size_t d);
 
-/* For n vectors [n][d], with z = L^-1 x: inner[i] = z . t and square[i] = |z|^2 = x^T (L L^T)^-1 x. If t =
- * L^-1 u then inner is x^T (L L^T)^-1 u. */
-void tacit__forms(size_t d, size_t n, const double *panels, const double *t, const double *vectors,
-                  double *scratch, double *inner, double *square);
+/* For n vectors x [n][d]: inner[i] = x . theta, in double precision, and square[i] = |L^-1 x|^2, which is
+ * x^T (L L^T)^-1 x up to the error of single precision times the condition number of L. */
+void tacit__forms(size_t d, size_t n, const float *panels, const double *theta,
+                  const double *vectors, float *scratch, double *inner, double *square);
 
 /* The factor of L L^T + x x^T in the place of L; x is spoilt. pivots follow. */
 void tacit__cholesky_add(size_t d, double *factor, double *pivots, double *x);

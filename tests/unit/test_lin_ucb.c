@@ -44,9 +44,11 @@ TEST(forms_are_those_of_a_plain_solve_on_every_path)
         for (size_t b = 0; b < 7; b++) {
             size_t d = dimensions[a], n = numbers[b];
             double *full = calloc(d * d, sizeof *full), *pivots = calloc(d, sizeof *pivots);
-            double *t = calloc(d, sizeof *t), *x = calloc(n * d, sizeof *x);
-            double *z = calloc(d, sizeof *z), *scratch = calloc(tacit__forms_scratch(d), 8);
-            double *panels = calloc(tacit__panels_size(d), sizeof *panels);
+            double *theta = calloc(d, sizeof *theta), *x = calloc(n * d, sizeof *x);
+            double *z = calloc(d, sizeof *z);
+            float *rounded = calloc(d, sizeof *rounded);
+            float *scratch = calloc(tacit__forms_scratch(d), sizeof *scratch);
+            float *panels = calloc(tacit__panels_size(d), sizeof *panels);
             double inner[2][40], square[2][40];
             for (size_t i = 0; i < d; i++)
                 full[i * d + i] = 1;
@@ -57,33 +59,40 @@ TEST(forms_are_those_of_a_plain_solve_on_every_path)
             assert_true(tacit__cholesky(d, full));
             for (size_t i = 0; i < d; i++) {
                 pivots[i] = 1 / full[i * d + i];
-                t[i] = random_normal(&seed);
+                theta[i] = random_normal(&seed);
             }
             for (size_t i = 0; i < n; i++)
                 random_vector(&seed, d, x + i * d);
             tacit__panels_pack(d, full, pivots, panels);
             for (int base = 0; base < 2; base++) {
                 tacit__cpu_pretend_base(base != 0);
-                tacit__forms(d, n, panels, t, x, scratch, inner[base], square[base]);
+                tacit__forms(d, n, panels, theta, x, scratch, inner[base], square[base]);
             }
             tacit__cpu_pretend_base(false);
             assert_memory_equal(inner[0], inner[1], n * sizeof(double));
             assert_memory_equal(square[0], square[1], n * sizeof(double));
             for (size_t i = 0; i < n; i++) {
-                double sum = 0, squares = 0;
+                double sum = 0, exact = 0, squares = 0;
                 memcpy(z, x + i * d, d * sizeof *z);
                 for (size_t j = 0; j < d; j++) { /* row by row, in this order: the same bits */
-                    for (size_t k = 0; k < j; k++)
+                    rounded[j] = (float)z[j];
+                    for (size_t k = 0; k < j; k++) {
                         z[j] -= full[k * d + j] * z[k];
+                        rounded[j] -= (float)full[k * d + j] * rounded[k];
+                    }
                     z[j] *= pivots[j];
-                    sum += z[j] * t[j];
-                    squares += z[j] * z[j];
+                    rounded[j] *= (float)pivots[j];
+                    sum += x[i * d + j] * theta[j];
+                    exact += z[j] * z[j];
+                    squares += (double)rounded[j] * (double)rounded[j];
                 }
                 assert_true(inner[0][i] == sum && square[0][i] == squares);
+                assert_close(squares, exact, 1e-5);
             }
             free(full);
             free(pivots);
-            free(t);
+            free(theta);
+            free(rounded);
             free(x);
             free(z);
             free(scratch);

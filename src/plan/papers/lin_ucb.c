@@ -14,9 +14,10 @@
  * A smaller shift is a choice of practice: H is then repaired by raising eigenvalues to lambda +
  * shift Y where it is not positive definite, which like everything here is computed from releases.
  *
- * The factor of H is kept, never its inverse: with z = L^-1 x and t = L^-1 u, x . theta = z . t and
- * |x|_{H^-1} = |z|. Exact sums are followed by rank-one updates, d^2 for a user; noisy ones are
- * factorized anew. `act` reads the factor as panels (linalg/forms.h), which are made at every look. */
+ * The factor L of H is kept, never its inverse: theta = L^-T L^-1 u, and |x|_{H^-1} = |L^-1 x|. Exact sums
+ * are followed by rank-one updates, d^2 for a user; noisy ones are factorized anew. `act` reads the factor as
+ * panels (linalg/forms.h), which are made at every look. They are in single precision: a mean x . theta is
+ * computed in doubles, and a width need not be known better. */
 #include "plan/papers/lin_ucb.h"
 
 #include <math.h>
@@ -29,7 +30,8 @@
 
 typedef struct block {
     double *factor, *pivots; /* NULL in a copy that acts */
-    double *panels, *t;      /* panels: the same as linalg/forms.h wants it */
+    float *panels;           /* the same as linalg/forms.h wants it */
+    double *theta;
     double log_det, beta;
 } block;
 
@@ -50,18 +52,19 @@ static tacit_status create(const tacit__lin_ucb_options *options, bool learns, t
     /* Blocks lie one after the other, each at the beginning of a cache line. */
     const size_t square = (d * d + 7) / 8 * 8, line = (d + 7) / 8 * 8, real = sizeof(double),
                  panel = tacit__panels_size(d), kept = learns ? real : 0;
-    double *factors, *pivots, *panels, *t;
-    tacit__lin_ucb *p = TACIT__WORKSPACE(w, TACIT__PIECE(w.blocks, n), TACIT__PIECE(w.x, d),
-                                         {&w.floor, tacit__floor_scratch(d), kept},
-                                         {&factors, n, square * kept}, {&pivots, n, line * kept},
-                                         {&panels, n, panel * real}, {&t, n, line * real});
+    double *factors, *pivots, *thetas;
+    float *panels;
+    tacit__lin_ucb *p = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.blocks, n), TACIT__PIECE(w.x, d),
+        {&w.floor, tacit__floor_scratch(d), kept}, {&factors, n, square * kept},
+        {&pivots, n, line * kept}, {&panels, n, panel * sizeof *panels}, {&thetas, n, line * real});
     if (p == NULL)
         return TACIT_NO_MEMORY;
     for (size_t i = 0; i < n; i++) {
         p->blocks[i].factor = learns ? factors + i * square : NULL;
         p->blocks[i].pivots = learns ? pivots + i * line : NULL;
         p->blocks[i].panels = panels + i * panel;
-        p->blocks[i].t = t + i * line;
+        p->blocks[i].theta = thetas + i * line;
     }
     *out = p;
     return TACIT_OK;
@@ -115,12 +118,13 @@ static void set_pivots(const tacit__lin_ucb *p, block *b)
     b->log_det = tacit__log_determinant(d, b->factor);
 }
 
-/* What follows from the factor and the response: t and the panels. */
+/* What follows from the factor and the response: theta and the panels. */
 static void set_response(const tacit__lin_ucb *p, block *b, const double *response)
 {
     const size_t d = p->o.dimension;
-    memcpy(b->t, response, d * sizeof *b->t);
-    tacit__solve_lower_pivots(d, b->factor, b->pivots, b->t);
+    memcpy(b->theta, response, d * sizeof *b->theta);
+    tacit__solve_lower_pivots(d, b->factor, b->pivots, b->theta);
+    tacit__solve_upper(d, b->factor, b->theta);
     tacit__panels_pack(d, b->factor, b->pivots, b->panels);
 }
 
@@ -200,7 +204,7 @@ bool tacit__lin_ucb_update(tacit__lin_ucb *p, const tacit__moments *m)
 
 size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *p)
 {
-    return tacit__forms_scratch(p->o.dimension) + 2 * p->o.n_actions;
+    return (tacit__forms_scratch(p->o.dimension) + 1) / 2 + 2 * p->o.n_actions;
 }
 
 uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, double chance,
@@ -208,17 +212,18 @@ uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, dou
 {
     TACIT__REQUIRE(chance >= 0 && chance < 1);
     const size_t d = p->o.dimension, n = p->o.n_actions;
-    double *inner = scratch, *square = inner + n, *forms = square + n;
+    double *inner = scratch, *square = inner + n;
+    float *forms = (float *)(void *)(square + n);
     if (p->o.blocks == 1) {
         const block *b = &p->blocks[0];
-        tacit__forms(d, n, b->panels, b->t, features, forms, inner, square);
+        tacit__forms(d, n, b->panels, b->theta, features, forms, inner, square);
     }
     double best = -HUGE_VAL;
     uint32_t ties = 0;
     for (size_t a = 0; a < n; a++) {
         const block *b = &p->blocks[p->o.blocks == 1 ? 0 : a];
         if (p->o.blocks > 1)
-            tacit__forms(d, 1, b->panels, b->t, features, forms, &inner[a], &square[a]);
+            tacit__forms(d, 1, b->panels, b->theta, features, forms, &inner[a], &square[a]);
         scores[a] = inner[a] + p->o.bonus_scale * b->beta * sqrt(square[a]);
         if (isnan(scores[a])) /* a model from elsewhere may be so large that it cancels out */
             scores[a] = -HUGE_VAL;
@@ -240,8 +245,7 @@ void tacit__lin_ucb_estimate(const tacit__lin_ucb *p, size_t i, double *theta, d
 {
     TACIT__REQUIRE(i < p->o.blocks);
     const block *b = &p->blocks[i];
-    memcpy(theta, b->t, p->o.dimension * sizeof *theta);
-    tacit__solve_upper(p->o.dimension, b->factor, theta);
+    memcpy(theta, b->theta, p->o.dimension * sizeof *theta);
     *beta = b->beta;
 }
 
@@ -257,7 +261,7 @@ tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *p, tacit__lin_ucb **out)
         const block *from = &p->blocks[i];
         block *to = &(*out)->blocks[i];
         memcpy(to->panels, from->panels, tacit__panels_size(d) * sizeof *to->panels);
-        memcpy(to->t, from->t, d * sizeof *to->t);
+        memcpy(to->theta, from->theta, d * sizeof *to->theta);
         to->beta = from->beta;
     }
     if (status == TACIT_OK) {
@@ -282,7 +286,7 @@ void tacit__lin_ucb_fields(tacit__lin_ucb *p, tacit__saved *s)
         for (size_t j = 0; j < d && factor != NULL && started; j++)
             tacit__saved_check(s, tacit__real_at(factor, j * (d + 1)) >= 1 / MOST);
         tacit__saved_reals(s, b->pivots, d, MOST);
-        tacit__saved_reals(s, b->t, d, MOST);
+        tacit__saved_reals(s, b->theta, d, MOST);
         tacit__saved_reals(s, &b->log_det, 1, MOST);
         tacit__saved_reals(s, &b->beta, 1, MOST);
         if (s->pass == TACIT__APPLY)
