@@ -54,8 +54,10 @@ endforeach()
 # The same programs once more on PostgreSQL: all that are about the service, and not about the file of its store. One compiler is
 # enough for that.
 set(on_postgres
+    action_names
     batch
     counting
+    decision_log
     declare
     device
     drops
@@ -63,8 +65,6 @@ set(on_postgres
     idempotency
     kinds
     metrics
-    names
-    record
     refusals
     returning
     strict

@@ -319,8 +319,8 @@ static char *read_statements(void)
     glob_t found;
     char *all = calloc(1, 1 << 20);
     size_t used = 0;
-    assert_int_equal(glob(TACIT_SOURCE "/src/store/service_*.[ch]", 0, NULL, &found), 0);
-    assert_int_equal(glob(TACIT_SOURCE "/src/store/postgres*.c", GLOB_APPEND, NULL, &found), 0);
+    assert_int_equal(glob(TACIT_SOURCE "/src/store/vault/*.[ch]", 0, NULL, &found), 0);
+    assert_int_equal(glob(TACIT_SOURCE "/src/store/postgres/*.c", GLOB_APPEND, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         if (strstr(found.gl_pathv[i], "schema") != NULL)
             continue; /* of files, and of the owner */

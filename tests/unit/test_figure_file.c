@@ -174,7 +174,7 @@ TEST(runs_that_end_no_better_than_the_best_constant_action_are_counted_and_flagg
 TEST(a_run_that_failed_is_counted)
 {
     static const char text[] =
-        "{world: {kind: riverswim, states: 6, horizon: 20}, episodes: 5000, runs: 10, seed: 1,"
+        "{world: {kind: riverswim, states: 6, horizon: 20}, episodes: 5000, runs: 10, seed: 4,"
         " agents: [{label: auto 1, kind: auto, privacy: {model: joint, epsilon: 1, delta: 1e-6}},"
         " {kind: constant}, {kind: uniform}]}";
     SCOPED(tacit_experiment) *e = NULL;
