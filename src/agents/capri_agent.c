@@ -22,7 +22,7 @@ static tacit_status open_chance(capri_agent *agent, const tacit__reading *r)
     tacit_status status = tacit_noise_create_simulated(
         (uint64_t)tacit__value_of(&r->values, "public_seed")->integer, &source);
     if (status == TACIT_OK)
-        tacit__site_open(&agent->base.chance, source, "public: points of epochs");
+        tacit__site_open(&agent->chance, source, "public: points of epochs");
     tacit_noise_destroy(source);
     return status;
 }
@@ -33,7 +33,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     tacit__capri_options *o = &agent->options;
     TRY(tacit__capri_read(r, o, err));
     o->words = draw_words;
-    o->context = &agent->base.chance;
+    o->context = &agent->chance;
     tacit_status status = open_chance(agent, r);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
@@ -41,10 +41,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     agent->base.kind = &tacit__capri_planner;
     agent->base.options = o;
     agent->base.pairs = o->pairs;
-    agent->base.n_users = o->users;
     agent->base.dimension = !o->sampled ? 0 : o->rank < pairs ? o->rank : pairs;
     agent->base.published_scale = tacit__capri_published(r->request);
-    tacit__capri_fingerprint(agent, r);
     tacit__capri_write_remark(agent, r);
     TRY(tacit__epoch_build(&agent->base, r, noise, err));
     tacit__capri_fill_plays(agent, r);

@@ -3,11 +3,13 @@
 #define TACIT_AGENTS_CAPRI_AGENT_H
 
 #include "agents/epoch_agent.h"
+#include "noise/stream.h"
 #include "plan/papers/capri.h"
 
 typedef struct capri_agent {
     tacit__epoch_agent base;
     tacit__capri_options options;
+    tacit__site chance; /* public */
 } capri_agent;
 
 /* --- capri_settings.c: what a request may say */
@@ -24,7 +26,5 @@ double tacit__capri_published(const tacit_agent_request *q);
 void tacit__capri_fill_plays(capri_agent *agent, const tacit__reading *r);
 /* What is to be known about the settings beside their help. */
 void tacit__capri_write_remark(capri_agent *agent, const tacit__reading *r);
-/* A hash of all that saved states must agree with. */
-void tacit__capri_fingerprint(capri_agent *agent, const tacit__reading *r);
 
 #endif

@@ -13,7 +13,6 @@
  * the constant (4 ln T / epsilon) sqrt(...). */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "agents/capri_agent.h"
 #include "base/error.h"
@@ -58,7 +57,7 @@ static const tacit__agent_row rows[] = {
      .print = {.joint = "[PSZ25, eq. 5]: sigma_max (4 B log T / epsilon) sqrt(log(1.25 log T / "
                         "delta)), each epoch",
                .local = "[PSZ25, eq. 5, Alg. 1 line 14]: the same on every report"},
-     .curator = &tacit__epochs_curator}};
+     .curator = &tacit__one_curator}};
 
 const tacit__agent_rows tacit__capri_rows = {rows, TACIT__COUNT(rows)};
 
@@ -166,14 +165,7 @@ static tacit_status column_of(const tacit_agent_request *q, uint64_t explore, do
     const size_t n = tacit__capri_explore(q->episodes, explore, ends);
     for (size_t i = 1; i < n; i++)
         ends[i] += ends[i - 1];
-    const tacit__epochs_options epochs = {.dimension = 1,
-                                          .n_epochs = n - 1,
-                                          .users = n > 1 ? ends[n - 2] : 0,
-                                          .ends = ends,
-                                          .visits = q->visits,
-                                          .apart = q->apart,
-                                          .guarantee = q->guarantee};
-    return tacit__epochs_column(&epochs, out, err);
+    return tacit__epoch_column(q, n - 1, ends, out, err);
 }
 
 /* What explore-commit-kernel would explore with, times EXPLORING: estimates are of one epoch's users only,
@@ -237,30 +229,4 @@ void tacit__capri_write_remark(capri_agent *agent, const tacit__reading *r)
                              : "";
     (void)snprintf(agent->base.remark, sizeof agent->base.remark, "%s%s%s", learning,
                    warning[0] != '\0' && learning[0] != '\0' ? "; " : "", warning);
-}
-
-void tacit__capri_fingerprint(capri_agent *agent, const tacit__reading *r)
-{
-    const tacit__capri_options *o = &agent->options;
-    const double numbers[] = {o->bonus_scale, o->noise_scale, o->failure, o->norm, o->tau,
-                              o->copies,      o->tol,         o->epsilon, o->delta};
-    const uint64_t sizes[] = {o->users,
-                              (uint64_t)o->width,
-                              o->sampled,
-                              o->rank,
-                              o->balanced,
-                              o->greedy,
-                              o->explore,
-                              o->local,
-                              agent->base.dimension,
-                              (uint64_t)r->request->guarantee.model,
-                              (uint64_t)r->request->calibration};
-    const tacit__bytes parts[] = {
-        {numbers, sizeof numbers},
-        {sizes, sizeof sizes},
-        {tacit__value_of(&r->values, "kernel")->text,
-         strlen(tacit__value_of(&r->values, "kernel")->text) + 1},
-        {o->pairs.points,
-         o->pairs.n_contexts * o->pairs.n_actions * o->pairs.kernel.dimension * sizeof(double)}};
-    tacit__digest(parts, sizeof parts / sizeof *parts, agent->base.request);
 }

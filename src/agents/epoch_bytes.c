@@ -6,12 +6,10 @@
  * sums, but pivots and factorizations may come out differently on another machine, and then its sums would
  * be of other vectors.
  *
- * A report is the mark of the model that it was made by, then the noisy y v; in the last epoch the mark
- * alone. A report by an earlier model is late: its vector is of no use to the sum of this epoch.
- * `check_report` says so, and the caller may refuse it. A report that was accepted before it became late
- * counts, and adds nothing.
- *
- * Saved states: see tacit__epoch_fields. */
+ * A report is the mark of the model that it was made by, then the curator's report, the noisy y v; in the
+ * last epoch the mark alone. A report by an earlier model is late: its vector is of no use to the sum of
+ * this epoch. `check_report` says so, and the caller may refuse it. A report that was accepted before it
+ * became late counts, and adds nothing. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +17,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "noise/envelope.h"
 
 static size_t n_pairs(const tacit__epoch_agent *agent)
 {
@@ -28,92 +25,61 @@ static size_t n_pairs(const tacit__epoch_agent *agent)
 
 /* --- Reports ------------------------------------------------------------------------------------- */
 
+/* Numbers of a report by the model in use; none in the last epoch. */
+static size_t numbers_bytes(const tacit__epoch_agent *agent)
+{
+    return tacit__stream_report_bytes(tacit__curator_stream(agent->base.curator, 0));
+}
+
 tacit_status tacit__epoch_report(void *self, const tacit_trajectory *user, void *bytes,
                                  size_t *size, tacit_error *err)
 {
     tacit__epoch_agent *agent = self;
-    const tacit__epoch_model m = tacit__epoch_model_of(agent);
-    const size_t numbers = tacit__epoch_size(agent, &m);
-    TACIT__REQUIRE(numbers <= agent->dimension && agent->guarantee.model == TACIT_MODEL_LOCAL);
     tacit__user_view view;
     if (bytes == NULL) { /* the most; models of later epochs may have fewer numbers */
         *size = TACIT__EPOCH_MARK + 8 * agent->dimension;
         return TACIT_OK;
     }
-    tacit_status status = tacit__epoch_view_user(agent, &m, user, &view, err);
-    if (status != TACIT_OK)
-        return status;
-    tacit__writer w = {.at = bytes};
-    tacit__write_bytes(&w, agent->mark, TACIT__EPOCH_MARK);
-    if (!m.last) {
-        double *noisy = tacit__alloc(numbers, sizeof *noisy);
-        if (noisy == NULL)
-            return tacit__fail_plain(err, TACIT_NO_MEMORY);
-        status =
-            tacit__epochs_report(agent->base.curator, numbers, view.vector, view.y, noisy, err);
-        tacit__wipe(agent->user, agent->dimension * sizeof *agent->user);
-        for (size_t i = 0; i < numbers && status == TACIT_OK; i++)
-            tacit__write_double(&w, noisy[i]);
-        tacit__free(noisy);
-    }
-    *size = w.size;
-    return status;
-}
-
-/* Whether it is a report at all, by whatever model, and *late: not by the one in use. */
-static tacit_status open_report(const tacit__epoch_agent *agent, const void *bytes, size_t size,
-                                bool *late, tacit_error *err)
-{
-    const tacit__epoch_model m = tacit__epoch_model_of(agent);
-    const size_t expected = TACIT__EPOCH_MARK + 8 * tacit__epoch_size(agent, &m);
-    if (agent->users == agent->n_users)
-        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
-                           (unsigned long long)agent->n_users);
-    if (size < TACIT__EPOCH_MARK)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the report is cut short");
-    *late = memcmp(bytes, agent->mark, TACIT__EPOCH_MARK) != 0;
-    if (*late ? size % 8 != 0 || size > TACIT__EPOCH_MARK + 8 * agent->dimension : size != expected)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
-                           expected, size);
+    TACIT__REQUIRE(*size >= TACIT__EPOCH_MARK);
+    size_t numbers = *size - TACIT__EPOCH_MARK;
+    TRY(tacit__epoch_view(agent, user, &view, err));
+    if (numbers_bytes(agent) > 0)
+        TRY(tacit__curator_report(agent->base.curator, &view, (uint8_t *)bytes + TACIT__EPOCH_MARK,
+                                  &numbers, err));
+    memcpy(bytes, agent->mark, TACIT__EPOCH_MARK);
+    *size = TACIT__EPOCH_MARK + numbers_bytes(agent);
     return TACIT_OK;
 }
 
-/* The numbers of a report by the model in use into `noisy`, to be freed; NULL in the last epoch. */
-static tacit_status read_report(const tacit__epoch_agent *agent, const void *bytes, double **noisy,
-                                tacit_error *err)
+/* Whether it can be a report, by whatever model, and the numbers that the curator gets of it: those behind
+ * the mark, or zeros if it is late. The curator takes zeros as long as it takes anything. */
+static tacit_status open_report(const tacit__epoch_agent *agent, const void *bytes, size_t size,
+                                const void **numbers, tacit_error *err)
 {
-    const tacit__epoch_model m = tacit__epoch_model_of(agent);
-    const size_t n = tacit__epoch_size(agent, &m);
-    tacit__reader r = {.at = (const uint8_t *)bytes + TACIT__EPOCH_MARK, .left = 8 * n};
-    *noisy = NULL;
-    if (n == 0)
-        return TACIT_OK;
-    double *numbers = tacit__alloc(n, sizeof *numbers);
-    if (numbers == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    for (size_t i = 0; i < n; i++)
-        numbers[i] = tacit__read_double(&r);
-    tacit_status status = tacit__epochs_check_report(agent->base.curator, n, numbers, err);
-    if (status == TACIT_OK)
-        *noisy = numbers;
-    else
-        tacit__free(numbers);
-    return status;
+    const size_t expected = TACIT__EPOCH_MARK + numbers_bytes(agent);
+    *numbers = agent->zeros;
+    TRY(tacit__curator_check_report(agent->base.curator, *numbers, numbers_bytes(agent), err));
+    if (size < TACIT__EPOCH_MARK)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the report is cut short");
+    const bool late = memcmp(bytes, agent->mark, TACIT__EPOCH_MARK) != 0;
+    if (late ? size % 8 != 0 || size > TACIT__EPOCH_MARK + 8 * agent->dimension : size != expected)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
+                           expected, size);
+    if (!late)
+        *numbers = (const uint8_t *)bytes + TACIT__EPOCH_MARK;
+    return TACIT_OK;
 }
 
 tacit_status tacit__epoch_check_report(const void *self, const void *bytes, size_t size,
                                        tacit_error *err)
 {
-    double *noisy = NULL;
-    bool late = false;
-    tacit_status status = open_report(self, bytes, size, &late, err);
-    if (status == TACIT_OK && late)
+    const tacit__epoch_agent *agent = self;
+    const void *numbers;
+    TRY(open_report(agent, bytes, size, &numbers, err));
+    if (numbers == agent->zeros)
         return tacit__fail(err, TACIT_LATE,
                            "the report was made by another model: that of an earlier epoch, say");
-    if (status == TACIT_OK)
-        status = read_report(self, bytes, &noisy, err);
-    tacit__free(noisy);
-    return status;
+    return tacit__curator_check_report(agent->base.curator, numbers, numbers_bytes(agent), err);
 }
 
 /* A late report takes its place and adds nothing: who was in time when they were accepted counts,
@@ -121,20 +87,14 @@ tacit_status tacit__epoch_check_report(const void *self, const void *bytes, size
 tacit_status tacit__epoch_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
 {
     tacit__epoch_agent *agent = self;
-    const tacit__epoch_model m = tacit__epoch_model_of(agent);
-    double *noisy = NULL;
-    bool late = false;
+    const void *numbers;
     if (agent->followed != NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "this learner follows the model of another one: it accepts no reports");
-    tacit_status status = open_report(agent, bytes, size, &late, err);
-    if (status == TACIT_OK && !late)
-        status = read_report(agent, bytes, &noisy, err);
-    if (status == TACIT_OK && !m.last)
-        status = tacit__epochs_absorb(agent->base.curator,
-                                      noisy != NULL ? tacit__epoch_size(agent, &m) : 0, noisy, err);
-    tacit__free(noisy);
-    return status == TACIT_OK ? tacit__epoch_count(agent, err) : status;
+    TRY(open_report(agent, bytes, size, &numbers, err));
+    TRY(tacit__curator_absorb(agent->base.curator, numbers, numbers_bytes(agent), err));
+    tacit__epoch_learned(agent);
+    return TACIT_OK;
 }
 
 /* --- Models -------------------------------------------------------------------------------------- */
@@ -225,132 +185,48 @@ tacit_status tacit__epoch_follow(void *self, const void *bytes, size_t size, tac
     tacit__epoch_agent *agent = self;
     tacit__epoch_model model;
     void *memory;
-    if (agent->users > 0)
+    if (tacit__curator_users(agent->base.curator) > 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "a learner that has users of its own cannot follow another one");
     TRY(read_model(agent, bytes, size, &model, &memory, err));
     tacit__free(agent->followed);
     agent->followed = memory;
     agent->theirs = model;
-    tacit__epoch_set_mark(agent);
+    tacit__epoch_set_model(agent);
     return TACIT_OK;
 }
 
 /* --- Saving -------------------------------------------------------------------------------------- */
 
-typedef struct header {
-    uint64_t magic, size, users, in_epoch, n_shown, followed;
-    uint8_t request[TACIT__KEY_BYTES], chance[TACIT__KEY_BYTES];
-} header;
-
-static const tacit__envelope envelope = {.magic = 0x7461636974636170U, /* "tacitcap" */
-                                         .header = sizeof(header),
-                                         .print_at = offsetof(header, request),
-                                         .what = "learner",
-                                         .foreign = "the saved learner is another one"};
-
-static size_t n_sums(const tacit__epoch_agent *agent)
-{
-    return (agent->kind->get(agent->planner).n_epochs - 1) * agent->dimension;
-}
-
-/* Plays the epochs that were shown again; false if this many users are not in them and in the one that
- * follows. */
-static bool replay(const tacit__epoch_agent *agent, const header *h, void *planner)
-{
-    uint64_t users = 0;
-    for (size_t i = 0; i < h->n_shown; i++) {
-        users += agent->kind->get(planner).users;
-        agent->kind->close(planner, agent->shown + i * agent->dimension);
-    }
-    const tacit__epoch now = agent->kind->get(planner);
-    return users <= h->users && h->users - users == h->in_epoch &&
-           (now.last || h->in_epoch < now.users);
-}
-
-/* Points of epochs are drawn by public chance: that of the saved learner, from now on. The planner
- * follows from it and from what was shown. On failure both are as they were. */
-static tacit_status remake_planner(tacit__epoch_agent *agent, const header *h, const void *sums,
-                                   void **out, tacit_error *err)
-{
-    tacit__site before = agent->chance;
-    void *planner = NULL;
-    tacit__site_restore(&agent->chance, h->chance, before.simulated);
-    memcpy(agent->shown, sums, n_sums(agent) * sizeof *agent->shown);
-    tacit_status status = agent->kind->create(agent->options, &planner);
-    if (status != TACIT_OK)
-        (void)tacit__fail_plain(err, status);
-    if (status == TACIT_OK) {
-        agent->kind->start(planner, tacit__epochs_scale(agent->base.curator));
-        if (!replay(agent, h, planner))
-            status = tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
-    }
-    if (status == TACIT_OK) {
-        *out = planner;
-    } else {
-        agent->kind->destroy(planner);
-        agent->chance = before;
-        memset(agent->shown, 0, n_sums(agent) * sizeof *agent->shown);
-    }
-    tacit__site_wipe(&before);
-    return status;
-}
-
-/* What a load has to make: the model that is followed, and the planner. The last thing that can fail. */
-static tacit_status load_planner(tacit__epoch_agent *agent, const header *h, const void *sums,
-                                 const void *model, tacit_error *err)
-{
-    tacit__epoch_model theirs = {0};
-    void *followed = NULL;
-    void *planner = NULL;
-    tacit_status status = TACIT_OK;
-    if (h->followed > 0)
-        status = read_model(agent, model, (size_t)h->followed, &theirs, &followed, err);
-    if (status == TACIT_OK)
-        status = remake_planner(agent, h, sums, &planner, err);
-    if (status != TACIT_OK) {
-        tacit__free(followed);
-        return status;
-    }
-    agent->kind->destroy(agent->planner);
-    agent->planner = planner;
-    agent->followed = followed;
-    agent->theirs = theirs;
-    return TACIT_OK;
-}
-
-/* In an envelope the public sums, the curator and the model that is followed, as it was published. */
+/* The public sums, of which a planner is made again; the curator; and the model that is followed, as it was
+ * published. */
 void tacit__epoch_fields(void *self, tacit__saved *s)
 {
     tacit__epoch_agent *agent = self;
-    TACIT__REQUIRE(agent->users <= agent->n_users && agent->planner != NULL);
-    size_t followed = 0;
-    if (agent->followed != NULL && !tacit__saved_is_loading(s))
-        (void)tacit__epoch_publish(agent, NULL, &followed, NULL);
-    header h = {.users = agent->users,
-                .in_epoch = agent->in_epoch,
-                .n_shown = agent->n_shown,
-                .followed = followed};
-    memcpy(h.chance, agent->chance.key, sizeof h.chance);
+    TACIT__REQUIRE(agent->planner != NULL);
+    const size_t n_sums = (agent->kind->get(agent->planner).n_epochs - 1) * agent->dimension;
+    const bool fresh = agent->followed == NULL;
+    size_t size = 0;
+    if (!fresh && !tacit__saved_is_loading(s))
+        (void)tacit__epoch_publish(agent, NULL, &size, NULL);
+    uint64_t followed = size;
     s->wrong = "the saved learner contradicts itself";
-    const size_t start = tacit__envelope_open(&envelope, agent->request, 0, &h, s);
-    tacit__saved_check(s, h.users <= agent->n_users &&
-                              h.n_shown < agent->kind->get(agent->planner).n_epochs &&
-                              (h.followed == 0 || h.users == 0));
-    if (s->pass == TACIT__CHECK && (agent->users > 0 || agent->followed != NULL))
+    tacit__saved_value(s, &followed, sizeof followed);
+    if (s->pass == TACIT__CHECK && !fresh)
         tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
-    const void *sums = tacit__saved_reals(s, agent->shown, n_sums(agent), TACIT__MOST_SUM);
-    tacit__epochs_fields(agent->base.curator, s);
+    (void)tacit__saved_reals(s, agent->shown, n_sums, TACIT__MOST_SUM);
+    const uint64_t released = tacit__curator_fields(agent->base.curator, s);
+    tacit__saved_check(s, followed == 0 || released == 0);
     if (s->pass == TACIT__WRITE && followed > 0)
-        (void)tacit__epoch_publish(agent, s->out + s->at, &followed, NULL);
-    const void *model = tacit__saved_bytes(s, NULL, (size_t)h.followed);
-    tacit__envelope_close(&envelope, start, s);
-    if (s->pass == TACIT__CHECK && s->status == TACIT_OK)
-        s->status = load_planner(agent, &h, sums, model, s->err);
+        (void)tacit__epoch_publish(agent, s->out + s->at, &size, NULL);
+    const void *model = tacit__saved_bytes(s, NULL, (size_t)followed);
+    tacit__saved_check(s, s->at == s->end); /* it is the last, so nothing else can fail */
+    if (s->pass == TACIT__CHECK && s->status == TACIT_OK && followed > 0)
+        s->status =
+            read_model(agent, model, (size_t)followed, &agent->theirs, &agent->followed, s->err);
     if (s->pass != TACIT__APPLY)
         return;
-    agent->users = h.users;
-    agent->in_epoch = h.in_epoch;
-    agent->n_shown = (size_t)h.n_shown;
-    tacit__epoch_set_mark(agent);
+    while (agent->n_shown < released)
+        tacit__epoch_close(agent);
+    tacit__epoch_set_model(agent);
 }

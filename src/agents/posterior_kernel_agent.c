@@ -9,7 +9,6 @@
  * There is no regret theorem, and no paper: what they are worth is measured, docs/why/posterior-kernel.md. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "agents/epoch_agent.h"
 #include "base/error.h"
@@ -55,14 +54,14 @@ static const tacit__agent_row kinds[] = {
               "ours: docs/why/posterior-kernel.md",
               TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, posterior_parameters,
               TACIT__COUNT(posterior_parameters)},
-     .curator = &tacit__epochs_curator,
+     .curator = &tacit__one_curator,
      .parts = &(const posterior_parts){.commits = false}},
     {.kind = {"explore-commit-kernel",
               "random actions, one release, then the best actions from it for all later users: a "
               "yardstick for kernel bandits",
               "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
               commit_parameters, TACIT__COUNT(commit_parameters)},
-     .curator = &tacit__epochs_curator,
+     .curator = &tacit__one_curator,
      .parts = &(const posterior_parts){.commits = true}},
 };
 static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
@@ -111,21 +110,8 @@ static tacit_status set_noise(const tacit_guarantee *g, double epsilon, tacit__k
     return status;
 }
 
-/* What all visits of one person move in these batches, in units of one. */
-static tacit_status move_of(const tacit_agent_request *q, size_t n, uint64_t shown,
-                            const uint64_t *ends, double *out, tacit_error *err)
-{
-    return tacit__epochs_column(&(tacit__epochs_options){.dimension = 1,
-                                                         .n_epochs = n - 1,
-                                                         .users = shown,
-                                                         .ends = ends,
-                                                         .visits = q->visits,
-                                                         .apart = q->apart,
-                                                         .guarantee = q->guarantee},
-                                out, err);
-}
-
-/* The same with batches for this noise, and the users of the first of them. */
+/* What all visits of one person move in batches for this noise, in units of one, and the users of the first
+ * of these. */
 static tacit_status column_of(const tacit_agent_request *q, const tacit__kernel_planner_options *o,
                               double *out, uint64_t *first, tacit_error *err)
 {
@@ -135,7 +121,7 @@ static tacit_status column_of(const tacit_agent_request *q, const tacit__kernel_
         return tacit__fail_plain(err, status);
     const tacit__epoch now = tacit__kernel_planner.get(planner);
     *first = now.ends[0];
-    status = move_of(q, now.n_epochs, now.n_feeding, now.ends, out, err);
+    status = tacit__epoch_column(q, now.n_epochs - 1, now.ends, out, err);
     tacit__kernel_planner.destroy(planner);
     return status;
 }
@@ -151,7 +137,7 @@ static tacit_status predict(const tacit_agent_request *q, const tacit__kernel_pl
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     (void)tacit__kernel_planner_schedule(o, first, ends);
     const uint64_t shown = n > 1 ? ends[n - 2] : 0;
-    tacit_status status = n > 1 ? move_of(q, n, shown, ends, &column, err) : TACIT_OK;
+    tacit_status status = n > 1 ? tacit__epoch_column(q, n - 1, ends, &column, err) : TACIT_OK;
     *loss = n > 1 && status == TACIT_OK
                 ? tacit__schedule_loss((double)o->users, (double)shown,
                                        TACIT__SCHEDULE_KNOWN * wanted * column)
@@ -228,22 +214,6 @@ static tacit_status read_options(const tacit__reading *r, bool commits,
                                                                    : TACIT_OK;
 }
 
-/* All that saved states must agree with. */
-static void make_fingerprint(posterior_kernel_agent *agent, const tacit__reading *r)
-{
-    const tacit__kernel_planner_options *o = &agent->options;
-    const double numbers[] = {o->norm, o->noise.scale, o->growth, o->boldness, o->rest, o->cell};
-    const uint64_t sizes[] = {o->users, o->rank, o->noise.local, o->first, o->commits, o->last};
-    const char *kernel = tacit__value_of(&r->values, "kernel")->text;
-    const tacit__bytes parts[] = {
-        {numbers, sizeof numbers},
-        {sizes, sizeof sizes},
-        {kernel, strlen(kernel) + 1},
-        {o->pairs.points,
-         o->pairs.n_contexts * o->pairs.n_actions * o->pairs.kernel.dimension * sizeof(double)}};
-    tacit__digest(parts, sizeof parts / sizeof *parts, agent->base.request);
-}
-
 static tacit_status build(void *self, const tacit__reading *r, tacit_noise *noise, tacit_error *err)
 {
     posterior_kernel_agent *agent = self;
@@ -254,10 +224,8 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     base->kind = &tacit__kernel_planner;
     base->options = o;
     base->pairs = o->pairs;
-    base->n_users = o->users;
     base->cells = o->cell > 0 ? o->pairs.n_contexts : 0;
     base->cell = o->cell;
-    make_fingerprint(agent, r);
     warning = tacit__epoch_warn_public(r);
     (void)snprintf(base->remark, sizeof base->remark,
                    "there is no regret theorem; privacy does not depend on one%s%s",

@@ -9,7 +9,7 @@
  *     person, however small the server has chosen its bounds;
  *   - the action is that of the report's model, in a plan that the device makes itself; a table that differs,
  *     except for ties, is refused at creation. A caller who plays another action reports all the same: an
- *     action that the model does not have contributes the zero vector (agents/epoch_agent.c), and no other
+ *     action that the model does not have contributes the zero vector (contribute/epochs.c), and no other
  *     report depends on what the model thinks of an action;
  *   - features of numbered contexts keep their bound, which is checked when the agent is created
  *     (agents/lin_ucb_agent.c);

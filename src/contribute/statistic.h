@@ -18,7 +18,7 @@ typedef struct tacit__user_view {
     const tacit_trajectory *trajectory;
     const tacit__lens *lenses; /* of sums of Gram matrices: one for each stream */
     const double *vector;      /* of bandits: features, or the vector of an epoch; NULL: none */
-    size_t size, block;        /* numbers of the vector; the block that it belongs to */
+    size_t size, block;        /* numbers of the vector; its block, or of an epoch the context */
     double y;                  /* the reward, in [-1, 1] */
 } tacit__user_view;
 

@@ -16,7 +16,6 @@
 typedef struct tacit__epoch {
     size_t number, n_epochs; /* from 0 */
     uint64_t users;
-    uint64_t n_feeding; /* users of all epochs but the last */
     /* [n_epochs] users until each is over; public, and fixed from the beginning */
     const uint64_t *ends;
     bool last;

@@ -7,7 +7,6 @@
 #include <tacit/world.h>
 
 #include "agents/agent_inside.h"
-#include "curate/epochs.h"
 #include "plan/papers/capri.h"
 #include "support/arena.h"
 #include "support/check.h"
@@ -15,7 +14,6 @@
 #include "support/world.h"
 
 SCOPED_TYPE(tacit__capri, tacit__capri_destroy)
-SCOPED_TYPE(tacit__epochs, tacit__epochs_destroy)
 
 TEST(epochs_double_and_end_with_the_users)
 {
@@ -330,34 +328,6 @@ TEST(a_saved_learner_goes_on)
     }
 }
 
-/* Local sums: users without rewards leave pure noise, of variance n s^2 in each coordinate. A chi-square of 400 * 8 degrees
- * is outside five standard deviations once in a million seeds; this one is fixed. */
-TEST(local_noise_adds_up_to_the_number_of_users)
-{
-    enum { P = 8, USERS = 40, EPOCHS = 400 };
-    SCOPED(tacit__epochs) *c = NULL;
-    tacit_noise *noise;
-    const tacit__epochs_options o = {.dimension = P,
-                                     .n_epochs = EPOCHS,
-                                     .users = USERS * EPOCHS,
-                                     .guarantee = {TACIT_MODEL_LOCAL, 2, 1e-5}};
-    assert_ok(tacit_noise_create_simulated(3, &noise));
-    assert_ok(tacit__epochs_create(&o, noise, &c, NULL));
-    tacit_noise_destroy(noise);
-    double v[P] = {1}, sum[P], square = 0;
-    for (int e = 0; e < EPOCHS; e++) {
-        for (int t = 0; t < USERS; t++)
-            assert_ok(tacit__epochs_add(c, P, v, 0, NULL));
-        assert_ok(tacit__epochs_release(c, P, sum, NULL));
-        for (size_t j = 0; j < P; j++)
-            square += sum[j] * sum[j];
-    }
-    double variance = USERS * tacit__epochs_scale(c) * tacit__epochs_scale(c);
-    double degrees = P * EPOCHS;
-    assert_within((square / variance - degrees) / sqrt(2 * degrees), -5, 5);
-    assert_status(tacit__epochs_add(c, P, v, 0, NULL), TACIT_EXHAUSTED);
-}
-
 /* Who gives a private learner a kernel, a norm or weights of contexts is told that these count as public. */
 TEST(what_may_have_been_fitted_is_remarked_on)
 {
@@ -398,6 +368,15 @@ TEST(what_does_not_fit_is_refused)
     assert_non_null(strstr(err.message, "numbered contexts"));
     request.kind = "gp-ucb";
     assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_UNSUPPORTED);
+    const tacit_bandit zero = {.dimension = 1, .bound = 1, .points = (double[]){0, 0}};
+    const tacit_setting linear = SET("kernel", "linear");
+    request = (tacit_agent_request){.kind = "capri",
+                                    SPACE_OF(1, 2, 1),
+                                    SETTINGS_OF(&linear, 1),
+                                    .episodes = 100,
+                                    .bandit = &zero};
+    assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "nothing to learn"));
     tacit_world_destroy(world);
     world = small_world();
     SCOPED(tacit_agent) *a = hire(world, "capri", none, NULL, 0, 100, 1);

@@ -46,7 +46,6 @@ void tacit__capri_destroy(tacit__capri *planner);
 typedef struct tacit__capri_epoch {
     size_t number, n_epochs; /* from 0 */
     uint64_t users;
-    uint64_t n_feeding;   /* users of all epochs but the last */
     const uint64_t *ends; /* [n_epochs] users until each is over */
     bool last;
     const tacit__estimator *estimator; /* of this epoch; of no use in the last */

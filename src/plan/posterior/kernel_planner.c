@@ -347,7 +347,6 @@ static tacit__epoch get_epoch(const void *self)
     return (tacit__epoch){.number = p->epoch,
                           .n_epochs = p->n_epochs,
                           .users = users_of(p, p->epoch),
-                          .n_feeding = p->n_epochs > 1 ? p->ends[p->n_epochs - 2] : 0,
                           .ends = p->ends,
                           .last = p->epoch + 1 == p->n_epochs,
                           .mixed = p->mixed,
