@@ -185,6 +185,13 @@ uint64_t tacit__curator_released(const tacit__curator *c)
     return c->ends != NULL ? c->next : c->users;
 }
 
+uint64_t tacit__curator_batch_end(const tacit__curator *c)
+{
+    TACIT__REQUIRE(c->ends != NULL);
+    return c->next < c->o.n_ends && c->ends[c->next] < c->o.episodes ? c->ends[c->next]
+                                                                     : c->o.episodes;
+}
+
 size_t tacit__curator_n_ends(const tacit__curator *c)
 {
     return c->o.n_ends;

@@ -45,6 +45,8 @@ tacit_ledger *tacit__curator_ledger(const void *curator); /* NULL without privac
 uint64_t tacit__curator_users(const tacit__curator *curator);
 uint64_t tacit__curator_shown(const tacit__curator *curator);    /* people in the last release */
 uint64_t tacit__curator_released(const tacit__curator *curator); /* releases so far */
+/* With a list of ends: people when the batch that has begun will be over; the last one ends with K. */
+uint64_t tacit__curator_batch_end(const tacit__curator *curator);
 size_t tacit__curator_n_ends(const tacit__curator *curator);
 const uint64_t *tacit__curator_ends(const tacit__curator *curator);
 tacit__stream *tacit__curator_stream(const tacit__curator *curator, size_t i);

@@ -17,18 +17,22 @@ uint64_t tacit__schedule_next(uint64_t users, double growth)
     return grown > (double)users + 1 ? (uint64_t)fmin(grown, MOST_USERS) : users + 1;
 }
 
-uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends)
+uint64_t tacit__schedule_grow(uint64_t first, double growth, uint64_t users, uint64_t *ends)
 {
-    TACIT__REQUIRE(users > 0 && growth >= 1);
+    TACIT__REQUIRE(first > 0 && growth >= 1);
     uint64_t n = 0;
-    if (growth <= 1 && ends == NULL)
-        return users;
-    for (uint64_t k = 1; k <= users; k = tacit__schedule_next(k, growth)) {
+    for (uint64_t k = first; n == 0 || k <= users; k = tacit__schedule_next(k, growth)) {
         if (ends != NULL)
             ends[n] = k;
         n++;
     }
     return n;
+}
+
+uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends)
+{
+    TACIT__REQUIRE(users > 0);
+    return growth <= 1 && ends == NULL ? users : tacit__schedule_grow(1, growth, users, ends);
 }
 
 uint64_t *tacit__schedule_ends(uint64_t users, double growth, uint64_t n)

@@ -10,8 +10,12 @@
  * least one more. growth <= 1: after each user. */
 uint64_t tacit__schedule_next(uint64_t users, double growth);
 
-/* Releases of this many users, the first of which comes after one user; how many users there are at each into
- * `ends` (NULL: they are counted only). */
+/* Releases from `first` users on, the first of which is made in any case, then whenever there are `growth`
+ * times as many (at least 1, may be infinite), up to `users` users. How many there are at each into `ends`
+ * (NULL: they are counted only). */
+uint64_t tacit__schedule_grow(uint64_t first, double growth, uint64_t users, uint64_t *ends);
+
+/* The same from one user on. */
 uint64_t tacit__schedule_count(uint64_t users, double growth, uint64_t *ends);
 /* The same into memory that tacit__free frees; there are `n` of them. NULL: no memory. */
 uint64_t *tacit__schedule_ends(uint64_t users, double growth, uint64_t n);
