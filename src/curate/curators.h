@@ -4,6 +4,6 @@
 
 #include "release/curator_kind.h"
 
-extern const tacit__curator_kind tacit__lsvi_curator, tacit__weighted_curator;
+extern const tacit__curator_kind tacit__lsvi_curator;
 
 #endif

@@ -4,11 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/weighted_curator.h"
 #include "support/arena.h"
 #include "support/random.h"
+#include "support/weighted.h"
 
-SCOPED_TYPE(tacit__weighted, tacit__weighted_destroy)
 SCOPED_TYPE(tacit__combined_releases, tacit__combined_releases_destroy)
 
 enum { ROWS = 3, RELEASES = 30 };
@@ -21,17 +20,16 @@ TEST(noise_is_as_assumed)
     static const double deltas[] = {1e-6, 1e-6, 1e-6, 0};
     for (size_t i = 0; i < N_OF(users); i++) {
         const tacit_guarantee guarantee = {TACIT_MODEL_JOINT, 1, deltas[i]};
-        const tacit__weighted_options o = {.space = bandit,
-                                           .episodes = users[i],
-                                           .guarantee = guarantee,
-                                           .mechanism = tacit_sum_default_mechanism(guarantee),
-                                           .growth = deltas[i] > 0 ? 1.12 : 1.4};
-        SCOPED(tacit_noise) *noise = simulated_noise(5);
-        SCOPED(tacit__weighted) *c = NULL;
+        const tacit__posterior_schedule o = {
+            .counts = {.space = bandit,
+                       .episodes = users[i],
+                       .guarantee = guarantee,
+                       .mechanism = tacit_sum_default_mechanism(guarantee)},
+            .growth = deltas[i] > 0 ? 1.12 : 1.4};
+        SCOPED(tacit__curator) *c = weighted_create(&o, 5);
         SCOPED(tacit__combined_releases) *h = NULL;
-        assert_ok(tacit__weighted_create(&o, noise, &c, NULL));
-        const size_t releases = (size_t)tacit__weighted_moments(tacit__weighted_timed(c), NULL);
-        assert_ok(tacit__combined_releases_create(bandit, releases, o.guarantee.delta == 0, &h));
+        const size_t releases = tacit__curator_n_ends(c);
+        assert_ok(tacit__combined_releases_create(bandit, releases, deltas[i] == 0, &h));
         const uint32_t states[5] = {0}, actions[4] = {0, 1, 2, 0};
         const double rewards[4] = {0};
         const tacit_trajectory u = {STEPS_OF(states, actions, rewards)};
@@ -39,10 +37,10 @@ TEST(noise_is_as_assumed)
         uint64_t last = 0;
         size_t seen = 0;
         for (uint64_t k = 0; k < users[i]; k++) {
-            assert_ok(tacit__weighted_add(c, &u, NULL));
-            const tacit__weighted_counts n = tacit__weighted_release(c);
-            if (n.users == last)
+            assert_ok(weighted_add(c, &u));
+            if (tacit__curator_shown(c) == last)
                 continue;
+            const tacit__weighted_counts n = tacit__posterior_counts(c);
             last = n.users;
             first = seen == 0 ? n.visits_stddev : first;
             assert_close(n.visits_stddev / first, tacit__combined_releases_noise(h, seen++), 0.02);

@@ -17,7 +17,7 @@
  * count with weights of their own, B for these rows and B / 10 for all others, or most of their budget would
  * be gone on the way.
  *
- * Scarcity. If K users cannot lift most rows out of the noise (tacit__weighted_scarcity), nobody explores.
+ * Scarcity. If K users cannot lift most rows out of the noise (tacit__posterior_scarcity), nobody explores.
  * With c = min(1.5, scarcity) and f = min(3, scarcity), the draws are divided by f, caution is
  * (1.5 / f) c (1 - (1 - k/K) / c)^2, and rewards are drawn to 1/2 (tabular_belief.c). Before the first
  * release only 1 in `scarcity` users, but at least min(1, H / S) of them, act at random; the others take one

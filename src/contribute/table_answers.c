@@ -1,4 +1,4 @@
-/* See curate/answers.h.
+/* See contribute/table_answers.h.
  *
  * A report. Public chance chooses one of the H steps, each alike, or `each` of them; that is known before
  * the outcome, so nothing is biased. The reward becomes one of L levels, 0, 1/(L-1), ..., 1: one of the two
@@ -28,20 +28,16 @@
  *     (1/4 + 1 / (4 (L-1)^2) + c L v m) / J,
  * where the first 1/4 stands for what chance makes of the moves, and c for how much states differ in value;
  * J = 1 or epsilon / J >= ln k + 7. */
-#include "curate/answers.h"
+#include "contribute/table_answers.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "account/single.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
 #include "contribute/questions.h"
 #include "noise/stream.h"
-#include "sums/once.h"
-
-static const char name[] = "answers";
 
 #define SURE 7.0 /* several answers are given only where hardly one in e^SURE is false */
 #define CHANCE 0.25
@@ -54,16 +50,17 @@ static const char name[] = "answers";
 enum { MOST_LEVELS = 16 };      /* a variance of 1/900 is nothing beside that of the moves */
 #define MOST_CELLS 0x1p26 /* their sums fit into memory, and numbers of answers into 32 bits */
 
-struct tacit__answers {
-    tacit__space space;
-    tacit__answers_shape shape;
+struct tacit__table_answers {
+    tacit__weighted_options o;
+    tacit__table_answers_shape shape;
     tacit__once *once;
     tacit__site chance;
-    int64_t *support; /* [cells]; if apart, those of the moves are first */
-    uint64_t paid;    /* answers about what a step paid, if apart */
-    int64_t *truth;   /* [each] scratch of a report, */
-    double *given;    /* [each] */
-    uint64_t *words;  /* [4 each, in blocks]: where, what it paid, the hash, and which question */
+    int64_t *support;                          /* [cells]; if apart, those of the moves are first */
+    uint64_t paid;                             /* answers about what a step paid, if apart */
+    double *visits, *moves, *rewards, *starts; /* what is shown; of first states zeros */
+    int64_t *truth;                            /* [each] scratch of a report, */
+    double *given;                             /* [each] */
+    uint64_t *words; /* [4 each, in blocks]: where, what it paid, the hash, and which question */
 };
 
 static size_t words_of(size_t each)
@@ -73,7 +70,7 @@ static size_t words_of(size_t each)
 }
 
 /* `out` has cells, levels and `each`; an answer is about one of k of the cells. The user has `epsilon`. */
-static bool find_response(double k, double epsilon, tacit__answers_shape *out)
+static bool find_response(double k, double epsilon, tacit__table_answers_shape *out)
 {
     tacit__question q;
     if (!tacit__question_find(k, epsilon / (double)out->each, &q))
@@ -88,18 +85,19 @@ static bool find_response(double k, double epsilon, tacit__answers_shape *out)
 
 /* With so many levels of rewards, and answers of a user. */
 static bool find_shape(double moves, size_t levels, size_t each, double epsilon,
-                       tacit__answers_shape *out)
+                       tacit__table_answers_shape *out)
 {
     const double k = moves * (double)levels;
-    *out = (tacit__answers_shape){.cells = (size_t)k, .levels = levels, .each = each};
+    *out = (tacit__table_answers_shape){.cells = (size_t)k, .levels = levels, .each = each};
     return find_response(k, epsilon, out);
 }
 
 /* Two questions instead, each with its own cells, if that is better: see the head. */
-static void ask_apart(double rows, double followers, double epsilon, tacit__answers_shape *out)
+static void ask_apart(double rows, double followers, double epsilon,
+                      tacit__table_answers_shape *out)
 {
     const double moves = rows * followers;
-    tacit__answers_shape apart = {
+    tacit__table_answers_shape apart = {
         .cells = (size_t)(moves + 2 * rows), .levels = 2, .each = 1, .apart = true};
     if (followers > 1 && out->each == 1 &&
         2 * out->variance * fmax(LEAST_MOVES, moves) >= DOMINANT &&
@@ -115,7 +113,7 @@ static size_t most_answers(double moves, size_t levels, double epsilon, size_t h
 }
 
 /* What the rule of the head makes least. */
-static double error_of(const tacit__answers_shape *shape, double moves)
+static double error_of(const tacit__table_answers_shape *shape, double moves)
 {
     const double levels = (double)shape->levels, step = 1 / (levels - 1);
     return (CHANCE + step * step / 4 +
@@ -123,7 +121,7 @@ static double error_of(const tacit__answers_shape *shape, double moves)
            (double)shape->each;
 }
 
-bool tacit__answers_find(const tacit__weighted_options *o, tacit__answers_shape *out)
+bool tacit__table_answers_find(const tacit__weighted_options *o, tacit__table_answers_shape *out)
 {
     const tacit__space sp = o->space;
     const double rows = (double)sp.tables * (double)sp.n_states * (double)sp.n_actions,
@@ -137,7 +135,7 @@ bool tacit__answers_find(const tacit__weighted_options *o, tacit__answers_shape 
         if (levels > 2 && (double)levels * moves > MOST_LEVEL_CELLS)
             break;
         for (size_t each = 1; each <= most; each++) {
-            tacit__answers_shape shape;
+            tacit__table_answers_shape shape;
             if (find_shape(moves, levels, each, whole, &shape) &&
                 error_of(&shape, moves) < error_of(out, moves))
                 *out = shape;
@@ -148,61 +146,63 @@ bool tacit__answers_find(const tacit__weighted_options *o, tacit__answers_shape 
     return true;
 }
 
+tacit_status tacit__table_answers_check(const tacit__weighted_options *o, tacit_error *err)
+{
+    tacit__table_answers_shape shape;
+    if (tacit__table_answers_find(o, &shape))
+        return TACIT_OK;
+    return tacit__fail(err, TACIT_TOO_LARGE,
+                       "one answer about a table of %zu states and %zu actions tells nothing with "
+                       "epsilon %g; use fewer states, or a larger epsilon",
+                       o->space.n_states, o->space.n_actions, o->guarantee.epsilon);
+}
+
+tacit_status tacit__table_answers_create(const tacit__weighted_options *o,
+                                         tacit__table_answers **out, tacit_error *err)
+{
+    tacit__table_answers w = {.o = *o};
+    TRY(tacit__table_answers_check(o, err));
+    TACIT__REQUIRE(tacit__table_answers_find(o, &w.shape));
+    const size_t each = w.shape.each, S = o->space.n_states,
+                 rows = o->space.tables * S * o->space.n_actions;
+    w.o.ends = NULL; /* the caller's */
+    *out = TACIT__WORKSPACE(w, TACIT__PIECE(w.support, w.shape.cells), TACIT__PIECE(w.truth, each),
+                            TACIT__PIECE(w.given, each), TACIT__PIECE(w.words, words_of(each)),
+                            TACIT__PIECE(w.visits, rows), TACIT__PIECE(w.moves, rows * S),
+                            TACIT__PIECE(w.rewards, rows), TACIT__PIECE(w.starts, S));
+    return *out != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+}
+
 /* Why L1 is as it is: an answer is one or another, and all of them are about the user. */
-static tacit__once_spec spec_of(const tacit__weighted_options *o, const tacit__answers_shape *shape)
+tacit__stream_spec tacit__table_answers_stream(const tacit__table_answers *a)
 {
-    return (tacit__once_spec){.law = TACIT_LAW_RESPONSE,
-                              .dimension = shape->each,
-                              .releases = o->episodes,
-                              .answers = shape->response.answers,
-                              .largest = (double)shape->response.answers,
-                              .l1 = (double)shape->each,
-                              .disjoint = true,
-                              .visits = o->visits,
-                              .apart = o->apart,
-                              .reason =
-                                  "each of a user's answers is about one step that public chance "
-                                  "chose, and another user changes every one of them: L1 is "
-                                  "their number"};
+    const double answers = (double)a->shape.response.answers;
+    return (tacit__stream_spec){
+        .name = "answers",
+        .kind = TACIT__STREAM_FRESH,
+        .dimension = a->shape.each,
+        .largest = answers,
+        .local = true,
+        .once = {.law = TACIT_LAW_RESPONSE,
+                 .releases = a->o.episodes,
+                 .answers = a->shape.response.answers,
+                 .largest = answers,
+                 .l1 = (double)a->shape.each,
+                 .visits = a->o.visits,
+                 .apart = a->o.apart,
+                 .reason =
+                     "each of a user's answers is about one step that public chance chose, and "
+                     "another user changes every one of them: L1 is their number"}};
 }
 
-tacit_status tacit__answers_create(const tacit__weighted_options *o, tacit_noise *noise,
-                                   tacit__answers **out, tacit_ledger **ledger, tacit_error *err)
+static tacit_status open_answers(void *self, tacit_noise *noise, tacit__stream *door,
+                                 tacit_error *err)
 {
-    TACIT__REQUIRE(o->guarantee.model != TACIT_MODEL_NONE && noise != NULL);
-    tacit__answers w = {.space = o->space};
-    if (!tacit__answers_find(o, &w.shape))
-        return tacit__fail(err, TACIT_TOO_LARGE,
-                           "one answer about a table of %zu states and %zu actions tells nothing "
-                           "with epsilon %g; use fewer states, or a larger epsilon",
-                           o->space.n_states, o->space.n_actions, o->guarantee.epsilon);
-    const size_t each = w.shape.each;
-    tacit__answers *a =
-        TACIT__WORKSPACE(w, TACIT__PIECE(w.support, w.shape.cells), TACIT__PIECE(w.truth, each),
-                         TACIT__PIECE(w.given, each), TACIT__PIECE(w.words, words_of(each)));
-    if (a == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    const tacit__once_spec spec = spec_of(o, &a->shape);
-    tacit_release line;
-    tacit_status status = tacit__once_declare(&spec, name, &line, err);
-    if (status == TACIT_OK)
-        status = tacit__ledger_open_single(&line, o->guarantee, 0, noise, ledger, NULL, err);
-    if (status == TACIT_OK)
-        status = tacit__once_create(&spec, *ledger, name, &a->once, err);
-    if (status != TACIT_OK) {
-        tacit__answers_destroy(a);
-        return status;
-    }
+    tacit__table_answers *a = self;
+    (void)err;
+    a->once = tacit__stream_once(door);
     tacit__site_open(&a->chance, noise, "public: the step that a user answers about");
-    *out = a;
     return TACIT_OK;
-}
-
-void tacit__answers_destroy(tacit__answers *a)
-{
-    if (a != NULL)
-        tacit__once_destroy(a->once);
-    tacit__workspace_destroy(a);
 }
 
 /* --- A user -------------------------------------------------------------------------------------- */
@@ -216,16 +216,16 @@ static uint64_t level_of(double reward, size_t levels, uint64_t coin)
 }
 
 /* Which of the two questions is asked, if they are apart: a public coin. */
-static bool asks_paid(const tacit__answers *a, size_t i)
+static bool asks_paid(const tacit__table_answers *a, size_t i)
 {
     return a->shape.apart && tacit__question_unit(a->words[3 * a->shape.each + i]) <= ASKED_PAID;
 }
 
 /* Among the cells of the question. */
-static uint64_t cell_of(const tacit__answers *a, const tacit_trajectory *u, size_t h, uint64_t coin,
-                        bool paid)
+static uint64_t cell_of(const tacit__table_answers *a, const tacit_trajectory *u, size_t h,
+                        uint64_t coin, bool paid)
 {
-    const tacit__space *sp = &a->space;
+    const tacit__space *sp = &a->o.space;
     const uint64_t table = sp->tables == 1 ? 0 : h,
                    row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h],
                    move = a->shape.followers == 1 ? row : row * sp->n_states + u->states[h + 1];
@@ -234,9 +234,9 @@ static uint64_t cell_of(const tacit__answers *a, const tacit_trajectory *u, size
     return a->shape.levels * (paid ? row : move) + level_of(u->rewards[h], a->shape.levels, coin);
 }
 
-static void find_truth(tacit__answers *a, const tacit_trajectory *u)
+static void find_truth(tacit__table_answers *a, const tacit_trajectory *u)
 {
-    const size_t H = a->space.horizon, each = a->shape.each;
+    const size_t H = a->o.space.horizon, each = a->shape.each;
     const uint64_t g = a->shape.response.answers;
     const uint64_t *coins = a->words + each, *hashes = a->words + 2 * each;
     size_t h = 0;
@@ -248,16 +248,18 @@ static void find_truth(tacit__answers *a, const tacit_trajectory *u)
     }
 }
 
-size_t tacit__answers_bytes(const tacit__answers *a)
+static size_t bytes_of(const void *self)
 {
+    const tacit__table_answers *a = self;
     return 8 * a->shape.each * (a->shape.hashed ? 2 : 1);
 }
 
 /* The hashes, if there are any, then the answers: 64 bits each, low byte first. If questions are apart,
  * numbers of answers about what a step paid come after those about where it led. */
-tacit_status tacit__answers_give(tacit__answers *a, const tacit_trajectory *u, void *bytes,
-                                 tacit_error *err)
+static tacit_status give(void *self, const tacit__user_view *user, void *bytes, tacit_error *err)
 {
+    tacit__table_answers *a = self;
+    const tacit_trajectory *u = user->trajectory;
     const size_t each = a->shape.each;
     tacit__site_words(&a->chance, tacit__once_count(a->once), 0, words_of(each), a->words);
     find_truth(a, u);
@@ -274,14 +276,10 @@ tacit_status tacit__answers_give(tacit__answers *a, const tacit_trajectory *u, v
 
 /* --- Reports ------------------------------------------------------------------------------------- */
 
-tacit_status tacit__answers_check(const tacit__answers *a, const void *bytes, size_t size,
-                                  tacit_error *err)
+static tacit_status check(const void *self, const void *bytes, tacit_error *err)
 {
-    const size_t needed = tacit__answers_bytes(a);
-    if (size != needed)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
-                           needed, size);
-    tacit__reader r = {.at = bytes, .left = size};
+    const tacit__table_answers *a = self;
+    tacit__reader r = {.at = bytes, .left = bytes_of(a)};
     const uint64_t questions = a->shape.apart ? 2 : 1;
     for (size_t i = 0; i < a->shape.each && a->shape.hashed; i++)
         (void)tacit__read_le64(&r);
@@ -297,19 +295,20 @@ typedef struct asked_cells {
     size_t first, n;
 } asked_cells;
 
-static asked_cells cells_of(const tacit__answers *a, bool paid)
+static asked_cells cells_of(const tacit__table_answers *a, bool paid)
 {
-    const size_t rows = a->space.tables * a->space.n_states * a->space.n_actions,
+    const size_t rows = a->o.space.tables * a->o.space.n_states * a->o.space.n_actions,
                  moves = rows * a->shape.followers;
     if (!a->shape.apart)
         return (asked_cells){0, a->shape.cells};
     return paid ? (asked_cells){moves, a->shape.levels * rows} : (asked_cells){0, moves};
 }
 
-void tacit__answers_absorb(tacit__answers *a, const void *bytes)
+static void absorb(void *self, const void *bytes)
 {
+    tacit__table_answers *a = self;
     const size_t each = a->shape.each;
-    tacit__reader hashes = {.at = bytes, .left = tacit__answers_bytes(a)}, answers = hashes;
+    tacit__reader hashes = {.at = bytes, .left = bytes_of(a)}, answers = hashes;
     for (size_t i = 0; i < each && a->shape.hashed; i++)
         (void)tacit__read_le64(&answers);
     for (size_t i = 0; i < each; i++) {
@@ -333,34 +332,30 @@ void tacit__answers_absorb(tacit__answers *a, const void *bytes)
 /* A row's visits are made of as many cells as there are levels, and a move of them too, unless questions are
  * apart. The mean of (l / (L-1) - 1/2)^2 over l = 0 .. L-1 is (L+1) / (12 (L-1)). What is told by a part of
  * the answers is divided by that part, and its variance by the part too, in all. */
-tacit__answers_noise tacit__answers_noise_of(const tacit__answers_shape *shape, double users)
+tacit__table_answers_noise tacit__table_answers_noise_of(const tacit__table_answers_shape *shape,
+                                                         double users)
 {
     const double L = (double)shape->levels, n = users * (double)shape->each * shape->variance,
                  square = (L + 1) / (12 * (L - 1)), followers = (double)shape->followers;
     if (shape->apart)
-        return (tacit__answers_noise){.visits = sqrt(n * L / ASKED_PAID),
-                                      .moves = sqrt(n / (1 - ASKED_PAID)),
-                                      .rewards = sqrt(n * L * square / ASKED_PAID)};
-    return (tacit__answers_noise){.visits = followers == 1 ? sqrt(n * L) : HUGE_VAL,
-                                  .moves = followers == 1 ? HUGE_VAL : sqrt(n * L),
-                                  .rewards = sqrt(n * L * followers * square)};
-}
-
-const tacit__answers_shape *tacit__answers_shape_of(const tacit__answers *a)
-{
-    return &a->shape;
+        return (tacit__table_answers_noise){.visits = sqrt(n * L / ASKED_PAID),
+                                            .moves = sqrt(n / (1 - ASKED_PAID)),
+                                            .rewards = sqrt(n * L * square / ASKED_PAID)};
+    return (tacit__table_answers_noise){.visits = followers == 1 ? sqrt(n * L) : HUGE_VAL,
+                                        .moves = followers == 1 ? HUGE_VAL : sqrt(n * L),
+                                        .rewards = sqrt(n * L * followers * square)};
 }
 
 /* How many of `all` answers were about a cell, if `n` of them answered its question. */
-static double told(const tacit__answers *a, size_t cell, double n, double all)
+static double told(const tacit__table_answers *a, size_t cell, double n, double all)
 {
     const double support = (double)a->support[cell] - n * a->shape.expected;
     return n > 0 ? support / a->shape.gain * (all / n) : 0;
 }
 
 /* A row's visits and rewards, from the cells of its levels. */
-static void add_levels(const tacit__answers *a, size_t cell, double n, double all, double *visits,
-                       double *rewards)
+static void add_levels(const tacit__table_answers *a, size_t cell, double n, double all,
+                       double *visits, double *rewards)
 {
     const size_t L = a->shape.levels;
     for (size_t l = 0; l < L; l++) {
@@ -370,40 +365,69 @@ static void add_levels(const tacit__answers *a, size_t cell, double n, double al
     }
 }
 
-void tacit__answers_estimate(const tacit__answers *a, uint64_t users, double *visits, double *moves,
-                             double *rewards)
+/* What the reports of so many users say. */
+static void release(void *self, uint64_t users)
 {
-    const size_t S = a->space.n_states, L = a->shape.levels,
-                 rows = a->space.tables * S * a->space.n_actions;
+    tacit__table_answers *a = self;
+    const size_t S = a->o.space.n_states, L = a->shape.levels,
+                 rows = a->o.space.tables * S * a->o.space.n_actions;
     const double all = (double)users * (double)a->shape.each, paid = (double)a->paid;
     for (size_t row = 0; row < rows; row++) {
-        visits[row] = rewards[row] = 0;
+        a->visits[row] = a->rewards[row] = 0;
         for (size_t i = row * S; i < (row + 1) * S; i++) {
-            moves[i] = 0;
+            a->moves[i] = 0;
             if (a->shape.apart)
-                moves[i] = told(a, i, all - paid, all);
+                a->moves[i] = told(a, i, all - paid, all);
             else if (a->shape.followers > 1)
-                add_levels(a, L * i, all, all, &moves[i], &rewards[row]);
-            visits[row] += moves[i];
+                add_levels(a, L * i, all, all, &a->moves[i], &a->rewards[row]);
+            a->visits[row] += a->moves[i];
         }
         if (a->shape.apart)
-            visits[row] = 0;
+            a->visits[row] = 0;
         if (a->shape.apart || a->shape.followers == 1)
             add_levels(a, (a->shape.apart ? rows * S : 0) + L * row, a->shape.apart ? paid : all,
-                       all, &visits[row], &rewards[row]);
+                       all, &a->visits[row], &a->rewards[row]);
     }
+}
+
+tacit__weighted_counts tacit__table_answers_view(const tacit__table_answers *a, uint64_t users)
+{
+    const tacit__table_answers_noise noise =
+        tacit__table_answers_noise_of(&a->shape, (double)users);
+    return (tacit__weighted_counts){.users = users,
+                                    .visits = a->visits,
+                                    .moves = a->moves,
+                                    .rewards = a->rewards,
+                                    .starts = a->starts,
+                                    .visits_stddev = noise.visits,
+                                    .moves_stddev = noise.moves,
+                                    .rewards_stddev = noise.rewards,
+                                    .starts_stddev = HUGE_VAL};
 }
 
 /* --- Saving -------------------------------------------------------------------------------------- */
 
-void tacit__answers_fields(tacit__answers *a, uint64_t users, tacit__saved *s)
+static void fields(void *self, uint64_t users, tacit__saved *s)
 {
+    tacit__table_answers *a = self;
+    const size_t S = a->o.space.n_states, rows = a->o.space.tables * S * a->o.space.n_actions;
+    uint64_t paid = a->paid;
     tacit__question_fields(&a->chance, s);
     tacit__saved_integers(s, a->support, a->shape.cells, (double)users * (double)a->shape.each);
-    uint64_t paid = a->paid;
     tacit__saved_value(s, &paid, sizeof paid);
     tacit__saved_check(s, paid <= (a->shape.apart ? users : 0));
-    tacit__once_fields(a->once, s);
+    tacit__saved_reals(s, a->visits, rows, TACIT__MOST_SUM);
+    tacit__saved_reals(s, a->moves, rows * S, TACIT__MOST_SUM);
+    tacit__saved_reals(s, a->rewards, rows, TACIT__MOST_SUM);
     if (s->pass == TACIT__APPLY)
         a->paid = paid;
 }
+
+const tacit__responder tacit__table_responder = {.destroy = tacit__workspace_destroy,
+                                                 .open = open_answers,
+                                                 .bytes = bytes_of,
+                                                 .give = give,
+                                                 .check = check,
+                                                 .absorb = absorb,
+                                                 .release = release,
+                                                 .fields = fields};

@@ -1,16 +1,14 @@
-/* The curator of weighted counts: whatever weights a planner asks for, what reaches the door keeps a user's budget; without privacy counts
- * are counts; and releases come when the schedule says, whoever comes. */
+/* Weighted counts: whatever weights a planner asks for, what reaches the door keeps a user's budget; without privacy counts are
+ * counts. */
 #include <math.h>
 
 #include "account/door.h"
-#include "curate/weighted_curator.h"
-#include "support/check.h"
 #include "support/random.h"
-
-SCOPED_TYPE(tacit__weighted, tacit__weighted_destroy)
+#include "support/weighted.h"
 
 enum { S = 3, A = 2, H = 9, ROWS = S * A };
 
+static const tacit__space pooled = {S, A, H, 1};
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, none = {TACIT_MODEL_NONE, 0, 0};
 
 typedef struct user {
@@ -30,27 +28,23 @@ static user random_user(uint64_t *seed)
     return u;
 }
 
-static tacit_status add(tacit__weighted *c, const user *u)
+static void add(tacit__curator *c, const user *u)
 {
     const tacit_trajectory t = {STEPS_OF(u->states, u->actions, u->rewards)};
-    return tacit__weighted_add(c, &t, NULL);
+    assert_ok(weighted_add(c, &t));
 }
 
-static tacit__weighted *make(tacit_guarantee guarantee, uint64_t episodes, double growth,
-                             uint64_t first)
+/* One release, of the first users. */
+static tacit__curator *make(tacit_guarantee guarantee, tacit__space space, uint64_t first)
 {
-    const tacit__weighted_options o = {.space = {S, A, H, 1},
-                                       .episodes = episodes,
-                                       .guarantee = guarantee,
-                                       .mechanism = tacit_sum_default_mechanism(guarantee),
-                                       .growth = growth,
-                                       .first = first};
-    tacit__weighted *c;
-    tacit_error err = {0};
-    SCOPED(tacit_noise) *noise = simulated_noise(5);
-    if (tacit__weighted_create(&o, noise, &c, &err) != TACIT_OK)
-        fail_msg("%s", err.message);
-    return c;
+    return weighted_create(
+        &(tacit__posterior_schedule){
+            .counts = {.space = space,
+                       .episodes = first + 10,
+                       .guarantee = guarantee,
+                       .mechanism = tacit_sum_default_mechanism(guarantee)},
+            .first = first},
+        5);
 }
 
 /* The squared length of each stream before the noise. */
@@ -73,20 +67,20 @@ static void measure(void *context, const tacit__passage *p)
 TEST(no_weights_exceed_the_budget)
 {
     const double wild[] = {0, 1e-30, 0.3, 1, 7, 1e9, 1e300, HUGE_VAL, -1, -HUGE_VAL, (double)NAN};
-    const double budget = (double)tacit__weighted_square((tacit__space){S, A, H, 1});
+    const double budget = (double)tacit__weighted_square(pooled);
     double most = 0;
     uint64_t seed = 1;
     assert_int_equal((int)budget, H);
     for (int k = 0; k < 300; k++) {
-        SCOPED(tacit__weighted) *c = make(joint, 8, 0, 1);
+        SCOPED(tacit__curator) *c = make(joint, pooled, 1);
         double weights[ROWS];
-        lengths l = {.plan = tacit_ledger_plan(tacit__weighted_ledger(c))};
+        lengths l = {.plan = tacit_ledger_plan(tacit__curator_ledger(c))};
         for (size_t i = 0; i < ROWS; i++)
             weights[i] = wild[random_below(&seed, sizeof wild / sizeof *wild)];
-        tacit__weighted_set_weights(c, weights);
-        tacit__ledger_set_recorder(tacit__weighted_ledger(c), measure, &l);
+        tacit__weighted_set_weights(tacit__curator_form(c), weights);
+        tacit__ledger_set_recorder(tacit__curator_ledger(c), measure, &l);
         const user u = random_user(&seed);
-        assert_ok(add(c, &u));
+        add(c, &u);
         assert_int_equal(l.passages, 4);
         assert_true(l.square[0] <= budget && l.square[1] <= l.square[0] &&
                     l.square[2] <= l.square[0] / 4 && l.square[3] == 1);
@@ -112,25 +106,19 @@ TEST(streams_that_tell_little_are_not_released)
                  {0, H, 1, {"visits", "rewards"}}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         const tacit_guarantee guarantee = {TACIT_MODEL_JOINT, 1, cases[i].delta};
-        const tacit__weighted_options o = {.space = {cases[i].states, A, cases[i].horizon, 1},
-                                           .episodes = 20,
-                                           .guarantee = guarantee,
-                                           .mechanism = tacit_sum_default_mechanism(guarantee),
-                                           .first = 1};
-        SCOPED(tacit_noise) *noise = simulated_noise(5);
-        SCOPED(tacit__weighted) *c = NULL;
+        SCOPED(tacit__curator) *c =
+            make(guarantee, (tacit__space){cases[i].states, A, cases[i].horizon, 1}, 1);
         uint64_t seed = 6;
         size_t lines = 0;
-        assert_ok(tacit__weighted_create(&o, noise, &c, NULL));
-        const tacit_plan *plan = tacit_ledger_plan(tacit__weighted_ledger(c));
+        const tacit_plan *plan = tacit_ledger_plan(tacit__curator_ledger(c));
         for (; lines < 4 && cases[i].names[lines] != NULL; lines++)
             assert_string_equal(tacit_plan_release(plan, lines)->name, cases[i].names[lines]);
         assert_int_equal(tacit_plan_size(plan), lines);
         user u = random_user(&seed);
         for (size_t h = 0; h <= H && cases[i].states == 1; h++)
             u.states[h] = 0;
-        assert_ok(add(c, &u));
-        const tacit__weighted_counts n = tacit__weighted_release(c);
+        add(c, &u);
+        const tacit__weighted_counts n = tacit__posterior_counts(c);
         const bool single = cases[i].horizon == 1 || cases[i].states == 1;
         assert_int_equal(n.users, 1);
         assert_true(isinf(n.visits_stddev) == (lines == 2 && !single));
@@ -143,12 +131,12 @@ TEST(streams_that_tell_little_are_not_released)
 TEST(without_privacy_counts_are_counts)
 {
     enum { USERS = 40 };
-    SCOPED(tacit__weighted) *c = make(none, USERS + 1, 0, USERS);
+    SCOPED(tacit__curator) *c = make(none, pooled, USERS);
     double visits[ROWS] = {0}, moves[ROWS * S] = {0}, rewards[ROWS] = {0}, starts[S] = {0};
     uint64_t seed = 2;
     for (int k = 0; k < USERS; k++) {
         const user u = random_user(&seed);
-        assert_ok(add(c, &u));
+        add(c, &u);
         starts[u.states[0]]++;
         for (size_t h = 0; h < H; h++) {
             const size_t row = u.states[h] * A + u.actions[h];
@@ -157,7 +145,7 @@ TEST(without_privacy_counts_are_counts)
             rewards[row] += u.rewards[h] - 0.5;
         }
     }
-    const tacit__weighted_counts n = tacit__weighted_release(c);
+    const tacit__weighted_counts n = tacit__posterior_counts(c);
     assert_int_equal(n.users, USERS);
     assert_true(n.visits_stddev == 0 && n.moves_stddev == 0 && n.rewards_stddev == 0);
     assert_memory_equal(n.visits, visits, sizeof visits);
@@ -165,37 +153,4 @@ TEST(without_privacy_counts_are_counts)
     assert_memory_equal(n.starts, starts, sizeof starts);
     for (size_t i = 0; i < ROWS; i++)
         assert_within(n.rewards[i] - rewards[i], -1e-4, 1e-4);
-}
-
-/* Batches follow each other without a gap, grow as declared, and end with the last user. */
-TEST(releases_come_when_the_schedule_says)
-{
-    enum { USERS = 300 };
-    const tacit_guarantee *const promises[] = {&none, &joint};
-    for (size_t g = 0; g < 2; g++) {
-        SCOPED(tacit__weighted) *c = make(*promises[g], USERS, 1.3, 0);
-        uint64_t seed = 3, last = 0, first;
-        const tacit__weighted_options o = {
-            .space = {S, A, H, 1}, .episodes = USERS, .guarantee = *promises[g], .growth = 1.3};
-        assert_ok(tacit__weighted_first(&o, &first));
-        for (uint64_t k = 0; k < USERS; k++) {
-            const tacit__user_batch b = tacit__weighted_batch(c);
-            assert_true(b.first <= k && k < b.last);
-            if (b.last != last) { /* a new batch */
-                assert_int_equal(b.first, k);
-                assert_true(b.first == last);
-                assert_true(b.first == 0 ? b.last == first
-                                         : b.last == USERS ||
-                                               b.last == (uint64_t)fmax((double)b.first + 1,
-                                                                        1.3 * (double)b.first));
-                last = b.last;
-            }
-            assert_int_equal(tacit__weighted_release(c).users, b.first);
-            const user u = random_user(&seed);
-            assert_ok(add(c, &u));
-        }
-        assert_int_equal(last, USERS);
-        const user u = random_user(&seed);
-        assert_status(add(c, &u), TACIT_EXHAUSTED);
-    }
 }
