@@ -219,24 +219,6 @@ tacit_status tacit__sum_report_placed(tacit_sum *sum, const tacit__input *x, int
     return pass(sum, x, report, err);
 }
 
-tacit_status tacit__sum_check_foreign(const tacit_sum *sum, const tacit__input *x, tacit_error *err)
-{
-    TACIT__REQUIRE(sum->active == NULL);
-    bool fits = x->index != NULL || x->n == sum->dimension;
-    for (size_t i = 0; x->index != NULL && i < x->n; i++)
-        fits = fits && x->index[i] < sum->dimension && (i == 0 || x->index[i] > x->index[i - 1]);
-    if (!fits || !tacit__lattice_contains(&sum->lattice, x->value, x->n))
-        return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                           "a contribution that was made elsewhere exceeds its declared bound");
-    return check_open(sum, err);
-}
-
-tacit_status tacit__sum_add_foreign(tacit_sum *sum, const tacit__input *x, tacit_error *err)
-{
-    TRY(tacit__sum_check_foreign(sum, x, err));
-    return tacit__sum_add_placed(sum, x, err);
-}
-
 /* The people who wait become a step. On failure they go on waiting. */
 static tacit_status pass_batch(tacit_sum *sum, tacit_error *err)
 {

@@ -33,19 +33,11 @@ TACIT_MUST_USE tacit_status tacit__sum_create_released(const tacit_sum_spec *spe
 const tacit__lattice *tacit__sum_lattice(const tacit_sum *sum);
 
 /* As tacit_sum_add and tacit_sum_report, for a contribution on the lattice already. The sum has no structural
- * zeros, and the integers come from tacit__lattice_quantize with its lattice: nothing is checked. */
+ * zeros, and the integers come from tacit__lattice_quantize with its lattice, or are proved to keep the bound
+ * by the statistic that made them: nothing is checked. */
 TACIT_MUST_USE tacit_status tacit__sum_add_placed(tacit_sum *sum, const tacit__input *x,
                                                   tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__sum_report_placed(tacit_sum *sum, const tacit__input *x,
                                                      int64_t *report, tacit_error *err);
-
-/* The same for integers that somebody else computed; OUT_OF_BOUND, and nothing has changed, if they do not
- * keep the declared bound, which `check` says beforehand. A sum cannot check more than the bound: where a
- * declared sensitivity also rests on how a trajectory becomes a vector, the party that computed the integers
- * is responsible for it. */
-TACIT_MUST_USE tacit_status tacit__sum_check_foreign(const tacit_sum *sum, const tacit__input *x,
-                                                     tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__sum_add_foreign(tacit_sum *sum, const tacit__input *x,
-                                                   tacit_error *err);
 
 #endif

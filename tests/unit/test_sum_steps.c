@@ -250,7 +250,7 @@ TEST(people_who_wait_are_saved_with_the_sum)
     }
 }
 
-TEST(integers_from_elsewhere_are_added_like_the_numbers_that_they_were_made_of)
+TEST(integers_on_the_lattice_are_added_like_the_numbers_that_they_were_made_of)
 {
     for (size_t k = 0; k < N_SUM_KINDS; k++) {
         uint64_t releases = sum_kinds[k].mechanism == TACIT_SUM_LOCAL ? PEOPLE : RELEASES;
@@ -271,42 +271,11 @@ TEST(integers_from_elsewhere_are_added_like_the_numbers_that_they_were_made_of)
                                               placed, NULL));
             const tacit__input input = {
                 .n = sparse ? 2 : DIMENSION, .index = sparse ? index : NULL, .value = placed};
-            assert_ok(tacit__sum_add_foreign(there.sum, &input, NULL));
+            assert_ok(tacit__sum_add_placed(there.sum, &input, NULL));
         }
         assert_ok(tacit_sum_release(here.sum, one, NULL));
         assert_ok(tacit_sum_release(there.sum, other, NULL));
         assert_memory_equal(one, other, sizeof one);
         sum_rig_close(&there);
     }
-}
-
-TEST(integers_beyond_the_bound_are_refused_and_change_nothing)
-{
-    const sum_kind kind = {TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN};
-    tacit_sum_spec spec = sum_spec_of(kind, 3, 2);
-    SCOPED_BY(sum_rig_close) sum_rig rig;
-    spec.bound.nonnegative = true;
-    spec.bound.nonzeros = 2;
-    sum_rig_open(&rig, &spec, "sum", 5, 1);
-    const int64_t one = (int64_t)tacit__sum_lattice(rig.sum)->per_unit;
-    const int64_t wrong[][3] = {{one + 1, 0, 0}, {one, 1, 0},       {-1, 0, 0},
-                                {1, 1, 1},       {INT64_MAX, 0, 0}, {INT64_MIN, 0, 0}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_status(
-            tacit__sum_add_foreign(rig.sum, &(tacit__input){.n = 3, .value = wrong[i]}, NULL),
-            TACIT_OUT_OF_BOUND);
-    static const size_t bad[][2] = {{1, 1}, {2, 1}, {0, 3}};
-    static const int64_t small[2] = {1, 1};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_status(tacit__sum_add_foreign(
-                          rig.sum, &(tacit__input){.n = 2, .index = bad[i], .value = small}, NULL),
-                      TACIT_OUT_OF_BOUND);
-    assert_status(tacit__sum_add_foreign(rig.sum, &(tacit__input){.n = 2, .value = small}, NULL),
-                  TACIT_OUT_OF_BOUND);
-    assert_true(tacit_ledger_passed(rig.ledger, 0) == 0);
-    const int64_t right[3] = {one, 0, 0};
-    for (int i = 0; i < 3; i++)
-        assert_status(
-            tacit__sum_add_foreign(rig.sum, &(tacit__input){.n = 3, .value = right}, NULL),
-            i < 2 ? TACIT_OK : TACIT_EXHAUSTED);
 }
