@@ -9,5 +9,6 @@ const tacit__family *const tacit__families[] = {&tacit__family_tabular,
                                                 &tacit__family_posterior_linear,
                                                 &tacit__family_lin_ucb,
                                                 &tacit__family_capri,
-                                                &tacit__family_posterior_kernel};
+                                                &tacit__family_posterior_kernel,
+                                                &tacit__family_posterior_bandit};
 const size_t tacit__n_families = sizeof tacit__families / sizeof tacit__families[0];

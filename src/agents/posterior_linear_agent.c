@@ -81,7 +81,7 @@ static const tacit__scored_rules rules = {.growth = 1.3,
                                           .create_planner = create_planner};
 
 static const tacit_parameter parameters[] = {
-    TACIT__SCORED_PARAMETERS("1.3, under local privacy 1.5", "1")};
+    TACIT__SCORED_PARAMETERS("1.3, under local privacy 1.5", "16", "1")};
 
 static const tacit_parameter commit_parameters[] = {TACIT__COMMIT_PARAMETERS};
 

@@ -88,7 +88,7 @@ static const tacit__scored_rules rules = {.growth = 1.3,
                                           .create_planner = create_planner};
 
 static const tacit_parameter parameters[] = {
-    TACIT__SCORED_PARAMETERS("1.3, under local privacy 1.5, without privacy 1.15", "2")};
+    TACIT__SCORED_PARAMETERS("1.3, under local privacy 1.5, without privacy 1.15", "16", "2")};
 static const tacit_parameter commit_parameters[] = {TACIT__COMMIT_PARAMETERS};
 
 #define ALL_MODELS                                                                                 \

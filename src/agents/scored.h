@@ -47,11 +47,11 @@ typedef struct tacit__scored_parts {
     bool commits; /* explores and commits */
 } tacit__scored_parts;
 
-/* Parameters of a learner, with the default boldness, and of a yardstick. */
-#define TACIT__SCORED_PARAMETERS(growths, boldness)                                                \
+/* Parameters of a learner, with the default plans and boldness, and of a yardstick. */
+#define TACIT__SCORED_PARAMETERS(growths, plans, boldness)                                         \
     TACIT__REAL("growth", "0", 0, 100,                                                             \
                 "of the users from release to release, from 1.1; 0: " growths),                    \
-        TACIT__INTEGER("plans", "16", 1, 1024, "bold plans that are drawn from each release"),     \
+        TACIT__INTEGER("plans", plans, 1, 1024, "bold plans that are drawn from each release"),    \
         TACIT__REAL("boldness", boldness, 0, 100,                                                  \
                     "how many standard deviations of the posterior a bold plan hopes for, on a "   \
                     "half-normal scale"),                                                          \

@@ -92,12 +92,14 @@ static tacit_trajectory play(tacit_agent *agent, size_t which)
         double probability;
         const tacit_situation here = {
             .step = h,
-            .state = states[h] = (uint32_t)(h % S),
+            .state = states[h] = (uint32_t)(h % small_states(&variants[which])),
             .features = small_carried(&variants[which]) ? small_features[h] : NULL};
         require(tacit_agent_act(agent, &here, 0.5, &actions[h], &probability, NULL) == TACIT_OK);
         require(actions[h] < A);
         rewards[h] = 0.25 + 0.5 * (double)actions[h];
     }
+    if (variants[which].bare) /* there is no other */
+        states[1] = 0;
     return (tacit_trajectory){.states = states,
                               .actions = actions,
                               .rewards = rewards,
@@ -110,7 +112,9 @@ static void plan(tacit_agent *agent, size_t which)
 {
     tacit_billboard board;
     require(tacit_agent_plan(agent, &board, NULL) == TACIT_OK);
-    for (size_t i = 0; board.policy != NULL && i < small_horizon(&variants[which], H) * S; i++)
+    for (size_t i = 0; board.policy != NULL &&
+                       i < small_horizon(&variants[which], H) * small_states(&variants[which]);
+         i++)
         require(board.policy[i] < A);
 }
 

@@ -40,6 +40,7 @@ static const space spaces[] = {
     {"{states: 4, actions: 3, horizon: 1, features: people.csv, shared: no}", 4, 3, 1, 0},
     {"{states: 4, actions: 2, horizon: 3, stationary: yes, rewards: alike.csv}", 4, 2, 3, 0},
     {"{states: 4, actions: 2, horizon: 3}", 4, 2, 3, 0},
+    {"{states: 1, actions: 3, horizon: 1}", 1, 3, 1, 0},
 };
 
 static FILE *open_file(const char *directory, const char *name)

@@ -135,6 +135,7 @@ TEST(who_takes_their_own_plans_for_granted_takes_no_logs)
                                           "explore-commit-kernel",
                                           "posterior-mixture",
                                           "posterior-linear",
+                                          "posterior-bandit",
                                           "posterior-kernel",
                                           "capri",
                                           "no such kind"};

@@ -16,6 +16,7 @@ typedef struct small_agent {
     tacit_guarantee guarantee;
     tacit_setting setting;      /* key NULL: none */
     const tacit_bandit *bandit; /* NULL: episodes */
+    bool bare;                  /* of one step, in the only state */
 } small_agent;
 
 static const double small_rewards[SMALL_STEPS * SMALL_STATES * SMALL_ACTIONS] = {
@@ -64,7 +65,13 @@ static inline bool small_carried(const small_agent *v)
 
 static inline size_t small_horizon(const small_agent *v, size_t horizon)
 {
-    return v->bandit != NULL ? 1 : horizon;
+    return v->bandit != NULL || v->bare ? 1 : horizon;
+}
+
+/* That are numbered; users who bring features have the number 0 or 1 as well. */
+static inline size_t small_states(const small_agent *v)
+{
+    return v->bare ? 1 : SMALL_STATES;
 }
 
 /* Up to SMALL_STEPS steps. A mixture, or features, are known only to those who learn nothing else. */
@@ -75,7 +82,7 @@ static inline tacit_status small_agent_create(const small_agent *v, size_t horiz
                                    .settings = &v->setting,
                                    .n_settings = v->setting.key != NULL,
                                    .guarantee = v->guarantee,
-                                   .n_states = small_carried(v) ? 0 : SMALL_STATES,
+                                   .n_states = small_carried(v) ? 0 : small_states(v),
                                    .n_actions = SMALL_ACTIONS,
                                    .horizon = small_horizon(v, horizon),
                                    .stationary = v->setting.key == NULL ||
@@ -101,7 +108,8 @@ static inline tacit_status small_agent_create(const small_agent *v, size_t horiz
     return status;
 }
 
-/* Those that are given, and behind them every learner in every model and in every kind of space that it takes. Stops the
+/* Those that are given, and behind them every learner in every model and in every kind of space that it takes; of one
+ * state only if it takes no other. Stops the
  * program if there is no space for one. */
 static inline size_t small_agents_fill(const small_agent *given, size_t n,
                                        small_agent out[SMALL_MOST])
@@ -113,12 +121,15 @@ static inline size_t small_agents_fill(const small_agent *given, size_t n,
         memcpy(out, given, n * sizeof *given);
     for (size_t i = 0; kind_in_model_at(NULL, i, &k); i++) {
         const size_t before = n;
-        for (size_t b = 0; b < 4 && n < SMALL_MOST; b++) {
+        for (size_t b = 0; b < 5 && n < SMALL_MOST; b++) {
             tacit_agent *agent;
+            if (b == 4 && n > before)
+                continue;
             out[n] = (small_agent){.kind = k.kind->name,
                                    .guarantee = guarantee_in(k.model, 1, 0.01),
                                    .setting = setting_in(k.kind, k.model),
-                                   .bandit = bandits[b]};
+                                   .bandit = b < 4 ? bandits[b] : NULL,
+                                   .bare = b == 4};
             if (small_agent_create(&out[n], SMALL_STEPS, 8, &agent, NULL) != TACIT_OK)
                 continue;
             tacit_agent_destroy(agent);

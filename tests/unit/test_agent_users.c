@@ -19,11 +19,11 @@ typedef struct person {
     size_t length;
 } person;
 
-static person person_of(uint64_t *seed, size_t horizon)
+static person person_of(uint64_t *seed, size_t n_states, size_t horizon)
 {
     person p = {.length = random_below(seed, horizon + 1)};
     for (size_t h = 0; h <= horizon; h++)
-        p.states[h] = (uint32_t)random_below(seed, SMALL_STATES);
+        p.states[h] = (uint32_t)random_below(seed, n_states);
     for (size_t h = 0; h < horizon; h++) {
         p.actions[h] = (uint32_t)random_below(seed, SMALL_ACTIONS);
         p.rewards[h] = random_unit(seed);
@@ -88,13 +88,18 @@ static void assert_same_state(const tacit_agent *a, const tacit_agent *b)
     free(y.data);
 }
 
+static person person_among(uint64_t *seed, const tacit_agent_facts *f)
+{
+    return person_of(seed, f->n_states > 0 ? f->n_states : SMALL_STATES, f->horizon);
+}
+
 /* Both agents meet the same people, one of them full ones, and are the same to the last bit after each. */
 static void check(tacit_agent *ended, tacit_agent *full, bool carried)
 {
     const tacit_agent_facts *f = tacit_agent_describe(ended);
     uint64_t seed = 7;
     for (int user = 0; user < USERS; user++) {
-        const person p = person_of(&seed, f->horizon);
+        const person p = person_among(&seed, f);
         (void)agent_board(ended);
         (void)agent_board(full);
         const person q = continued(ended, &p, carried, f->per_situation);
@@ -115,9 +120,9 @@ static void check_report(tacit_agent *ended, tacit_agent *full, size_t length)
     const bool carried = f->n_states == 0;
     size_t size = sizeof report, same = sizeof other, most = 0;
     uint64_t seed = 9;
-    person p = person_of(&seed, f->horizon);
+    person p = person_among(&seed, f);
     while (p.length != length)
-        p = person_of(&seed, f->horizon);
+        p = person_among(&seed, f);
     (void)agent_board(ended);
     (void)agent_board(full);
     const person q = continued(ended, &p, carried, f->per_situation);
@@ -213,29 +218,30 @@ TEST(rewards_of_a_range_are_learned_as_their_place_in_it)
         assert_ok(small_agent_create(v, SMALL_STEPS, USERS + 1, &unit, NULL));
         const bool carried = small_carried(v);
         for (int known = 0; known < 3 && ranged == NULL; known++) {
-            const tacit_agent_request request = {
-                SPACE_OF(carried ? 0 : SMALL_STATES, SMALL_ACTIONS, small_horizon(v, SMALL_STEPS)),
-                SETTINGS_OF(&v->setting, v->setting.key != NULL),
-                .kind = v->kind,
-                .guarantee = v->guarantee,
-                .stationary = true,
-                .episodes = USERS + 1,
-                .bandit = v->bandit,
-                .mixture = known == 1 ? &small_mixture : NULL,
-                .linear = known == 2 ? &small_linear : NULL,
-                .rewards = v->bandit == NULL ? dollars : NULL,
-                .reward_low = low,
-                .reward_high = high};
+            const tacit_agent_request request = {SPACE_OF(carried ? 0 : small_states(v),
+                                                          SMALL_ACTIONS,
+                                                          small_horizon(v, SMALL_STEPS)),
+                                                 SETTINGS_OF(&v->setting, v->setting.key != NULL),
+                                                 .kind = v->kind,
+                                                 .guarantee = v->guarantee,
+                                                 .stationary = true,
+                                                 .episodes = USERS + 1,
+                                                 .bandit = v->bandit,
+                                                 .mixture = known == 1 ? &small_mixture : NULL,
+                                                 .linear = known == 2 ? &small_linear : NULL,
+                                                 .rewards = v->bandit == NULL ? dollars : NULL,
+                                                 .reward_low = low,
+                                                 .reward_high = high};
             tacit_status status = agent_try(&request, 1, &ranged, NULL);
             assert_true(status == TACIT_OK || status == TACIT_UNSUPPORTED);
         }
         assert_non_null(ranged);
         for (int user = 0; user < USERS; user++) {
-            person p = person_of(&seed, small_horizon(v, SMALL_STEPS)), q;
+            person p = person_of(&seed, small_states(v), small_horizon(v, SMALL_STEPS)), q;
             const tacit_trajectory one = told(&p, carried), two = told(&q, carried);
             p.length = 0;
             for (size_t h = 0; h < SMALL_STEPS; h++) { /* whole numbers of eighths: exact */
-                p.states[h + 1] = p.states[h + 1] < SMALL_STATES ? p.states[h + 1] : 0;
+                p.states[h + 1] = p.states[h + 1] < small_states(v) ? p.states[h + 1] : 0;
                 p.actions[h] = p.actions[h] < SMALL_ACTIONS ? p.actions[h] : 0;
                 p.rewards[h] = (double)random_below(&seed, 9) / 8;
             }
@@ -256,7 +262,7 @@ TEST(rewards_of_a_range_are_learned_as_their_place_in_it)
                 NULL));
         }
         const tacit_billboard a = agent_board(unit), b = agent_board(ranged);
-        const size_t cells = small_horizon(v, SMALL_STEPS) * SMALL_STATES;
+        const size_t cells = small_horizon(v, SMALL_STEPS) * small_states(v);
         if (a.policy != NULL)
             assert_memory_equal(a.policy, b.policy, cells * sizeof *a.policy);
         if (a.mixed != NULL)

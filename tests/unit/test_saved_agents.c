@@ -23,8 +23,8 @@ enum {
 };
 
 static const small_agent given[] = {
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, SET("report", "step"), NULL},
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, SET("pooled", "no"), NULL},
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, SET("report", "step"), NULL, false},
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, SET("pooled", "no"), NULL, false},
 };
 static small_agent variants[SMALL_MOST];
 static size_t n_variants;
@@ -46,7 +46,7 @@ static void serve(tacit_agent *agent, const small_agent *v, uint64_t user)
     if (tacit_agent_plan(agent, &board, NULL) != TACIT_OK)
         return;
     for (size_t h = 0; h < small_horizon(v, H); h++) {
-        states[h] = (uint32_t)((user + h) % S);
+        states[h] = (uint32_t)((user + h) % small_states(v));
         const tacit_situation here = {
             .step = h, .state = states[h], .features = carried ? small_features[h] : NULL};
         if (tacit_agent_act(agent, &here, 0.5, &actions[h], &probability, NULL) != TACIT_OK)
