@@ -22,11 +22,13 @@ typedef enum structure {
     LINEAR_BANDIT,  /* one step with features */
     LINEAR,         /* several steps, and features of numbered states */
     LINEAR_BROUGHT, /* several steps, and features that users bring */
+    ARMS,           /* one step and a single state, see is_bare */
     TABLE
 } structure;
 
 enum { MAX_CANDIDATES = 3 };
 enum { FEW_CONTEXTS = 100 }; /* measured: docs/why/bandits.md#linear-kernels */
+#define NOISY_EPSILON 1      /* measured: docs/why/posterior-bandit.md#what-it-is-worth */
 
 static const struct {
     const char *alias;
@@ -39,6 +41,7 @@ static const struct {
     {"auto", LINEAR_BANDIT, {"lin-ucb"}},
     {"auto", LINEAR, {"posterior-linear", "lsvi-ucb"}},
     {"auto", LINEAR_BROUGHT, {"lsvi-ucb"}},
+    {"auto", ARMS, {"posterior-bandit"}},
     {"auto", TABLE, {"posterior-tabular"}},
     {"explore-commit", MIXTURE, {"explore-commit-mixture"}},
     {"explore-commit", SMOOTH_BANDIT, {"explore-commit-kernel"}},
@@ -114,6 +117,15 @@ static bool is_smooth(const tacit_agent_request *r)
                                   b->weights != NULL && r->n_states <= FEW_CONTEXTS));
 }
 
+/* Rewards alone have less Laplace noise than visits and rewards together. With Gaussian noise, with little
+ * noise, or without any, tables are as good. */
+static bool is_bare(const tacit_agent_request *r)
+{
+    return r->n_states == 1 && r->horizon == 1 &&
+           tacit__agent_model_bit(r->guarantee) == TACIT_AGENT_JOINT_PURE &&
+           r->guarantee.epsilon <= NOISY_EPSILON;
+}
+
 static structure structure_of(const tacit_agent_request *r)
 {
     if (r->bandit != NULL)
@@ -124,7 +136,7 @@ static structure structure_of(const tacit_agent_request *r)
         return OTHER_MIXTURE;
     if (r->linear != NULL)
         return r->linear->row != NULL ? LINEAR : LINEAR_BROUGHT;
-    return TABLE;
+    return is_bare(r) ? ARMS : TABLE;
 }
 
 /* What lsvi-ucb is worth with delta 0 has not been judged. */

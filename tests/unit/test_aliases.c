@@ -62,6 +62,18 @@ TEST(auto_follows_the_structure_and_the_guarantee)
     check(request("explore-commit", pure), "explore-commit-tabular");
     check(request("auto", local), "posterior-tabular");
     check(request("explore-commit", local), "explore-commit-tabular");
+    for (size_t steps = 1; steps <= 2; steps++) {
+        tacit_agent_request arms = request("auto", pure);
+        arms.n_states = 1;
+        arms.horizon = steps;
+        check(arms, steps == 1 ? "posterior-bandit" : "posterior-tabular");
+        arms.guarantee.epsilon = 3;
+        check(arms, "posterior-tabular");
+        arms.guarantee = joint;
+        check(arms, "posterior-tabular");
+        arms.kind = "explore-commit";
+        check(arms, "explore-commit-tabular");
+    }
     q.rewards = rewards;
     check(q, "posterior-tabular"); /* rewards alone are no structure */
     q.mixture = &kernels;
