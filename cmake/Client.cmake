@@ -14,7 +14,8 @@ list(FILTER accountant EXCLUDE REGEX "/(gdp|ledger|plan|single)\\.c$")
 set(hosted crew file parallel thread wait)
 list(TRANSFORM hosted REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/base/\\1.c")
 list(REMOVE_ITEM TACIT_CLIENT_SOURCES ${accountant} ${hosted} "${PROJECT_SOURCE_DIR}/src/linalg/blas_lapack.c"
-     "${PROJECT_SOURCE_DIR}/src/agents/families.c" "${PROJECT_SOURCE_DIR}/src/sums/strategies.c")
+     "${PROJECT_SOURCE_DIR}/src/agents/families.c" "${PROJECT_SOURCE_DIR}/src/agents/explain.c"
+     "${PROJECT_SOURCE_DIR}/src/sums/strategies.c")
 list(REMOVE_ITEM TACIT_SOURCES ${TACIT_CLIENT_SOURCES})
 
 # Sections of their own, so that the linker can leave out what is not called.
