@@ -21,7 +21,7 @@ typedef struct tacit__model {
 typedef struct tacit__kind {
     tacit_world_kind face;
     tacit_world_family family;
-    /* NULL: the program's own, see own_worlds.h. */
+    /* NULL: the program's own, see custom_worlds.h. */
     tacit_status (*create)(const tacit__values *values, tacit__model *out, tacit_error *err);
 } tacit__kind;
 

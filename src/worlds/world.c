@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/workspace.h"
 #include "text/nearest.h"
+#include "worlds/custom_worlds.h"
 #include "worlds/kind.h"
-#include "worlds/own_worlds.h"
 #include "worlds/walk.h"
 
 struct tacit_world {
@@ -30,12 +30,12 @@ enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 /* The kinds of the library, then those of the program. */
 static const tacit__kind *kind_at(size_t i)
 {
-    return i < N_KINDS ? kinds[i] : tacit__own_kind(i - N_KINDS);
+    return i < N_KINDS ? kinds[i] : tacit__custom_kind(i - N_KINDS);
 }
 
 size_t tacit_world_kind_count(void)
 {
-    return N_KINDS + tacit__own_kind_count();
+    return N_KINDS + tacit__custom_kind_count();
 }
 
 const tacit_world_kind *tacit_world_kind_at(size_t i)
@@ -60,7 +60,7 @@ const tacit_world_kind *tacit_world_kind_find(const char *name)
 
 static tacit_status fail_kind(const tacit_world_request *request, tacit_error *err)
 {
-    const char *names[N_KINDS + TACIT__MAX_OWN_KINDS];
+    const char *names[N_KINDS + TACIT__MAX_CUSTOM_KINDS];
     size_t n = tacit_world_kind_count();
     for (size_t i = 0; i < n; i++)
         names[i] = kind_at(i)->face.name;
@@ -165,7 +165,7 @@ tacit_status tacit_world_create(const tacit_world_request *request, tacit_world 
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = kind->create != NULL
                               ? kind->create(&values, &world->model, err)
-                              : tacit__own_create(kind, &values, &world->model, err);
+                              : tacit__custom_create(kind, &values, &world->model, err);
     if (status == TACIT_OK)
         status = complete(world, kind, err);
     if (status == TACIT_OK)

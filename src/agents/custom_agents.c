@@ -7,21 +7,21 @@
 #include "base/memory.h"
 #include "text/settings.h"
 
-enum { MAX_OWN = 64 };
+enum { MAX_CUSTOM = 64 };
 
-static tacit__agent_row kinds[MAX_OWN]; /* their parts are their methods */
+static tacit__agent_row kinds[MAX_CUSTOM]; /* their parts are their methods */
 static tacit__agent_rows rows = {.at = kinds};
 
-typedef struct own {
+typedef struct custom {
     tacit__agent_base base;
     const tacit_agent_methods *methods;
     void *self;
-} own;
+} custom;
 
 static tacit_status build(void *learner, const tacit__reading *r, tacit_noise *noise,
                           tacit_error *err)
 {
-    own *agent = learner;
+    custom *agent = learner;
     const tacit_agent_request *q = r->request;
     tacit_error said = {.message = ""};
     agent->methods = agent->base.row->parts;
@@ -43,7 +43,7 @@ static tacit_status build(void *learner, const tacit__reading *r, tacit_noise *n
 
 static void clear(void *learner)
 {
-    own *o = learner;
+    custom *o = learner;
     if (o->self != NULL)
         o->methods->destroy(o->self);
 }
@@ -58,7 +58,7 @@ static tacit_status worded(tacit_status status, tacit_error *err)
 
 static tacit_status plan(void *agent, tacit_billboard *out, tacit_error *err)
 {
-    own *o = agent;
+    custom *o = agent;
     tacit_billboard board = {0};
     tacit_status status = worded(o->methods->plan(o->self, &board, err), err);
     if (status == TACIT_OK && (board.policy == NULL) == (board.mixed == NULL))
@@ -71,24 +71,24 @@ static tacit_status plan(void *agent, tacit_billboard *out, tacit_error *err)
 
 static tacit_status learn(void *agent, const tacit_trajectory *user, tacit_error *err)
 {
-    own *o = agent;
+    custom *o = agent;
     return worded(o->methods->learn(o->self, user, err), err);
 }
 
 static const char *remark(const void *agent)
 {
-    const own *o = agent;
+    const custom *o = agent;
     const char *text = o->methods->remark != NULL ? o->methods->remark(o->self) : NULL;
     return text != NULL ? text : "";
 }
 
-const tacit__family tacit__family_own = {.rows = &rows,
-                                         .size = sizeof(own),
-                                         .build = build,
-                                         .clear = clear,
-                                         .plan = plan,
-                                         .learn = learn,
-                                         .remark = remark};
+const tacit__family tacit__family_custom = {.rows = &rows,
+                                            .size = sizeof(custom),
+                                            .build = build,
+                                            .clear = clear,
+                                            .plan = plan,
+                                            .learn = learn,
+                                            .remark = remark};
 
 tacit_status tacit_agent_register(const tacit_agent_kind *kind, const tacit_agent_methods *methods,
                                   tacit_error *err)
@@ -109,10 +109,10 @@ tacit_status tacit_agent_register(const tacit_agent_kind *kind, const tacit_agen
                            kind->name);
     if (tacit_agent_kind_find(kind->name) != NULL || tacit_agent_alias_find(kind->name) != NULL)
         return tacit__fail(err, TACIT_EXISTS, "there is an agent '%s' already", kind->name);
-    if (rows.n == MAX_OWN || kind->n_parameters > TACIT__MAX_PARAMETERS)
+    if (rows.n == MAX_CUSTOM || kind->n_parameters > TACIT__MAX_PARAMETERS)
         return tacit__fail(err, TACIT_TOO_LARGE,
                            "at most %d kinds with at most %d parameters each can be registered",
-                           MAX_OWN, TACIT__MAX_PARAMETERS);
+                           MAX_CUSTOM, TACIT__MAX_PARAMETERS);
     kinds[rows.n++] = (tacit__agent_row){.kind = *kind, .parts = methods};
     return TACIT_OK;
 }

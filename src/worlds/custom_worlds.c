@@ -1,32 +1,32 @@
 /* Worlds that a program registers: the list of them, and making the model of a world from a tacit_process. */
-#include "worlds/own_worlds.h"
+#include "worlds/custom_worlds.h"
 
 #include <stdatomic.h>
 
 #include "base/error.h"
 
-typedef struct own {
+typedef struct custom {
     tacit__kind kind; /* first, so that one leads to the other */
     tacit_process_fn *process;
-} own;
+} custom;
 
-static own list[TACIT__MAX_OWN_KINDS];
-static atomic_size_t n_own;
+static custom list[TACIT__MAX_CUSTOM_KINDS];
+static atomic_size_t n_custom;
 
-size_t tacit__own_kind_count(void)
+size_t tacit__custom_kind_count(void)
 {
-    return atomic_load(&n_own);
+    return atomic_load(&n_custom);
 }
 
-const tacit__kind *tacit__own_kind(size_t i)
+const tacit__kind *tacit__custom_kind(size_t i)
 {
-    return i < tacit__own_kind_count() ? &list[i].kind : NULL;
+    return i < tacit__custom_kind_count() ? &list[i].kind : NULL;
 }
 
 tacit_status tacit_world_register(const tacit_world_kind *kind, tacit_process_fn *process,
                                   tacit_error *err)
 {
-    size_t n = tacit__own_kind_count();
+    size_t n = tacit__custom_kind_count();
     if (kind == NULL || process == NULL || kind->help == NULL || kind->source == NULL ||
         (kind->parameters == NULL && kind->n_parameters > 0))
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
@@ -36,20 +36,20 @@ tacit_status tacit_world_register(const tacit_world_kind *kind, tacit_process_fn
                            "dashes and underscores");
     if (tacit_world_kind_find(kind->name) != NULL)
         return tacit__fail(err, TACIT_EXISTS, "there is a world '%s' already", kind->name);
-    if (n == TACIT__MAX_OWN_KINDS || kind->n_parameters > TACIT__MAX_PARAMETERS)
+    if (n == TACIT__MAX_CUSTOM_KINDS || kind->n_parameters > TACIT__MAX_PARAMETERS)
         return tacit__fail(err, TACIT_TOO_LARGE,
                            "at most %d kinds with at most %d parameters each can be registered",
-                           TACIT__MAX_OWN_KINDS, TACIT__MAX_PARAMETERS);
-    list[n] = (own){.kind = {.face = *kind, .family = TACIT_WORLD_TABULAR}, .process = process};
-    atomic_store(&n_own, n + 1);
+                           TACIT__MAX_CUSTOM_KINDS, TACIT__MAX_PARAMETERS);
+    list[n] = (custom){.kind = {.face = *kind, .family = TACIT_WORLD_TABULAR}, .process = process};
+    atomic_store(&n_custom, n + 1);
     return TACIT_OK;
 }
 
-tacit_status tacit__own_create(const tacit__kind *kind, const tacit__values *values,
-                               tacit__model *out, tacit_error *err)
+tacit_status tacit__custom_create(const tacit__kind *kind, const tacit__values *values,
+                                  tacit__model *out, tacit_error *err)
 {
     TACIT__REQUIRE(kind != NULL && out != NULL);
-    const own *self = &list[0];
+    const custom *self = &list[0];
     while (&self->kind != kind)
         self++;
     tacit_process p = {.reward_high = 1};
