@@ -19,7 +19,10 @@
 #include "base/cpu.h"
 #include "base/error.h"
 
-enum { LANES = TACIT__LANES, MOST_STEPS = 30 }; /* EISPACK's; noise needs three for an entry */
+enum {
+    LANES = TACIT__EIGEN_BATCH,
+    MOST_STEPS = 30
+}; /* EISPACK's; noise needs three for an entry */
 
 /* Of an entry off the diagonal, in the norm of the matrix, which is then right to nine digits. Eigenvalues
  * are right to the square of ROUGH, so that a step shifted by one leaves a negligible entry. */
@@ -34,7 +37,7 @@ typedef union lanes {
     double lane[LANES]; /* for roots and comparisons, which vectors do not have */
 } lanes;
 
-size_t tacit__lanes_scratch(size_t d)
+size_t tacit__eigen_batch_scratch(size_t d)
 {
     return (d * (d + 1) + d * d + d) * LANES;
 }
@@ -75,7 +78,7 @@ TACIT__INLINE void accumulate(lanes *sum, const lanes *x, const lanes *y)
  * right of the column; u is left in the column. */
 TACIT__INLINE void reflect(size_t d, size_t k, lanes *a, lanes *beta, lanes *off)
 {
-    lanes square = {0}, inner = {0}, w[TACIT__LANES_ORDER];
+    lanes square = {0}, inner = {0}, w[TACIT__EIGEN_ORDER];
     for (size_t i = k + 1; i < d; i++)
         accumulate(&square, &a[at(i, k)], &a[at(i, k)]);
     lanes *head = &a[at(k + 1, k)];
@@ -108,7 +111,7 @@ TACIT__INLINE void reflect(size_t d, size_t k, lanes *a, lanes *beta, lanes *off
 /* Diagonals, what is beside them (and a 0 after it), and in the rows of v the product of the reflections. */
 TACIT__INLINE void make_tridiagonal(size_t d, lanes *a, lanes *v, lanes *diagonal, lanes *off)
 {
-    lanes beta[TACIT__LANES_ORDER];
+    lanes beta[TACIT__EIGEN_ORDER];
     for (size_t i = 0; i < d * d; i++)
         for (size_t f = 0; f < FOURS; f++)
             v[i].part[f] = (four){0} + (i % (d + 1) == 0);
@@ -210,7 +213,7 @@ TACIT__INLINE void step_values(size_t d, size_t n, const lanes *by, lanes *x, la
 /* The eigenvalues, in the order in which QL finds them, so well that a step shifted by one is enough. */
 TACIT__INLINE void find_values(size_t d, const lanes *tol, const lanes *off, lanes *x)
 {
-    lanes e2[TACIT__LANES_ORDER], rough2;
+    lanes e2[TACIT__EIGEN_ORDER], rough2;
     for (size_t i = 0; i < d; i++)
         scale(&off[i], &off[i], &e2[i]);
     for (size_t f = 0; f < FOURS; f++)
@@ -225,7 +228,7 @@ TACIT__INLINE void find_values(size_t d, const lanes *tol, const lanes *off, lan
 /* Eigenvalues in x, eigenvectors in the rows of v. `done` becomes false in lanes that did not converge. */
 TACIT__INLINE void diagonalize(size_t d, lanes *x, lanes *e, lanes *v, bool done[LANES])
 {
-    lanes tol = {0}, origin = {0}, value[TACIT__LANES_ORDER];
+    lanes tol = {0}, origin = {0}, value[TACIT__EIGEN_ORDER];
     for (size_t i = 0; i < d; i++)
         for (size_t l = 0; l < LANES; l++) {
             const double row = fabs(x[i].lane[l]) + fabs(e[i].lane[l]), most = tol.lane[l];
@@ -273,7 +276,7 @@ TACIT__INLINE void rebuild(size_t d, double floor, const lanes *x, const lanes *
 /* --- Factors and solutions ----------------------------------------------------------------------- */
 
 /* The packed matrices + add I as lower triangles by rows; good ones in lanes without a matrix. */
-TACIT__INLINE void expand(const tacit__lanes_problem *o, lanes *a)
+TACIT__INLINE void expand(const tacit__eigen_batch *o, lanes *a)
 {
     for (size_t i = 0; i < o->d; i++)
         for (size_t j = 0; j <= i; j++) {
@@ -345,7 +348,7 @@ TACIT__INLINE size_t test(size_t d, double floor, const lanes *kept, lanes *a, b
 TACIT__INLINE void repair(size_t d, double floor, const bool good[LANES], const lanes *kept,
                           lanes *a, lanes *v, bool done[LANES])
 {
-    lanes diagonal[TACIT__LANES_ORDER], off[TACIT__LANES_ORDER];
+    lanes diagonal[TACIT__EIGEN_ORDER], off[TACIT__EIGEN_ORDER];
     make_tridiagonal(d, a, v, diagonal, off);
     diagonalize(d, diagonal, off, v, done);
     rebuild(d, floor, diagonal, v, a);
@@ -357,7 +360,7 @@ TACIT__INLINE void repair(size_t d, double floor, const bool good[LANES], const 
         }
 }
 
-TACIT__INLINE void write_results(const tacit__lanes_problem *o, const lanes *a, const lanes *x)
+TACIT__INLINE void write_results(const tacit__eigen_batch *o, const lanes *a, const lanes *x)
 {
     const size_t d = o->d;
     for (size_t l = 0; l < o->n; l++)
@@ -368,7 +371,7 @@ TACIT__INLINE void write_results(const tacit__lanes_problem *o, const lanes *a, 
         }
 }
 
-TACIT__INLINE size_t fit(const tacit__lanes_problem *o, lanes *a, bool failed[LANES])
+TACIT__INLINE size_t fit(const tacit__eigen_batch *o, lanes *a, bool failed[LANES])
 {
     const size_t d = o->d, triangle = d * (d + 1) / 2;
     lanes *v = a + triangle, *x = v + d * d, *kept = x + d;
@@ -391,21 +394,21 @@ TACIT__INLINE size_t fit(const tacit__lanes_problem *o, lanes *a, bool failed[LA
     return repaired;
 }
 
-static size_t fit_base(const tacit__lanes_problem *o, lanes *a, bool failed[LANES])
+static size_t fit_base(const tacit__eigen_batch *o, lanes *a, bool failed[LANES])
 {
     return fit(o, a, failed);
 }
 
 #if TACIT__HAVE_AVX2
-TACIT__AVX2 static size_t fit_avx2(const tacit__lanes_problem *o, lanes *a, bool failed[LANES])
+TACIT__AVX2 static size_t fit_avx2(const tacit__eigen_batch *o, lanes *a, bool failed[LANES])
 {
     return fit(o, a, failed);
 }
 #endif
 
-size_t tacit__lanes_fit(const tacit__lanes_problem *problem, double *scratch, bool *failed)
+size_t tacit__eigen_batch_solve(const tacit__eigen_batch *problem, double *scratch, bool *failed)
 {
-    TACIT__REQUIRE(problem->d <= TACIT__LANES_ORDER && problem->n <= LANES && scratch != NULL &&
+    TACIT__REQUIRE(problem->d <= TACIT__EIGEN_ORDER && problem->n <= LANES && scratch != NULL &&
                    problem->floor > 0);
     lanes *a = (lanes *)(void *)scratch;
 #if TACIT__HAVE_AVX2

@@ -16,8 +16,8 @@
 
 static size_t scratch_size(size_t width)
 {
-    const size_t one = tacit__floor_scratch(width), many = tacit__lanes_scratch(width);
-    return width <= TACIT__LANES_ORDER && many > one ? many : one;
+    const size_t one = tacit__floor_scratch(width), many = tacit__eigen_batch_scratch(width);
+    return width <= TACIT__EIGEN_ORDER && many > one ? many : one;
 }
 
 tacit_status tacit__ridge_create(const tacit__frame *frame, tacit__ridge *out)
@@ -78,24 +78,25 @@ static bool fit_block(tacit__ridge *r, const tacit__gram_sums *moments, size_t i
 }
 
 /* Small blocks, many at a time. */
-static size_t fit_lanes(tacit__ridge *r, const tacit__gram_sums *moments, double add, double floor)
+static size_t fit_batches(tacit__ridge *r, const tacit__gram_sums *moments, double add,
+                          double floor)
 {
     const size_t w = r->frame.width, cell = tacit__frame_cell(&r->frame),
                  cells = r->frame.steps * r->frame.blocks;
     size_t repaired = 0;
-    for (size_t first = 0; first < cells; first += TACIT__LANES) {
+    for (size_t first = 0; first < cells; first += TACIT__EIGEN_BATCH) {
         const size_t left = cells - first;
-        bool failed[TACIT__LANES];
-        const tacit__lanes_problem o = {.d = w,
-                                        .n = left < TACIT__LANES ? left : TACIT__LANES,
-                                        .stride = cell,
-                                        .packed = moments->sums + first * cell,
-                                        .add = add,
-                                        .floor = floor,
-                                        .exact = moments->gram_level == 0,
-                                        .factor = r->factor + first * w * w,
-                                        .solution = r->weights + first * w};
-        repaired += tacit__lanes_fit(&o, r->scratch, failed);
+        bool failed[TACIT__EIGEN_BATCH];
+        const tacit__eigen_batch o = {.d = w,
+                                      .n = left < TACIT__EIGEN_BATCH ? left : TACIT__EIGEN_BATCH,
+                                      .stride = cell,
+                                      .packed = moments->sums + first * cell,
+                                      .add = add,
+                                      .floor = floor,
+                                      .exact = moments->gram_level == 0,
+                                      .factor = r->factor + first * w * w,
+                                      .solution = r->weights + first * w};
+        repaired += tacit__eigen_batch_solve(&o, r->scratch, failed);
         for (size_t l = 0; l < o.n; l++)
             if (failed[l])
                 repaired += fit_block(r, moments, first + l, add, floor) && o.exact;
@@ -125,8 +126,8 @@ size_t tacit__ridge_fit(tacit__ridge *r, const tacit__gram_sums *moments, double
     TACIT__REQUIRE(floor > 0);
     if (w == 1 && f->blocks > 1)
         return fit_scalars(r, moments, add, floor);
-    if (w <= TACIT__LANES_ORDER)
-        return fit_lanes(r, moments, add, floor);
+    if (w <= TACIT__EIGEN_ORDER)
+        return fit_batches(r, moments, add, floor);
     size_t repaired = 0;
     for (size_t i = 0; i < f->steps * f->blocks; i++)
         repaired += fit_block(r, moments, i, add, floor);

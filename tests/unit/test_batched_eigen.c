@@ -9,11 +9,11 @@
 #include "linalg/symmetric.h"
 #include "support/random.h"
 
-enum { MOST = TACIT__LANES_ORDER, CELL = MOST * (MOST + 3) / 2, SCRATCH = 1 << 14 };
+enum { MOST = TACIT__EIGEN_ORDER, CELL = MOST * (MOST + 3) / 2, SCRATCH = 1 << 14 };
 
 typedef struct results {
-    double factor[TACIT__LANES * MOST * MOST], solution[TACIT__LANES * MOST];
-    bool failed[TACIT__LANES];
+    double factor[TACIT__EIGEN_BATCH * MOST * MOST], solution[TACIT__EIGEN_BATCH * MOST];
+    bool failed[TACIT__EIGEN_BATCH];
     size_t repaired;
 } results;
 
@@ -23,17 +23,17 @@ static void fit(size_t d, size_t n, const double *packed, double add, double flo
                 results *out)
 {
     memset(out, 0, sizeof *out);
-    assert_true(tacit__lanes_scratch(d) <= SCRATCH && tacit__floor_scratch(d) <= SCRATCH);
-    const tacit__lanes_problem o = {.d = d,
-                                    .n = n,
-                                    .stride = d * (d + 3) / 2,
-                                    .packed = packed,
-                                    .add = add,
-                                    .floor = floor,
-                                    .exact = exact,
-                                    .factor = out->factor,
-                                    .solution = out->solution};
-    out->repaired = tacit__lanes_fit(&o, scratch, out->failed);
+    assert_true(tacit__eigen_batch_scratch(d) <= SCRATCH && tacit__floor_scratch(d) <= SCRATCH);
+    const tacit__eigen_batch o = {.d = d,
+                                  .n = n,
+                                  .stride = d * (d + 3) / 2,
+                                  .packed = packed,
+                                  .add = add,
+                                  .floor = floor,
+                                  .exact = exact,
+                                  .factor = out->factor,
+                                  .solution = out->solution};
+    out->repaired = tacit__eigen_batch_solve(&o, scratch, out->failed);
 }
 
 static void draw(uint64_t *seed, size_t d, size_t n, double scale, double *packed)
@@ -44,11 +44,11 @@ static void draw(uint64_t *seed, size_t d, size_t n, double scale, double *packe
 
 TEST(definite_systems_are_solved_as_one_at_a_time)
 {
-    static double packed[TACIT__LANES * CELL];
+    static double packed[TACIT__EIGEN_BATCH * CELL];
     static results made;
     uint64_t seed = 1;
     for (size_t d = 1; d <= MOST; d++)
-        for (size_t n = 1; n <= TACIT__LANES; n += 5) {
+        for (size_t n = 1; n <= TACIT__EIGEN_BATCH; n += 5) {
             const size_t cell = d * (d + 3) / 2;
             draw(&seed, d, n, 1, packed);
             fit(d, n, packed, 40, 1, n % 2 == 0, &made);
@@ -74,7 +74,7 @@ static size_t check_nearest(size_t d, const double *packed, double add, double s
                             const results *made)
 {
     size_t repaired = 0;
-    for (size_t l = 0; l < TACIT__LANES; l++) {
+    for (size_t l = 0; l < TACIT__EIGEN_BATCH; l++) {
         double nearest[MOST * MOST] = {0};
         const double *factor = made->factor + l * d * d;
         tacit__packed_expand(d, packed + l * (d * (d + 3) / 2), add, nearest);
@@ -94,12 +94,12 @@ static size_t check_nearest(size_t d, const double *packed, double add, double s
 /* Some of the matrices are definite: these are not touched. */
 TEST(indefinite_matrices_become_the_nearest_definite_ones)
 {
-    static double packed[TACIT__LANES * CELL];
+    static double packed[TACIT__EIGEN_BATCH * CELL];
     static results made;
     uint64_t seed = 2;
     for (size_t d = 1; d <= MOST; d++) {
-        draw(&seed, d, TACIT__LANES, 100, packed);
-        fit(d, TACIT__LANES, packed, 60, 1, false, &made);
+        draw(&seed, d, TACIT__EIGEN_BATCH, 100, packed);
+        fit(d, TACIT__EIGEN_BATCH, packed, 60, 1, false, &made);
         assert_int_equal(made.repaired, check_nearest(d, packed, 60, 100, &made));
         assert_true(d == 1 || made.repaired > 0);
     }
@@ -108,15 +108,15 @@ TEST(indefinite_matrices_become_the_nearest_definite_ones)
 /* Zeros where noise has none, equal eigenvalues, and numbers whose squares are none. */
 TEST(matrices_with_structure_are_repaired_too)
 {
-    static double packed[TACIT__LANES * CELL];
+    static double packed[TACIT__EIGEN_BATCH * CELL];
     static results made;
     static const double sizes[] = {1e-170, 1e-150, 1e-75, 1, 1e5};
     uint64_t seed = 4;
     for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++)
         for (size_t d = 2; d <= MOST; d++) {
             const size_t cell = d * (d + 3) / 2;
-            draw(&seed, d, TACIT__LANES, sizes[c], packed);
-            for (size_t l = 0; l < TACIT__LANES; l++)
+            draw(&seed, d, TACIT__EIGEN_BATCH, sizes[c], packed);
+            for (size_t l = 0; l < TACIT__EIGEN_BATCH; l++)
                 for (size_t j = 0, at = l * cell; j < d; j++)
                     for (size_t i = 0; i <= j; i++, at++)
                         switch (l % 4) {
@@ -131,14 +131,14 @@ TEST(matrices_with_structure_are_repaired_too)
                             break;
                         default:;
                         }
-            fit(d, TACIT__LANES, packed, 0, 1, false, &made);
+            fit(d, TACIT__EIGEN_BATCH, packed, 0, 1, false, &made);
             assert_int_equal(made.repaired, check_nearest(d, packed, 0, fmax(sizes[c], 1), &made));
         }
 }
 
 TEST(matrices_without_an_eigenvalue_of_their_own_and_zeros_are_repaired)
 {
-    static double packed[TACIT__LANES * CELL];
+    static double packed[TACIT__EIGEN_BATCH * CELL];
     static results made;
     memset(packed, 0, sizeof packed);
     packed[0] = packed[2] = packed[5] = -3; /* the first is -3 I */
@@ -151,7 +151,7 @@ TEST(matrices_without_an_eigenvalue_of_their_own_and_zeros_are_repaired)
 
 TEST(what_has_no_factor_is_told)
 {
-    static double packed[TACIT__LANES * CELL];
+    static double packed[TACIT__EIGEN_BATCH * CELL];
     static results made;
     memset(packed, 0, sizeof packed);
     packed[0] = (double)NAN;
@@ -162,14 +162,14 @@ TEST(what_has_no_factor_is_told)
 
 TEST(wide_instructions_give_the_same_bits)
 {
-    static double packed[TACIT__LANES * CELL];
+    static double packed[TACIT__EIGEN_BATCH * CELL];
     static results wide, plain;
     uint64_t seed = 3;
     for (size_t d = 1; d <= MOST; d++) {
-        draw(&seed, d, TACIT__LANES, 100, packed);
-        fit(d, TACIT__LANES, packed, 20, 1, false, &wide);
+        draw(&seed, d, TACIT__EIGEN_BATCH, 100, packed);
+        fit(d, TACIT__EIGEN_BATCH, packed, 20, 1, false, &wide);
         tacit__cpu_pretend_base(true);
-        fit(d, TACIT__LANES, packed, 20, 1, false, &plain);
+        fit(d, TACIT__EIGEN_BATCH, packed, 20, 1, false, &plain);
         tacit__cpu_pretend_base(false);
         assert_memory_equal(&wide, &plain, sizeof wide);
     }
