@@ -97,21 +97,6 @@ void tacit__gaussian_process_solve(tacit__gaussian_process *q)
     read_variances(q);
 }
 
-/* The gain of observations in any order: half of log det(I + K_uu diag(n) / tau), the log of the product of
- * the factor's diagonal and of (n / tau)^(1/2). */
-void tacit__gaussian_process_set(tacit__gaussian_process *q, const tacit__pair_sums *sums)
-{
-    memcpy(q->count, sums->count, q->n * sizeof *q->count);
-    memcpy(q->sum, sums->sum, q->n * sizeof *q->sum);
-    tacit__gaussian_process_solve(q);
-    q->gain = 0;
-    size_t m = 0;
-    for (size_t w = 0; w < q->n; w++)
-        m += q->count[w] > 0;
-    for (size_t j = 0; j < m; j++)
-        q->gain += log(q->factor[j * m + j]) + 0.5 * log(q->count[q->seen[j]] / q->tau);
-}
-
 void tacit__gaussian_process_add(tacit__gaussian_process *q, size_t pair, double y, bool lazy)
 {
     TACIT__REQUIRE(pair < q->n);

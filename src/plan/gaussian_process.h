@@ -31,9 +31,6 @@ void tacit__gaussian_process_destroy(tacit__gaussian_process *q);
 /* Forgets everything. */
 void tacit__gaussian_process_clear(tacit__gaussian_process *q);
 
-/* What is known from sums alone, wherever they come from; what was known before is forgotten. */
-void tacit__gaussian_process_set(tacit__gaussian_process *q, const tacit__pair_sums *sums);
-
 /* One more observation, counted; mean and variance follow (n^2) unless `lazy`, and then
  * tacit__gaussian_process_solve is due before they are looked at. */
 void tacit__gaussian_process_add(tacit__gaussian_process *q, size_t pair, double y, bool lazy);
