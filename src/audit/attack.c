@@ -114,7 +114,8 @@ static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64
     return TACIT_OK;
 }
 
-/* How many people's reports one instance makes: what the last of them sends may be of no consequence. */
+/* Returns how many people's reports one instance makes: what the last of them sends may be of no
+ * consequence. */
 static uint64_t people_each(const tacit__subject *s)
 {
     const uint64_t reports = s->users > 1 ? s->users - 1 : 1, visits = tacit__pair_visits(s);
@@ -187,7 +188,8 @@ static bool tick(void *context, size_t done, double seconds)
                           b->o->trials, seconds);
 }
 
-/* What the two sent although all releases were the same: where they differ, a report reveals its sender. */
+/* Keeps what the two sent although all releases were the same: where it differs, a report reveals its
+ * sender. */
 static tacit_status copy_reports(battle *b, const tacit__lockstep *d, tacit_error *err)
 {
     for (int i = 0; i < 2; i++) {
@@ -222,7 +224,7 @@ static int ascending(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* How many of n sorted values are above t. */
+/* Returns how many of n sorted values are above t. */
 static uint64_t above(const double *sorted, uint64_t n, double t)
 {
     uint64_t low = 0, high = n;

@@ -5,7 +5,7 @@
 
 #include "audit/search.h"
 
-/* What an event has proved. */
+/* The proof that an event has given. */
 typedef struct tacit__proof {
     tacit__score score;
     int world;        /* the world in which the event is more likely */
@@ -42,7 +42,7 @@ TACIT_MUST_USE tacit_status tacit__attack_run(const tacit__subject *subject,
                                               const tacit__attack_options *options,
                                               tacit__attack *out, tacit_error *err);
 
-/* How many of n runs choose the event. */
+/* Returns how many of n runs choose the event. */
 uint64_t tacit__attack_selection(uint64_t trials);
 
 #endif

@@ -1,5 +1,5 @@
-/* Confidence bounds from counts, and the number of trials that a proof takes. Plain doubles; see bounds.c for
- * accuracy. */
+/* Confidence bounds from counts, and the number of trials that a proof takes. Plain doubles; see
+ * bounds.c for accuracy. */
 #ifndef TACIT_AUDIT_BOUNDS_H
 #define TACIT_AUDIT_BOUNDS_H
 
@@ -21,9 +21,9 @@ double tacit__mu_proved(uint64_t hits, uint64_t alarms, uint64_t n, double error
 double tacit__epsilon_guess(double p, double q, double n, double delta, double error);
 double tacit__mu_guess(double p, double q, double n, double error);
 
-/* How many trials in each world convict, with 90 % probability: a mechanism that is mu-GDP and claims
- * less; a mechanism with an event of probability p, and q in the neighboring world, that claims (epsilon,
- * delta). HUGE_VAL: none do. */
+/* Return how many trials in each world convict, with 90 % probability: a mechanism that is mu-GDP and
+ * claims less; a mechanism with an event of probability p, and q in the neighboring world, that claims
+ * (epsilon, delta). HUGE_VAL: none do. */
 double tacit__trials_for_mu(double mu, double claim, double error);
 double tacit__trials_for_event(double p, double q, double epsilon, double delta, double error);
 

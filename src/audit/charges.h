@@ -1,5 +1,6 @@
-/* Is every passage charged? Three counts must agree: steps that passed the door, steps that the journal
- * recorded before any noise was drawn, and steps that the ledger says it has passed. */
+/* These functions find out whether every passage is charged. Three counts must agree: steps that passed
+ * the door, steps that the journal recorded before any noise was drawn, and steps that the ledger says
+ * it has passed. */
 #ifndef TACIT_AUDIT_CHARGES_H
 #define TACIT_AUDIT_CHARGES_H
 

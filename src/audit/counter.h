@@ -21,7 +21,7 @@ typedef struct tacit__counter {
     /* There are two actions, and the second is out of date after half of the users: a late user with it
      * counts as 0. */
     bool epochs;
-    /* What is wrong with it. */
+    /* The flaws that a broken counter has. */
     bool one_side;        /* the sensitivity is that of one user's vector, not of two */
     bool unclipped;       /* outliers are neither clipped nor refused */
     bool overrun;         /* TACIT__OVERRUN times as many users come as were declared */
@@ -37,7 +37,7 @@ typedef struct tacit__counter {
 TACIT_MUST_USE tacit_status tacit__counter_open(tacit__counter *counter, tacit__subject *out,
                                                 tacit_error *err);
 
-/* What happens at the door if noise is tampered with: for agents as well. `memory` holds a passage of
+/* Tampers with noise at the door: for agents as well. `memory` holds a passage of
  * TACIT__TAMPER_NUMBERS draws at most, of one release. */
 enum { TACIT__TAMPER_NUMBERS = 64 };
 void tacit__tamper_half(const tacit__subject *subject, void *memory, const tacit__passage *passage);

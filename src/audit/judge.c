@@ -54,7 +54,7 @@ void tacit__judge_attack(tacit__audit_result *f)
             a->replay_epsilon, a->claim.epsilon);
 }
 
-/* What carries the evidence comes first: the replay, then the noise, and last the trials, which are often
+/* The strongest evidence comes first: the replay, then the noise, and last the trials, which are often
  * few. */
 static void conclude_passed(tacit__audit_result *f, double share)
 {

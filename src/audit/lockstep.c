@@ -30,8 +30,8 @@ const char *tacit__score_name(tacit__score score)
     return names[score];
 }
 
-/* Where the numbers of one of the second instance's releases begin among those of all; *index is its place
- * in the plan, which both instances have. */
+/* Returns where the numbers of one of the second instance's releases begin among those of all; *index
+ * is its place in the plan, which both instances have. */
 static size_t place(const tacit__lockstep *d, const tacit_release *release, size_t *index)
 {
     const tacit_plan *plan = tacit_ledger_plan(d->subject->ledger(d->second));

@@ -30,7 +30,7 @@ typedef struct tacit__reference {
     size_t n, capacity;
 } tacit__reference;
 
-/* What became of a user. */
+/* The outcome for one user. */
 typedef enum tacit__lockstep_outcome {
     TACIT__TAKEN,
     TACIT__REFUSED,   /* whichever of the two came */
@@ -98,10 +98,10 @@ TACIT_MUST_USE tacit_status tacit__lockstep_add(tacit__lockstep *lockstep, const
                                                 const tacit__user *second,
                                                 tacit__lockstep_outcome *outcome, tacit_error *err);
 
-/* What the first instance is held to. */
+/* Returns the plan to which the first instance is held. */
 const tacit_plan *tacit__lockstep_plan(const tacit__lockstep *d);
 
-/* What the run has found so far. */
+/* Returns what the run has found so far. */
 tacit__verdict tacit__lockstep_verdict(tacit__lockstep *d);
 
 /* Records a fault; only the first is kept. */

@@ -47,7 +47,7 @@ void tacit__pair_copy(const tacit__form *form, tacit__pair *to, const tacit__pai
 
 /* --- Runs ---------------------------------------------------------------------------------------- */
 
-/* What the billboard says to this user; chance goes by the user's number. */
+/* Takes the actions that the billboard gives this user; chance goes by the user's number. */
 static tacit_status follow_model(tacit__lockstep *d, const tacit__user *user, size_t number,
                                  uint32_t *actions, tacit_error *err)
 {
@@ -95,7 +95,7 @@ uint64_t tacit__pair_visits(const tacit__subject *s)
     return s->claim.model == TACIT_MODEL_LOCAL && visits > most ? most : visits;
 }
 
-/* Whether user k is a visit of the planted person. */
+/* Returns whether user k is a visit of the planted person. */
 static bool is_planted(const tacit__pair *pair, const tacit__subject *s, uint64_t k)
 {
     const uint64_t apart = s->apart > 0 ? s->apart : 1;

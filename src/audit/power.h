@@ -1,4 +1,4 @@
-/* How many trials an audit needs, and what a given number of trials can find. */
+/* These functions say how many trials an audit needs, and what a given number of trials can find. */
 #ifndef TACIT_AUDIT_POWER_H
 #define TACIT_AUDIT_POWER_H
 

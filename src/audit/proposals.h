@@ -1,4 +1,4 @@
-/* Where a search begins: users that are far apart by construction, the users around them, and their
+/* A search begins with these: users that are far apart by construction, the users around them, and their
  * positions. */
 #ifndef TACIT_AUDIT_PROPOSALS_H
 #define TACIT_AUDIT_PROPOSALS_H

@@ -1,4 +1,4 @@
-/* Is the noise what was declared? Tests on what was added at the door.
+/* These tests find out whether the noise that was added at the door is what was declared.
  *
  * The auditor sees exact and released values, and so the noise itself. It tests the mean, the size, whether
  * draws are correlated from step to step or from coordinate to coordinate, and whether draws are zero or
@@ -24,7 +24,7 @@ typedef enum tacit__residual_test {
     TACIT__RESIDUAL_TESTS
 } tacit__residual_test;
 
-/* In words: "the noise is not as large as declared", and so on. */
+/* Says it in words: "the noise is not as large as declared", and so on. */
 const char *tacit__residual_words(tacit__residual_test test);
 
 /* Sums over draws, in units of the declared scale. Zero to begin with. */
@@ -36,8 +36,8 @@ typedef struct tacit__residuals {
     double law_gaussian; /* draws of that law; the others are Laplace's */
 } tacit__residuals;
 
-/* n draws of one passage. `before` is what the same coordinates drew a step ago, NULL: nothing; `other` what
- * they drew in another run, NULL: not known. */
+/* n draws of one passage. `before` is what the same coordinates drew a step ago, NULL: nothing; `other`
+ * what they drew in another run, NULL: not known. */
 void tacit__residuals_add(tacit__residuals *r, tacit_law law, double scale, size_t n,
                           const int64_t *x, const int64_t *before, const int64_t *other);
 /* The same of answers: x is 0 where the true one was given. How often that is is tested, as TEST_MEAN. */

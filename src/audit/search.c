@@ -328,7 +328,7 @@ static tacit_status open_climb(climb *c, uint64_t seed, tacit__pair *pair, tacit
     return TACIT_OK;
 }
 
-/* What trials start from: under local privacy either hill will do. */
+/* Keeps the pair from which trials start: under local privacy either hill will do. */
 static void best_pairs(climb *c, tacit__pair *pair)
 {
     bool other =

@@ -9,7 +9,7 @@
 /* The share of what is declared at which the search stops. */
 #define TACIT__SEARCH_ENOUGH 0.9
 
-/* What a search came to. */
+/* The result of a search. */
 typedef struct tacit__search {
     uint64_t tried, refused; /* neighbors; those that the curator refused, as it may */
     double measured,

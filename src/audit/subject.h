@@ -25,7 +25,7 @@ struct tacit__subject {
                          tacit_error *err);
     void (*close)(void *instance); /* accepts NULL */
     tacit_ledger *(*ledger)(void *instance);
-    /* What is shown before a user acts; NULL: nothing but the releases. */
+    /* Returns what is shown before a user acts; NULL: nothing but the releases. */
     tacit_status (*plan)(void *instance, tacit_billboard *out, tacit_error *err);
     tacit_status (*act)(void *instance, const tacit_situation *situation, double chance,
                         uint32_t *action, double *probability, tacit_error *err);

@@ -29,7 +29,7 @@ typedef struct tacit__entry {
     const int64_t *exact, *released;
 } tacit__entry;
 
-/* How far two exact numbers are apart, in lattice steps. Answers are the same or not. */
+/* Returns how far two exact numbers are apart, in lattice steps. Answers are the same or not. */
 static inline long double tacit__tape_move(tacit_law law, int64_t a, int64_t b)
 {
     if (law == TACIT_LAW_RESPONSE)

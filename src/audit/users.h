@@ -9,7 +9,7 @@
 
 #include "noise/stream.h"
 
-/* What a trajectory consists of. */
+/* The sizes and bounds of a trajectory. */
 typedef struct tacit__form {
     size_t n_states, n_actions, horizon;
     size_t features; /* in a vector, where features come with the states; 0: states are numbered */
@@ -47,15 +47,15 @@ double tacit__generator_unit(tacit__generator *generator); /* in [0, 1) */
 /* A random user, who stays, wanders or jumps, with rewards inside the bounds, often at their ends. */
 void tacit__user_random(const tacit__form *form, tacit__generator *generator, tacit__user *out);
 
-/* A user with the same state, action and reward throughout, the state and the action counted from the end if
- * `last`; features are the bound times +-e_0 or +-e_last. */
+/* A user with the same state, action and reward throughout, the state and the action counted from the
+ * end if `last`; features are the bound times +-e_0 or +-e_last. */
 void tacit__user_extreme(const tacit__form *form, bool last, double reward, tacit__user *out);
 
 /* Changes a user a little, or much, perhaps toward or away from another. */
 void tacit__user_mutate(const tacit__form *form, tacit__generator *generator, tacit__user *user,
                         const tacit__user *other);
 
-/* Whether a user is within what was declared: states, actions, rewards, lengths of features. */
+/* Returns whether a user is within what was declared: states, actions, rewards, lengths of features. */
 bool tacit__user_fits(const tacit__form *form, const tacit__user *user);
 
 /* Ways to leave the domain, one at a time, so that a check that is missing cannot hide behind another. */

@@ -1,5 +1,5 @@
-/* What others see besides releases: billboards, the bytes of reports, and whether a user is taken. See
- * audit/lockstep.h.
+/* This file records what others see besides releases: billboards, the bytes of reports, and whether a
+ * user is taken. See audit/lockstep.h.
  *
  * A refusal is an output. A curator may refuse users outside the declared domain; two users that are both
  * inside, or both outside, must be treated alike. */
@@ -92,7 +92,7 @@ static tacit_status run_user(tacit__lockstep *d, int which, const tacit__user *u
     return d->subject->report(instance, &t, d->sent[which].bytes, &d->sent[which].size, err);
 }
 
-/* With the releases the same, a report has nothing left to differ in. */
+/* If the releases are the same, reports must be the same too. */
 static void compare_reports(tacit__lockstep *d)
 {
     const tacit__message *a = &d->sent[0], *b = &d->sent[1], *const *e = d->expected;
