@@ -135,8 +135,8 @@ static bool fits(const tacit_agent_request *r)
 #define LEAST_BOUND 1e-100
 #define MOST_BOUND 1e100
 
-/* What is declared of a bandit is possible. A vector of features that breaks it is refused, or clipped,
- * when it comes. */
+/* Checks that what is declared of a bandit is possible. A vector of features that breaks it is refused,
+ * or clipped, when it comes. */
 static tacit_status check_bandit(const tacit_agent_request *r, tacit_error *err)
 {
     const tacit_bandit *b = r->bandit;
@@ -179,9 +179,10 @@ static tacit_status check_guarantee(const tacit_agent_request *r, tacit_error *e
         return tacit__fail_at(err, TACIT_BAD_DELTA, r->file, line,
                               "delta is %g, expected a number in [0, 1)", g->delta);
     if (g->epsilon == 0 && g->delta == 0)
-        return tacit__fail_at(err, TACIT_BAD_EPSILON, r->file, line,
-                              "epsilon and delta are both 0, which no noise gives; raise one of "
-                              "them");
+        return tacit__fail_at(
+            err, TACIT_BAD_EPSILON, r->file, line,
+            "epsilon and delta are both 0, but no finite noise keeps that; raise one of "
+            "them");
     if (g->epsilon == 0 && r->calibration != TACIT_CALIBRATION_TIGHT)
         return tacit__fail_at(err, TACIT_BAD_EPSILON, r->file, line,
                               "epsilon is 0, by which published scales are divided; use "

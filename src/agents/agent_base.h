@@ -39,7 +39,7 @@ TACIT_MUST_USE tacit_status tacit__base_absorb(tacit__agent_base *learner, const
 /* NULL without privacy. */
 tacit_ledger *tacit__base_ledger(const tacit__agent_base *learner);
 
-/* What must be known about it; "": nothing. */
+/* Returns what its user must know about it; "": nothing. */
 const char *tacit__base_remark(const tacit__agent_base *learner);
 
 #endif

@@ -65,7 +65,7 @@ static void fold_reals(uint8_t digest[TACIT__KEY_BYTES], const double *x, size_t
     }
 }
 
-/* What a callback answers for every pair, `size` numbers each. */
+/* Hashes what a callback answers for every pair, `size` numbers each. */
 static tacit_status fold_rows(uint8_t digest[TACIT__KEY_BYTES], const tacit_agent_request *r,
                               void (*row)(void *, uint32_t, uint32_t, double *), void *context,
                               size_t size)
@@ -216,7 +216,7 @@ static tacit_status read_head(const tacit_agent *agent, tacit__reader *r, uint64
     return TACIT_OK;
 }
 
-/* What the family gets of a report. */
+/* Opens the part of a report that the family gets. */
 static tacit_status open_report(const tacit_agent *agent, const void *bytes, size_t size,
                                 tacit__reader *r, tacit_error *err)
 {

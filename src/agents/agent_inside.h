@@ -39,25 +39,26 @@ TACIT_MUST_USE tacit_status tacit__agent_create_row(const tacit__family *family,
 TACIT_MUST_USE tacit_status tacit__agent_fingerprint(const tacit_agent_request *request,
                                                      uint8_t out[TACIT__KEY_BYTES]);
 
-/* Whether agents of this kind learn from the features of the chosen action alone, where users bring them. */
+/* Returns whether agents of this kind learn from the features of the chosen action alone, where users
+ * bring them. */
 bool tacit__agent_chosen_only(const char *kind);
-/* Whether agents of this kind learn as much from users who acted by another policy than the billboard's:
- * those do that release who was where, or count it. Others take it from their own plans; and who explores
- * once, by random actions, takes their users to have done that. */
+/* Returns whether agents of this kind learn as much from users who acted by another policy than the
+ * billboard's: those do that release who was where, or count it. Others take it from their own plans;
+ * and who explores once, by random actions, takes their users to have done that. */
 bool tacit__agent_takes_logs(const char *kind);
 
-/* Where the paper of this kind prints its noise; "": there is nothing to point to. */
+/* The place where the paper of this kind prints its noise; "": there is nothing to point to. */
 typedef struct tacit__printed_place {
     const char *words;
     bool recalled;
 } tacit__printed_place;
 tacit__printed_place tacit__agent_printed_at(const char *name, tacit_model model);
-/* Whether that noise is for delta 0 only. */
+/* Returns whether that noise is for delta 0 only. */
 bool tacit__agent_prints_pure(const char *name);
-/* What a verdict on this kind has to add: "; ..." if it uses scales that were recalled, else "". */
+/* Returns what a verdict on this kind has to add: "; ..." if it uses scales that were recalled, else "". */
 const char *tacit__agent_caveat(const char *name, tacit_model model, tacit_calibration calibration);
 
-/* How many expected rewards a request has, if it has any. */
+/* Returns how many expected rewards a request has, if it has any. */
 size_t tacit__agent_expected(const tacit_agent_request *request);
 /* The request as families see it: expected rewards in [0, 1], which the agent keeps, and no range. */
 TACIT_MUST_USE tacit_status tacit__agent_map_rewards(tacit_agent *agent, tacit_agent_request *q,
@@ -69,8 +70,9 @@ TACIT_MUST_USE tacit_status tacit__agent_act_inside(tacit_agent *agent,
                                                     uint32_t *action, double *probability,
                                                     tacit_error *err);
 
-/* The user as the family is to see them: a full horizon, rewards in [0, 1]. BAD_ARGUMENT: parts are missing,
- * which is a mistake of the caller. OUT_OF_BOUND: they are outside the domain, and are not to be clipped. */
+/* The user as the family is to see them: a full horizon, rewards in [0, 1]. BAD_ARGUMENT: parts are
+ * missing, which is a mistake of the caller. OUT_OF_BOUND: they are outside the domain, and are not to
+ * be clipped. */
 TACIT_MUST_USE tacit_status tacit__agent_clip_user(tacit_agent *agent, const tacit_trajectory *user,
                                                    tacit_trajectory *out, tacit_error *err);
 /* The family is done with the user. */

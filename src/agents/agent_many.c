@@ -4,7 +4,7 @@
 #include "agents/agent_inside.h"
 #include "base/error.h"
 
-/* Where the arrays of user i begin. */
+/* Returns where the arrays of user i begin. */
 static tacit_trajectory user_at(const tacit_agent *agent, const tacit_trajectories *users, size_t i)
 {
     const size_t H = agent->facts.horizon;

@@ -1,4 +1,5 @@
-/* Users as learners see them: clipped if that was asked for, with rewards in [0, 1], and with a full horizon.
+/* Users as learners see them: clipped if that was asked for, with rewards in [0, 1], and with a full
+ * horizon.
  *
  * An episode that ended after l < H steps in state s goes on there: it stays in s with the reward 0 for H - l
  * further steps, and takes the actions that the last plan has for s. That is what a user does in a world in
@@ -47,7 +48,7 @@ tacit_status tacit__agent_map_rewards(tacit_agent *agent, tacit_agent_request *q
 
 /* --- Early ends ------------------------------------------------------------------------------------ */
 
-/* What the numbers for steps after the end are made of. */
+/* Hashes what the numbers of steps after the end are made of. */
 static void hash_user(const tacit_agent *agent, const tacit_trajectory *u, size_t length,
                       uint8_t out[TACIT__KEY_BYTES])
 {
@@ -70,8 +71,8 @@ static double chance_at(const uint8_t digest[TACIT__KEY_BYTES], size_t h)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* The actions after the end, of a user who is copied already. A user who is outside the domain gets any: the
- * family will refuse them. */
+/* The actions after the end, of a user who is copied already. A user who is outside the domain gets
+ * any: the family will refuse them. */
 static void act_on(tacit_agent *agent, const tacit_trajectory *u, size_t length)
 {
     const size_t n = agent->facts.n_actions;
@@ -93,7 +94,7 @@ static void act_on(tacit_agent *agent, const tacit_trajectory *u, size_t length)
     tacit__wipe(digest, sizeof digest);
 }
 
-/* What is refused where nothing is clipped, and families cannot see any more. */
+/* Refuses what nothing clips and families cannot see any more. */
 static tacit_status check_user(const tacit_agent *agent, const tacit_trajectory *user,
                                tacit_error *err)
 {
@@ -123,11 +124,11 @@ tacit_status tacit__agent_clip_user(tacit_agent *agent, const tacit_trajectory *
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "a user has actions, rewards, and states or features");
     const tacit__domain *d = tacit__clipper_domain(agent->clipper);
-    const size_t H = d->horizon, told = user->length > 0 ? user->length : H,
-                 length = told < H ? told : H;
+    const size_t H = d->horizon, reported = user->length > 0 ? user->length : H,
+                 length = reported < H ? reported : H;
     const bool clip = agent->facts.outside == TACIT_OUTSIDE_CLIP;
     agent->was_cut = false;
-    if (!clip && told == H && d->reward_low == 0 && d->reward_high == 1) {
+    if (!clip && reported == H && d->reward_low == 0 && d->reward_high == 1) {
         *out = *user; /* as it is */
         out->length = 0;
         return TACIT_OK;
@@ -137,7 +138,7 @@ tacit_status tacit__agent_clip_user(tacit_agent *agent, const tacit_trajectory *
     agent->holds_user = true;
     *out = clip ? tacit__clipper_user(agent->clipper, user, length, &agent->was_cut)
                 : tacit__clipper_copy(agent->clipper, user, length);
-    agent->was_cut = agent->was_cut || told > H;
+    agent->was_cut = agent->was_cut || reported > H;
     if (length < H)
         act_on(agent, out, length);
     return TACIT_OK;

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "text/settings.h"
 
-/* What a request declares, the most telling first. */
+/* The structure that a request declares; the first that fits is the one that counts. */
 typedef enum structure {
     MIXTURE,        /* known probability kernels in an unknown mixture */
     OTHER_MIXTURE,  /* known parts that are no kernels, and known rewards */
@@ -139,7 +139,8 @@ static structure structure_of(const tacit_agent_request *r)
     return is_bare(r) ? ARMS : TABLE;
 }
 
-/* What lsvi-ucb is worth with delta 0 has not been judged. */
+/* Returns whether an alias may choose this kind. lsvi-ucb with delta 0 is left out: it has not been
+ * judged. */
 static bool admits(const tacit_agent_kind *kind, unsigned model)
 {
     return (kind->models & model) != 0 &&

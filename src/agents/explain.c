@@ -153,7 +153,7 @@ static void pattern_words(const whole *w, const tacit_release *r, char *out, siz
         (void)snprintf(out, size, "at most, over all patterns of visits");
 }
 
-/* In how many steps a person is, and what that adds up to. */
+/* Writes in how many steps a person is, and what that adds up to. */
 static void touch_words(const whole *w, const tacit_release *r, double column, double reach,
                         char *out, size_t size)
 {
@@ -394,7 +394,7 @@ static void judge(whole *w, const char *caveat)
 static const char recalled[] = "; recalled from later papers and public code, not checked against "
                                "the paper's own text";
 
-/* What `agent` plays, and the bytes of its strings. */
+/* Reads what `agent` plays, and counts the bytes of its strings. */
 static size_t count_plays(const tacit_agent *agent, size_t *bytes)
 {
     size_t n = 0;

@@ -44,12 +44,13 @@ typedef struct tacit__family {
     bool by_billboard;    /* its estimates take for granted that users acted by the billboard */
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
     const char *no_pure;  /* the same for delta 0 */
-    /* Its learners begin as a tacit__agent_base (agents/agent_base.h) and have this size. Before `check` and
-     * `build`, what all requests have in common has been checked: the model is one of the kind's, epsilon
-     * and delta are in range, counts are not 0, and a private request has noise. `check` says what is wrong
-     * with a request before its settings are read (NULL: nothing); `build` makes the rest of a fresh learner;
-     * `clear` frees all but the curator, of one that is half-built too; `view_user` says what the curator
-     * sees of a user, whose trajectory is in it already (NULL: no more). */
+    /* Its learners begin as a tacit__agent_base (agents/agent_base.h) and have this size. Before
+     * `check` and `build`, what all requests have in common has been checked: the model is one of the
+     * kind's, epsilon and delta are in range, counts are not 0, and a private request has noise.
+     * `check` says what is wrong with a request before its settings are read (NULL: nothing); `build`
+     * makes the rest of a fresh learner; `clear` frees all but the curator, of one that is half-built
+     * too; `view_user` says what the curator sees of a user, whose trajectory is in it already (NULL:
+     * no more). */
     size_t size;
     tacit_status (*check)(const tacit_agent_request *request, tacit_error *err);
     tacit_status (*build)(void *agent, const struct tacit__reading *r, tacit_noise *noise,
@@ -60,9 +61,9 @@ typedef struct tacit__family {
     tacit_status (*plan)(void *agent, tacit_billboard *out, tacit_error *err);
     /* After a user: a release may be due to the planner. NULL: planners look when they plan. */
     void (*learned)(void *agent);
-    /* For learners that do not just add users to their curator; NULL: they do. */
+    /* Learners that do more than add users to their curator have these; NULL: they do no more. */
     tacit_status (*learn)(void *agent, const tacit_trajectory *user, tacit_error *err);
-    /* For billboards that are no table; NULL: they are. */
+    /* Billboards that are no table have these; NULL: they are one. */
     tacit_status (*act)(void *agent, const tacit_situation *situation, double chance,
                         uint32_t *action, double *probability, tacit_error *err);
     /* Another one that acts as this one does now, and can do nothing else; any number of threads
@@ -78,11 +79,11 @@ typedef struct tacit__family {
      * table is all there is. */
     tacit_status (*publish)(const void *agent, void *bytes, size_t *size, tacit_error *err);
     tacit_status (*follow)(void *agent, const void *bytes, size_t size, tacit_error *err);
-    /* Whether the last plan holds two actions of one step and state for equally good, up to the
+    /* Says whether the last plan holds two actions of one step and state for equally good, up to the
      * rounding in which two machines differ; both are places in a table [horizon][states][actions].
      * NULL: no plan is a choice between such actions. */
     bool (*is_tie)(const void *agent, size_t one, size_t other);
-    /* What `absorb` would say; changes nothing but scratch. */
+    /* Returns what `absorb` would return; changes nothing but scratch. */
     tacit_status (*check_report)(const void *agent, const void *bytes, size_t size,
                                  tacit_error *err);
     /* Everything that the future depends on, as the rest of a saved state (base/bytes.h). NULL: it cannot

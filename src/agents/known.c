@@ -112,7 +112,8 @@ static void features_row(void *context, uint32_t state, uint32_t action, double 
         out[i] = row[i];
 }
 
-/* What follows from the table of features: the bound, if it was not declared; whether they are mixtures. */
+/* Derives what follows from the table of features: the bound, if it was not declared; whether they are
+ * mixtures. */
 static bool measure(tacit__known *k, const tacit_agent_request *q)
 {
     const double *x = k->table[TACIT__TABLE_FEATURES];

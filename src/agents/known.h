@@ -49,7 +49,7 @@ size_t tacit__known_size(const tacit__known *known, const tacit_agent_request *q
  * longer than the bound. */
 bool tacit__known_is_valid(const tacit__known *known, const tacit_agent_request *space);
 
-/* Whether features that a user brings, of all actions or of the context alone, are what was
+/* Returns whether features that a user brings, of all actions or of the context alone, are what was
  * declared: no vector longer than the bound, up to rounding, and on the simplex if that was said. */
 bool tacit__known_accepts(const tacit__known *known, const tacit_agent_request *space,
                           const double *features);
@@ -60,7 +60,8 @@ void tacit__known_set_request(tacit__known *known, tacit_agent_request *q);
 /* Features of one situation that users bring; 0: states are numbered. */
 size_t tacit__known_per_user(const tacit__known *known, const tacit_agent_request *q);
 
-/* How far probabilities of a row may be from 1 together, and a vector beyond its bound, by rounding. */
+/* The amount by which probabilities of a row may be from 1 together, and a vector beyond its bound, by
+ * rounding. */
 #define TACIT__KNOWN_TOL 1e-9
 
 #endif

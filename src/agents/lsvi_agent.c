@@ -157,8 +157,9 @@ static const char *remark(const void *self)
 const tacit__family tacit__family_lsvi = {
     .rows = &tacit__lsvi_rows,
     .looks_ahead = true,
-    .no_local = "value functions are no sums of users' reports, and the papers leave local privacy "
-                "for this family open",
+    .no_local =
+        "value functions are not sums of users' reports, and the papers leave local privacy "
+        "for this family open",
     .size = sizeof(lsvi_agent),
     .build = build,
     .clear = clear,

@@ -20,7 +20,7 @@ typedef struct lsvi_agent {
     char remark[560];
 } lsvi_agent;
 
-/* What the settings and the theory make of a request. */
+/* A request as the settings and the theory complete it. */
 typedef struct lsvi_design {
     const tacit__reading *r;
     bool private, theorem, wide, spans;
@@ -48,12 +48,12 @@ TACIT_MUST_USE tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const taci
 TACIT_MUST_USE tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent,
                                                     tacit_error *err);
 
-/* What the papers' formulas are to be computed for. */
+/* Returns the case for which the papers' formulas are to be computed. */
 tacit__lsvi_case tacit__lsvi_case_of(const lsvi_design *g);
 
 /* --- lsvi_plays.c */
 
-/* What was decided, in a line, and beside what the papers print. */
+/* Writes the remark: what was decided, in a line, and beside what the papers print. */
 void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g);
 void tacit__lsvi_fill_plays(lsvi_agent *agent, const lsvi_design *g);
 
@@ -62,7 +62,7 @@ void tacit__lsvi_fill_plays(lsvi_agent *agent, const lsvi_design *g);
 /* A hash of all that saved states must agree with. */
 void tacit__lsvi_fingerprint(lsvi_agent *agent, const lsvi_design *g);
 
-/* What goes into the table of the family; see agents/family.h. */
+/* These go into the table of the family; see agents/family.h. */
 void tacit__lsvi_agent_fields(void *self, tacit__saved *s);
 
 #endif

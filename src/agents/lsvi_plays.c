@@ -1,6 +1,7 @@
-/* What was decided for lsvi-ucb, in a line, and beside what its papers print: [NVW22, Alg. 1] for `doubling`
- * and for our own schedules, [LGLP21, Alg. 2] for `batched` and `every`. Where the print leaves something
- * open, or cannot be played, the note says so: docs/why/lsvi.md, "The papers' constants". */
+/* This file says what was decided for lsvi-ucb, in a line and beside what its papers print: [NVW22,
+ * Alg. 1] for `doubling` and for our own schedules, [LGLP21, Alg. 2] for `batched` and `every`. Where
+ * the print leaves something open, or cannot be played, the note says so: docs/why/lsvi.md, "The
+ * papers' constants". */
 #include <math.h>
 #include <stdio.h>
 
@@ -51,7 +52,8 @@ static void write_schedule(const lsvi_design *g, size_t size, char *out)
                        (unsigned long long)s->leaves + 1, (unsigned long long)s->leaf, by);
 }
 
-/* [NVW22, Theorem 16] takes noisy Gram matrices to grow, and no theorem is about rayleigh or pooled steps. */
+/* [NVW22, Theorem 16] takes noisy Gram matrices to grow, and no theorem is about rayleigh or pooled
+ * steps. */
 static const char *missing_theorem(const lsvi_design *g)
 {
     const bool noisy_clock = g->private && tacit__lsvi_watches(g->options.schedule);

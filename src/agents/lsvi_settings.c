@@ -86,8 +86,8 @@ static double read_bonus_scale(const tacit__reading *r, size_t dimension)
                                      : PRACTICAL_BONUS / sqrt((double)dimension));
 }
 
-/* The papers, and the theorems, have a regression for each step. With delta 0 a user's H steps in H responses
- * cost as much as they bring, and it was not better in all worlds [docs/why/lsvi.md]. */
+/* The papers, and the theorems, have a regression for each step. With delta 0 a user's H steps in H
+ * responses cost as much as they bring, and it was not better in all worlds [docs/why/lsvi.md]. */
 static tacit_status read_pooled(const tacit__reading *r, const tacit__linear_space *sp,
                                 bool *pooled, tacit_error *err)
 {
@@ -111,7 +111,8 @@ static tacit_status read_pooled(const tacit__reading *r, const tacit__linear_spa
     return TACIT_OK;
 }
 
-/* So that sums over all users are exact; pooled, over all their steps. */
+/* Returns the most bits with which sums over all users stay exact; if they are pooled, over all steps
+ * of all users. */
 static int feature_bits(const tacit_agent_request *q, bool pooled)
 {
     uint64_t terms;

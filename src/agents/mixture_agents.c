@@ -48,7 +48,7 @@ tacit__printed_case tacit__mixture_printed_case(const mixture_agent *agent, cons
     return c;
 }
 
-/* What the papers print, for curator and radii. */
+/* Computes what the papers print, for curator and radii. */
 static void print_noise(mixture_agent *agent, const tacit__reading *r, tacit__gram_options *o)
 {
     const tacit__printed_case c = tacit__mixture_printed_case(agent, r);
@@ -167,7 +167,7 @@ static tacit_status build(void *self, const tacit__reading *r, tacit_noise *nois
     return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
 }
 
-/* Whether users that came since the last plan ask for a new one. */
+/* Returns whether users that came since the last plan ask for a new one. */
 static bool is_due(const mixture_agent *agent)
 {
     uint64_t users = tacit__curator_shown(agent->base.curator), last = agent->planned_users;
@@ -183,7 +183,8 @@ void tacit__mixture_make_plan(mixture_agent *agent)
     agent->planned = true;
 }
 
-/* The release for the next episode, of all streams. If releases are rare, it is the last one that was due. */
+/* The release for the next episode, of all streams. If releases are rare, it is the last one that was
+ * due. */
 static tacit_status view_release(const mixture_agent *agent,
                                  tacit__gram_sums out[TACIT__MAX_GRAM_STREAMS], tacit_error *err)
 {

@@ -9,13 +9,13 @@
 #include "plan/radius.h"
 #include "release/curator.h"
 
-/* What a learner for mixtures is made of, beside the curator and the skeleton of a planner that all
+/* The parts of a learner for mixtures, beside the curator and the skeleton of a planner that all
  * of them have. */
 typedef struct mixture_parts {
     tacit__optimist_form form;
     tacit__confidence_fn *confidence;
     const tacit__soft_policy *soft; /* with the setting step_scale; NULL: the policy is greedy */
-    /* What its paper prints. */
+    /* The constants that its paper prints. */
     tacit__printed_fn *print;
     tacit__optimist_clip clip;
     bool rare;     /* releases are, where nothing is said about them */
@@ -61,7 +61,7 @@ TACIT_MUST_USE tacit_status tacit__mixture_check(const mixture_parts *parts,
                                                  const tacit__reading *r, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__mixture_read_signs(const tacit__reading *r, signs *out,
                                                       tacit_error *err);
-/* How often the curator releases. */
+/* Reads how often the curator releases. */
 TACIT_MUST_USE tacit_status tacit__mixture_read_schedule(const tacit__reading *r,
                                                          const mixture_parts *parts, double *growth,
                                                          tacit_error *err);
@@ -70,7 +70,7 @@ TACIT_MUST_USE tacit_status tacit__mixture_read_replan(const tacit__reading *r, 
 
 /* --- mixture_agents.c */
 
-/* What the paper's formulas are to be computed for. */
+/* Returns the case for which the paper's formulas are to be computed. */
 tacit__printed_case tacit__mixture_printed_case(const mixture_agent *agent,
                                                 const tacit__reading *r);
 

@@ -1,7 +1,8 @@
-/* What a learner for mixtures plays beside what its paper prints [LGLP21, Cor. 5, 6, 10, 11; Z22, Lemma 3.1,
- * Thm. 6.4]: the constants of the last plan. Units are those of the planner: features and targets are at
- * most 1, so the papers' radius is H times the one here, and their ridge, shift and noise are H^2 times
- * those here (squares: H^2 and H^4; weighted steps: in units of d as well). */
+/* This file puts what a learner for mixtures plays beside what its paper prints [LGLP21, Cor. 5, 6, 10,
+ * 11; Z22, Lemma 3.1, Thm. 6.4]: the constants of the last plan. Units are those of the planner:
+ * features and targets are at most 1, so the papers' radius is H times the one here, and their ridge,
+ * shift and noise are H^2 times those here (squares: H^2 and H^4; weighted steps: in units of d as
+ * well). */
 #include <math.h>
 #include <stdio.h>
 

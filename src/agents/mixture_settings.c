@@ -1,5 +1,5 @@
-/* What is made of the settings of learners for linear mixtures, and which requests make no sense.
- * The settings are in mixture_learners.c. */
+/* This file turns the settings of learners for linear mixtures into plans, and refuses requests that
+ * make no sense. The settings are in mixture_learners.c. */
 #include <string.h>
 
 #include "agents/mixture_agents.h"

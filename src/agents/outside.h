@@ -16,7 +16,7 @@
 
 #include <tacit/agent.h>
 
-/* What a request declares of its users. */
+/* The domain of users that a request declares. */
 typedef struct tacit__domain {
     size_t n_states, n_actions, horizon;
     size_t dimension;     /* of a vector of features; 0: users bring none */
@@ -29,7 +29,7 @@ typedef struct tacit__domain {
 
 tacit__domain tacit__domain_of(const tacit_agent_request *q);
 
-/* How many numbers users bring with each situation; 0: states are numbered. */
+/* Returns how many numbers users bring with each situation; 0: states are numbered. */
 size_t tacit__domain_brought(const tacit_agent_request *q);
 
 /* Each clips in place, and says whether it had to. An index is below n, which is not 0: one beyond

@@ -1,11 +1,12 @@
-/* What all learners with a kernel read from a request: the pairs of contexts and actions, and the kernel. */
+/* All learners with a kernel read the pairs of contexts and actions, and the kernel, from a request
+ * here. */
 #ifndef TACIT_AGENTS_PAIRS_H
 #define TACIT_AGENTS_PAIRS_H
 
 #include "agents/reading.h"
 #include "plan/estimator.h"
 
-/* What they have in their tables of parameters. */
+/* The parameters that all of them have in their tables. */
 #define TACIT__PAIRS_PARAMETERS                                                                    \
     TACIT__TEXT("kernel", "",                                                                      \
                 "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or +; default: "   \

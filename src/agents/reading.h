@@ -7,7 +7,7 @@
 
 #include "text/values.h"
 
-/* For tables of parameters: name, default, range, help. */
+/* Rows of tables of parameters: name, default, range, help. */
 #define TACIT__TEXT(name, fallback, help)                                                          \
     {                                                                                              \
         name, TACIT_PARAMETER_TEXT, fallback, 0, 0, help                                           \
@@ -36,14 +36,15 @@ TACIT_MUST_USE tacit_status tacit__reading_open(const tacit_agent_request *reque
 __attribute__((format(printf, 4, 5))) tacit_status tacit__reading_fail(
     const tacit__reading *reading, tacit_error *err, tacit_status status, const char *format, ...);
 
-/* Fails unless `what`, which would need this many bytes, fits into half of the machine's memory; `remedy` is
- * what to do. In doubles, before anything is multiplied in integers. */
+/* Fails unless `what`, which would need this many bytes, fits into half of the machine's memory;
+ * `remedy` is what to do. In doubles, before anything is multiplied in integers. */
 TACIT_MUST_USE tacit_status tacit__reading_check_memory(const tacit__reading *reading, double bytes,
                                                         const char *what, const char *remedy,
                                                         tacit_error *err);
 
-/* Whether a private request plays the algorithm of its paper as a whole (calibration: published), and
- * whether its noise is printed or recalled (noise: published, recalled) or that of a figure as well. */
+/* Return whether a private request plays the algorithm of its paper as a whole (calibration:
+ * published), and whether its noise is printed or recalled (noise: published, recalled) or that of a
+ * figure as well. */
 bool tacit__is_published(const tacit_agent_request *request);
 bool tacit__is_noise_printed(const tacit_agent_request *request);
 
@@ -55,8 +56,8 @@ double tacit__reading_real(const tacit__reading *reading, const char *name, doub
 TACIT_MUST_USE tacit_status tacit__reading_mechanism(const tacit__reading *reading,
                                                      tacit_sum_mechanism *out, tacit_error *err);
 
-/* What learners without a paper refuse: a private request with any calibration but tight; and those whose
- * batches of users are shown once, running sums. */
+/* Refuses what learners without a paper do not have: a private request with any calibration but tight;
+ * and those whose batches of users are shown once, running sums. */
 TACIT_MUST_USE tacit_status tacit__check_tight(const tacit_agent_request *request,
                                                tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__check_batches(const tacit_agent_request *request,
@@ -66,8 +67,8 @@ TACIT_MUST_USE tacit_status tacit__check_batches(const tacit_agent_request *requ
 TACIT_MUST_USE tacit_status tacit__reading_growth(const tacit__reading *reading, double least,
                                                   double usual, double *growth, tacit_error *err);
 
-/* How often sums are released: `schedule` is every, growth or growth(G). Every is 0, growth alone `usual`,
- * and `otherwise` is what it is if it was not given. */
+/* Reads how often sums are released: `schedule` is every, growth or growth(G). Every is 0, growth alone
+ * `usual`, and `otherwise` is what it is if it was not given. */
 TACIT_MUST_USE tacit_status tacit__reading_schedule(const tacit__reading *reading, double usual,
                                                     double otherwise, double *growth,
                                                     tacit_error *err);

@@ -7,7 +7,7 @@
 #include "contribute/tabular.h"
 #include "plan/planner.h"
 
-/* What a tabular learner is made of, beside its curator. */
+/* The parts of a tabular learner, beside its curator. */
 typedef struct tabular_parts {
     const tacit__planner *planner;
     /* its paper has Laplace noise of scale  laplace H / epsilon  on a user's numbers */
@@ -30,11 +30,11 @@ TACIT_MUST_USE tacit_status tacit__tabular_read(const tacit__reading *r, const t
  * in. */
 tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const tabular_parts *parts);
 
-/* What the curator of an agent plays: noise, tables, releases, and what counts of a user. */
+/* Lists what the curator of an agent plays: noise, tables, releases, and what counts of a user. */
 void tacit__tabular_fill_plays(tacit__agent_base *agent, const tacit__reading *r,
                                const tacit__tabular_options *counts, double growth);
 
-/* What must be known about an agent that is complete: whether its theorem applies, and its claim.
+/* Writes what its user must know about a complete agent: whether its theorem applies, and its claim.
  * `planner`: what that has to say. */
 void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options *counts,
                            tacit_ledger *ledger, const char *planner, char *out, size_t size);

@@ -1,5 +1,5 @@
-/* What is made of the settings of tabular learners, and which requests make no sense. The settings
- * are in tabular_learners.c.
+/* This file turns the settings of tabular learners into plans, and refuses requests that make no sense.
+ * The settings are in tabular_learners.c.
  *
  * Published calibrations [QW23, CZ22, VBKW20]: Laplace noise of scale 3 H log2(K) / epsilon on
  * every node of a binary tree, or 3 H / epsilon on every report, raw rewards, three streams;
@@ -50,8 +50,8 @@ static bool is_tight(const tacit__reading *r)
     return r->request->calibration == TACIT_CALIBRATION_TIGHT;
 }
 
-/* Of levels, which most bonuses have, unlike standard deviations, which `practical` has, if
- * nothing is said about it. */
+/* Reads error_scale. A bonus in levels, which all but `practical` are, has a default of its own,
+ * because the parameter's default counts in standard deviations. */
 static double error_scale(const tacit__reading *r)
 {
     const double of_levels = 0.001;
@@ -101,7 +101,7 @@ static double budget_of(const tacit__tabular_options *o, double growth)
                 fmax(sqrt(fmin(h, VISITS_OF_PAIR * VISITS_OF_PAIR * pairs)), mu / (M_SQRT2 * c)));
 }
 
-/* How much of a user counts. Less than everything only where that lowers noise: in L1 every
+/* Decides how much of a user counts. Less than everything only where that lowers noise: in L1 every
  * trajectory has the same norm, tables for each step never repeat a cell, and printed scales are
  * fixed. As many visits of a pair as fit the budget: m H visits' squares are at most m H. */
 static tacit_status read_user(const tacit__reading *r, double growth, tacit__tabular_options *o,
