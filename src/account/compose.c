@@ -149,9 +149,9 @@ static void add_failure(summary *b, double delta, uint64_t count)
     b->fail.high = fmin(1, (b->fail.high + (1 - b->fail.high) * more.high) * (1 + 2 * DBL_EPSILON));
 }
 
-/* An upper bound of tanh(e/2) = (1 - u) / (1 + u) with u = exp(-e), e >= 0. From e = 2^-41 on, 1 - u loses
- * 41 of more than 256 bits, and 2^-200 of the quotient is more than its error; below, e/2 is above tanh(e/2)
- * by less than 2^-80 of it. */
+/* An upper bound of tanh(e/2) = (1 - u) / (1 + u) with u = exp(-e), e >= 0. From e = 2^-41 on, 1 - u
+ * loses 41 of more than 256 bits, and 2^-200 of the quotient is more than its error; below, e/2 is
+ * above tanh(e/2) by less than 2^-80 of it. */
 static void tanh_half_up(tacit__wide *out, const tacit__wide *e)
 {
     tacit__wide u, one, slack;
@@ -294,7 +294,7 @@ static double times_down(double x)
     return x * (1 - 4 * DBL_EPSILON);
 }
 
-/* What is left of delta after the failures, rounded down; negative if nothing is. */
+/* Returns what the failures leave of delta, rounded down; negative if they leave nothing. */
 static double after_failure(const summary *b, double delta)
 {
     double left = (delta - b->fail.high) / (1 - b->fail.high);

@@ -25,7 +25,7 @@
 
 typedef struct tacit__gate tacit__gate;
 
-/* What passes a gate, and what its steps are opened with. */
+/* The description of what passes a gate, and of what its steps are opened with. */
 typedef struct tacit__gate_spec {
     const char *name; /* of the release */
     int lattice_bits; /* integers on the lattice of step 2^-lattice_bits */
@@ -47,14 +47,14 @@ tacit__tag tacit__gate_digest(tacit__gate *gate, const tacit__input *input);
 TACIT_MUST_USE tacit_status tacit__gate_begin(tacit__gate *gate, tacit__tag digest,
                                               tacit_error *err);
 
-/* released = exact + noise, or an answer where answers pass, for coordinates offset .. offset+n-1 of the step
- * begun; offset is a multiple of 8 and follows the previous call's end. */
+/* released = exact + noise, or an answer where answers pass, for coordinates offset .. offset+n-1 of
+ * the step begun; offset is a multiple of 8 and follows the previous call's end. */
 void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t *exact,
                       int64_t *released);
 
-/* The inputs that come next are those of a user with this label: the digests of every open gate that sees
- * inputs depend on it from now on. Users with different labels have independent noise even if their data are
- * equal, in states that are continued twice as well. */
+/* The inputs that come next are those of a user with this label: the digests of every open gate that
+ * sees inputs depend on it from now on. Users with different labels have independent noise even if
+ * their data are equal, in states that are continued twice as well. */
 void tacit__ledger_label(tacit_ledger *ledger, const uint8_t label[TACIT__LABEL_BYTES]);
 
 uint64_t tacit__gate_steps_passed(const tacit__gate *gate);

@@ -1,4 +1,5 @@
-/* Release plans: declaration and calibration. See include/tacit/plan.h; what a plan costs is in plan_cost.c.
+/* Release plans: declaration and calibration. See include/tacit/plan.h; what a plan costs is in
+ * plan_cost.c.
  *
  * Budget split: the least sum of w_i s_i. Gaussian: subject to sum D_i^2 / s_i^2 = mu^2,
  * Lagrange gives w_i = 2 lambda D_i^2 / s_i^3, so s_i = c (D_i^2 / w_i)^(1/3) with
@@ -94,7 +95,7 @@ static tacit_status check_release(const tacit_plan *plan, const tacit_release *r
             r->name, r->l1, r->l2);
     if (r->l1 > 0 && r->l2 > r->l1 * (1 + 1e-9))
         return tacit__fail(err, TACIT_BAD_PLAN,
-                           "release '%s': l2 = %g exceeds l1 = %g, which no vector can do", r->name,
+                           "release '%s': l2 = %g exceeds l1 = %g, which is impossible", r->name,
                            r->l2, r->l1);
     if ((r->l1 > 0 && !(r->column_l1 >= 1)) || (r->l2 > 0 && !(r->column_l2 >= 1)) ||
         !isfinite(r->column_l1) || !isfinite(r->column_l2))
@@ -215,13 +216,15 @@ tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target, taci
         return tacit__fail(err, TACIT_BAD_DELTA, "delta is %g, expected a number in [0, 1)",
                            target.delta);
     if (target.epsilon == 0 && target.delta == 0)
-        return tacit__fail(err, TACIT_BAD_EPSILON,
-                           "epsilon and delta are both 0, which no noise gives; raise one of them");
+        return tacit__fail(
+            err, TACIT_BAD_EPSILON,
+            "epsilon and delta are both 0, but no finite noise keeps that; raise one of them");
     const tacit_law law = plan->lines[0].release.answers > 0 ? TACIT_LAW_RESPONSE
                           : target.delta > 0                 ? TACIT_LAW_GAUSSIAN
                                                              : TACIT_LAW_LAPLACE;
     if (law == TACIT_LAW_RESPONSE && target.epsilon == 0)
-        return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is 0, which no answer keeps");
+        return tacit__fail(err, TACIT_BAD_EPSILON,
+                           "epsilon is 0, which only a constant answer keeps; raise it");
     tacit_status status = check_reach(plan, law, err);
     if (status != TACIT_OK)
         return status;

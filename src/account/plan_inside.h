@@ -1,4 +1,4 @@
-/* What the ledger and the accountant need of a plan beyond its public face. */
+/* This is what the ledger and the accountant need of a plan beyond its public face. */
 #ifndef TACIT_ACCOUNT_PLAN_INSIDE_H
 #define TACIT_ACCOUNT_PLAN_INSIDE_H
 
@@ -12,7 +12,7 @@ TACIT_MUST_USE tacit_status tacit__plan_copy(const tacit_plan *plan, tacit_plan 
  * each, for tacit_compose_at_delta; `out` has room for all of them. How many there are: 0 without noise. */
 size_t tacit__plan_costs(const tacit_plan *plan, uint64_t lives, tacit_cost *out);
 
-/* How far one user moves the whole release, in the norm of the law. */
+/* Returns how far one user moves the whole release, in the norm of the law. */
 static inline double tacit__plan_reach(const tacit_release *r, tacit_law law)
 {
     return law == TACIT_LAW_GAUSSIAN ? r->l2 * r->column_l2 : r->l1 * r->column_l1;

@@ -145,7 +145,7 @@ static int is_tractable(const tacit__pld *pld)
     return variance > 1e-100 && variance < 1e100;
 }
 
-/* What is known without any lattice: a composition is no better than its worst part, and its delta
+/* This is known without any lattice: a composition is no better than its worst part, and its delta
  * at 0, the total variation, is no worse than the sum of the parts', each below size/2. */
 static tacit_interval plain_delta(const tacit__pld *pld, double epsilon)
 {

@@ -4,8 +4,8 @@
  * way (lattice_pair.c), and that changes delta by (lambda + 1/s)(lambda + 1 + 1/s) n h^2/12 of itself, s the
  * tilted standard deviation; this is solved for h. (An atom that must be rounded down costs
  * (lambda + 1/s) h/2 once per loss; pld.c sees that and asks again.) The common step divides the largest
- * atom spacing, by a number with many divisors (a multiple of 60), so that sizes in simple ratios share
- * the lattice.
+ * atom spacing, by a number with many divisors (a multiple of 60), so that sizes in simple
+ * ratios share the lattice.
  *
  * Reading. With tilted masses w_i at l_i and x_i = l_i - l_j,
  *     b_j = sum_(i>=j) w_i e^-((lambda+1) x_i),     d_j = sum_(i>=j) w_i e^-(lambda x_i) (1 - e^-x_i)

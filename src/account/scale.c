@@ -30,8 +30,9 @@ static tacit_status check(double epsilon, double delta, double sensitivity, uint
     if (!(delta >= 0 && delta < 1))
         return tacit__fail(err, TACIT_BAD_DELTA, "delta is %g, expected a number in [0, 1)", delta);
     if (epsilon == 0 && delta == 0)
-        return tacit__fail(err, TACIT_BAD_EPSILON,
-                           "epsilon and delta are both 0, which no noise gives; raise one of them");
+        return tacit__fail(
+            err, TACIT_BAD_EPSILON,
+            "epsilon and delta are both 0, but no finite noise keeps that; raise one of them");
     if (!(sensitivity > 0) || isinf(sensitivity))
         return tacit__fail(err, TACIT_BAD_SENSITIVITY,
                            "the sensitivity is %g, expected a finite number > 0", sensitivity);
@@ -59,7 +60,7 @@ static double quotient_up(double sensitivity, uint64_t count, int root, double b
     return root ? tacit__wide_sqrt_up(&q) : tacit__wide_up(&q);
 }
 
-/* What a scale is searched for. */
+/* The problem that a scale solves. */
 typedef struct target {
     double epsilon, delta;
 } target;
@@ -117,7 +118,7 @@ static tacit_status search(tacit_cost *cost, target t, double low, double high, 
                            double *scale, tacit_error *err)
 {
     double g_low = 0, g_high = 0; /* 0: not known yet */
-    /* For a tiny delta the upper end may be the answer itself: ask there first. */
+    /* For a tiny delta the upper end may be the answer itself, so it is asked for first. */
     double at = high * (1 - TOL);
     for (int i = 0, side = 0; i < STEPS && high > low * (1 + TOL); i++) {
         double got, wanted;

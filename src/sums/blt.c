@@ -201,7 +201,7 @@ static tacit_status create(const tacit__shape *shape, void **state, tacit_error 
     return TACIT_OK;
 }
 
-/* What enters the sum of a step's x: it, or it times the gain, which `gained` has room for. */
+/* Returns what enters the sum of a step's x: it, or it times the gain, which `gained` has room for. */
 static const int64_t *apply_gain(const blt *s, size_t n, const int64_t *x, int64_t *gained)
 {
     if (s->gain == NULL || s->steps == 0)
@@ -211,7 +211,7 @@ static const int64_t *apply_gain(const blt *s, size_t n, const int64_t *x, int64
     return gained;
 }
 
-/* What a unit of a step's release is worth. */
+/* Returns what a unit of a step's release is worth. */
 static double unit_of(const blt *s)
 {
     return s->gain == NULL || s->steps == 0

@@ -10,11 +10,11 @@
 
 enum { TACIT__GAIN_BITS = 20, TACIT__MOST_GAINS = 1 << 12 };
 
-/* Whether a sum of this shape has gains: few releases, and each person in one of them. */
+/* Returns whether a sum of this shape has gains: few releases, and each person in one of them. */
 bool tacit__blt_has_gains(const tacit__shape *shape);
 
-/* gain[steps] = q_t 2^GAIN_BITS, an integer below 2^(GAIN_BITS + 1), and from 2^GAIN_BITS on; row[steps]: the
- * squared norms of the rows of A diag(1/q) C^-1. */
+/* gain[steps] = q_t 2^GAIN_BITS, an integer below 2^(GAIN_BITS + 1), and from 2^GAIN_BITS on;
+ * row[steps]: the squared norms of the rows of A diag(1/q) C^-1. */
 void tacit__blt_gains(const tacit__blt_coefficients *k, uint64_t steps, int64_t *gain, double *row);
 
 /* The column norm that is charged with gains. */

@@ -1,6 +1,6 @@
-/* Plain loops, and the same written out for AVX2: compilers do not find that two 32-bit products are enough
- * for floor(s m / 2^32). Buffers practically never reach the limit, so the wide loops only note that one did,
- * and a second pass clamps.
+/* Plain loops, and the same written out for AVX2: compilers do not find that two 32-bit products are
+ * enough for floor(s m / 2^32). Buffers practically never reach the limit, so the wide loops only note
+ * that one did, and a second pass clamps.
  *
  * A large sum is bound by memory, so there is no more state than must be: what the buffers add to the next
  * y is computed from them when it is wanted, which brings them to the cache for `absorb`, a tile later. */
@@ -22,7 +22,7 @@ TACIT__INLINE int64_t scaled(int64_t s, int64_t m)
     return (s >> 32) * m + (int64_t)(((uint64_t)(uint32_t)s * (uint64_t)m) >> 32);
 }
 
-/* Where coordinate i of row 0 is, when there are `rows` of them. */
+/* Returns where coordinate i of row 0 is, when there are `rows` of them. */
 TACIT__INLINE size_t row_of(size_t i, unsigned rows)
 {
     return i / TACIT__LINE * TACIT__LINE * rows + i % TACIT__LINE;

@@ -57,7 +57,7 @@ enum { SUMMED = 1 << 20, SUMMED_ROW = 1 << 12, MOST_BATCHES = 1 << 12 };
 /* Two units of the last place: of a long double with 64 bits, or of one that is a double (32-bit ARM). */
 #define UP (1 + (LDBL_MANT_DIG >= 64 ? 0x1p-62L : 0x1p-51L))
 
-/* What the certificates share: spread is sqrt(m) / D; unit and memory belong to e_n. */
+/* The certificates share this: spread is sqrt(m) / D; unit and memory belong to e_n. */
 typedef struct rounding {
     double spread, least, unit[TACIT__MAX_BUFFERS], memory[TACIT__MAX_BUFFERS];
 } rounding;
@@ -204,7 +204,8 @@ long double tacit__blt_visits_closed(const tacit__blt_coefficients *c, uint64_t 
     return sum;
 }
 
-/* G over steps: sum over t of c_(t - i) c_(t - l), from the last step on. Row i has its entries from i on. */
+/* G over steps: sum over t of c_(t - i) c_(t - l), from the last step on. Row i has its entries from i
+ * on. */
 typedef struct gram {
     size_t steps;
     double *at;
@@ -273,8 +274,8 @@ double tacit__blt_column_norm(const tacit__blt_coefficients *c, const tacit__sha
 
 /* --- Rows ----------------------------------------------------------------------------------------- */
 
-/* Where f is 0 between two places, of which it is negative just after the first and positive before the
- * second. */
+/* Finds where f is 0 between two places, of which it is negative just after the first and positive
+ * before the second. */
 static double find_zero(const tacit__blt_coefficients *c, const double *alpha, double low,
                         double high)
 {

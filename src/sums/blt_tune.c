@@ -165,7 +165,7 @@ static bool from_coordinates(const double *y, unsigned buffers, tacit__blt *blt)
     return true;
 }
 
-/* What is minimized. */
+/* The function that is minimized. */
 typedef struct goal {
     uint64_t users;
     tacit__returning visits;
@@ -326,7 +326,7 @@ static tacit__blt search_one_visit(const goal *g)
     return best;
 }
 
-/* Without the pole and the zero after it that are nearest to each other. */
+/* Drops the pole and the zero after it that are nearest to each other. */
 static void drop_nearest(double y[MAX_POINTS], unsigned buffers)
 {
     TACIT__REQUIRE(buffers > 1);

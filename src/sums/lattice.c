@@ -133,7 +133,8 @@ static double given_bits(const tacit__lattice *l, const tacit_sum_spec *spec)
 }
 
 /* The bound that vectors within `b` keep after rounding: half a step for each coordinate that is not 0,
- * above what the check in doubles lets pass, whose own sums are off by less than a relative (n + 8) 2^-52. */
+ * above what the check in doubles lets pass, whose own sums are off by less than a relative (n + 8)
+ * 2^-52. */
 static tacit_bound after_rounding(const tacit_bound *b, size_t n, double step)
 {
     double up = (1 + SLACK) * (1 + ((double)n + 8) * 0x1p-52), nonzeros = (double)b->nonzeros;
@@ -210,7 +211,7 @@ tacit_status tacit__lattice_choose_for(const tacit_sum_spec *spec, size_t dimens
     return TACIT_OK;
 }
 
-/* What one pass over a contribution learns; l1, sum and nonzeros only if they are asked for. */
+/* One pass over a contribution learns these; l1, sum and nonzeros only if they are asked for. */
 typedef struct measured {
     double l1, l2;        /* norms in doubles; NaN and infinities come through */
     uint64_t sum, square; /* of the integers, modulo 2^64 */

@@ -205,7 +205,7 @@ void tacit__once_fields(tacit__once *once, tacit__saved *s)
     if (s->pass == TACIT__CHECK && tacit__gate_steps_passed(once->gate) > 0)
         tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "saved releases are loaded into fresh ones");
     if (v.magic != MAGIC || v.version != FORMAT_VERSION)
-        tacit__saved_fail(s, TACIT_CORRUPT, "these are no saved releases of this version");
+        tacit__saved_fail(s, TACIT_CORRUPT, "the saved releases are damaged or of another version");
     if (memcmp(v.fingerprint, once->fingerprint, sizeof v.fingerprint) != 0)
         tacit__saved_fail(s, TACIT_WRONG_PLAN,
                           "the saved releases were made with another plan, scale or shape");

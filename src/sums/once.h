@@ -58,13 +58,14 @@ void tacit__once_destroy(tacit__once *once);
 TACIT_MUST_USE tacit_status tacit__once_release(tacit__once *once, const int64_t *exact,
                                                 double *noisy, tacit_error *err);
 
-/* How many have been made. */
+/* Returns how many releases have been made. */
 uint64_t tacit__once_count(const tacit__once *once);
 
 /* The standard deviation of a coordinate. */
 double tacit__once_stddev(const tacit__once *once);
 
-/* As part of a saved state (base/bytes.h): the noise key is in it. The size is always the same. */
+/* Saves or loads it as part of a saved state (base/bytes.h), with the noise key. The size is always the
+ * same. */
 void tacit__once_fields(tacit__once *once, tacit__saved *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a running sum is made of, as memory: the regions of its strategy. */
+/* The memory of a running sum consists of the regions of its strategy. */
 #ifndef TACIT_SUMS_REGIONS_H
 #define TACIT_SUMS_REGIONS_H
 
@@ -9,8 +9,8 @@
  * noise is never drawn again. Its released values are meaningless from then on. */
 void tacit__sum_wipe(tacit_sum *sum);
 
-/* Whether the regions' bytes, one after the other, are numbers that sums can have: they leave room for
- * another user. */
+/* Returns whether the regions' bytes, one after the other, are numbers that sums can have: they leave
+ * room for another user. */
 bool tacit__sum_check_regions(const tacit_sum *sum, const void *bytes);
 
 #endif

@@ -24,12 +24,12 @@ typedef struct tacit__returning {
     uint64_t apart; /* places between any two of them, at least 1 */
 } tacit__returning;
 
-/* As callers write them: 0 is 1. BAD_COUNT if so many visits do not fit into `places`. */
+/* Reads visits as callers write them: 0 is 1. BAD_COUNT if so many visits do not fit into `places`. */
 TACIT_MUST_USE tacit_status tacit__returning_read(uint64_t most, uint64_t apart, uint64_t places,
                                                   tacit__returning *out, tacit_error *err);
 
-/* Which places are in which step. Without `ends` each place is a step; with them, step m has the places from
- * the end of the step before it up to ends[m], and places after the last end are in none. */
+/* Which places are in which step. Without `ends` each place is a step; with them, step m has the places
+ * from the end of the step before it up to ends[m], and places after the last end are in none. */
 typedef struct tacit__batches {
     uint64_t n;           /* steps */
     const uint64_t *ends; /* [n] ascending, or NULL */
@@ -38,14 +38,14 @@ typedef struct tacit__batches {
 /* G of two steps, from 0 to n - 1. */
 typedef double tacit__overlap_fn(const void *context, uint64_t i, uint64_t l);
 
-/* What G is computed from. It must not grow as l moves away from i, on either side. */
+/* The entries from which G is computed. It must not grow as l moves away from i, on either side. */
 typedef struct tacit__overlaps {
     tacit__overlap_fn *overlap;
     const void *context;
     double one; /* no G(i, i) is larger: what one visit costs */
 } tacit__overlaps;
 
-/* Whether each place is looked at: places times visits are at most 2^26. */
+/* Returns whether each place is looked at: places times visits are at most 2^26. */
 bool tacit__returning_are_few(const tacit__returning *v, const tacit__batches *steps);
 
 /* A bound on the largest sum of G(i, l) over all patterns. With one visit it is `one`; otherwise at
@@ -56,8 +56,8 @@ TACIT_MUST_USE tacit_status tacit__returning_bound(const tacit__returning *v,
                                                    const tacit__overlaps *of, double *square,
                                                    tacit_error *err);
 
-/* The largest sum of G(i, i) over all patterns, for strategies whose entries are 0 and 1 (the L1 norm): exact
- * where they are few, `most` times `one` beyond. */
+/* The largest sum of G(i, i) over all patterns, for strategies whose entries are 0 and 1 (the L1 norm):
+ * exact where they are few, `most` times `one` beyond. */
 TACIT_MUST_USE tacit_status tacit__returning_sum(const tacit__returning *v,
                                                  const tacit__batches *steps,
                                                  const tacit__overlaps *of, double *sum,
@@ -73,8 +73,8 @@ TACIT_MUST_USE tacit_status tacit__returning_in_batches(const tacit__returning *
                                                         tacit__returning_sums *out,
                                                         tacit_error *err);
 
-/* Fresh releases over all data so far at these places: the largest sum of (visits so far)^2, and of visits so
- * far. From the first place on is the worst pattern for both. */
+/* Fresh releases over all data so far at these places: the largest sum of (visits so far)^2, and of
+ * visits so far. From the first place on is the worst pattern for both. */
 tacit__returning_sums tacit__returning_in_prefixes(const tacit__returning *v, const uint64_t *ends,
                                                    size_t n);
 

@@ -67,8 +67,8 @@ size_t tacit__sum_saved_size(const tacit_sum *sum)
     return size;
 }
 
-/* Whether the strategy can have the position at `bytes`, its first region, after this many steps. That is
- * small: it is set, and set back. */
+/* Returns whether the strategy can have the position at `bytes`, its first region, after this many
+ * steps. That is small: it is set, and set back. */
 static bool is_position(const tacit_sum *sum, const void *bytes, uint64_t steps)
 {
     tacit__region regions[TACIT__MAX_REGIONS];

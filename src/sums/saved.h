@@ -6,8 +6,8 @@
 
 #include "base/bytes.h"
 
-/* As in tacit_sum_save and tacit_sum_load. Returns the users in the state: those of the sum, or those that
- * are loaded. It takes all bytes that are left. */
+/* Saves or loads like tacit_sum_save and tacit_sum_load. Returns the users in the state: those of the
+ * sum, or those that are loaded. It takes all bytes that are left. */
 uint64_t tacit__sum_fields(tacit_sum *sum, tacit__saved *s);
 size_t tacit__sum_saved_size(const tacit_sum *sum);
 

@@ -20,8 +20,8 @@
 
 #include "sums/returning.h"
 
-/* What a strategy is tuned to. Norms are in lattice steps and of one person, of whom there may be many in a
- * step. */
+/* The problem to which a strategy is tuned. Norms are in lattice steps and of one person, of whom there
+ * may be many in a step. */
 typedef struct tacit__shape {
     tacit_law law;
     size_t dimension;
@@ -62,8 +62,8 @@ typedef struct tacit__strategy {
     void (*encode)(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y);
     void (*absorb)(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y);
     void (*advance)(void *state);
-    /* What `read` would write, where the state has it at hand; it stays until the next step. NULL: it has
-     * not. */
+    /* Returns what `read` would write, where the state has it at hand; it stays until the next step.
+     * NULL: it has not. */
     const double *(*get_released)(const void *state);
     void (*read)(const void *state, double *out);
     /* Variance of the release at step k in units of one draw's variance. */
@@ -86,7 +86,7 @@ bool tacit__total_has_room(const void *state, size_t i, int64_t limit);
 extern const tacit__strategy tacit__strategy_exact, tacit__strategy_local, tacit__strategy_tree,
     tacit__strategy_smooth, tacit__strategy_blt;
 
-/* By tacit_sum_mechanism; NULL: this library does not have it. */
+/* The strategies by their tacit_sum_mechanism; NULL: this library does not have it. */
 enum { TACIT__STRATEGIES = TACIT_SUM_LOCAL + 1 };
 extern const tacit__strategy *const tacit__strategies[TACIT__STRATEGIES];
 

@@ -35,9 +35,9 @@ struct tacit_sum {
 /* Only local sums have reports. */
 TACIT_MUST_USE tacit_status tacit__sum_check_local(const tacit_sum *sum, tacit_error *err);
 
-/* Where the noisy sums are if the sum has them at hand; NULL if it has not. They are all zero before the
- * first user, and a release, which may be published, after tacit__sum_release_in_place, which is
- * tacit_sum_release without the copy. */
+/* Returns where the noisy sums are if the sum has them at hand; NULL if it has not. They are all zero
+ * before the first user, and a release, which may be published, after tacit__sum_release_in_place,
+ * which is tacit_sum_release without the copy. */
 const double *tacit__sum_get_released(const tacit_sum *sum);
 TACIT_MUST_USE tacit_status tacit__sum_release_in_place(tacit_sum *sum, tacit_error *err);
 
@@ -52,7 +52,7 @@ size_t tacit__sum_regions(const tacit_sum *sum, tacit__region out[TACIT__MAX_REG
 double tacit__sum_noisiest(const tacit_sum *sum, uint64_t k);
 
 /* How noisy a sum would be: the column norm of its strategy in the law's norm, and the noisiest step's
- * standard deviation in units of a draw's. Their product compares mechanisms. And how large, in bytes for
+ * standard deviation in units of a draw's. Their product compares mechanisms. `bytes` is the size for
  * each coordinate. */
 typedef struct tacit__sum_prediction {
     double column, row, bytes;

@@ -1,5 +1,5 @@
-/* Running sums as curators use them: beyond include/tacit/sum.h, contributions as integers, and releases that
- * are fewer than people.
+/* Running sums as curators use them: beyond include/tacit/sum.h, contributions as integers, and
+ * releases that are fewer than people.
  *
  * A sum of R releases and K people, R < K, collects people until it is released: tacit_sum_add adds a person
  * and passes nothing, tacit_sum_release passes all people since the last release through the door, as one
@@ -16,9 +16,9 @@
 #include "sums/lattice.h"
 #include "sums/returning.h"
 
-/* As tacit_sum_declare and tacit_sum_create, for releases->n of spec->users people. Local sums have
- * as many releases as people. tacit_sum_step and tacit_sum_stddev count releases. If people come
- * back, their ends, the number of people at each release, must be declared with them; what one
+/* These do what tacit_sum_declare and tacit_sum_create do, for releases->n of spec->users people. Local
+ * sums have as many releases as people. tacit_sum_step and tacit_sum_stddev count releases. If people
+ * come back, their ends, the number of people at each release, must be declared with them; what one
  * person moves rests on them. */
 TACIT_MUST_USE tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec,
                                                         const tacit__batches *releases,
@@ -29,12 +29,13 @@ TACIT_MUST_USE tacit_status tacit__sum_create_released(const tacit_sum_spec *spe
                                                        tacit_ledger *ledger, const char *name,
                                                        tacit_sum **out, tacit_error *err);
 
-/* What a contribution is put on (tacit__lattice_quantize). It is public: it follows from the spec. */
+/* Returns the lattice on which a contribution is put (tacit__lattice_quantize). It is public: it
+ * follows from the spec. */
 const tacit__lattice *tacit__sum_lattice(const tacit_sum *sum);
 
-/* As tacit_sum_add and tacit_sum_report, for a contribution on the lattice already. The sum has no structural
- * zeros, and the integers come from tacit__lattice_quantize with its lattice, or are proved to keep the bound
- * by the statistic that made them: nothing is checked. */
+/* These do what tacit_sum_add and tacit_sum_report do, for a contribution on the lattice already. The sum
+ * has no structural zeros, and the integers come from tacit__lattice_quantize with its lattice, or the statistic
+ * that made them has proved that they keep the bound: nothing is checked. */
 TACIT_MUST_USE tacit_status tacit__sum_add_placed(tacit_sum *sum, const tacit__input *x,
                                                   tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__sum_report_placed(tacit_sum *sum, const tacit__input *x,

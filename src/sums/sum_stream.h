@@ -1,5 +1,5 @@
-/* A stream: one vector that people add to, and the way in which its sum is shown. It is the part of a curator
- * that keeps data; what people add, and when it is shown, are decided above it.
+/* A stream: one vector that people add to, and the way in which its sum is shown. It is the part of a
+ * curator that keeps data; what people add, and when it is shown, are decided above it.
  *
  *     kind       what is shown                                              noise
  *     exact      the sum so far, or of the batch that is over               none
@@ -58,7 +58,7 @@ TACIT_MUST_USE tacit_status tacit__stream_create(const tacit__stream_spec *spec,
                                                  tacit_error *err);
 void tacit__stream_destroy(tacit__stream *stream);
 
-/* Where contributions are placed; NULL unless it is running. */
+/* Returns the lattice on which contributions are placed; NULL unless the stream is running. */
 const tacit__lattice *tacit__stream_lattice(const tacit__stream *stream);
 double tacit__stream_scale(const tacit__stream *stream); /* of a draw of its noise; 0: none */
 /* The standard deviation of a number that is shown by the k-th release; local and fresh: of a user's. */
@@ -77,7 +77,7 @@ double *tacit__stream_counts(tacit__stream *stream);
 size_t tacit__stream_report_bytes(const tacit__stream *stream);
 TACIT_MUST_USE tacit_status tacit__stream_report(tacit__stream *stream, const tacit__input *x,
                                                  void *bytes, tacit_error *err);
-/* Whether a device can have made it. */
+/* Checks that a device can have made the report. */
 TACIT_MUST_USE tacit_status tacit__stream_check_report(const tacit__stream *stream,
                                                        const void *bytes, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__stream_absorb(tacit__stream *stream, const void *bytes,
@@ -85,12 +85,12 @@ TACIT_MUST_USE tacit_status tacit__stream_absorb(tacit__stream *stream, const vo
 
 /* Shows the sum, through the door if there is noise. */
 TACIT_MUST_USE tacit_status tacit__stream_release(tacit__stream *stream, tacit_error *err);
-/* What was shown last [dimension]; zeros before the first release. Counted streams that do not restart show
- * their sums as they are. */
+/* Returns what was shown last [dimension]; zeros before the first release. Counted streams that do not
+ * restart show their sums as they are. */
 const double *tacit__stream_shown(const tacit__stream *stream);
 
-/* As part of a saved state (base/bytes.h): of `users` people, of whom `waiting` came after the last
- * release, which was number `released`. */
+/* Saves or loads it as part of a saved state (base/bytes.h): of `users` people, of whom `waiting` came
+ * after the last release, which was number `released`. */
 void tacit__stream_fields(tacit__stream *stream, uint64_t users, uint64_t released,
                           tacit__saved *s);
 
