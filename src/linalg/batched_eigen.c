@@ -108,7 +108,8 @@ TACIT__INLINE void reflect(size_t d, size_t k, lanes *a, lanes *beta, lanes *off
     }
 }
 
-/* Diagonals, what is beside them (and a 0 after it), and in the rows of v the product of the reflections. */
+/* Diagonals, what is beside them (and a 0 after it), and in the rows of v the product of the
+ * reflections. */
 TACIT__INLINE void make_tridiagonal(size_t d, lanes *a, lanes *v, lanes *diagonal, lanes *off)
 {
     lanes beta[TACIT__EIGEN_ORDER];
@@ -134,7 +135,8 @@ TACIT__INLINE void make_tridiagonal(size_t d, lanes *a, lanes *v, lanes *diagona
         }
 }
 
-/* The eigenvalue that is nearer to x, of matrices with x and y on the diagonal and the root of e2 beside. */
+/* The eigenvalue that is nearer to x, of matrices with x and y on the diagonal and the root of e2
+ * beside. */
 TACIT__INLINE lanes nearer_eigenvalue(const lanes *x, const lanes *y, const lanes *e2)
 {
     lanes value;
@@ -145,8 +147,8 @@ TACIT__INLINE lanes nearer_eigenvalue(const lanes *x, const lanes *y, const lane
     return value;
 }
 
-/* A QL step, shifted by `by`, on the rows from n on of the matrices with diagonals x, and e beside them. The
- * rows of v turn along. */
+/* A QL step, shifted by `by`, on the rows from n on of the matrices with diagonals x, and e beside
+ * them. The rows of v turn along. */
 TACIT__INLINE void step(size_t d, size_t n, const lanes *by, lanes *x, lanes *e, lanes *origin,
                         lanes *v)
 {
@@ -329,7 +331,8 @@ TACIT__INLINE void solve(size_t d, const lanes *a, lanes *x)
         }
 }
 
-/* In how many lanes an eigenvalue is not above `floor`: there the factorization of a shifted matrix fails. */
+/* Returns in how many lanes an eigenvalue is not above `floor`: there the factorization of a shifted
+ * matrix fails. */
 TACIT__INLINE size_t test(size_t d, double floor, const lanes *kept, lanes *a, bool good[LANES])
 {
     size_t bad = 0;

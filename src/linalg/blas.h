@@ -31,16 +31,18 @@ void tacit__blas_trsm_left(bool transpose, size_t d, size_t n, const double *fac
 void tacit__blas_trsm_right(size_t n, size_t d, const double *factor, size_t lda, double *b,
                             size_t ldb);
 
-/* The factor in the place of the lower triangle; false: not positive definite, and the triangle is spoilt. */
+/* The factor in the place of the lower triangle; false: not positive definite, and the triangle is
+ * spoilt. */
 bool tacit__blas_potrf(size_t d, double *a, size_t lda);
 
 /* L^-1 in the place of L, which has no zero on its diagonal. */
 void tacit__blas_trtri(size_t d, double *a, size_t lda);
 
-/* How many doubles of scratch the next one needs; at least d^2. */
+/* Returns how many doubles of scratch the next function needs; at least d^2. */
 size_t tacit__blas_syevd_scratch(size_t d);
 
-/* Eigenvectors in the columns of A, whose lower triangle is read, and ascending eigenvalues. Finite input. */
+/* Eigenvectors in the columns of A, whose lower triangle is read, and ascending eigenvalues. Finite
+ * input. */
 void tacit__blas_syevd(size_t d, double *a, size_t lda, double *values, double *scratch);
 
 #endif

@@ -1,6 +1,7 @@
-/* See forms.h. Rows are taken in panels: the running values of a panel's rows, for several vectors, are held
- * in registers while the columns before it are subtracted. A factor is read once for up to WIDTH vectors,
- * from its first number to its last. Plain C and AVX2 subtract in the same order and give the same bits.
+/* See forms.h. Rows are taken in panels: the running values of a panel's rows, for several vectors, are
+ * held in registers while the columns before it are subtracted. A factor is read once for up to WIDTH
+ * vectors, from its first number to its last. Plain C and AVX2 subtract in the same order and give the
+ * same bits.
  *
  * Panels are in single precision, which halves what a decision reads and computes. */
 #include "linalg/forms.h"
@@ -44,7 +45,7 @@ size_t tacit__forms_scratch(size_t d)
     return WIDTH * (d + ROWS);
 }
 
-/* What a number of z accounts for in a panel's rows. */
+/* Subtracts what a number of z accounts for in a panel's rows. */
 TACIT__INLINE void subtract(const float *restrict column, float z, lane *restrict row)
 {
     lane part;

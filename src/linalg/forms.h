@@ -12,7 +12,7 @@
 size_t tacit__panels_size(size_t d);
 void tacit__panels_pack(size_t d, const double *factor, const double *pivots, float *panels);
 
-/* How many floats of scratch the next one needs. */
+/* Returns how many floats of scratch the next function needs. */
 size_t tacit__forms_scratch(size_t d);
 
 /* For n vectors x [n][d]: inner[i] = x . theta, in double precision, and square[i] = |L^-1 x|^2, which is

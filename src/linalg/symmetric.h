@@ -31,7 +31,7 @@ void tacit__packed_expand(size_t d, const double *packed, double shift, double *
  * precision); the triangle is then spoilt. */
 bool tacit__cholesky(size_t d, double *full);
 
-/* How many doubles of scratch the next one needs. */
+/* Returns how many doubles of scratch the next function needs. */
 size_t tacit__floor_scratch(size_t d);
 
 /* The nearest matrix (in Frobenius norm) whose eigenvalues are all at least `floor`, in its place; returns

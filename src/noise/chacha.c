@@ -153,7 +153,7 @@ TACIT__AVX512 static void run16(const uint32_t state[STATE], uint64_t block, siz
     RUN(lanes16, 16, quarter16, store16)
 }
 
-/* As many whole runs as fit: how many blocks they are. */
+/* Writes as many whole runs as fit, and returns how many blocks they are. */
 static size_t run_wide(const uint8_t key[32], uint64_t nonce, uint64_t block, size_t blocks,
                        uint8_t *out)
 {

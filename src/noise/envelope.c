@@ -10,7 +10,7 @@ static size_t size_at(const tacit__envelope *e)
 
 /* --- The checksum --------------------------------------------------------------------------------- */
 
-/* Whether this many bytes are left, of which the checksum is one part. */
+/* Returns whether this many bytes are left, of which the checksum is one part. */
 static bool has(const char *what, size_t size, tacit__saved *s)
 {
     if (s->status == TACIT_OK && s->end - s->at < size + TACIT__KEY_BYTES)
@@ -49,7 +49,7 @@ void tacit__checksum_close(size_t start, tacit__saved *s)
 
 /* --- The header ----------------------------------------------------------------------------------- */
 
-/* What is checked before the checksum: whether it is such a state at all. */
+/* Checks, before the checksum, whether the bytes are such a state at all. */
 static void check_header(const tacit__envelope *e, const uint8_t *header, size_t size,
                          tacit__saved *s)
 {

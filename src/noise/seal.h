@@ -15,8 +15,8 @@ enum { TACIT__SEAL_BYTES = 40 }; /* nonce and authenticator */
 void tacit__seal_start(void);
 
 /* out[size + SEAL_BYTES] is the text under the key, by XSalsa20-Poly1305 with a nonce of its own:
- * without the key it cannot be read, and no other can be made that `unseal` accepts. `out` and `text` do not
- * overlap. */
+ * without the key it cannot be read, and no other can be made that `unseal` accepts. `out` and `text`
+ * do not overlap. */
 void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size, void *out);
 /* The same with a nonce that is a hash of the text under another key made from this one: the same
  * text is sealed to the same bytes, which is all that they tell. */
@@ -44,10 +44,10 @@ void tacit__short_tag(const uint8_t key[TACIT__TAG_KEY], const void *data, size_
                       uint8_t tag[TACIT__TAG]);
 
 void tacit__random_bytes(void *out, size_t n);
-/* At most 64 bytes, as good and without a call of the system each time: for names and nonces, of
- * which a service needs many. */
+/* Writes at most 64 bytes that are as good, without a call of the system each time: a service needs
+ * many names and nonces. */
 void tacit__random_few(void *out, size_t n);
-/* In [0, 1), a multiple of 2^-53. */
+/* Draws a multiple of 2^-53 in [0, 1). */
 double tacit__random_unit(void);
 
 /* The same bytes, in a time that does not tell where they differ. */

@@ -1,4 +1,4 @@
-/* What bandit worlds share: the law of a reward. */
+/* Bandit worlds share the law of a reward. */
 #include "worlds/bandit.h"
 
 #include <math.h>

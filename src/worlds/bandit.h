@@ -31,9 +31,9 @@ typedef struct tacit__bandit {
     void *self;
 } tacit__bandit;
 
-/* The following rounds are visits of this person, below 2^62: all have the same context, which is drawn from
- * the root and the person's number alone; rewards are drawn anew. Where users are people of a file, it is
- * theirs. */
+/* The following rounds are visits of this person, below 2^62: all have the same context, which is drawn
+ * from the root and the person's number alone; rewards are drawn anew. Where users are people of a
+ * file, it is theirs. */
 void tacit__rounds_set_person(tacit_rounds *rounds, uint64_t person);
 
 /* Randomness of a reward around its mean, both in [0, 1]. */
@@ -42,14 +42,14 @@ typedef struct tacit__reward_law {
     double half_width; /* of a uniform law, otherwise */
 } tacit__reward_law;
 
-/* The value `noise`, or, if that is empty, `otherwise`, which may be NULL: "bernoulli", or the half-width in
- * original units, which is what *half_width becomes. */
+/* The value `noise`, or, if that is empty, `otherwise`, which may be NULL: "bernoulli", or the
+ * half-width in original units, which is what *half_width becomes. */
 TACIT_MUST_USE tacit_status tacit__reward_law_read(const tacit__values *values,
                                                    const char *otherwise, bool *bernoulli,
                                                    double *half_width, tacit_error *err);
 double tacit__reward_draw(tacit__reward_law law, double mean, uint64_t word);
 
-/* In [0, 1). */
+/* Makes a number in [0, 1) of a random word. */
 static inline double tacit__unit(uint64_t word)
 {
     return (double)(word >> 11) * 0x1p-53;

@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 
-/* Where the quoted field that begins at text[0] ends: the place of its closing quote; `size`: it has none. */
+/* Returns where the quoted field that begins at text[0] ends: the place of its closing quote; `size`:
+ * it has none. */
 static size_t closing_quote(tacit__span t)
 {
     size_t n = 1;

@@ -10,7 +10,7 @@ size_t tacit__custom_kind_count(void);
 /* Kind i, or NULL beyond the last. */
 const tacit__kind *tacit__custom_kind(size_t i);
 
-/* For a kind of this list. */
+/* Creates the model of a kind of this list. */
 TACIT_MUST_USE tacit_status tacit__custom_create(const tacit__kind *kind,
                                                  const tacit__values *values, tacit__model *out,
                                                  tacit_error *err);

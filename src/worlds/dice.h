@@ -29,7 +29,7 @@ void tacit__dice_next(tacit__dice *dice);
 
 uint64_t tacit__dice_word(tacit__dice *dice);
 
-/* In (0, 1): the middle of one of 2^53 cells. */
+/* Returns a number in (0, 1): the middle of one of 2^53 cells. */
 double tacit__dice_uniform(tacit__dice *dice);
 
 double tacit__dice_normal(tacit__dice *dice);

@@ -1,4 +1,4 @@
-/* What a kind of world is made of. Adding one: a file with a tacit__kind, and its line in world.c. */
+/* The parts of a kind of world. To add one, write a file with a tacit__kind, and its line in world.c. */
 #ifndef TACIT_WORLDS_KIND_H
 #define TACIT_WORLDS_KIND_H
 
@@ -8,7 +8,7 @@
 #include "worlds/bandit.h"
 #include "worlds/mdp.h"
 
-/* What a kind makes: the process, and what is publicly known about its structure. */
+/* A kind makes this: the process, and what is publicly known about its structure. */
 typedef struct tacit__model {
     tacit__mdp *mdp;
     tacit_mixture mixture; /* dimension 0: none */
@@ -40,7 +40,7 @@ extern const tacit__kind tacit__kind_riverswim, tacit__kind_random_tabular, taci
         "seed", TACIT_PARAMETER_INTEGER, "1", 0, 9007199254740992, help                            \
     }
 
-/* Of worlds in which learners may have to find out about rewards. */
+/* The parameter of worlds in which learners may have to find out about rewards. */
 #define TACIT__REWARDS_PARAMETER                                                                   \
     {                                                                                              \
         "rewards", TACIT_PARAMETER_TEXT, "known", 0, 0,                                            \

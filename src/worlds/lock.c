@@ -23,7 +23,7 @@ static const tacit_parameter parameters[] = {
     TACIT__REWARDS_PARAMETER,
 };
 
-/* What the callbacks read. */
+/* The callbacks read this. */
 typedef struct lock {
     size_t d;
     bool hidden; /* rewards are 0 or 1 */
@@ -31,7 +31,8 @@ typedef struct lock {
 
 static const double reward_of[STATES] = {[NEUTRAL] = 0.2, [GOOD] = 1, [BAD] = 0};
 
-/* Where kernel j leads from a state: the right action (its own number), and any other. */
+/* The chances of the next state, from each state: by the right action, whose number is the kernel's
+ * own, and by any other. */
 static const double right_action[STATES][STATES] = {
     [NEUTRAL] = {.10, .85, .05}, [GOOD] = {.10, .85, .05}, [BAD] = {.25, .65, .10}};
 static const double wrong_action[STATES][STATES] = {

@@ -1,4 +1,4 @@
-/* How a finite process is built: rows are checked, sorted and normalized, then the tables for sampling.
+/* This file builds finite processes: rows are checked, sorted and normalized, then the tables for sampling.
  *
  * A row whose probabilities sum to one up to rounding is kept digit by digit; one that is off by at most
  * SUM_TOLERANCE is divided by its sum; one that is further off is refused. Rewards are mapped by

@@ -27,9 +27,9 @@ enum {
 #define TACIT__SUM_TOLERANCE                                                                       \
     1e-5 /* of probabilities in files: twenty numbers of six printed digits */
 
-/* How a process is described before it exists. `row` writes the outcomes of a row, at most row_max, and says
- * how many; it is called once for each row, in order. Outcomes may come in any order; those of probability 0
- * are dropped, and those of the same next state and reward are added up. */
+/* The description of a process before it exists. `row` writes the outcomes of a row, at most row_max,
+ * and says how many; it is called once for each row, in order. Outcomes may come in any order; those of
+ * probability 0 are dropped, and those of the same next state and reward are added up. */
 typedef struct tacit__mdp_spec {
     size_t n_states, n_actions, horizon;
     bool stationary;
@@ -64,8 +64,9 @@ typedef struct tacit__mdp {
     uint32_t *unreachable;
 } tacit__mdp;
 
-/* Whether a process of such sizes can be built and solved, where an outcome takes `effort` additions to make:
- * what costs time to draw is checked before it is drawn. `create` checks the sizes again. */
+/* Checks that a process of such sizes can be built and solved, where an outcome takes `effort`
+ * additions to make: what costs time to draw is checked before it is drawn. `create` checks the sizes
+ * again. */
 TACIT_MUST_USE tacit_status tacit__mdp_check_size(const tacit__mdp_spec *spec, size_t effort,
                                                   tacit_error *err);
 
@@ -73,12 +74,13 @@ TACIT_MUST_USE tacit_status tacit__mdp_create(const tacit__mdp_spec *spec, tacit
                                               tacit_error *err);
 void tacit__mdp_destroy(tacit__mdp *mdp);
 
-/* Sum of the probabilities, compensated, so that a long row is judged by its numbers and not by rounding. */
+/* Sum of the probabilities, compensated, so that a long row is judged by its numbers and not by
+ * rounding. */
 double tacit__outcomes_sum(const tacit_outcome *outcomes, size_t n);
 
-/* Optimal values by backward induction into values[horizon + 1][n_states] and the greedy policy, ties to the
- * smallest action, into policy[horizon][n_states]; either may be NULL. Without
- * `values` it needs scratch, 2 n_states long. Returns the value of the initial distribution. */
+/* Optimal values by backward induction into values[horizon + 1][n_states] and the greedy policy, ties
+ * to the smallest action, into policy[horizon][n_states]; either may be NULL. Without `values` it needs
+ * scratch, 2 n_states long. Returns the value of the initial distribution. */
 double tacit__mdp_solve(const tacit__mdp *mdp, uint32_t *policy, double *values, double *scratch);
 
 /* Exact value of policy[horizon][n_states], whose actions must be in range, and of

@@ -206,7 +206,7 @@ static tacit_status scan(reader *r, size_t *n_lines, tacit_error *err)
         status = finish_scan(r, reward, err);
     if (status == TACIT_OK && logged && !reward->numeric)
         return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 1,
-                              "the reward has values that are no numbers");
+                              "the reward has values that are not numbers");
     return status;
 }
 
@@ -222,9 +222,10 @@ static tacit_status fail_value(const reader *r, const tacit__column *c, tacit__s
                               "%s is missing; if that may be, declare it as '%s %g..%g ?'", name,
                               name, c->low, c->high);
     return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->csv.line,
-                          c->numeric ? "%s is '%s', expected a number"
-                                     : "%s is '%s', which is no declared category; declare it, or "
-                                       "'...' for all others",
+                          c->numeric
+                              ? "%s is '%s', expected a number"
+                              : "%s is '%s', which is not a declared category; declare it, or "
+                                "'...' for all others",
                           name, tacit__span_format(value, shown));
 }
 

@@ -26,7 +26,7 @@ static const tacit_parameter parameters[] = {
      "the same measures and rewards at all steps; no: fresh ones for each"},
 };
 
-/* What the callback of the features reads; lives as long as the world. */
+/* The callback of the features reads this; it lives as long as the world. */
 typedef struct features {
     size_t d, n_actions;
     double *table; /* [states][actions][d] */

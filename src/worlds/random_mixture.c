@@ -38,7 +38,8 @@ static const tacit_parameter parameters[] = {
      "all actions are alike to those who do not know the weights"},
 };
 
-/* What the callbacks read: kernels [state][action][d][state], weights [layer][d], rewards [state][action]. */
+/* The callbacks read these: kernels [state][action][d][state], weights [layer][d], rewards
+ * [state][action]. */
 typedef struct mixture {
     size_t d, n_states, n_actions;
     bool hidden; /* rewards are 0 or 1 */

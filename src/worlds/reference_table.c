@@ -1,6 +1,6 @@
-/* Reference worlds: tables of a given number of states, actions and steps that forecasts are played on. Each
- * family has one thing that makes tables hard to learn; which action does what is drawn for each state from
- * the seed, so that no constant action is good.
+/* Reference worlds: tables of a given number of states, actions and steps that forecasts are played on.
+ * Each family has one thing that makes tables hard to learn; which action does what is drawn for each
+ * state from the seed, so that no constant action is good.
  *
  *   contexts   actions pay, with means between 0 and 1, and lead nowhere: the next state follows one law,
  *              whatever is done
@@ -72,7 +72,7 @@ static uint32_t draw_state(maker *m, size_t from, size_t to)
     return (uint32_t)(from + (size_t)(tacit__dice_uniform(&m->dice) * (double)(to - from)));
 }
 
-/* To one state after the other, by the law. */
+/* Writes one outcome for each state that the law gives a chance. */
 static size_t write_law(const maker *m, double mean, tacit_outcome *out)
 {
     size_t n = 0;

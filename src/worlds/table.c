@@ -119,7 +119,7 @@ static size_t count_lines(tacit__span text)
     return n;
 }
 
-/* Whether the header begins with a step. */
+/* Returns whether the header begins with a step. */
 static bool has_steps(tacit__span text)
 {
     static const char mark[] = "\xef\xbb\xbf";

@@ -47,7 +47,8 @@ static tacit_status make(size_t d, size_t per_pair, const tacit__model *model, c
     return *out != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
-/* Whether a state is the end of an episode, which files need not list: never left, and without rewards. */
+/* Returns whether a state is the end of an episode, which files need not list: never left, and without
+ * rewards. */
 static bool is_end(const tacit__mdp *mdp, size_t state)
 {
     const double zero = -mdp->reward_low / (mdp->reward_high - mdp->reward_low);

@@ -1,4 +1,5 @@
-/* What the user knows about a table: features in which it is linear, or kernels that it is a mixture of. */
+/* The user may know this about a table: features in which it is linear, or kernels that it is a mixture
+ * of. */
 #ifndef TACIT_WORLDS_TABLE_STRUCTURE_H
 #define TACIT_WORLDS_TABLE_STRUCTURE_H
 

@@ -16,8 +16,8 @@ typedef struct tacit__text_file {
     size_t size;
 } tacit__text_file;
 
-/* Reads the file that a setting names. A relative path is looked for beside the origin's file first, then in
- * the current directory. After success or failure tacit__text_file_close may be called. */
+/* Reads the file that a setting names. A relative path is looked for beside the origin's file first,
+ * then in the current directory. After success or failure tacit__text_file_close may be called. */
 TACIT_MUST_USE tacit_status tacit__text_file_read(const tacit__value *setting,
                                                   const tacit__origin *origin,
                                                   tacit__text_file *file, tacit_error *err);
@@ -35,7 +35,7 @@ typedef struct tacit__span {
 
 /* The next line without its end (LF, or CR LF); false at the end of the text. */
 bool tacit__line_next(tacit__span *rest, tacit__span *line);
-/* Without blanks and tabs at both ends. */
+/* Returns the text without blanks and tabs at both ends. */
 tacit__span tacit__span_trim(tacit__span span);
 /* At most 40 bytes of it as they can be shown in a message, into `out`; what cannot is a '?'. */
 enum { TACIT__SHOWN = 44 };

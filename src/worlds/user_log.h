@@ -1,6 +1,6 @@
 /* A log of users: a CSV file with a header and one user in each line: the situation, the action and the
- * outcome. Every line is a user, so no line is left out: a line that does not fit is an error, whose message
- * names the line and the column, never the value. */
+ * outcome. Every line is a user, so no line is left out: a line that does not fit is an error, whose
+ * message names the line and the column, never the value. */
 #ifndef TACIT_WORLDS_USER_LOG_H
 #define TACIT_WORLDS_USER_LOG_H
 
@@ -15,7 +15,7 @@ typedef struct tacit__logged_columns {
     const char *user;
 } tacit__logged_columns;
 
-/* What the columns mean. All of it must outlive the log. */
+/* The meaning of the columns. All of it must outlive the log. */
 typedef struct tacit__log_source {
     tacit__span text;
     const char *name; /* of the file, for messages */
@@ -50,7 +50,7 @@ typedef struct tacit__user_log {
 /* Finds the columns; `log` reads on from the first user. */
 TACIT_MUST_USE tacit_status tacit__user_log_open(tacit__user_log *log,
                                                  const tacit__log_source *source, tacit_error *err);
-/* Whether the file has a column of this name; between `open` and `next`. */
+/* Returns whether the file has a column of this name; between `open` and `next`. */
 bool tacit__user_log_has(const tacit__csv *header, const char *name);
 /* The next one, and with a context their features; *more is false after the last. */
 TACIT_MUST_USE tacit_status tacit__user_log_next(tacit__user_log *log, bool *more,

@@ -88,7 +88,7 @@ static bool is_whole(const tacit_world_request *request)
     return true;
 }
 
-/* What follows from the process. */
+/* Derives what follows from the process. */
 static tacit_status complete_bandit(tacit_world *world, const tacit__kind *kind)
 {
     const tacit__bandit *b = world->model.bandit;

@@ -82,8 +82,8 @@ static void check_linear(const tacit_world_facts *f, tacit_rounds *rounds)
     }
 }
 
-/* Means are linear in what a learner sees, features are at most 1 long, and rewards average to the means: 40000 rewards
- * of variance at most 1/4, five standard deviations. */
+/* Means are linear in what a learner sees, features are at most 1 long, and rewards average to the
+ * means: 40000 rewards of variance at most 1/4, five standard deviations. */
 TEST(means_are_linear_and_rewards_have_them)
 {
     static const char *const noises[] = {"bernoulli", "0.2"};
@@ -149,8 +149,8 @@ TEST(tabular_questions_are_refused)
 
 /* --- kernel-bandit ------------------------------------------------------------------------------- */
 
-/* The function is in the span of its centers: its norm in the space of all pairs, f^T K^+ f, is what was asked for. It is
- * computed by conjugate gradients on K a = f. */
+/* The function is in the span of its centers: its norm in the space of all pairs, f^T K^+ f, is what
+ * was asked for. It is computed by conjugate gradients on K a = f. */
 TEST(the_function_has_its_norm)
 {
     static const tacit_setting settings[] = {SET("contexts", "6"), SET("actions", "7"),
@@ -318,11 +318,13 @@ TEST(declarations_that_do_not_fit_the_file_are_told)
         {"income {low | high}", "age 18..70",
          PEOPLE ":4: age is missing; if that may be, declare it as 'age 18..70 ?'"},
         {"income {low}", "sex",
-         PEOPLE ":3: income is 'high', which is no declared category; declare it, or '...' for all "
-                "others"},
+         PEOPLE
+         ":3: income is 'high', which is not a declared category; declare it, or '...' for all "
+         "others"},
         {"income {low | high}", "sex {Male}",
-         PEOPLE ":3: sex is 'Female', which is no declared category; declare it, or '...' for all "
-                "others"},
+         PEOPLE
+         ":3: sex is 'Female', which is not a declared category; declare it, or '...' for all "
+         "others"},
         {"income {low | high}", "sex 0..1", PEOPLE ":2: sex is 'Male', expected a number"},
     };
     for (size_t i = 0; i < N_OF(cases); i++) {
