@@ -10,7 +10,7 @@
 #include "lab/yaml_fields.h"
 #include "text/settings.h"
 
-/* What is read by the table alone. */
+/* The fields that the table reads by itself. */
 typedef struct declared {
     uint64_t states, horizon;
     bool stationary, shared, simplex, complementary, user, intercept, unit;
@@ -74,8 +74,8 @@ static tacit_status read_features(const tacit__node *node, tacit__learner_config
     return TACIT_OK;
 }
 
-/* What is declared about rewards and features fits the space. The checks of agents (agents/agent.c), with
- * the line. */
+/* Checks that what is declared about rewards and features fits the space. The checks of agents
+ * (agents/agent.c), with the line. */
 static tacit_status check_declared(const tacit__node *map, const tacit__learner_config *l,
                                    tacit_error *err)
 {
@@ -151,7 +151,8 @@ static tacit_status check_keys(const tacit__node *map, const tacit__learner_conf
     return check_declared(map, l, err);
 }
 
-/* What the table has read; it is known whether users bring features, and whether columns have names. */
+/* Takes over what the table has read; it is known whether users bring features, and whether columns
+ * have names. */
 static void keep(const declared *d, const tacit__node *map, tacit__learner_config *l)
 {
     const bool named = l->context.columns != NULL, brought = l->known.features > 0;

@@ -24,10 +24,11 @@ TACIT_MUST_USE tacit_status tacit__grid_open(const tacit__node *map, const tacit
 /* The next combination, the last list changing fastest; false after the last one. */
 bool tacit__grid_next(tacit__grid *grid);
 
-/* What the combination makes of a node: the chosen value of a list, else the node itself. */
+/* Returns what the combination makes of a node: the chosen value of a list, else the node itself. */
 const tacit__node *tacit__grid_at(const tacit__grid *grid, const tacit__node *node);
 
-/* `label`, and for each list its key and the chosen value: "joint epsilon 0.1". Lives as long as the tree. */
+/* `label`, and for each list its key and the chosen value: "joint epsilon 0.1". Lives as long as the
+ * tree. */
 TACIT_MUST_USE tacit_status tacit__grid_label(const tacit__grid *grid, const char *label,
                                               const char **out, tacit_error *err);
 

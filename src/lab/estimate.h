@@ -1,4 +1,4 @@
-/* How long a run will take, before it starts. */
+/* This function estimates how long a run will take, before it starts. */
 #ifndef TACIT_LAB_ESTIMATE_H
 #define TACIT_LAB_ESTIMATE_H
 

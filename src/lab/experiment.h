@@ -10,7 +10,7 @@
 #include "lab/yaml.h"
 #include "lab/yaml_fields.h"
 
-/* What identifies a world beside its public entry. */
+/* These fields identify a world beside its public entry. */
 typedef struct tacit__world_name {
     const char *base; /* the label as it was written, without values of lists */
     const char *key;  /* what its chance is derived from */
@@ -56,7 +56,8 @@ TACIT_MUST_USE tacit_status tacit__experiment_identity(const tacit_experiment *e
 /* Fills a fresh experiment from its tree: read.c. */
 TACIT_MUST_USE tacit_status tacit__experiment_fill(tacit_experiment *experiment, tacit_error *err);
 
-/* The keys of an experiment, and of entries of `worlds` and `agents`, beside their kinds' own parameters. */
+/* The keys of an experiment, and of entries of `worlds` and `agents`, beside their kinds' own
+ * parameters. */
 extern const tacit__field tacit__experiment_fields[], tacit__world_fields[], tacit__entry_fields[];
 
 /* Lists of an entry of `agents`. */
@@ -84,7 +85,7 @@ tacit_agent_request tacit__world_request(const tacit_world *place, uint64_t epis
 TACIT_MUST_USE tacit_status tacit__world_entry_read(const tacit__node *node, tacit_world_entry *out,
                                                     tacit_error *err);
 
-/* What an entry says of a request; the space, the users and the file are the caller's. */
+/* Fills in what an entry says of a request; the space, the users and the file are the caller's. */
 void tacit__entry_set_request(const tacit_entry *entry, tacit_agent_request *request);
 
 #endif

@@ -33,7 +33,7 @@ enum { MOST_WORLDS = 21, LEAST_WORLDS = 6, MOST_STEPS = 12, OWN_RUNS = 10 };
 #define USUAL_REWARDS 0.5 /* of the declared range, in the mean, if nothing is said about them */
 #define LEAST_REWARDS 1e-4
 
-/* What came of one probe. */
+/* The result of one probe. */
 typedef struct probe {
     size_t counted, beaten;
     double gain; /* median over the worlds that count */
@@ -50,7 +50,7 @@ typedef struct asker {
     bool canceled;
 } asker;
 
-/* What a probe is played with, each of which can be searched along. */
+/* The quantities with which a probe is played; the search can move along each of them. */
 enum { USERS, EPSILON, REWARDS, N_AXES };
 typedef double setup[N_AXES];
 
@@ -213,8 +213,8 @@ static double step(double x, bool down, double low, double high)
     return next >= low && next <= high ? next : 0;
 }
 
-/* The least number of users, epsilon or size of rewards that was enough on the way down, or the first that is
- * on the way up. Infinite: none within the limits; NaN: the time was over before. */
+/* The least number of users, epsilon or size of rewards that was enough on the way down, or the first
+ * that is on the way up. Infinite: none within the limits; NaN: the time was over before. */
 static tacit_status search(asker *a, int axis, const setup start, bool enough, double seconds,
                            double *out, tacit_error *err)
 {
@@ -255,7 +255,7 @@ static const char *needed_text(char out[64], const char *what, double x)
     return out;
 }
 
-/* For which rewards the answer holds: where nothing is enough, this is not asked. */
+/* Says for which rewards the answer holds; it is not asked where no number of users is enough. */
 static int write_rewards(const tacit_forecast *f, char *out, size_t size)
 {
     if (!(f->rewards_needed > 0))
@@ -314,14 +314,13 @@ static void write_words(const asker *a, tacit_forecast *f)
 
 static const tacit_forecast_options defaults = {.seconds = 20, .search = true};
 
-/* Those of the options; 0 where the worlds are no tables. */
+/* Finds the rewards to forecast with: those of the options; 0 where the worlds are no tables. */
 static tacit_status find_rewards(const tacit_agent_request *q, const tacit_forecast_options *o,
                                  double *out, tacit_error *err)
 {
     const bool table = tacit__reference_is_table(q);
     if (o->rewards != 0 && !table)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "rewards can be declared rare for tables only, and this is none");
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "rewards can be declared rare for tables only");
     if (o->rewards != 0 && !(o->rewards >= LEAST_REWARDS && o->rewards <= USUAL_REWARDS))
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "rewards are %g, expected %g to %g", o->rewards,
                            LEAST_REWARDS, USUAL_REWARDS);

@@ -32,7 +32,7 @@ tacit_status tacit_world_create_text(const char *text, size_t size, const char *
     return status;
 }
 
-/* What the request of an agent points to, and the agent keeps. */
+/* The request of an agent points to these, and the agent keeps them. */
 typedef struct declared {
     tacit__yaml *yaml;
     uint64_t episodes;

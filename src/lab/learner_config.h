@@ -1,4 +1,4 @@
-/* What a file declares of one learner: the space of its users, what is publicly known about it, and its
+/* A file declares this of one learner: the space of its users, what is publicly known about it, and its
  * agent. Service files have several of these (serve/config.h); tacit_agent_create_text reads one. */
 #ifndef TACIT_LAB_LEARNER_CONFIG_H
 #define TACIT_LAB_LEARNER_CONFIG_H

@@ -1,5 +1,5 @@
-/* What a log says about another policy than the one that wrote it: off-policy estimates of its mean
- * reward. */
+/* These functions find out what a log says about another policy than the one that wrote it: off-policy
+ * estimates of its mean reward. */
 #ifndef TACIT_LAB_LOG_VALUE_H
 #define TACIT_LAB_LOG_VALUE_H
 

@@ -103,7 +103,7 @@ static void regret_set_gap(regret_sum *t, double gap)
     *t = (regret_sum){.sum = regret_total(t), .gap = gap};
 }
 
-/* Where the last tenth begins: after this many episodes. */
+/* Returns after how many episodes the last tenth begins. */
 static uint64_t late_start(uint64_t episodes)
 {
     uint64_t tenth = episodes / 10;

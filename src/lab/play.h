@@ -7,7 +7,7 @@
 
 #include <tacit/lab.h>
 
-/* What all jobs in one world share. */
+/* All jobs in one world share this. */
 typedef struct tacit__lab_world {
     const tacit_experiment *experiment;
     size_t number; /* of the world */

@@ -4,7 +4,7 @@
 
 #include "lab/play.h"
 
-/* As tacit__play, without the time. */
+/* Plays like tacit__play, without the time. */
 TACIT_MUST_USE tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent,
                                                uint64_t run, tacit__worker_slot *slot,
                                                double *curve, tacit_job *job, tacit_error *err);

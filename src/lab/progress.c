@@ -1,4 +1,4 @@
-/* How far the workers are, and when they will be done.
+/* This file says how far the workers are, and when they will be done.
  *
  * Every agent goes on at its own pace in its own world; pairs not met yet go at the average pace. What is
  * left is divided by the number of threads, and is at least what the job that is farthest behind still

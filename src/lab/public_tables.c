@@ -1,7 +1,7 @@
-/* See lab/public_tables.h. A line is a number and its place: `state,action,part,next_state,probability`.
- * The order of lines does not matter, and a missing number is 0, but every row (such as a pair of a state and
- * an action) needs a line, and no number may be given twice. The file is read twice: first to count parts or
- * features, then for their values. */
+/* See lab/public_tables.h. A line is a number and its place:
+ * `state,action,part,next_state,probability`. The order of lines does not matter, and a missing number
+ * is 0, but every row (such as a pair of a state and an action) needs a line, and no number may be
+ * given twice. The file is read twice: first to count parts or features, then for their values. */
 #include "lab/public_tables.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static const char *header_of(const sheet *s, const tacit__learner_config *l,
     return l->known.disjoint ? "state,feature,value" : "state,action,feature,value";
 }
 
-/* How many values a column before the number has; 0: as many as the file has. */
+/* Returns how many values a column before the number has; 0: as many as the file has. */
 static size_t size_of(const tacit__learner_config *l, const char *name)
 {
     if (strcmp(name, "step") == 0)
@@ -67,7 +67,7 @@ static size_t size_of(const tacit__learner_config *l, const char *name)
     return strcmp(name, "state") == 0 || strcmp(name, "next_state") == 0 ? l->request.n_states : 0;
 }
 
-/* What the file must look like. Rewards are rows of one number; others lack their last column. */
+/* Says what the file must look like. Rewards are rows of one number; others lack their last column. */
 static void describe(sheet *s, tacit__learner_config *l, tacit__table_name table)
 {
     const tacit__domain domain = tacit__domain_of(&l->request);

@@ -333,7 +333,7 @@ static void handle_order(tacit__ranks *r)
     }
 }
 
-/* How many points of this slot's job process 0 has. */
+/* Returns how many points of this slot's job process 0 has. */
 static size_t sent_of(tacit__ranks *r, size_t slot, size_t job)
 {
     TACIT__REQUIRE(slot < r->workers->crew.n_threads);

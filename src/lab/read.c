@@ -341,7 +341,7 @@ static tacit_status number_pairs(tacit_experiment *e, tacit_error *err)
     return TACIT_OK;
 }
 
-/* What an agent promises must hold for the people whom it meets. */
+/* Checks that what an agent promises holds for the people whom it meets. */
 static tacit_status check_visits(const tacit_experiment *e, const tacit__world_agent *pair,
                                  tacit_error *err)
 {

@@ -111,7 +111,7 @@ static void write_world(const tacit_agent_request *q, size_t i, double rewards, 
     tacit__text_put(out, "}\n");
 }
 
-/* As many visits of one person as fit into this many users. */
+/* Writes the visits of one person, at most as many as fit into this many users. */
 static void write_visits(const tacit_agent_request *q, uint64_t users, tacit__text *out)
 {
     const uint64_t apart = q->apart > 0 ? q->apart : 1;

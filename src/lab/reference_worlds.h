@@ -9,7 +9,7 @@
 /* The places of the agents in it. */
 enum { TACIT__REFERENCE_LEARNER, TACIT__REFERENCE_CONSTANT, TACIT__REFERENCE_UNIFORM };
 
-/* Whether the worlds are tables, in which rewards can be rare. */
+/* Returns whether the worlds are tables, in which rewards can be rare. */
 bool tacit__reference_is_table(const tacit_agent_request *request);
 
 /* Writes the experiment, as a file would have it: `n_worlds` worlds, `users` and this epsilon instead of

@@ -8,7 +8,7 @@
 enum { TACIT__MAX_POINTS = 1000, TACIT__ALL_POINTS = 20000000 };
 enum { TACIT__REMARK_BYTES = 400, TACIT__KIND_BYTES = 68 };
 
-/* What is known about an agent in a world before it has played. */
+/* The facts about an agent in a world before it has played. */
 typedef struct tacit__part {
     char kind[TACIT__KIND_BYTES]; /* never an alias */
     char remark[TACIT__REMARK_BYTES];

@@ -55,8 +55,8 @@ static void count_earlier(tacit__results_writer *writer)
     }
 }
 
-/* Whether the worlds of the earlier experiment read files that have changed since: then it has another
- * identity today. */
+/* Checks whether the worlds of the earlier experiment read files that have changed since: then it has
+ * another identity today. */
 static tacit_status compare_files(tacit__results_writer *writer, const tacit_experiment *earlier,
                                   tacit_error *err)
 {

@@ -21,7 +21,7 @@ static size_t choose_threads(const tacit_lab_options *options, size_t n_jobs)
     return n < n_jobs ? n : n_jobs;
 }
 
-/* What a run creates and destroys. */
+/* The objects that a run creates and destroys. */
 typedef struct run {
     const tacit_lab_options *options;
     bool first; /* of several processes, or alone */

@@ -51,7 +51,7 @@ static tacit_status fail_column(const tacit__node *node, const tacit__column *co
                             tacit__span_format(column->name, shown), what);
 }
 
-/* What a file of people may leave open, and a service may not. */
+/* Checks what a file of people may leave open, and a service may not. */
 static tacit_status check_columns(const tacit__node *node, const tacit__columns_list *columns,
                                   tacit_error *err)
 {
@@ -92,7 +92,7 @@ static tacit_status check_alone(const tacit__node *space, tacit_error *err)
     return TACIT_OK;
 }
 
-/* Whether `context` is a declaration, and not a number. */
+/* Returns whether `context` is a declaration, and not a number. */
 static bool is_declaration(const tacit__node *node)
 {
     int64_t number;

@@ -33,7 +33,7 @@ const tacit__field tacit__visitors_fields[] = {
     {"order", TACIT__FIELD_FLAG, AT(random), .words = orders, .fallback = "rounds"},
     {.name = NULL}};
 
-/* How many rounds this many users take: the visits of the first person. */
+/* Returns how many rounds this many users take: the visits of the first person. */
 static uint64_t rounds_of(uint64_t users, uint64_t people)
 {
     return users / people + (users % people != 0);

@@ -12,8 +12,8 @@ extern const tacit__field tacit__visitors_fields[];
 TACIT_MUST_USE tacit_status tacit__visitors_read(const tacit__node *node, uint64_t users,
                                                  tacit_visitors *out, tacit_error *err);
 
-/* What holds for every order that can be dealt to this many users: no person comes more often than `visits`,
- * and any two visits of one person are at least `apart` users apart. */
+/* Returns what holds for every order that can be dealt to this many users: no person comes more often
+ * than `visits`, and any two visits of one person are at least `apart` users apart. */
 tacit_visitors tacit__visitors_kept(const tacit_visitors *visitors, uint64_t users);
 
 /* Deals users to people, one after the other. */

@@ -13,7 +13,7 @@ typedef struct tacit__slot_state {
     double since;
 } tacit__slot_state;
 
-/* How long the finished jobs of a pair took. */
+/* The time that the finished jobs of a pair took. */
 typedef struct tacit__pace {
     double seconds, episodes;
 } tacit__pace;
@@ -56,7 +56,7 @@ void tacit__workers_finish_job(tacit__workers *workers, size_t job, double secon
 /* False if the slot is empty. */
 bool tacit__slot_read(tacit__worker_slot *slot, tacit__slot_state *out);
 
-/* For the watcher alone; `running` lives until the next call. */
+/* Only the watcher may call this; `running` lives until the next call. */
 void tacit__workers_measure(tacit__workers *workers, double start, tacit_lab_progress *out);
 
 #endif

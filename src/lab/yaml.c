@@ -157,7 +157,7 @@ static int line_of(const yaml_event_t *event)
     return (int)event->start_mark.line + 1;
 }
 
-/* Whether libyaml stopped in a line that is indented by a tab, which YAML does not allow. */
+/* Returns whether libyaml stopped in a line that is indented by a tab, which YAML does not allow. */
 static bool tab_indents(const reader *r)
 {
     const char *at = r->text, *end = r->text + r->size;

@@ -12,9 +12,9 @@
 TACIT_MUST_USE tacit_status tacit__node_read(const tacit__node *node, const tacit__field *field,
                                              void *object, tacit_error *err);
 
-/* Reads a map into the object: what is there, and the defaults of the rest, except for fields that the caller
- * reads itself. Fails unless the node is a map with keys of the table only and all that are required. `what`
- * is the owner in messages: "an experiment has no key 'episode'". */
+/* Reads a map into the object: what is there, and the defaults of the rest, except for fields that the
+ * caller reads itself. Fails unless the node is a map with keys of the table only and all that are
+ * required. `what` is the owner in messages: "an experiment has no key 'episode'". */
 TACIT_MUST_USE tacit_status tacit__map_read(const tacit__node *map, const char *what,
                                             const tacit__field *fields, void *object,
                                             tacit_error *err);
@@ -24,7 +24,8 @@ TACIT_MUST_USE tacit_status tacit__map_read_some(const tacit__node *map, const t
                                                  const char *what, const tacit__field *fields,
                                                  void *object, tacit_error *err);
 
-/* Those settings: the scalars of the map whose keys are not in the table. They live as long as the tree. */
+/* Gets the settings: the scalars of the map whose keys are not in the table. They live as long as the
+ * tree. */
 TACIT_MUST_USE tacit_status tacit__map_settings(const tacit__node *map, const tacit__grid *grid,
                                                 const tacit__field *fields,
                                                 const tacit_setting **settings, size_t *n,

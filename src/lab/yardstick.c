@@ -160,7 +160,7 @@ tacit_status tacit__yardstick_value(const char *name, const tacit_world *world, 
     return status;
 }
 
-/* The action with the largest mean over the world's first `rounds` people. */
+/* Finds the action with the largest mean over the world's first `rounds` people. */
 static tacit_status best_of_rounds(const tacit_world *world, uint64_t rounds, tacit_noise *root,
                                    uint32_t *out, tacit_error *err)
 {

@@ -27,7 +27,7 @@ TACIT_MUST_USE tacit_status tacit__yardstick_agent_create(const tacit_agent_requ
                                                           uint32_t action, tacit_agent **out,
                                                           tacit_error *err);
 
-/* Whether something can be planned in this world without data: no_data.c. */
+/* Returns whether something can be planned in this world without data: no_data.c. */
 bool tacit__no_data_fits(const tacit_world *world);
 TACIT_MUST_USE tacit_status tacit__no_data_value(const tacit_world *world, double *scratch,
                                                  double *value, tacit_error *err);

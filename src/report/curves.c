@@ -14,7 +14,7 @@ enum { MANY = 8 }; /* lines in one panel: stated choice */
 static const double spread = 50,
                     depth = 1e7; /* of results; of a logarithmic axis: stated choices */
 
-/* What is being drawn. Panel p is about family groups[p], or about all if there is one panel. */
+/* The figure that is being drawn. Panel p is about family groups[p], or about all if there is one panel. */
 typedef struct view {
     const tacit__report *r;
     const tacit__report_world *world;
@@ -104,7 +104,7 @@ static size_t find_groups(view *v)
     return v->faceted ? n : 1;
 }
 
-/* Whether the agent is in the panel; *thin: to compare with only. */
+/* Returns whether the agent is in the panel; *thin: to compare with only. */
 static bool is_in(const view *v, size_t panel, size_t agent, bool *thin)
 {
     const size_t family = v->r->agents[agent].family;

@@ -40,7 +40,7 @@ typedef struct tacit__figure_frame {
     tacit__axis x, y;
 } tacit__figure_frame;
 
-/* Where a value lies; values beyond the frame lie on its edge. */
+/* Returns where a value lies; values beyond the frame lie on its edge. */
 double tacit__frame_x(const tacit__figure_frame *frame, double x);
 double tacit__frame_y(const tacit__figure_frame *frame, double y);
 
@@ -81,7 +81,7 @@ double tacit__labels_gap(double font);
 
 /* --- Sheets (drawing.c) -------------------------------------------------------------------------- */
 
-/* What a figure is drawn for. */
+/* The purpose of a figure. */
 typedef struct tacit__sheet {
     double width, height;    /* in pixels; height 0: as the contents want */
     double font;             /* in pixels */
@@ -132,15 +132,16 @@ bool tacit__price_svg(tacit__text *to, const tacit__report *report, size_t world
 bool tacit__reward_svg(tacit__text *to, const tacit__report *report, size_t world,
                        const tacit__sheet *sheet);
 
-/* Whether a logarithmic axis is clearer: the results span more than a factor of 50, a stated choice. */
+/* Returns whether a logarithmic axis is clearer: the results span more than a factor of 50, a stated
+ * choice. */
 bool tacit__curves_want_log(const tacit__report *report, size_t world);
 
 /* Agent number i of those on the sheet. */
 size_t tacit__sheet_agent(const tacit__sheet *sheet, size_t i);
 size_t tacit__sheet_size(const tacit__sheet *sheet, const tacit__report *report);
 
-/* What a figure's title calls the world: its label or, where it is the only one and has none of its own, the
- * title of the experiment. */
+/* Returns what a figure's title calls the world: its label or, where it is the only one and has none of
+ * its own, the title of the experiment. */
 const char *tacit__world_title(const tacit__report *r, const tacit__report_world *s);
 
 /* "Bands: 95 % confidence intervals of the mean (Student's t, 5 runs)." and what a dagger means. `what` is

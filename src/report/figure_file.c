@@ -152,7 +152,7 @@ static tacit_status draw(const tacit__report *r, const tacit_figure_options *o, 
                            logged
                                ? "the world '%.80s' is a log, where regret is not known; ask for "
                                  "the figure of rewards"
-                               : "the world '%.80s' is no log; its figures are regret and price",
+                               : "the world '%.80s' is not a log; its figures are regret and price",
                            r->worlds[o->world].name);
     const bool drawn = o->what == TACIT_FIGURE_PRICE ? tacit__price_svg(svg, r, o->world, &sheet)
                        : logged                      ? tacit__reward_svg(svg, r, o->world, &sheet)

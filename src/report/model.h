@@ -1,4 +1,4 @@
-/* What a report says, as plain data: filled from an experiment and its results, then rendered. */
+/* A report as plain data: filled from an experiment and its results, then rendered. */
 #ifndef TACIT_REPORT_MODEL_H
 #define TACIT_REPORT_MODEL_H
 
@@ -33,7 +33,7 @@ typedef struct tacit__report_world {
     tacit__report_outcome *outcomes; /* [n_agents] */
 } tacit__report_world;
 
-/* How an agent is drawn, in all figures. Agents that differ in epsilon alone are a family: one hue, lighter
+/* The looks of an agent in all figures. Agents that differ in epsilon alone are a family: one hue, lighter
  * for a smaller epsilon. Among lines of one hue no dash occurs twice. */
 typedef struct tacit__style {
     int color; /* 0 no privacy, 1 .. TACIT__COLORS families, TACIT__GRAY yardsticks */

@@ -15,7 +15,7 @@
 #include <cairo-pdf.h>
 #include <librsvg/rsvg.h>
 
-/* What is used of them. */
+/* The functions of librsvg and cairo that are used here. */
 #define FUNCTIONS(X)                                                                               \
     X(rsvg_handle_new_from_data)                                                                   \
     X(rsvg_handle_render_document)                                                                 \

@@ -9,7 +9,7 @@
 #include "report/figure.h"
 #include "report/write.h"
 
-/* What is being drawn. */
+/* The figure that is being drawn. */
 typedef struct view {
     const tacit__report *r;
     const tacit__report_world *world;
@@ -44,7 +44,7 @@ static bool is_plotted(const tacit__report_agent *p)
     return p->entry->guarantee.epsilon > 0;
 }
 
-/* Whether the agent is on the sheet, and was played. */
+/* Returns whether the agent is on the sheet, and was played. */
 static bool is_shown(const view *v, size_t agent)
 {
     TACIT__REQUIRE(agent < v->r->n_agents);
@@ -161,7 +161,8 @@ static void draw_family(tacit__text *to, const view *v, const tacit__figure_fram
                        &v->world->outcomes[family->members[m]]);
 }
 
-/* The member with the largest epsilon, at whose point the family's label stands; SIZE_MAX: none is drawn. */
+/* The member with the largest epsilon, at whose point the family's label stands; SIZE_MAX: none is
+ * drawn. */
 static size_t last_of(const view *v, const tacit__report_family *family, bool *flagged)
 {
     size_t last = SIZE_MAX;

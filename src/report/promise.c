@@ -1,6 +1,6 @@
-/* What each agent promises, for the person responsible for it: the claim, everything that leaves the
- * curator or a device, how far one person can move it and why, the noise, how the releases compose, and
- * the verdict. The sentences are those of tacit/explain.h. */
+/* This section says what each agent promises, for the person responsible for it: the claim, everything
+ * that leaves the curator or a device, how far one person can move it and why, the noise, how the
+ * releases compose, and the verdict. The sentences are those of tacit/explain.h. */
 #include <math.h>
 #include <string.h>
 
@@ -164,7 +164,7 @@ static void put_everywhere(tacit__text *to, const tacit__report *r, size_t i)
     }
 }
 
-/* What an alias stands for, each kind once; where that is one kind only, *kind is that. */
+/* Writes what an alias stands for, each kind once; where that is one kind only, *kind is that. */
 static void put_choices(tacit__text *to, const tacit__report *r, size_t i,
                         const tacit_agent_kind **kind)
 {

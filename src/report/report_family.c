@@ -49,7 +49,7 @@ static void sort_members(const tacit__report *r, tacit__report_family *f)
         }
 }
 
-/* Whether no label has a word across its n-th byte. */
+/* Returns whether no label has a word across its n-th byte. */
 static bool is_boundary(const tacit__report *r, const tacit__report_family *f, size_t n)
 {
     for (size_t m = 0; m < f->n_members; m++) {
@@ -88,8 +88,8 @@ static bool name_by_labels(const tacit__report *r, tacit__report_family *f)
     return n > 0;
 }
 
-/* As short as possible and unique: the model; the kind, the calibration, the law and the settings where
- * these differ. */
+/* Writes a name that is as short as possible and unique: the model; the kind, the calibration, the law
+ * and the settings where these differ. */
 static void name_by_nature(const tacit__report *r, size_t i)
 {
     TACIT__REQUIRE(i < r->n_agents);

@@ -49,7 +49,8 @@ static size_t find_random(const tacit__report *r, const tacit__report_world *s)
     return SIZE_MAX;
 }
 
-/* The best agent of this model with the largest epsilon below `bound` whose promise holds; SIZE_MAX: none. */
+/* The best agent of this model with the largest epsilon below `bound` whose promise holds; SIZE_MAX:
+ * none. */
 static size_t find_next(const tacit__report *r, const tacit__report_world *s, tacit_model model,
                         double bound)
 {
@@ -117,7 +118,7 @@ static void put_false_claims(tacit__text *to, const tacit__report *r, const taci
         tacit__text_print(to, " %zu more claims do not hold.", n - FALSE_CLAIMS);
 }
 
-/* By which rule a run did not learn. */
+/* Says by which rule a run did not learn. */
 static void put_rule(tacit__text *to, const tacit__report_world *s)
 {
     char number[TACIT__NUMBER];

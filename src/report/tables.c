@@ -119,7 +119,8 @@ static void put_csv_row(tacit__text *to, const row *w)
 
 /* --- LaTeX and Markdown -------------------------------------------------------------------------- */
 
-/* A power of ten, "10⁻⁶" or "×10⁻⁶", as mathematics; returns how long it is in `text`, 0 if there is none. */
+/* A power of ten, "10⁻⁶" or "×10⁻⁶", as mathematics; returns how long it is in `text`, 0 if there is
+ * none. */
 static size_t put_power(tacit__text *to, const char *text)
 {
     static const char *const signs[] = {"⁻", "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
@@ -145,7 +146,8 @@ static size_t put_power(tacit__text *to, const char *text)
     return (size_t)(p - text);
 }
 
-/* What \ref finds the table by: "tab:riverswim-6", of the letters and digits of a name. */
+/* Writes the label by which \ref finds the table: "tab:riverswim-6", of the letters and digits of a
+ * name. */
 static void put_label(tacit__text *to, const char *name)
 {
     bool gap = false;

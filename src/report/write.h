@@ -1,4 +1,4 @@
-/* How things are written into a page: escaped text, numbers for people, numbers for programs.
+/* These functions write into a page: escaped text, numbers for people, numbers for programs.
  *
  * Everything that comes from a file passes `html` or `json` here; nothing else may put it into a page. */
 #ifndef TACIT_REPORT_WRITE_H
@@ -20,14 +20,14 @@ void tacit__write_json(tacit__text *to, const char *text);
 /* Seven digits, in any locale; null if not finite. */
 void tacit__write_json_number(tacit__text *to, double x);
 
-/* As many digits as bring the same double back, in any locale; nothing if not finite. */
+/* Writes as many digits as bring the same double back, in any locale; nothing if it is not finite. */
 void tacit__write_exact(tacit__text *to, double x);
 
 /* One of our own sentences: epsilon, delta, mu, powers and inequalities as mathematics. */
 void tacit__write_prose(tacit__text *to, const char *sentence);
 
-/* For people, in UTF-8: "11,508", "0.0096", "2×10⁻⁶", "∞", and a dash for NaN. `digits` are significant,
- * but whole numbers below ten million are never rounded. All return `out`. */
+/* Write a number for people, in UTF-8: "11,508", "0.0096", "2×10⁻⁶", "∞", and a dash for NaN. `digits`
+ * are significant, but whole numbers below ten million are never rounded. All return `out`. */
 enum { TACIT__NUMBER = 64 };
 char *tacit__number(char out[TACIT__NUMBER], double x, int digits);
 char *tacit__count(char out[TACIT__NUMBER], uint64_t n);
