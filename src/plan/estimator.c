@@ -108,7 +108,7 @@ static void draw(const tacit__estimator *e, const tacit__estimator_design *desig
     }
 }
 
-/* How much each active pair counts in the covariance. */
+/* Computes how much each active pair counts in the covariance. */
 static void set_omega(tacit__estimator *e, const tacit__estimator_design *design)
 {
     e->copies = design->copies;
@@ -148,7 +148,7 @@ void tacit__estimator_project(tacit__estimator *e, const tacit__estimator_design
                                    e->residual, e->scratch);
 }
 
-/* What a value of tau is predicted to cost; see the head. */
+/* The predicted cost of a value of tau; see the head. */
 typedef struct cost {
     double bias, spread, square, longest;
 } cost;

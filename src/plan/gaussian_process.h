@@ -31,8 +31,8 @@ void tacit__gaussian_process_destroy(tacit__gaussian_process *q);
 /* Forgets everything. */
 void tacit__gaussian_process_clear(tacit__gaussian_process *q);
 
-/* One more observation, counted; mean and variance follow (n^2) unless `lazy`, and then
- * tacit__gaussian_process_solve is due before they are looked at. */
+/* Adds an observation. Mean and variance follow (n^2) unless `lazy`; then tacit__gaussian_process_solve
+ * must be called before they are read. */
 void tacit__gaussian_process_add(tacit__gaussian_process *q, size_t pair, double y, bool lazy);
 
 /* Mean, variance and covariance from the counts alone, without what rounding has added up. */

@@ -28,7 +28,8 @@ tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner
                               .tie_words = options->tie_seed};
 }
 
-/* What no Q of a step exceeds: what is left to gain, or H at every step as [QW23, line 9] prints it. */
+/* Returns what no Q of a step exceeds: what is left to gain, or H at every step as [QW23, line 9]
+ * prints it. */
 static double cap_of(const tacit__induction *in, size_t h)
 {
     return (double)(in->options.whole ? in->space.horizon : in->space.horizon - h);

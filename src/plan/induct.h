@@ -75,7 +75,7 @@ static inline double *tacit__induction_row(const tacit__induction *in, size_t ro
 void tacit__induction_expect(const tacit__induction *induction, size_t table, const double *g,
                              double *out);
 
-/* What the next pass depends on: version, ties, policy and, if it is monotone, Q; see
+/* Saves or loads what the next pass depends on: version, ties, policy and, if it is monotone, Q; see
  * tacit__planner. `planner` is whatever begins with an induction. */
 void tacit__induction_fields(void *planner, tacit__saved *s);
 
@@ -91,7 +91,8 @@ tacit_billboard tacit__induction_run(tacit__induction *induction, tacit__q_fn *m
 /* The same pass again, for a release that has not changed: Q is what it was, ties are broken anew. */
 tacit_billboard tacit__induction_repeat(tacit__induction *induction);
 
-/* Q of step h into induction->trial, from values[h + 1]: the part of the pass that needs no greedy policy. */
+/* Q of step h into induction->trial, from values[h + 1]: the part of the pass that needs no greedy
+ * policy. */
 void tacit__induction_step(tacit__induction *induction, size_t h, tacit__q_fn *more, void *planner);
 
 #endif

@@ -1,14 +1,14 @@
-/* What planners make of noisy rows when their bonus does not cover the noise: chances that sum to one,
+/* Planners make these of noisy rows when their bonus does not cover the noise: chances that sum to one,
  * moves that may be nothing but noise, and how far noise moves Q. */
 #ifndef TACIT_PLAN_NOISY_ROWS_H
 #define TACIT_PLAN_NOISY_ROWS_H
 
 #include "plan/induct.h"
 
-/* How much of its width dp-ucbvi adds by default; docs/why/tabular.md#what-the-noise-is-worth. */
+/* The share of its width that dp-ucbvi adds by default; docs/why/tabular.md#what-the-noise-is-worth. */
 #define TACIT__NOISE_SCALE 0.2
 
-/* Of noise in `n` cells of a row, in standard deviations, nothing is above this in most rows [DJ94]. */
+/* In most rows no noise of `n` cells is above this many standard deviations [DJ94]. */
 double tacit__noise_threshold(size_t n);
 
 /* The row `y` with what is below `least` so low that no projection raises it above 0, in `out`; or `y`, if

@@ -17,7 +17,7 @@
 #include "plan/pair_features.h"
 #include "plan/ridge.h"
 
-/* What the streams are. The first one is always the transitions. */
+/* The kinds of streams. The first stream is always the transitions. */
 enum { TACIT__TRANSITIONS, TACIT__OTHER, TACIT__REGRESSIONS };
 
 typedef enum tacit__optimist_form {
@@ -38,7 +38,7 @@ typedef struct tacit__soft_policy {
                 double most, double *mixed, double *values);
 } tacit__soft_policy;
 
-/* Where Q = r + P V is clipped. Every choice has 0 as its lower end, which privacy rests on. */
+/* The places where Q = r + P V is clipped. Every choice has 0 as its lower end, which privacy rests on. */
 typedef enum tacit__optimist_clip {
     TACIT__CLIP_PARTS,  /* r to 1, P V to H - h: what each can be */
     TACIT__CLIP_SUM,    /* Q to H - h + 1 [Z22, Alg. 1] */
@@ -60,7 +60,7 @@ typedef struct tacit__optimist_options {
     double step_size;               /* of soft, for one user */
 } tacit__optimist_options;
 
-/* How a regression is used. In units in which features and targets are at most 1. */
+/* The way in which a regression is used. In units in which features and targets are at most 1. */
 typedef struct tacit__confidence {
     double add;    /* to the diagonal of the Gram matrix */
     double floor;  /* of its eigenvalues */
@@ -90,7 +90,7 @@ void tacit__optimist_fit(tacit__optimist *planner, const tacit__gram_sums *momen
 /* The plan of the model. */
 tacit_billboard tacit__optimist_induct(tacit__optimist *planner);
 
-/* How the next users' steps are to be seen; of the last plan. */
+/* Writes how the next users' steps are to be seen, by the last plan. */
 void tacit__optimist_lenses(const tacit__optimist *planner, tacit__lens out[TACIT__REGRESSIONS]);
 
 /* Matrices so far, and how many of them needed the floor. */

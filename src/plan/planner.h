@@ -38,7 +38,8 @@ typedef struct tacit__planner {
     void (*destroy)(void *planner); /* accepts NULL */
     /* The policy for the next user, from a release. */
     tacit_billboard (*plan)(void *planner, const tacit__counts *counts);
-    /* What the next plan depends on beside the release, as part of a saved state (base/bytes.h). */
+    /* Saves or loads what the next plan depends on beside the release, as part of a saved state
+     * (base/bytes.h). */
     void (*fields)(void *planner, tacit__saved *s);
     /* Why the paper's theorem does not hold although every scale is 1; "": it does. NULL: always. */
     const char *(*remark)(const void *planner);

@@ -1,5 +1,5 @@
-/* How far an estimate from noisy sums can be from the truth: the parts that all optimistic learners
- * by regression share.
+/* These functions bound how far an estimate from noisy sums can be from the truth: the parts that all
+ * optimistic learners by regression share.
  *
  * Units in which features and targets are at most 1. M = G + N + (lambda + shift) I,
  * w = M^-1 (u + g), |N|_op <= U, |g| <= C, truth theta of norm at most W. With
@@ -37,7 +37,7 @@ typedef struct tacit__radius_options {
     double parameter_norm[TACIT__REGRESSIONS]; /* W */
 } tacit__radius_options;
 
-/* Of a release, for all of its streams. */
+/* The noise of a release, for all of its streams. */
 typedef void tacit__confidence_fn(const tacit__radius_options *options,
                                   const tacit__gram_sums *moments, tacit__confidence *out);
 

@@ -64,7 +64,8 @@ void tacit__capri_close(tacit__capri *planner, const double *sum);
 /* Lengths of epochs into out (NULL: none); returns how many. */
 size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out);
 
-/* The same with `explore` users in all epochs but the last: a third of them in one, the rest in the next. */
+/* The same with `explore` users in all epochs but the last: a third of them in one, the rest in the
+ * next. */
 size_t tacit__capri_explore(uint64_t users, uint64_t explore, uint64_t *out);
 
 /* beta and beta_1 of [PSZ25, Lemma 6.6] with this tau, in an epoch of this many users; beta_1 is 0 without
@@ -78,7 +79,8 @@ tacit__capri_betas tacit__capri_theory(const tacit__capri_options *options, doub
 /* The same as a planner in epochs; its options are tacit__capri_options. */
 extern const tacit__epoch_planner tacit__capri_planner;
 
-/* For tests: estimates [pairs] of the last closed epoch (of active pairs then), and who is active now. */
+/* Return, for tests, the estimates [pairs] of the last closed epoch (of active pairs then), and which
+ * pairs are active now. */
 const double *tacit__capri_estimates(const tacit__capri *planner);
 const bool *tacit__capri_active(const tacit__capri *planner);
 

@@ -80,7 +80,7 @@ void tacit__lin_ucb_destroy(tacit__lin_ucb *p)
     tacit__workspace_destroy(p);
 }
 
-/* What the noise makes of the confidence set. */
+/* The effect of the noise on the confidence set. */
 typedef struct spread {
     double added;     /* to the diagonal */
     double low, high; /* spectrum of noise and what was added */
@@ -118,7 +118,7 @@ static void set_pivots(const tacit__lin_ucb *p, block *b)
     b->log_det = tacit__log_determinant(d, b->factor);
 }
 
-/* What follows from the factor and the response: theta and the panels. */
+/* Computes what follows from the factor and the response: theta and the panels. */
 static void set_response(const tacit__lin_ucb *p, block *b, const double *response)
 {
     const size_t d = p->o.dimension;
@@ -128,9 +128,9 @@ static void set_response(const tacit__lin_ucb *p, block *b, const double *respon
     tacit__panels_pack(d, b->factor, b->pivots, b->panels);
 }
 
-/* Where eigenvalues are to be raised: true, and the factor is that of the matrix as it is, if none
- * of them is below the floor, which a Cholesky of the matrix minus the floor tells for a fraction
- * of what eigenvalues cost. */
+/* Where eigenvalues are to be raised, returns true if none of them is below the floor; the factor is
+ * then that of the matrix as it is. A Cholesky of the matrix minus the floor tells it for a fraction of
+ * what eigenvalues cost. */
 static bool is_above(tacit__lin_ucb *p, const double *gram, double floor, double *factor)
 {
     const size_t d = p->o.dimension;

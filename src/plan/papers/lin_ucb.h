@@ -29,7 +29,7 @@ void tacit__lin_ucb_destroy(tacit__lin_ucb *planner);
 /* Follows a release; true if the policy may have changed. */
 bool tacit__lin_ucb_update(tacit__lin_ucb *planner, const tacit__moments *moments);
 
-/* How many doubles of scratch `act` needs. */
+/* Returns how many doubles of scratch `act` needs. */
 size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *planner);
 /* The action for features [actions][d] (one block) or [d] (a block for each action), scaled so that
  * they are at most 1 long. Ties are broken by chance in [0, 1); *probability is that of the action.
@@ -45,7 +45,7 @@ TACIT_MUST_USE tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *planner,
  * on with the same rounding, as part of a saved state (base/bytes.h). Numbers of 64 bits only. */
 void tacit__lin_ucb_fields(tacit__lin_ucb *planner, tacit__saved *s);
 
-/* For tests: theta[d] of a block, and the width's multiplier. */
+/* Writes, for tests, theta[d] of a block, and the width's multiplier. */
 void tacit__lin_ucb_estimate(const tacit__lin_ucb *planner, size_t i, double *theta, double *beta);
 
 #endif

@@ -67,7 +67,7 @@ static bool is_one_hot(const tacit__lsvi *p)
     return p->o.space.form == TACIT__ONE_HOT;
 }
 
-/* Where the factor of step h begins. */
+/* Returns where the factor of step h begins. */
 static size_t at_step(const tacit__lsvi *p, size_t h)
 {
     return p->o.space.pooled ? 0 : h * p->order;
@@ -199,8 +199,8 @@ double tacit__lsvi_log_det(tacit__lsvi *p, const double *gram, size_t g)
     return p->trial_log_det[g];
 }
 
-/* out = factor N - (gram + ridge), a lower triangle or a diagonal, where N is the matrix of the last switch,
- * whose factor is given. */
+/* out = factor N - (gram + ridge), a lower triangle or a diagonal, where N is the matrix of the last
+ * switch, whose factor is given. */
 static void set_room(const tacit__lsvi *p, const double *gram, const double *last, double *out)
 {
     const size_t d = p->o.space.dimension;
@@ -368,7 +368,7 @@ static void tabulate(tacit__lsvi *p, size_t h)
     }
 }
 
-/* What follows from factors and weights at step h. */
+/* Computes what follows from factors and weights at step h. */
 static void complete(tacit__lsvi *p, size_t h)
 {
     size_t d = p->o.space.dimension;

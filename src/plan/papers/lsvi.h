@@ -32,7 +32,7 @@ TACIT_MUST_USE tacit_status tacit__lsvi_create(const tacit__lsvi_options *option
                                                tacit__lsvi **out);
 void tacit__lsvi_destroy(tacit__lsvi *planner);
 
-/* Whether it is time for a new policy, given the released Gram matrices
+/* Returns whether it is time for a new policy, given the released Gram matrices
  * [tacit__gram_count][tacit__gram_size]. A
  * function of releases alone. Never after `switches` of them. */
 bool tacit__lsvi_is_due(tacit__lsvi *planner, const double *gram);
@@ -53,7 +53,7 @@ void tacit__lsvi_fit(tacit__lsvi *planner, size_t h, const double *response,
                      tacit__target_unit unit);
 void tacit__lsvi_end(tacit__lsvi *planner);
 
-/* In the place of `end`: a response did not come, and the last policy stays. */
+/* Replaces `end` if a response did not come: the last policy stays. */
 void tacit__lsvi_cancel(tacit__lsvi *planner);
 
 /* The billboard: uniform before the first switch. No table where states are not numbered. */
@@ -64,11 +64,11 @@ tacit_billboard tacit__lsvi_board(const tacit__lsvi *planner);
 void tacit__lsvi_act(tacit__lsvi *planner, size_t h, const double *features, double chance,
                      uint32_t *action, double *probability);
 
-/* Whether there were as many switches as there can be. */
+/* Returns whether there were as many switches as there can be. */
 bool tacit__lsvi_is_done(const tacit__lsvi *planner);
 
-/* For tests: the logarithm of det(Gram + ridge) of Gram matrix g, -HUGE_VAL if that is not positive
- * definite. */
+/* Returns, for tests, the logarithm of det(Gram + ridge) of Gram matrix g, -HUGE_VAL if that is not
+ * positive definite. */
 double tacit__lsvi_log_det(tacit__lsvi *planner, const double *gram, size_t g);
 
 /* All that changes, as part of a saved state (base/bytes.h). */

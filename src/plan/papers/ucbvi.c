@@ -1,4 +1,5 @@
-/* UCBVI [AOM17] and DP-UCBVI [QW23, Algorithm 1]: one planner, since the second is the first on noisy counts.
+/* UCBVI [AOM17] and DP-UCBVI [QW23, Algorithm 1]: one planner, since the second is the first on noisy
+ * counts.
  *
  * Estimates. Each row of counts is made valid (project.c), shifted so that visits are not underestimated when
  * the errors are as declared, and normalized:
@@ -262,7 +263,7 @@ static widths widths_of(const ucbvi *p)
     return w;
 }
 
-/* What no reward's width is less than; see the head. */
+/* Raises the widths of rewards to the least that they may be; see the head. */
 static void raise_rewards(const ucbvi *p, double users)
 {
     const double h = (double)p->in.space.horizon, factor = fmax(0.5, 1 / sqrt(h)),
@@ -472,7 +473,7 @@ static const char *remark(const void *planner)
 {
     const ucbvi *p = planner;
     if (p->bonus == TACIT__BONUS_PRACTICAL)
-        return "bonus practical is no confidence bound; hoeffding and certificate are proven";
+        return "bonus practical is not a confidence bound; hoeffding and certificate are proven";
     if (p->bonus == TACIT__BONUS_BERNSTEIN)
         return "bonus bernstein leaves out terms that the theorem needs; hoeffding and "
                "certificate are proven";
@@ -494,7 +495,7 @@ static void play_factor(const ucbvi *p, tacit__plays *out, const char *name, dou
         tacit__plays_number(out, name, printed, played, "%s", "");
 }
 
-/* What the noise does to counts and bonus; `l` is the printed iota. */
+/* Lists what the noise does to counts and bonus; `l` is the printed iota. */
 static void play_levels(const ucbvi *p, const widths *w, double l, tacit__plays *out)
 {
     const double h = (double)p->in.space.horizon, s = (double)p->in.space.n_states;

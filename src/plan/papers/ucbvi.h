@@ -19,14 +19,14 @@ extern const char *const tacit__ucbvi_bonuses[]; /* their names, in this order, 
 /* Its own settings: bonus, one of these, or not given; monotone: yes, no or auto; threshold. */
 extern const tacit__planner tacit__ucbvi;
 
-/* For tests: the last Q [H][S][A], upper values [H + 1][S], estimates of visits [tables][S][A]. */
+/* Tests look at the last Q [H][S][A], upper values [H + 1][S], estimates of visits [tables][S][A]. */
 typedef struct tacit__ucbvi_view {
     const double *q, *values, *visits;
 } tacit__ucbvi_view;
 tacit__ucbvi_view tacit__ucbvi_get(const void *planner);
 
-/* For tests: the estimate of a move to `next` from row (table * S + state) * A + action. Not for
- * sparse or fresh counts. */
+/* Returns, for tests, the estimate of a move to `next` from row (table * S + state) * A + action, where
+ * counts are neither sparse nor fresh. */
 double tacit__ucbvi_transition(const void *planner, size_t row, size_t next);
 
 #endif
