@@ -172,7 +172,7 @@ static inline double tacit__read_double(tacit__reader *r)
     return x;
 }
 
-/* Whether n doubles, not aligned, are numbers of at most `most`. */
+/* Returns whether n doubles, not aligned, are numbers of at most `most`. */
 static inline bool tacit__are_reals(const void *bytes, size_t n, double most)
 {
     for (size_t i = 0; i < n; i++)

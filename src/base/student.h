@@ -1,4 +1,4 @@
-/* How wide a confidence interval of a mean is. */
+/* This function says how wide a confidence interval of a mean is. */
 #ifndef TACIT_BASE_STUDENT_H
 #define TACIT_BASE_STUDENT_H
 

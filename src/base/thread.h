@@ -21,7 +21,7 @@ TACIT_MUST_USE tacit_status tacit__thread_start(pthread_t *out, void *(*run)(voi
  * processor nothing changes. */
 bool tacit__thread_set_patient(bool patient);
 
-/* What this thread does can wait a little: where processors are short, other threads get three
+/* Gives way to other threads: where processors are short, other threads get three
  * times its share (nice 5). Where the system refuses, it stays as it is. */
 void tacit__thread_set_background(void);
 

@@ -1,4 +1,4 @@
-/* What the commands share. */
+/* The commands share these functions. */
 #include "cli/cli.h"
 
 #include <errno.h>

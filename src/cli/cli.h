@@ -1,4 +1,4 @@
-/* What the commands share: exit statuses, messages, numbers. */
+/* The commands share these declarations: exit statuses, messages, numbers. */
 #ifndef TACIT_CLI_H
 #define TACIT_CLI_H
 
@@ -17,7 +17,7 @@ enum {
     CLI_HELPED = -1 /* the help was the answer; outside, done */
 };
 
-/* What follows the options of a command, for shells that complete it. */
+/* The kinds of words that follow the options of a command, for shells that complete it. */
 typedef enum cli_argument {
     CLI_NO_ARGUMENT,
     CLI_FILE,

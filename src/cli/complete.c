@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-/* What the shell asked. */
+/* The question that the shell asked. */
 typedef struct question {
     char **words; /* after the command's name; the last is the current one */
     int n;

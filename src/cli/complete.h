@@ -1,4 +1,4 @@
-/* What a shell may complete, from the commands' own tables.
+/* These functions complete words for a shell, from the commands' own tables.
  *
  * `tacit __complete WORD... CURRENT` prints a line for each word that CURRENT, which may be empty, could
  * become: the word, and after a tab what it is. The last line says what else fits: `:files`, `:directories`

@@ -27,7 +27,7 @@ void cli_put_guarantee(tacit__json_writer *to, const tacit_entry *entry);
 void cli_put_world(tacit__json_writer *to, const tacit_world_entry *entry,
                    const tacit_world_facts *space, double optimal_value);
 
-/* How many columns a text takes: characters, not bytes. */
+/* Returns how many columns a text takes: characters, not bytes. */
 size_t cli_columns(const char *text);
 /* Prints `text` and blanks up to `width` columns. */
 void cli_print_padded(const char *text, size_t width);

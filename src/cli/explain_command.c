@@ -53,7 +53,7 @@ static const cli_form form = {
     "  tacit explain examples/service/service.yaml --agent river\n",
     option_fields};
 
-/* What explaining has found so far. */
+/* The findings so far. */
 typedef struct story {
     const explain_options *o;
     const tacit_experiment *experiment;

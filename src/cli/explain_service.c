@@ -1,5 +1,6 @@
-/* What a service file promises, before it is served: first to one person who takes part in everything, then
- * learner by learner: the agent, the monitor where there is one, and both together. */
+/* This file explains what a service file promises, before it is served: first to one person who takes
+ * part in everything, then learner by learner: the agent, the monitor where there is one, and both
+ * together. */
 #include "cli/explain_service.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "cli/print_json.h"
 #include "cli/print_space.h"
 
-/* What is found out about a learner. */
+/* The findings about one learner. */
 typedef struct learner {
     const tacit_service_learner *facts;
     tacit_entry agent_entry, monitor_entry;

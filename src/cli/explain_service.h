@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* What every learner of a service file promises, or the one of this name. */
+/* Prints what every learner of a service file promises, or the one of this name. */
 int cli_explain_service(const char *path, const char *name, bool json);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is known about an agent's promise, and how it is printed. */
+/* These functions find out what an agent promises, and print it. */
 #ifndef TACIT_CLI_FINDINGS_H
 #define TACIT_CLI_FINDINGS_H
 
@@ -27,7 +27,7 @@ void cli_findings_print(const cli_findings *findings);
 /* The members, for an object that is open. */
 void cli_put_findings(tacit__json_writer *to, const cli_findings *findings);
 
-/* What all of it does not cover. */
+/* Prints what no promise covers. */
 void cli_exceptions_print(void);
 /* "not_covered": [...] */
 void cli_put_exceptions(tacit__json_writer *to);

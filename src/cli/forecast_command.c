@@ -272,7 +272,7 @@ int cli_forecast(int argc, char **argv)
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     if (s.n_told == 0)
-        return o.label != NULL ? cli_wrong("%s: '%s' is no learner", o.file, o.label)
-                               : cli_wrong("%s: there is no learner in it", o.file);
+        return o.label != NULL ? cli_wrong("%s: '%s' is not a learner", o.file, o.label)
+                               : cli_wrong("%s: it has no learner", o.file);
     return s.short_of ? CLI_NO : CLI_DONE;
 }

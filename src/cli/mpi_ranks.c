@@ -23,7 +23,8 @@ static unsigned long number_of(const char *name)
     return text != NULL ? strtoul(text, NULL, 10) : 0;
 }
 
-/* How many were started together: by mpirun, by a launcher with PMI, or by Slurm with PMIx. */
+/* Returns how many processes were started together: by mpirun, by a launcher with PMI, or by Slurm with
+ * PMIx. */
 static unsigned long count(void)
 {
     unsigned long n = number_of("OMPI_COMM_WORLD_SIZE");

@@ -1,4 +1,4 @@
-/* Whether this process is one of several that were started together. */
+/* This function says whether this process is one of several that were started together. */
 #ifndef TACIT_CLI_MPI_RANKS_H
 #define TACIT_CLI_MPI_RANKS_H
 
@@ -12,7 +12,8 @@ typedef struct cli_ranks {
     const tacit_transport_module *module;
 } cli_ranks;
 
-/* Joins the other processes if the launcher's variables say that there are any; otherwise MPI is not used. */
+/* Joins the other processes if the launcher's variables say that there are any; otherwise MPI is not
+ * used. */
 int cli_ranks_open(cli_ranks *ranks);
 /* `failed`: other processes may be dead, so this one does not wait for them. */
 void cli_ranks_close(cli_ranks *ranks, bool failed);

@@ -72,7 +72,7 @@ static void print_help(const cli_form *form)
 
 /* --- Reading ------------------------------------------------------------------------------------ */
 
-/* What getopt_long has just refused. */
+/* Reports what getopt_long has just refused. */
 static int refuse(char **argv, int code, const tacit__field *options)
 {
     static const char *const help[] = {"help"};

@@ -4,7 +4,7 @@
 
 #include "text/json_text.h"
 
-/* How a document begins: laid out for people, with 17 digits, by which every double reads back as itself. */
+/* Begins a document: laid out for people, with 17 digits, by which every double reads back as itself. */
 #define CLI_JSON_INIT                                                                              \
     {                                                                                              \
         .indent = 2, .digits = 17                                                                  \

@@ -62,7 +62,7 @@ const char *cli_space_text(const tacit_agent_request *q, char out[CLI_SPACE_TEXT
     return out;
 }
 
-/* As many names as take little room. */
+/* Prints as many names as take little room. */
 static void add_actions(char out[CLI_SPACE_TEXT], const char *const *names, size_t n)
 {
     enum { ROOM = 200 };

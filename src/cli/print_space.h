@@ -10,7 +10,7 @@
 
 enum { CLI_SPACE_TEXT = 640 };
 
-/* For people. Returns `out`. */
+/* Writes it for people. Returns `out`. */
 const char *cli_space_text(const tacit_agent_request *q, char out[CLI_SPACE_TEXT]);
 
 /* The names of its actions, and whether requests must name the user; NULL: neither is declared. */

@@ -116,7 +116,7 @@ static void catch_signals(void)
     (void)sigaction(SIGTERM, &action, NULL);
 }
 
-/* What all clients share. */
+/* All clients share this. */
 typedef struct play {
     const simulate_options *o;
     char token[CLI_TOKEN_TEXT];
@@ -207,7 +207,7 @@ static void begin_body(tacit__json_writer *body, const player *p)
     }
 }
 
-/* Where the user stands, as "state" or "context" (with a prefix). */
+/* Writes where the user stands, as "state" or "context" (with a prefix). */
 static void put_place(tacit__json_writer *body, const play *all, const tacit_situation *here,
                       bool next)
 {
@@ -222,7 +222,7 @@ static void put_place(tacit__json_writer *body, const play *all, const tacit_sit
     tacit__json_end(body);
 }
 
-/* Whether the service has taken what it was told. */
+/* Returns whether the service has taken what the client sent. */
 static bool was_taken(player *p, const tacit__json_node *answer)
 {
     char status[32];
@@ -344,7 +344,7 @@ static bool play_local(player *p, tacit_situation *here)
     return good;
 }
 
-/* What the client of this number does. Users who fail are counted; that is no failure of the client. */
+/* Plays the client of this number. Users who fail are counted; that is no failure of the client. */
 static tacit_status run_client(void *context, size_t client, tacit_error *err)
 {
     player *p = (player *)context + client;
@@ -424,7 +424,7 @@ static int read_billboard(play *all)
     return result;
 }
 
-/* What to do about a refusal. */
+/* Says what to do about a refusal. */
 static const char *remedy(int status)
 {
     if (status == 401)

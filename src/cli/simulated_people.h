@@ -13,7 +13,7 @@
 
 #include "text/json.h"
 
-/* What a billboard says about situations. */
+/* The space that a billboard describes. */
 typedef struct cli_space {
     size_t n_states, n_actions, horizon;
     size_t n_features; /* of each action; 0: states are numbered */
@@ -38,8 +38,8 @@ void cli_space_close(cli_space *space);
 bool cli_space_action(const cli_space *space, const tacit__json_node *told, uint32_t *action);
 /* Numbers in a situation; 0: states are numbered. */
 size_t cli_space_width(const cli_space *space);
-/* Whether the world's people can come to a learner with this space; if not, a message that says what both
- * are. */
+/* Returns whether the world's people can come to a learner with this space; if not, a message that says
+ * what both are. */
 int cli_space_fits(const cli_space *space, const tacit_world_facts *world);
 
 typedef struct cli_people cli_people;
@@ -67,8 +67,9 @@ tacit_trajectory cli_people_trajectory(const cli_people *people);
 typedef struct cli_score {
     uint64_t users, known; /* known: those with an outcome */
     double earned;         /* by users of whom it is known */
-    /* What the best policy would have earned more: in a bandit, expected and exact; of a log, an unbiased
-     * estimate of what is missing to 1; in a walk, by the best policy's value. NaN: the world cannot tell. */
+    /* How much more the best policy would have earned: in a bandit, expected and exact; of a log, an
+     * unbiased estimate of what is missing to 1; in a walk, by the best policy's value. NaN: the world
+     * cannot tell. */
     double regret;
 } cli_score;
 cli_score cli_people_score(const cli_people *people);

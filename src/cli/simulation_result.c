@@ -6,7 +6,7 @@
 
 #include "cli/print_json.h"
 
-/* Of a user, in original units; NaN: not known. */
+/* The mean of one user, in original units; NaN: not known. */
 typedef struct summary {
     double earned, best, regret;
 } summary;

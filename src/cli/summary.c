@@ -11,7 +11,7 @@
 
 static const char stamp[] = "simulated, not private";
 
-/* What the functions below are about: one world of some results. */
+/* The functions below are about one world of some results. */
 typedef struct view {
     const tacit_experiment_facts *facts;
     const tacit_results *results;
@@ -352,7 +352,8 @@ static void print_deltas(const tacit_experiment_facts *facts)
     free(about);
 }
 
-/* What an alias stands for in this world, with the agents of that name: "auto: posterior-tabular (a, b)". */
+/* Prints what an alias stands for in this world, with the agents of that name: "auto: posterior-tabular
+ * (a, b)". */
 static void print_choices(const view *v)
 {
     char kind[CLI_KIND_TEXT], other[CLI_KIND_TEXT];
@@ -431,7 +432,7 @@ static void print_rows(const view *v, char heads[N_COLUMNS][CELL], const size_t 
         }
 }
 
-/* What the columns are, as far as there are worlds with them. */
+/* Explains the columns, as far as there are worlds with them. */
 static void print_footer(const tacit_results *results)
 {
     size_t n_logs = 0, n = tacit_results_describe(results)->n_worlds;

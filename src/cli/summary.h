@@ -1,4 +1,4 @@
-/* What a run found: as a table, as summary.json, as curves.csv. */
+/* These functions show what a run found: as a table, as summary.json, as curves.csv. */
 #ifndef TACIT_CLI_SUMMARY_H
 #define TACIT_CLI_SUMMARY_H
 

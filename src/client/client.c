@@ -52,8 +52,8 @@ static bool is_plan(const tacit_client *c, const tacit_billboard *plan)
     return true;
 }
 
-/* Whether the billboard's table says what its model says. Where the model holds two actions for equally
- * good the last bit decides, and no honest server is refused for having other last bits. */
+/* Returns whether the billboard's table says what its model says. Where the model holds two actions for
+ * equally good the last bit decides, and no honest server is refused for having other last bits. */
 static bool agrees(const tacit_client *c, const tacit_billboard *plan)
 {
     TACIT__REQUIRE(c->table != NULL);

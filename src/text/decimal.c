@@ -145,7 +145,7 @@ static const char *read_digits(const char *at, const char *end, uint64_t *w)
     return at;
 }
 
-/* Whether there are at most 19 digits beside the zeros that they begin with. */
+/* Returns whether there are at most 19 digits beside the zeros that they begin with. */
 static bool is_short(const char *at, const char *end)
 {
     if (end - at <= DIGITS)

@@ -41,7 +41,7 @@ typedef struct tacit__field {
     const char *fallback; /* the default, as text; NULL: the object keeps what it has */
     const struct tacit__field *fields;
 
-    /* Of an option of the command. */
+    /* The name of an option of the command. */
     char letter;       /* -j; 0: none */
     bool once;         /* a second one is refused; else the last one counts */
     bool written_out;  /* must not be abbreviated */
@@ -60,8 +60,8 @@ bool tacit__field_read(const tacit__field *field, const char *text, void *object
 enum { TACIT__EXPECTED = 160 };
 const char *tacit__field_expected(const tacit__field *field, char out[TACIT__EXPECTED]);
 
-/* The same for a text that is no value of it, with what was probably intended: "tree, smooth or blt; did you
- * mean 'tree'?", "a whole number from 1 to 64; write 50". */
+/* The same for a text that is no value of it, with what was probably intended: "tree, smooth or blt;
+ * did you mean 'tree'?", "a whole number from 1 to 64; write 50". */
 enum { TACIT__ADVICE = TACIT__EXPECTED + 64 };
 const char *tacit__field_advice(const tacit__field *field, const char *text,
                                 char out[TACIT__ADVICE]);

@@ -38,7 +38,8 @@ typedef struct tacit__json_node {
 } tacit__json_node;
 
 /* Returns the number of nodes, the value itself being nodes[0]; 0: it is no JSON, and *why says so in a
- * few words, without repeating anything of the text. Children of an object are key, value, key, value, ... */
+ * few words, without repeating anything of the text. Children of an object are key, value, key, value,
+ * ... */
 size_t tacit__json_parse(const char *text, size_t size, tacit__json_node *nodes, size_t capacity,
                          const char **why);
 
@@ -61,7 +62,7 @@ const tacit__json_node *tacit__json_get(const tacit__json_node *object,
  * in it. */
 bool tacit__json_string(const tacit__json_node *node, char *out, size_t capacity);
 
-/* A whole number in [0, high]. */
+/* Reads a whole number in [0, high]. */
 bool tacit__json_count(const tacit__json_node *node, uint64_t high, uint64_t *out);
 
 #endif

@@ -10,14 +10,14 @@
  * places are one edit. NULL if there is none. NULLs among the words are skipped. */
 const char *tacit__nearest(const char *word, const char *const *words, size_t n);
 
-/* What to say of a word that is none of words[n]: ", did you mean 'epsilon'?"; or else `otherwise`; or, if
- * that is NULL, all of them: ", expected one of epsilon, delta". Returns `out`. */
+/* Writes what to say of a word that is none of words[n]: ", did you mean 'epsilon'?"; or else
+ * `otherwise`; or, if that is NULL, all of them: ", expected one of epsilon, delta". Returns `out`. */
 enum { TACIT__SUGGESTION = 360 };
 const char *tacit__suggest(const char *word, const char *const *words, size_t n,
                            const char *otherwise, char out[TACIT__SUGGESTION]);
 
-/* Whether the name or the description of something has the word in it, in letters of either case. Words of
- * fewer than three letters are in too many. */
+/* Returns whether the name or the description of something has the word in it, in letters of either
+ * case. Words of fewer than three letters are in too many. */
 bool tacit__is_about(const char *word, const char *name, const char *help, const char *source);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { TACIT__MAX_PARAMETERS = 24 }; /* of a kind */
 
-/* Where settings come from, for messages: "FILE:LINE: ". */
+/* The place that settings come from, for messages: "FILE:LINE: ". */
 typedef struct tacit__origin {
     const char *file; /* NULL: none */
     int line;         /* of the kind; 0: unknown */
@@ -36,14 +36,15 @@ __attribute__((format(printf, 5, 6))) tacit_status tacit__fail_at(tacit_error *e
 #define tacit__fail_at(err, status, ...) (tacit__fail_at(err, status, __VA_ARGS__), (status))
 #endif
 
-/* Whether the text may name a kind or a parameter: 1 to 64 lower-case letters, digits, dashes and
+/* Returns whether the text may name a kind or a parameter: 1 to 64 lower-case letters, digits, dashes and
  * underscores. NULL is no name. */
 bool tacit__is_name(const char *text);
 
-/* Reads text[0 .. n), all of it, as a decimal number, in any locale. False: it is no number, or too large. A
- * real is finite. */
+/* Reads text[0 .. n), all of it, as a decimal number, in any locale. False: it is no number, or too
+ * large. A real is finite. */
 bool tacit__read_integer(const char *text, size_t n, int64_t *out);
-/* A whole number as people write it in files and options: 50000, 50_000, 5e4, 2.5e3. Exact: 1e-1 is none. */
+/* A whole number as people write it in files and options: 50000, 50_000, 5e4, 2.5e3. Exact: 1e-1 is
+ * none. */
 bool tacit__read_whole(const char *text, size_t n, int64_t *out);
 /* "; write 50000" for 50,000 and 50k, which read_whole refuses because they mean different things to
  * different people; "" for anything else. Returns `out`. */

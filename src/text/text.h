@@ -1,5 +1,5 @@
-/* Text that grows. A failure is sticky: once memory has run out, nothing more is added, and the caller checks
- * at the end. */
+/* Text that grows. A failure is sticky: once memory has run out, nothing more is added, and the caller
+ * checks at the end. */
 #ifndef TACIT_TEXT_TEXT_H
 #define TACIT_TEXT_TEXT_H
 
@@ -22,7 +22,7 @@ static inline void tacit__text_put(tacit__text *text, const char *string)
     tacit__text_add(text, string,
                     strlen(string)); /* known to the compiler where it is written out */
 }
-/* For short pieces: at most 1000 bytes; what is longer is cut. */
+/* Writes short pieces of at most 1000 bytes, and cuts what is longer. */
 __attribute__((format(printf, 2, 3))) void tacit__text_print(tacit__text *text, const char *format,
                                                              ...);
 

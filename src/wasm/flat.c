@@ -97,7 +97,7 @@ const char *EXPORT(tacit_flat_learner)(const tacit_client *client)
     return tacit_client_describe(client)->learner;
 }
 
-/* In the order of web/client/core.js. */
+/* The order is that of web/client/core.js. */
 enum { N_FACTS = 14 };
 void EXPORT(tacit_flat_facts)(const tacit_client *client, double out[N_FACTS])
 {

@@ -1,4 +1,4 @@
-/* What libsodium asks of its surroundings, in WebAssembly: randomness, and an end.
+/* libsodium asks this of its surroundings, in WebAssembly: randomness, and an end.
  *
  * Of libsodium's own sources only those of the primitives are linked (cmake/Sodium.cmake), in their portable
  * form, so there are no implementations to choose from and sodium_init has nothing to do. Its randomness is
@@ -26,7 +26,7 @@ void sodium_misuse(void)
     tacit__stop("libsodium was misused");
 }
 
-/* Of its assertions. The C library's own would write to a stderr that is not there. */
+/* libsodium's assertions end here. The C library's own would write to a stderr that is not there. */
 _Noreturn void __assert_fail(const char *what, const char *file, int line, const char *function)
 {
     (void)file, (void)line, (void)function;
