@@ -1,7 +1,7 @@
 # libtacit_client: the user's side of local privacy, for devices. Made of the same objects as libtacit, as far as a device
 # needs them, with plain loops (src/linalg/blas_plain.c) in the place of OpenBLAS; it needs libsodium and the C library.
 # tests/house/client.sh keeps it so.
-set(TACIT_CLIENT_ROOMS base text board noise linalg account sums contribute release curate plan agents client)
+set(TACIT_CLIENT_ROOMS base text board noise linalg account sums contribute release plan agents client)
 
 # What both libraries have. Of account, a device needs plans, their calibration and the door, not the accountant.
 string(REPLACE ";" "|" rooms "${TACIT_CLIENT_ROOMS}")

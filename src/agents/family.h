@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "board/plays.h"
-#include "curate/curators.h"
+#include "release/curator_kind.h"
 
 /* Where a paper prints the noise of its algorithm: paper, place and formula, in the words of
  * docs/references.md; NULL: there is nothing to point to. `recalled`: the formula was taken from

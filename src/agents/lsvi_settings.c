@@ -66,7 +66,7 @@ static const tacit__agent_row rows[] = {
               TACIT__COUNT(parameters)},
      .print = {.joint = "batched: [LGLP21, appendix E.1]; doubling: [NVW22, Alg. 1, eq. 6 and 7, "
                         "line 11]"},
-     .curator = &tacit__lsvi_curator}};
+     .curator = &tacit__archive_curator}};
 
 const tacit__agent_rows tacit__lsvi_rows = {rows, TACIT__COUNT(rows)};
 

@@ -6,7 +6,6 @@
 #include "agents/scored.h"
 #include "base/error.h"
 #include "contribute/arm_rewards.h"
-#include "curate/curators.h"
 #include "plan/posterior/bandit_planner.h"
 
 typedef struct posterior_bandit_agent {

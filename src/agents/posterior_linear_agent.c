@@ -7,7 +7,6 @@
 #include "agents/scored.h"
 #include "base/error.h"
 #include "contribute/feature_reach.h"
-#include "curate/curators.h"
 #include "plan/posterior/linear_planner.h"
 
 /* --- What is asked for --------------------------------------------------------------------------- */

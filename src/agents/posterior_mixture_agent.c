@@ -5,7 +5,6 @@
  * There is no regret theorem, and no paper: what it is worth is measured, docs/why/posterior-mixture.md. */
 #include "agents/scored.h"
 #include "base/error.h"
-#include "curate/curators.h"
 #include "plan/posterior/mixture_planner.h"
 
 typedef struct posterior_mixture_agent {

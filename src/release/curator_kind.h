@@ -22,6 +22,6 @@ typedef struct tacit__curator_kind {
     bool returning; /* people may come back: its lines declare all visits of one person */
 } tacit__curator_kind;
 
-extern const tacit__curator_kind tacit__one_curator;
+extern const tacit__curator_kind tacit__one_curator, tacit__archive_curator;
 
 #endif

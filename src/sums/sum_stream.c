@@ -23,6 +23,7 @@
 
 struct tacit__stream {
     tacit__stream_spec o;
+    size_t active; /* numbers of a report */
     double scale;
     tacit_sum *sum;        /* running */
     tacit__once *once;     /* fresh */
@@ -98,7 +99,7 @@ tacit_status tacit__stream_create(const tacit__stream_spec *o, const tacit__batc
     const bool fresh = o->kind == TACIT__STREAM_FRESH, running = o->kind == TACIT__STREAM_RUNNING,
                counted = o->kind == TACIT__STREAM_COUNTED,
                waits = o->kind == TACIT__STREAM_EXACT || (fresh && !o->local) || o->whole_batches;
-    tacit__stream w = {.o = *o};
+    tacit__stream w = {.o = *o, .active = n};
     tacit__stream *s = TACIT__WORKSPACE(
         w, TACIT__PIECE_IF(waits, w.exact, n),
         TACIT__PIECE_IF(counted || (fresh && o->local), w.total, n),
@@ -183,7 +184,7 @@ tacit_status tacit__stream_add(tacit__stream *s, const tacit__input *x, tacit_er
     if (s->sum != NULL)
         return tacit__sum_add_placed(s->sum, x, err);
     TRY(pass_user(s, x, err));
-    for (size_t i = 0; i < s->o.dimension; i++)
+    for (size_t i = 0; i < s->active; i++)
         s->total[i] += s->noisy[i];
     return TACIT_OK;
 }
@@ -196,9 +197,15 @@ double *tacit__stream_counts(tacit__stream *s)
 
 /* --- Reports -------------------------------------------------------------------------------------- */
 
+void tacit__stream_set_active(tacit__stream *s, size_t active)
+{
+    TACIT__REQUIRE(active <= s->o.dimension);
+    s->active = active;
+}
+
 size_t tacit__stream_report_bytes(const tacit__stream *s)
 {
-    return 8 * s->o.dimension;
+    return 8 * s->active;
 }
 
 /* 64 bits for each number, low byte first: integers of running sums, doubles of fresh ones. */
@@ -209,7 +216,7 @@ tacit_status tacit__stream_report(tacit__stream *s, const tacit__input *x, void 
     tacit__writer w = {.at = bytes};
     TRY(s->sum != NULL ? tacit__sum_report_placed(s->sum, x, s->report, err)
                        : pass_user(s, x, err));
-    for (size_t i = 0; i < s->o.dimension; i++)
+    for (size_t i = 0; i < s->active; i++)
         if (s->sum != NULL)
             tacit__write_le64(&w, (uint64_t)s->report[i]);
         else
@@ -226,7 +233,7 @@ static double largest_report(const tacit__stream *s)
 static void read_integers(const tacit__stream *s, const void *bytes)
 {
     tacit__reader r = {.at = bytes, .left = tacit__stream_report_bytes(s)};
-    for (size_t i = 0; i < s->o.dimension; i++)
+    for (size_t i = 0; i < s->active; i++)
         s->report[i] = (int64_t)tacit__read_le64(&r);
 }
 
@@ -243,7 +250,7 @@ tacit_status tacit__stream_check_report(const tacit__stream *s, const void *byte
         return tacit_sum_check_report(s->sum, s->report, err);
     }
     const double limit = largest_report(s);
-    for (size_t i = 0; i < s->o.dimension; i++) {
+    for (size_t i = 0; i < s->active; i++) {
         const double x = tacit__read_double(&r), steps = ldexp(x, s->o.bits);
         if (!(fabs(x) <= limit) || rint(steps) != steps)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
@@ -260,7 +267,7 @@ tacit_status tacit__stream_absorb(tacit__stream *s, const void *bytes, tacit_err
         read_integers(s, bytes);
         return tacit_sum_absorb(s->sum, s->report, err);
     }
-    for (size_t i = 0; i < s->o.dimension; i++)
+    for (size_t i = 0; i < s->active; i++)
         s->total[i] += tacit__read_double(&r);
     return TACIT_OK;
 }

@@ -73,7 +73,9 @@ TACIT_MUST_USE tacit_status tacit__stream_add(tacit__stream *stream, const tacit
 /* Counted: the sums that people are added to. */
 double *tacit__stream_counts(tacit__stream *stream);
 
-/* Local: both halves of `add`. A report takes tacit__stream_report_bytes. */
+/* Local: both halves of `add`. A report takes tacit__stream_report_bytes; of a fresh stream only the first
+ * `active` numbers travel, because the others are 0 by public knowledge. */
+void tacit__stream_set_active(tacit__stream *stream, size_t active);
 size_t tacit__stream_report_bytes(const tacit__stream *stream);
 TACIT_MUST_USE tacit_status tacit__stream_report(tacit__stream *stream, const tacit__input *x,
                                                  void *bytes, tacit_error *err);

@@ -182,7 +182,7 @@ self_test() {
     plant 'src/noise may not use "account/door.h"' src/noise/up.c '#include "account/door.h"'
     plant 'may not use "sums/tree.h"' src/account/up.c '  #  include "sums/tree.h"'
     plant 'may not use "linalg/chol.h"' src/noise/side.c '#include "linalg/chol.h"'
-    plant 'may not use "curate/counts.h"' src/plan/peek.c '#include "curate/counts.h"'
+    plant 'may not use "release/counts.h"' src/plan/peek.c '#include "release/counts.h"'
     plant 'may not use "worlds/river.h"' src/agents/list.c '#include "worlds/river.h"'
     plant 'no algorithm knows a sibling' src/plan/papers/ucbvi.c '#include "plan/papers/pucb.h"'
     plant 'no algorithm knows a sibling' src/plan/induct.c '#include "plan/papers/pucb.h"'

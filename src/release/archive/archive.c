@@ -373,7 +373,7 @@ static tacit_status add_user(void *curator, const tacit__user_view *user, tacit_
     return tacit__archive_add(curator, user->trajectory, err);
 }
 
-const tacit__curator_kind tacit__lsvi_curator = {.destroy = tacit__archive_destroy,
-                                                 .add = add_user,
-                                                 .ledger = tacit__archive_ledger,
-                                                 .returning = true};
+const tacit__curator_kind tacit__archive_curator = {.destroy = tacit__archive_destroy,
+                                                    .add = add_user,
+                                                    .ledger = tacit__archive_ledger,
+                                                    .returning = true};

@@ -1,5 +1,6 @@
 /* The curator of LSVI learners: users' features and rewards in, Gram matrices and responses out,
- * noisy as the guarantee asks.
+ * noisy as the guarantee asks. It is the one exception to release/curator.h: what a user adds to a response
+ * depends on values that are computed at a switch, so raw data are kept and asked again.
  *
  * Gram matrices are sums over users: all steps together are one vector, released through a running
  * sum with one leaf for every `leaf` users, or afresh where that is less noisy. Responses depend on
