@@ -34,8 +34,8 @@ TACIT_MUST_USE tacit_status tacit__sum_create_released(const tacit_sum_spec *spe
 const tacit__lattice *tacit__sum_lattice(const tacit_sum *sum);
 
 /* These do what tacit_sum_add and tacit_sum_report do, for a contribution on the lattice already. The sum
- * has no structural zeros, and the integers come from tacit__lattice_quantize with its lattice, or the statistic
- * that made them has proved that they keep the bound: nothing is checked. */
+ * has no structural zeros. The integers come from tacit__lattice_quantize with its lattice, or the
+ * statistic that made them has proved that they keep the bound, so nothing is checked. */
 TACIT_MUST_USE tacit_status tacit__sum_add_placed(tacit_sum *sum, const tacit__input *x,
                                                   tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__sum_report_placed(tacit_sum *sum, const tacit__input *x,
