@@ -9,7 +9,8 @@
  * bounds are attained, by rewards 0 and 1 of one action. Rewards are rounded to the lattice before anything
  * else; 0 and 1 lie on it, so the bounds stay.
  *
- * In steps of 2^-11, y = Y / 2^10 adds 2 Y - 2^10. */
+ * In steps of 2^-11, y = Y / 2^10 adds 2 Y - 2^10. Sums of scores have one number more, for the only first
+ * state, to which nobody adds anything (`start` is 0). */
 #include "contribute/arm_rewards.h"
 
 #include <math.h>
