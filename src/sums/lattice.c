@@ -303,18 +303,6 @@ static bool within(const tacit__lattice *l, const int64_t *q, size_t n)
     return sum <= (uint64_t)l->l1 && square <= l->l2_square;
 }
 
-bool tacit__lattice_contains(const tacit__lattice *l, const int64_t *x, size_t n)
-{
-    TACIT__REQUIRE(l->bits < 1024);
-    uint64_t nonzeros = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (x[i] > l->l2 || x[i] < (l->bound.nonnegative ? 0 : -l->l2))
-            return false; /* and no sum in `within` overflows */
-        nonzeros += x[i] != 0;
-    }
-    return nonzeros <= l->bound.nonzeros && within(l, x, n);
-}
-
 /* The same from what the pass has summed up, when 64 bits are enough for it: for integers of at most 2^32
  * whose exact norms, by the check in doubles and half a step of rounding each, are below 2^32 and 2^63. */
 static bool within_measured(const tacit__lattice *l, const measured *m, const int64_t *q, size_t n)

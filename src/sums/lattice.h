@@ -36,8 +36,4 @@ TACIT_MUST_USE tacit_status tacit__lattice_choose_for(const tacit_sum_spec *spec
 TACIT_MUST_USE tacit_status tacit__lattice_quantize(const tacit__lattice *lattice, const double *x,
                                                     size_t n, int64_t *out, tacit_error *err);
 
-/* Returns whether n integers, all others being 0, are within the bound: for those that somebody else
- * made. */
-bool tacit__lattice_contains(const tacit__lattice *lattice, const int64_t *x, size_t n);
-
 #endif
