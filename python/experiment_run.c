@@ -67,7 +67,7 @@ static bool watch(void *context, const tacit_lab_progress *now)
  * tried in one. False: warnings are errors here. */
 static bool warn_of(const tacit_experiment_facts *facts, const tacit_entry *entry)
 {
-    const tacit_agent_kind *kind = entry->yardstick ? NULL : tacit_agent_kind_find(entry->kind);
+    const tacit_agent_kind *kind = entry->baseline ? NULL : tacit_agent_kind_find(entry->kind);
     if (kind == NULL)
         kind = tacit_agent_alias_find(entry->kind);
     if (!entry->privacy_written && kind != NULL && kind->models != TACIT_AGENT_NONE &&

@@ -104,8 +104,8 @@ static PyObject *agent_kinds(PyObject *self, PyObject *nothing)
     for (size_t i = 0; list != NULL && i < tacit_agent_kind_count(); i++)
         if (!append(list, agent_dict(tacit_agent_kind_at(i))))
             Py_CLEAR(list);
-    for (size_t i = 0; list != NULL && i < tacit_yardstick_count(); i++)
-        if (!append(list, agent_dict(tacit_yardstick_at(i))))
+    for (size_t i = 0; list != NULL && i < tacit_baseline_count(); i++)
+        if (!append(list, agent_dict(tacit_baseline_at(i))))
             Py_CLEAR(list);
     return list;
 }

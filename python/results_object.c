@@ -61,7 +61,7 @@ static PyObject *agent_entry(const results_object *r, size_t i)
     const tacit_entry *e = &r->facts->agents[i];
     PyObject *d = PyDict_New();
     if (d != NULL && put_text(d, "label", e->label) && put_text(d, "kind", e->kind) &&
-        put(d, "yardstick", PyBool_FromLong(e->yardstick)) &&
+        put(d, "baseline", PyBool_FromLong(e->baseline)) &&
         put(d, "guarantee", guarantee_dict(e->guarantee)) &&
         put_text(d, "calibration", tacit_calibration_name(e->calibration)) &&
         put(d, "settings", settings_dict(e->settings, e->n_settings)))

@@ -49,7 +49,7 @@ TACIT_API const tacit_agent_kind *tacit_agent_kind_find(const char *name);
 /* Whether people may come back to agents of this kind (`visits` of a request). */
 TACIT_API bool tacit_agent_kind_returning(const char *name);
 
-/* Aliases: `auto` stands for the learner that fits a request, `explore-commit` for the yardstick that fits.
+/* Aliases: `auto` stands for the learner that fits a request, `explore-commit` for the baseline that fits.
  * A request may name an alias as its kind. The models of an alias are those of all kinds that it can stand
  * for; an alias has no parameters of its own. `at` returns alias i, or NULL beyond the last; `find` returns
  * the alias of this name, or NULL. */

@@ -86,7 +86,7 @@ typedef struct tacit_explanation_request {
     const char *kind;         /* of the agent; NULL: nothing is said about a paper */
     const char *remark;       /* tacit_agent_remark; NULL: none */
     tacit_outside outside;    /* as in the agent's request */
-    bool yardstick;           /* does not learn from users */
+    bool baseline;            /* does not learn from users */
     size_t report_bytes;      /* local: what tacit_agent_report says a report takes; 0: not known */
     const char *beside;       /* local: what else leaves the device, in words; NULL: nothing */
     const tacit_agent *agent; /* whose constants are compared with its paper's; NULL: nobody's */

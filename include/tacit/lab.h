@@ -25,14 +25,14 @@
 extern "C" {
 #endif
 
-/* --- Yardsticks: reference policies that run in every world ------------------------------------ */
+/* --- Baselines: reference policies that run in every world ------------------------------------ */
 
-/* Yardsticks learn nothing, need no privacy and have no parameters; `name`, `help` and `source` are as for
+/* Baselines learn nothing, need no privacy and have no parameters; `name`, `help` and `source` are as for
  * agents. */
-TACIT_API size_t tacit_yardstick_count(void);
-/* Yardstick i, or NULL beyond the last; the one of this name, or NULL. */
-TACIT_API const tacit_agent_kind *tacit_yardstick_at(size_t i);
-TACIT_API const tacit_agent_kind *tacit_yardstick_find(const char *name);
+TACIT_API size_t tacit_baseline_count(void);
+/* Baseline i, or NULL beyond the last; the one of this name, or NULL. */
+TACIT_API const tacit_agent_kind *tacit_baseline_at(size_t i);
+TACIT_API const tacit_agent_kind *tacit_baseline_find(const char *name);
 
 /* --- From text --------------------------------------------------------------------------------- */
 
@@ -95,7 +95,7 @@ typedef struct tacit_world_entry {
  * all, is model none. */
 typedef struct tacit_entry {
     const char *label, *kind;
-    bool yardstick;
+    bool baseline;
     tacit_guarantee guarantee;
     tacit_calibration calibration;
     const char *sums;       /* NULL: the agent chooses */
@@ -153,7 +153,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_request(const tacit_exper
                                                                tacit_error *err);
 
 /* World number `world`, and agent number `agent` as it plays run `run` in it (all counted from 0). A
- * yardstick is UNSUPPORTED: it has no tacit_agent. */
+ * baseline is UNSUPPORTED: it has no tacit_agent. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_world(const tacit_experiment *experiment,
                                                              size_t world, tacit_world **out,
                                                              tacit_error *err);
@@ -171,7 +171,7 @@ typedef struct tacit_lab_running {
 } tacit_lab_running;
 
 typedef struct tacit_lab_progress {
-    uint64_t episodes, n_episodes; /* played, and in all; yardsticks play none */
+    uint64_t episodes, n_episodes; /* played, and in all; baselines play none */
     uint64_t earlier;              /* of the episodes: those that an earlier run had played */
     uint64_t jobs, n_jobs;         /* finished, and in all */
     double seconds;                /* since the start */
@@ -347,13 +347,13 @@ typedef struct tacit_summary {
     const char *kind;         /* of the agent in this world; never an alias */
     const char *remark;       /* tacit_agent_remark, or "" */
     /* How many of the runs did not learn, and whether these are half of them or more: see tacit_bar. Always 0
-     * and false for yardsticks, and where no bar is known. */
+     * and false for baselines, and where no bar is known. */
     uint64_t runs_not_learned;
     bool did_not_learn;
 } tacit_summary;
 
 /* What a run must beat to have learned: its late regret must be below nine tenths of the bar. The bar is the
- * late regret of the yardstick that loses least, of `constant`, `no-data` and, if neither of them was played,
+ * late regret of the baseline that loses least, of `constant`, `no-data` and, if neither of them was played,
  * `uniform`. The best constant action is known only afterwards, and where one action is nearly always right
  * no learner can beat it; so `constant` counts as losing at least a tenth of what `uniform` loses. In a log,
  * a run must have an estimated lift over the best constant action that is not negative. */
@@ -403,7 +403,7 @@ TACIT_API tacit_estimate tacit_results_estimate(const tacit_results *results, si
 /* What the runs of this world must beat to have learned. */
 TACIT_API tacit_bar tacit_results_bar(const tacit_results *results, size_t world);
 
-/* Whether a finished run of a learner did not; false where no bar is known, and for yardsticks. */
+/* Whether a finished run of a learner did not; false where no bar is known, and for baselines. */
 TACIT_API bool tacit_results_not_learned(const tacit_results *results, size_t world, size_t agent,
                                          uint64_t run);
 

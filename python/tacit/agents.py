@@ -61,7 +61,7 @@ class Space:
 
 
 # What a learner must beat: they learn nothing. "constant" is the best single action of a World.
-YARDSTICKS = ("uniform", "constant")
+BASELINES = ("uniform", "constant")
 
 # Files of a space: the columns by the number of dimensions.
 TABLES = {
@@ -86,7 +86,7 @@ def cells(value: Any, at: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...
 class Agent(_tacit.Agent):
     """A learner: a curator, which sees users' data, and a planner, which sees releases only.
 
-    kind       one of `tacit.agents()`; "auto" if you have no reason to choose another. The yardsticks "uniform" and,
+    kind       one of `tacit.agents()`; "auto" if you have no reason to choose another. The baselines "uniform" and,
                for a World, "constant" (its best single action) learn nothing and are what a learner must beat
     space      a World, or a Space
     episodes   the users who will come; one more is refused
@@ -129,8 +129,8 @@ class Agent(_tacit.Agent):
                 f"{kind} can be private: give privacy=tacit.joint(…), tacit.local(…) or, if you mean it, tacit.none()"
             )
         if kind in ("optimal", "no-data"):
-            raise ValueError(f"{kind} is a yardstick of experiments, which tacit.run plays; world.solve() is the best policy")
-        if kind in YARDSTICKS:
+            raise ValueError(f"{kind} is a baseline of experiments, which tacit.run plays; world.solve() is the best policy")
+        if kind in BASELINES:
             if privacy is not None and privacy.model != "none":
                 raise ValueError(f"{kind} learns nothing from anybody, so it has no privacy to promise: leave it out")
         else:

@@ -5,7 +5,7 @@
 #include <tacit/agent.h>
 
 #include "agents/agent_base.h"
-#include "agents/outside.h"
+#include "agents/domain.h"
 #include "noise/stream.h"
 
 struct tacit_agent {

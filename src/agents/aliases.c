@@ -1,5 +1,5 @@
 /* Names that stand for other kinds: `auto`, the learner that fits, and `explore-commit`, the
- * yardstick that fits.
+ * baseline that fits.
  *
  * What a name stands for follows from the request: from the structure that it declares and from the
  * guarantee that it asks for. It is decided here, once, before anything else looks at the kind; so
@@ -56,7 +56,7 @@ static const tacit_agent_kind aliases[] = {
          TACIT_AGENT_LOCAL,
      NULL, 0},
     {"explore-commit",
-     "the explore-commit-... that fits the declared structure: a yardstick for learners", "a name",
+     "the explore-commit-... that fits the declared structure: a baseline for learners", "a name",
      TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL_PURE |
          TACIT_AGENT_LOCAL,
      NULL, 0},

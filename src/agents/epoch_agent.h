@@ -4,7 +4,7 @@
 #define TACIT_AGENTS_EPOCH_AGENT_H
 
 #include "agents/agent_base.h"
-#include "agents/pairs.h"
+#include "agents/context_action_pairs.h"
 #include "agents/reading.h"
 #include "plan/epoch_planner.h"
 #include "release/curator.h"

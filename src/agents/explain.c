@@ -503,8 +503,8 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
                        "the clipped data lie in the domain, so no sensitivity changes"
                      : "";
     e->paper = say(w, SIZE_MAX, "%s%s", printed.words, printed.recalled ? recalled : "");
-    e->words = request->yardstick ? "learns nothing from anybody, so there is nothing to protect"
-                                  : "releases exact numbers and has no guarantee";
+    e->words = request->baseline ? "learns nothing from anybody, so there is nothing to protect"
+                                 : "releases exact numbers and has no guarantee";
     if (promises) {
         e->law = tacit_plan_law(plan);
         status = tacit_plan_account(plan, e->claim.delta, &e->real, err);

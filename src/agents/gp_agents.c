@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "agents/agent_base.h"
-#include "agents/pairs.h"
+#include "agents/context_action_pairs.h"
 #include "agents/reading.h"
 #include "base/error.h"
 #include "noise/envelope.h"

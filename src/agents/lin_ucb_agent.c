@@ -5,7 +5,7 @@
  * rewards always sum to 1 (is this person's answer A or B?): x for the first, -x for the second,
  * one parameter, so every reward teaches about both.
  *
- * explore-commit-features is the yardstick: random actions, one release of the same sums, and greedy play on
+ * explore-commit-features is the baseline: random actions, one release of the same sums, and greedy play on
  * them by the same planner.
  *
  * Defaults. bonus_scale 1 is the theorem, and then shift is 2, as in the proof. The practical
@@ -22,8 +22,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/domain.h"
 #include "agents/lin_ucb_agent.h"
-#include "agents/outside.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "release/curator.h"
@@ -89,7 +89,7 @@ static const tacit__agent_row kinds[] = {
      .parts = &(const lin_parts){.commits = false}},
     {.kind = {"explore-commit-features",
               "random actions, one release, then the best actions from it for all later users: a "
-              "yardstick for linear rewards",
+              "baseline for linear rewards",
               "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
               commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__one_curator,

@@ -1,4 +1,4 @@
-/* Tabular learners with rare releases: posterior-tabular, and explore-commit, the yardstick that
+/* Tabular learners with rare releases: posterior-tabular, and explore-commit, the baseline that
  * every learner must beat. People add weighted counts (contribute/weighted.c) or answers
  * (contribute/table_answers.c), and the planner is that of tabular_planner.c, which for explore-commit makes
  * one greedy plan of one release.
@@ -55,7 +55,7 @@ static const tacit__agent_row kinds[] = {
      .parts = &(const posterior_parts){.commits = false}},
     {.kind = {"explore-commit-tabular",
               "random actions, one release, then the best plan from it for all later users: a "
-              "yardstick",
+              "baseline",
               "folklore", ALL_MODELS, commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__one_curator,
      .parts = &(const posterior_parts){.commits = true}},

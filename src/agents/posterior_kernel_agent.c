@@ -1,4 +1,4 @@
-/* posterior-kernel, and explore-commit-kernel, the yardstick that it must beat: sums in growing batches
+/* posterior-kernel, and explore-commit-kernel, the baseline that it must beat: sums in growing batches
  * (agents/epoch_agent.c), and policies by the posterior of the mean reward (kernel_planner.c), which
  * for the second is one greedy policy after one release.
  *
@@ -58,7 +58,7 @@ static const tacit__agent_row kinds[] = {
      .parts = &(const posterior_parts){.commits = false}},
     {.kind = {"explore-commit-kernel",
               "random actions, one release, then the best actions from it for all later users: a "
-              "yardstick for kernel bandits",
+              "baseline for kernel bandits",
               "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
               commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__one_curator,

@@ -1,4 +1,4 @@
-/* Learners of linear MDPs with rare releases: posterior-linear, and explore-commit-linear, the yardstick.
+/* Learners of linear MDPs with rare releases: posterior-linear, and explore-commit-linear, the baseline.
  * Both have the curator of scores over batches (contribute/scores.c) with features for scores
  * (contribute/feature_reach.c), and plans by the posterior of measures and rewards
  * (plan/posterior/linear_planner.c).
@@ -96,7 +96,7 @@ static const tacit__agent_row kinds[] = {
      .parts = &(const tacit__scored_parts){.rules = &rules}},
     {.kind = {"explore-commit-linear",
               "random actions, one release of features, then the best plan from it for all later "
-              "users: a yardstick",
+              "users: a baseline",
               "folklore", TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
               commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__one_curator,

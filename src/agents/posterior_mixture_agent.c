@@ -1,4 +1,4 @@
-/* Learners of mixtures with rare releases: posterior-mixture, and explore-commit-mixture, the yardstick.
+/* Learners of mixtures with rare releases: posterior-mixture, and explore-commit-mixture, the baseline.
  * Both have the curator of public scores over batches (contribute/scores.c), and plans by the
  * posterior of the mixture's weights (plan/posterior/mixture_planner.c).
  *
@@ -104,7 +104,7 @@ static const tacit__agent_row kinds[] = {
      .parts = &(const tacit__scored_parts){.rules = &rules}},
     {.kind = {"explore-commit-mixture",
               "random actions, one release of scores, then the best plan from it for all later "
-              "users: a yardstick",
+              "users: a baseline",
               "folklore", ALL_MODELS, commit_parameters, TACIT__COUNT(commit_parameters)},
      .curator = &tacit__one_curator,
      .parts = &(const tacit__scored_parts){.rules = &rules, .commits = true}},

@@ -1,6 +1,6 @@
 /* Learners with scores: sums of bounded vectors over batches of users, each shown once
  * (contribute/scores.c), and plans for every batch by all that was shown (plan/posterior/batch_plans.c). What
- * they have in common, and the yardsticks that explore and commit: one batch of users who act at random, and
+ * they have in common, and the baselines that explore and commit: one batch of users who act at random, and
  * one greedy plan after it. */
 #ifndef TACIT_AGENTS_SCORED_H
 #define TACIT_AGENTS_SCORED_H
@@ -21,7 +21,7 @@ typedef struct tacit__scored_rules {
     double most;            /* n1 is at most K / most */
     size_t steady;          /* plans of those users of a batch who do not explore */
     double steady_boldness; /* of these plans; 0: greedy */
-    /* A yardstick's users who explore: this many times n1, or this many times the root of n1 K,
+    /* A baseline's users who explore: this many times n1, or this many times the root of n1 K,
      * whichever is more. */
     double commit_quotas, commit_roots;
     /* n1: how many users halve the prior variance with this noise, at most `most`; `steps` steps tell of
@@ -47,7 +47,7 @@ typedef struct tacit__scored_parts {
     bool commits; /* explores and commits */
 } tacit__scored_parts;
 
-/* Parameters of a learner, with the default plans and boldness, and of a yardstick. */
+/* Parameters of a learner, with the default plans and boldness, and of a baseline. */
 #define TACIT__SCORED_PARAMETERS(growths, plans, boldness)                                         \
     TACIT__REAL("growth", "0", 0, 100,                                                             \
                 "of the users from release to release, from 1.1; 0: " growths),                    \

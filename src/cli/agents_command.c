@@ -1,4 +1,4 @@
-/* tacit agents: lists the learners, the names that stand for them, and the yardsticks. */
+/* tacit agents: lists the learners, the names that stand for them, and the baselines. */
 #include "cli/cli.h"
 #include "cli/kinds.h"
 
@@ -27,7 +27,7 @@ static cli_kind at(size_t i)
     const size_t n = tacit_agent_alias_count(), m = n + tacit_agent_kind_count();
     const tacit_agent_kind *kind = i < n   ? tacit_agent_alias_at(i)
                                    : i < m ? tacit_agent_kind_at(i - n)
-                                           : tacit_yardstick_at(i - m);
+                                           : tacit_baseline_at(i - m);
     return (cli_kind){.name = kind->name,
                       .help = kind->help,
                       .source = kind->source,
@@ -39,7 +39,7 @@ static cli_kind at(size_t i)
 
 static size_t count(void)
 {
-    return tacit_agent_alias_count() + tacit_agent_kind_count() + tacit_yardstick_count();
+    return tacit_agent_alias_count() + tacit_agent_kind_count() + tacit_baseline_count();
 }
 
 int cli_agents(int argc, char **argv)

@@ -72,7 +72,7 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
         !tacit_experiment_plays(s->experiment, i, agent_number))
         return TACIT_OK;
     tacit_status status = TACIT_OK;
-    if (!entry->yardstick)
+    if (!entry->baseline)
         status = tacit_experiment_agent(s->experiment, i, world, agent_number, 0, &agent, err);
     cli_findings f = {0};
     if (status == TACIT_OK)

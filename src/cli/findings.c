@@ -25,7 +25,7 @@ tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
                                                .remark =
                                                    agent != NULL ? tacit_agent_remark(agent) : "",
                                                .outside = entry->outside,
-                                               .yardstick = entry->yardstick,
+                                               .baseline = entry->baseline,
                                                .report_bytes = report,
                                                .beside = beside,
                                                .agent = agent};

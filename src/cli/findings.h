@@ -18,7 +18,7 @@ typedef struct cli_findings {
 } cli_findings;
 
 /* What the entry promises through a plan, or, where that is NULL, without one. `agent` is NULL where there
- * is none: yardsticks. `beside`: what else leaves a device, as in tacit_explanation_request. */
+ * is none: baselines. `beside`: what else leaves a device, as in tacit_explanation_request. */
 TACIT_MUST_USE tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
                                               tacit_agent *agent, const char *beside,
                                               cli_findings *out, tacit_error *err);

@@ -205,7 +205,7 @@ static tacit_status print_world(story *s, const tacit_experiment *experiment, si
     for (size_t i = 0; i < facts->n_agents && status == TACIT_OK; i++) {
         const tacit_entry *entry = &facts->agents[i];
         tacit_agent_request q;
-        if (entry->yardstick || !is_named(s, entry->label) ||
+        if (entry->baseline || !is_named(s, entry->label) ||
             !tacit_experiment_plays(experiment, w, i))
             continue;
         s->label = entry->label;

@@ -56,7 +56,7 @@ static void put_agent(tacit__json_writer *to, const view *v, size_t agent)
     tacit__json_put_real(to, "late_regret", s.late_mean);
     tacit__json_put_real(to, "switches", s.switches);
     tacit__json_put_real(to, "seconds", s.seconds);
-    if (entry->yardstick || s.runs == 0 || tacit_results_bar(v->results, v->world).what == NULL) {
+    if (entry->baseline || s.runs == 0 || tacit_results_bar(v->results, v->world).what == NULL) {
         tacit__json_put_null(to, "learned");
         tacit__json_put_null(to, "runs_not_learned");
     } else {
@@ -301,9 +301,9 @@ static void print_agents(const tacit_experiment_facts *facts, const size_t *agen
 {
     size_t learners = 0, of_these = 0;
     for (size_t i = 0; i < facts->n_agents; i++)
-        learners += tacit_yardstick_find(facts->agents[i].kind) == NULL;
+        learners += tacit_baseline_find(facts->agents[i].kind) == NULL;
     for (size_t i = 0; i < n; i++)
-        of_these += tacit_yardstick_find(facts->agents[agents[i]].kind) == NULL;
+        of_these += tacit_baseline_find(facts->agents[agents[i]].kind) == NULL;
     if (n > NAMED && n == of_these && n == learners) {
         (void)puts(" (all learners)");
         return;
@@ -406,12 +406,12 @@ static void print_lost(const view *v)
     tacit__text_destroy(&line);
 }
 
-/* A world where nothing says whether a learner learned: no yardstick plays there. */
+/* A world where nothing says whether a learner learned: no baseline plays there. */
 static bool lacks_measure(const view *v)
 {
     bool learners = false;
     for (size_t i = 0; i < v->facts->n_agents; i++)
-        learners |= plays(v, i) && !v->facts->agents[i].yardstick;
+        learners |= plays(v, i) && !v->facts->agents[i].baseline;
     return learners && tacit_results_bar(v->results, v->world).what == NULL;
 }
 
@@ -456,7 +456,7 @@ static void print_missing(const tacit_results *results)
         missing |= lacks_measure(&v);
     }
     if (missing)
-        (void)puts("who learned: not known without yardsticks; add '- {kind: constant}' and "
+        (void)puts("who learned: not known without baselines; add '- {kind: constant}' and "
                    "'- {kind: uniform}'");
 }
 

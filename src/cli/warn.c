@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 
-/* Some kinds know only the model none, and yardsticks learn from no users. */
+/* Some kinds know only the model none, and baselines learn from no users. */
 static bool could_be_private(const tacit_entry *entry)
 {
-    const tacit_agent_kind *kind = entry->yardstick ? NULL : tacit_agent_kind_find(entry->kind);
+    const tacit_agent_kind *kind = entry->baseline ? NULL : tacit_agent_kind_find(entry->kind);
     if (kind == NULL)
         kind = tacit_agent_alias_find(entry->kind);
     return kind != NULL && kind->models != TACIT_AGENT_NONE;

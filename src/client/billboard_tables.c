@@ -38,7 +38,7 @@ static tacit_status read_table(const tacit__json_node *node, size_t n, double **
 }
 
 tacit_status tacit__client_tables(const tacit__json_node *nodes, const tacit_agent_request *space,
-                                  tacit__known *known, tacit_error *err)
+                                  tacit__world_tables *known, tacit_error *err)
 {
     TACIT__REQUIRE(space->n_actions > 0);
     const tacit__json_node *tables = tacit__json_get(nodes, nodes, "tables");
@@ -48,7 +48,7 @@ tacit_status tacit__client_tables(const tacit__json_node *nodes, const tacit_age
         const tacit__json_node *node = tacit__json_get(tables, nodes, tacit__table_names[i]);
         if (node == NULL)
             continue;
-        TRY(read_table(node, tacit__known_size(known, space, (tacit__table_name)i),
+        TRY(read_table(node, tacit__world_tables_size(known, space, (tacit__table_name)i),
                        &known->table[i], err));
     }
     /* features of numbered states are in a table, and so are parts and weights; nothing else is */
@@ -58,5 +58,5 @@ tacit_status tacit__client_tables(const tacit__json_node *nodes, const tacit_age
                      (known->features > 0 && space->n_states > 0) &&
                  (known->table[TACIT__TABLE_MIXTURE] != NULL) == (known->parts > 0) &&
                  (known->table[TACIT__TABLE_WEIGHTS] != NULL) == weighted;
-    return whole && tacit__known_is_valid(known, space) ? TACIT_OK : fail(err);
+    return whole && tacit__world_tables_is_valid(known, space) ? TACIT_OK : fail(err);
 }

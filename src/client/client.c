@@ -5,7 +5,7 @@
  * of a billboard must not be able to choose the people whose reports are missing. tacit_client_create finds
  * everything that can be wrong with a billboard, before the person has any data. After that,
  *
- *   - act and report clip data outside the billboard's domain (agents/outside.c), so no curator refuses the
+ *   - act and report clip data outside the billboard's domain (agents/domain.c), so no curator refuses the
  *     person, however small the server has chosen its bounds;
  *   - the action is that of the report's model, in a plan that the device makes itself; a table that differs,
  *     except for ties, is refused at creation. A caller who plays another action reports all the same: an
@@ -152,7 +152,7 @@ void tacit_client_destroy(tacit_client *c)
     tacit__free(c->table);
     tacit__free(c->model);
     tacit__free(c->last);
-    tacit__known_destroy(&c->known);
+    tacit__world_tables_destroy(&c->known);
     tacit__free(c);
 }
 

@@ -6,7 +6,7 @@
 #include <tacit/client.h>
 
 #include "agents/agent_inside.h"
-#include "agents/known.h"
+#include "agents/world_tables.h"
 #include "release/monitor.h"
 
 enum { TACIT__CLIENT_SETTINGS = 64 };
@@ -14,7 +14,7 @@ enum { TACIT__CLIENT_SETTINGS = 64 };
 struct tacit_client {
     tacit_client_facts facts;
     tacit_agent_request request;
-    tacit__known known;
+    tacit__world_tables known;
     tacit_setting settings[TACIT__CLIENT_SETTINGS];
     char *texts; /* of strings; owned */
     size_t texts_used, texts_size;

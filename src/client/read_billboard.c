@@ -138,7 +138,7 @@ static void read_request(source *s, const tacit__json_node *root)
         c->known.kernel = copy_text(s, find(s, space, "kernel"));
     if (has(s, space, "parts"))
         c->known.parts = (size_t)read_count(s, space, "parts", most);
-    c->facts.per_situation = tacit__known_per_user(&c->known, &c->request);
+    c->facts.per_situation = tacit__world_tables_per_user(&c->known, &c->request);
     read_agent(s, root);
     if (s->good)
         c->request.guarantee = (tacit_guarantee){.model = TACIT_MODEL_LOCAL,
@@ -298,7 +298,7 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
     all.delta += c->facts.monitor.delta;
     TRY(check_terms(all, terms, err));
     TRY(tacit__client_tables(nodes, &c->request, &c->known, err));
-    tacit__known_set_request(&c->known, &c->request);
+    tacit__world_tables_set_request(&c->known, &c->request);
     TRY(read_model(&s, nodes, err));
     return read_table(&s, nodes, err);
 }

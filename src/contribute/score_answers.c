@@ -37,7 +37,7 @@ struct tacit__score_answers {
     size_t rows, levels, cells; /* rows x levels */
     tacit__question question;
     size_t numbers; /* of `total`: scores and rewards, first states, and how many were asked */
-    tacit__once *once;
+    tacit__fresh_releases *once;
     tacit__site chance;
     double *total, *shown; /* of the batch, and of the one that was shown last */
     double *mean;          /* [width] of a score over all rows */
@@ -97,21 +97,21 @@ bool tacit__score_answers_find(const tacit__score_table *t, double epsilon, doub
     return true;
 }
 
-tacit__once_spec tacit__score_answers_spec(const tacit__score_table *t, double epsilon,
-                                           double visits, size_t each)
+tacit__fresh_spec tacit__score_answers_spec(const tacit__score_table *t, double epsilon,
+                                            double visits, size_t each)
 {
     tacit__question q;
     TACIT__REQUIRE(find_question(t, epsilon, visits, each, &q));
-    return (tacit__once_spec){.law = TACIT_LAW_RESPONSE,
-                              .dimension = each,
-                              .answers = q.response.answers,
-                              .largest = (double)q.response.answers,
-                              .l1 = (double)each,
-                              .disjoint = true,
-                              .reason =
-                                  "each of a user's answers is about one step that public chance "
-                                  "chose, and another user changes every one of them: L1 is "
-                                  "their number"};
+    return (tacit__fresh_spec){.law = TACIT_LAW_RESPONSE,
+                               .dimension = each,
+                               .answers = q.response.answers,
+                               .largest = (double)q.response.answers,
+                               .l1 = (double)each,
+                               .disjoint = true,
+                               .reason =
+                                   "each of a user's answers is about one step that public chance "
+                                   "chose, and another user changes every one of them: L1 is "
+                                   "their number"};
 }
 
 tacit_status tacit__score_answers_create(const tacit__score_table *t, double epsilon, double visits,
@@ -144,7 +144,7 @@ static tacit_status open_answers(void *self, tacit_noise *noise, tacit__stream *
 {
     tacit__score_answers *a = self;
     (void)err;
-    a->once = tacit__stream_once(door);
+    a->once = tacit__stream_fresh(door);
     tacit__site_open(&a->chance, noise, "public: the steps that a user answers about");
     return TACIT_OK;
 }
@@ -180,7 +180,7 @@ static tacit_status give(void *self, const tacit__user_view *user, void *bytes, 
     const tacit_trajectory *u = user->trajectory;
     const uint64_t g = a->question.response.answers;
     const uint64_t *coins = a->words + a->each, *hashes = a->words + 2 * a->each;
-    tacit__site_words(&a->chance, tacit__once_count(a->once), 0, words_of(a->each), a->words);
+    tacit__site_words(&a->chance, tacit__fresh_count(a->once), 0, words_of(a->each), a->words);
     for (size_t i = 0, h = 0; i < a->each; i++, h++) {
         h = tacit__question_step(a->words[i], a->each - i, h, a->steps);
         const uint64_t cell = cell_at(a, u, h, coins[i]);
@@ -188,7 +188,7 @@ static tacit_status give(void *self, const tacit__user_view *user, void *bytes, 
             (int64_t)(a->question.hashed ? tacit__question_answer(hashes[i], cell, g) : cell);
         a->words[i] = h;
     }
-    tacit_status status = tacit__once_release(a->once, a->truth, a->given, err);
+    tacit_status status = tacit__fresh_release(a->once, a->truth, a->given, err);
     tacit__wipe(a->truth, a->each * sizeof *a->truth);
     tacit__writer w = {.at = bytes};
     for (size_t i = 0; i < a->each && a->question.hashed && status == TACIT_OK; i++)

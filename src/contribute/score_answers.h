@@ -12,8 +12,8 @@ TACIT_MUST_USE bool tacit__score_answers_find(const tacit__score_table *table, d
                                               double visits, size_t each, tacit__score_noise *out);
 
 /* What passes the door, if such answers can be found; the caller adds `releases`, `visits` and `apart`. */
-tacit__once_spec tacit__score_answers_spec(const tacit__score_table *table, double epsilon,
-                                           double visits, size_t each);
+tacit__fresh_spec tacit__score_answers_spec(const tacit__score_table *table, double epsilon,
+                                            double visits, size_t each);
 
 typedef struct tacit__score_answers tacit__score_answers;
 

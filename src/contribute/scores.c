@@ -96,7 +96,7 @@ tacit__stream_spec tacit__scores_stream(const tacit__scores_options *o)
         spec.dimension = o->each;
         spec.bits = 0;
     } else {
-        spec.once = (tacit__once_spec){
+        spec.once = (tacit__fresh_spec){
             .law = tacit__scores_are_pure(o->guarantee) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN,
             .largest = local ? f->largest : 0,
             .l1 = f->l1,

@@ -53,7 +53,7 @@ enum { MOST_LEVELS = 16 };      /* a variance of 1/900 is nothing beside that of
 struct tacit__table_answers {
     tacit__weighted_options o;
     tacit__table_answers_shape shape;
-    tacit__once *once;
+    tacit__fresh_releases *once;
     tacit__site chance;
     int64_t *support;                          /* [cells]; if apart, those of the moves are first */
     uint64_t paid;                             /* answers about what a step paid, if apart */
@@ -200,7 +200,7 @@ static tacit_status open_answers(void *self, tacit_noise *noise, tacit__stream *
 {
     tacit__table_answers *a = self;
     (void)err;
-    a->once = tacit__stream_once(door);
+    a->once = tacit__stream_fresh(door);
     tacit__site_open(&a->chance, noise, "public: the step that a user answers about");
     return TACIT_OK;
 }
@@ -261,9 +261,9 @@ static tacit_status give(void *self, const tacit__user_view *user, void *bytes, 
     tacit__table_answers *a = self;
     const tacit_trajectory *u = user->trajectory;
     const size_t each = a->shape.each;
-    tacit__site_words(&a->chance, tacit__once_count(a->once), 0, words_of(each), a->words);
+    tacit__site_words(&a->chance, tacit__fresh_count(a->once), 0, words_of(each), a->words);
     find_truth(a, u);
-    tacit_status status = tacit__once_release(a->once, a->truth, a->given, err);
+    tacit_status status = tacit__fresh_release(a->once, a->truth, a->given, err);
     tacit__wipe(a->truth, each * sizeof *a->truth);
     tacit__writer w = {.at = bytes};
     for (size_t i = 0; i < each && a->shape.hashed && status == TACIT_OK; i++)

@@ -79,7 +79,7 @@ static tacit_status read_features(const tacit__node *node, tacit__learner_config
 static tacit_status check_declared(const tacit__node *map, const tacit__learner_config *l,
                                    tacit_error *err)
 {
-    const tacit__known *k = &l->known;
+    const tacit__world_tables *k = &l->known;
     const tacit__node *simplex = tacit__node_get(map, "simplex"),
                       *bound = tacit__node_get(map, "bound"),
                       *complementary = tacit__node_get(map, "complementary"),
@@ -200,7 +200,7 @@ tacit_status tacit__space_read(const tacit__node *map, tacit__learner_config *l,
     keep(&d, map, l);
     TRY(check_keys(map, l, err));
     l->request.file = tacit__yaml_name(map->yaml);
-    l->per_user = tacit__known_per_user(&l->known, &l->request);
+    l->per_user = tacit__world_tables_per_user(&l->known, &l->request);
     return TACIT_OK;
 }
 
@@ -216,7 +216,7 @@ tacit_status tacit__space_open(tacit__learner_config *l, tacit_error *err)
         return tacit__fail_at(
             err, TACIT_SYNTAX, l->request.file, (size_t)l->files[TACIT__TABLE_FEATURES].line,
             "context is %zu, but there are %zu features", l->known.context, l->known.features);
-    tacit__known_set_request(&l->known, &l->request);
+    tacit__world_tables_set_request(&l->known, &l->request);
     l->request.kind = l->kind;
     TRY(tacit_agent_choose(&l->request, &l->request.kind, err));
     l->chosen_only =

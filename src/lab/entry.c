@@ -138,8 +138,8 @@ static tacit_status fail_kind(const tacit__node *kind, tacit_error *err)
         names[n++] = tacit_agent_kind_at(i)->name;
     for (size_t i = 0; i < tacit_agent_alias_count() && n < MAX_KINDS; i++)
         names[n++] = tacit_agent_alias_at(i)->name;
-    for (size_t i = 0; i < tacit_yardstick_count() && n < MAX_KINDS; i++)
-        names[n++] = tacit_yardstick_at(i)->name;
+    for (size_t i = 0; i < tacit_baseline_count() && n < MAX_KINDS; i++)
+        names[n++] = tacit_baseline_at(i)->name;
     return tacit__node_fail(kind, err, "no agent is called '%.40s'%s", kind->text,
                             tacit__suggest(kind->text, names, n, NULL, hint));
 }
@@ -149,9 +149,9 @@ static tacit_status fail_kind(const tacit__node *kind, tacit_error *err)
 static tacit_status check_kind(const tacit__node *node, bool lenient, tacit_entry *entry,
                                tacit_error *err)
 {
-    const tacit_agent_kind *kind = tacit_yardstick_find(entry->kind);
+    const tacit_agent_kind *kind = tacit_baseline_find(entry->kind);
     char what[80];
-    entry->yardstick = kind != NULL;
+    entry->baseline = kind != NULL;
     if (kind == NULL)
         kind = tacit_agent_kind_find(entry->kind);
     if (kind == NULL)
@@ -163,12 +163,12 @@ static tacit_status check_kind(const tacit__node *node, bool lenient, tacit_entr
                             err);
 }
 
-/* A yardstick does not learn from users, so it takes no privacy and no parameters. */
-static tacit_status check_yardstick(const tacit__node *node, const tacit_entry *entry,
-                                    tacit_error *err)
+/* A baseline does not learn from users, so it takes no privacy and no parameters. */
+static tacit_status check_baseline(const tacit__node *node, const tacit_entry *entry,
+                                   tacit_error *err)
 {
     static const char *const keys[] = {"privacy", "outside"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && entry->yardstick; i++) {
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && entry->baseline; i++) {
         const tacit__node *found = tacit__node_get(node, keys[i]);
         if (found != NULL)
             return tacit__node_fail(found, err,
@@ -202,7 +202,7 @@ tacit_status tacit__entry_read(const tacit__node *node, const tacit__grid *grid,
                            .privacy_written = privacy != NULL,
                            .outside = w.clips ? TACIT_OUTSIDE_CLIP : TACIT_OUTSIDE_REFUSE};
     TRY(check_kind(node, lenient, entry, err));
-    TRY(check_yardstick(node, entry, err));
+    TRY(check_baseline(node, entry, err));
     if (privacy != NULL)
         TRY(read_privacy(privacy, &w.privacy, episodes, entry, err));
     TRY(tacit__map_settings(node, grid, tacit__entry_fields, &entry->settings, &entry->n_settings,

@@ -37,7 +37,7 @@ double tacit__lab_estimate(const tacit__lab_world *lab_worlds, const tacit_resul
         double jobs = 0, pace = 0;
         for (size_t job = pair; job < results->n_jobs; job += e->n_pairs)
             jobs += !results->jobs[job].done;
-        if (jobs > 0 && !e->agents[at->agent].yardstick && tacit__now_seconds() - start < BUDGET)
+        if (jobs > 0 && !e->agents[at->agent].baseline && tacit__now_seconds() - start < BUDGET)
             pace = tacit__play_pace(&lab_worlds[at->world], at->agent, BUDGET / (double)e->n_pairs);
         seconds += jobs * fmax(DRAW * draws_of(results->parts[pair].plan),
                                pace * (double)e->facts.episodes);

@@ -132,8 +132,8 @@ tacit_status tacit_experiment_request(const tacit_experiment *experiment, const 
     if (experiment == NULL || place == NULL || out == NULL || agent >= experiment->facts.n_agents)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     const tacit_entry *entry = &experiment->agents[agent];
-    if (entry->yardstick)
-        return tacit__fail(err, TACIT_UNSUPPORTED, "'%s' is a yardstick, which is not an agent",
+    if (entry->baseline)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "'%s' is a baseline, which is not an agent",
                            entry->kind);
     *out = tacit__world_request(place, experiment->facts.episodes, experiment->facts.file);
     tacit__entry_set_request(entry, out);

@@ -6,10 +6,10 @@
 #include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "lab/baseline.h"
 #include "lab/config_space.h"
 #include "lab/experiment.h"
 #include "lab/space_names.h"
-#include "lab/yardstick.h"
 
 tacit_status tacit_world_create_text(const char *text, size_t size, const char *name,
                                      tacit_world **out, tacit_error *err)
@@ -36,14 +36,14 @@ tacit_status tacit_world_create_text(const char *text, size_t size, const char *
 typedef struct declared {
     tacit__yaml *yaml;
     uint64_t episodes;
-    bool yardstick;
+    bool baseline;
     tacit__learner_config learner;
 } declared;
 
 static void destroy_declared(void *self)
 {
     declared *d = self;
-    tacit__known_destroy(&d->learner.known);
+    tacit__world_tables_destroy(&d->learner.known);
     tacit__action_names_free(&d->learner);
     tacit__yaml_destroy(d->yaml);
     tacit__free(d);
@@ -92,13 +92,13 @@ static tacit_status read_declared(declared *d, const tacit_world *place, tacit_e
                                        entry.guarantee.delta, d->episodes, err);
     tacit__entry_set_request(&entry, request);
     d->learner.kind = entry.kind;
-    d->yardstick = entry.yardstick;
+    d->baseline = entry.baseline;
     return place != NULL ? TACIT_OK : tacit__space_open(&d->learner, err);
 }
 
 /* `uniform` needs no world; `constant` is the best single action of one. */
-static tacit_status create_yardstick(const declared *d, const tacit_world *place,
-                                     tacit_noise *noise, tacit_agent **out, tacit_error *err)
+static tacit_status create_baseline(const declared *d, const tacit_world *place, tacit_noise *noise,
+                                    tacit_agent **out, tacit_error *err)
 {
     const tacit_agent_request *r = &d->learner.request;
     uint32_t action = (uint32_t)r->n_actions;
@@ -111,8 +111,8 @@ static tacit_status create_yardstick(const declared *d, const tacit_world *place
                               "constant is the best single action of a world, and a space does not "
                               "say which action that is; give a world, or use uniform");
     if (constant)
-        TRY(tacit__yardstick_constant(place, d->episodes, noise, &action, err));
-    return tacit__yardstick_agent_create(r, action, out, err);
+        TRY(tacit__baseline_constant(place, d->episodes, noise, &action, err));
+    return tacit__baseline_agent_create(r, action, out, err);
 }
 
 tacit_status tacit_agent_create_text(const char *text, size_t size, const char *name,
@@ -130,8 +130,8 @@ tacit_status tacit_agent_create_text(const char *text, size_t size, const char *
     if (status == TACIT_OK)
         status = read_declared(d, place, err);
     if (status == TACIT_OK)
-        status = d->yardstick ? create_yardstick(d, place, noise, &agent, err)
-                              : tacit_agent_create(&d->learner.request, noise, &agent, err);
+        status = d->baseline ? create_baseline(d, place, noise, &agent, err)
+                             : tacit_agent_create(&d->learner.request, noise, &agent, err);
     if (status != TACIT_OK) {
         destroy_declared(d);
         return status;

@@ -8,8 +8,8 @@
 #include "account/plan_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "lab/baseline.h"
 #include "lab/experiment.h"
-#include "lab/yardstick.h"
 
 /* The results outlive the world, so they have a copy of its facts. */
 static void copy_facts(tacit_results *results, size_t number, const tacit_world_facts *space)
@@ -34,7 +34,7 @@ static void remark_no_data(const tacit__lab_world *w, tacit_results *results)
     bool learners = false, played = false;
     for (size_t i = 0; i < e->facts.n_agents; i++)
         if (tacit_experiment_plays(e, w->number, i)) {
-            learners = learners || !e->agents[i].yardstick;
+            learners = learners || !e->agents[i].baseline;
             played = played || strcmp(e->agents[i].kind, "no-data") == 0;
         }
     if (!learners || played || !tacit__no_data_fits(w->world))
@@ -84,7 +84,7 @@ tacit_status tacit__lab_worlds_solve(tacit__lab_world *lab_worlds, tacit_results
     TACIT__REQUIRE(lab_worlds != NULL && results != NULL);
     for (size_t i = 0; i < results->experiment->facts.n_worlds; i++) {
         tacit__lab_world *w = &lab_worlds[i];
-        TRY(tacit__yardstick_value("optimal", w->world, &w->optimal, err));
+        TRY(tacit__baseline_value("optimal", w->world, &w->optimal, err));
         results->optimal[i] = tacit_world_original_value(w->world, w->optimal);
     }
     return TACIT_OK;
@@ -147,7 +147,7 @@ static tacit_status check_agent(const tacit__lab_world *lab_worlds, tacit_result
                                 "no-data plans with known kernels and known rewards, and '%.80s' "
                                 "has no such; uniform is what can be done there without data",
                                 e->worlds[world].label);
-    if (entry->yardstick)
+    if (entry->baseline)
         return TACIT_OK;
     TRY(tacit_experiment_agent(e, world, lab_worlds[world].world, e->pairs[pair].agent, 0, &agent,
                                err));

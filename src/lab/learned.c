@@ -14,13 +14,13 @@
 #define SHARE_OF_BAR 0.9
 #define SHARE_OF_RANDOM 0.1
 
-/* The mean late regret of the yardstick of this kind; NaN: it was not played. */
+/* The mean late regret of the baseline of this kind; NaN: it was not played. */
 static double late_of(const tacit_results *results, size_t world, const char *kind)
 {
     const tacit_experiment_facts *facts = &results->experiment->facts;
     double sum = 0, n = 0;
     for (size_t i = 0; i < facts->n_agents; i++) {
-        if (!facts->agents[i].yardstick || strcmp(facts->agents[i].kind, kind) != 0)
+        if (!facts->agents[i].baseline || strcmp(facts->agents[i].kind, kind) != 0)
             continue;
         for (uint64_t run = 0; run < facts->runs; run++) {
             const tacit_job *job = tacit_results_job(results, world, i, run);
@@ -57,7 +57,7 @@ bool tacit_results_not_learned(const tacit_results *results, size_t world, size_
                                uint64_t run)
 {
     const tacit_job *job = tacit_results_job(results, world, agent, run);
-    if (job == NULL || !job->done || results->experiment->facts.agents[agent].yardstick)
+    if (job == NULL || !job->done || results->experiment->facts.agents[agent].baseline)
         return false;
     if (tacit_results_logged(results, world))
         return job->estimate.known && job->estimate.lift_constant < 0;

@@ -5,7 +5,7 @@
 
 #include <tacit/agent.h>
 
-#include "agents/known.h"
+#include "agents/world_tables.h"
 #include "worlds/columns.h"
 
 enum { TACIT__MAX_FEATURES = 4096 }; /* of an action: a stated choice */
@@ -16,7 +16,7 @@ typedef struct tacit__learner_config {
     /* points to what is known, and has the kind that `kind` stands for:
      tacit__space_open */
     tacit_agent_request request;
-    tacit__known known;
+    tacit__world_tables known;
     struct {
         const char *name; /* NULL: none */
         int line;         /* of the file that names it */

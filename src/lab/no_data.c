@@ -1,4 +1,4 @@
-/* The yardstick `no-data`: what is planned before the first person comes.
+/* The baseline `no-data`: what is planned before the first person comes.
  *
  * Where rewards and the kernels of a mixture are known, only the weights are not. Without data they are all
  * alike, and the plan follows from the even mixture by backward induction:
@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
-#include "lab/yardstick.h"
+#include "lab/baseline.h"
 
 #define TIE 1e-9 /* of values in [0, horizon]: far above rounding */
 

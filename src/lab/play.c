@@ -10,11 +10,11 @@
 
 #include "base/error.h"
 #include "base/workspace.h"
+#include "lab/baseline.h"
 #include "lab/experiment.h"
 #include "lab/play_rounds.h"
 #include "lab/seed.h"
 #include "lab/visitors.h"
-#include "lab/yardstick.h"
 #include "worlds/walk.h"
 
 /* --- A player: everything that one job needs ----------------------------------------------------- */
@@ -160,13 +160,13 @@ static tacit_status learn_all(player *p, tacit__worker_slot *slot, double *curve
     return TACIT_OK;
 }
 
-/* A yardstick does not learn, so its value says all; nothing is played. */
+/* A baseline does not learn, so its value says all; nothing is played. */
 static tacit_status measure(const tacit__lab_world *lab_world, const tacit_entry *entry,
                             double *curve, tacit_job *job, tacit_error *err)
 {
     const uint64_t K = lab_world->experiment->facts.episodes;
     double value = 0;
-    TRY(tacit__yardstick_value(entry->kind, lab_world->world, &value, err));
+    TRY(tacit__baseline_value(entry->kind, lab_world->world, &value, err));
     double gap = fmax(lab_world->optimal - value, 0);
     size_t point = 0;
     for (; point == 0 || lab_world->at[point - 1] < K; point++)
@@ -195,7 +195,7 @@ tacit_status tacit__play(const tacit__lab_world *lab_world, size_t agent, uint64
     tacit_status status;
     if (tacit_world_describe(lab_world->world)->family == TACIT_WORLD_BANDIT) {
         status = tacit__rounds_play(lab_world, agent, run, slot, curve, job, err);
-    } else if (entry->yardstick) {
+    } else if (entry->baseline) {
         status = measure(lab_world, entry, curve, job, err);
     } else {
         player p = {0};

@@ -161,7 +161,7 @@ static tacit_status learn(const table *t, tacit_agent *agent, tacit_job *job, ta
     return TACIT_OK;
 }
 
-/* --- Yardsticks ---------------------------------------------------------------------------------- */
+/* --- Baselines ---------------------------------------------------------------------------------- */
 
 /* The regret of playing `action` in a round; n_actions: of playing each with equal probability. */
 static tacit_status cost(const table *t, uint64_t k, uint32_t action, double *gap)
@@ -258,7 +258,7 @@ tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent,
         status = survey(&t, err);
     if (status != TACIT_OK) {
         status = tacit__fail_plain(err, status);
-    } else if (entry->yardstick) {
+    } else if (entry->baseline) {
         status = measure(&t, entry->kind, job, err);
     } else {
         status = tacit_experiment_agent(lab_world->experiment, lab_world->number, lab_world->world,

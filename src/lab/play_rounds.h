@@ -1,4 +1,4 @@
-/* One job in a bandit world: one agent, or yardstick, plays one run. */
+/* One job in a bandit world: one agent, or baseline, plays one run. */
 #ifndef TACIT_LAB_PLAY_ROUNDS_H
 #define TACIT_LAB_PLAY_ROUNDS_H
 

@@ -19,12 +19,12 @@ bool tacit__slot_read(tacit__worker_slot *slot, tacit__slot_state *out)
     return out->job != TACIT__NO_JOB && atomic_load(&slot->job) == out->job;
 }
 
-/* Yardsticks are measured, not played, except where there is no model to measure in. */
+/* Baselines are measured, not played, except where there is no model to measure in. */
 static bool is_played(const tacit__workers *workers, size_t pair)
 {
     TACIT__REQUIRE(pair < workers->experiment->n_pairs);
     const tacit_experiment *e = workers->experiment;
-    return !e->agents[e->pairs[pair].agent].yardstick ||
+    return !e->agents[e->pairs[pair].agent].baseline ||
            workers->results->worlds[e->pairs[pair].world].family == TACIT_WORLD_BANDIT;
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/outside.h"
+#include "agents/domain.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/settings.h"
@@ -193,7 +193,7 @@ static tacit_status check_rows(const sheet *s, const tacit__learner_config *l,
         for (size_t i = 0; i < width && law; i++)
             x[i] /= sum; /* printed digits are few */
         if (table == TACIT__TABLE_FEATURES && l->known.bound > 0 &&
-            sqrt(square) > l->known.bound * (1 + TACIT__KNOWN_TOL))
+            sqrt(square) > l->known.bound * (1 + TACIT__TABLES_TOL))
             return tacit__fail_at(err, TACIT_OUT_OF_BOUND, s->file.path, s->line[row],
                                   "the features of %s are %g long, outside the declared bound %g; "
                                   "raise the bound, or divide all features by a number",
@@ -206,7 +206,7 @@ static tacit_status check_rows(const sheet *s, const tacit__learner_config *l,
 static tacit_status read_table(sheet *s, const tacit__learner_config *l, tacit__table_name table,
                                tacit_error *err)
 {
-    size_t cells = tacit__known_size(&l->known, &l->request, table), told = 1;
+    size_t cells = tacit__world_tables_size(&l->known, &l->request, table), told = 1;
     if (cells == 0)
         return tacit__fail_at(err, TACIT_TOO_LARGE, l->request.file, (size_t)l->files[table].line,
                               "the table of %s would have more than 134 million numbers",
@@ -234,7 +234,7 @@ tacit_status tacit__table_load(tacit__learner_config *l, tacit__table_name table
 {
     TACIT__REQUIRE(table < TACIT__N_TABLES);
     sheet s = {0};
-    const tacit__known before = l->known;
+    const tacit__world_tables before = l->known;
     const tacit__value setting = {.text = l->files[table].name, .line = l->files[table].line};
     const tacit__origin origin = {.file = l->request.file, .line = setting.line, .kind = "space"};
     tacit_status status = tacit__text_file_read(&setting, &origin, &s.file, err);

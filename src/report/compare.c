@@ -198,7 +198,7 @@ static tacit_status compare_agents(tacit_comparison *c, const tacit_results *res
 {
     const tacit_experiment_facts *facts = tacit_results_describe(results);
     size_t first = 0;
-    while (reference == NULL && first < facts->n_agents && facts->agents[first].yardstick)
+    while (reference == NULL && first < facts->n_agents && facts->agents[first].baseline)
         first++;
     if (reference == NULL && first == facts->n_agents)
         first = 0;

@@ -96,7 +96,7 @@ static tacit_status explain(const tacit_results *results, size_t world, size_t a
                                                .kind = kind,
                                                .remark = remark,
                                                .outside = entry->outside,
-                                               .yardstick = entry->yardstick};
+                                               .baseline = entry->baseline};
     if (request.plan == NULL && entry->guarantee.model != TACIT_MODEL_NONE)
         return TACIT_OK;
     return tacit_explanation_create(&request, out, err);
@@ -163,8 +163,8 @@ static void fill_agents(tacit__report *r, const tacit_experiment_facts *facts)
         const tacit_entry *entry = &facts->agents[i];
         r->agents[i] =
             (tacit__report_agent){.entry = entry,
-                                  .kind = entry->yardstick ? tacit_yardstick_find(entry->kind)
-                                                           : tacit_agent_kind_find(entry->kind)};
+                                  .kind = entry->baseline ? tacit_baseline_find(entry->kind)
+                                                          : tacit_agent_kind_find(entry->kind)};
         if (r->agents[i].kind == NULL)
             r->agents[i].kind = tacit_agent_alias_find(entry->kind);
     }

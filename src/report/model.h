@@ -36,7 +36,7 @@ typedef struct tacit__report_world {
 /* The looks of an agent in all figures. Agents that differ in epsilon alone are a family: one hue, lighter
  * for a smaller epsilon. Among lines of one hue no dash occurs twice. */
 typedef struct tacit__style {
-    int color; /* 0 no privacy, 1 .. TACIT__COLORS families, TACIT__GRAY yardsticks */
+    int color; /* 0 no privacy, 1 .. TACIT__COLORS families, TACIT__GRAY baselines */
     int shade; /* -TACIT__SHADES, darkest, .. TACIT__SHADES, lightest */
     int dash;  /* 0 solid, 1, 2, .. see style.c */
 } tacit__style;

@@ -1,5 +1,5 @@
 /* The price of privacy: regret against epsilon, both logarithmic. A line for each family of private
- * agents; the levels of those without privacy, and of the yardsticks, across. Hollow points are claims
+ * agents; the levels of those without privacy, and of the baselines, across. Hollow points are claims
  * that do not hold. */
 #include <math.h>
 #include <stdio.h>

@@ -153,7 +153,7 @@ void tacit__report_families(tacit__report *r)
     for (size_t i = 0; i < r->n_agents; i++) {
         tacit__report_agent *p = &r->agents[i];
         p->family = SIZE_MAX;
-        if (p->entry->yardstick)
+        if (p->entry->baseline)
             p->style = (tacit__style){TACIT__GRAY, 0, counts.next[TACIT__GRAY]++};
         else if (p->entry->guarantee.model == TACIT_MODEL_NONE)
             p->style = (tacit__style){0, 0, counts.next[0]++};

@@ -206,7 +206,7 @@ void tacit__rewards_story(tacit__text *to, const tacit__report *r, size_t world)
     }
     for (size_t i = 0; i < r->n_agents; i++) {
         const size_t which = r->agents[i].family != SIZE_MAX;
-        if (s->outcomes[i].estimate.known && !r->agents[i].entry->yardstick &&
+        if (s->outcomes[i].estimate.known && !r->agents[i].entry->baseline &&
             (best[which] == SIZE_MAX || s->outcomes[i].estimate.doubly_robust >
                                             s->outcomes[best[which]].estimate.doubly_robust))
             best[which] = i;

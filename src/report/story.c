@@ -31,7 +31,7 @@ static size_t find_plain(const tacit__report *r, const tacit__report_world *s, b
     *several = false;
     for (size_t i = 0; i < r->n_agents; i++) {
         const tacit_entry *e = r->agents[i].entry;
-        if (e->yardstick || e->guarantee.model != TACIT_MODEL_NONE || s->outcomes[i].n_runs == 0)
+        if (e->baseline || e->guarantee.model != TACIT_MODEL_NONE || s->outcomes[i].n_runs == 0)
             continue;
         *several = best != SIZE_MAX;
         if (best == SIZE_MAX || s->outcomes[i].regret < s->outcomes[best].regret)
@@ -43,7 +43,7 @@ static size_t find_plain(const tacit__report *r, const tacit__report_world *s, b
 static size_t find_random(const tacit__report *r, const tacit__report_world *s)
 {
     for (size_t i = 0; i < r->n_agents; i++)
-        if (r->agents[i].entry->yardstick && strcmp(r->agents[i].entry->kind, "uniform") == 0 &&
+        if (r->agents[i].entry->baseline && strcmp(r->agents[i].entry->kind, "uniform") == 0 &&
             s->outcomes[i].n_runs > 0)
             return i;
     return SIZE_MAX;
@@ -137,7 +137,7 @@ static void put_flags(tacit__text *to, const tacit__report *r, const tacit__repo
     for (size_t i = 0; i < r->n_agents; i++) {
         n += s->outcomes[i].n_not_learned > 0;
         lost += s->outcomes[i].n_not_learned;
-        runs += r->agents[i].entry->yardstick ? 0 : s->outcomes[i].n_runs;
+        runs += r->agents[i].entry->baseline ? 0 : s->outcomes[i].n_runs;
     }
     if (n == 0)
         return;

@@ -30,7 +30,7 @@ static double share_of(const row *w)
 
 static bool is_judged(const row *w)
 {
-    return !w->agent->entry->yardstick && w->world->bar.what != NULL && w->outcome->n_runs > 0;
+    return !w->agent->entry->baseline && w->world->bar.what != NULL && w->outcome->n_runs > 0;
 }
 
 static const char *verdict_of(const row *w)

@@ -228,7 +228,7 @@ tacit_status tacit__service_config_open(tacit__service_config *c, tacit_error *e
 void tacit__service_config_free(tacit__service_config *c)
 {
     for (size_t i = 0; i < c->n_learners; i++) {
-        tacit__known_destroy(&c->learners[i].known);
+        tacit__world_tables_destroy(&c->learners[i].known);
         tacit__action_names_free(&c->learners[i]);
     }
     tacit__shares_destroy(c->shares, c->n_learners);

@@ -92,7 +92,7 @@ static tacit_status read_agent(const tacit__node *node, tacit__learner_config *l
 {
     tacit_entry entry;
     TRY(tacit__entry_read_one(node, l->request.episodes, &entry, err));
-    if (entry.yardstick)
+    if (entry.baseline)
         return UNSUPPORTED(node, "%s does not learn; `tacit agents` lists those that do",
                            entry.kind);
     if (!entry.privacy_written)

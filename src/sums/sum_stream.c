@@ -25,16 +25,16 @@ struct tacit__stream {
     tacit__stream_spec o;
     size_t active; /* numbers of a report */
     double scale;
-    tacit_sum *sum;        /* running */
-    tacit__once *once;     /* fresh */
-    int64_t *exact;        /* what waits for a release: raw data */
-    double *total;         /* counted: the sums; fresh and local: the batch's reports */
-    double *noisy;         /* fresh: scratch, what passes the door */
-    double *faded;         /* what passed last, where sums fade */
-    double *shown;         /* NULL: the sum has its releases at hand, or `total` is shown */
-    double *copy;          /* running: `shown`, which only some sums need */
-    const double *visible; /* what is shown */
-    int64_t *report;       /* running, local: scratch */
+    tacit_sum *sum;              /* running */
+    tacit__fresh_releases *once; /* fresh */
+    int64_t *exact;              /* what waits for a release: raw data */
+    double *total;               /* counted: the sums; fresh and local: the batch's reports */
+    double *noisy;               /* fresh: scratch, what passes the door */
+    double *faded;               /* what passed last, where sums fade */
+    double *shown;               /* NULL: the sum has its releases at hand, or `total` is shown */
+    double *copy;                /* running: `shown`, which only some sums need */
+    const double *visible;       /* what is shown */
+    int64_t *report;             /* running, local: scratch */
 };
 
 static double fade_of(const tacit__stream_spec *o)
@@ -42,9 +42,9 @@ static double fade_of(const tacit__stream_spec *o)
     return (double)o->fade / TACIT__FADE_WHOLE;
 }
 
-static tacit__once_spec once_of(const tacit__stream_spec *o, const tacit__batches *releases)
+static tacit__fresh_spec once_of(const tacit__stream_spec *o, const tacit__batches *releases)
 {
-    tacit__once_spec once = o->once;
+    tacit__fresh_spec once = o->once;
     const double n = (double)o->dimension, batches = (double)once.releases;
     once.dimension = o->dimension;
     once.bits = o->bits;
@@ -67,8 +67,8 @@ tacit_status tacit__stream_declare(const tacit__stream_spec *o, const tacit__bat
 {
     TACIT__REQUIRE(o->kind == TACIT__STREAM_RUNNING || o->kind == TACIT__STREAM_FRESH);
     if (o->kind == TACIT__STREAM_FRESH) {
-        const tacit__once_spec once = once_of(o, releases);
-        return tacit__once_declare(&once, o->name, line, err);
+        const tacit__fresh_spec once = once_of(o, releases);
+        return tacit__fresh_declare(&once, o->name, line, err);
     }
     const tacit__batches batches = releases_of(o, releases);
     return tacit__sum_declare_released(&o->sum, &batches, o->name, line, err);
@@ -80,8 +80,8 @@ static tacit_status open_door(tacit__stream *s, const tacit__batches *releases,
     const tacit_plan *plan = tacit_ledger_plan(ledger);
     s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, s->o.name));
     if (s->o.kind == TACIT__STREAM_FRESH) {
-        const tacit__once_spec once = once_of(&s->o, releases);
-        return tacit__once_create(&once, ledger, s->o.name, &s->once, err);
+        const tacit__fresh_spec once = once_of(&s->o, releases);
+        return tacit__fresh_create(&once, ledger, s->o.name, &s->once, err);
     }
     const tacit__batches batches = releases_of(&s->o, releases);
     TRY(tacit__sum_create_released(&s->o.sum, &batches, ledger, s->o.name, &s->sum, err));
@@ -127,7 +127,7 @@ void tacit__stream_destroy(tacit__stream *s)
     if (s == NULL)
         return;
     tacit_sum_destroy(s->sum);
-    tacit__once_destroy(s->once);
+    tacit__fresh_destroy(s->once);
     tacit__free_secret(s->copy, s->o.dimension * sizeof *s->copy);
     tacit__workspace_destroy(s);
 }
@@ -147,7 +147,7 @@ double tacit__stream_stddev(const tacit__stream *s, uint64_t k)
     double stddev = 0;
     if (s->sum != NULL)
         TACIT__REQUIRE(tacit_sum_stddev(s->sum, k, &stddev) == TACIT_OK);
-    return s->once != NULL ? tacit__once_stddev(s->once) : stddev;
+    return s->once != NULL ? tacit__fresh_stddev(s->once) : stddev;
 }
 
 tacit_sum *tacit__stream_sum(const tacit__stream *s)
@@ -155,7 +155,7 @@ tacit_sum *tacit__stream_sum(const tacit__stream *s)
     return s->sum;
 }
 
-tacit__once *tacit__stream_once(const tacit__stream *s)
+tacit__fresh_releases *tacit__stream_fresh(const tacit__stream *s)
 {
     return s->once;
 }
@@ -171,7 +171,7 @@ static void add_exactly(int64_t *sums, const tacit__input *x)
 static tacit_status pass_user(tacit__stream *s, const tacit__input *x, tacit_error *err)
 {
     TACIT__REQUIRE(x->index == NULL && x->n == s->o.dimension);
-    return tacit__once_release(s->once, x->value, s->noisy, err);
+    return tacit__fresh_release(s->once, x->value, s->noisy, err);
 }
 
 tacit_status tacit__stream_add(tacit__stream *s, const tacit__input *x, tacit_error *err)
@@ -299,7 +299,7 @@ static tacit_status release_fresh(tacit__stream *s, tacit_error *err)
         memset(s->total, 0, n * sizeof *s->total);
         return TACIT_OK;
     }
-    const tacit_status status = tacit__once_release(s->once, s->exact, s->noisy, err);
+    const tacit_status status = tacit__fresh_release(s->once, s->exact, s->noisy, err);
     for (size_t i = 0; i < n && status == TACIT_OK; i++) {
         s->shown[i] = s->noisy[i];
         if (s->faded == NULL)
@@ -307,7 +307,7 @@ static tacit_status release_fresh(tacit__stream *s, tacit_error *err)
         s->shown[i] -= fade_of(&s->o) * s->faded[i];
         s->faded[i] = s->noisy[i];
     }
-    restart(s, status == TACIT_OK && tacit__once_count(s->once) < s->o.once.releases);
+    restart(s, status == TACIT_OK && tacit__fresh_count(s->once) < s->o.once.releases);
     return status;
 }
 
@@ -374,5 +374,5 @@ void tacit__stream_fields(tacit__stream *s, uint64_t users, uint64_t released, t
     if (s->sum != NULL)
         tacit__saved_check(f, tacit__sum_sized_fields(s->sum, f) == released);
     if (s->once != NULL)
-        tacit__once_fields(s->once, f);
+        tacit__fresh_fields(s->once, f);
 }

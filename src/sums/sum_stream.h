@@ -5,7 +5,7 @@
  *     exact      the sum so far, or of the batch that is over               none
  *     counted    the same, of doubles that are added as they come           none
  *     running    the sum so far (tacit/sum.h)                               shared between releases, or each user's
- *     fresh      the sum of the batch that is over, once (sums/once.h)      of its own, or each user's
+ *     fresh      the sum of the batch that is over, once (sums/fresh_releases.h)      of its own, or each user's
  *
  * Under local privacy every user's vector passes the door by itself, and only what has passed is added up. */
 #ifndef TACIT_SUMS_SUM_STREAM_H
@@ -15,8 +15,8 @@
 
 #include "base/bytes.h"
 #include "noise/tag.h"
+#include "sums/fresh_releases.h"
 #include "sums/lattice.h"
-#include "sums/once.h"
 #include "sums/returning.h"
 
 typedef enum tacit__stream_kind {
@@ -38,10 +38,10 @@ typedef struct tacit__stream_spec {
     bool local;
     /* running, joint: a batch is one step of the sum, so that `sum` is declared for whole batches */
     bool whole_batches;
-    uint32_t fade;         /* fresh, joint: a release has this share of the one before; 0: none */
-    tacit_sum_spec sum;    /* running; its dimension is this one's */
-    tacit__once_spec once; /* fresh; its dimension, bits and ends are filled in */
-    double printed;        /* the scale of the noise that a paper prints; 0: calibrated */
+    uint32_t fade;          /* fresh, joint: a release has this share of the one before; 0: none */
+    tacit_sum_spec sum;     /* running; its dimension is this one's */
+    tacit__fresh_spec once; /* fresh; its dimension, bits and ends are filled in */
+    double printed;         /* the scale of the noise that a paper prints; 0: calibrated */
 } tacit__stream_spec;
 
 typedef struct tacit__stream tacit__stream;
@@ -65,7 +65,7 @@ double tacit__stream_scale(const tacit__stream *stream); /* of a draw of its noi
 double tacit__stream_stddev(const tacit__stream *stream, uint64_t k);
 /* The running sum behind it, and the door of fresh releases; NULL: it has none. */
 tacit_sum *tacit__stream_sum(const tacit__stream *stream);
-tacit__once *tacit__stream_once(const tacit__stream *stream);
+tacit__fresh_releases *tacit__stream_fresh(const tacit__stream *stream);
 
 /* One person's integers, which keep the declared bound. Fresh and local: all numbers, no index. */
 TACIT_MUST_USE tacit_status tacit__stream_add(tacit__stream *stream, const tacit__input *x,

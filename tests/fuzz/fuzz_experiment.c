@@ -19,8 +19,8 @@ static void check_entry(const tacit_experiment_facts *facts, const tacit_entry *
     require(entry->label[0] != '\0' && strlen(entry->label) <= 160 &&
             strpbrk(entry->label, "\n\r\t") == NULL);
     require((tacit_agent_kind_find(entry->kind) != NULL ||
-             tacit_agent_alias_find(entry->kind) != NULL) == !entry->yardstick);
-    require((tacit_yardstick_find(entry->kind) != NULL) == entry->yardstick);
+             tacit_agent_alias_find(entry->kind) != NULL) == !entry->baseline);
+    require((tacit_baseline_find(entry->kind) != NULL) == entry->baseline);
     require(g->epsilon > 0 && isinf(g->epsilon) == (g->model == TACIT_MODEL_NONE));
     require(g->delta >= 0 && g->delta < 1);
     require(entry->line >= 1);

@@ -54,21 +54,21 @@ static tacit_status load(const struct shape *shape, const char *path, tacit__lea
                                    .known = {.disjoint = shape->disjoint, .bound = shape->bound}};
     out->files[shape->table].name = path;
     out->files[shape->table].line = 7;
-    const tacit__known before = out->known;
+    const tacit__world_tables before = out->known;
     tacit_status status = tacit__table_load(out, shape->table, &err);
     if (status != TACIT_OK)
         require(err.message[0] != '\0' && out->known.table[shape->table] == NULL &&
                 out->known.parts == before.parts && out->known.features == before.features);
     else
         require(out->known.table[shape->table] != NULL &&
-                tacit__known_is_valid(&out->known, &out->request));
+                tacit__world_tables_is_valid(&out->known, &out->request));
     return status;
 }
 
 /* The table as a text, its last number first. */
 static char *tell(const struct shape *shape, const tacit__learner_config *l, size_t *n_text)
 {
-    const tacit__known *k = &l->known;
+    const tacit__world_tables *k = &l->known;
     const size_t S = shape->n_states, A = shape->n_actions;
     const size_t sides[TACIT__N_TABLES][PLACES] = {
         [TACIT__TABLE_REWARDS] = {shape->stationary ? 0 : HORIZON, S, A, 0},
@@ -80,7 +80,7 @@ static char *tell(const struct shape *shape, const tacit__learner_config *l, siz
     FILE *out = open_memstream(&text, n_text);
     require(out != NULL);
     (void)fprintf(out, "%s\n", shape->header);
-    for (size_t i = tacit__known_size(k, &l->request, shape->table); i-- > 0;) {
+    for (size_t i = tacit__world_tables_size(k, &l->request, shape->table); i-- > 0;) {
         size_t at[PLACES] = {0}, rest = i, last = PLACES;
         for (size_t j = PLACES; j-- > 0;)
             if (sides[shape->table][j] > 0) { /* a column of the file */
@@ -106,7 +106,7 @@ static void check(const struct shape *shape, const tacit__learner_config *first)
     const double tol =
         shape->table == TACIT__TABLE_MIXTURE || shape->table == TACIT__TABLE_WEIGHTS ? 1e-14 : 0;
     tacit__learner_config again;
-    size_t n_text = 0, n = tacit__known_size(&first->known, &first->request, shape->table);
+    size_t n_text = 0, n = tacit__world_tables_size(&first->known, &first->request, shape->table);
     char *text = tell(shape, first, &n_text);
     require(load(shape, put(text, n_text), &again) == TACIT_OK);
     require(again.known.parts == first->known.parts &&
@@ -114,7 +114,7 @@ static void check(const struct shape *shape, const tacit__learner_config *first)
     for (size_t i = 0; i < n; i++)
         require(fabs(again.known.table[shape->table][i] - first->known.table[shape->table][i]) <=
                 tol);
-    tacit__known_destroy(&again.known);
+    tacit__world_tables_destroy(&again.known);
     free(text);
 }
 
@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tacit__learner_config l;
         if (load(&shapes[i], put(data, size), &l) == TACIT_OK)
             check(&shapes[i], &l);
-        tacit__known_destroy(&l.known);
+        tacit__world_tables_destroy(&l.known);
     }
     return 0;
 }

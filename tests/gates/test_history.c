@@ -122,7 +122,7 @@ static void assert_parted(const tape *a, const tape *b, bool apart, const char *
     bool parted[64];
     moments m = {0};
     if (tacit_plan_law(a->plan) == TACIT_LAW_RESPONSE)
-        return; /* a few answers have no moments: unit.once has many of them */
+        return; /* a few answers have no moments: unit.fresh_releases has many of them */
     assert_true(tacit_plan_size(a->plan) <= 64);
     for (size_t i = 0; i < 64; i++)
         parted[i] = apart;

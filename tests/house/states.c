@@ -140,7 +140,7 @@ static void read_file(const char *file)
         if (tacit_experiment_world(e, w, &world, &err) != TACIT_OK)
             stop(file, &err);
         for (size_t a = 0; a < facts->n_agents; a++)
-            if (!facts->agents[a].yardstick && tacit_experiment_plays(e, w, a))
+            if (!facts->agents[a].baseline && tacit_experiment_plays(e, w, a))
                 play(file, e, w, world, a);
         tacit_world_destroy(world);
     }

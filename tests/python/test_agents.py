@@ -157,7 +157,7 @@ def test_a_promise_is_checked_where_it_is_written():
     assert str(caught.value).startswith("agent dp-ucbvi has no key 'bonus_scal'")
 
 
-def test_yardsticks_serve_like_learners():
+def test_baselines_serve_like_learners():
     world = tacit.World("riverswim", **RIVER, chance=1)
     uniform = tacit.Agent("uniform", world, episodes=20)
     constant = tacit.Agent("constant", world, episodes=20, privacy=tacit.none())

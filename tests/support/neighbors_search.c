@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/outside.h"
+#include "agents/domain.h"
 #include "support/check.h"
 #include "support/climb.h"
 #include "support/neighbors.h"

@@ -164,10 +164,10 @@ static double lose(const char *kind, uint64_t seed)
  * is above 3/4 of explore-commit's if two of them are like that one, in 1 of 80 choices of seeds. */
 TEST(many_actions_of_one_state_cost_less_than_one_release_for_all)
 {
-    double ours = 0, yardstick = 0;
+    double ours = 0, baseline = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         ours += lose("posterior-tabular", seed);
-        yardstick += lose("explore-commit-tabular", seed);
+        baseline += lose("explore-commit-tabular", seed);
     }
-    assert_true(ours < 0.75 * yardstick);
+    assert_true(ours < 0.75 * baseline);
 }

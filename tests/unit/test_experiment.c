@@ -100,9 +100,9 @@ TEST(everything_that_is_written_is_read)
     assert_int_equal(b->calibration, TACIT_CALIBRATION_PUBLISHED);
     assert_string_equal(b->sums, "tree");
     assert_int_equal(b->line, 8);
-    assert_false(b->yardstick);
+    assert_false(b->baseline);
     assert_int_equal(b->outside, TACIT_OUTSIDE_REFUSE);
-    assert_true(f->agents[2].yardstick);
+    assert_true(f->agents[2].baseline);
 }
 
 TEST(what_is_left_out_has_its_default)
@@ -321,10 +321,10 @@ TEST(examples_have_what_a_learner_must_beat)
         if (tacit_experiment_read(found.gl_pathv[i], NULL, &e, &err) != TACIT_OK)
             fail_msg("%s", err.message);
         const tacit_experiment_facts *facts = tacit_experiment_describe(e);
-        static const char *const yardsticks[] = {"explore-commit", "constant", "uniform"};
+        static const char *const baselines[] = {"explore-commit", "constant", "uniform"};
         for (size_t j = 0; compares(facts->file) && j < 3; j++)
-            if (!has_kind(facts, yardsticks[j]))
-                fail_msg("%s has no %s", facts->file, yardsticks[j]);
+            if (!has_kind(facts, baselines[j]))
+                fail_msg("%s has no %s", facts->file, baselines[j]);
     }
     globfree(&found);
 }

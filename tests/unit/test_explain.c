@@ -231,7 +231,7 @@ TEST(without_a_claim_there_is_no_promise)
     assert_string_equal(e->remark, "");
     assert_string_equal(e->composition, "");
     tacit_explanation_destroy(e);
-    request.yardstick = true;
+    request.baseline = true;
     assert_ok(tacit_explanation_create(&request, &e, &err));
     assert_non_null(strstr(e->words, "learns nothing"));
     tacit_explanation_destroy(e);

@@ -156,7 +156,7 @@ TEST(runs_that_end_no_better_than_the_best_constant_action_are_counted_and_flagg
     assert_close(s->bar.late, bar, 1e-12);
     for (size_t i = 0; i < r.n_agents; i++) {
         uint64_t n = 0;
-        for (uint64_t run = 0; run < 3 && !r.agents[i].entry->yardstick; run++)
+        for (uint64_t run = 0; run < 3 && !r.agents[i].entry->baseline; run++)
             n += tacit_results_job(results, 0, i, run)->late_regret >= 0.9 * bar;
         assert_int_equal(s->outcomes[i].n_not_learned, n);
         assert_int_equal(s->outcomes[i].flagged, 2 * n >= 3);

@@ -90,7 +90,7 @@ static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
     static const uint64_t users[] = {1, 2, 30, 1000, 1000000000000};
     static const double epsilons[] = {1, 0.1, 1e-6, 9};
     tacit_agent_request *q = &c->request;
-    tacit__known *k = &c->known;
+    tacit__world_tables *k = &c->known;
     *c = (tacit__learner_config){.name = "hostile", .plan_every = 1};
     *q = (tacit_agent_request){
         SPACE_OF(l->steps || l->numbered ? S : 0, A, l->steps ? H : 1), .kind = l->kind,
@@ -129,8 +129,8 @@ static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
         for (size_t i = 0; i < S * A * PARTS; i++)
             x[i * S + random_below(seed, S)] = 1;
     }
-    tacit__known_set_request(k, q);
-    c->per_user = tacit__known_per_user(k, q);
+    tacit__world_tables_set_request(k, q);
+    c->per_user = tacit__world_tables_per_user(k, q);
 }
 
 static void learn_something(tacit_agent *agent, const tacit__learner_config *c, uint64_t *seed)
@@ -209,7 +209,7 @@ static char *publish(const learner *l, uint64_t *seed)
         tacit__text_put(&out, "}");
     }
     tacit__board_release(board);
-    tacit__known_destroy(&c.known);
+    tacit__world_tables_destroy(&c.known);
     return out.data;
 }
 

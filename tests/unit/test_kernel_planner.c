@@ -254,9 +254,9 @@ static double regret_of(const tacit_world *world, const char *kind, tacit_guaran
 }
 
 /* Sums over six functions. What noise makes of one run depends on the processor, by the last bits of matrices: over 24 seeds under local
- * privacy 1,200 with a standard deviation of 232, and the yardstick 1,827 with 248. Six seeds keep them 4.5 standard errors apart, and
+ * privacy 1,200 with a standard deviation of 232, and the baseline 1,827 with 248. Six seeds keep them 4.5 standard errors apart, and
  * all else more: fewer than one machine in 100,000 fails. */
-TEST(it_loses_less_than_capri_and_than_a_yardstick)
+TEST(it_loses_less_than_capri_and_than_a_baseline)
 {
     const tacit_guarantee guarantees[] = {none, joint, local};
     static const char *const kernels[] = {"se(0.2)", "matern-1.5(0.2)"};

@@ -276,7 +276,7 @@ TEST(local_users_answer_where_that_tells_more)
 }
 
 /* 2,000 users are few for this lock, whose best policy is worth 8.73 and whose best constant action 4.45. Beginning with a 16th of them it
- * got 5.05 of it, less than the yardstick's 5.55; the mean of 30 runs has a standard error of 0.07 at most, so this is 4 of them or
+ * got 5.05 of it, less than the baseline's 5.55; the mean of 30 runs has a standard error of 0.07 at most, so this is 4 of them or
  * more away on either side: a false alarm in 30,000. */
 TEST(it_learns_with_few_users_too)
 {

@@ -1,4 +1,4 @@
-/* The yardstick no-data, and the random mixtures in which it is no better than random actions. */
+/* The baseline no-data, and the random mixtures in which it is no better than random actions. */
 #include "support/check.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Runs: the same bits for any number of threads and any company, exact yardsticks, clean stops. */
+/* Runs: the same bits for any number of threads and any company, exact baselines, clean stops. */
 #include "support/check.h"
 
 #include <math.h>
@@ -176,7 +176,7 @@ static void stage_close(stage *s)
     tacit_experiment_destroy(s->experiment);
 }
 
-TEST(yardsticks_are_exact)
+TEST(baselines_are_exact)
 {
     static const char *const worlds[] = {"{kind: riverswim}", "{kind: grid}",
                                          "{kind: random-tabular, stationary: no}",

@@ -134,8 +134,8 @@ void tacit__archive_destroy(void *curator)
     if (c == NULL)
         return;
     tacit_sum_destroy(c->sum);
-    tacit__once_destroy(c->fresh);
-    tacit__once_destroy(c->responses);
+    tacit__fresh_destroy(c->fresh);
+    tacit__fresh_destroy(c->responses);
     tacit_ledger_destroy(c->ledger);
     tacit__visits_destroy(c->visits);
     tacit__feature_log_destroy(c->archive);
@@ -288,7 +288,7 @@ tacit_status tacit__archive_gram(tacit__archive *c, const double **gram, tacit_e
     if (c->sum != NULL) {
         status = tacit_sum_release(c->sum, to, err);
     } else if (c->fresh != NULL) {
-        status = tacit__once_release(c->fresh, c->total, to, err);
+        status = tacit__fresh_release(c->fresh, c->total, to, err);
     } else {
         double unit = ldexp(1, -c->gram_bits);
         for (size_t i = 0; i < c->size; i++)
@@ -343,7 +343,7 @@ tacit_status tacit__archive_show_response(tacit__archive *c, double *response, t
         TACIT__REQUIRE(fabs(stretched) <= 0x1p53);
         c->exact[j] = llrint(ldexp(stretched, c->shown_bits - c->response_bits));
     }
-    tacit_status status = tacit__once_release(c->responses, c->exact, response, err);
+    tacit_status status = tacit__fresh_release(c->responses, c->exact, response, err);
     c->broken = status != TACIT_OK && status != TACIT_EXHAUSTED;
     return status;
 }

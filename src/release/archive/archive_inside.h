@@ -6,7 +6,7 @@
 #include "release/archive/feature_log.h"
 #include "release/archive/lsvi_contribution.h"
 #include "release/archive/visits.h"
-#include "sums/once.h"
+#include "sums/fresh_releases.h"
 
 struct tacit__archive {
     tacit__archive_options o;
@@ -21,9 +21,9 @@ struct tacit__archive {
     int gram_bits, target_bits, response_bits;
     int shown_bits; /* of a noisy response; at most response_bits */
     tacit_ledger *ledger;
-    tacit_sum *sum;     /* of Gram matrices */
-    tacit__once *fresh; /* of Gram matrices, instead */
-    tacit__once *responses;
+    tacit_sum *sum;               /* of Gram matrices */
+    tacit__fresh_releases *fresh; /* of Gram matrices, instead */
+    tacit__fresh_releases *responses;
     tacit__visits *visits; /* one of the two; neither once it is closed */
     tacit__feature_log *archive;
     int64_t *leaf;          /* [tacit__gram_count][n_active]: what the current leaf adds up to */

@@ -115,13 +115,13 @@ static tacit_status gram_spec(const tacit__archive *c, tacit_sum_spec *spec, int
     return TACIT_OK;
 }
 
-static tacit__once_spec fresh_gram_spec(const tacit__archive *c)
+static tacit__fresh_spec fresh_gram_spec(const tacit__archive *c)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
     double H = (double)c->o.space.horizon, P = (double)tacit__gram_steps(&c->o.space),
            n = P * (double)c->size, step = ldexp(STEP, -EXACT_GRAM_BITS);
     bool rounds = c->o.space.form != TACIT__ONE_HOT;
-    return (tacit__once_spec){
+    return (tacit__fresh_spec){
         .law = s->law,
         .dimension = c->size,
         .releases = s->leaves,
@@ -139,7 +139,7 @@ static tacit__once_spec fresh_gram_spec(const tacit__archive *c)
                   "<= 2 at each of H steps"};
 }
 
-static tacit__once_spec response_spec(const tacit__archive *c)
+static tacit__fresh_spec response_spec(const tacit__archive *c)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
     const char *reason =
@@ -161,17 +161,17 @@ static tacit__once_spec response_spec(const tacit__archive *c)
            step = c->shown_bits < c->response_bits ? ldexp(c->o.spans ? 2 : 1, -c->shown_bits) : 0,
            move = sqrt(d) * step, l1 = P * s->response_l1 + d * step, exact = P * s->response_l2,
            l2 = sqrt(exact * exact + 4 * P * move + move * move);
-    return (tacit__once_spec){.law = s->law,
-                              .dimension = c->o.space.dimension,
-                              .releases = s->switches * c->o.space.horizon,
-                              .together = c->o.space.horizon,
-                              .visits = c->o.visits,
-                              .apart = c->o.apart,
-                              .ends = c->switch_ends,
-                              .bits = c->shown_bits,
-                              .l1 = l1,
-                              .l2 = step == 0 ? exact : fmin(l1, l2),
-                              .reason = reason};
+    return (tacit__fresh_spec){.law = s->law,
+                               .dimension = c->o.space.dimension,
+                               .releases = s->switches * c->o.space.horizon,
+                               .together = c->o.space.horizon,
+                               .visits = c->o.visits,
+                               .apart = c->o.apart,
+                               .ends = c->switch_ends,
+                               .bits = c->shown_bits,
+                               .l1 = l1,
+                               .l2 = step == 0 ? exact : fmin(l1, l2),
+                               .reason = reason};
 }
 
 /* Scales: as the scheme found them best, for the sensitivities as they are now declared; or as
@@ -219,21 +219,21 @@ static tacit_status open_releases(tacit__archive *c, tacit_noise *noise, tacit_e
     const tacit__lsvi_scheme *s = &c->o.scheme;
     tacit_plan *plan = NULL;
     tacit_sum_spec sums;
-    tacit__once_spec fresh = fresh_gram_spec(c), responses = response_spec(c);
+    tacit__fresh_spec fresh = fresh_gram_spec(c), responses = response_spec(c);
     const tacit__batches leaves = {s->leaves, s->leaf > 1 ? c->leaf_ends : NULL};
     tacit_release gram, response;
     tacit_status status = tacit_plan_create(&plan);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     if (s->direct) {
-        status = tacit__once_declare(&fresh, gram_name, &gram, err);
+        status = tacit__fresh_declare(&fresh, gram_name, &gram, err);
     } else {
         status = gram_spec(c, &sums, &c->gram_bits, err);
         if (status == TACIT_OK)
             status = tacit__sum_declare_released(&sums, &leaves, gram_name, &gram, err);
     }
     if (status == TACIT_OK)
-        status = tacit__once_declare(&responses, response_name, &response, err);
+        status = tacit__fresh_declare(&responses, response_name, &response, err);
     if (status == TACIT_OK)
         status = calibrate(c, plan, &gram, &response, err);
     if (status == TACIT_OK)
@@ -241,11 +241,11 @@ static tacit_status open_releases(tacit__archive *c, tacit_noise *noise, tacit_e
     if (status == TACIT_OK)
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     if (status == TACIT_OK)
-        status = s->direct ? tacit__once_create(&fresh, c->ledger, gram_name, &c->fresh, err)
+        status = s->direct ? tacit__fresh_create(&fresh, c->ledger, gram_name, &c->fresh, err)
                            : tacit__sum_create_released(&sums, &leaves, c->ledger, gram_name,
                                                         &c->sum, err);
     if (status == TACIT_OK)
-        status = tacit__once_create(&responses, c->ledger, response_name, &c->responses, err);
+        status = tacit__fresh_create(&responses, c->ledger, response_name, &c->responses, err);
     tacit_plan_destroy(plan);
     return status;
 }

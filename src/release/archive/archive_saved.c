@@ -27,7 +27,7 @@ static void sum_fields(tacit__archive *c, const header *h, tacit__saved *s)
     if (c->sum != NULL)
         tacit__saved_check(s, tacit__sum_fields(c->sum, s) == h->leaves);
     else if (c->fresh != NULL)
-        tacit__once_fields(c->fresh, s);
+        tacit__fresh_fields(c->fresh, s);
 }
 
 static void memory_fields(tacit__archive *c, const header *h, tacit__saved *s)
@@ -92,7 +92,7 @@ void tacit__archive_fields(tacit__archive *c, tacit__saved *s)
     sum_fields(c, &h, s);
     tacit__saved_leave(s, end);
     if (c->responses != NULL)
-        tacit__once_fields(c->responses, s);
+        tacit__fresh_fields(c->responses, s);
     end = tacit__saved_enter(s, (size_t)h.memory_size);
     if (!h.closed)
         memory_fields(c, &h, s);

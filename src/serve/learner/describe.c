@@ -64,7 +64,7 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
         tacit__text_put(out, ",\"reward_high\":");
         tacit__text_number(out, q->reward_high);
     }
-    const tacit__known *k = &c->known;
+    const tacit__world_tables *k = &c->known;
     if (k->features > 0) {
         tacit__text_print(out, ",\"features\":%zu,\"shared\":%s,\"bound\":", k->features,
                           k->disjoint ? "false" : "true");
@@ -127,8 +127,9 @@ static void put_tables(const tacit__learner_config *c, tacit__text *out)
     bool first = true;
     for (size_t i = 0; i < TACIT__N_TABLES; i++) {
         const double *table = c->known.table[i];
-        size_t n =
-            table != NULL ? tacit__known_size(&c->known, &c->request, (tacit__table_name)i) : 0;
+        size_t n = table != NULL
+                       ? tacit__world_tables_size(&c->known, &c->request, (tacit__table_name)i)
+                       : 0;
         uint8_t *bytes = n > 0 ? tacit__alloc(n, 8) : NULL;
         if (n == 0)
             continue;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agents/agent_inside.h"
-#include "agents/outside.h"
+#include "agents/domain.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "agents/outside.h"
+#include "agents/domain.h"
 #include "base/error.h"
 #include "serve/people/feature_grid.h"
 #include "store/vault/vault.h"

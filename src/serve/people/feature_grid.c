@@ -16,7 +16,7 @@ double tacit__grid_step(double bound)
     return ldexp(1, exponent - BITS);
 }
 
-/* Rounding may make a vector longer than the bound (TACIT__KNOWN_TOL), and a number larger than the last
+/* Rounding may make a vector longer than the bound (TACIT__TABLES_TOL), and a number larger than the last
  * integer; it then becomes that integer. */
 static int32_t integer_of(double per_step, double x)
 {

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/outside.h"
+#include "agents/domain.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "serve/http/batch.h"

@@ -1,7 +1,7 @@
 /* See serve/people/situation.h. */
 #include "serve/people/situation.h"
 
-#include "agents/outside.h"
+#include "agents/domain.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -35,7 +35,7 @@ static bool fit(tacit__request *r, const tacit__learner_config *c, const char *k
     if (c->request.outside == TACIT_OUTSIDE_CLIP) {
         const tacit__domain domain = tacit__domain_of(&c->request);
         r->outside = tacit__domain_clip_features(&domain, x) || r->outside;
-    } else if (!tacit__known_accepts(&c->known, &c->request, x)) {
+    } else if (!tacit__world_tables_accepts(&c->known, &c->request, x)) {
         if (c->known.simplex)
             tacit__refuse(
                 r, 422, "out_of_range", key,

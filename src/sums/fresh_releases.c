@@ -1,5 +1,5 @@
-/* See once.h. One pass through the door for each release; the gate counts them. */
-#include "sums/once.h"
+/* See fresh_releases.h. One pass through the door for each release; the gate counts them. */
+#include "sums/fresh_releases.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum { PIECE = 2048 }; /* coordinates that pass the door together; a multiple of
 #define MAGIC 0x746163697466726fU /* "tacitfro" */
 enum { FORMAT_VERSION = 2 };
 
-struct tacit__once {
+struct tacit__fresh_releases {
     tacit__gate *gate;
     size_t dimension;
     uint64_t releases;
@@ -31,7 +31,7 @@ typedef struct saved {
 } saved;
 
 /* Visits in one release add up; releases are fresh (returning.h). */
-static tacit_status add_visits(const tacit__once_spec *spec, tacit__returning_sums *sums,
+static tacit_status add_visits(const tacit__fresh_spec *spec, tacit__returning_sums *sums,
                                tacit_error *err)
 {
     const tacit__returning v = {spec->visits, spec->apart > 0 ? spec->apart : 1};
@@ -50,7 +50,7 @@ static tacit_status add_visits(const tacit__once_spec *spec, tacit__returning_su
 }
 
 /* A place is in its own release, and in the i-th after it with the share fade^i. */
-static tacit__returning_sums add_shares(const tacit__once_spec *spec)
+static tacit__returning_sums add_shares(const tacit__fresh_spec *spec)
 {
     TACIT__REQUIRE(spec->disjoint && spec->visits <= 1 && spec->fade > 0 && spec->fade < 1);
     tacit__returning_sums sums = {0};
@@ -64,8 +64,8 @@ static tacit__returning_sums add_shares(const tacit__once_spec *spec)
     return sums;
 }
 
-tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
-                                 tacit_release *release, tacit_error *err)
+tacit_status tacit__fresh_declare(const tacit__fresh_spec *spec, const char *name,
+                                  tacit_release *release, tacit_error *err)
 {
     if (spec->dimension == 0 || spec->releases == 0)
         return tacit__fail(err, TACIT_BAD_COUNT,
@@ -106,7 +106,8 @@ static bool covers(const tacit_release *line, const tacit_release *needed, tacit
 }
 
 /* Hash of all that a saved state must agree with. */
-static void make_fingerprint(tacit__once *once, const tacit_release *line, double scale, int bits)
+static void make_fingerprint(tacit__fresh_releases *once, const tacit_release *line, double scale,
+                             int bits)
 {
     const double numbers[] = {line->l1, line->l2, line->column_l1, line->column_l2, scale};
     const uint64_t sizes[] = {once->dimension, once->releases, (uint64_t)(int64_t)bits};
@@ -120,12 +121,12 @@ static void make_fingerprint(tacit__once *once, const tacit_release *line, doubl
     tacit__digest(parts, sizeof parts / sizeof *parts, once->fingerprint);
 }
 
-tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledger,
-                                const char *name, tacit__once **out, tacit_error *err)
+tacit_status tacit__fresh_create(const tacit__fresh_spec *spec, tacit_ledger *ledger,
+                                 const char *name, tacit__fresh_releases **out, tacit_error *err)
 {
     TACIT__REQUIRE(ledger != NULL && spec->dimension > 0 && spec->releases > 0);
     tacit_release needed = {0};
-    TRY(tacit__once_declare(spec, name, &needed, err));
+    TRY(tacit__fresh_declare(spec, name, &needed, err));
     const tacit_plan *plan = tacit_ledger_plan(ledger);
     size_t index = tacit_plan_index(plan, name);
     if (index == tacit_plan_size(plan))
@@ -136,14 +137,15 @@ tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledg
         return tacit__fail(err, TACIT_BAD_PLAN,
                            "release '%s' declares less than, or something else than, what is made",
                            name);
-    tacit__once *once = tacit__alloc(1, sizeof *once);
+    tacit__fresh_releases *once = tacit__alloc(1, sizeof *once);
     if (once == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     double scale = tacit_plan_scale(plan, index);
-    *once = (tacit__once){.dimension = spec->dimension,
-                          .releases = spec->releases,
-                          .unit = ldexp(1, -spec->bits),
-                          .stddev = scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1)};
+    *once =
+        (tacit__fresh_releases){.dimension = spec->dimension,
+                                .releases = spec->releases,
+                                .unit = ldexp(1, -spec->bits),
+                                .stddev = scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1)};
     make_fingerprint(once, line, scale, spec->bits);
     tacit_status status = tacit__gate_open(
         ledger,
@@ -153,22 +155,22 @@ tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledg
                             .largest = spec->largest > 0 ? spec->largest : LARGEST},
         &once->gate, err);
     if (status != TACIT_OK) {
-        tacit__once_destroy(once);
+        tacit__fresh_destroy(once);
         return status;
     }
     *out = once;
     return TACIT_OK;
 }
 
-void tacit__once_destroy(tacit__once *once)
+void tacit__fresh_destroy(tacit__fresh_releases *once)
 {
     if (once != NULL)
         tacit__gate_close(once->gate);
     tacit__free(once);
 }
 
-tacit_status tacit__once_release(tacit__once *once, const int64_t *exact, double *noisy,
-                                 tacit_error *err)
+tacit_status tacit__fresh_release(tacit__fresh_releases *once, const int64_t *exact, double *noisy,
+                                  tacit_error *err)
 {
     TACIT__REQUIRE(exact != NULL && noisy != NULL);
     const tacit__input input = {.n = once->dimension, .value = exact};
@@ -183,17 +185,17 @@ tacit_status tacit__once_release(tacit__once *once, const int64_t *exact, double
     return TACIT_OK;
 }
 
-uint64_t tacit__once_count(const tacit__once *once)
+uint64_t tacit__fresh_count(const tacit__fresh_releases *once)
 {
     return tacit__gate_steps_passed(once->gate);
 }
 
-double tacit__once_stddev(const tacit__once *once)
+double tacit__fresh_stddev(const tacit__fresh_releases *once)
 {
     return once->stddev;
 }
 
-void tacit__once_fields(tacit__once *once, tacit__saved *s)
+void tacit__fresh_fields(tacit__fresh_releases *once, tacit__saved *s)
 {
     saved v = {.magic = MAGIC, .version = FORMAT_VERSION};
     const char *outside = s->wrong;

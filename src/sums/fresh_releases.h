@@ -6,8 +6,8 @@
  *
  * The vector comes as integers on the lattice of step 2^-bits. The caller adds people's data on the
  * lattice, so that the declared sensitivity holds exactly, whatever doubles would have done. */
-#ifndef TACIT_SUMS_ONCE_H
-#define TACIT_SUMS_ONCE_H
+#ifndef TACIT_SUMS_FRESH_RELEASES_H
+#define TACIT_SUMS_FRESH_RELEASES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 #include "base/bytes.h"
 
-typedef struct tacit__once_spec {
+typedef struct tacit__fresh_spec {
     tacit_law law;
     size_t dimension;
     uint64_t releases; /* at most */
@@ -39,33 +39,33 @@ typedef struct tacit__once_spec {
     uint64_t visits, apart;
     const uint64_t *ends; /* [releases / together] */
     uint64_t together;    /* 0: 1; only if places are in all later releases */
-} tacit__once_spec;
+} tacit__fresh_spec;
 
-typedef struct tacit__once tacit__once;
+typedef struct tacit__fresh_releases tacit__fresh_releases;
 
 /* The line that it needs in a plan; `name` and the reason are kept by reference. */
-TACIT_MUST_USE tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
-                                                tacit_release *release, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__fresh_declare(const tacit__fresh_spec *spec, const char *name,
+                                                 tacit_release *release, tacit_error *err);
 
-/* Releases through the line `name` of the ledger's plan, which must cover what tacit__once_declare says.
+/* Releases through the line `name` of the ledger's plan, which must cover what tacit__fresh_declare says.
  * The ledger must outlive it. */
-TACIT_MUST_USE tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledger,
-                                               const char *name, tacit__once **out,
-                                               tacit_error *err);
-void tacit__once_destroy(tacit__once *once);
+TACIT_MUST_USE tacit_status tacit__fresh_create(const tacit__fresh_spec *spec, tacit_ledger *ledger,
+                                                const char *name, tacit__fresh_releases **out,
+                                                tacit_error *err);
+void tacit__fresh_destroy(tacit__fresh_releases *once);
 
 /* noisy = exact + fresh noise, |exact| < 2^61. On any error nothing has been shown or charged. */
-TACIT_MUST_USE tacit_status tacit__once_release(tacit__once *once, const int64_t *exact,
-                                                double *noisy, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__fresh_release(tacit__fresh_releases *once, const int64_t *exact,
+                                                 double *noisy, tacit_error *err);
 
 /* Returns how many releases have been made. */
-uint64_t tacit__once_count(const tacit__once *once);
+uint64_t tacit__fresh_count(const tacit__fresh_releases *once);
 
 /* The standard deviation of a coordinate. */
-double tacit__once_stddev(const tacit__once *once);
+double tacit__fresh_stddev(const tacit__fresh_releases *once);
 
 /* Saves or loads it as part of a saved state (base/bytes.h), with the noise key. The size is always the
  * same. */
-void tacit__once_fields(tacit__once *once, tacit__saved *s);
+void tacit__fresh_fields(tacit__fresh_releases *once, tacit__saved *s);
 
 #endif

@@ -1,8 +1,8 @@
-/* The yardsticks: what a learner must beat, and what it cannot beat.
+/* The baselines: what a learner must beat, and what it cannot beat.
  *
  * `uniform`, `constant` and `no-data` say what is possible without data; `optimal` has regret 0 by definition
  * and is evaluated like any other policy, so that rounding cancels. */
-#include "lab/yardstick.h"
+#include "lab/baseline.h"
 
 #include <string.h>
 
@@ -87,75 +87,75 @@ static tacit_status value_of_optimal(const tacit_world *world, double *scratch, 
 static const struct {
     tacit__agent_row row;
     value_fn *value;
-} yardsticks[] = {
+} baselines[] = {
     {{.kind = {.name = "uniform",
                .help = "random actions, all equally likely",
-               .source = "a yardstick: what not learning costs",
+               .source = "a baseline: what not learning costs",
                .models = TACIT_AGENT_NONE}},
      value_of_uniform},
     {{.kind = {.name = "constant",
                .help = "always the same action: the best single one",
-               .source = "a yardstick: the best that is possible without looking at states",
+               .source = "a baseline: the best that is possible without looking at states",
                .models = TACIT_AGENT_NONE}},
      value_of_constant},
     {{.kind = {.name = "no-data",
                .help = "the plan before the first person, where rewards and kernels are known",
-               .source = "a yardstick: what public knowledge is worth without learning",
+               .source = "a baseline: what public knowledge is worth without learning",
                .models = TACIT_AGENT_NONE}},
      tacit__no_data_value},
     {{.kind = {.name = "optimal",
                .help = "knows the world and plays its best policy",
-               .source = "a yardstick: regret 0, by exact backward induction",
+               .source = "a baseline: regret 0, by exact backward induction",
                .models = TACIT_AGENT_NONE}},
      value_of_optimal},
 };
-enum { N_YARDSTICKS = sizeof yardsticks / sizeof *yardsticks };
+enum { N_BASELINES = sizeof baselines / sizeof *baselines };
 
-size_t tacit_yardstick_count(void)
+size_t tacit_baseline_count(void)
 {
-    return N_YARDSTICKS;
+    return N_BASELINES;
 }
 
-const tacit_agent_kind *tacit_yardstick_at(size_t i)
+const tacit_agent_kind *tacit_baseline_at(size_t i)
 {
-    return i < N_YARDSTICKS ? &yardsticks[i].row.kind : NULL;
+    return i < N_BASELINES ? &baselines[i].row.kind : NULL;
 }
 
 static size_t find(const char *name)
 {
     size_t i = 0;
-    while (i < N_YARDSTICKS && strcmp(yardsticks[i].row.kind.name, name) != 0)
+    while (i < N_BASELINES && strcmp(baselines[i].row.kind.name, name) != 0)
         i++;
     return i;
 }
 
-const tacit_agent_kind *tacit_yardstick_find(const char *name)
+const tacit_agent_kind *tacit_baseline_find(const char *name)
 {
-    return name != NULL ? tacit_yardstick_at(find(name)) : NULL;
+    return name != NULL ? tacit_baseline_at(find(name)) : NULL;
 }
 
-const tacit__agent_row *tacit__yardstick_row(const char *name)
+const tacit__agent_row *tacit__baseline_row(const char *name)
 {
     size_t i = find(name);
-    return i < N_YARDSTICKS ? &yardsticks[i].row : NULL;
+    return i < N_BASELINES ? &baselines[i].row : NULL;
 }
 
-tacit_status tacit__yardstick_value(const char *name, const tacit_world *world, double *value,
-                                    tacit_error *err)
+tacit_status tacit__baseline_value(const char *name, const tacit_world *world, double *value,
+                                   tacit_error *err)
 {
     TACIT__REQUIRE(name != NULL && world != NULL && value != NULL);
     size_t i = find(name);
-    if (i == N_YARDSTICKS)
+    if (i == N_BASELINES)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     const tacit_world_facts *facts = tacit_world_describe(world);
-    if (facts->family == TACIT_WORLD_BANDIT && yardsticks[i].value == value_of_optimal) {
+    if (facts->family == TACIT_WORLD_BANDIT && baselines[i].value == value_of_optimal) {
         *value = facts->optimal_value; /* the others are played, see play_rounds.c */
         return TACIT_OK;
     }
     double *scratch = tacit__alloc(tacit_world_scratch(world), sizeof *scratch);
     if (scratch == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit_status status = yardsticks[i].value(world, scratch, value, err);
+    tacit_status status = baselines[i].value(world, scratch, value, err);
     tacit__free(scratch);
     return status;
 }
@@ -184,8 +184,8 @@ static tacit_status best_of_rounds(const tacit_world *world, uint64_t rounds, ta
     return status;
 }
 
-tacit_status tacit__yardstick_constant(const tacit_world *world, uint64_t rounds, tacit_noise *root,
-                                       uint32_t *out, tacit_error *err)
+tacit_status tacit__baseline_constant(const tacit_world *world, uint64_t rounds, tacit_noise *root,
+                                      uint32_t *out, tacit_error *err)
 {
     TACIT__REQUIRE(world != NULL && out != NULL);
     if (tacit_world_describe(world)->family == TACIT_WORLD_BANDIT)

@@ -11,8 +11,8 @@
  * (agents/agent_users.c), with the same argument: both are functions of the user's own data, and of the
  * billboard, into the users with rewards in [0, 1] and a full horizon, for whom all sensitivities are
  * proved. */
-#ifndef TACIT_AGENTS_OUTSIDE_H
-#define TACIT_AGENTS_OUTSIDE_H
+#ifndef TACIT_AGENTS_DOMAIN_H
+#define TACIT_AGENTS_DOMAIN_H
 
 #include <tacit/agent.h>
 

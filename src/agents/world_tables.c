@@ -1,18 +1,18 @@
-/* See known.h. The parts of a mixture are probability kernels P_j and the unknown weights sum to 1;
+/* See world_tables.h. The parts of a mixture are probability kernels P_j and the unknown weights sum to 1;
  * features P_j / sqrt(d) and parameters sqrt(d) w keep the declared bounds: |sum_s' phi v| <= 1 for
  * |v| <= 1, and |w| <= 1. */
-#include "agents/known.h"
+#include "agents/world_tables.h"
 
 #include <math.h>
 
-#include "agents/outside.h"
+#include "agents/domain.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 const char *const tacit__table_names[TACIT__N_TABLES] = {"rewards", "mixture", "features",
                                                          "weights"};
 
-void tacit__known_destroy(tacit__known *k)
+void tacit__world_tables_destroy(tacit__world_tables *k)
 {
     for (size_t i = 0; i < TACIT__N_TABLES; i++) {
         tacit__free(k->table[i]);
@@ -20,8 +20,8 @@ void tacit__known_destroy(tacit__known *k)
     }
 }
 
-size_t tacit__known_size(const tacit__known *k, const tacit_agent_request *q,
-                         tacit__table_name table)
+size_t tacit__world_tables_size(const tacit__world_tables *k, const tacit_agent_request *q,
+                                tacit__table_name table)
 {
     TACIT__REQUIRE(table < TACIT__N_TABLES);
     const size_t most = (size_t)1 << 27;
@@ -54,10 +54,10 @@ static bool is_simplex(const double *x, size_t n)
         good = good && x[i] >= 0;
         sum += x[i];
     }
-    return good && fabs(sum - 1) <= TACIT__KNOWN_TOL;
+    return good && fabs(sum - 1) <= TACIT__TABLES_TOL;
 }
 
-bool tacit__known_is_valid(const tacit__known *k, const tacit_agent_request *q)
+bool tacit__world_tables_is_valid(const tacit__world_tables *k, const tacit_agent_request *q)
 {
     const double *rewards = k->table[TACIT__TABLE_REWARDS],
                  *mixture = k->table[TACIT__TABLE_MIXTURE],
@@ -65,28 +65,29 @@ bool tacit__known_is_valid(const tacit__known *k, const tacit_agent_request *q)
                  *weights = k->table[TACIT__TABLE_WEIGHTS];
     const tacit__domain domain = tacit__domain_of(q);
     bool good = weights == NULL || is_simplex(weights, q->n_states);
-    size_t n = rewards != NULL ? tacit__known_size(k, q, TACIT__TABLE_REWARDS) : 0;
+    size_t n = rewards != NULL ? tacit__world_tables_size(k, q, TACIT__TABLE_REWARDS) : 0;
     for (size_t i = 0; i < n; i++)
         good = good && rewards[i] >= domain.reward_low && rewards[i] <= domain.reward_high;
-    n = mixture != NULL ? tacit__known_size(k, q, TACIT__TABLE_MIXTURE) : 0;
+    n = mixture != NULL ? tacit__world_tables_size(k, q, TACIT__TABLE_MIXTURE) : 0;
     for (size_t i = 0; i < n && good; i += q->n_states)
         good = is_simplex(mixture + i, q->n_states);
-    n = features != NULL ? tacit__known_size(k, q, TACIT__TABLE_FEATURES) : 0;
+    n = features != NULL ? tacit__world_tables_size(k, q, TACIT__TABLE_FEATURES) : 0;
     for (size_t i = 0; i < n && good; i += k->features) {
         double length = length_of(features + i, k->features);
-        good = isfinite(length) && (k->bound <= 0 || length <= k->bound * (1 + TACIT__KNOWN_TOL));
+        good = isfinite(length) && (k->bound <= 0 || length <= k->bound * (1 + TACIT__TABLES_TOL));
     }
     return good;
 }
 
-bool tacit__known_accepts(const tacit__known *k, const tacit_agent_request *q, const double *x)
+bool tacit__world_tables_accepts(const tacit__world_tables *k, const tacit_agent_request *q,
+                                 const double *x)
 {
     TACIT__REQUIRE(x != NULL);
-    const size_t d = k->features, n = tacit__known_per_user(k, q);
+    const size_t d = k->features, n = tacit__world_tables_per_user(k, q);
     bool good = true;
     for (size_t i = 0; i < n && good; i += d) {
         double length = length_of(x + i, d); /* its square, as curators look at it */
-        good = length * length <= k->bound * k->bound * (1 + TACIT__KNOWN_TOL) &&
+        good = length * length <= k->bound * k->bound * (1 + TACIT__TABLES_TOL) &&
                (!k->simplex || is_simplex(x + i, d));
     }
     return good;
@@ -94,7 +95,7 @@ bool tacit__known_accepts(const tacit__known *k, const tacit_agent_request *q, c
 
 static void mixture_row(void *context, uint32_t state, uint32_t action, double *out)
 {
-    const tacit__known *k = context;
+    const tacit__world_tables *k = context;
     const size_t n = k->parts * k->n_states;
     const double *row =
         k->table[TACIT__TABLE_MIXTURE] + ((size_t)state * k->n_actions + action) * n;
@@ -105,7 +106,7 @@ static void mixture_row(void *context, uint32_t state, uint32_t action, double *
 
 static void features_row(void *context, uint32_t state, uint32_t action, double *out)
 {
-    const tacit__known *k = context;
+    const tacit__world_tables *k = context;
     const double *row =
         k->table[TACIT__TABLE_FEATURES] + ((size_t)state * k->n_actions + action) * k->features;
     for (size_t i = 0; i < k->features; i++)
@@ -114,10 +115,10 @@ static void features_row(void *context, uint32_t state, uint32_t action, double 
 
 /* Derives what follows from the table of features: the bound, if it was not declared; whether they are
  * mixtures. */
-static bool measure(tacit__known *k, const tacit_agent_request *q)
+static bool measure(tacit__world_tables *k, const tacit_agent_request *q)
 {
     const double *x = k->table[TACIT__TABLE_FEATURES];
-    const size_t n = tacit__known_size(k, q, TACIT__TABLE_FEATURES);
+    const size_t n = tacit__world_tables_size(k, q, TACIT__TABLE_FEATURES);
     double longest = 0;
     bool simplex = true;
     for (size_t i = 0; i < n; i += k->features) {
@@ -129,7 +130,7 @@ static bool measure(tacit__known *k, const tacit_agent_request *q)
     return simplex;
 }
 
-void tacit__known_set_request(tacit__known *k, tacit_agent_request *q)
+void tacit__world_tables_set_request(tacit__world_tables *k, tacit_agent_request *q)
 {
     TACIT__REQUIRE(k != NULL && q != NULL);
     const bool table = k->table[TACIT__TABLE_FEATURES] != NULL;
@@ -163,7 +164,7 @@ void tacit__known_set_request(tacit__known *k, tacit_agent_request *q)
     q->bandit = k->features > 0 && q->horizon == 1 ? &k->bandit : NULL;
 }
 
-size_t tacit__known_per_user(const tacit__known *k, const tacit_agent_request *q)
+size_t tacit__world_tables_per_user(const tacit__world_tables *k, const tacit_agent_request *q)
 {
     if (q->n_states > 0)
         return 0;

@@ -1,7 +1,7 @@
 /* Public knowledge about a world, as tables that come from files (a service) or from a billboard (a device)
  * and not from a world of the library. A request passes it to an agent by its pointers. */
-#ifndef TACIT_AGENTS_KNOWN_H
-#define TACIT_AGENTS_KNOWN_H
+#ifndef TACIT_AGENTS_WORLD_TABLES_H
+#define TACIT_AGENTS_WORLD_TABLES_H
 
 #include <tacit/agent.h>
 
@@ -20,7 +20,7 @@ typedef enum tacit__table_name {
 extern const char *const tacit__table_names[TACIT__N_TABLES];
 
 /* Requests and agents point into it: it must not move, and must outlive them. */
-typedef struct tacit__known {
+typedef struct tacit__world_tables {
     double *table[TACIT__N_TABLES]; /* owned; NULL: not known */
     size_t parts;                   /* of the mixture */
     size_t features; /* of an action; 0: none. Without a table they come with users */
@@ -37,31 +37,32 @@ typedef struct tacit__known {
     tacit_mixture mixture;
     tacit_linear linear;
     tacit_bandit bandit;
-} tacit__known;
+} tacit__world_tables;
 
-void tacit__known_destroy(tacit__known *known);
+void tacit__world_tables_destroy(tacit__world_tables *known);
 
 /* Numbers in a table of such a space; 0: more than can be kept (2^27, a stated choice: 1 GB). */
-size_t tacit__known_size(const tacit__known *known, const tacit_agent_request *q,
-                         tacit__table_name table);
+size_t tacit__world_tables_size(const tacit__world_tables *known, const tacit_agent_request *q,
+                                tacit__table_name table);
 
 /* Every table that is there is what was declared: rewards in [0, 1], rows that sum to 1, no vector
  * longer than the bound. */
-bool tacit__known_is_valid(const tacit__known *known, const tacit_agent_request *space);
+bool tacit__world_tables_is_valid(const tacit__world_tables *known,
+                                  const tacit_agent_request *space);
 
 /* Returns whether features that a user brings, of all actions or of the context alone, are what was
  * declared: no vector longer than the bound, up to rounding, and on the simplex if that was said. */
-bool tacit__known_accepts(const tacit__known *known, const tacit_agent_request *space,
-                          const double *features);
+bool tacit__world_tables_accepts(const tacit__world_tables *known, const tacit_agent_request *space,
+                                 const double *features);
 
 /* Lets a request with a space point to it. */
-void tacit__known_set_request(tacit__known *known, tacit_agent_request *q);
+void tacit__world_tables_set_request(tacit__world_tables *known, tacit_agent_request *q);
 
 /* Features of one situation that users bring; 0: states are numbered. */
-size_t tacit__known_per_user(const tacit__known *known, const tacit_agent_request *q);
+size_t tacit__world_tables_per_user(const tacit__world_tables *known, const tacit_agent_request *q);
 
 /* The amount by which probabilities of a row may be from 1 together, and a vector beyond its bound, by
  * rounding. */
-#define TACIT__KNOWN_TOL 1e-9
+#define TACIT__TABLES_TOL 1e-9
 
 #endif

@@ -1,7 +1,7 @@
 /* All learners with a kernel read the pairs of contexts and actions, and the kernel, from a request
  * here. */
-#ifndef TACIT_AGENTS_PAIRS_H
-#define TACIT_AGENTS_PAIRS_H
+#ifndef TACIT_AGENTS_CONTEXT_ACTION_PAIRS_H
+#define TACIT_AGENTS_CONTEXT_ACTION_PAIRS_H
 
 #include "agents/reading.h"
 #include "plan/estimator.h"

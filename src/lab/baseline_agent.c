@@ -6,7 +6,7 @@
 #include "agents/reading.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "lab/yardstick.h"
+#include "lab/baseline.h"
 
 typedef struct fixed {
     tacit__agent_base base;
@@ -86,7 +86,7 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
 static const char *remark(const void *self)
 {
     (void)self;
-    return "a yardstick: it learns nothing from anybody, so there is nothing to protect";
+    return "a baseline: it learns nothing from anybody, so there is nothing to protect";
 }
 
 static const tacit__family family = {.size = sizeof(fixed),
@@ -97,10 +97,10 @@ static const tacit__family family = {.size = sizeof(fixed),
                                      .act = act,
                                      .remark = remark};
 
-tacit_status tacit__yardstick_agent_create(const tacit_agent_request *request, uint32_t action,
-                                           tacit_agent **out, tacit_error *err)
+tacit_status tacit__baseline_agent_create(const tacit_agent_request *request, uint32_t action,
+                                          tacit_agent **out, tacit_error *err)
 {
-    const tacit__agent_row *row = tacit__yardstick_row(request->kind);
+    const tacit__agent_row *row = tacit__baseline_row(request->kind);
     TACIT__REQUIRE(row != NULL && action <= request->n_actions);
     TRY(tacit__agent_create_row(&family, row, request, NULL, out, err));
     choose((fixed *)(void *)(*out)->self, action);

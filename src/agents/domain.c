@@ -1,4 +1,4 @@
-/* See outside.h.
+/* See domain.h.
  *
  * That what comes out is accepted by every curator. States and actions are below their numbers,
  * rewards are in [0, 1]: checked with the same comparisons everywhere. Vectors: curators allow a
@@ -6,7 +6,7 @@
  * own; here a vector is clipped from a quarter of that on, and a clipped one is on the bound up to some
  * 1e-15, so that nothing that leaves this file is near enough to their limit for rounding to
  * decide. */
-#include "agents/outside.h"
+#include "agents/domain.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* See pairs.h. */
-#include "agents/pairs.h"
+/* See context_action_pairs.h. */
+#include "agents/context_action_pairs.h"
 
 #include "base/error.h"
 

@@ -6,7 +6,7 @@
 #include <tacit/agent.h>
 
 #include "agents/agent_inside.h"
-#include "agents/outside.h"
+#include "agents/domain.h"
 #include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"

@@ -1,5 +1,5 @@
 /* Fresh releases: what is declared, what is refused, the noise, and saved states. */
-#include "sums/once.h"
+#include "sums/fresh_releases.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,36 +13,36 @@ typedef struct rig {
     tacit_plan *plan;
     tacit_noise *noise;
     tacit_ledger *ledger;
-    tacit__once *once;
+    tacit__fresh_releases *once;
 } rig;
 
-static tacit__once_spec spec_of(tacit_law law)
+static tacit__fresh_spec spec_of(tacit_law law)
 {
-    return (tacit__once_spec){.law = law,
-                              .dimension = N,
-                              .releases = RELEASES,
-                              .bits = BITS,
-                              .l1 = 3,
-                              .l2 = 2,
-                              .reason = "a test"};
+    return (tacit__fresh_spec){.law = law,
+                               .dimension = N,
+                               .releases = RELEASES,
+                               .bits = BITS,
+                               .l1 = 3,
+                               .l2 = 2,
+                               .reason = "a test"};
 }
 
 static void open_rig(rig *r, tacit_law law, double scale)
 {
-    tacit__once_spec spec = spec_of(law);
+    tacit__fresh_spec spec = spec_of(law);
     *r = (rig){0};
-    assert_ok(tacit__once_declare(&spec, "fresh", &r->line, NULL));
+    assert_ok(tacit__fresh_declare(&spec, "fresh", &r->line, NULL));
     assert_ok(tacit_plan_create(&r->plan));
     assert_ok(tacit_plan_declare(r->plan, &r->line, NULL));
     assert_ok(tacit_plan_set_scale(r->plan, "fresh", law, scale, NULL));
     assert_ok(tacit_noise_create_simulated(5, &r->noise));
     assert_ok(tacit_ledger_create(r->plan, r->noise, &r->ledger, NULL));
-    assert_ok(tacit__once_create(&spec, r->ledger, "fresh", &r->once, NULL));
+    assert_ok(tacit__fresh_create(&spec, r->ledger, "fresh", &r->once, NULL));
 }
 
 static void close_rig(rig *r)
 {
-    tacit__once_destroy(r->once);
+    tacit__fresh_destroy(r->once);
     tacit_ledger_destroy(r->ledger);
     tacit_noise_destroy(r->noise);
     tacit_plan_destroy(r->plan);
@@ -69,7 +69,7 @@ TEST(what_is_declared_adds_up_over_releases)
 TEST(shares_of_earlier_releases_add_up)
 {
     for (uint64_t n = 1; n <= 60; n += 7) {
-        tacit__once_spec spec = spec_of(TACIT_LAW_GAUSSIAN);
+        tacit__fresh_spec spec = spec_of(TACIT_LAW_GAUSSIAN);
         tacit_release line = {0};
         double sum = 0, square = 0;
         for (uint64_t i = 0; i < n; i++) {
@@ -79,11 +79,11 @@ TEST(shares_of_earlier_releases_add_up)
         spec.releases = n;
         spec.disjoint = true;
         spec.fade = 0.75;
-        assert_ok(tacit__once_declare(&spec, "fading", &line, NULL));
+        assert_ok(tacit__fresh_declare(&spec, "fading", &line, NULL));
         assert_within(line.column_l1, sum, sum * (1 + 1e-11));
         assert_within(line.column_l2, sqrt(square), sqrt(square) * (1 + 1e-11));
         spec.fade = 0;
-        assert_ok(tacit__once_declare(&spec, "parallel", &line, NULL));
+        assert_ok(tacit__fresh_declare(&spec, "parallel", &line, NULL));
         assert_true(line.column_l1 == 1 && line.column_l2 == 1);
     }
 }
@@ -100,8 +100,8 @@ TEST(noise_is_fresh_and_as_large_as_declared)
         for (size_t i = 0; i < N; i++)
             exact[i] = (int64_t)(i << BITS); /* the value i */
         for (int k = 0; k < RELEASES; k++) {
-            assert_int_equal(tacit__once_count(r.once), k);
-            assert_ok(tacit__once_release(r.once, exact, noisy, NULL));
+            assert_int_equal(tacit__fresh_count(r.once), k);
+            assert_ok(tacit__fresh_release(r.once, exact, noisy, NULL));
             for (size_t i = 0; i < N; i++) {
                 double z = noisy[i] - (double)i;
                 sum += z;
@@ -110,13 +110,13 @@ TEST(noise_is_fresh_and_as_large_as_declared)
                 first[i] = k == 0 ? z : first[i];
             }
         }
-        double s = tacit__once_stddev(r.once);
+        double s = tacit__fresh_stddev(r.once);
         assert_close(s, law == TACIT_LAW_GAUSSIAN ? 7 : 7 * sqrt(2), 1e-12);
         assert_within(sum / n, -6 * s / sqrt(n), 6 * s / sqrt(n));
         assert_within(square / n / (s * s), 1 - 6 * sqrt(5 / n), 1 + 6 * sqrt(5 / n));
         assert_within(product / n / (s * s), -6 / sqrt(n), 6 / sqrt(n));
         tacit_error err;
-        assert_status(tacit__once_release(r.once, exact, noisy, &err), TACIT_EXHAUSTED);
+        assert_status(tacit__fresh_release(r.once, exact, noisy, &err), TACIT_EXHAUSTED);
         close_rig(&r);
     }
 }
@@ -129,17 +129,17 @@ TEST(answers_are_fresh_and_true_as_often_as_declared)
     static int64_t exact[3][N];
     static double given[3][2][N];
     for (int life = 0; life < 3; life++) {
-        tacit__once_spec spec = {.law = TACIT_LAW_RESPONSE,
-                                 .dimension = N,
-                                 .releases = 2,
-                                 .answers = ANSWERS,
-                                 .largest = ANSWERS,
-                                 .l1 = N,
-                                 .disjoint = true,
-                                 .reason = "a test"};
+        tacit__fresh_spec spec = {.law = TACIT_LAW_RESPONSE,
+                                  .dimension = N,
+                                  .releases = 2,
+                                  .answers = ANSWERS,
+                                  .largest = ANSWERS,
+                                  .l1 = N,
+                                  .disjoint = true,
+                                  .reason = "a test"};
         rig r = {.noise = simulated_noise(5)};
         tacit_composition real;
-        assert_ok(tacit__once_declare(&spec, "fresh", &r.line, NULL));
+        assert_ok(tacit__fresh_declare(&spec, "fresh", &r.line, NULL));
         assert_ok(tacit_plan_create(&r.plan));
         assert_ok(tacit_plan_declare(r.plan, &r.line, NULL));
         assert_ok(tacit_plan_calibrate(r.plan, (tacit_guarantee){TACIT_MODEL_LOCAL, N * epsilon, 0},
@@ -148,12 +148,12 @@ TEST(answers_are_fresh_and_true_as_often_as_declared)
         assert_ok(tacit_plan_account(r.plan, 0, &real, NULL));
         assert_within(real.epsilon.high, N * epsilon * (1 - 1e-9), N * epsilon);
         assert_ok(tacit_ledger_create(r.plan, r.noise, &r.ledger, NULL));
-        assert_ok(tacit__once_create(&spec, r.ledger, "fresh", &r.once, NULL));
+        assert_ok(tacit__fresh_create(&spec, r.ledger, "fresh", &r.once, NULL));
         for (size_t i = 0; i < N; i++)
             exact[life][i] = (int64_t)(i % ANSWERS);
         exact[life][N - 1] = life == 1; /* another user in one answer of one life */
         for (int k = 0; k < 2; k++)
-            assert_ok(tacit__once_release(r.once, exact[life], given[life][k], NULL));
+            assert_ok(tacit__fresh_release(r.once, exact[life], given[life][k], NULL));
         close_rig(&r);
     }
     assert_memory_equal(given[0], given[2], sizeof given[0]);
@@ -174,39 +174,40 @@ TEST(what_the_plan_does_not_cover_is_refused)
     rig r;
     tacit_error err;
     open_rig(&r, TACIT_LAW_GAUSSIAN, 7);
-    tacit__once *other = NULL;
-    tacit__once_spec spec = spec_of(TACIT_LAW_GAUSSIAN);
-    assert_status(tacit__once_create(&spec, r.ledger, "fresh", &other, &err), TACIT_RELEASED_TWICE);
-    assert_status(tacit__once_create(&spec, r.ledger, "stale", &other, &err), TACIT_UNDECLARED);
+    tacit__fresh_releases *other = NULL;
+    tacit__fresh_spec spec = spec_of(TACIT_LAW_GAUSSIAN);
+    assert_status(tacit__fresh_create(&spec, r.ledger, "fresh", &other, &err),
+                  TACIT_RELEASED_TWICE);
+    assert_status(tacit__fresh_create(&spec, r.ledger, "stale", &other, &err), TACIT_UNDECLARED);
     spec.l2 = 2.1;
-    assert_status(tacit__once_create(&spec, r.ledger, "fresh", &other, &err), TACIT_BAD_PLAN);
+    assert_status(tacit__fresh_create(&spec, r.ledger, "fresh", &other, &err), TACIT_BAD_PLAN);
     spec = spec_of(TACIT_LAW_GAUSSIAN);
     spec.releases++;
-    assert_status(tacit__once_create(&spec, r.ledger, "fresh", &other, &err), TACIT_BAD_PLAN);
+    assert_status(tacit__fresh_create(&spec, r.ledger, "fresh", &other, &err), TACIT_BAD_PLAN);
     spec = spec_of(TACIT_LAW_LAPLACE);
-    assert_status(tacit__once_create(&spec, r.ledger, "fresh", &other, &err), TACIT_BAD_PLAN);
+    assert_status(tacit__fresh_create(&spec, r.ledger, "fresh", &other, &err), TACIT_BAD_PLAN);
     spec = spec_of(TACIT_LAW_GAUSSIAN);
     spec.releases = 0;
-    assert_status(tacit__once_declare(&spec, "fresh", &r.line, &err), TACIT_BAD_COUNT);
+    assert_status(tacit__fresh_declare(&spec, "fresh", &r.line, &err), TACIT_BAD_COUNT);
     assert_null(other);
     close_rig(&r);
 }
 
-static size_t save(tacit__once *once, uint8_t *bytes, size_t room)
+static size_t save(tacit__fresh_releases *once, uint8_t *bytes, size_t room)
 {
     size_t size = room;
     tacit__saved s = tacit__saved_save(bytes, &size, NULL);
     while (tacit__saved_next(&s))
-        tacit__once_fields(once, &s);
+        tacit__fresh_fields(once, &s);
     assert_ok(s.status);
     return size;
 }
 
-static tacit_status load(tacit__once *once, const uint8_t *bytes, size_t size)
+static tacit_status load(tacit__fresh_releases *once, const uint8_t *bytes, size_t size)
 {
     tacit__saved s = tacit__saved_load(bytes, size, NULL);
     while (tacit__saved_next(&s))
-        tacit__once_fields(once, &s);
+        tacit__fresh_fields(once, &s);
     return s.status;
 }
 
@@ -218,12 +219,12 @@ TEST(a_saved_state_goes_on_with_unused_noise)
     uint8_t bytes[256];
     open_rig(&a, TACIT_LAW_GAUSSIAN, 7);
     open_rig(&b, TACIT_LAW_GAUSSIAN, 7);
-    assert_ok(tacit__once_release(a.once, exact, x, NULL));
+    assert_ok(tacit__fresh_release(a.once, exact, x, NULL));
     const size_t size = save(a.once, bytes, sizeof bytes);
     assert_ok(load(b.once, bytes, size));
-    assert_int_equal(tacit__once_count(b.once), 1);
-    assert_ok(tacit__once_release(a.once, exact, x, NULL));
-    assert_ok(tacit__once_release(b.once, exact, y, NULL));
+    assert_int_equal(tacit__fresh_count(b.once), 1);
+    assert_ok(tacit__fresh_release(a.once, exact, x, NULL));
+    assert_ok(tacit__fresh_release(b.once, exact, y, NULL));
     assert_memory_equal(x, y, sizeof x);
     assert_status(load(b.once, bytes, size), TACIT_BAD_ARGUMENT);
     close_rig(&b);
@@ -231,7 +232,7 @@ TEST(a_saved_state_goes_on_with_unused_noise)
     assert_status(load(b.once, bytes, size), TACIT_WRONG_PLAN);
     bytes[0] ^= 1;
     assert_status(load(b.once, bytes, size), TACIT_CORRUPT);
-    assert_int_equal(tacit__once_count(b.once), 0);
+    assert_int_equal(tacit__fresh_count(b.once), 0);
     close_rig(&a);
     close_rig(&b);
 }
@@ -246,7 +247,7 @@ TEST(a_saved_state_has_no_more_releases_than_declared)
     open_rig(&a, TACIT_LAW_GAUSSIAN, 7);
     open_rig(&b, TACIT_LAW_GAUSSIAN, 7);
     for (int i = 0; i < RELEASES; i++)
-        assert_ok(tacit__once_release(a.once, exact, x, NULL));
+        assert_ok(tacit__fresh_release(a.once, exact, x, NULL));
     const size_t size = save(a.once, bytes, sizeof bytes);
     uint64_t passed;
     uint8_t *last = bytes + size - sizeof passed;
@@ -258,7 +259,7 @@ TEST(a_saved_state_has_no_more_releases_than_declared)
     passed--;
     memcpy(last, &passed, sizeof passed);
     assert_ok(load(b.once, bytes, size));
-    assert_status(tacit__once_release(b.once, exact, x, NULL), TACIT_EXHAUSTED);
+    assert_status(tacit__fresh_release(b.once, exact, x, NULL), TACIT_EXHAUSTED);
     close_rig(&a);
     close_rig(&b);
 }
