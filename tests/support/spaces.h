@@ -123,7 +123,6 @@ static const space spaces[] = {
      FAR_SPACE(4),
      .rewards = far_rewards,
      .mixture = FAR_MIXTURE(far_vectors, false)},
-    {.name = "arms", .n_states = 1, .n_actions = 3, .horizon = 1},
     {.name = "corners",
      FAR_SPACE(4),
      .linear = {.dimension = FAR_D, .bound = 1, .simplex = true, .row = far_features}},
@@ -140,6 +139,7 @@ static const space spaces[] = {
      .n_actions = 2,
      .horizon = 3,
      .linear = {.dimension = 3, .bound = 1, .simplex = true}},
+    {.name = "arms", .n_states = 1, .n_actions = 3, .horizon = 1},
 };
 
 /* What searches for the worst neighbors need beside these (gates/replay.table). */
