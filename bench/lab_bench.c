@@ -8,7 +8,7 @@
 
 #include "harness.h"
 #include "lab/experiment.h"
-#include "lab/seed.h"
+#include "lab/runs/seed.h"
 
 enum { TURNS = 5 };
 

@@ -26,7 +26,7 @@
 
 #include <tacit/client.h>
 
-#include "cli/wire.h"
+#include "cli/commands/wire.h"
 #include "harness.h"
 #include "linalg/forms.h"
 #include "serve_postgres.h"

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/wire.h"
+#include "cli/commands/wire.h"
 #include "harness.h"
 #include "store_fill.h"
 

@@ -5,7 +5,7 @@ if(TACIT_MPI)
   pkg_check_modules(OMPI IMPORTED_TARGET ompi-c)
 endif()
 if(OMPI_FOUND)
-  add_library(tacit_mpi MODULE "${PROJECT_SOURCE_DIR}/src/lab/mpi.c")
+  add_library(tacit_mpi MODULE "${PROJECT_SOURCE_DIR}/src/lab/runs/mpi.c")
   target_include_directories(tacit_mpi PRIVATE "${PROJECT_SOURCE_DIR}/include")
   target_link_libraries(tacit_mpi PRIVATE tacit_flags PkgConfig::OMPI)
   set_target_properties(tacit_mpi PROPERTIES PREFIX "" OUTPUT_NAME tacit-mpi C_VISIBILITY_PRESET hidden

@@ -30,7 +30,7 @@ if(CMOCKA_FOUND)
   endif()
 
   foreach(kind IN ITEMS unit stat gates fault)
-    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${kind}/test_*.c")
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${kind}/test_*.c")
     foreach(source IN LISTS sources)
       get_filename_component(file "${source}" NAME_WE)
       string(REGEX REPLACE "^test_" "" name "${file}")
@@ -79,8 +79,8 @@ endif()
 
 # The same tests once more with libtacit_client: its plain linear algebra under what is built on it, and that it is whole.
 if(CMOCKA_FOUND)
-  foreach(source IN ITEMS unit/test_client unit/test_symmetric unit/test_kernel_function unit/test_optimism unit/test_ridge
-                          unit/test_gdp fault/test_alloc_client)
+  foreach(source IN ITEMS unit/client/test_client unit/linalg/test_symmetric unit/linalg/test_kernel_function
+                          unit/linalg/test_optimism unit/plan/test_ridge unit/account/test_gdp fault/test_alloc_client)
     get_filename_component(file "${source}" NAME)
     string(REGEX REPLACE "^test_" "" name "${file}")
     set(target device_${file})

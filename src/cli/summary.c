@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/commands/log_summary.h"
 #include "cli/experiment_text.h"
-#include "cli/log_summary.h"
 
 static const char stamp[] = "simulated, not private";
 

@@ -12,7 +12,7 @@
  *     action that the model does not have contributes the zero vector (contribute/epochs.c), and no other
  *     report depends on what the model thinks of an action;
  *   - features of numbered contexts keep their bound, which is checked when the agent is created
- *     (agents/lin_ucb_agent.c);
+ *     (agents/bandit/lin_ucb_agent.c);
  *   - numbers of the model are finite (checked at creation), and contributions made from them are scaled to
  *     their bound, however large they are: sums/lattice.c measures what overflows in smaller units,
  *     contribute/gram.c clips features, targets and weights;

@@ -2,8 +2,8 @@
 #ifndef TACIT_LAB_ESTIMATE_H
 #define TACIT_LAB_ESTIMATE_H
 
-#include "lab/play.h"
 #include "lab/results.h"
+#include "lab/runs/play.h"
 
 /* Seconds on this many threads for the jobs that are not done. A lower end, by public numbers and a short
  * trial: the noise that the release plans declare, and the pace of a learner's first users. */

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
-#include "lab/seed.h"
+#include "lab/runs/seed.h"
 #include "text/settings.h"
 
 /* Owns the tree from here on, in success and in failure. */

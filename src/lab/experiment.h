@@ -6,9 +6,9 @@
 
 #include <tacit/lab.h>
 
-#include "lab/entry_grid.h"
-#include "lab/yaml.h"
-#include "lab/yaml_fields.h"
+#include "lab/files/entry_grid.h"
+#include "lab/files/yaml.h"
+#include "lab/files/yaml_fields.h"
 
 /* These fields identify a world beside its public entry. */
 typedef struct tacit__world_name {

@@ -1,6 +1,6 @@
 /* Planners on counts: the options that all of them have, and the table that makes an algorithm one.
  *
- * To add one: a file here that defines a tacit__planner, and a row in agents/tabular_learners.c
+ * To add one: a file here that defines a tacit__planner, and a row in agents/tabular/tabular_learners.c
  * that names it. A planner whose Q is found by backward induction begins with a tacit__induction
  * (plan/induct.h), which has most of what follows. */
 #ifndef TACIT_PLAN_PLANNER_H

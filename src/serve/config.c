@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "lab/config_space.h"
-#include "lab/space_names.h"
+#include "lab/files/config_space.h"
+#include "lab/files/space_names.h"
 #include "serve/body_limit.h"
 #include "serve/config_learner.h"
 #include "serve/config_person.h"

@@ -2,8 +2,8 @@
 #ifndef TACIT_SERVE_CONFIG_H
 #define TACIT_SERVE_CONFIG_H
 
-#include "lab/learner_config.h"
-#include "lab/yaml_fields.h"
+#include "lab/files/learner_config.h"
+#include "lab/files/yaml_fields.h"
 #include "serve/http/origins.h"
 #include "serve/people/person.h"
 

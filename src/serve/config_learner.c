@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "lab/config_space.h"
 #include "lab/experiment.h"
+#include "lab/files/config_space.h"
 #include "serve/config_learner.h"
 #include "text/settings.h"
 

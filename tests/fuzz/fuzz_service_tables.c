@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "lab/public_tables.h"
+#include "lab/files/public_tables.h"
 
 enum { HORIZON = 2, PLACES = 4 };
 

@@ -5,7 +5,7 @@
 
 #include "fuzz/fuzz.h"
 #include "support/scoped.h"
-#include "worlds/grid_world.h"
+#include "worlds/kinds/grid_world.h"
 
 SCOPED_TYPE(tacit__mdp, tacit__mdp_destroy)
 

@@ -7,7 +7,7 @@
 
 #include "fuzz/fuzz.h"
 #include "support/scoped.h"
-#include "worlds/table.h"
+#include "worlds/kinds/table.h"
 
 SCOPED_TYPE(tacit__mdp, tacit__mdp_destroy)
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "agents/agent_inside.h"
-#include "agents/mixture_agents.h"
+#include "agents/mixture/mixture_agents.h"
 #include "support/check.h"
 #include "support/kinds.h"
 #include "support/neighbors.h"

@@ -2,7 +2,7 @@
 #ifndef TACIT_TESTS_WEIGHTED_H
 #define TACIT_TESTS_WEIGHTED_H
 
-#include "agents/posterior_curator.h"
+#include "agents/tabular/posterior_curator.h"
 #include "support/check.h"
 
 SCOPED_TYPE(tacit__curator, tacit__curator_destroy)

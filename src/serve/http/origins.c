@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "lab/yaml_fields.h"
+#include "lab/files/yaml_fields.h"
 #include "text/settings.h"
 
 static bool ends_with(const char *text, const char *end)

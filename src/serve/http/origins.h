@@ -5,7 +5,7 @@
 #ifndef TACIT_SERVE_HTTP_ORIGINS_H
 #define TACIT_SERVE_HTTP_ORIGINS_H
 
-#include "lab/yaml.h"
+#include "lab/files/yaml.h"
 
 enum { TACIT__MAX_ORIGINS = 64 }; /* a stated choice: each is compared with each request */
 

@@ -1,9 +1,9 @@
-/* The names of a learner's actions and columns, in answers and in the store. lab/space_names.h reads their
- * declarations. All names are public. */
+/* The names of a learner's actions and columns, in answers and in the store. Their declarations are
+ * read by lab/files/space_names.h. All names are public. */
 #ifndef TACIT_SERVE_LEARNER_ACTION_NAMES_H
 #define TACIT_SERVE_LEARNER_ACTION_NAMES_H
 
-#include "lab/learner_config.h"
+#include "lab/files/learner_config.h"
 #include "noise/stream.h"
 #include "text/text.h"
 
