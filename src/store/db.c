@@ -167,7 +167,8 @@ static tacit_status next(tacit__cursor *base, bool *more, tacit_error *err)
     *more = code == SQLITE_ROW;
     if (*more)
         return TACIT_OK;
-    tacit_status status = code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(s->db, code, "read", err);
+    const char *doing = sqlite3_stmt_readonly(s->statement) != 0 ? "read" : "write";
+    tacit_status status = code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(s->db, code, doing, err);
     (void)sqlite3_reset(s->statement);
     return status;
 }

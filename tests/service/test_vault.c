@@ -12,6 +12,7 @@
 #include "store/db.h"
 #include "store/vault/vault_inside.h"
 #include "support/check.h"
+#include "support/visitor.h"
 
 SCOPED_TYPE(tacit__vault, tacit__vault_close)
 
@@ -47,8 +48,7 @@ static tacit__vault_answer take(place *p, uint8_t name, const uint8_t *person)
     const uint8_t key[TACIT__VAULT_KEY] = {name};
     tacit__vault_answer answer;
     tacit_error err = {0};
-    assert_ok(tacit__vault_add_user(p->v, p->l.id, key, person, NULL, secret, sizeof secret,
-                                    &answer, &err));
+    assert_ok(visitor_add(p->v, p->l.id, key, person, secret, sizeof secret, &answer, &err));
     return answer;
 }
 
@@ -255,8 +255,7 @@ TEST(who_comes_after_the_last_is_not_kept)
     const uint8_t walk[TACIT__VAULT_KEY] = {7};
     open_place(&p, 1);
     /* bob is under way when ann is the last to be counted */
-    assert_ok(tacit__vault_save_episode(p.v, p.l.id, walk, bob, 100, secret, sizeof secret, &answer,
-                                        &err));
+    assert_ok(visitor_open(p.v, p.l.id, walk, bob, 100, secret, sizeof secret, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
     assert_ok(tacit__vault_is_full(p.v, p.l.id, &full, &err));
     assert_false(full);
@@ -299,8 +298,7 @@ TEST(a_copy_is_its_owners_alone_and_keeps_nobody)
     assert_non_null(strstr(err.message, "the store is a copy"));
     const uint8_t name[TACIT__VAULT_KEY] = {5};
     for (int i = 0; i < 2; i++) {
-        assert_ok(tacit__vault_save_episode(copy, p.l.id, name, bob, 100, secret, sizeof secret,
-                                            &answer, &err));
+        assert_ok(visitor_open(copy, p.l.id, name, bob, 100, secret, sizeof secret, &answer, &err));
         assert_int_equal(answer, TACIT__VAULT_FULL);
         assert_int_equal(take(&p, 5, bob), TACIT__VAULT_FULL);
         assert_int_equal(take(&p, 7, NULL), TACIT__VAULT_FULL);

@@ -289,6 +289,8 @@ tacit_status tacit__vault_init(const tacit__vault_location *location, const uint
     tacit__vault_describe(location->path, vault->path, sizeof vault->path);
     tacit_status status = tacit__pg_create(location->path, NULL, &vault->db, err);
     if (status == TACIT_OK)
+        status = tacit__pg_lineage_create(vault, err);
+    if (status == TACIT_OK)
         status = tacit__connection_run(vault->db, "BEGIN", "create", err);
     if (status == TACIT_OK) {
         tacit__vault_draw_keys(vault);

@@ -211,22 +211,30 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+static tacit_status receive_fact(void *context, tacit__cursor *row, tacit_error *err)
 {
-    tacit__cursor *s;
+    tacit__vault *vault = context;
+    size_t size;
+    const char *name = tacit__cursor_text(row, 0);
+    const void *value = tacit__cursor_bytes(row, 1, &size);
+    return name != NULL ? parse_fact(vault, name, value, size, vault->key, err) : TACIT_OK;
+}
+
+tacit_status tacit__vault_ask_facts(tacit__vault *vault, tacit_error *err)
+{
     vault->copy = vault->unmarked = vault->behind = false;
     /* `check` comes before `secrets`: a wrong key is called so */
-    TRY(tacit__connection_prepare(vault->db, SQL_FACTS, TACIT__SQL_FACTS, &s, err));
-    tacit_status status = TACIT_OK;
-    bool more = true;
-    while (status == TACIT_OK && (status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more) {
-        const char *name = tacit__cursor_text(s, 0);
-        size_t size;
-        const void *value = tacit__cursor_bytes(s, 1, &size);
-        if (name != NULL)
-            status = parse_fact(vault, name, value, size, key, err);
-    }
-    tacit__cursor_reset(s);
+    return tacit__connection_ask(vault->db, SQL_FACTS, TACIT__SQL_FACTS, receive_fact, vault, err,
+                                 "");
+}
+
+tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    vault->key = key;
+    tacit_status status = tacit__vault_ask_facts(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__connection_await(vault->db, err);
+    vault->key = NULL;
     if (status == TACIT_OK && key != NULL && !vault->keyed)
         status = tacit__fail(err, TACIT_CORRUPT,
                              "%.200s: the store's own keys are missing; restore the file or a "
