@@ -191,11 +191,6 @@ static int columns(const tacit__cursor *s)
     return sqlite3_column_count(statement_of(s));
 }
 
-static int parameters(const tacit__cursor *s)
-{
-    return sqlite3_bind_parameter_count(statement_of(s));
-}
-
 /* A number in place of bytes has none; bytes in place of a number are what SQLite makes of them. */
 static tacit__cell get(tacit__cursor *base, int column)
 {
@@ -232,7 +227,6 @@ static const tacit__driver driver = {.run = run,
                                      .reset = reset,
                                      .close = close_cursor,
                                      .columns = columns,
-                                     .parameters = parameters,
                                      .get = get};
 
 tacit_status tacit__sqlite_create(const char *path, tacit__connection **out, tacit_error *err)

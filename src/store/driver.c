@@ -187,11 +187,6 @@ int tacit__cursor_columns(const tacit__cursor *s)
     return s->driver->columns(s);
 }
 
-int tacit__cursor_parameters(const tacit__cursor *s)
-{
-    return s->driver->parameters(s);
-}
-
 tacit__column_type tacit__cursor_type(tacit__cursor *s, int column)
 {
     return s->driver->get(s, column).type;

@@ -75,7 +75,6 @@ typedef struct tacit__driver {
     void (*reset)(tacit__cursor *s);
     void (*close)(tacit__cursor *s);
     int (*columns)(const tacit__cursor *s);
-    int (*parameters)(const tacit__cursor *s);
     tacit__cell (*get)(tacit__cursor *s, int column);
 } tacit__driver;
 
@@ -137,7 +136,6 @@ void tacit__cursor_reset(tacit__cursor *s);
 void tacit__cursor_close(tacit__cursor *s); /* accepts NULL */
 
 int tacit__cursor_columns(const tacit__cursor *s);
-int tacit__cursor_parameters(const tacit__cursor *s);
 tacit__column_type tacit__cursor_type(tacit__cursor *s, int column);
 int64_t tacit__cursor_int(tacit__cursor *s, int column);
 double tacit__cursor_real(tacit__cursor *s, int column);

@@ -269,11 +269,6 @@ static int columns(const tacit__cursor *base)
     return PQnfields(((const tacit__pg_cursor *)base)->result);
 }
 
-static int parameters(const tacit__cursor *base)
-{
-    return ((const tacit__pg_cursor *)base)->n_parameters;
-}
-
 static tacit__cell get(tacit__cursor *base, int column)
 {
     const tacit__pg_cursor *s = (const tacit__pg_cursor *)base;
@@ -320,7 +315,6 @@ static const tacit__driver driver = {.run = run,
                                      .reset = reset,
                                      .close = close_cursor,
                                      .columns = columns,
-                                     .parameters = parameters,
                                      .get = get};
 
 tacit_status tacit__pg_pass_on(tacit__pg_connection *c, const tacit__pg_sent *what,

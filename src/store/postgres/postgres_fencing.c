@@ -144,15 +144,13 @@ static tacit_status ask_stamp(tacit__vault *vault, uint64_t generation, stamp *t
                                  (int64_t)generation);
 }
 
-/* Decides the status by what other processes have noted about the database, and by where it is. */
-static tacit_status judge(const tacit__vault *vault, const char *location, bool went_back,
-                          tacit__store_status *store_status)
+/* Decides what the database is by what other processes have noted about it, and by where it is. */
+static tacit__store_finding judge(const tacit__vault *vault, const char *location, bool went_back)
 {
     const bool moved = vault->location[0] != '\0' && strcmp(vault->location, location) != 0;
-    *store_status = vault->copy || moved         ? TACIT__STORE_COPY
-                    : vault->behind || went_back ? TACIT__STORE_BEHIND
-                                                 : TACIT__STORE_FINE;
-    return TACIT_OK;
+    return (vault->facts & TACIT__FACT_IS_COPY) != 0 || moved      ? TACIT__FOUND_COPY
+           : (vault->facts & TACIT__FACT_BEHIND) != 0 || went_back ? TACIT__FOUND_OLDER
+                                                                   : TACIT__FOUND_ORIGINAL;
 }
 
 /* Asks in one round trip for everything that tells how far the database has come. */
@@ -168,7 +166,7 @@ static tacit_status ask_lineage(tacit__vault *vault, uint64_t generation, stamp 
 }
 
 tacit_status tacit__pg_lineage_check(tacit__vault *vault, struct tacit__pg_lineage *known,
-                                     tacit__store_status *store_status, tacit_error *err)
+                                     tacit__store_finding *finding, tacit_error *err)
 {
     stamp t = {.found = false};
     char location[64];
@@ -186,7 +184,8 @@ tacit_status tacit__pg_lineage_check(tacit__vault *vault, struct tacit__pg_linea
     const bool went_back =
         generation > 0 && (generation > vault->generation || (!forgotten && !t.same));
     write_location(vault, location);
-    return judge(vault, location, went_back, store_status);
+    *finding = judge(vault, location, went_back);
+    return TACIT_OK;
 }
 
 /* --- Transactions ----------------------------------------------------------------------------------- */
@@ -240,7 +239,7 @@ static bool is_still(const tacit__vault *vault, const who *before)
 tacit_status tacit__pg_check_safety(const tacit__vault *vault, tacit_status failure,
                                     tacit_error *err)
 {
-    if (!vault->on_unsafe || vault->unsafe)
+    if (!vault->on_unsafe || (vault->allowed & TACIT__FACT_UNSAFE) != 0)
         return TACIT_OK;
     return tacit__fail(err, failure,
                        "%.200s: the server has fsync or full_page_writes off: a crash may take "
@@ -251,15 +250,14 @@ tacit_status tacit__pg_check_safety(const tacit__vault *vault, tacit_status fail
 }
 
 /* Writes the status that all processes must know from now on. */
-static tacit_status note_facts(tacit__vault *vault, tacit__store_status store_status,
-                               tacit_error *err)
+static tacit_status note_facts(tacit__vault *vault, tacit__store_finding finding, tacit_error *err)
 {
-    if (vault->on_unsafe && !vault->was_unsafe) {
+    if (vault->on_unsafe && (vault->facts & TACIT__FACT_UNSAFE) == 0) {
         TRY(tacit__vault_set_fact(vault, "unsafe", "", 1, err));
         TRY(tacit__vault_add_event(vault, err,
                                    "served on a server without fsync or full_page_writes"));
     }
-    if (store_status != TACIT__STORE_BEHIND || vault->behind)
+    if (finding != TACIT__FOUND_OLDER || (vault->facts & TACIT__FACT_BEHIND) != 0)
         return TACIT_OK;
     TRY(tacit__vault_set_fact(vault, "behind", "", 1, err));
     return tacit__vault_add_event(vault, err, "the database went back: nobody learns from it");
@@ -269,7 +267,7 @@ static tacit_status note_facts(tacit__vault *vault, tacit__store_status store_st
  * written. */
 tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
 {
-    tacit__store_status store_status;
+    tacit__store_finding finding;
     if (tacit__vault_store_status(vault) == TACIT__STORE_FENCED)
         return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
     TRY(send_begin(vault, err));
@@ -278,15 +276,13 @@ tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
         return check_lock(vault, err);
     }
     const who before = who_is(vault);
-    TRY(tacit__pg_lineage_check(vault, vault->lineage, &store_status, err));
+    TRY(tacit__pg_lineage_check(vault, vault->lineage, &finding, err));
     TRY(check_lock(vault, err));
     if (!is_still(vault, &before))
         return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
-    if (store_status != tacit__vault_store_status(vault) &&
-        tacit__vault_store_status(vault) != TACIT__STORE_UNSOUND)
-        atomic_store(&vault->store_status, (int)store_status);
+    (void)tacit__vault_note(vault, finding);
     TRY(tacit__pg_check_safety(vault, TACIT_SYSTEM, err));
-    return note_facts(vault, store_status, err);
+    return note_facts(vault, finding, err);
 }
 
 tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err)
@@ -316,11 +312,11 @@ tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err)
 static tacit_status poll_database(tacit__vault *vault, tacit__vault *served,
                                   tacit__vault_news *news, tacit_error *err)
 {
-    tacit__store_status store_status;
+    tacit__store_finding finding;
     stamp t = {.found = false};
     const who before = who_is(vault);
     const uint64_t generation = vault->generation;
-    TRY(tacit__pg_lineage_check(vault, served->lineage, &store_status, err));
+    TRY(tacit__pg_lineage_check(vault, served->lineage, &finding, err));
     tacit_status status = ask_stamp(vault, vault->generation, &t, err);
     if (status == TACIT_OK)
         status = tacit__connection_await(vault->db, err);
@@ -328,11 +324,11 @@ static tacit_status poll_database(tacit__vault *vault, tacit__vault *served,
         tacit__connection_reset_all(vault->db);
         return status;
     }
-    if (store_status == TACIT__STORE_FINE && t.found)
+    if (finding == TACIT__FOUND_ORIGINAL && t.found)
         tacit__pg_lineage_set(served->lineage, vault->generation, t.bytes);
-    else if (store_status != TACIT__STORE_FINE &&
+    else if (finding != TACIT__FOUND_ORIGINAL &&
              tacit__vault_store_status(served) == TACIT__STORE_FINE)
-        atomic_store(&served->store_status, (int)store_status);
+        (void)tacit__vault_note(served, finding); /* a transaction finds out what else it is then */
     atomic_store(&served->start, atomic_load(&vault->start));
     news->any = news->any || vault->generation != generation;
     news->replaced = !is_still(vault, &before);

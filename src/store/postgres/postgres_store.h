@@ -44,7 +44,7 @@ void tacit__pg_lineage_destroy(tacit__vault *vault);
 /* Reads the facts, and decides by them and by `known` whether this is still the same database. */
 TACIT_MUST_USE tacit_status tacit__pg_lineage_check(tacit__vault *vault,
                                                     struct tacit__pg_lineage *known,
-                                                    tacit__store_status *store_status,
+                                                    tacit__store_finding *finding,
                                                     tacit_error *err);
 /* Remembers this transaction as the last one. */
 void tacit__pg_lineage_set(struct tacit__pg_lineage *lineage, uint64_t generation,

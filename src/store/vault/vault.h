@@ -78,8 +78,22 @@ typedef enum tacit__store_status {
     /* the mark is higher than the store, or gone: this is an older file, or its log was lost */
     TACIT__STORE_BEHIND,
     TACIT__STORE_UNSOUND, /* its counts do not add up */
-    TACIT__STORE_FENCED   /* another process is the owner now; this one writes nothing more */
+    TACIT__STORE_FENCED,  /* another process is the owner now; this one writes nothing more */
+    TACIT__STORE_STATUSES
 } tacit__store_status;
+
+/* What a process finds out about its store: when it opens it, in its transactions, and between them. */
+typedef enum tacit__store_finding {
+    TACIT__FOUND_ORIGINAL, /* it is in its place, and as far as this process knows it to be, or farther */
+    TACIT__FOUND_COPY,       /* it is a copy, or a database in another place */
+    TACIT__FOUND_OLDER,      /* transactions that were acknowledged are not in it */
+    TACIT__FOUND_WRONG_SUMS, /* its counts do not add up */
+    TACIT__FOUND_REPLACED, /* its owner, its identity or its keys are others, or its file is gone */
+    TACIT__FINDINGS
+} tacit__store_finding;
+/* The status after a finding, by the one table of transitions. */
+tacit__store_status tacit__store_status_after(tacit__store_status before,
+                                              tacit__store_finding finding);
 /* The status of a vault that was opened to serve, or that was checked with a key by `tacit__vault_check`. May
  * be called from any thread. */
 tacit__store_status tacit__vault_store_status(const tacit__vault *vault);
@@ -402,9 +416,6 @@ TACIT_MUST_USE tacit_status tacit__vault_delete_digests(tacit__vault *vault, int
 /* Gets the number of users that the learner has accepted, including those of the current transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_get_accepted(tacit__vault *vault, int64_t learner,
                                                       uint64_t *accepted, tacit_error *err);
-/* Finds out whether the learner has had all its users. */
-TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
-                                                 tacit_error *err);
 /* Gets an open episode. *size is 0 if there is none. The caller frees *data with tacit__free_secret. *seen:
  * the episode was finished before. */
 TACIT_MUST_USE tacit_status tacit__vault_get_episode(tacit__vault *vault, int64_t learner,

@@ -60,6 +60,15 @@ struct tacit__vault_row {
     tacit__vault_row *next, *next_in_bucket;
 };
 
+/* Facts that a store has or does not have, as rows of `meta`. */
+typedef enum tacit__store_fact {
+    TACIT__FACT_IS_COPY = 1,  /* `copy`: it was made by `backup` */
+    TACIT__FACT_BEHIND = 2,   /* a process found that transactions are missing */
+    TACIT__FACT_GONE = 4,     /* it was moved into a database */
+    TACIT__FACT_UNMARKED = 8, /* the mark is still to be written */
+    TACIT__FACT_UNSAFE = 16   /* it has been on a server without fsync or full_page_writes */
+} tacit__store_fact;
+
 struct tacit__vault {
     const tacit__backend *backend;
     tacit__connection *db;
@@ -68,13 +77,12 @@ struct tacit__vault {
     int lock;  /* descriptor of the lock file, or -1 */
     int file;  /* descriptor of the store with its lock, closed after SQLite's; or -1 */
     bool made; /* the lock file says that the store was made before */
-    bool keyed, copy, behind, answers_counted;
-    bool unsafe;                /* a server without fsync or full_page_writes is allowed */
-    bool on_unsafe, was_unsafe; /* the server is such a one; the store has been on such a one */
-    bool may_be_gone, gone;     /* a store that was moved is allowed; the store was moved */
-    bool owned;                 /* this process has written its owner into the store */
-    bool unmarked;              /* the mark is still to be written */
-    uint64_t answers;           /* rows of the table of answers, if answers_counted */
+    bool keyed, answers_counted;
+    unsigned facts;   /* tacit__store_fact, of those that hold */
+    unsigned allowed; /* those that do not keep the store from being opened */
+    bool on_unsafe;   /* the server has fsync or full_page_writes off */
+    bool owned;       /* this process has written its owner into the store */
+    uint64_t answers; /* rows of the table of answers, if answers_counted */
     int log_pages,
         log_tried; /* length of the log, and its length when it was last copied into the file */
     uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* keys of sealed data */
@@ -219,8 +227,8 @@ TACIT_MUST_USE tacit_status tacit__vault_set_fact(tacit__vault *vault, const cha
 uint64_t tacit__vault_read_count(const uint8_t *bytes, size_t size);
 TACIT_MUST_USE tacit_status tacit__vault_set_count(tacit__vault *vault, const char *name,
                                                    uint64_t count, tacit_error *err);
-/* Reads all facts: identity, generation, forks, copy, unmarked; with a key also the data keys. WRONG_PLAN:
- * this is not the key of the store. */
+/* Reads all facts: identity, generation, forks, those of tacit__store_fact; with a key also the data keys.
+ * WRONG_PLAN: this is not the key of the store. */
 TACIT_MUST_USE tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key,
                                                     tacit_error *err);
 /* Asks for all facts, without a key; they are there after `tacit__connection_await`. */
@@ -269,8 +277,11 @@ TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tac
 
 /* --- Status (vault_status.c) ---------------------------------------------------------------- */
 
-/* The status by the mark alone, which must have been read before the vault's facts. */
-tacit__store_status tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark);
+/* Notes what was found out about the store. Returns the status before. */
+tacit__store_status tacit__vault_note(tacit__vault *vault, tacit__store_finding finding);
+/* What the mark alone says, which must have been read before the vault's facts. */
+tacit__store_finding tacit__vault_compare_mark(const tacit__vault *vault, bool found,
+                                               uint64_t mark);
 /* Fences the vault, which must not write any more: fails with a sentence, and calls `fenced`. */
 tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_error *err);
 /* Decides whether the service may learn from this store, by the store and its mark. */

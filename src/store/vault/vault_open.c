@@ -42,8 +42,8 @@ tacit_status tacit__vault_open_at(const tacit__vault_location *location, tacit__
     tacit__seal_start();
     vault->backend = backend;
     vault->use = use;
-    vault->unsafe = location->unsafe;
-    vault->may_be_gone = location->gone;
+    vault->allowed =
+        (location->unsafe ? TACIT__FACT_UNSAFE : 0u) | (location->gone ? TACIT__FACT_GONE : 0u);
     vault->lock = vault->file = vault->mark = -1;
     vault->mark_named = mark != NULL;
     tacit__vault_describe(path, vault->path, sizeof vault->path);

@@ -346,17 +346,6 @@ tacit_status tacit__vault_save_episode(tacit__vault *vault, const tacit__vault_u
     return tacit__rows_settle(vault, save_episode(vault, user, claims, data, size, err), err);
 }
 
-tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
-                                  tacit_error *err)
-{
-    TACIT__REQUIRE(full != NULL);
-    tacit__vault_terms *terms;
-    *full = false;
-    TRY(tacit__vault_get_terms(vault, learner, &terms, err));
-    *full = terms->accepted >= terms->limit;
-    return TACIT_OK;
-}
-
 tacit_status tacit__vault_get_accepted(tacit__vault *vault, int64_t learner, uint64_t *accepted,
                                        tacit_error *err)
 {
