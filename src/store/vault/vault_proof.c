@@ -178,12 +178,13 @@ static tacit_status read_proofs(tacit__vault *vault, whole *w, tacit_error *err)
 static tacit_status make_whole_proof(tacit__vault *vault, whole *w,
                                      uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
-    const tacit__text *const parts[] = {&w->meta, &w->adoptions, &w->proofs};
+    enum { PARTS = 3 };
+    const tacit__text *const parts[PARTS] = {&w->meta, &w->adoptions, &w->proofs};
     tacit__text all = {0};
     tacit_status status = ask_whole(vault, w, err);
     if (status == TACIT_OK)
         status = read_proofs(vault, w, err);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < PARTS; i++) {
         tacit__text_add(&all, parts[i]->data, parts[i]->length);
         tacit__text_put(&all, ".");
         all.failed = all.failed || parts[i]->failed;

@@ -41,9 +41,9 @@ enum { BUCKETS = 4096 };
     }
 #define INSERT(at, into, values, arrays, rest, types)                                              \
     {                                                                                              \
-        .number = at, .one = "INSERT INTO " into " VALUES" values rest,                            \
+        .number = (at), .one = "INSERT INTO " into " VALUES" values rest,                          \
         .many = "INSERT INTO " into " SELECT * FROM unnest" arrays " AS u WHERE true" rest,        \
-        .format = types                                                                            \
+        .format = (types)                                                                          \
     }
 
 typedef struct table {
@@ -208,7 +208,7 @@ tacit_status tacit__row_set(tacit__vault_row *row, const void *data, size_t size
 {
     const bool same = row->stored && !row->differs && row->size == size &&
                       (row->data == NULL) == (data == NULL) &&
-                      (size == 0 || memcmp(row->data, data, size) == 0);
+                      (size == 0 || (row->data != NULL && memcmp(row->data, data, size) == 0));
     if (!same) {
         TRY(set_data(row, data, size, err));
         row->differs = row->stored;
