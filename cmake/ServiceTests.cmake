@@ -1,5 +1,6 @@
-# tests/service/test_*.c: the decision service from the outside and in crashes. fault_io.c makes disks fail and processes die; it is
-# linked into every one of these programs, and preloaded into the command where they start it.
+# The decision service from the outside and in crashes. tests/service/test_*.py are scripts for pytest, which speak to the real program
+# over HTTP; tests/service/test_*.c need the inside. fault_io.c makes disks fail and processes die; it is linked into every one of
+# these programs, and preloaded into the command where they or the scripts start it.
 file(GLOB service_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/service/test_*.c")
 add_library(tacit_fault_io MODULE "${PROJECT_SOURCE_DIR}/tests/service/fault_io.c")
 target_include_directories(tacit_fault_io PRIVATE "${PROJECT_SOURCE_DIR}/tests")
@@ -51,8 +52,32 @@ foreach(source IN LISTS service_tests)
   endif()
 endforeach()
 
-# The same programs once more on PostgreSQL: all that are about the service, and not about the file of its store. One compiler is
-# enough for that.
+# A script is a test like a program, and its target has a program's name: building it builds what the script runs.
+set(script_environment "PYTHONDONTWRITEBYTECODE=1;TACIT_BUILD=${PROJECT_BINARY_DIR}")
+if(TACIT_SANITIZE)
+  list(APPEND script_environment "TACIT_SANITIZED=1")
+endif()
+set(run_script "${CMAKE_COMMAND}" -E echo "SKIPPED: pytest is not installed here (scripts/setup installs it):")
+if(TACIT_PYTHON_PROGRAM)
+  execute_process(COMMAND "${TACIT_PYTHON_PROGRAM}" -c "import pytest" RESULT_VARIABLE no_pytest OUTPUT_QUIET
+                                                                       ERROR_QUIET)
+  if(NOT no_pytest)
+    set(run_script "${TACIT_PYTHON_PROGRAM}" -m pytest -q -p no:cacheprovider)
+  endif()
+endif()
+file(GLOB service_scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/service/test_*.py")
+foreach(source IN LISTS service_scripts)
+  get_filename_component(file "${source}" NAME_WE)
+  string(REGEX REPLACE "^test_" "" name "${file}")
+  add_custom_target(service_${file} DEPENDS tacit_command tacit_fault_io example_device)
+  add_test(NAME service.${name} COMMAND ${run_script} "${source}" WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+  set_tests_properties(
+    service.${name} PROPERTIES LABELS "default;service" TIMEOUT 600 SKIP_REGULAR_EXPRESSION "^SKIPPED: "
+                               ENVIRONMENT "${script_environment}")
+endforeach()
+
+# The same once more on PostgreSQL: all that are about the service, and not about the file of its store. One compiler is enough for
+# that.
 set(on_postgres
     action_names
     batch
@@ -77,9 +102,14 @@ set(on_postgres
     warm)
 if(TACIT_HAS_POSTGRES AND NOT TACIT_WERROR AND NOT TACIT_SANITIZE)
   foreach(name IN LISTS on_postgres)
-    add_test(NAME postgres.${name} COMMAND service_test_${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set(program service_test_${name})
+    if(EXISTS "${PROJECT_SOURCE_DIR}/tests/service/test_${name}.py")
+      set(program ${run_script} "${PROJECT_SOURCE_DIR}/tests/service/test_${name}.py")
+    endif()
+    add_test(NAME postgres.${name} COMMAND ${program} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
     set_tests_properties(
-      postgres.${name} PROPERTIES LABELS "default;service;postgres" TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT
-                                  "TACIT_TEST_STORE=postgresql")
+      postgres.${name}
+      PROPERTIES LABELS "default;service;postgres" TIMEOUT 600 SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION
+                 "^SKIPPED: " ENVIRONMENT "TACIT_TEST_STORE=postgresql;${script_environment}")
   endforeach()
 endif()
