@@ -6,13 +6,13 @@ The build is in TACIT_BUILD. Nothing here waits for a time: a server is ready wh
 
 import ctypes
 import fcntl
-import functools
 import glob
 import http.client
 import json
 import os
 import pathlib
 import pwd
+import resource
 import shutil
 import signal
 import socket
@@ -45,9 +45,15 @@ learners:
 """
 
 
-def dies_with_the_test(number):
-    """What a child runs to get this signal when the test ends, however that happens."""
-    return functools.partial(ctypes.CDLL(None).prctl, 1, number)  # PR_SET_PDEATHSIG
+def of_the_test(number, limits=None):
+    """What a child runs to get this signal when the test ends, however that happens, and to have these limits."""
+    prctl = ctypes.CDLL(None).prctl
+
+    def prepare():
+        prctl(1, number)  # PR_SET_PDEATHSIG
+        for limit, soft_and_hard in (limits or {}).items():
+            resource.setrlimit(limit, soft_and_hard)
+    return prepare
 
 
 def until(condition):
@@ -129,10 +135,10 @@ class Server:
         self.scratch = Scratch("tacit-service-")
         self.directory = self.scratch.path
         self.process, self.port, self.url, self.token = None, 0, "", ""
-        self.environment = dict(environment or {})
+        self.environment, self.limits = dict(environment or {}), {}
         self.database = self.directory.name.rsplit("-", 1)[1]
         self.store = str(self.directory / "service.db")
-        for name, text in (files or {}).items():
+        for name, text in {"err": "", **(files or {})}.items():
             self.write(name, text)
         if ON_POSTGRES:
             self.store = Cluster.shared.uri(self.database)
@@ -195,7 +201,7 @@ class Server:
         with open(self.directory / "err", "ab") as err:
             self.process = subprocess.Popen([TACIT, "serve", "service.yaml"], cwd=self.directory, stderr=err,
                                             stdout=subprocess.PIPE, env={**os.environ, **self.environment},
-                                            preexec_fn=dies_with_the_test(signal.SIGKILL))
+                                            preexec_fn=of_the_test(signal.SIGKILL, self.limits))
         line = self.process.stdout.readline().decode()
         if "http" in line:
             self.url = line[line.index("http"):].strip()
@@ -399,7 +405,7 @@ class Cluster:
                            "max_connections = 200\nshared_buffers = 32MB\n")
         with open(self.directory / "log", "ab") as log:
             self.process = subprocess.Popen([f"{self.bin}/postgres", "-D", self.data], cwd=self.directory, stdout=log,
-                                            stderr=log, preexec_fn=dies_with_the_test(signal.SIGQUIT), **self.owner)
+                                            stderr=log, preexec_fn=of_the_test(signal.SIGQUIT), **self.owner)
         ready = [f"{self.bin}/pg_isready", "-q", "-h", self.directory, "-p", "5400"]
         wait_for(lambda: subprocess.run(ready, check=False).returncode == 0)
         self.sql("postgres", "CREATE ROLE tacit LOGIN; ALTER ROLE tacit SET log_error_verbosity = terse")
