@@ -47,9 +47,6 @@ foreach(source IN LISTS service_tests)
   if(name STREQUAL "rivals_200_slow")
     set_tests_properties(service.${name} PROPERTIES LABELS "slow;service;kills")
   endif()
-  if(name STREQUAL "prometheus") # skipped, with a sentence, where nothing of Prometheus' is installed
-    set_tests_properties(service.${name} PROPERTIES SKIP_RETURN_CODE 77)
-  endif()
 endforeach()
 
 # A script is a test like a program, and its target has a program's name: building it builds what the script runs.
@@ -72,8 +69,8 @@ foreach(source IN LISTS service_scripts)
   add_custom_target(service_${file} DEPENDS tacit_command tacit_fault_io example_device)
   add_test(NAME service.${name} COMMAND ${run_script} "${source}" WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
   set_tests_properties(
-    service.${name} PROPERTIES LABELS "default;service" TIMEOUT 600 SKIP_REGULAR_EXPRESSION "^SKIPPED: "
-                               ENVIRONMENT "${script_environment}")
+    service.${name} PROPERTIES LABELS "default;service" TIMEOUT 600 SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION
+                               "^SKIPPED: " ENVIRONMENT "${script_environment}")
 endforeach()
 
 # The same once more on PostgreSQL: all that are about the service, and not about the file of its store. One compiler is enough for

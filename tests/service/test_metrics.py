@@ -1,6 +1,6 @@
 """The figures of /metrics: each has a help and a type, and is in docs/reference/metrics.md with the same ones, so that a name that
 somebody's alarm depends on cannot change unnoticed. Whether Prometheus can read them is in test_prometheus.c; how the times of a
-route are counted, in tests/unit/test_route_figures.c."""
+route are counted, in tests/unit/test_service_figures.c."""
 
 import re
 

@@ -1,10 +1,12 @@
-/* How the times of a route are counted. After months the sum still tells microseconds, and the buckets end in the count. */
+/* Figures of the service: how the times of a route are counted, and what a learner's figures say. */
 #include <string.h>
 
+#include "serve/learner/describe.h"
 #include "serve/service_inside.h"
 #include "support/check.h"
 #include "text/text.h"
 
+/* After months the sum still tells microseconds, and the buckets end in the count. */
 TEST(times_of_a_route_add_up)
 {
     static tacit__route_figures f;
@@ -24,4 +26,12 @@ TEST(times_of_a_route_add_up)
     for (size_t i = 0; i < N_OF(wanted); i++)
         if (strstr(out.data, wanted[i]) == NULL)
             fail_msg("%s is not in\n%s", wanted[i], out.data);
+}
+
+TEST(users_left_do_not_wrap)
+{
+    SCOPED_BY(tacit__text_destroy) tacit__text out = {0};
+    const tacit__learner_figures f = {.limit = 4, .accepted = 5, .users = 5};
+    tacit__describe_figures(&f, &out);
+    assert_non_null(strstr(out.data, "\"left\":0,"));
 }
