@@ -135,7 +135,7 @@ class Server:
         self.scratch = Scratch("tacit-service-")
         self.directory = self.scratch.path
         self.process, self.port, self.url, self.token = None, 0, "", ""
-        self.environment, self.limits = dict(environment or {}), {}
+        self.environment, self.limits, self.user = dict(environment or {}), {}, None
         self.database = self.directory.name.rsplit("-", 1)[1]
         self.store = str(self.directory / "service.db")
         for name, text in {"err": "", **(files or {})}.items():
@@ -200,7 +200,7 @@ class Server:
     def _start_once(self):
         with open(self.directory / "err", "ab") as err:
             self.process = subprocess.Popen([TACIT, "serve", "service.yaml"], cwd=self.directory, stderr=err,
-                                            stdout=subprocess.PIPE, env={**os.environ, **self.environment},
+                                            stdout=subprocess.PIPE, env={**os.environ, **self.environment}, user=self.user,
                                             preexec_fn=of_the_test(signal.SIGKILL, self.limits))
         line = self.process.stdout.readline().decode()
         if "http" in line:
