@@ -173,10 +173,4 @@ static inline char *make_report(const server *s)
     return body;
 }
 
-/* Some file of the directory has this text. */
-static inline bool file_has(const char *directory, const char *what)
-{
-    return shell("grep -rqaF -- '%s' '%s'", what, directory) == 0;
-}
-
 #endif

@@ -176,8 +176,6 @@ static void become(const server *s, const char *out, char *const arguments[])
     int e = open("err", O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (o < 0 || e < 0 || dup2(o, 1) < 0 || dup2(e, 2) < 0)
         _exit(126);
-    if (s->user != 0 && setuid(s->user) != 0)
-        _exit(125);
     (void)execv(s->command, arguments);
     _exit(127);
 }
@@ -207,10 +205,6 @@ static bool start_once(server *s, int *code)
     s->pid = fork();
     assert_true(s->pid >= 0);
     if (s->pid == 0) {
-        for (size_t i = 0; i < s->n_environment; i++) {
-            char *text = strdup(s->environment[i]);
-            (void)putenv(text);
-        }
         static char tacit[] = "tacit", serve[] = "serve", file[] = "service.yaml";
         char *arguments[] = {tacit, serve, file, NULL};
         become(s, "out", arguments);

@@ -15,11 +15,8 @@ typedef struct server {
     char key[300];              /* of the store: a file */
     char url[128];
     unsigned port;
-    pid_t pid;                  /* 0: not running */
-    char token[128];            /* of scope admin; "" until server_token */
-    const char *environment[8]; /* "NAME=VALUE", for the server only */
-    size_t n_environment;
-    uid_t user; /* whom it runs as; 0: the user who runs the test */
+    pid_t pid;       /* 0: not running */
+    char token[128]; /* of scope admin; "" until server_token */
 } server;
 
 /* A new directory with service.yaml in it. `command` is the tacit program. */
