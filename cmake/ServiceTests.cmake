@@ -73,6 +73,12 @@ foreach(source IN LISTS service_scripts)
                                "^SKIPPED: " ENVIRONMENT "${script_environment}")
 endforeach()
 
+add_test(NAME service.kill_slow COMMAND ${run_script} "${PROJECT_SOURCE_DIR}/tests/service/test_kill.py"
+         WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+set_tests_properties(
+  service.kill_slow PROPERTIES LABELS "slow;service" TIMEOUT 3600 SKIP_REGULAR_EXPRESSION "^SKIPPED: " ENVIRONMENT
+                               "TACIT_KILLS=1000;${script_environment}")
+
 # The same once more on PostgreSQL: all that are about the service, and not about the file of its store. One compiler is enough for
 # that.
 set(on_postgres

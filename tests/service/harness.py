@@ -134,7 +134,7 @@ class Server:
     def __init__(self, yaml, files=None, environment=None):
         self.scratch = Scratch("tacit-service-")
         self.directory = self.scratch.path
-        self.process, self.port, self.url, self.token = None, 0, "", ""
+        self.process, self.host, self.port, self.url, self.token = None, "127.0.0.1", 0, "", ""
         self.environment, self.limits, self.user = dict(environment or {}), {}, None
         self.database = self.directory.name.rsplit("-", 1)[1]
         self.store = str(self.directory / "service.db")
@@ -206,6 +206,7 @@ class Server:
         if "http" in line:
             self.url = line[line.index("http"):].strip()
             self.port = int(self.url.rsplit(":", 1)[1])
+            self.host = self.url.split("://")[1].rsplit(":", 1)[0].replace("0.0.0.0", "127.0.0.1")
         else:
             self.code = self._wait()
         return "http" in line
@@ -272,7 +273,7 @@ class Server:
             body = json.dumps(body)
         if isinstance(body, str):
             body = body.encode()
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        link = http.client.HTTPConnection(self.host, self.port, timeout=60)
         try:
             link.request(method, path, body, {"Connection": "close", **head})
             response = link.getresponse()
@@ -289,7 +290,7 @@ class Server:
         return self.ask("POST", path, body, **more)
 
     def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        return socket.create_connection((self.host, self.port), timeout=60)
 
     def ask_bytes(self, *pieces):
         """What comes back for these bytes until the other side closes; the headers' names are in small letters."""
