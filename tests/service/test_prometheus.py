@@ -30,9 +30,11 @@ def is_there(command):
     return subprocess.run(ask, capture_output=True, check=False).returncode == 0
 
 
-if not any(map(is_there, CHECKERS.values())):
-    pytest.exit("SKIPPED: neither promtool nor Python's prometheus_client is installed (Debian: prometheus, "
-                "python3-prometheus-client)", returncode=77)
+@pytest.fixture(scope="module", autouse=True)
+def some_checker():
+    if not any(map(is_there, CHECKERS.values())):
+        pytest.exit("SKIPPED: neither promtool nor Python's prometheus_client is installed (Debian: prometheus, "
+                    "python3-prometheus-client)", returncode=77)
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
