@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <sqlite3.h>
-
 #include <tacit/client.h>
 
 #include "support/check.h"
@@ -34,15 +32,6 @@ static const char plain[] =
 
 static char answer[SERVER_ANSWER];
 
-/* How the store stands, by /healthz: "fine", or why it must not be learned from. */
-static inline void read_store_status(const server *s, char word[32])
-{
-    assert_int_equal(server_get(s, "/healthz", answer), 200);
-    assert_true(json_field(answer, "status", word, 32));
-    if (strcmp(word, "ok") == 0)
-        (void)snprintf(word, 32, "fine");
-}
-
 static inline void begin(server *s, const char *yaml)
 {
     server_open(s, TACIT_COMMAND, yaml);
@@ -66,42 +55,6 @@ static inline void kill_and_start(server *s)
 {
     assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);
     assert_true(server_start(s, NULL));
-}
-
-/* The number that a query of the store gives. */
-static inline int number_in_store(const server *s, const char *sql)
-{
-    cluster *c = cluster_of_tests();
-    if (c != NULL) {
-        char number[32] = "";
-        assert_true(cluster_sql(c, strrchr(s->directory, '-') + 1,
-                                fmt("SET search_path=tacit; %s", sql), number, sizeof number));
-        return atoi(number);
-    }
-    sqlite3 *db;
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int n = sqlite3_column_int(statement, 0);
-    (void)sqlite3_finalize(statement);
-    (void)sqlite3_close(db);
-    return n;
-}
-
-/* Changes the store behind the service's back. */
-static inline void run_in_store(const server *s, const char *sql)
-{
-    sqlite3 *db;
-    cluster *c = cluster_of_tests();
-    if (c != NULL) {
-        assert_true(cluster_sql(c, strrchr(s->directory, '-') + 1,
-                                fmt("SET search_path=tacit; %s", sql), NULL, 0));
-        return;
-    }
-    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    (void)sqlite3_close(db);
 }
 
 /* The answer is this error, about this field ("" if about none). */
