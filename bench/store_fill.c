@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "harness.h"
+#include "store/vault/vault_inside.h"
 
 enum { GROUP = 1000 }; /* inputs that wait for the state */
 
@@ -45,8 +46,7 @@ void bench_fill_store(tacit__vault *vault, const char *learner, uint64_t n)
         if (judgment.answer != TACIT__VAULT_TAKEN)
             bench_die("the store takes no more users");
         if (i % GROUP == 0 || i == n) {
-            bench_check(tacit__vault_commit(vault, &err), &err);
-            bench_check(tacit__vault_begin(vault, &err), &err);
+            bench_check(tacit__rows_write(vault, &err), &err); /* there are inputs now */
             pass_inputs(vault, &row);
             bench_check(tacit__vault_save_learner(vault, &row, state, size, NULL, 0, &err), &err);
         }
