@@ -210,7 +210,7 @@ tacit_status tacit__tabular_check_memory(const tacit__tabular *f, tacit_error *e
 /* The stream whose noise is in a stream: visits may be made of moves. */
 static const count_stream *noisy_of(const tacit__tabular *f, stream_name which)
 {
-    return &f->streams[tacit__tabular_is_released(&f->rule.o, which) ? which : MOVES];
+    return &f->streams[tacit__tabular_is_released(&f->rule.o, (int)which) ? which : MOVES];
 }
 
 /* Error level of a stream whose noise in a cell is this many draws, or of the visits that are made of it. */
@@ -218,7 +218,7 @@ static double level_of(const tacit__tabular *f, stream_name which, double draws)
 {
     const tacit__tabular_options *o = &f->rule.o;
     const double scale = tacit__stream_scale(noisy_of(f, which)->stream);
-    if (!tacit__tabular_is_released(o, which))
+    if (!tacit__tabular_is_released(o, (int)which))
         draws *= (double)o->space.n_states;
     return scale * (o->guarantee.delta == 0 ? tacit__level_laplace(draws, f->eta)
                                             : tacit__level_gaussian(draws, f->eta));
@@ -294,7 +294,8 @@ double tacit__tabular_stddev(const tacit__tabular *f, stream_name which, uint64_
         stddev = tacit__stream_scale(s->stream) * (o->guarantee.delta == 0 ? M_SQRT2 : 1) *
                  sqrt((double)most_reports(f, users)) *
                  (o->one_step ? (double)o->space.horizon : 1);
-    return tacit__tabular_is_released(o, which) ? stddev : stddev * sqrt((double)o->space.n_states);
+    return tacit__tabular_is_released(o, (int)which) ? stddev
+                                                     : stddev * sqrt((double)o->space.n_states);
 }
 
 /* --- The streams are open ------------------------------------------------------------------------- */

@@ -194,7 +194,7 @@ TEST(decide_in_every_form_goes_on_without_the_database)
 
 static void read_names(const server *s, char store[32], char start[32])
 {
-    assert_int_equal(server_get(s, "/readyz", answer), 200);
+    wait_until(server_get(s, "/readyz", answer) == 200);
     assert_true(json_field(answer, "store", store, 32));
     assert_true(json_field(answer, "start", start, 32));
 }

@@ -74,8 +74,10 @@ void tacit__yaml_destroy(tacit__yaml *yaml)
 
 /* --- Messages ---------------------------------------------------------------------------------- */
 
-static tacit_status fail_at(const tacit__yaml *yaml, int line, tacit_error *err,
-                            tacit_status status, const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static tacit_status fail_at(const tacit__yaml *yaml, int line,
+                                                                  tacit_error *err,
+                                                                  tacit_status status,
+                                                                  const char *format, va_list args)
 {
     char message[sizeof err->message];
     (void)vsnprintf(message, sizeof message, format, args);
