@@ -418,8 +418,7 @@ static uint64_t sum_up(tacit__vault *v)
         "SELECT CAST(coalesce(sum(used), 0) AS bigint) FROM quota",
         "SELECT CAST(coalesce(sum(visits * 1000 + last_place), 0) AS bigint) FROM person",
         "SELECT CAST(coalesce(sum(accepted), 0) AS bigint) FROM learner",
-        "SELECT count(*) FROM seen JOIN person ON seen.key=person.key AND"
-        " seen.learner=person.learner",
+        "SELECT count(*) FROM seen JOIN person USING (key, learner)",
         "SELECT count(*) FROM verdict WHERE soon=1"};
     uint64_t sum = 1469598103934665603u; /* FNV-1a */
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
