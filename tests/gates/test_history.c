@@ -234,9 +234,25 @@ TEST(lives_with_other_labels_part_at_once)
 
 /* --- Agents ----------------------------------------------------------------------------------------- */
 
+typedef struct place {
+    const char *kind;
+    tacit_setting settings[2];
+    size_t n_settings;
+} place;
+
+static const place places[] = {{"riverswim", {{0}}, 0},
+                               {"lock", {{0}}, 0},
+                               {"random-linear", {{0}}, 0},
+                               {"kernel-bandit", {{0}}, 0},
+                               {"linear-bandit", {{0}}, 0},
+                               {"random-tabular",
+                                {SET("states", "1"), SET("horizon", "1")},
+                                2}}; /* a bandit without contexts */
+
 /* A learner in a world, and how it counts and sums. */
 typedef struct variant {
-    const char *world, *kind;
+    const place *place;
+    const char *kind;
     tacit_guarantee guarantee;
     tacit_setting setting; /* key NULL: none */
     const char *sums;
@@ -253,16 +269,19 @@ static tacit_agent_request request_of(const variant *v, const tacit_world *world
     return q;
 }
 
+static tacit_world *open_world(const variant *v)
+{
+    return world_of(v->place->kind, v->place->settings, v->place->n_settings);
+}
+
 /* Finds the variant a world; false: there is no such learner. */
 static bool find_world(variant *v)
 {
-    static const char *const worlds[] = {"riverswim", "lock", "random-linear", "kernel-bandit",
-                                         "linear-bandit"};
-    for (size_t i = 0; i < N_OF(worlds); i++) {
-        SCOPED(tacit_world) *world = world_of(worlds[i], NULL, 0);
+    for (size_t i = 0; i < N_OF(places); i++) {
+        v->place = &places[i];
+        SCOPED(tacit_world) *world = open_world(v);
         SCOPED(tacit_agent) *agent = NULL;
         const tacit_agent_request request = request_of(v, world);
-        v->world = worlds[i];
         if (agent_try(&request, 1, &agent, NULL) == TACIT_OK)
             return true;
     }
@@ -323,7 +342,7 @@ static void learn(tacit_agent *agent, const tacit__user *user)
 
 static void check_agent(const variant *v)
 {
-    SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
+    SCOPED(tacit_world) *world = open_world(v);
     tacit_agent_request request = request_of(v, world);
     tacit__form form = tacit__form_of(&request);
     tacit__user *users = tacit__users_create(&form, EPISODES + 1);
@@ -366,7 +385,7 @@ static void check_device(const variant *v)
 {
     if (v->guarantee.model != TACIT_MODEL_LOCAL)
         return;
-    SCOPED(tacit_world) *world = world_of(v->world, NULL, 0);
+    SCOPED(tacit_world) *world = open_world(v);
     tacit_agent_request request = request_of(v, world);
     tacit__form form = tacit__form_of(&request);
     tacit__user *users = tacit__users_create(&form, 2);
