@@ -129,6 +129,12 @@ static uint64_t shown_users(const tacit__epochs_options *o)
     return o->n_ends > 0 ? o->ends[o->n_ends - 1] : 1;
 }
 
+/* Reports that have noise. The device of one person makes as many as it may, whatever is shown of them. */
+static uint64_t reports_of(const tacit__epochs_options *o)
+{
+    return shown_users(o) > o->visits ? shown_users(o) : o->visits;
+}
+
 /* All but the lattice. Without privacy a number is at most 1, but for the planner's rounding. */
 static tacit__stream_spec stream_of(const tacit__epochs_options *o)
 {
@@ -143,7 +149,7 @@ static tacit__stream_spec stream_of(const tacit__epochs_options *o)
         .restarts = true,
         .local = local,
         .once = {.law = TACIT_LAW_GAUSSIAN,
-                 .releases = local           ? shown_users(o)
+                 .releases = local           ? reports_of(o)
                              : o->n_ends > 0 ? o->n_ends
                                              : 1,
                  .l2 = 2,

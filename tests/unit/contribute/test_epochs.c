@@ -172,6 +172,22 @@ TEST(users_outside_the_space_are_refused)
 
 /* Users without rewards leave pure noise, of variance n s^2 in each coordinate. A chi-square of 400 * 8 degrees is outside five
  * standard deviations once in a million seeds; this one is fixed. */
+/* A device makes as many reports as it may, whatever is shown of them: here a single one is. */
+TEST(every_report_of_a_person_has_noise_for_all_of_them)
+{
+    const uint64_t end = 1;
+    const tacit__epochs_options o = {.dimension = DIMENSION,
+                                     .users = 20000,
+                                     .visits = 100,
+                                     .apart = 1,
+                                     .ends = &end,
+                                     .n_ends = 1,
+                                     .guarantee = {TACIT_MODEL_LOCAL, 1, 1e-6}};
+    double column;
+    assert_ok(tacit__epochs_column(&o, &column, NULL));
+    assert_close(column, 10, 1e-12);
+}
+
 TEST(local_noise_adds_up_to_the_number_of_users)
 {
     enum { P = 8, USERS = 40, EPOCHS = 400 };
