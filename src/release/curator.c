@@ -237,6 +237,7 @@ static tacit_status show(tacit__curator *c, tacit_error *err)
 tacit_status tacit__curator_refresh(tacit__curator *c, tacit_error *err)
 {
     TACIT__REQUIRE(c->ends == NULL);
+    TRY(tacit__check_room(c->broken, 0, 1, err));
     if (c->users > 0 && !c->fresh && !c->o.statistic->shows)
         TRY(show(c, err));
     c->fresh = true;
@@ -411,9 +412,13 @@ static tacit_status absorb_numbers(tacit__curator *c, const uint8_t *bytes, taci
     bytes += c->o.statistic->public_bytes;
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
         status = tacit__stream_absorb(c->streams[i], bytes, err);
+        c->broken = status != TACIT_OK && i > 0;
         bytes += tacit__stream_report_bytes(c->streams[i]);
     }
-    return status == TACIT_OK ? pass_on(c, err) : status;
+    TRY(status);
+    status = pass_on(c, err);
+    c->broken = status != TACIT_OK;
+    return status;
 }
 
 tacit_status tacit__curator_absorb(void *curator, const void *bytes, size_t size, tacit_error *err)
