@@ -246,6 +246,32 @@ TEST(a_commit_waits_for_the_disk)
     fault_io_arm("", 0, 0, 0);
 }
 
+/* A proof is of what is written, also where a transaction has users of more learners than it has slots for. */
+TEST(every_learner_of_a_large_transaction_is_proved)
+{
+    enum { LEARNERS = TACIT__VAULT_TOUCHED + 6 };
+    tacit_error err = {0};
+    SCOPED_BY(close_place) place p;
+    int64_t ids[LEARNERS];
+    open_place(&p, 9);
+    for (int i = 0; i < LEARNERS; i++) {
+        tacit__vault_learner l = {.limit = 9, .version = 1};
+        assert_ok(tacit__vault_add_learner(p.v, fmt("many-%d", i), &l, state_bytes,
+                                           sizeof state_bytes, &err));
+        ids[i] = l.id;
+    }
+    assert_ok(tacit__vault_begin(p.v, &err));
+    for (int i = 0; i < LEARNERS; i++) {
+        tacit__vault_answer answer;
+        assert_ok(visitor_add(p.v, ids[i], ann, NULL, secret, sizeof secret, &answer, &err));
+        assert_int_equal(answer, TACIT__VAULT_TAKEN);
+    }
+    assert_ok(tacit__vault_commit(p.v, &err));
+    for (int i = 0; i < LEARNERS; i++)
+        if (tacit__vault_check_proof(p.v, ids[i], &err) != TACIT_OK)
+            fail_msg("learner %d: %s", i, err.message);
+}
+
 TEST(who_comes_after_the_last_is_not_kept)
 {
     uint64_t accepted;

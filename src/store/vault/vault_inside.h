@@ -42,6 +42,8 @@ typedef enum tacit__vault_table {
 
 typedef struct tacit__vault_group tacit__vault_group;
 
+enum { TACIT__ROW_NUMBERS = 2 }; /* of a row, at most */
+
 /* A row that is or may be in the store. */
 typedef struct tacit__vault_row tacit__vault_row;
 struct tacit__vault_row {
@@ -53,7 +55,7 @@ struct tacit__vault_row {
     bool stored;  /* it is in the store */
     bool wanted;  /* it will be in the store after the transaction */
     bool differs; /* what is in the store is not what is here */
-    int64_t numbers[2];
+    int64_t numbers[TACIT__ROW_NUMBERS];
     int n_numbers;
     uint8_t *data;
     size_t size;

@@ -241,8 +241,10 @@ tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_erro
     bool known = false;
     for (size_t i = 0; i < vault->n_touched; i++)
         known = known || vault->touched[i] == learner;
-    if (!known && vault->n_touched == TACIT__VAULT_TOUCHED)
+    if (!known && vault->n_touched == TACIT__VAULT_TOUCHED) {
+        TRY(tacit__vault_write_terms(vault, err)); /* a proof is of what is written */
         status = write_proof(vault, vault->touched[--vault->n_touched], err);
+    }
     if (!known && status == TACIT_OK)
         vault->touched[vault->n_touched++] = learner;
     if (status == TACIT_OK && !tacit__connection_in_transaction(vault->db))

@@ -261,9 +261,13 @@ static tacit_status receive_read(void *context, tacit__cursor *result, tacit_err
     tacit__vault_row *row;
     TRY(find_named(context, result, &row, err));
     row->stored = row->wanted = row->loaded = true;
+    row->n_numbers = 0;
+    TRY(set_data(row, NULL, 0, err)); /* what a claim had offered */
     for (int i = 2; i < tacit__cursor_columns(result); i++) {
         size_t size;
         const tacit__column_type type = tacit__cursor_type(result, i);
+        if (type == TACIT__COLUMN_INTEGER && row->n_numbers == TACIT__ROW_NUMBERS)
+            return tacit__fail(err, TACIT_CORRUPT, "a row of the store has too many numbers");
         if (type == TACIT__COLUMN_INTEGER)
             row->numbers[row->n_numbers++] = tacit__cursor_int(result, i);
         const void *data = tacit__cursor_bytes(result, i, &size);
