@@ -16,6 +16,9 @@
 
 enum { CACHE_SECONDS = 5 };
 
+/* The transaction found that the store must not learn; beside the answers of tacit__vault_answer. */
+enum { CLOSED = TACIT__VAULT_QUOTA + 1 };
+
 /* Whether a list of tags has this one; weak tags count as well (RFC 9110, 13.1.2). */
 static bool has_tag(const char *list, const char *tag)
 {
@@ -82,10 +85,11 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__request *r = tacit__request_of(job);
     tacit__vault_judgment judgment;
     TRY(tacit__vault_add_user(vault, &r->visitor, r->data, r->data_size, &judgment, err));
-    r->answer_code = (int)judgment.answer;
+    r->answer_code =
+        tacit__vault_store_status(vault) == TACIT__STORE_FINE ? (int)judgment.answer : CLOSED;
     r->again = judgment.again;
     r->came_before = judgment.before;
-    r->is_user = judgment.answer == TACIT__VAULT_TAKEN;
+    r->is_user = r->answer_code == TACIT__VAULT_TAKEN;
     return r->is_user ? tacit__vault_get_accepted(vault, r->visitor.learner, &r->ordinal, err)
                       : TACIT_OK;
 }
@@ -103,6 +107,8 @@ static void done(tacit__job *job, tacit_status status)
     tacit__request *r = tacit__request_of(job);
     if (status != TACIT_OK) {
         tacit__refuse_unwritten(r, status);
+    } else if (r->answer_code == CLOSED) {
+        tacit__joint_refuse_closed(r);
     } else if (r->answer_code == TACIT__VAULT_CHANGED) {
         tacit__idempotency_refuse(r);
     } else if (r->answer_code == TACIT__VAULT_QUOTA) {

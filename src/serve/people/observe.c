@@ -35,7 +35,8 @@ typedef enum outcome {
     TOO_SOON,
     CONTRADICTION,
     CROWDED,
-    OVER_QUOTA
+    OVER_QUOTA,
+    CLOSED /* the store was found to be behind, or a copy, in the transaction itself */
 } outcome;
 
 enum { CROWDED_SECONDS = 10 }; /* a stated choice: episodes finish, and old ones expire */
@@ -155,10 +156,11 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
     const bool soon = judgment.answer == TACIT__VAULT_SOON,
                taken = judgment.answer == TACIT__VAULT_TAKEN;
     r->learned = !soon;
-    r->answer_code = judgment.answer == TACIT__VAULT_QUOTA ? OVER_QUOTA
-                     : soon                                ? TOO_SOON
-                     : finished                            ? FINISHED
-                                                           : OPEN;
+    r->answer_code = judgment.answer == TACIT__VAULT_QUOTA  ? OVER_QUOTA
+                     : judgment.answer == TACIT__VAULT_FULL ? CLOSED /* since it was judged */
+                     : soon                                 ? TOO_SOON
+                     : finished                             ? FINISHED
+                                                            : OPEN;
     r->is_user = finished && taken;
     r->opens = is_new && !finished && taken;
     r->closes = !is_new && finished && (taken || soon);
@@ -203,7 +205,7 @@ static void foretell(tacit__request *r, tacit__vault *vault, const tacit__episod
     const bool turned_away =
         r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r));
     if (r->answer_code == CONTRADICTION || r->answer_code == CROWDED ||
-        r->answer_code == OVER_QUOTA)
+        r->answer_code == OVER_QUOTA || r->answer_code == CLOSED)
         return; /* nothing has changed */
     tacit__decide_cache_announce(
         r, vault,
@@ -226,6 +228,10 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     r->is_user = r->again = r->opens = r->closes = false;
     r->came_before = 1; /* a person without an id does not count as new */
     r->n_news = 0;
+    r->learned = false;
+    r->answer_code = CLOSED;
+    if (tacit__vault_store_status(vault) != TACIT__STORE_FINE)
+        return TACIT_OK;
     if (!r->visitor.at_once)
         TRY(tacit__vault_get_episode(vault, t->learner, t->episode, &before, &held, &seen, err));
     const bool is_new = held == 0;
@@ -311,6 +317,8 @@ static void done(tacit__job *job, tacit_status status)
                       "an earlier observation of this step was different; the first one counts");
     } else if (r->answer_code == OVER_QUOTA) {
         tacit__quota_refuse(r);
+    } else if (r->answer_code == CLOSED) {
+        tacit__joint_refuse_closed(r);
     } else if (r->answer_code == CROWDED) {
         r->retry_after = CROWDED_SECONDS;
         tacit__refuse(r, 503, "crowded", NULL,
