@@ -91,9 +91,8 @@ TACIT_MUST_USE tacit_status tacit__stream_release(tacit__stream *stream, tacit_e
  * restart show their sums as they are. */
 const double *tacit__stream_shown(const tacit__stream *stream);
 
-/* Saves or loads it as part of a saved state (base/bytes.h): of `users` people, of whom `waiting` came
- * after the last release, which was number `released`. */
-void tacit__stream_fields(tacit__stream *stream, uint64_t users, uint64_t released,
-                          tacit__saved *s);
+/* Saves or loads the stream as part of a saved state (base/bytes.h): of `users` people, after `released`
+ * releases. */
+void tacit__stream_fields(tacit__stream *s, uint64_t users, uint64_t released, tacit__saved *f);
 
 #endif

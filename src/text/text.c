@@ -44,7 +44,8 @@ void tacit__text_add(tacit__text *text, const char *bytes, size_t n)
         text->failed = true;
         return;
     }
-    memcpy(text->data + text->length, bytes, n);
+    if (n > 0)
+        memcpy(text->data + text->length, bytes, n);
     text->length += n;
     text->data[text->length] = '\0';
 }
