@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "harness.h"
-#include "store/vault/vault_inside.h"
 
 enum { GROUP = 1000 }; /* inputs that wait for the state */
 
@@ -38,15 +37,13 @@ void bench_fill_store(tacit__vault *vault, const char *learner, uint64_t n)
     bench_check(tacit__vault_begin(vault, &err), &err);
     for (uint64_t i = 1; i <= n; i++) { /* names that were seen, and people who took part */
         uint8_t name[TACIT__VAULT_KEY] = {0};
-        const tacit__vault_user user = {
-            .learner = row.id, .key = name, .person = name, .at_once = true};
-        tacit__vault_judgment judgment;
+        tacit__vault_answer answer;
         memcpy(name, &i, sizeof i);
-        bench_check(tacit__vault_add_user(vault, &user, "x", 1, &judgment, &err), &err);
-        if (judgment.answer != TACIT__VAULT_TAKEN)
+        bench_check(tacit__vault_add_user(vault, row.id, name, name, NULL, "x", 1, &answer, &err),
+                    &err);
+        if (answer != TACIT__VAULT_TAKEN)
             bench_die("the store takes no more users");
         if (i % GROUP == 0 || i == n) {
-            bench_check(tacit__rows_write(vault, &err), &err); /* there are inputs now */
             pass_inputs(vault, &row);
             bench_check(tacit__vault_save_learner(vault, &row, state, size, NULL, 0, &err), &err);
         }

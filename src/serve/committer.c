@@ -85,10 +85,8 @@ static tacit_status write_once(tacit__committer *c, tacit__job *list, bool one, 
                                tacit_error *err)
 {
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
-        for (size_t i = 0; i < job->n_users && status == TACIT_OK; i++)
-            status = tacit__vault_expect_user(c->vault, &job->users[i], err);
-    if (status == TACIT_OK)
-        status = tacit__vault_load_users(c->vault, err);
+        if (job->expect != NULL)
+            job->expect(job, c->vault);
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
         status = job->apply(job, c->vault, err);
     return tacit__vault_finish_transaction(c->vault, status, err);
@@ -98,6 +96,9 @@ static tacit_status write_list(tacit__committer *c, tacit__job *list, bool one, 
                                tacit_error *err)
 {
     status = write_once(c, list, one, status, err);
+    if (status != TACIT_OK &&
+        tacit__vault_assumed_wrongly(c->vault)) /* the store itself did not fail */
+        status = write_once(c, list, one, tacit__vault_begin(c->vault, err), err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &c->commits : &c->failures, 1,
                               memory_order_release);
     c->unsettled = true;
@@ -240,6 +241,13 @@ static tacit_status apply_outer(tacit__job *job, tacit__vault *vault, tacit_erro
     return outer->apply(outer, vault, err);
 }
 
+static void expect_outer(tacit__job *job, tacit__vault *vault)
+{
+    tacit__job *outer = ((waiting *)job)->outer;
+    if (outer->expect != NULL)
+        outer->expect(outer, vault);
+}
+
 static void wake(tacit__job *job, tacit_status status)
 {
     waiting *w = (waiting *)job;
@@ -253,12 +261,9 @@ static void wake(tacit__job *job, tacit_status status)
 tacit_status tacit__committer_wait(tacit__committer *c, tacit__job *job)
 {
     TACIT__REQUIRE(job->apply != NULL);
-    waiting w = {.job = {.apply = apply_outer,
-                         .users = job->users,
-                         .n_users = job->n_users,
-                         .done = wake,
-                         .bulk = job->bulk},
-                 .outer = job};
+    waiting w = {
+        .job = {.apply = apply_outer, .expect = expect_outer, .done = wake, .bulk = job->bulk},
+        .outer = job};
     (void)pthread_mutex_init(&w.lock, NULL);
     (void)pthread_cond_init(&w.news, NULL);
     tacit__committer_post(c, &w.job);

@@ -18,10 +18,8 @@ struct tacit__job {
     /* Runs inside a transaction, perhaps twice, if the first transaction was undone. The job stores its
      * result in fields of its own; an error means that the store failed. */
     tacit_status (*apply)(tacit__job *job, tacit__vault *vault, tacit_error *err);
-    /* The users of whom `apply` will decide whether they count: what the store knows about those of all jobs
-     * is loaded before the first is applied. */
-    const tacit__vault_user *users;
-    size_t n_users;
+    /* Announces, before `apply`, what the job will ask the vault for (tacit__vault_expect_user); or NULL. */
+    void (*expect)(tacit__job *job, tacit__vault *vault);
     /* Called once, when the transaction is on disk (OK) or was undone. It may free the job. */
     void (*done)(tacit__job *job, tacit_status status);
     bool bulk;        /* the job has many bytes, and no request waits for it */

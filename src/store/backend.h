@@ -36,7 +36,7 @@ typedef struct tacit__backend {
     /* The number of this transaction is `vault->generation` + 1, if it counts. */
 
     tacit_status (*check_pages)(tacit__vault *vault, tacit_error *err);
-    tacit_status (*check_status)(tacit__vault *vault, tacit__store_finding *finding,
+    tacit_status (*check_status)(tacit__vault *vault, tacit__store_status *store_status,
                                  tacit_error *err);
     /* Called in an adoption: inside the transaction, to write where the store is; and after it. */
     tacit_status (*settle)(tacit__vault *vault, tacit_error *err);

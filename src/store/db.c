@@ -167,8 +167,7 @@ static tacit_status next(tacit__cursor *base, bool *more, tacit_error *err)
     *more = code == SQLITE_ROW;
     if (*more)
         return TACIT_OK;
-    const char *doing = sqlite3_stmt_readonly(s->statement) != 0 ? "read" : "write";
-    tacit_status status = code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(s->db, code, doing, err);
+    tacit_status status = code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(s->db, code, "read", err);
     (void)sqlite3_reset(s->statement);
     return status;
 }
@@ -189,6 +188,11 @@ static void close_cursor(tacit__cursor *base)
 static int columns(const tacit__cursor *s)
 {
     return sqlite3_column_count(statement_of(s));
+}
+
+static int parameters(const tacit__cursor *s)
+{
+    return sqlite3_bind_parameter_count(statement_of(s));
 }
 
 /* A number in place of bytes has none; bytes in place of a number are what SQLite makes of them. */
@@ -227,6 +231,7 @@ static const tacit__driver driver = {.run = run,
                                      .reset = reset,
                                      .close = close_cursor,
                                      .columns = columns,
+                                     .parameters = parameters,
                                      .get = get};
 
 tacit_status tacit__sqlite_create(const char *path, tacit__connection **out, tacit_error *err)

@@ -6,8 +6,6 @@
 
 #include "base/error.h"
 
-enum { MOST_VALUES = 20 };
-
 tacit_status tacit__connection_run(tacit__connection *c, const char *sql, const char *doing,
                                    tacit_error *err)
 {
@@ -21,29 +19,24 @@ tacit_status tacit__connection_prepare(tacit__connection *c, int number, const c
     return c->driver->prepare(c, number, sql, out, err);
 }
 
-/* Reads the values that a format describes. */
-static void read_values(const char *format, va_list args, tacit__cell *out)
+static void bind_all(tacit__cursor *s, const char *format, va_list args)
 {
-    for (; *format != '\0'; format++, out++) {
+    for (int i = 1; *format != '\0'; format++, i++) {
+        tacit__cell v = {.type = TACIT__COLUMN_NULL};
         if (*format == 'i') {
-            *out = (tacit__cell){.type = TACIT__COLUMN_INTEGER, .integer = va_arg(args, int64_t)};
+            v = (tacit__cell){.type = TACIT__COLUMN_INTEGER, .integer = va_arg(args, int64_t)};
         } else if (*format == 'r') {
-            *out = (tacit__cell){.type = TACIT__COLUMN_REAL, .real = va_arg(args, double)};
+            v = (tacit__cell){.type = TACIT__COLUMN_REAL, .real = va_arg(args, double)};
         } else if (*format == 't') {
             const char *text = va_arg(args, const char *);
-            *out = (tacit__cell){
+            v = (tacit__cell){
                 .type = TACIT__COLUMN_TEXT, .bytes = text, .size = text != NULL ? strlen(text) : 0};
         } else {
-            *out = (tacit__cell){.type = TACIT__COLUMN_BYTES, .bytes = va_arg(args, const void *)};
-            out->size = va_arg(args, size_t);
+            v = (tacit__cell){.type = TACIT__COLUMN_BYTES, .bytes = va_arg(args, const void *)};
+            v.size = va_arg(args, size_t);
         }
+        s->driver->bind(s, i, &v);
     }
-}
-
-static void bind_all(tacit__cursor *s, const char *format, const tacit__cell *values)
-{
-    for (int i = 0; format[i] != '\0'; i++)
-        s->driver->bind(s, i + 1, &values[i]);
 }
 
 tacit_status tacit__connection_write(tacit__connection *c, int number, const char *sql,
@@ -52,67 +45,49 @@ tacit_status tacit__connection_write(tacit__connection *c, int number, const cha
     TACIT__REQUIRE(format != NULL);
     tacit__cursor *s = NULL;
     TRY(tacit__connection_prepare(c, number, sql, &s, err));
-    tacit__cell values[MOST_VALUES];
-    TACIT__REQUIRE(strlen(format) <= MOST_VALUES);
     va_list args;
     va_start(args, format);
-    read_values(format, args, values);
+    bind_all(s, format, args);
     va_end(args);
-    bind_all(s, format, values);
     tacit_status status = s->driver->write(s, err);
     tacit__cursor_reset(s);
     return status;
 }
 
-/* Executes the statement of a cursor, and passes on its rows. */
-static tacit_status execute(tacit__cursor *s, tacit__result_fn *each, void *context,
-                            tacit_error *err)
+static void expect(tacit__connection *c, int number, const char *sql, bool assumed,
+                   const char *format, va_list args)
 {
-    tacit_status status = TACIT_OK;
-    if (each == NULL)
-        status = s->driver->write(s, err);
-    for (bool more = each != NULL; more && status == TACIT_OK;) {
-        status = tacit__cursor_next(s, &more, err);
-        if (status == TACIT_OK && more)
-            status = each(context, s, err);
-    }
+    tacit__cursor *s = NULL;
+    TACIT__REQUIRE(number != TACIT__ONCE);
+    if (c->driver->expect == NULL ||
+        tacit__connection_prepare(c, number, sql, &s, NULL) != TACIT_OK)
+        return;
+    bind_all(s, format, args);
+    c->driver->expect(s, assumed);
     tacit__cursor_reset(s);
-    return status;
 }
 
-tacit_status tacit__connection_ask(tacit__connection *c, int number, const char *sql,
-                                   tacit__result_fn *each, void *context, tacit_error *err,
-                                   const char *format, ...)
+void tacit__connection_expect(tacit__connection *c, int number, const char *sql, const char *format,
+                              ...)
 {
-    TACIT__REQUIRE(number != TACIT__ONCE && each != NULL && strlen(format) <= MOST_VALUES);
-    tacit__cursor *s = NULL;
-    tacit__cell values[MOST_VALUES];
     va_list args;
     va_start(args, format);
-    read_values(format, args, values);
+    expect(c, number, sql, false, format, args);
     va_end(args);
-    TRY(tacit__connection_prepare(c, number, sql, &s, err));
-    bind_all(s, format, values);
-    return c->driver->ask != NULL ? c->driver->ask(s, each, context, err)
-                                  : execute(s, each, context, err);
 }
 
-tacit_status tacit__connection_add_row(tacit__connection *c, const tacit__row_statement *statement,
-                                       const tacit__cell *values, tacit__result_fn *each,
-                                       void *context, tacit_error *err)
+void tacit__connection_assume(tacit__connection *c, int number, const char *sql, const char *format,
+                              ...)
 {
-    TACIT__REQUIRE(strlen(statement->format) <= TACIT__ROW_VALUES);
-    tacit__cursor *s = NULL;
-    if (c->driver->add_row != NULL)
-        return c->driver->add_row(c, statement, values, each, context, err);
-    TRY(tacit__connection_prepare(c, statement->number, statement->one, &s, err));
-    bind_all(s, statement->format, values);
-    return execute(s, each, context, err);
+    va_list args;
+    va_start(args, format);
+    expect(c, number, sql, true, format, args);
+    va_end(args);
 }
 
-tacit_status tacit__connection_await(tacit__connection *c, tacit_error *err)
+bool tacit__connection_assumed_wrongly(const tacit__connection *c)
 {
-    return c->driver->await != NULL ? c->driver->await(c, err) : TACIT_OK;
+    return c->driver->assumed_wrongly != NULL && c->driver->assumed_wrongly(c);
 }
 
 tacit_status tacit__connection_changes(tacit__connection *c, uint64_t *n, tacit_error *err)
@@ -185,6 +160,11 @@ void tacit__cursor_close(tacit__cursor *s)
 int tacit__cursor_columns(const tacit__cursor *s)
 {
     return s->driver->columns(s);
+}
+
+int tacit__cursor_parameters(const tacit__cursor *s)
+{
+    return s->driver->parameters(s);
 }
 
 tacit__column_type tacit__cursor_type(tacit__cursor *s, int column)

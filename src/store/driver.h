@@ -20,7 +20,7 @@
 
 #include <tacit/status.h>
 
-enum { TACIT__DB_PATH = 4096, TACIT__DB_STATEMENTS = 104, TACIT__ONCE = -1 };
+enum { TACIT__DB_PATH = 4096, TACIT__DB_STATEMENTS = 88, TACIT__ONCE = -1 };
 
 /* Their numbers are a part of what is proved (vault_proof.c). */
 typedef enum tacit__column_type {
@@ -43,18 +43,6 @@ typedef struct tacit__connection tacit__connection;
 /* A statement and its current row. */
 typedef struct tacit__cursor tacit__cursor;
 
-/* Receives a row of a result. It must not use the connection. */
-typedef tacit_status tacit__result_fn(void *context, tacit__cursor *row, tacit_error *err);
-
-enum { TACIT__ROW_VALUES = 6 };
-/* A statement that is executed for many rows. */
-typedef struct tacit__row_statement {
-    int number;
-    const char *one;    /* for a single row */
-    const char *many;   /* for PostgreSQL: it takes an array for each parameter */
-    const char *format; /* the types of at most TACIT__ROW_VALUES values: i or b, as below */
-} tacit__row_statement;
-
 typedef struct tacit__driver {
     tacit_status (*run)(tacit__connection *c, const char *sql, const char *doing, tacit_error *err);
     tacit_status (*prepare)(tacit__connection *c, int number, const char *sql, tacit__cursor **out,
@@ -65,16 +53,15 @@ typedef struct tacit__driver {
     void (*destroy)(tacit__connection *c);
     void (*bind)(tacit__cursor *s, int i, const tacit__cell *value);
     tacit_status (*write)(tacit__cursor *s, tacit_error *err);
-    /* NULL, all three: a read costs no round trip, and each row is written by itself. */
-    tacit_status (*ask)(tacit__cursor *s, tacit__result_fn *each, void *context, tacit_error *err);
-    tacit_status (*add_row)(tacit__connection *c, const tacit__row_statement *statement,
-                            const tacit__cell *values, tacit__result_fn *each, void *context,
-                            tacit_error *err);
-    tacit_status (*await)(tacit__connection *c, tacit_error *err);
+    /* Announces a read. With `assumed`, the row is taken to be missing until the database says otherwise.
+     * NULL: reads are cheap. */
+    void (*expect)(tacit__cursor *s, bool assumed);
+    bool (*assumed_wrongly)(const tacit__connection *c); /* NULL: nothing is ever assumed */
     tacit_status (*next)(tacit__cursor *s, bool *more, tacit_error *err);
     void (*reset)(tacit__cursor *s);
     void (*close)(tacit__cursor *s);
     int (*columns)(const tacit__cursor *s);
+    int (*parameters)(const tacit__cursor *s);
     tacit__cell (*get)(tacit__cursor *s, int column);
 } tacit__driver;
 
@@ -99,23 +86,18 @@ TACIT_MUST_USE tacit_status tacit__connection_prepare(tacit__connection *c, int 
 TACIT_MUST_USE tacit_status tacit__connection_write(tacit__connection *c, int number,
                                                     const char *sql, tacit_error *err,
                                                     const char *format, ...);
-/* Asks for rows, and calls `each` with every one of them: at once, or at the latest in
- * `tacit__connection_await`, so that a remote database can answer many questions in one round trip. Undoing
- * the transaction cancels the calls that have not been made. */
-TACIT_MUST_USE tacit_status tacit__connection_ask(tacit__connection *c, int number, const char *sql,
-                                                  tacit__result_fn *each, void *context,
-                                                  tacit_error *err, const char *format, ...);
-/* Executes a statement for one more row. A remote database gets many rows in one
- * statement, in the order in which they were added, and before any other statement. `each`, which may be
- * NULL, is called as above, with the rows that the statement returns. All rows of a statement have the same
- * `each` and `context`. */
-TACIT_MUST_USE tacit_status tacit__connection_add_row(tacit__connection *c,
-                                                      const tacit__row_statement *statement,
-                                                      const tacit__cell *values,
-                                                      tacit__result_fn *each, void *context,
-                                                      tacit_error *err);
-/* Waits until everything was executed and every row was passed on. */
-TACIT_MUST_USE tacit_status tacit__connection_await(tacit__connection *c, tacit_error *err);
+/* Announces a read of this transaction with these parameters, so that a remote database can answer many of
+ * them together. It has no other effect. */
+void tacit__connection_expect(tacit__connection *c, int number, const char *sql, const char *format,
+                              ...);
+/* Announces a read of a row that is probably missing, which may be assumed without asking. An INSERT without
+ * ON CONFLICT must follow; its first parameters are those of the read, and it fails if the row exists after
+ * all. A transaction that used the assumption without this INSERT cannot be committed. */
+void tacit__connection_assume(tacit__connection *c, int number, const char *sql, const char *format,
+                              ...);
+/* Whether the last transaction was undone because of such an assumption. The next transactions assume
+ * nothing. */
+bool tacit__connection_assumed_wrongly(const tacit__connection *c);
 /* Gets how many rows the last write has changed. */
 TACIT_MUST_USE tacit_status tacit__connection_changes(tacit__connection *c, uint64_t *n,
                                                       tacit_error *err);
@@ -136,6 +118,7 @@ void tacit__cursor_reset(tacit__cursor *s);
 void tacit__cursor_close(tacit__cursor *s); /* accepts NULL */
 
 int tacit__cursor_columns(const tacit__cursor *s);
+int tacit__cursor_parameters(const tacit__cursor *s);
 tacit__column_type tacit__cursor_type(tacit__cursor *s, int column);
 int64_t tacit__cursor_int(tacit__cursor *s, int column);
 double tacit__cursor_real(tacit__cursor *s, int column);

@@ -30,7 +30,6 @@
 #include "store/vault/vault_maintenance.h"
 #include "support/check.h"
 #include "support/random.h"
-#include "support/visitor.h"
 
 SCOPED_TYPE(tacit__vault, tacit__vault_close)
 
@@ -156,7 +155,8 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 {
     taking *t = (taking *)job;
     uint8_t name[TACIT__VAULT_KEY] = {(uint8_t)(t->user + 1)};
-    return visitor_add(vault, t->learner, name, NULL, t->data, t->s->size, &t->answer, err);
+    return tacit__vault_add_user(vault, t->learner, name, NULL, NULL, t->data, t->s->size,
+                                 &t->answer, err);
 }
 
 static void must(tacit_status status, const tacit_error *err)

@@ -14,7 +14,6 @@
 #include "service/fault_io.h"
 #include "store/vault/vault_inside.h"
 #include "support/check.h"
-#include "support/visitor.h"
 #include "text/text.h"
 
 SCOPED_TYPE(tacit__vault, tacit__vault_close)
@@ -70,8 +69,10 @@ static void make_store(const place *p)
     assert_ok(tacit__vault_add_token(v, &(tacit__token){.name = "web"}, "a token", &err));
     assert_ok(tacit__vault_begin(v, &err));
     assert_ok(tacit__vault_add_learner(v, "one", &l, state_bytes, sizeof state_bytes, &err));
-    assert_ok(visitor_add(v, l.id, first, ann, secret, sizeof secret, &answer, &err));
-    assert_ok(visitor_add(v, l.id, next, NULL, secret, sizeof secret, &answer, &err));
+    assert_ok(
+        tacit__vault_add_user(v, l.id, first, ann, NULL, secret, sizeof secret, &answer, &err));
+    assert_ok(
+        tacit__vault_add_user(v, l.id, next, NULL, NULL, secret, sizeof secret, &answer, &err));
     assert_ok(tacit__vault_commit(v, &err));
     l.users = l.shown = 1;
     l.taken = 1;

@@ -19,7 +19,6 @@
 #include "store/vault/vault_maintenance.h"
 #include "support/cases.h"
 #include "support/check.h"
-#include "support/visitor.h"
 
 SCOPED_TYPE(tacit__monitor, tacit__monitor_destroy)
 
@@ -280,7 +279,7 @@ TEST(a_vault_counts_everybody_once)
     uint8_t name[TACIT__VAULT_KEY] = {10}, key[TACIT__VAULT_KEY], *bytes;
     size_t size;
     bool seen, has;
-    assert_ok(visitor_open(v, l.id, name, ann, 100, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_save_episode(v, l.id, name, ann, 100, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
     assert_ok(tacit__vault_get_episode(v, l.id, name, &bytes, &size, &seen, &err));
     assert_true(size == sizeof data && !seen && memcmp(bytes, data, size) == 0);
@@ -290,18 +289,19 @@ TEST(a_vault_counts_everybody_once)
     name[0] = 11;
     assert_ok(tacit__vault_has_person(v, l.id, ann, name, &has, &err));
     assert_true(has);
-    assert_ok(visitor_add(v, l.id, name, ann, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_add_user(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_PERSON);
     name[0] = 10;
-    assert_ok(visitor_add(v, l.id, name, ann, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_add_user(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
-    assert_ok(visitor_add(v, l.id, name, ann, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_add_user(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_SEEN);
     assert_ok(tacit__vault_get_episode(v, l.id, name, &bytes, &size, &seen, &err));
     assert_true(size == 0 && seen);
     for (uint8_t i = 0; i < 4; i++) { /* two more, and then it is full */
         name[0] = (uint8_t)(20 + i);
-        assert_ok(visitor_add(v, l.id, name, NULL, data, sizeof data, &answer, &err));
+        assert_ok(
+            tacit__vault_add_user(v, l.id, name, NULL, NULL, data, sizeof data, &answer, &err));
         assert_int_equal(answer, i < 2 ? TACIT__VAULT_TAKEN : TACIT__VAULT_FULL);
     }
     tacit__vault_health health;
@@ -335,7 +335,7 @@ TEST(a_vault_counts_everybody_once)
     /* expiry forgets the episode and sets the person free */
     name[0] = 30;
     uint64_t expired;
-    assert_ok(visitor_open(v, l.id, name, bob, 100, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_save_episode(v, l.id, name, bob, 100, data, sizeof data, &answer, &err));
     assert_ok(tacit__vault_expire_episodes(v, 100, 10, &expired, &err));
     assert_true(expired == 0);
     assert_ok(tacit__vault_expire_episodes(v, 101, 10, &expired, &err));

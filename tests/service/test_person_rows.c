@@ -11,7 +11,6 @@
 #include "store/vault/vault_inside.h"
 #include "support/check.h"
 #include "support/random.h"
-#include "support/visitor.h"
 #include "text/text.h"
 
 static const uint8_t master[TACIT__KEY_BYTES] = "a test's", other[TACIT__KEY_BYTES] = "another";
@@ -56,12 +55,14 @@ static tacit_status try_visit(place *p, uint64_t name, uint8_t who, tacit__vault
     memcpy(key, &name, sizeof name);
     TRY(tacit__vault_begin(p->v, err));
     return tacit__vault_finish_transaction(
-        p->v, visitor_add(p->v, p->l.id, key, person, secret, sizeof secret, answer, err), err);
+        p->v,
+        tacit__vault_add_user(p->v, p->l.id, key, person, NULL, secret, sizeof secret, answer, err),
+        err);
 }
 
 static tacit__vault_answer visit(place *p, uint64_t name, uint8_t who)
 {
-    tacit__vault_answer answer = TACIT__VAULT_TAKEN;
+    tacit__vault_answer answer;
     tacit_error err = {0};
     assert_ok(try_visit(p, name, who, &answer, &err));
     return answer;
@@ -137,7 +138,8 @@ TEST(what_was_undone_has_not_been)
     open_place(&p, 20, 2, 5);
     for (int i = 0; i < 3; i++) {
         assert_ok(tacit__vault_begin(p.v, &err));
-        assert_ok(visitor_add(p.v, p.l.id, key, ann, secret, sizeof secret, &answer, &err));
+        assert_ok(tacit__vault_add_user(p.v, p.l.id, key, ann, NULL, secret, sizeof secret, &answer,
+                                        &err));
         assert_int_equal(answer, TACIT__VAULT_TAKEN);
         tacit__vault_undo(p.v);
         assert_int_equal(number(&p, "SELECT count(*) FROM person"), 0);
@@ -145,8 +147,8 @@ TEST(what_was_undone_has_not_been)
     assert_int_equal(visit(&p, 1, 2), TACIT__VAULT_TAKEN);
     assert_int_equal(visit(&p, 2, 2), TACIT__VAULT_SOON);
     /* nobody without an id, since the visits would no longer add up */
-    assert_status(visitor_add(p.v, p.l.id, (const uint8_t[16]){9}, NULL, secret, sizeof secret,
-                              &answer, &err),
+    assert_status(tacit__vault_add_user(p.v, p.l.id, (const uint8_t[16]){9}, NULL, NULL, secret,
+                                        sizeof secret, &answer, &err),
                   TACIT_BAD_ARGUMENT);
     assert_int_equal(number(&p, "SELECT accepted FROM learner"), 1);
 }

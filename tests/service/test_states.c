@@ -12,7 +12,6 @@
 #include "store/vault/vault_inside.h"
 #include "support/check.h"
 #include "support/random.h"
-#include "support/visitor.h"
 
 enum { SIZE = 5 * TACIT__VAULT_PART / 2, PARTS = 3 };
 
@@ -97,7 +96,7 @@ static void take(place *p, uint8_t number)
     tacit_error err = {0};
     uint8_t name[TACIT__VAULT_KEY] = {number};
     tacit__vault_answer answer;
-    assert_ok(visitor_add(p->v, p->l.id, name, NULL, "data", 4, &answer, &err));
+    assert_ok(tacit__vault_add_user(p->v, p->l.id, name, NULL, NULL, "data", 4, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
 }
 

@@ -12,7 +12,6 @@
 #include "store/db.h"
 #include "store/vault/vault_inside.h"
 #include "support/check.h"
-#include "support/visitor.h"
 
 SCOPED_TYPE(tacit__vault, tacit__vault_close)
 
@@ -48,7 +47,8 @@ static tacit__vault_answer take(place *p, uint8_t name, const uint8_t *person)
     const uint8_t key[TACIT__VAULT_KEY] = {name};
     tacit__vault_answer answer;
     tacit_error err = {0};
-    assert_ok(visitor_add(p->v, p->l.id, key, person, secret, sizeof secret, &answer, &err));
+    assert_ok(tacit__vault_add_user(p->v, p->l.id, key, person, NULL, secret, sizeof secret,
+                                    &answer, &err));
     return answer;
 }
 
@@ -262,9 +262,8 @@ TEST(every_learner_of_a_large_transaction_is_proved)
     }
     assert_ok(tacit__vault_begin(p.v, &err));
     for (int i = 0; i < LEARNERS; i++) {
-        tacit__vault_answer answer;
-        assert_ok(visitor_add(p.v, ids[i], ann, NULL, secret, sizeof secret, &answer, &err));
-        assert_int_equal(answer, TACIT__VAULT_TAKEN);
+        p.l.id = ids[i];
+        assert_int_equal(take(&p, 1, NULL), TACIT__VAULT_TAKEN);
     }
     assert_ok(tacit__vault_commit(p.v, &err));
     for (int i = 0; i < LEARNERS; i++)
@@ -274,21 +273,21 @@ TEST(every_learner_of_a_large_transaction_is_proved)
 
 TEST(who_comes_after_the_last_is_not_kept)
 {
-    uint64_t accepted;
     tacit_error err = {0};
     SCOPED_BY(close_place) place p;
-    bool has;
+    bool has, full;
     tacit__vault_answer answer;
     const uint8_t walk[TACIT__VAULT_KEY] = {7};
     open_place(&p, 1);
     /* bob is under way when ann is the last to be counted */
-    assert_ok(visitor_open(p.v, p.l.id, walk, bob, 100, secret, sizeof secret, &answer, &err));
+    assert_ok(tacit__vault_save_episode(p.v, p.l.id, walk, bob, 100, secret, sizeof secret, &answer,
+                                        &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
-    assert_ok(tacit__vault_get_accepted(p.v, p.l.id, &accepted, &err));
-    assert_true(accepted < p.l.limit);
+    assert_ok(tacit__vault_is_full(p.v, p.l.id, &full, &err));
+    assert_false(full);
     assert_int_equal(take(&p, 1, ann), TACIT__VAULT_TAKEN);
-    assert_ok(tacit__vault_get_accepted(p.v, p.l.id, &accepted, &err));
-    assert_true(accepted == p.l.limit);
+    assert_ok(tacit__vault_is_full(p.v, p.l.id, &full, &err));
+    assert_true(full);
     assert_int_equal(take(&p, 7, bob), TACIT__VAULT_FULL);
     assert_int_equal(take(&p, 7, bob), TACIT__VAULT_FULL); /* said again */
     assert_ok(tacit__vault_has_person(p.v, p.l.id, bob, NULL, &has, &err));
@@ -325,7 +324,8 @@ TEST(a_copy_is_its_owners_alone_and_keeps_nobody)
     assert_non_null(strstr(err.message, "the store is a copy"));
     const uint8_t name[TACIT__VAULT_KEY] = {5};
     for (int i = 0; i < 2; i++) {
-        assert_ok(visitor_open(copy, p.l.id, name, bob, 100, secret, sizeof secret, &answer, &err));
+        assert_ok(tacit__vault_save_episode(copy, p.l.id, name, bob, 100, secret, sizeof secret,
+                                            &answer, &err));
         assert_int_equal(answer, TACIT__VAULT_FULL);
         assert_int_equal(take(&p, 5, bob), TACIT__VAULT_FULL);
         assert_int_equal(take(&p, 7, NULL), TACIT__VAULT_FULL);

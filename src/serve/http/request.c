@@ -78,7 +78,6 @@ void tacit__request_clear(tacit__request *r)
 {
     tacit__free_secret(r->data, r->data != NULL ? r->data_size : 0);
     tacit__free_secret(r->many, r->many != NULL ? r->many_size : 0);
-    tacit__free(r->kept);
     tacit__text_destroy(&r->answer);
 }
 

@@ -72,9 +72,7 @@ struct tacit__request {
     struct tacit__learner *chosen;
     uint8_t *data; /* data of the job; freed with the request */
     size_t data_size;
-    tacit__vault_user visitor; /* whom the job is about */
-    uint8_t *kept;             /* what is kept of an episode that counts; freed with the request */
-    tacit__json_node *many;    /* nodes of a large body; freed with the request */
+    tacit__json_node *many; /* nodes of a large body; freed with the request */
     size_t many_size;
     bool keyed; /* there is an idempotency key: its hash, and the hash of the body */
     uint8_t key[TACIT__VAULT_KEY], content[TACIT__VAULT_KEY];

@@ -163,7 +163,6 @@ typedef struct portion {
     const warming *of;
     uint64_t first, n; /* rows of the log */
     row rows[PORTION];
-    tacit__vault_user users[PORTION];
     size_t episode, extra; /* bytes of each: as stored, and all actions' features for the record */
     uint8_t *episodes;     /* [n][episode + extra], aligned */
     /* what came of it */
@@ -221,12 +220,19 @@ static void fill_row(portion *p, size_t i, const tacit__warm_log *log,
         tacit__joint_hash_user(p->service, p->learner, id, p->rows[i].person);
         tacit__wipe(id, sizeof id);
     }
-    p->users[i] = (tacit__vault_user){.learner = p->learner,
-                                      .key = p->rows[i].key,
-                                      .person = p->rows[i].has_person ? p->rows[i].person : NULL,
-                                      .returns = c->request.visits > 1,
-                                      .at_once = true,
-                                      .is_new = true};
+}
+
+static void expect(tacit__job *job, tacit__vault *vault)
+{
+    const portion *p = (const portion *)job;
+    for (size_t i = 0; i < p->n; i++)
+        tacit__vault_expect_user(vault,
+                                 &(tacit__vault_expected_user){
+                                     .learner = p->learner,
+                                     .key = p->rows[i].key,
+                                     .person = p->rows[i].has_person ? p->rows[i].person : NULL,
+                                     .returns = p->config->request.visits > 1,
+                                     .is_new = true});
 }
 
 static tacit_status add_row(portion *p, size_t i, tacit__vault *vault, tacit_error *err)
@@ -235,14 +241,18 @@ static tacit_status add_row(portion *p, size_t i, tacit__vault *vault, tacit_err
     row *r = &p->rows[i];
     uint8_t *bytes = p->episodes + i * stride(p);
     const uint64_t visits = p->config->request.visits;
-    tacit__vault_judgment judgment;
+    tacit__vault_answer verdict = TACIT__VAULT_TAKEN, answer;
+    uint64_t before = 0;
     r->is_over = false;
-    TRY(tacit__vault_add_user(vault, &p->users[i], bytes, p->episode, &judgment, err));
-    if (judgment.answer != TACIT__VAULT_TAKEN)
+    if (visits > 1)
+        TRY(tacit__vault_check_visit(vault, p->learner, r->person, &verdict, &before, err));
+    TRY(tacit__vault_add_user(vault, p->learner, r->key, r->has_person ? r->person : NULL, NULL,
+                              bytes, p->episode, &answer, err));
+    if (answer != TACIT__VAULT_TAKEN)
         return TACIT_OK;
     p->learned++;
-    p->newcomers += visits > 1 && judgment.before == 0;
-    r->is_over = r->has_person && (visits > 1 ? judgment.before : 0) + 1 >= visits;
+    p->newcomers += visits > 1 && before == 0;
+    r->is_over = r->has_person && before + 1 >= visits;
     if (r->is_over)
         tacit__decide_cache_announce_logged(r->person, r->key, vault, r->news);
     if (!p->config->log_decisions)
@@ -315,7 +325,6 @@ static tacit_status read_rows(portion *p, tacit__warm_log *log, tacit_error *err
             break;
         fill_row(p, p->n, log, &user);
     }
-    p->job.n_users = p->n;
     return TACIT_OK;
 }
 
@@ -440,7 +449,7 @@ static bool feed(tacit_service *s, size_t i)
     portion *p = tacit__alloc(1, sizeof *p);
     bool fed = false;
     if (p != NULL) {
-        *p = (portion){.job = {.apply = apply, .users = p->users, .bulk = true},
+        *p = (portion){.job = {.apply = apply, .expect = expect, .bulk = true},
                        .service = s,
                        .config = c,
                        .learner = tacit__learner_id(s->learners[i]),

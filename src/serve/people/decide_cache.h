@@ -47,7 +47,7 @@ typedef struct tacit__observed_change {
     uint64_t before; /* how often the person had come, if people may come back */
 } tacit__observed_change;
 void tacit__decide_cache_announce(tacit__request *r, tacit__vault *vault,
-                                  const tacit__observed_change *change);
+                                  const tacit__observed_change *seen);
 void tacit__decide_cache_apply(tacit__request *r);
 
 /* Announces a person of a log, in the transaction that accepts them under the name `key`. When that is on

@@ -66,7 +66,7 @@ bool tacit__episode_add(tacit__episode *episode, const tacit__observation *obser
 
 /* Counts an observation of a user from whom the learner will not learn: marks the step, and wipes everything
  * else that was observed. Nothing can be learned from such an episode any more. */
-void tacit__episode_count(tacit__episode *episode, const tacit__observation *observed);
+void tacit__episode_count(tacit__episode *e, const tacit__observation *t);
 bool tacit__episode_is_counted(const tacit__episode *episode);
 
 /* The number of steps with a decision, from the first without a gap; all steps of an episode that ended

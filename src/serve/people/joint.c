@@ -173,12 +173,6 @@ bool tacit__joint_is_closed(tacit__request *r)
     return true;
 }
 
-void tacit__joint_refuse_closed(tacit__request *r)
-{
-    if (!tacit__joint_is_closed(r)) /* fine again, or fenced in the meantime */
-        tacit__refuse_unwritten(r, TACIT_SYSTEM);
-}
-
 /* --- Opening and deciding ----------------------------------------------------------------------- */
 
 const char *tacit__joint_returning(const tacit__learner_config *c)

@@ -11,9 +11,6 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *tic
 /* Refuses the request, and returns true, if the store must not learn and so accepts no user. */
 bool tacit__joint_is_closed(tacit__request *r);
 
-/* Refuses a request whose transaction found that the store must not learn. */
-void tacit__joint_refuse_closed(tacit__request *r);
-
 /* Reads the user's id from the body or the header. Returns false if the request was refused. */
 enum { TACIT__MAX_USER = 256 }; /* bytes */
 bool tacit__joint_read_user(const tacit__body *body, const tacit__learner_config *config, bool *has,

@@ -16,9 +16,6 @@
 
 enum { CACHE_SECONDS = 5 };
 
-/* The transaction found that the store must not learn; beside the answers of tacit__vault_answer. */
-enum { CLOSED = TACIT__VAULT_QUOTA + 1 };
-
 /* Whether a list of tags has this one; weak tags count as well (RFC 9110, 13.1.2). */
 static bool has_tag(const char *list, const char *tag)
 {
@@ -73,25 +70,69 @@ bool tacit__handle_billboard(tacit__request *r)
     return true;
 }
 
-/* Where people may come back, a report whose sender gave an id is not accepted if it comes too often or too
- * soon. That keeps the learner as accurate as declared. The promise does not depend on it, since devices
- * count their reports themselves, and an id can be left out. The answer to a report never changes.
- *
- * A report whose bytes were accepted before, under any key, counts once and gets the same answer as the
+/* An answer in addition to those of tacit__vault_answer. */
+enum { OVER_QUOTA = -1 };
+
+/* Checks a report whose sender gave an id, where people may come back: one that comes too often or too soon
+ * is not accepted. That keeps the learner as accurate as declared. The promise does not depend on it, since
+ * devices count their reports themselves, and an id can be left out. The answer to a report never changes. */
+static tacit_status judge(tacit__request *r, tacit__vault *vault, int64_t learner,
+                          tacit__vault_answer *answer, tacit_error *err)
+{
+    TRY(tacit__vault_find_verdict(vault, learner, r->key, answer, err));
+    r->again = *answer != TACIT__VAULT_TAKEN;
+    if (r->again)
+        return TACIT_OK;
+    TRY(tacit__vault_check_visit(vault, learner, r->person, answer, &r->came_before, err));
+    if (*answer == TACIT__VAULT_USED || *answer == TACIT__VAULT_SOON)
+        return tacit__vault_save_verdict(vault, learner, r->key,
+                                         tacit__clock_now(&r->service->clock), *answer, err);
+    return TACIT_OK;
+}
+
+/* A report whose bytes were accepted before, under any key, counts once and gets the same answer as the
  * first. A device ends its report with a random name, so two devices never send the same bytes, and a sender
  * of another device's bytes learns nothing from the answer. */
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     tacit__request *r = tacit__request_of(job);
-    tacit__vault_judgment judgment;
-    TRY(tacit__vault_add_user(vault, &r->visitor, r->data, r->data_size, &judgment, err));
-    r->answer_code =
-        tacit__vault_store_status(vault) == TACIT__STORE_FINE ? (int)judgment.answer : CLOSED;
-    r->again = judgment.again;
-    r->came_before = judgment.before;
-    r->is_user = r->answer_code == TACIT__VAULT_TAKEN;
-    return r->is_user ? tacit__vault_get_accepted(vault, r->visitor.learner, &r->ordinal, err)
-                      : TACIT_OK;
+    const int64_t learner = tacit__learner_id(r->chosen);
+    tacit__vault_answer answer = TACIT__VAULT_TAKEN;
+    bool may = true, full = false;
+    r->is_user = r->again = false;
+    r->came_before = 1; /* a person without an id does not count as new */
+    tacit_status status =
+        tacit__vault_find_report(vault, learner, r->key, r->content, &answer, err);
+    if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)
+        status = tacit__vault_is_full(vault, learner, &full, err);
+    if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && r->has_person)
+        status = judge(r, vault, learner, &answer, err);
+    if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && !full)
+        status = tacit__quota_check(r, vault, &may, err);
+    if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && may)
+        status = tacit__vault_add_user(vault, learner, r->key, r->has_person ? r->person : NULL,
+                                       r->content, r->data, r->data_size, &answer, err);
+    r->answer_code = may ? (int)answer : OVER_QUOTA;
+    r->is_user = may && answer == TACIT__VAULT_TAKEN;
+    if (status == TACIT_OK && r->is_user)
+        status = tacit__vault_get_accepted(vault, learner, &r->ordinal, err);
+    if (status == TACIT_OK && r->is_user)
+        status = tacit__quota_use(r, vault, err);
+    return status;
+}
+
+static void expect(tacit__job *job, tacit__vault *vault)
+{
+    const tacit__request *r = tacit__request_of(job);
+    const tacit__vault_expected_user user = {
+        .learner = tacit__learner_id(r->chosen),
+        .key = r->key,
+        .person = r->has_person ? r->person : NULL,
+        .content = r->content,
+        .returns = tacit__learner_config_of(r->chosen)->request.visits > 1,
+        .is_new = true};
+    tacit__vault_expect_user(vault, &user);
+    tacit__quota_expect(r, vault);
 }
 
 static const char *word_of(int answer)
@@ -107,11 +148,9 @@ static void done(tacit__job *job, tacit_status status)
     tacit__request *r = tacit__request_of(job);
     if (status != TACIT_OK) {
         tacit__refuse_unwritten(r, status);
-    } else if (r->answer_code == CLOSED) {
-        tacit__joint_refuse_closed(r);
     } else if (r->answer_code == TACIT__VAULT_CHANGED) {
         tacit__idempotency_refuse(r);
-    } else if (r->answer_code == TACIT__VAULT_QUOTA) {
+    } else if (r->answer_code == OVER_QUOTA) {
         tacit__quota_refuse(r);
     } else {
         r->status = 202;
@@ -206,18 +245,7 @@ bool tacit__handle_report(tacit__request *r)
         !tacit__idempotency_read(r, true, tacit__learner_id(r->chosen), NULL) ||
         !read_person(r, &b) || !read_report(r, &b))
         return true;
-    r->visitor =
-        (tacit__vault_user){.learner = tacit__learner_id(r->chosen),
-                            .key = r->key,
-                            .person = r->has_person ? r->person : NULL,
-                            .content = r->content,
-                            .kept = {r->content, sizeof r->content},
-                            .opened = tacit__clock_now(&r->service->clock),
-                            .returns = tacit__learner_config_of(r->chosen)->request.visits > 1,
-                            .at_once = true,
-                            .is_new = true};
-    tacit__quota_set(r, &r->visitor);
-    r->job = (tacit__job){.apply = apply, .users = &r->visitor, .n_users = 1, .done = done};
+    r->job = (tacit__job){.apply = apply, .expect = expect, .done = done};
     tacit__committer_post(r->service->committer, &r->job);
     return false;
 }

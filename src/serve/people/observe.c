@@ -35,8 +35,7 @@ typedef enum outcome {
     TOO_SOON,
     CONTRADICTION,
     CROWDED,
-    OVER_QUOTA,
-    CLOSED /* the store was found to be behind, or a copy, in the transaction itself */
+    OVER_QUOTA
 } outcome;
 
 enum { CROWDED_SECONDS = 10 }; /* a stated choice: episodes finish, and old ones expire */
@@ -91,40 +90,43 @@ static tacit_status compare(tacit__request *r, tacit__vault *vault,
     return status;
 }
 
-/* Makes what is kept of a finished episode. */
-static tacit_status make_kept(tacit__request *r, const tacit__episode *e, tacit_error *err)
+/* Adds the user to those of the learner, with a digest of what was observed. */
+static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit__episode *e,
+                             tacit__vault_answer *answer, tacit_error *err)
 {
     const tacit__ticket *t = &r->ticket;
     const tacit__digest_key key = {r->service->key_digest, t->episode};
     const size_t size = tacit__episode_digest_size(e->config);
+    bool may = true, returning = false;
+    tacit__vault_answer verdict = TACIT__VAULT_TAKEN;
+    tacit_status status = tacit__quota_check(r, vault, &may, err);
+    if (status == TACIT_OK && may_return(r))
+        status =
+            tacit__vault_check_visit(vault, t->learner, t->person, &verdict, &r->came_before, err);
+    else if (status == TACIT_OK && !may && t->has_person) /* who is not taken uses up nothing */
+        status = tacit__vault_has_person(vault, t->learner, t->person, t->episode, &returning, err);
+    if (status != TACIT_OK || (!may && verdict == TACIT__VAULT_TAKEN)) {
+        *answer = returning ? TACIT__VAULT_PERSON : TACIT__VAULT_SEEN;
+        r->answer_code = OVER_QUOTA;
+        return status;
+    }
     uint8_t *digest = tacit__alloc(size, 1);
     if (digest == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__episode_digest(e, &key, digest);
-    tacit__free(r->kept);
-    r->kept = NULL;
-    size_t kept_size = 0;
-    tacit_status status = tacit__vault_make_content(t->opened, &(tacit__bytes){digest, size},
-                                                    &r->kept, &kept_size, err);
+    const tacit__vault_observed finished = {t->opened, {digest, size}};
+    status = tacit__vault_add_user_with_digest(vault, t->learner, t->episode,
+                                               t->has_person ? t->person : NULL, &finished, r->data,
+                                               tacit__episode_size(e->config), answer, err);
     tacit__free(digest);
-    r->visitor.kept = (tacit__bytes){r->kept, kept_size};
-    return status;
-}
-
-/* Adds the user to those of the learner, if they count. */
-static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit__episode *e,
-                             tacit__vault_judgment *judgment, tacit_error *err)
-{
+    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
+        return status;
     const size_t extra = tacit__decision_log_extra_size(e->config);
-    TRY(make_kept(r, e, err));
-    TRY(tacit__vault_add_user(vault, &r->visitor, r->data, tacit__episode_size(e->config), judgment,
-                              err));
-    r->came_before = judgment->before;
-    if (judgment->answer != TACIT__VAULT_TAKEN || !e->config->log_decisions)
-        return TACIT_OK;
-    return tacit__decision_log_save(
-        vault, r->ticket.learner, e,
-        extra > 0 ? (const double *)(const void *)(r->data + r->data_size - extra) : NULL, err);
+    if (status == TACIT_OK && e->config->log_decisions)
+        status = tacit__decision_log_save(
+            vault, t->learner, e,
+            extra > 0 ? (const double *)(const void *)(r->data + r->data_size - extra) : NULL, err);
+    return status == TACIT_OK ? tacit__quota_use(r, vault, err) : status;
 }
 
 /* Checks whether there is room for one more open episode; if not, that is the answer. */
@@ -136,11 +138,14 @@ static bool has_room(tacit__request *r, bool is_new)
     return false;
 }
 
-/* Handles a user from whom the learner learns. */
+/* Handles a user from whom the learner learns. *answer is PERSON, and nothing has changed, if they take part
+ * elsewhere. */
 static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode *e,
-                          const tacit__observation *observed, bool is_new, tacit_error *err)
+                          const tacit__observation *observed, bool is_new,
+                          tacit__vault_answer *answer, tacit_error *err)
 {
-    tacit__vault_judgment judgment = {.answer = TACIT__VAULT_TAKEN};
+    const tacit__ticket *t = &r->ticket;
+    *answer = TACIT__VAULT_SEEN; /* until it is known otherwise: nothing has changed */
     if (!tacit__episode_add(e, observed, &r->field)) {
         r->answer_code = CONTRADICTION;
         return TACIT_OK;
@@ -148,23 +153,23 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
     const bool finished = tacit__episode_is_finished(e);
     if (!finished && !has_room(r, is_new))
         return TACIT_OK;
-    if (finished)
-        TRY(add_user(r, vault, e, &judgment, err));
-    else
-        TRY(tacit__vault_save_episode(vault, &r->visitor, true, r->data,
-                                      tacit__episode_size(e->config), err));
-    const bool soon = judgment.answer == TACIT__VAULT_SOON,
-               taken = judgment.answer == TACIT__VAULT_TAKEN;
+    tacit_status status =
+        finished ? add_user(r, vault, e, answer, err)
+                 : tacit__vault_save_episode(vault, t->learner, t->episode,
+                                             t->has_person && !may_return(r) ? t->person : NULL,
+                                             t->opened, r->data, tacit__episode_size(e->config),
+                                             answer, err);
+    if (*answer == TACIT__VAULT_SEEN)
+        return status; /* refused: the answer is there */
+    const bool soon = *answer == TACIT__VAULT_SOON, taken = *answer == TACIT__VAULT_TAKEN;
     r->learned = !soon;
-    r->answer_code = judgment.answer == TACIT__VAULT_QUOTA  ? OVER_QUOTA
-                     : judgment.answer == TACIT__VAULT_FULL ? CLOSED /* since it was judged */
-                     : soon                                 ? TOO_SOON
-                     : finished                             ? FINISHED
-                                                            : OPEN;
+    r->answer_code = soon ? TOO_SOON : finished ? FINISHED : OPEN;
     r->is_user = finished && taken;
     r->opens = is_new && !finished && taken;
     r->closes = !is_new && finished && (taken || soon);
-    return TACIT_OK;
+    if (status == TACIT_OK && soon)
+        status = tacit__vault_save_verdict(vault, t->learner, t->episode, t->opened, *answer, err);
+    return status;
 }
 
 /* Handles a user from whom it does not learn. With one step nothing is stored at all. */
@@ -173,6 +178,7 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
                           tacit_error *err)
 {
     const tacit__ticket *t = &r->ticket;
+    tacit__vault_answer answer;
     tacit__episode_count(e, observed);
     const bool finished = tacit__episode_is_finished(e);
     if (!finished && !has_room(r, is_new))
@@ -188,8 +194,8 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
         return is_new ? TACIT_OK
                       : tacit__vault_end_episode(vault, t->learner, t->episode,
                                                  t->has_person ? t->person : NULL, err);
-    return tacit__vault_save_episode(vault, &r->visitor, false, r->data,
-                                     tacit__episode_size(e->config), err);
+    return tacit__vault_save_episode(vault, t->learner, t->episode, NULL, t->opened, r->data,
+                                     tacit__episode_size(e->config), &answer, err);
 }
 
 /* Whether the ticket says, finally, that the learner does not learn from the user. A front end that knows
@@ -199,13 +205,39 @@ static bool is_final(const tacit__request *r)
     return r->ticket.unlearned == TACIT__RETURNING && r->service->decide_cache == NULL;
 }
 
+/* Finds out whether the user has taken part as often as they may and, where people come back, whether this
+ * episode already got that answer, or that it came too soon; then r has the answer, and *known is set. */
+static tacit_status check_returning(tacit__request *r, tacit__vault *vault, bool full,
+                                    bool *returning, bool *known, tacit_error *err)
+{
+    const tacit__ticket *t = &r->ticket;
+    tacit__vault_answer verdict = TACIT__VAULT_TAKEN;
+    *returning = is_final(r);
+    *known = false;
+    if (!may_return(r))
+        return full && !*returning && t->has_person
+                   ? tacit__vault_has_person(vault, t->learner, t->person, t->episode, returning,
+                                             err)
+                   : TACIT_OK;
+    TRY(tacit__vault_find_verdict(vault, t->learner, t->episode, &verdict, err));
+    *known = verdict != TACIT__VAULT_TAKEN;
+    r->again = *known;
+    if (*known) {
+        r->answer_code = verdict == TACIT__VAULT_SOON ? TOO_SOON : RETURNING;
+        r->learned = false;
+    } else if (!full && !*returning) {
+        return tacit__vault_has_all_visits(vault, t->learner, t->person, returning, err);
+    }
+    return TACIT_OK;
+}
+
 /* Announces what `decide` can know about the episode from now on. */
 static void foretell(tacit__request *r, tacit__vault *vault, const tacit__episode *e)
 {
     const bool turned_away =
         r->answer_code == TOO_SOON || (r->answer_code == RETURNING && may_return(r));
     if (r->answer_code == CONTRADICTION || r->answer_code == CROWDED ||
-        r->answer_code == OVER_QUOTA || r->answer_code == CLOSED)
+        r->answer_code == OVER_QUOTA)
         return; /* nothing has changed */
     tacit__decide_cache_announce(
         r, vault,
@@ -223,56 +255,45 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     const tacit__observation observed = observation_of(r, c);
     size_t held = 0;
     uint8_t *before = NULL;
-    bool seen = false;
-    tacit__vault_judgment judgment;
+    bool seen = false, full = false, returning = false, known = false;
     r->is_user = r->again = r->opens = r->closes = false;
     r->came_before = 1; /* a person without an id does not count as new */
     r->n_news = 0;
-    r->learned = false;
-    r->answer_code = CLOSED;
-    if (tacit__vault_store_status(vault) != TACIT__STORE_FINE)
-        return TACIT_OK;
-    if (!r->visitor.at_once)
-        TRY(tacit__vault_get_episode(vault, t->learner, t->episode, &before, &held, &seen, err));
+    TRY(tacit__vault_get_episode(vault, t->learner, t->episode, &before, &held, &seen, err));
     const bool is_new = held == 0;
     if (is_new || !tacit__episode_read(c, before, held, r->data))
         memset(r->data, 0, tacit__episode_size(c));
     tacit__free_secret(before, held);
-    TRY(tacit__vault_judge(vault, &r->visitor, false, &judgment, err));
-    if (judgment.answer == TACIT__VAULT_SEEN)
+    if (seen)
         return compare(r, vault, &observed, err);
-    if (judgment.again) {
-        r->again = true;
-        r->answer_code = judgment.answer == TACIT__VAULT_SOON ? TOO_SOON : RETURNING;
-        r->learned = false;
+    TRY(tacit__vault_is_full(vault, t->learner, &full, err));
+    TRY(check_returning(r, vault, full, &returning, &known, err));
+    if (known)
         return TACIT_OK;
-    }
     tacit__episode e = tacit__episode_view(c, r->data);
-    const bool returning = is_final(r) || judgment.answer == TACIT__VAULT_PERSON ||
-                           judgment.answer == TACIT__VAULT_USED;
-    if (judgment.answer == TACIT__VAULT_TAKEN && !returning && !tacit__episode_is_counted(&e))
-        TRY(learn(r, vault, &e, &observed, is_new, err));
-    else
-        TRY(count(r, vault, &e, &observed, is_new,
-                  judgment.answer == TACIT__VAULT_FULL && !returning, err));
+    tacit__vault_answer answer = TACIT__VAULT_PERSON;
+    if (!full && !returning && !tacit__episode_is_counted(&e))
+        TRY(learn(r, vault, &e, &observed, is_new, &answer, err));
+    if (answer == TACIT__VAULT_PERSON)
+        TRY(count(r, vault, &e, &observed, is_new, full && !returning, err));
     foretell(r, vault, &e);
     return r->is_user ? tacit__vault_get_accepted(vault, t->learner, &r->ordinal, err) : TACIT_OK;
 }
 
-/* Describes the user to the store. With more steps than one it is not the first time that this episode
- * comes. */
-static void describe_visitor(tacit__request *r, const tacit__learner_config *c)
+static void expect(tacit__job *job, tacit__vault *vault)
 {
+    const tacit__request *r = tacit__request_of(job);
     const tacit__ticket *t = &r->ticket;
-    r->visitor =
-        (tacit__vault_user){.learner = t->learner,
-                            .key = t->episode,
-                            .person = t->has_person ? t->person : NULL,
-                            .opened = t->opened,
-                            .returns = may_return(r),
-                            .at_once = c->request.horizon == 1,
-                            .is_new = c->request.horizon == 1 && t->unlearned == TACIT__LEARNED};
-    tacit__quota_set(r, &r->visitor);
+    const tacit__vault_expected_user user = {
+        .learner = t->learner,
+        .key = t->episode,
+        .person = t->has_person ? t->person : NULL,
+        .returns = may_return(r),
+        /* with more steps than one it is not the first time that this episode comes */
+        .is_new = t->unlearned == TACIT__LEARNED &&
+                  tacit__learner_config_of(r->chosen)->request.horizon == 1};
+    tacit__vault_expect_user(vault, &user);
+    tacit__quota_expect(r, vault);
 }
 
 static void acknowledge(tacit__request *r)
@@ -317,8 +338,6 @@ static void done(tacit__job *job, tacit_status status)
                       "an earlier observation of this step was different; the first one counts");
     } else if (r->answer_code == OVER_QUOTA) {
         tacit__quota_refuse(r);
-    } else if (r->answer_code == CLOSED) {
-        tacit__joint_refuse_closed(r);
     } else if (r->answer_code == CROWDED) {
         r->retry_after = CROWDED_SECONDS;
         tacit__refuse(r, 503, "crowded", NULL,
@@ -493,13 +512,11 @@ static bool observe(tacit__request *r)
             r->chosen != NULL ? tacit__learner_config_of(r->chosen) : NULL;
         go_on = c != NULL && !tacit__joint_is_closed(r) && prepare(r, &b, c, situation) &&
                 !is_known(r, c);
-        if (go_on)
-            describe_visitor(r, c);
     }
     tacit__free_secret(situation, situation != NULL ? tacit__ticket_situation_size(&r->ticket) : 0);
     if (!go_on)
         return true;
-    r->job = (tacit__job){.apply = apply, .users = &r->visitor, .n_users = 1, .done = done};
+    r->job = (tacit__job){.apply = apply, .expect = expect, .done = done};
     tacit__committer_post(r->service->committer, &r->job);
     return false;
 }

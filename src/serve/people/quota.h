@@ -6,8 +6,14 @@
 
 #include "serve/http/request.h"
 
-/* Sets the quota of the token of this request for a user, who is checked against it when they are added. */
-void tacit__quota_set(const tacit__request *r, tacit__vault_user *user);
+/* Finds out whether the token of this request may send one more user. Called before anything is stored. */
+TACIT_MUST_USE tacit_status tacit__quota_check(const tacit__request *r, tacit__vault *vault,
+                                               bool *may, tacit_error *err);
+/* Announces this read. */
+void tacit__quota_expect(const tacit__request *r, tacit__vault *vault);
+/* Counts one user. */
+TACIT_MUST_USE tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault,
+                                             tacit_error *err);
 /* Refuses the request because the quota is used up. */
 void tacit__quota_refuse(tacit__request *r);
 

@@ -31,8 +31,11 @@ tacit_status tacit__pg_fail(tacit__pg_connection *c, const char *doing, const ch
 static void forget_prepared(tacit__pg_connection *c)
 {
     c->refused = false;
-    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
+    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++) {
         c->cursors[i].prepared = false;
+        if (c->cursors[i].group != NULL)
+            c->cursors[i].group->prepared = false;
+    }
 }
 
 void tacit__pg_drop(tacit__pg_connection *c)
@@ -42,7 +45,8 @@ void tacit__pg_drop(tacit__pg_connection *c)
     c->n_sent = c->first_sent = 0;
     c->cluster[0] = '\0';
     c->failure = (tacit_error){0};
-    tacit__pg_drop_rows(c);
+    tacit__pg_drop_groups(c);
+    tacit__pg_forget_expected(c);
     forget_prepared(c);
 }
 
@@ -265,6 +269,8 @@ static void note_failure(tacit__pg_connection *c, const PGresult *r)
         return;
     const char *code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     const char *what = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    if (c->n_assumed > 0 && code != NULL && strcmp(code, "23505") == 0) /* the row is there */
+        tacit__pg_disable_assumptions(c);
     (void)tacit__fail(&c->failure, TACIT_SYSTEM, "%.200s: the database says %s: %.200s", c->name,
                       code != NULL ? code : "?", what != NULL ? what : PQresultErrorMessage(r));
 }
@@ -281,21 +287,12 @@ static void store_result(tacit__pg_connection *c, const tacit__pg_sent *what, PG
         (void)tacit__fail(&c->failure, TACIT_SYSTEM, "%.200s: the transaction was undone", c->name);
     if (what->write)
         c->changes = strtoull(PQcmdTuples(r), NULL, 10);
-    if (what->cursor != NULL && what->cursor->result == NULL) {
+    if (what->cursor != NULL && what->cursor->result == NULL)
         what->cursor->result = r;
-        return;
-    }
-    tacit_error err = {0};
-    if (what->each != NULL && c->failure.status == TACIT_OK &&
-        tacit__pg_pass_on(c, what, r, &err) != TACIT_OK)
-        c->failure = err;
-    PQclear(r);
-}
-
-void tacit__pg_cancel(tacit__pg_connection *c)
-{
-    for (size_t i = c->first_sent; i < c->n_sent; i++)
-        c->sent[i].each = NULL;
+    else if (what->first != NULL)
+        tacit__pg_share_result(what->first, what->grouped, r);
+    else
+        PQclear(r);
 }
 
 /* Receives all results of one statement. */
@@ -314,7 +311,7 @@ tacit_status tacit__pg_drain(tacit__pg_connection *c, tacit_error *err)
 {
     if (c->link == NULL)
         return tacit__pg_fail(c, "reach the database", "the connection was lost", err);
-    TRY(tacit__pg_send_rows(c, err));
+    TRY(tacit__pg_send_groups(c, err));
     if (c->n_sent > 0) {
         if (PQpipelineSync(c->link) != 1)
             return lose(c, PQerrorMessage(c->link), err);
@@ -355,7 +352,7 @@ static tacit_status append(tacit__pg_connection *c, tacit__pg_sent what, tacit_e
 
 tacit_status tacit__pg_send(tacit__pg_cursor *s, tacit__pg_sent what, tacit_error *err)
 {
-    TRY(tacit__pg_send_rows(s->connection, err));
+    TRY(tacit__pg_send_groups(s->connection, err));
     return tacit__pg_send_now(s, what, err);
 }
 
@@ -368,7 +365,7 @@ tacit_status tacit__pg_send_now(tacit__pg_cursor *s, tacit__pg_sent what, tacit_
     int good = 1;
     if (c->link == NULL)
         return tacit__pg_fail(c, "reach the database", "the connection was lost", err);
-    (void)snprintf(name, sizeof name, "s%d", s->number);
+    (void)snprintf(name, sizeof name, "%c%d", s->grouped ? 'g' : 's', s->number);
     if (!s->once && !s->prepared) {
         TRY(append(c, (tacit__pg_sent){0}, err));
         good = PQsendPrepare(c->link, name, s->sql, s->n_parameters, s->types);

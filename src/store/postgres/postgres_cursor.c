@@ -19,8 +19,7 @@ tacit__pg_connection *tacit__pg_of(tacit__connection *c)
 
 /* --- Words --------------------------------------------------------------------------------------- */
 
-/* Replaces ? and ?1 by $1, and leaves $1 (at most $9) as it is; *n is the number of parameters. The caller
- * frees the result. */
+/* Replaces ? and ?1 by $1; *n is the number of parameters. The caller frees the result. */
 static char *translate(const char *sql, int *n)
 {
     char *out = tacit__alloc(strlen(sql) * 3 + 1, 1);
@@ -30,8 +29,6 @@ static char *translate(const char *sql, int *n)
     for (const char *at = sql; out != NULL && *at != '\0'; at++) {
         quoted = *at == '\'' ? !quoted : quoted;
         if (*at != '?' || quoted) {
-            if (*at == '$' && !quoted && at[1] - '0' > *n)
-                *n = at[1] - '0';
             out[length++] = *at;
             continue;
         }
@@ -42,6 +39,20 @@ static char *translate(const char *sql, int *n)
         length += (size_t)snprintf(out + length, 4, "$%d", number);
     }
     return out;
+}
+
+/* Finds the first table that a statement names. */
+static void find_table(const char *sql, char table[TACIT__PG_TABLE])
+{
+    static const char *const words[] = {"UPDATE ", "INTO ", "FROM "};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = strstr(sql, words[i]);
+        if (at != NULL && (first == NULL || at < first))
+            first = at + strlen(words[i]);
+    }
+    first = first != NULL ? first : "";
+    (void)snprintf(table, TACIT__PG_TABLE, "%.*s", (int)strcspn(first, " (;"), first);
 }
 
 static tacit_status make(tacit__pg_connection *c, tacit__pg_cursor *s, int number, const char *sql,
@@ -56,6 +67,7 @@ static tacit_status make(tacit__pg_connection *c, tacit__pg_cursor *s, int numbe
     if (s->sql == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     TACIT__REQUIRE(s->n_parameters <= TACIT__PG_PARAMETERS);
+    find_table(sql, s->table);
     return TACIT_OK;
 }
 
@@ -63,9 +75,10 @@ static tacit_status make(tacit__pg_connection *c, tacit__pg_cursor *s, int numbe
 
 static void clear(tacit__pg_cursor *s)
 {
-    PQclear(s->result);
+    if (!s->borrowed)
+        PQclear(s->result);
     s->result = NULL;
-    s->asked = false;
+    s->borrowed = s->asked = false;
     s->row = -1;
 }
 
@@ -77,12 +90,15 @@ static tacit_status run(tacit__connection *base, const char *sql, const char *do
     const bool begins = strncmp(sql, "BEGIN", 5) == 0,
                ends = strcmp(sql, "COMMIT") == 0 || strcmp(sql, "ROLLBACK") == 0;
     (void)doing;
+    c->assumed_wrongly = c->assumed_wrongly && !begins;
     if (!c->in_transaction)
         TRY(tacit__pg_connect(c, err));
-    if (strcmp(sql, "ROLLBACK") == 0) {
-        tacit__pg_drop_rows(c);
-        tacit__pg_cancel(c);
+    if (strcmp(sql, "COMMIT") == 0 && c->n_unconfirmed > 0) {
+        tacit__pg_disable_assumptions(c);
+        return tacit__pg_fail(c, "write", "a row that was not asked for may be there", err);
     }
+    if (strcmp(sql, "ROLLBACK") == 0)
+        tacit__pg_drop_groups(c);
     tacit_status status = TACIT_OK;
     for (const char *at = sql, *end; *at != '\0' && status == TACIT_OK; at = end) {
         end = at + strcspn(at, ";");
@@ -102,12 +118,14 @@ static tacit_status run(tacit__connection *base, const char *sql, const char *do
     }
     if (begins && status == TACIT_OK) {
         c->in_transaction = true;
+        c->cautious -= c->cautious > 0;
         return TACIT_OK; /* told by what comes next */
     }
     if (status == TACIT_OK)
         status = tacit__pg_drain(c, err);
     if (ends) {
         c->in_transaction = false;
+        tacit__pg_forget_expected(c);
         /* a transaction that had failed is answered by ROLLBACK */
         if (status != TACIT_OK && c->link != NULL && PQtransactionStatus(c->link) != PQTRANS_IDLE)
             tacit__pg_drop(c);
@@ -138,6 +156,7 @@ static tacit_status prepare(tacit__connection *base, int number, const char *sql
 static tacit_status changes(tacit__connection *base, uint64_t *n, tacit_error *err)
 {
     tacit__pg_connection *c = (tacit__pg_connection *)base;
+    TACIT__REQUIRE(!c->grouped); /* a statement of many rows has no count for one of them */
     tacit_status status = tacit__pg_drain(c, err);
     *n = status == TACIT_OK ? c->changes : 0;
     return status;
@@ -148,12 +167,16 @@ static bool in_transaction(const tacit__connection *c)
     return ((const tacit__pg_connection *)c)->in_transaction;
 }
 
+static bool assumed_wrongly(const tacit__connection *c)
+{
+    return ((const tacit__pg_connection *)c)->assumed_wrongly;
+}
+
 static void reset_all(tacit__connection *base)
 {
     tacit__pg_connection *c = (tacit__pg_connection *)base;
     for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
         clear(&c->cursors[i]);
-    tacit__pg_cancel(c);
 }
 
 static void destroy(tacit__connection *base)
@@ -161,10 +184,10 @@ static void destroy(tacit__connection *base)
     tacit__pg_connection *c = (tacit__pg_connection *)base;
     reset_all(base);
     tacit__pg_drop(c);
-    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
+    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++) {
         tacit__free(c->cursors[i].sql);
-    for (size_t i = 0; i < TACIT__ROW_VALUES; i++)
-        tacit__text_destroy(&c->rows.arrays[i]);
+        tacit__pg_free_group(c->cursors[i].group);
+    }
     tacit__free(c->sent);
     tacit__free_secret(c->target, c->target != NULL ? strlen(c->target) : 0);
     tacit__free(c);
@@ -213,29 +236,56 @@ static void bind(tacit__cursor *base, int i, const tacit__cell *v)
 static tacit_status write(tacit__cursor *base, tacit_error *err)
 {
     tacit__pg_cursor *s = (tacit__pg_cursor *)base;
+    tacit_status status;
+    tacit__pg_invalidate_expected(s);
+    s->connection->grouped = tacit__pg_wait_in_group(s, NULL, &status, err);
+    if (s->connection->grouped)
+        return status;
     TRY(tacit__pg_send(s, (tacit__pg_sent){.write = true}, err));
     return s->connection->in_transaction ? TACIT_OK : tacit__pg_drain(s->connection, err);
 }
 
-static tacit_status ask(tacit__cursor *base, tacit__result_fn *each, void *context,
-                        tacit_error *err)
+static void expect(tacit__cursor *base, bool assumed)
 {
-    return tacit__pg_send((tacit__pg_cursor *)base,
-                          (tacit__pg_sent){.each = each, .context = context}, err);
+    tacit__pg_cursor *s = (tacit__pg_cursor *)base;
+    if (!s->connection->in_transaction)
+        return;
+    tacit__pg_expected *e = tacit__pg_expect(s);
+    tacit_status status;
+    if (e != NULL)
+        e->assumed = assumed && s->connection->terse && s->connection->cautious == 0;
+    if (e == NULL || e->assumed || tacit__pg_wait_in_group(s, e, &status, NULL))
+        return;
+    if (tacit__pg_send(s, (tacit__pg_sent){.first = e}, NULL) != TACIT_OK)
+        return; /* the connection is gone, which the next read finds */
 }
 
-static tacit_status await(tacit__connection *c, tacit_error *err)
+static tacit_status ask(tacit__pg_cursor *s, tacit_error *err)
 {
-    return tacit__pg_drain((tacit__pg_connection *)c, err);
-}
-
-static tacit_status read_rows(tacit__pg_cursor *s, tacit_error *err)
-{
-    TRY(tacit__pg_send(s, (tacit__pg_sent){.cursor = s}, err));
-    TRY(tacit__pg_drain(s->connection, err));
+    tacit__pg_connection *c = s->connection;
+    tacit__pg_expected *e = tacit__pg_find_expected(s);
+    if (e != NULL && e->assumed) {
+        tacit__pg_use_assumption(c, e);
+        s->n_rows = 0;
+        s->asked = true;
+        return TACIT_OK;
+    }
+    if (e != NULL && e->result == NULL)
+        TRY(tacit__pg_drain(c, err));
+    if (e != NULL && e->result != NULL) {
+        s->result = e->result;
+        s->borrowed = true;
+        s->first_row = e->first_row;
+        s->n_rows = e->n_rows;
+        s->shift = e->grouped;
+    } else {
+        TRY(tacit__pg_send(s, (tacit__pg_sent){.cursor = s}, err));
+        TRY(tacit__pg_drain(c, err));
+        s->first_row = s->shift = 0;
+        s->n_rows = PQntuples(s->result);
+    }
     s->asked = true;
-    return s->result != NULL ? TACIT_OK
-                             : tacit__pg_fail(s->connection, "read", "no rows came", err);
+    return s->result != NULL ? TACIT_OK : tacit__pg_fail(c, "read", "no rows came", err);
 }
 
 static tacit_status next(tacit__cursor *base, bool *more, tacit_error *err)
@@ -243,8 +293,8 @@ static tacit_status next(tacit__cursor *base, bool *more, tacit_error *err)
     tacit__pg_cursor *s = (tacit__pg_cursor *)base;
     *more = false;
     if (!s->asked)
-        TRY(read_rows(s, err));
-    *more = ++s->row < PQntuples(s->result);
+        TRY(ask(s, err));
+    *more = ++s->row < s->n_rows;
     if (!*more)
         clear(s);
     return TACIT_OK;
@@ -266,13 +316,20 @@ static void close_cursor(tacit__cursor *base)
 
 static int columns(const tacit__cursor *base)
 {
-    return PQnfields(((const tacit__pg_cursor *)base)->result);
+    const tacit__pg_cursor *s = (const tacit__pg_cursor *)base;
+    return PQnfields(s->result) - s->shift;
+}
+
+static int parameters(const tacit__cursor *base)
+{
+    return ((const tacit__pg_cursor *)base)->n_parameters;
 }
 
 static tacit__cell get(tacit__cursor *base, int column)
 {
     const tacit__pg_cursor *s = (const tacit__pg_cursor *)base;
-    const int row = s->row;
+    const int row = s->first_row + s->row;
+    column += s->shift;
     if (s->result == NULL || PQgetisnull(s->result, row, column))
         return (tacit__cell){.type = TACIT__COLUMN_NULL, .real = (double)NAN};
     const uint8_t *bytes = (const uint8_t *)PQgetvalue(s->result, row, column);
@@ -308,23 +365,14 @@ static const tacit__driver driver = {.run = run,
                                      .destroy = destroy,
                                      .bind = bind,
                                      .write = write,
-                                     .ask = ask,
-                                     .add_row = tacit__pg_add_row,
-                                     .await = await,
+                                     .expect = expect,
+                                     .assumed_wrongly = assumed_wrongly,
                                      .next = next,
                                      .reset = reset,
                                      .close = close_cursor,
                                      .columns = columns,
+                                     .parameters = parameters,
                                      .get = get};
-
-tacit_status tacit__pg_pass_on(tacit__pg_connection *c, const tacit__pg_sent *what,
-                               PGresult *result, tacit_error *err)
-{
-    tacit__pg_cursor s = {.head = {&driver}, .connection = c, .asked = true, .result = result};
-    for (; s.row < PQntuples(result); s.row++)
-        TRY(what->each(what->context, &s.head, err));
-    return TACIT_OK;
-}
 
 tacit_status tacit__pg_create(const char *target, const char *setup, tacit__connection **out,
                               tacit_error *err)

@@ -60,7 +60,8 @@ void tacit__vault_get_lineage(const tacit__vault *vault, uint64_t *generation, u
 
 #define PLACE_SQL                                                                                  \
     "SELECT to_regclass('tacit.meta')::oid::text, (current_setting('fsync')='on' AND"              \
-    " current_setting('full_page_writes')='on')::int"
+    " current_setting('full_page_writes')='on')::int,"                                             \
+    " (current_setting('log_error_verbosity')='terse')::int"
 
 /* A session stays with its cluster, its database and the run of its server, which are asked for once: to tell
  * the first, the server reads a file. Two servers that continue the same store, whether one is a standby that
@@ -87,30 +88,20 @@ static tacit_status read_cluster(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
-static tacit_status receive_place(void *context, tacit__cursor *row, tacit_error *err)
-{
-    (void)err;
-    tacit__vault *vault = context;
-    const char *text = tacit__cursor_text(row, 0);
-    (void)snprintf(vault->lineage->table, sizeof vault->lineage->table, "%s",
-                   text != NULL ? text : "");
-    vault->on_unsafe = tacit__cursor_int(row, 1) == 0;
-    return TACIT_OK;
-}
-
-/* Writes what read_cluster and receive_place have found. */
-static void write_location(tacit__vault *vault, char location[64])
-{
-    (void)snprintf(location, 64, "%s/%s", tacit__pg_of(vault->db)->cluster, vault->lineage->table);
-}
-
 tacit_status tacit__pg_read_location(tacit__vault *vault, char location[64], tacit_error *err)
 {
+    tacit__cursor *s;
+    bool found;
+    TRY(tacit__connection_prepare(vault->db, SQL_PG_PLACE, PLACE_SQL, &s, err));
     if (tacit__pg_of(vault->db)->cluster[0] == '\0')
         TRY(read_cluster(vault, err));
-    TRY(tacit__connection_ask(vault->db, SQL_PG_PLACE, PLACE_SQL, receive_place, vault, err, ""));
-    TRY(tacit__connection_await(vault->db, err));
-    write_location(vault, location);
+    TRY(tacit__cursor_next(s, &found, err));
+    const char *text = found ? tacit__cursor_text(s, 0) : NULL;
+    (void)snprintf(location, 64, "%s/%s", tacit__pg_of(vault->db)->cluster,
+                   text != NULL ? text : "");
+    vault->on_unsafe = found && tacit__cursor_int(s, 1) == 0;
+    tacit__pg_of(vault->db)->terse = found && tacit__cursor_int(s, 2) == 1;
+    tacit__cursor_reset(s);
     return TACIT_OK;
 }
 
@@ -118,103 +109,85 @@ tacit_status tacit__pg_read_location(tacit__vault *vault, char location[64], tac
 
 #define TRAIL_SQL "SELECT stamp FROM trail WHERE generation=?"
 
-typedef struct stamp {
-    uint8_t bytes[TACIT__PROOF_BYTES];
-    bool found; /* there is a transaction of this number */
-    bool same;  /* its proof is `bytes` */
-} stamp;
-
-static tacit_status receive_stamp(void *context, tacit__cursor *row, tacit_error *err)
+/* Finds out whether there is a transaction of this number (*found), with this proof (*same). */
+static tacit_status find_stamp(tacit__vault *vault, uint64_t generation, uint8_t *stamp,
+                               bool *found, bool *same, tacit_error *err)
 {
-    (void)err;
-    stamp *t = context;
-    size_t size;
-    const void *bytes = tacit__cursor_bytes(row, 0, &size);
-    t->found = true;
-    t->same = size == sizeof t->bytes && memcmp(bytes, t->bytes, size) == 0;
-    if (size == sizeof t->bytes)
-        memcpy(t->bytes, bytes, size);
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(vault->db, SQL_PG_TRAIL, TRAIL_SQL, &s, err));
+    tacit__cursor_bind_int(s, 1, (int64_t)generation);
+    TRY(tacit__cursor_next(s, found, err));
+    size_t size = 0;
+    const void *bytes = *found ? tacit__cursor_bytes(s, 0, &size) : NULL;
+    *same = size == TACIT__PROOF_BYTES && memcmp(bytes, stamp, size) == 0;
+    if (size == TACIT__PROOF_BYTES)
+        memcpy(stamp, bytes, size);
+    tacit__cursor_reset(s);
     return TACIT_OK;
 }
 
-/* Asks for the transaction of this number. */
-static tacit_status ask_stamp(tacit__vault *vault, uint64_t generation, stamp *t, tacit_error *err)
-{
-    return tacit__connection_ask(vault->db, SQL_PG_TRAIL, TRAIL_SQL, receive_stamp, t, err, "i",
-                                 (int64_t)generation);
-}
-
-/* Decides what the database is by what other processes have noted about it, and by where it is. */
-static tacit__store_finding judge(const tacit__vault *vault, const char *location, bool went_back)
+/* Decides the status by what other processes have noted about the database, and by where it is. */
+static tacit_status judge(const tacit__vault *vault, const char *location, bool went_back,
+                          tacit__store_status *store_status)
 {
     const bool moved = vault->location[0] != '\0' && strcmp(vault->location, location) != 0;
-    return (vault->facts & TACIT__FACT_IS_COPY) != 0 || moved      ? TACIT__FOUND_COPY
-           : (vault->facts & TACIT__FACT_BEHIND) != 0 || went_back ? TACIT__FOUND_OLDER
-                                                                   : TACIT__FOUND_ORIGINAL;
+    *store_status = vault->copy || moved         ? TACIT__STORE_COPY
+                    : vault->behind || went_back ? TACIT__STORE_BEHIND
+                                                 : TACIT__STORE_FINE;
+    return TACIT_OK;
 }
 
-/* Asks in one round trip for everything that tells how far the database has come. */
-static tacit_status ask_lineage(tacit__vault *vault, uint64_t generation, stamp *t,
-                                tacit_error *err)
+static void expect_lineage(tacit__vault *vault, struct tacit__pg_lineage *known)
 {
-    if (tacit__pg_of(vault->db)->cluster[0] == '\0')
-        TRY(read_cluster(vault, err));
-    TRY(tacit__vault_ask_facts(vault, err));
-    TRY(ask_stamp(vault, generation, t, err));
-    TRY(tacit__connection_ask(vault->db, SQL_PG_PLACE, PLACE_SQL, receive_place, vault, err, ""));
-    return tacit__connection_await(vault->db, err);
+    pthread_mutex_lock(&known->lock);
+    const uint64_t generation = known->generation;
+    pthread_mutex_unlock(&known->lock);
+    tacit__connection_expect(vault->db, SQL_FACTS, TACIT__SQL_FACTS, "");
+    tacit__connection_expect(vault->db, SQL_PG_TRAIL, TRAIL_SQL, "i", (int64_t)generation);
+    tacit__connection_expect(vault->db, SQL_PG_PLACE, PLACE_SQL, "");
 }
 
 tacit_status tacit__pg_lineage_check(tacit__vault *vault, struct tacit__pg_lineage *known,
-                                     tacit__store_finding *finding, tacit_error *err)
+                                     tacit__store_status *store_status, tacit_error *err)
 {
-    stamp t = {.found = false};
+    uint8_t stamp[TACIT__PROOF_BYTES];
     char location[64];
+    bool found = false, same = false;
     pthread_mutex_lock(&known->lock);
     const uint64_t generation = known->generation;
-    memcpy(t.bytes, known->stamp, sizeof t.bytes);
+    memcpy(stamp, known->stamp, sizeof stamp);
     pthread_mutex_unlock(&known->lock);
-    const tacit_status status = ask_lineage(vault, generation, &t, err);
-    if (status != TACIT_OK) {
-        tacit__connection_reset_all(vault->db);
-        return status;
-    }
+    expect_lineage(vault, known);
+    TRY(tacit__vault_read_facts(vault, NULL, err));
+    if (generation > 0)
+        TRY(find_stamp(vault, generation, stamp, &found, &same, err));
     /* a front end that was away for so long that the trail has forgotten cannot know better */
-    const bool forgotten = !t.found && generation + TRAIL <= vault->generation;
+    const bool forgotten = !found && generation + TRAIL <= vault->generation;
     const bool went_back =
-        generation > 0 && (generation > vault->generation || (!forgotten && !t.same));
-    write_location(vault, location);
-    *finding = judge(vault, location, went_back);
-    return TACIT_OK;
+        generation > 0 && (generation > vault->generation || (!forgotten && !same));
+    TRY(tacit__pg_read_location(vault, location, err));
+    return judge(vault, location, went_back, store_status);
 }
 
 /* --- Transactions ----------------------------------------------------------------------------------- */
 
 #define LOCK_SQL "SELECT value FROM meta WHERE name='generation' FOR UPDATE"
 
-static tacit_status receive_lock(void *context, tacit__cursor *row, tacit_error *err)
+/* Sends the reads of the check with the lock, in one round trip; the server answers them when it has the
+ * lock. */
+static tacit_status lock_store(tacit__vault *vault, tacit_error *err)
 {
-    (void)row;
-    (void)err;
-    tacit__vault *vault = context;
-    vault->lineage->locked = true;
-    return TACIT_OK;
-}
-
-/* Sends what begins a transaction. The server answers what follows when it has the lock. */
-static tacit_status send_begin(tacit__vault *vault, tacit_error *err)
-{
+    tacit__cursor *s;
+    bool found;
     TRY(tacit__connection_run(vault->db, "BEGIN", "write", err));
-    vault->lineage->locked = false;
-    return tacit__connection_ask(vault->db, SQL_PG_LOCK, LOCK_SQL, receive_lock, vault, err, "");
-}
-
-static tacit_status check_lock(const tacit__vault *vault, tacit_error *err)
-{
-    return vault->lineage->locked
-               ? TACIT_OK
-               : tacit__fail(err, TACIT_CORRUPT, "%.200s: the store is damaged: it has no number",
-                             vault->path);
+    tacit__connection_expect(vault->db, SQL_PG_LOCK, LOCK_SQL, "");
+    expect_lineage(vault, vault->lineage);
+    TRY(tacit__connection_prepare(vault->db, SQL_PG_LOCK, LOCK_SQL, &s, err));
+    TRY(tacit__cursor_next(s, &found, err));
+    tacit__cursor_reset(s);
+    return found ? TACIT_OK
+                 : tacit__fail(err, TACIT_CORRUPT, "%.200s: the store is damaged: it has no number",
+                               vault->path);
 }
 
 /* The identity and the keys of a store, as its facts were last read. */
@@ -239,7 +212,7 @@ static bool is_still(const tacit__vault *vault, const who *before)
 tacit_status tacit__pg_check_safety(const tacit__vault *vault, tacit_status failure,
                                     tacit_error *err)
 {
-    if (!vault->on_unsafe || (vault->allowed & TACIT__FACT_UNSAFE) != 0)
+    if (!vault->on_unsafe || vault->unsafe)
         return TACIT_OK;
     return tacit__fail(err, failure,
                        "%.200s: the server has fsync or full_page_writes off: a crash may take "
@@ -250,14 +223,15 @@ tacit_status tacit__pg_check_safety(const tacit__vault *vault, tacit_status fail
 }
 
 /* Writes the status that all processes must know from now on. */
-static tacit_status note_facts(tacit__vault *vault, tacit__store_finding finding, tacit_error *err)
+static tacit_status note_facts(tacit__vault *vault, tacit__store_status store_status,
+                               tacit_error *err)
 {
-    if (vault->on_unsafe && (vault->facts & TACIT__FACT_UNSAFE) == 0) {
+    if (vault->on_unsafe && !vault->was_unsafe) {
         TRY(tacit__vault_set_fact(vault, "unsafe", "", 1, err));
         TRY(tacit__vault_add_event(vault, err,
                                    "served on a server without fsync or full_page_writes"));
     }
-    if (finding != TACIT__FOUND_OLDER || (vault->facts & TACIT__FACT_BEHIND) != 0)
+    if (store_status != TACIT__STORE_BEHIND || vault->behind)
         return TACIT_OK;
     TRY(tacit__vault_set_fact(vault, "behind", "", 1, err));
     return tacit__vault_add_event(vault, err, "the database went back: nobody learns from it");
@@ -267,22 +241,21 @@ static tacit_status note_facts(tacit__vault *vault, tacit__store_finding finding
  * written. */
 tacit_status tacit__pg_begin(tacit__vault *vault, tacit_error *err)
 {
-    tacit__store_finding finding;
+    tacit__store_status store_status;
     if (tacit__vault_store_status(vault) == TACIT__STORE_FENCED)
         return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
-    TRY(send_begin(vault, err));
-    if (vault->use != TACIT__VAULT_SERVE) {
-        TRY(tacit__connection_await(vault->db, err));
-        return check_lock(vault, err);
-    }
+    TRY(lock_store(vault, err));
+    if (vault->use != TACIT__VAULT_SERVE)
+        return TACIT_OK;
     const who before = who_is(vault);
-    TRY(tacit__pg_lineage_check(vault, vault->lineage, &finding, err));
-    TRY(check_lock(vault, err));
+    TRY(tacit__pg_lineage_check(vault, vault->lineage, &store_status, err));
     if (!is_still(vault, &before))
         return tacit__vault_fence(vault, "the store was adopted, or its key was changed", err);
-    (void)tacit__vault_note(vault, finding);
+    if (store_status != tacit__vault_store_status(vault) &&
+        tacit__vault_store_status(vault) != TACIT__STORE_UNSOUND)
+        atomic_store(&vault->store_status, (int)store_status);
     TRY(tacit__pg_check_safety(vault, TACIT_SYSTEM, err));
-    return note_facts(vault, finding, err);
+    return note_facts(vault, store_status, err);
 }
 
 tacit_status tacit__pg_before_commit(tacit__vault *vault, tacit_error *err)
@@ -312,23 +285,18 @@ tacit_status tacit__pg_after_commit(tacit__vault *vault, tacit_error *err)
 static tacit_status poll_database(tacit__vault *vault, tacit__vault *served,
                                   tacit__vault_news *news, tacit_error *err)
 {
-    tacit__store_finding finding;
-    stamp t = {.found = false};
+    tacit__store_status store_status;
+    uint8_t stamp[TACIT__PROOF_BYTES] = {0};
+    bool found, same;
     const who before = who_is(vault);
     const uint64_t generation = vault->generation;
-    TRY(tacit__pg_lineage_check(vault, served->lineage, &finding, err));
-    tacit_status status = ask_stamp(vault, vault->generation, &t, err);
-    if (status == TACIT_OK)
-        status = tacit__connection_await(vault->db, err);
-    if (status != TACIT_OK) {
-        tacit__connection_reset_all(vault->db);
-        return status;
-    }
-    if (finding == TACIT__FOUND_ORIGINAL && t.found)
-        tacit__pg_lineage_set(served->lineage, vault->generation, t.bytes);
-    else if (finding != TACIT__FOUND_ORIGINAL &&
+    TRY(tacit__pg_lineage_check(vault, served->lineage, &store_status, err));
+    TRY(find_stamp(vault, vault->generation, stamp, &found, &same, err));
+    if (store_status == TACIT__STORE_FINE && found)
+        tacit__pg_lineage_set(served->lineage, vault->generation, stamp);
+    else if (store_status != TACIT__STORE_FINE &&
              tacit__vault_store_status(served) == TACIT__STORE_FINE)
-        (void)tacit__vault_note(served, finding); /* a transaction finds out what else it is then */
+        atomic_store(&served->store_status, (int)store_status);
     atomic_store(&served->start, atomic_load(&vault->start));
     news->any = news->any || vault->generation != generation;
     news->replaced = !is_still(vault, &before);

@@ -130,13 +130,13 @@ static tacit_status read_mark(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
-static tacit_status check_status(tacit__vault *vault, tacit__store_finding *finding,
-                                 tacit_error *err)
+static tacit_status find_store_status(tacit__vault *vault, tacit__store_status *store_status,
+                                      tacit_error *err)
 {
     bool alone;
     TRY(read_mark(vault, err));
     TRY(tacit__vault_begin_snapshot(vault, &alone, err));
-    tacit_status status = tacit__pg_lineage_check(vault, vault->lineage, finding, err);
+    tacit_status status = tacit__pg_lineage_check(vault, vault->lineage, store_status, err);
     tacit__vault_end_snapshot(vault, alone);
     return status;
 }
@@ -144,21 +144,21 @@ static tacit_status check_status(tacit__vault *vault, tacit__store_finding *find
 static tacit_status join_others(tacit__vault *vault, tacit_error *err)
 {
     const char *why = NULL;
-    tacit__store_finding finding;
+    tacit__store_status store_status;
     TRY(check_tables(vault, err));
     TRY(tacit__vault_check_facts(vault, err));
-    TRY(check_status(vault, &finding, err));
+    TRY(find_store_status(vault, &store_status, err));
     tacit__pg_of(vault->db)->patience_ms = TACIT__PG_LONG_PATIENCE_MS;
     TRY(tacit__vault_check_sums(vault, &why, err));
     if (why == NULL)
         TRY(tacit__vault_check_people(vault, &why, err));
     tacit__pg_of(vault->db)->patience_ms = TACIT__PG_PATIENCE_MS;
-    (void)tacit__vault_note(vault, finding);
-    if (why != NULL)
-        (void)tacit__vault_note(vault, TACIT__FOUND_WRONG_SUMS);
-    if (tacit__vault_store_status(vault) == TACIT__STORE_FINE)
+    if (store_status == TACIT__STORE_FINE && why != NULL)
+        store_status = TACIT__STORE_UNSOUND;
+    atomic_store(&vault->store_status, (int)store_status);
+    if (store_status == TACIT__STORE_FINE)
         TRY(tacit__mark_make(vault, err));
-    if (!vault->on_unsafe || (vault->facts & TACIT__FACT_UNSAFE) != 0)
+    if (!vault->on_unsafe || vault->was_unsafe)
         return TACIT_OK;
     TRY(tacit__vault_begin(vault, err)); /* writes it down */
     return tacit__vault_finish_transaction(vault, TACIT_OK, err);
@@ -196,6 +196,12 @@ static tacit_status check_pages(tacit__vault *vault, tacit_error *err)
 {
     tacit__pg_of(vault->db)->patience_ms = TACIT__PG_LONG_PATIENCE_MS; /* for all that is checked */
     return check_tables(vault, err); /* pages are the server's: pg_amcheck looks at them */
+}
+
+static tacit_status check_status(tacit__vault *vault, tacit__store_status *store_status,
+                                 tacit_error *err)
+{
+    return find_store_status(vault, store_status, err);
 }
 
 static tacit_status settle(tacit__vault *vault, tacit_error *err)
@@ -282,8 +288,6 @@ tacit_status tacit__vault_init(const tacit__vault_location *location, const uint
     vault->lock = vault->file = vault->mark = -1;
     tacit__vault_describe(location->path, vault->path, sizeof vault->path);
     tacit_status status = tacit__pg_create(location->path, NULL, &vault->db, err);
-    if (status == TACIT_OK)
-        status = tacit__pg_lineage_create(vault, err);
     if (status == TACIT_OK)
         status = tacit__connection_run(vault->db, "BEGIN", "create", err);
     if (status == TACIT_OK) {

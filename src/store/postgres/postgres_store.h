@@ -32,9 +32,6 @@ struct tacit__pg_lineage {
     size_t n_leases, n_held;
     int64_t n_processes; /* processes that serve; 0: not known */
     double hand_over_at; /* ms: no lease is handed over before this time */
-    /* Of the connection of this vault, not shared with other threads: */
-    char table[16]; /* the object id of a table */
-    bool locked;    /* the present transaction has the lock */
 };
 
 /* --- Lineage (postgres_fencing.c) --------------------------------------------------------------------- */
@@ -44,14 +41,14 @@ void tacit__pg_lineage_destroy(tacit__vault *vault);
 /* Reads the facts, and decides by them and by `known` whether this is still the same database. */
 TACIT_MUST_USE tacit_status tacit__pg_lineage_check(tacit__vault *vault,
                                                     struct tacit__pg_lineage *known,
-                                                    tacit__store_finding *finding,
+                                                    tacit__store_status *store_status,
                                                     tacit_error *err);
 /* Remembers this transaction as the last one. */
 void tacit__pg_lineage_set(struct tacit__pg_lineage *lineage, uint64_t generation,
                            const uint8_t *stamp);
 /* Reads where the tables are: cluster, database, table. A copy by pg_dump is elsewhere. Also finds out
- * whether this server may lose what it has acknowledged, which can change while it runs, and with every other
- * server. */
+ * whether this server may lose what it has acknowledged, and whether its errors are terse; both can change
+ * while it runs, and with every other server. */
 TACIT_MUST_USE tacit_status tacit__pg_read_location(tacit__vault *vault, char location[64],
                                                     tacit_error *err);
 

@@ -217,14 +217,14 @@ static tacit_status after_commit(tacit__vault *vault, tacit_error *err)
 }
 
 /* Reads the mark first: it is never ahead of a store that is read after it. */
-static tacit_status check_status(tacit__vault *vault, tacit__store_finding *finding,
+static tacit_status check_status(tacit__vault *vault, tacit__store_status *store_status,
                                  tacit_error *err)
 {
     bool found;
     uint64_t mark;
     TRY(tacit__mark_read(vault, &found, &mark, err));
     TRY(tacit__vault_read_facts(vault, NULL, err));
-    *finding = tacit__vault_compare_mark(vault, found, mark);
+    *store_status = tacit__vault_compare_mark(vault, found, mark);
     return TACIT_OK;
 }
 

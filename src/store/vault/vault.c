@@ -113,7 +113,6 @@ tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
     /* the mark must know what is on disk before there is more; only who serves knows how far the store is */
     if (status == TACIT_OK && vault->mark_due)
         status = tacit__mark_raise(vault, true, err);
-    vault->writing = status == TACIT_OK;
     if (status != TACIT_OK)
         tacit__vault_undo(vault);
     return status;
@@ -133,15 +132,14 @@ static tacit_status count_transaction(tacit__vault *vault, bool *counted, tacit_
 tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
 {
     bool counted = false;
-    tacit_status status = tacit__rows_write(vault, err);
-    if (status == TACIT_OK && vault->use == TACIT__VAULT_SERVE)
+    tacit_status status = TACIT_OK;
+    if (vault->use == TACIT__VAULT_SERVE)
         status = count_transaction(vault, &counted, err);
     if (status == TACIT_OK)
         status = vault->backend->before_commit(vault, err);
     if (status == TACIT_OK)
         status = tacit__connection_run(vault->db, "COMMIT", "write", err);
     vault->n_terms = 0;
-    vault->writing = false;
     if (status != TACIT_OK) {
         tacit__vault_undo(vault);
         return status;
@@ -160,8 +158,6 @@ void tacit__vault_undo(tacit__vault *vault)
     tacit__connection_reset_all(vault->db);
     vault->answers_counted = false;
     vault->n_touched = vault->n_terms = 0;
-    vault->writing = false;
-    tacit__rows_clear(vault);
     tacit__vault_clear_announcements(vault);
     if (tacit__connection_in_transaction(vault->db) &&
         tacit__connection_run(vault->db, "ROLLBACK", "write", NULL) != TACIT_OK)

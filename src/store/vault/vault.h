@@ -78,22 +78,8 @@ typedef enum tacit__store_status {
     /* the mark is higher than the store, or gone: this is an older file, or its log was lost */
     TACIT__STORE_BEHIND,
     TACIT__STORE_UNSOUND, /* its counts do not add up */
-    TACIT__STORE_FENCED,  /* another process is the owner now; this one writes nothing more */
-    TACIT__STORE_STATUSES
+    TACIT__STORE_FENCED   /* another process is the owner now; this one writes nothing more */
 } tacit__store_status;
-
-/* What a process finds out about its store: when it opens it, in its transactions, and between them. */
-typedef enum tacit__store_finding {
-    TACIT__FOUND_ORIGINAL, /* it is in its place, and as far as this process knows it to be, or farther */
-    TACIT__FOUND_COPY,       /* it is a copy, or a database in another place */
-    TACIT__FOUND_OLDER,      /* transactions that were acknowledged are not in it */
-    TACIT__FOUND_WRONG_SUMS, /* its counts do not add up */
-    TACIT__FOUND_REPLACED, /* its owner, its identity or its keys are others, or its file is gone */
-    TACIT__FINDINGS
-} tacit__store_finding;
-/* The status after a finding, by the one table of transitions. */
-tacit__store_status tacit__store_status_after(tacit__store_status before,
-                                              tacit__store_finding finding);
 /* The status of a vault that was opened to serve, or that was checked with a key by `tacit__vault_check`. May
  * be called from any thread. */
 tacit__store_status tacit__vault_store_status(const tacit__vault *vault);
@@ -340,61 +326,57 @@ typedef enum tacit__vault_answer {
     TACIT__VAULT_PERSON,  /* this person took part in another episode; nothing changed */
     TACIT__VAULT_CHANGED, /* other data were accepted under this key; nothing changed */
     TACIT__VAULT_USED,    /* this person has had all visits; nothing is stored */
-    TACIT__VAULT_SOON,    /* the last visit of this person is too recent; nothing is stored */
-    TACIT__VAULT_QUOTA    /* the token has sent all its users of the day; nothing changed */
+    TACIT__VAULT_SOON     /* the last visit of this person is too recent; nothing is stored */
 } tacit__vault_answer;
 
-/* A user who came, of whom the store decides whether they count. */
-typedef struct tacit__vault_user {
+/* Adds a finished user and deletes the open episode of that name. `key` names the episode or report. `person`
+ * is a hash, or NULL, which is not allowed if the users of the learner are `named`. `content`, a hash of the
+ * data, tells a repetition from other data under the same key; NULL: it is not checked. */
+TACIT_MUST_USE tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
+                                                  const uint8_t key[TACIT__VAULT_KEY],
+                                                  const uint8_t *person, const uint8_t *content,
+                                                  const void *data, size_t size,
+                                                  tacit__vault_answer *answer, tacit_error *err);
+
+/* Adds the user of an episode: when it was opened, and a digest of its observations
+ * (tacit__vault_get_digest). */
+typedef struct tacit__vault_observed {
+    int64_t opened;
+    tacit__bytes digest;
+} tacit__vault_observed;
+TACIT_MUST_USE tacit_status tacit__vault_add_user_with_digest(
+    tacit__vault *vault, int64_t learner, const uint8_t key[TACIT__VAULT_KEY],
+    const uint8_t *person, const tacit__vault_observed *observed, const void *data, size_t size,
+    tacit__vault_answer *answer, tacit_error *err);
+/* Announces the reads that precede `add_user`, so that a remote database can answer those of many users at
+ * once. It has no other effect. */
+typedef struct tacit__vault_expected_user {
     int64_t learner;
-    const uint8_t *key;    /* name of the episode or report */
-    const uint8_t *person; /* a hash; or NULL, which is not allowed if the users are `named` */
-    /* a hash that tells a repetition from other data under the same key, or NULL */
-    const uint8_t *content;
-    tacit__bytes kept; /* what is kept to recognize a repetition: `content`, or a digest */
-    int64_t opened;    /* seconds; 0: a visit that does not count leaves no verdict */
-    bool returns;      /* people may come back */
-    bool at_once;      /* it comes as a whole: there is no open episode of this name */
-    /* It is probably new, and finished by this transaction: it is announced by an insertion. */
+    const uint8_t *key, *person, *content; /* person and content may be NULL */
+    bool returns;                          /* people may come back */
+    /* The user will be added in this transaction and is probably new, so a remote database is not asked about
+     * that: it reports a conflict when the user is added. If the user is known after all, or is not added,
+     * the transaction fails, assumed_wrongly is true, and the transaction must be repeated. */
     bool is_new;
-    uint64_t users_per_day; /* of the token that sent it; 0: any number */
-    int64_t token, day;
-} tacit__vault_user;
+} tacit__vault_expected_user;
+void tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_expected_user *user);
+/* Whether the last transaction failed because a user was assumed to be new. The next one asks. */
+bool tacit__vault_assumed_wrongly(const tacit__vault *vault);
+void tacit__vault_expect_quota(tacit__vault *vault, int64_t token, int64_t day);
 
-/* Announces a user, inside a transaction that writes; then `load_users` reads what the store knows about all
- * who were announced, so that a remote database answers in one round trip. They have no other effect. */
-TACIT_MUST_USE tacit_status tacit__vault_expect_user(tacit__vault *vault,
-                                                     const tacit__vault_user *user,
-                                                     tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_load_users(tacit__vault *vault, tacit_error *err);
+/* Finds out whether a report was accepted, by its key or, under any key, by its content: SEEN, CHANGED (other
+ * data under this key), or TAKEN if it is new. */
+TACIT_MUST_USE tacit_status tacit__vault_find_report(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t key[TACIT__VAULT_KEY],
+                                                     const uint8_t content[TACIT__VAULT_KEY],
+                                                     tacit__vault_answer *answer, tacit_error *err);
 
-typedef struct tacit__vault_judgment {
-    tacit__vault_answer answer;
-    bool again;      /* the verdict on this visit was given before */
-    uint64_t before; /* how often the person came before, if people may come back; otherwise 1 */
-} tacit__vault_judgment;
-/* Decides whether a user counts. Of an episode that is not `finished` it is not known whether it is SOON, or
- * within the QUOTA. */
-TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, const tacit__vault_user *user,
-                                               bool finished, tacit__vault_judgment *judgment,
-                                               tacit_error *err);
-/* Decides whether a finished user counts, and adds them if so. The open episode is then over, and also if the
- * answer is FULL, USED or SOON. */
-TACIT_MUST_USE tacit_status tacit__vault_add_user(tacit__vault *vault,
-                                                  const tacit__vault_user *user, const void *data,
-                                                  size_t size, tacit__vault_judgment *judgment,
-                                                  tacit_error *err);
-/* Makes what is kept of an episode: when it was opened, and a digest of its observations. The caller frees
- * it. */
-TACIT_MUST_USE tacit_status tacit__vault_make_content(int64_t opened, const tacit__bytes *digest,
-                                                      uint8_t **out, size_t *size,
-                                                      tacit_error *err);
-
-/* Saves the steps of an open episode so far. With `claims` its person takes part in it, and in no other; the
- * caller has judged that they do not take part elsewhere. */
-TACIT_MUST_USE tacit_status tacit__vault_save_episode(tacit__vault *vault,
-                                                      const tacit__vault_user *user, bool claims,
+/* Saves the steps of an open episode so far. `person` claims the person for this episode. */
+TACIT_MUST_USE tacit_status tacit__vault_save_episode(tacit__vault *vault, int64_t learner,
+                                                      const uint8_t key[TACIT__VAULT_KEY],
+                                                      const uint8_t *person, int64_t opened,
                                                       const void *data, size_t size,
+                                                      tacit__vault_answer *answer,
                                                       tacit_error *err);
 /* Deletes the open episode of a user from whom the learner does not learn. The person has then not taken
  * part. */
@@ -416,6 +398,9 @@ TACIT_MUST_USE tacit_status tacit__vault_delete_digests(tacit__vault *vault, int
 /* Gets the number of users that the learner has accepted, including those of the current transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_get_accepted(tacit__vault *vault, int64_t learner,
                                                       uint64_t *accepted, tacit_error *err);
+/* Finds out whether the learner has had all its users. */
+TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
+                                                 tacit_error *err);
 /* Gets an open episode. *size is 0 if there is none. The caller frees *data with tacit__free_secret. *seen:
  * the episode was finished before. */
 TACIT_MUST_USE tacit_status tacit__vault_get_episode(tacit__vault *vault, int64_t learner,
@@ -428,6 +413,12 @@ TACIT_MUST_USE tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t
                                                     tacit_error *err);
 /* --- People who come back: vault_people.c ---------------------------------------------------------- */
 
+/* Gets what add_user would answer now to a person who may come back: TAKEN, FULL, USED or SOON. *before is
+ * how often the person has come. */
+TACIT_MUST_USE tacit_status tacit__vault_check_visit(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t person[TACIT__VAULT_KEY],
+                                                     tacit__vault_answer *answer, uint64_t *before,
+                                                     tacit_error *err);
 /* Finds out whether the person has had all visits, which is final. */
 TACIT_MUST_USE tacit_status tacit__vault_has_all_visits(tacit__vault *vault, int64_t learner,
                                                         const uint8_t person[TACIT__VAULT_KEY],

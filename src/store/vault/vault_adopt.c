@@ -77,13 +77,13 @@ static tacit_status change_identity(tacit__vault *vault, tacit_error *err)
 tacit_status tacit__vault_check_adoptable(tacit__vault *vault, tacit_error *err)
 {
     const char *why = NULL;
-    tacit__store_finding finding;
-    TRY(vault->backend->check_status(vault, &finding, err));
+    tacit__store_status store_status;
+    TRY(vault->backend->check_status(vault, &store_status, err));
     TRY(tacit__vault_check_facts(vault, err));
     TRY(tacit__vault_check_sums(vault, &why, err));
     if (why == NULL)
         TRY(tacit__vault_check_people(vault, &why, err));
-    if (finding == TACIT__FOUND_ORIGINAL)
+    if (store_status == TACIT__STORE_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is nothing to adopt: the store is not a copy and did not "
                            "go back",
@@ -98,9 +98,8 @@ static tacit_status write_adoption(tacit__vault *vault, tacit_error *err)
 {
     TRY(change_identity(vault, err));
     TRY(write_adoption_rows(vault, tacit__vault_next_forks(vault), err));
-    return tacit__vault_add_event(
-        vault, err, "adopted: %s learns again",
-        (vault->facts & TACIT__FACT_IS_COPY) != 0 ? "a copy" : "a store that went back");
+    return tacit__vault_add_event(vault, err, "adopted: %s learns again",
+                                  vault->copy ? "a copy" : "a store that went back");
 }
 
 tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)

@@ -196,11 +196,8 @@ static tacit_status check_state(tacit__vault *vault, int64_t id, void *context, 
 static tacit_status check_status(tacit__vault *vault, tacit_error *err)
 {
     tacit__store_status store_status = tacit__vault_store_status(vault);
-    if (vault->use != TACIT__VAULT_SERVE) {
-        tacit__store_finding finding;
-        TRY(vault->backend->check_status(vault, &finding, err));
-        store_status = tacit__store_status_after(TACIT__STORE_FINE, finding);
-    }
+    if (vault->use != TACIT__VAULT_SERVE)
+        TRY(vault->backend->check_status(vault, &store_status, err));
     if (store_status == TACIT__STORE_FINE)
         return TACIT_OK;
     return tacit__fail(err, TACIT_CORRUPT,

@@ -17,10 +17,11 @@ tacit_status tacit__vault_add_decision(tacit__vault *vault, int64_t learner, con
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    tacit_status status = tacit__row_append(vault, TACIT__TABLE_DECISION, learner, 0, sealed,
-                                            size + TACIT__SEAL_BYTES, err);
+    tacit_status status = tacit__connection_write(
+        vault->db, SQL_ADD_DECISION, "INSERT INTO decision(learner, data) VALUES(?,?)", err, "ib",
+        learner, sealed, size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
-    return tacit__rows_settle(vault, status, err);
+    return status;
 }
 
 /* Opens the sealed row for `each` and sets *number to its number. */

@@ -164,7 +164,7 @@ tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key, t
     tacit__random_bytes(vault->identity, sizeof vault->identity);
     vault->forks = 1;
     vault->generation = 1;
-    vault->facts |= TACIT__FACT_UNMARKED;
+    vault->unmarked = true;
     TRY(tacit__vault_seal_keys(vault, key, err));
     TRY(tacit__vault_set_fact(vault, "identity", vault->identity, sizeof vault->identity, err));
     TRY(tacit__vault_set_count(vault, "generation", vault->generation, err));
@@ -172,32 +172,23 @@ tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key, t
     return tacit__vault_set_fact(vault, "unmarked", "", 1, err);
 }
 
-/* The fact of this name, or 0. */
-static unsigned fact_of(const char *name)
-{
-    static const struct {
-        const char *name;
-        tacit__store_fact fact;
-    } facts[] = {{"copy", TACIT__FACT_IS_COPY},
-                 {"behind", TACIT__FACT_BEHIND},
-                 {"gone", TACIT__FACT_GONE},
-                 {"unmarked", TACIT__FACT_UNMARKED},
-                 {"unsafe", TACIT__FACT_UNSAFE}};
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        if (strcmp(name, facts[i].name) == 0)
-            return facts[i].fact;
-    return 0;
-}
-
 /* Reads one row. */
 static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint8_t *value,
                                size_t size, const uint8_t *key, tacit_error *err)
 {
     uint8_t check[TACIT__KEY_BYTES];
-    vault->facts |= fact_of(name);
-    if (strcmp(name, "gone") == 0) {
-        if (vault->use == TACIT__VAULT_SERVE && (vault->allowed & TACIT__FACT_GONE) == 0)
+    if (strcmp(name, "copy") == 0) {
+        vault->copy = true;
+    } else if (strcmp(name, "unmarked") == 0) {
+        vault->unmarked = true;
+    } else if (strcmp(name, "gone") == 0) {
+        vault->gone = true;
+        if (vault->use == TACIT__VAULT_SERVE && !vault->may_be_gone)
             return tacit__vault_refuse_gone(vault, err);
+    } else if (strcmp(name, "behind") == 0) {
+        vault->behind = true;
+    } else if (strcmp(name, "unsafe") == 0) {
+        vault->was_unsafe = true;
     } else if (strcmp(name, "place") == 0 && size < sizeof vault->location) {
         memcpy(vault->location, value, size);
         vault->location[size] = '\0';
@@ -220,30 +211,22 @@ static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint
     return TACIT_OK;
 }
 
-static tacit_status receive_fact(void *context, tacit__cursor *row, tacit_error *err)
-{
-    tacit__vault *vault = context;
-    size_t size;
-    const char *name = tacit__cursor_text(row, 0);
-    const void *value = tacit__cursor_bytes(row, 1, &size);
-    return name != NULL ? parse_fact(vault, name, value, size, vault->key, err) : TACIT_OK;
-}
-
-tacit_status tacit__vault_ask_facts(tacit__vault *vault, tacit_error *err)
-{
-    vault->facts &= ~(unsigned)(TACIT__FACT_IS_COPY | TACIT__FACT_UNMARKED | TACIT__FACT_BEHIND);
-    /* `check` comes before `secrets`: a wrong key is called so */
-    return tacit__connection_ask(vault->db, SQL_FACTS, TACIT__SQL_FACTS, receive_fact, vault, err,
-                                 "");
-}
-
 tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
-    vault->key = key;
-    tacit_status status = tacit__vault_ask_facts(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__connection_await(vault->db, err);
-    vault->key = NULL;
+    tacit__cursor *s;
+    vault->copy = vault->unmarked = vault->behind = false;
+    /* `check` comes before `secrets`: a wrong key is called so */
+    TRY(tacit__connection_prepare(vault->db, SQL_FACTS, TACIT__SQL_FACTS, &s, err));
+    tacit_status status = TACIT_OK;
+    bool more = true;
+    while (status == TACIT_OK && (status = tacit__cursor_next(s, &more, err)) == TACIT_OK && more) {
+        const char *name = tacit__cursor_text(s, 0);
+        size_t size;
+        const void *value = tacit__cursor_bytes(s, 1, &size);
+        if (name != NULL)
+            status = parse_fact(vault, name, value, size, key, err);
+    }
+    tacit__cursor_reset(s);
     if (status == TACIT_OK && key != NULL && !vault->keyed)
         status = tacit__fail(err, TACIT_CORRUPT,
                              "%.200s: the store's own keys are missing; restore the file or a "

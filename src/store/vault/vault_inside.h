@@ -21,55 +21,8 @@ typedef struct tacit__vault_terms {
     int64_t learner;
     uint64_t visits, apart, accepted, limit;
     bool named;
-    bool there;   /* the row was read */
     bool changed; /* `accepted` is ahead of the row */
 } tacit__vault_terms;
-
-/* The tables of which a transaction has rows about its users (vault_rows.c), in the order in which they are
- * read and written. */
-typedef enum tacit__vault_table {
-    TACIT__TABLE_REPORT, /* accepted reports by their content; it is not written */
-    TACIT__TABLE_OPEN,
-    TACIT__TABLE_VERDICT,
-    TACIT__TABLE_SEEN,
-    TACIT__TABLE_CLAIM, /* people of learners with one visit; the data are the name of the episode */
-    TACIT__TABLE_VISITS, /* people who may come back */
-    TACIT__TABLE_QUOTA,
-    TACIT__TABLE_INPUT,    /* it is not read */
-    TACIT__TABLE_DECISION, /* it is not read */
-    TACIT__TABLE_END
-} tacit__vault_table;
-
-typedef struct tacit__vault_group tacit__vault_group;
-
-enum { TACIT__ROW_NUMBERS = 2 }; /* of a row, at most */
-
-/* A row that is or may be in the store. */
-typedef struct tacit__vault_row tacit__vault_row;
-struct tacit__vault_row {
-    tacit__vault_table table;
-    int64_t learner;
-    uint8_t name[16];
-    bool claims;  /* it is inserted when it is loaded */
-    bool loaded;  /* `stored` is known */
-    bool stored;  /* it is in the store */
-    bool wanted;  /* it will be in the store after the transaction */
-    bool differs; /* what is in the store is not what is here */
-    int64_t numbers[TACIT__ROW_NUMBERS];
-    int n_numbers;
-    uint8_t *data;
-    size_t size;
-    tacit__vault_row *next, *next_in_bucket;
-};
-
-/* Facts that a store has or does not have, as rows of `meta`. */
-typedef enum tacit__store_fact {
-    TACIT__FACT_IS_COPY = 1,  /* `copy`: it was made by `backup` */
-    TACIT__FACT_BEHIND = 2,   /* a process found that transactions are missing */
-    TACIT__FACT_GONE = 4,     /* it was moved into a database */
-    TACIT__FACT_UNMARKED = 8, /* the mark is still to be written */
-    TACIT__FACT_UNSAFE = 16   /* it has been on a server without fsync or full_page_writes */
-} tacit__store_fact;
 
 struct tacit__vault {
     const tacit__backend *backend;
@@ -79,19 +32,19 @@ struct tacit__vault {
     int lock;  /* descriptor of the lock file, or -1 */
     int file;  /* descriptor of the store with its lock, closed after SQLite's; or -1 */
     bool made; /* the lock file says that the store was made before */
-    bool keyed, answers_counted;
-    unsigned facts;   /* tacit__store_fact, of those that hold */
-    unsigned allowed; /* those that do not keep the store from being opened */
-    bool on_unsafe;   /* the server has fsync or full_page_writes off */
-    bool owned;       /* this process has written its owner into the store */
-    uint64_t answers; /* rows of the table of answers, if answers_counted */
+    bool keyed, copy, behind, answers_counted;
+    bool unsafe;                /* a server without fsync or full_page_writes is allowed */
+    bool on_unsafe, was_unsafe; /* the server is such a one; the store has been on such a one */
+    bool may_be_gone, gone;     /* a store that was moved is allowed; the store was moved */
+    bool owned;                 /* this process has written its owner into the store */
+    bool unmarked;              /* the mark is still to be written */
+    uint64_t answers;           /* rows of the table of answers, if answers_counted */
     int log_pages,
         log_tried; /* length of the log, and its length when it was last copied into the file */
     uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* keys of sealed data */
     uint8_t key_proof[TACIT__KEY_BYTES], key_mark[TACIT__KEY_BYTES];
     uint8_t key_outside[TACIT__N_VAULT_KEYS][TACIT__KEY_BYTES]; /* tacit__vault_key */
 
-    const uint8_t *key;            /* the master key while the facts are read with it, or NULL */
     atomic_int store_status;       /* tacit__store_status; asked by other threads too */
     void (*fenced)(void *context); /* or NULL */
     void *fenced_context;
@@ -111,8 +64,6 @@ struct tacit__vault {
     size_t n_touched;
     tacit__vault_terms terms[TACIT__VAULT_TOUCHED + 1];
     size_t n_terms;
-    tacit__vault_group *group; /* the rows about the users of this transaction, or NULL */
-    bool writing;              /* this is a transaction that writes, and it is not over */
     /* inputs of a learner after `ahead_after`, which were read at once; or NULL */
     tacit__cursor *ahead;
     int64_t ahead_learner, ahead_after;
@@ -151,7 +102,18 @@ enum {
     SQL_PROVE_PROOFS,
     SQL_DELETE_INPUTS,
     SQL_ADD_POINT,
+    SQL_ADD_SEEN,
+    SQL_IS_SEEN,
     SQL_ACCEPT,
+    SQL_CLAIM,
+    SQL_CLAIMED,
+    SQL_UNCLAIM,
+    SQL_IS_FULL,
+    SQL_ADD_INPUT,
+    SQL_SAVE_EPISODE,
+    SQL_GET_EPISODE,
+    SQL_DELETE_EPISODE,
+    SQL_END_CLAIM,
     SQL_HAS_DIGESTS,
     SQL_DELETE_DIGESTS,
     SQL_NEXT,
@@ -160,11 +122,19 @@ enum {
     SQL_MAKE_ROOM,
     SQL_DELETE_ANSWERS,
     SQL_CLOCK,
+    SQL_FIND_REPORT,
+    SQL_QUOTA,
+    SQL_USE_QUOTA,
     SQL_EVENT,
     SQL_DELETE_EVENTS,
+    SQL_ADD_DECISION,
     SQL_READ_DECISIONS,
     SQL_LEARNERS,
     SQL_TERMS,
+    SQL_VISITS,
+    SQL_COUNT_VISIT,
+    SQL_SAVE_VERDICT,
+    SQL_FIND_VERDICT,
     SQL_HAS_VERDICTS,
     SQL_DELETE_VERDICTS,
     SQL_RETAG,
@@ -189,14 +159,26 @@ enum {
     SQL_PG_TRY_LOCK,
     SQL_PG_SESSION,
     SQL_PG_BEAT,
-    SQL_ROWS, /* four for each table of a group */
-    N_SQL = SQL_ROWS + 4 * TACIT__TABLE_END
+    N_SQL
 };
 _Static_assert((int)N_SQL <= (int)TACIT__DB_STATEMENTS, "each statement has its place");
 
+/* Makes seen.content of an episode. The caller frees it. */
+TACIT_MUST_USE tacit_status tacit__vault_make_content(const tacit__vault_observed *observed,
+                                                      uint8_t **out, size_t *size,
+                                                      tacit_error *err);
+
+/* Queries for each user, which can be announced in advance. */
 #define TACIT__SQL_TERMS                                                                           \
     "SELECT visits, apart, accepted, users_limit, named FROM learner WHERE id=?"
+#define TACIT__SQL_CLAIMED "SELECT key FROM person WHERE learner=? AND hash=?"
+#define TACIT__SQL_VISITS "SELECT visits, last_place, tag FROM person WHERE learner=? AND hash=?"
+#define TACIT__SQL_IS_SEEN "SELECT content FROM seen WHERE learner=? AND key=?"
+#define TACIT__SQL_FIND_REPORT "SELECT 1 FROM seen WHERE learner=? AND content=?"
+#define TACIT__SQL_GET_EPISODE "SELECT data FROM open WHERE learner=? AND key=?"
+#define TACIT__SQL_FIND_VERDICT "SELECT soon FROM verdict WHERE learner=? AND key=?"
 #define TACIT__SQL_FACTS "SELECT name, value FROM meta ORDER BY name"
+#define TACIT__SQL_QUOTA "SELECT used FROM quota WHERE token=? AND day>=?"
 
 /* Opens data that were sealed with this key. The caller frees them with tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *key,
@@ -229,12 +211,10 @@ TACIT_MUST_USE tacit_status tacit__vault_set_fact(tacit__vault *vault, const cha
 uint64_t tacit__vault_read_count(const uint8_t *bytes, size_t size);
 TACIT_MUST_USE tacit_status tacit__vault_set_count(tacit__vault *vault, const char *name,
                                                    uint64_t count, tacit_error *err);
-/* Reads all facts: identity, generation, forks, those of tacit__store_fact; with a key also the data keys.
- * WRONG_PLAN: this is not the key of the store. */
+/* Reads all facts: identity, generation, forks, copy, unmarked; with a key also the data keys. WRONG_PLAN:
+ * this is not the key of the store. */
 TACIT_MUST_USE tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key,
                                                     tacit_error *err);
-/* Asks for all facts, without a key; they are there after `tacit__connection_await`. */
-TACIT_MUST_USE tacit_status tacit__vault_ask_facts(tacit__vault *vault, tacit_error *err);
 /* Writes the facts of a new store: identity, counters, `unmarked`, and the data keys, sealed under the master
  * key. */
 TACIT_MUST_USE tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key,
@@ -279,11 +259,8 @@ TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tac
 
 /* --- Status (vault_status.c) ---------------------------------------------------------------- */
 
-/* Notes what was found out about the store. Returns the status before. */
-tacit__store_status tacit__vault_note(tacit__vault *vault, tacit__store_finding finding);
-/* What the mark alone says, which must have been read before the vault's facts. */
-tacit__store_finding tacit__vault_compare_mark(const tacit__vault *vault, bool found,
-                                               uint64_t mark);
+/* The status by the mark alone, which must have been read before the vault's facts. */
+tacit__store_status tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark);
 /* Fences the vault, which must not write any more: fails with a sentence, and calls `fenced`. */
 tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_error *err);
 /* Decides whether the service may learn from this store, by the store and its mark. */
@@ -315,48 +292,20 @@ TACIT_MUST_USE tacit_status tacit__vault_check_sums(tacit__vault *vault, const c
  * terms are asked for. */
 TACIT_MUST_USE tacit_status tacit__vault_get_terms(tacit__vault *vault, int64_t learner,
                                                    tacit__vault_terms **out, tacit_error *err);
-/* Asks for the terms of a learner, inside a transaction. */
-TACIT_MUST_USE tacit_status tacit__vault_ask_terms(tacit__vault *vault, int64_t learner,
-                                                   tacit_error *err);
 /* Counts one more user; `write_terms` writes the count in the same transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_accept(tacit__vault *vault, tacit__vault_terms *terms,
                                                 tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_write_terms(tacit__vault *vault, tacit_error *err);
-
-/* --- Rows about users (vault_rows.c) -------------------------------------------------------------- */
-
-/* Notes that a row will be needed; `load` gets all rows that were noted. */
-TACIT_MUST_USE tacit_status tacit__row_expect(tacit__vault *vault, tacit__vault_table table,
-                                              int64_t learner, const uint8_t name[TACIT__VAULT_KEY],
-                                              tacit_error *err);
-/* Notes that a row is probably missing: `load` inserts it, unless it is there. It is removed at the end if it
- * is not set. */
-TACIT_MUST_USE tacit_status tacit__row_claim(tacit__vault *vault, tacit__vault_table table,
-                                             int64_t learner, const uint8_t name[TACIT__VAULT_KEY],
-                                             const void *data, size_t size, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__rows_load(tacit__vault *vault, tacit_error *err);
-/* Gets a row, which is loaded now if it was not noted. It is valid until the rows are written or cleared. */
-TACIT_MUST_USE tacit_status tacit__row_get(tacit__vault *vault, tacit__vault_table table,
-                                           int64_t learner, const uint8_t name[TACIT__VAULT_KEY],
-                                           tacit__vault_row **out, tacit_error *err);
-/* Sets what the store will have: the data, which are copied; or nothing. */
-TACIT_MUST_USE tacit_status tacit__row_set(tacit__vault_row *row, const void *data, size_t size,
-                                           tacit_error *err);
-void tacit__row_unset(tacit__vault_row *row);
-/* Adds a new row with a number and data. */
-TACIT_MUST_USE tacit_status tacit__row_append(tacit__vault *vault, tacit__vault_table table,
-                                              int64_t learner, int64_t number, const void *data,
-                                              size_t size, tacit_error *err);
-/* Writes what differs from the store, and forgets all rows. Statements that write to these tables in another
- * way must come after it. */
-TACIT_MUST_USE tacit_status tacit__rows_write(tacit__vault *vault, tacit_error *err);
-void tacit__rows_clear(tacit__vault *vault);
-/* Ends a call that used rows: outside of a transaction that writes, they are written now if the call
- * succeeded, and cleared. */
-TACIT_MUST_USE tacit_status tacit__rows_settle(tacit__vault *vault, tacit_status status,
-                                               tacit_error *err);
-
-/* Opens an input, which was sealed together with its number. CORRUPT: it belongs to another number. */
+/* *same, if it is not NULL: what was seen is not known to differ from `content`. */
+TACIT_MUST_USE tacit_status tacit__vault_is_seen(tacit__vault *vault, int64_t learner,
+                                                 const uint8_t *key, bool *seen,
+                                                 const uint8_t *content, bool *same,
+                                                 tacit_error *err);
+/* Writes an input, sealed together with its number; and opens one. CORRUPT: it belongs to another number. */
+TACIT_MUST_USE tacit_status tacit__vault_put_input(tacit__vault *vault, int64_t learner,
+                                                   int64_t number,
+                                                   const uint8_t key[TACIT__VAULT_KEY],
+                                                   const void *data, size_t size, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_open_input(const tacit__vault *vault, int64_t learner,
                                                     int64_t number, const void *sealed,
                                                     size_t sealed_size,
@@ -384,14 +333,13 @@ TACIT_MUST_USE tacit_status tacit__vault_check_row(const tacit__vault *vault, ta
  * the start. */
 TACIT_MUST_USE tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why,
                                                       tacit_error *err);
-/* Gets the row of a person who may come back, and the visits in it. CORRUPT: they are not as they were
- * written. */
-TACIT_MUST_USE tacit_status tacit__vault_get_visits(tacit__vault *vault, int64_t learner,
-                                                    const uint8_t *person, tacit__vault_row **row,
-                                                    tacit__person_visits *visits, tacit_error *err);
+/* Finds out whether one person may be several users of this learner. BAD_ARGUMENT: its users are `named`, and
+ * this one (NULL) is not. */
+TACIT_MUST_USE tacit_status tacit__vault_may_return(tacit__vault *vault, int64_t learner,
+                                                    const uint8_t *person, bool *may,
+                                                    tacit_error *err);
 /* Counts a visit of this person, who is the user accepted last. */
-TACIT_MUST_USE tacit_status tacit__vault_count_visit(tacit__vault *vault,
-                                                     const tacit__vault_terms *terms,
+TACIT_MUST_USE tacit_status tacit__vault_count_visit(tacit__vault *vault, int64_t learner,
                                                      const uint8_t *person, tacit_error *err);
 /* Writes the tags of all rows again under another key. */
 TACIT_MUST_USE tacit_status tacit__vault_retag(tacit__vault *vault,

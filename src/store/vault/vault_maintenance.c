@@ -19,7 +19,7 @@ tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened, u
         " (SELECT learner, key FROM open WHERE opened<? ORDER BY opened LIMIT ?)",
         "DELETE FROM open WHERE (learner, key) IN"
         " (SELECT learner, key FROM open WHERE opened<? ORDER BY opened LIMIT ?)"};
-    tacit_status status = tacit__rows_write(vault, err);
+    tacit_status status = TACIT_OK;
     for (int i = 0; i < 2 && status == TACIT_OK; i++) {
         status = tacit__vault_prepare(vault, sql[i], &s, err);
         if (status != TACIT_OK)

@@ -33,6 +33,14 @@ TACIT_MUST_USE tacit_status tacit__vault_list_tokens(tacit__vault *vault,
                                                      tacit__token out[TACIT__MAX_TOKENS], size_t *n,
                                                      tacit_error *err);
 
+/* Gets how many users a token has sent on this day, or on a later day if the clock went back. Days are those
+ * of the service clock. */
+TACIT_MUST_USE tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t day,
+                                                   uint64_t *used, tacit_error *err);
+/* Counts one more user. */
+TACIT_MUST_USE tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t token, int64_t day,
+                                                   tacit_error *err);
+
 /* --- Events ------------------------------------------------------------------------------------- */
 
 /* Records what was done, with the wall-clock time and the number of the system user who did it, in the

@@ -150,8 +150,7 @@ tacit_status tacit__vault_refuse_gone(const tacit__vault *vault, tacit_error *er
 static tacit_status check_target(const tacit__vault *from, tacit__vault *to, tacit_error *err)
 {
     int64_t things = 0;
-    if ((to->facts & TACIT__FACT_IS_COPY) != 0 &&
-        memcmp(from->identity, to->identity, sizeof to->identity) == 0)
+    if (to->copy && memcmp(from->identity, to->identity, sizeof to->identity) == 0)
         return TACIT_OK;
     TRY(tacit__vault_query_number(
         to, "SELECT (SELECT count(*) FROM learner) + (SELECT count(*) FROM token)", &things, err));
@@ -178,13 +177,12 @@ tacit_status tacit__vault_move(tacit__vault *from, tacit__vault *to, bool *befor
 {
     TACIT__REQUIRE(from->use == TACIT__VAULT_SERVE && to->use == TACIT__VAULT_TOOL && from->keyed);
     const bool same = memcmp(from->identity, to->identity, sizeof to->identity) == 0;
-    *before =
-        (from->facts & TACIT__FACT_GONE) != 0 && same && (to->facts & TACIT__FACT_IS_COPY) == 0;
+    *before = from->gone && same && !to->copy;
     if (*before)
         return TACIT_OK;
-    if ((from->facts & TACIT__FACT_GONE) != 0 && !same)
+    if (from->gone && !same)
         return tacit__vault_refuse_gone(from, err);
-    if ((from->facts & TACIT__FACT_GONE) == 0)
+    if (!from->gone)
         TRY(copy_and_mark(from, to, err));
     TRY(tacit__vault_begin(to, err));
     return tacit__vault_finish_transaction(to, open_new(to, err), err);

@@ -42,8 +42,8 @@ tacit_status tacit__vault_open_at(const tacit__vault_location *location, tacit__
     tacit__seal_start();
     vault->backend = backend;
     vault->use = use;
-    vault->allowed =
-        (location->unsafe ? TACIT__FACT_UNSAFE : 0u) | (location->gone ? TACIT__FACT_GONE : 0u);
+    vault->unsafe = location->unsafe;
+    vault->may_be_gone = location->gone;
     vault->lock = vault->file = vault->mark = -1;
     vault->mark_named = mark != NULL;
     tacit__vault_describe(path, vault->path, sizeof vault->path);
@@ -78,8 +78,6 @@ void tacit__vault_close(tacit__vault *vault)
     tacit__connection_destroy(vault->db);
     vault->backend->close(vault);
     tacit__text_destroy(&vault->announcements);
-    tacit__rows_clear(vault);
-    tacit__free(vault->group);
     tacit__free_secret(vault, sizeof *vault);
 }
 
@@ -149,4 +147,44 @@ tacit_status tacit__vault_await_news(tacit__vault *vault, tacit__vault *served, 
     if (vault->backend->await != NULL)
         return vault->backend->await(vault, served, ms, news, err);
     return TACIT_OK;
+}
+
+/* --- Expectations -------------------------------------------------------------------------------- */
+
+void tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_expected_user *user)
+{
+    const size_t size = TACIT__VAULT_KEY;
+    const int64_t learner = user->learner;
+    tacit__connection *db = vault->db;
+    void (*const expect)(tacit__connection *, int, const char *, const char *, ...) =
+        user->is_new ? tacit__connection_assume : tacit__connection_expect;
+    if (!vault->backend->shared)
+        return; /* it is here, and answers at once */
+    tacit__connection_expect(db, SQL_TERMS, TACIT__SQL_TERMS, "i", learner);
+    expect(db, SQL_IS_SEEN, TACIT__SQL_IS_SEEN, "ib", learner, user->key, size);
+    if (user->content != NULL)
+        tacit__connection_expect(db, SQL_FIND_REPORT, TACIT__SQL_FIND_REPORT, "ib", learner,
+                                 user->content, size);
+    else
+        tacit__connection_expect(db, SQL_GET_EPISODE, TACIT__SQL_GET_EPISODE, "ib", learner,
+                                 user->key, size);
+    if (user->returns)
+        tacit__connection_expect(db, SQL_FIND_VERDICT, TACIT__SQL_FIND_VERDICT, "ib", learner,
+                                 user->key, size);
+    if (user->person != NULL && user->returns)
+        tacit__connection_expect(db, SQL_VISITS, TACIT__SQL_VISITS, "ib", learner, user->person,
+                                 size);
+    else if (user->person != NULL)
+        expect(db, SQL_CLAIMED, TACIT__SQL_CLAIMED, "ib", learner, user->person, size);
+}
+
+bool tacit__vault_assumed_wrongly(const tacit__vault *vault)
+{
+    return tacit__connection_assumed_wrongly(vault->db);
+}
+
+void tacit__vault_expect_quota(tacit__vault *vault, int64_t token, int64_t day)
+{
+    if (vault->backend->shared)
+        tacit__connection_expect(vault->db, SQL_QUOTA, TACIT__SQL_QUOTA, "ii", token, day);
 }

@@ -18,64 +18,47 @@
 #include "noise/seal.h"
 #include "store/vault/vault_inside.h"
 
-static tacit_status receive_terms(void *context, tacit__cursor *row, tacit_error *err)
+static tacit_status read_terms(tacit__vault *vault, int64_t learner, tacit__vault_terms *out,
+                               tacit_error *err)
 {
-    (void)err;
-    tacit__vault_terms *t = context;
-    t->visits = (uint64_t)tacit__cursor_int(row, 0);
-    t->apart = (uint64_t)tacit__cursor_int(row, 1);
-    t->accepted = (uint64_t)tacit__cursor_int(row, 2);
-    t->limit = (uint64_t)tacit__cursor_int(row, 3);
-    t->named = tacit__cursor_int(row, 4) != 0;
-    t->there = true;
+    tacit__cursor *s;
+    bool found;
+    TRY(tacit__connection_prepare(vault->db, SQL_TERMS, TACIT__SQL_TERMS, &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    TRY(tacit__cursor_next(s, &found, err));
+    if (!found)
+        return tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is gone", vault->path);
+    *out = (tacit__vault_terms){.learner = learner,
+                                .visits = (uint64_t)tacit__cursor_int(s, 0),
+                                .apart = (uint64_t)tacit__cursor_int(s, 1),
+                                .accepted = (uint64_t)tacit__cursor_int(s, 2),
+                                .limit = (uint64_t)tacit__cursor_int(s, 3),
+                                .named = tacit__cursor_int(s, 4) != 0};
+    tacit__cursor_reset(s);
     return TACIT_OK;
 }
 
-static tacit__vault_terms *find_terms(tacit__vault *vault, int64_t learner)
-{
-    for (size_t i = 0; i < vault->n_terms; i++)
-        if (vault->terms[i].learner == learner)
-            return &vault->terms[i];
-    return NULL;
-}
-
-static tacit_status ask_terms(tacit__vault *vault, int64_t learner, tacit__vault_terms *out,
-                              tacit_error *err)
-{
-    *out = (tacit__vault_terms){.learner = learner};
-    return tacit__connection_ask(vault->db, SQL_TERMS, TACIT__SQL_TERMS, receive_terms, out, err,
-                                 "i", learner);
-}
-
-tacit_status tacit__vault_ask_terms(tacit__vault *vault, int64_t learner, tacit_error *err)
-{
-    TACIT__REQUIRE(tacit__connection_in_transaction(vault->db));
-    if (find_terms(vault, learner) != NULL || vault->n_terms == TACIT__VAULT_TOUCHED)
-        return TACIT_OK;
-    return ask_terms(vault, learner, &vault->terms[vault->n_terms++], err);
-}
-
 /* Inside a transaction a learner's row is read once, and the number of accepted users is written at its end.
- * If there are more learners than slots, all are written and give their slots away. */
+ * If there are more learners than slots, the one that was there longest is written and gives its slot
+ * away. */
 tacit_status tacit__vault_get_terms(tacit__vault *vault, int64_t learner, tacit__vault_terms **out,
                                     tacit_error *err)
 {
     TACIT__REQUIRE(out != NULL);
     const bool inside = tacit__connection_in_transaction(vault->db);
-    *out = inside ? find_terms(vault, learner) : NULL;
-    if (*out == NULL) {
-        if (!inside || vault->n_terms == TACIT__VAULT_TOUCHED) {
-            TRY(tacit__vault_write_terms(vault, err));
-            vault->n_terms = 0;
+    for (size_t i = 0; inside && i < vault->n_terms; i++)
+        if (vault->terms[i].learner == learner) {
+            *out = &vault->terms[i];
+            return TACIT_OK;
         }
-        *out = &vault->terms[vault->n_terms];
-        vault->n_terms += inside;
-        TRY(ask_terms(vault, learner, *out, err));
-        TRY(tacit__connection_await(vault->db, err));
+    if (!inside || vault->n_terms == TACIT__VAULT_TOUCHED) {
+        TRY(tacit__vault_write_terms(vault, err));
+        vault->n_terms = 0;
     }
-    return (*out)->there
-               ? TACIT_OK
-               : tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is gone", vault->path);
+    *out = &vault->terms[vault->n_terms];
+    TRY(read_terms(vault, learner, *out, err));
+    vault->n_terms += inside;
+    return TACIT_OK;
 }
 
 static tacit_status write_accepted(tacit__vault *vault, tacit__vault_terms *t, tacit_error *err)
@@ -101,6 +84,19 @@ tacit_status tacit__vault_write_terms(tacit__vault *vault, tacit_error *err)
         if (vault->terms[i].changed)
             status = write_accepted(vault, &vault->terms[i], err);
     return status;
+}
+
+tacit_status tacit__vault_may_return(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                     bool *may, tacit_error *err)
+{
+    TACIT__REQUIRE(may != NULL);
+    tacit__vault_terms *t;
+    TRY(tacit__vault_get_terms(vault, learner, &t, err));
+    *may = t->visits > 1;
+    return person != NULL || !t->named ? TACIT_OK
+                                       : tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                                     "a user without an id came to a learner that "
+                                                     "counts the visits of each person");
 }
 
 /* --- Rows and their tags ------------------------------------------------------------------------ */
@@ -196,40 +192,66 @@ tacit_status tacit__vault_check_people(tacit__vault *vault, const char **why, ta
     return status;
 }
 
-tacit_status tacit__vault_get_visits(tacit__vault *vault, int64_t learner, const uint8_t *person,
-                                     tacit__vault_row **row, tacit__person_visits *visits,
-                                     tacit_error *err)
+/* Gets the visits of a person; {0, 0} if they have not come yet. */
+static tacit_status read_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                tacit__person_visits *out, tacit_error *err)
 {
-    uint8_t tag[TACIT__PERSON_TAG];
-    *visits = (tacit__person_visits){0};
-    TRY(tacit__row_get(vault, TACIT__TABLE_VISITS, learner, person, row, err));
-    if (!(*row)->wanted)
+    tacit__cursor *s;
+    bool found;
+    *out = (tacit__person_visits){0};
+    TRY(tacit__connection_prepare(vault->db, SQL_VISITS, TACIT__SQL_VISITS, &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, person, TACIT__VAULT_KEY);
+    TRY(tacit__cursor_next(s, &found, err));
+    if (!found)
         return TACIT_OK;
-    *visits = (tacit__person_visits){.visits = (uint64_t)(*row)->numbers[0],
-                                     .last_place = (uint64_t)(*row)->numbers[1]};
-    if (!vault->keyed && (*row)->n_numbers == 2)
-        return TACIT_OK;
-    make_tag(vault->key_proof, learner, person, visits, tag);
-    return (*row)->n_numbers == 2 && (*row)->size == sizeof tag &&
-                   tacit__same_bytes(tag, (*row)->data, sizeof tag)
-               ? TACIT_OK
-               : fail_person(vault, err);
+    tacit_status status = check_visits(vault, s, 0, learner, person, out, err);
+    tacit__cursor_reset(s);
+    return status;
 }
 
-tacit_status tacit__vault_count_visit(tacit__vault *vault, const tacit__vault_terms *t,
-                                      const uint8_t *person, tacit_error *err)
+tacit_status tacit__vault_count_visit(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                      tacit_error *err)
 {
-    tacit__vault_row *row;
-    tacit__person_visits v;
+    tacit__vault_terms *t;
+    tacit__person_visits v = {0};
     uint8_t tag[TACIT__PERSON_TAG];
-    TRY(tacit__vault_get_visits(vault, t->learner, person, &row, &v, err));
+    TRY(tacit__vault_get_terms(vault, learner, &t, err));
+    TRY(read_person(vault, learner, person, &v, err));
     v = (tacit__person_visits){.visits = v.visits + 1, .last_place = t->accepted};
     TACIT__REQUIRE(v.visits <= t->visits);
-    make_tag(vault->key_proof, t->learner, person, &v, tag);
-    row->numbers[0] = (int64_t)v.visits;
-    row->numbers[1] = (int64_t)v.last_place;
-    row->n_numbers = 2;
-    return tacit__row_set(row, tag, sizeof tag, err);
+    make_tag(vault->key_proof, learner, person, &v, tag);
+    return tacit__connection_write(
+        vault->db, SQL_COUNT_VISIT,
+        "INSERT INTO person VALUES(?,?,NULL,?,?,?) ON CONFLICT(learner, hash) DO UPDATE SET"
+        " visits=excluded.visits, last_place=excluded.last_place,"
+        " tag=excluded.tag",
+        err, "ibiib", learner, person, (size_t)TACIT__VAULT_KEY, (int64_t)v.visits,
+        (int64_t)v.last_place, tag, sizeof tag);
+}
+
+/* --- The rule ----------------------------------------------------------------------------------- */
+
+tacit_status tacit__vault_check_visit(tacit__vault *vault, int64_t learner,
+                                      const uint8_t person[TACIT__VAULT_KEY],
+                                      tacit__vault_answer *answer, uint64_t *before,
+                                      tacit_error *err)
+{
+    TACIT__REQUIRE(person != NULL && answer != NULL && before != NULL);
+    tacit__vault_terms *t;
+    tacit__person_visits v = {0};
+    TRY(tacit__vault_get_terms(vault, learner, &t, err));
+    TRY(read_person(vault, learner, person, &v, err));
+    *before = v.visits;
+    if (t->accepted >= t->limit)
+        *answer = TACIT__VAULT_FULL;
+    else if (v.visits >= t->visits)
+        *answer = TACIT__VAULT_USED;
+    else if (v.visits > 0 && t->accepted + 1 - v.last_place < t->apart)
+        *answer = TACIT__VAULT_SOON;
+    else
+        *answer = TACIT__VAULT_TAKEN;
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_has_all_visits(tacit__vault *vault, int64_t learner,
@@ -238,12 +260,11 @@ tacit_status tacit__vault_has_all_visits(tacit__vault *vault, int64_t learner,
 {
     TACIT__REQUIRE(person != NULL && used != NULL);
     tacit__vault_terms *t;
-    tacit__vault_row *row;
-    tacit__person_visits v;
+    tacit__person_visits v = {0};
     TRY(tacit__vault_get_terms(vault, learner, &t, err));
-    tacit_status status = tacit__vault_get_visits(vault, learner, person, &row, &v, err);
+    TRY(read_person(vault, learner, person, &v, err));
     *used = v.visits >= t->visits;
-    return tacit__rows_settle(vault, status, err);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_count_people(tacit__vault *vault, int64_t learner, uint64_t *n,
@@ -269,14 +290,10 @@ tacit_status tacit__vault_save_verdict(tacit__vault *vault, int64_t learner,
                                        tacit__vault_answer verdict, tacit_error *err)
 {
     TACIT__REQUIRE(verdict == TACIT__VAULT_SOON || verdict == TACIT__VAULT_USED);
-    tacit__vault_row *row;
-    tacit_status status = tacit__row_get(vault, TACIT__TABLE_VERDICT, learner, key, &row, err);
-    if (status == TACIT_OK && !row->wanted) {
-        row->numbers[0] = opened;
-        row->numbers[1] = verdict == TACIT__VAULT_SOON;
-        status = tacit__row_set(row, NULL, 0, err);
-    }
-    return tacit__rows_settle(vault, status, err);
+    return tacit__connection_write(vault->db, SQL_SAVE_VERDICT,
+                                   "INSERT INTO verdict VALUES(?,?,?,?) ON CONFLICT DO NOTHING",
+                                   err, "ibii", learner, key, (size_t)TACIT__VAULT_KEY, opened,
+                                   (int64_t)(verdict == TACIT__VAULT_SOON));
 }
 
 tacit_status tacit__vault_find_verdict(tacit__vault *vault, int64_t learner,
@@ -284,12 +301,18 @@ tacit_status tacit__vault_find_verdict(tacit__vault *vault, int64_t learner,
                                        tacit__vault_answer *verdict, tacit_error *err)
 {
     TACIT__REQUIRE(verdict != NULL);
-    tacit__vault_row *row;
+    tacit__cursor *s;
+    bool found;
     *verdict = TACIT__VAULT_TAKEN;
-    tacit_status status = tacit__row_get(vault, TACIT__TABLE_VERDICT, learner, key, &row, err);
-    if (status == TACIT_OK && row->wanted)
-        *verdict = row->numbers[1] != 0 ? TACIT__VAULT_SOON : TACIT__VAULT_USED;
-    return tacit__rows_settle(vault, status, err);
+    TRY(tacit__connection_prepare(vault->db, SQL_FIND_VERDICT, TACIT__SQL_FIND_VERDICT, &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, key, TACIT__VAULT_KEY);
+    TRY(tacit__cursor_next(s, &found, err));
+    if (!found)
+        return TACIT_OK;
+    *verdict = tacit__cursor_int(s, 0) != 0 ? TACIT__VAULT_SOON : TACIT__VAULT_USED;
+    tacit__cursor_reset(s);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_has_verdicts(tacit__vault *vault, int64_t opened, bool *has,
@@ -310,7 +333,6 @@ tacit_status tacit__vault_delete_verdicts(tacit__vault *vault, int64_t opened, u
                                           uint64_t *n, tacit_error *err)
 {
     TACIT__REQUIRE(most > 0);
-    TRY(tacit__rows_write(vault, err));
     tacit_status status = tacit__connection_write(
         vault->db, SQL_DELETE_VERDICTS,
         "DELETE FROM verdict WHERE (learner, key) IN (SELECT learner, key FROM"

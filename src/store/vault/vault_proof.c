@@ -36,15 +36,24 @@ static void append_cell(tacit__cursor *s, int i, tacit__text *out)
     append_bytes(tacit__cursor_type(s, i), bytes, size, out);
 }
 
-/* Appends a row, every column as type, size and bytes. */
-static tacit_status append_row(void *context, tacit__cursor *row, tacit_error *err)
+/* Appends the rows of a statement, every column as type, size and bytes; ?1, if there is one, is the
+ * learner. */
+static tacit_status append_rows(tacit__vault *vault, int number, const char *sql, int64_t learner,
+                                tacit__text *out, tacit_error *err)
 {
-    (void)err;
-    tacit__text *out = context;
-    for (int i = 0; i < tacit__cursor_columns(row); i++)
-        append_cell(row, i, out);
-    tacit__text_put(out, ";");
-    return TACIT_OK;
+    tacit__cursor *s;
+    TRY(tacit__connection_prepare(vault->db, number, sql, &s, err));
+    tacit_status status = TACIT_OK;
+    if (tacit__cursor_parameters(s) > 0)
+        tacit__cursor_bind_int(s, 1, learner);
+    for (bool more = true; more && status == TACIT_OK;) {
+        status = tacit__cursor_next(s, &more, err);
+        for (int i = 0; more && status == TACIT_OK && i < tacit__cursor_columns(s); i++)
+            append_cell(s, i, out);
+        tacit__text_put(out, more ? ";" : ".");
+    }
+    tacit__cursor_reset(s);
+    return status;
 }
 
 #define PROVE                                                                                      \
@@ -58,61 +67,28 @@ static tacit_status append_row(void *context, tacit__cursor *row, tacit_error *e
 #define PROVE_ADOPTIONS "SELECT number, at, learner, users, lives FROM adoption ORDER BY number"
 #define PROVE_PROOFS "SELECT id, proof FROM learner ORDER BY id"
 
-/* What is proved of a learner; the tag stands for the state. */
-typedef struct proved {
-    tacit__text row, lines;
-} proved;
-
-static tacit_status ask_proved(tacit__vault *vault, int64_t learner, proved *out, tacit_error *err)
-{
-    TRY(tacit__connection_ask(vault->db, SQL_PROVE, PROVE, append_row, &out->row, err, "i",
-                              learner));
-    return tacit__connection_ask(vault->db, SQL_PROVE_LINES, PROVE_LINES, append_row, &out->lines,
-                                 err, "i", learner);
-}
-
-/* Makes the proof of a learner. Returns false if there is no memory. */
-static bool make_proof(const tacit__vault *vault, const proved *of,
-                       uint8_t proof[TACIT__PROOF_BYTES])
+/* The columns that are proved. The tag stands for the state. */
+static tacit_status make_proof(tacit__vault *vault, int64_t learner,
+                               uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
     tacit__text all = {0};
-    tacit__text_add(&all, of->row.data, of->row.length);
-    tacit__text_put(&all, ".");
-    tacit__text_add(&all, of->lines.data, of->lines.length);
-    tacit__text_put(&all, ".");
-    const bool good = !all.failed && !of->row.failed && !of->lines.failed;
-    if (good)
+    tacit_status status = append_rows(vault, SQL_PROVE, PROVE, learner, &all, err);
+    if (status == TACIT_OK)
+        status = append_rows(vault, SQL_PROVE_LINES, PROVE_LINES, learner, &all, err);
+    if (status == TACIT_OK && all.failed)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK)
         tacit__keyed_hash(vault->key_proof, all.data, all.length, proof, TACIT__PROOF_BYTES);
     tacit__text_destroy(&all);
-    return good;
-}
-
-static void free_proved(proved *of)
-{
-    tacit__text_destroy(&of->row);
-    tacit__text_destroy(&of->lines);
-}
-
-/* Ends the questions of a function whose texts go out of scope. */
-static tacit_status end_questions(tacit__vault *vault, tacit_status status)
-{
-    if (status != TACIT_OK)
-        tacit__connection_reset_all(vault->db);
     return status;
 }
 
-static tacit_status prove_one(tacit__vault *vault, int64_t learner,
-                              uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
-{
-    proved of = {0};
-    tacit_status status = ask_proved(vault, learner, &of, err);
-    if (status == TACIT_OK)
-        status = tacit__connection_await(vault->db, err);
-    if (end_questions(vault, status) == TACIT_OK && !make_proof(vault, &of, proof))
-        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    free_proved(&of);
-    return status;
-}
+/* Proofs of learners that this transaction has changed, which are not in their rows yet. */
+typedef struct fresh_proofs {
+    size_t n;
+    int64_t learners[TACIT__VAULT_TOUCHED];
+    uint8_t proofs[TACIT__VAULT_TOUCHED][TACIT__PROOF_BYTES];
+} fresh_proofs;
 
 static tacit_status set_proof(tacit__vault *vault, int64_t learner,
                               const uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
@@ -125,71 +101,45 @@ static tacit_status set_proof(tacit__vault *vault, int64_t learner,
 static tacit_status write_proof(tacit__vault *vault, int64_t learner, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
-    TRY(prove_one(vault, learner, proof, err));
+    TRY(make_proof(vault, learner, proof, err));
     return set_proof(vault, learner, proof, err);
 }
 
-/* What is proved of a whole store, and the proofs of learners that are not in their rows yet. */
-typedef struct whole {
-    tacit__text meta, adoptions, proofs;
-    size_t n;
-    const int64_t *learners;
-    proved of[TACIT__VAULT_TOUCHED];
-    uint8_t fresh[TACIT__VAULT_TOUCHED][TACIT__PROOF_BYTES];
-} whole;
-
-static tacit_status ask_whole(tacit__vault *vault, whole *w, tacit_error *err)
-{
-    for (size_t i = 0; i < w->n; i++)
-        TRY(ask_proved(vault, w->learners[i], &w->of[i], err));
-    TRY(tacit__connection_ask(vault->db, SQL_PROVE_META, PROVE_META, append_row, &w->meta, err,
-                              ""));
-    return tacit__connection_ask(vault->db, SQL_PROVE_ADOPTIONS, PROVE_ADOPTIONS, append_row,
-                                 &w->adoptions, err, "");
-}
-
-/* Appends the proofs of all learners, those that are not in their rows yet in place of those that are. */
-static tacit_status read_proofs(tacit__vault *vault, whole *w, tacit_error *err)
+/* Appends what append_rows of PROVE_PROOFS would append after the fresh proofs were written. */
+static tacit_status append_proofs(tacit__vault *vault, const fresh_proofs *fresh, tacit__text *out,
+                                  tacit_error *err)
 {
     tacit__cursor *s;
-    bool more;
     TRY(tacit__connection_prepare(vault->db, SQL_PROVE_PROOFS, PROVE_PROOFS, &s, err));
-    TRY(tacit__cursor_next(s, &more, err)); /* everything that was asked before is there now */
-    for (size_t i = 0; i < w->n; i++)
-        if (!make_proof(vault, &w->of[i], w->fresh[i]))
-            return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    while (more) {
-        size_t i = 0;
-        while (i < w->n && w->learners[i] != tacit__cursor_int(s, 0))
-            i++;
-        append_cell(s, 0, &w->proofs);
-        if (i < w->n)
-            append_bytes(TACIT__COLUMN_BYTES, (const char *)w->fresh[i], TACIT__PROOF_BYTES,
-                         &w->proofs);
-        else
-            append_cell(s, 1, &w->proofs);
-        tacit__text_put(&w->proofs, ";");
+    for (bool more = true; more;) {
         TRY(tacit__cursor_next(s, &more, err));
+        size_t i = 0;
+        while (more && i < fresh->n && fresh->learners[i] != tacit__cursor_int(s, 0))
+            i++;
+        if (more)
+            append_cell(s, 0, out);
+        if (more && i < fresh->n)
+            append_bytes(TACIT__COLUMN_BYTES, (const char *)fresh->proofs[i], TACIT__PROOF_BYTES,
+                         out);
+        else if (more)
+            append_cell(s, 1, out);
+        tacit__text_put(out, more ? ";" : ".");
     }
+    tacit__cursor_reset(s);
     return TACIT_OK;
 }
 
 /* Makes the proof of the whole store, which covers what the proofs of the rows do not. */
-static tacit_status make_whole_proof(tacit__vault *vault, whole *w,
+static tacit_status make_whole_proof(tacit__vault *vault, const fresh_proofs *fresh,
                                      uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
-    enum { PARTS = 3 };
-    const tacit__text *const parts[PARTS] = {&w->meta, &w->adoptions, &w->proofs};
     tacit__text all = {0};
-    tacit_status status = ask_whole(vault, w, err);
+    tacit_status status = append_rows(vault, SQL_PROVE_META, PROVE_META, 0, &all, err);
     if (status == TACIT_OK)
-        status = read_proofs(vault, w, err);
-    for (size_t i = 0; i < PARTS; i++) {
-        tacit__text_add(&all, parts[i]->data, parts[i]->length);
-        tacit__text_put(&all, ".");
-        all.failed = all.failed || parts[i]->failed;
-    }
-    if (end_questions(vault, status) == TACIT_OK && all.failed)
+        status = append_rows(vault, SQL_PROVE_ADOPTIONS, PROVE_ADOPTIONS, 0, &all, err);
+    if (status == TACIT_OK)
+        status = append_proofs(vault, fresh, &all, err);
+    if (status == TACIT_OK && all.failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
         tacit__keyed_hash(vault->key_proof, all.data, all.length, proof, TACIT__PROOF_BYTES);
@@ -197,16 +147,16 @@ static tacit_status make_whole_proof(tacit__vault *vault, whole *w,
     return status;
 }
 
-static void free_whole(whole *w)
+/* Announces all reads at once, before a write that would invalidate them. */
+static void expect_proofs(tacit__vault *vault)
 {
-    for (size_t i = 0; w != NULL && i < w->n; i++)
-        free_proved(&w->of[i]);
-    if (w != NULL) {
-        tacit__text_destroy(&w->meta);
-        tacit__text_destroy(&w->adoptions);
-        tacit__text_destroy(&w->proofs);
+    for (size_t i = 0; i < vault->n_touched; i++) {
+        tacit__connection_expect(vault->db, SQL_PROVE, PROVE, "i", vault->touched[i]);
+        tacit__connection_expect(vault->db, SQL_PROVE_LINES, PROVE_LINES, "i", vault->touched[i]);
     }
-    tacit__free(w);
+    tacit__connection_expect(vault->db, SQL_PROVE_META, PROVE_META, "");
+    tacit__connection_expect(vault->db, SQL_PROVE_ADOPTIONS, PROVE_ADOPTIONS, "");
+    tacit__connection_expect(vault->db, SQL_PROVE_PROOFS, PROVE_PROOFS, "");
 }
 
 tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
@@ -214,21 +164,18 @@ tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
     TACIT__REQUIRE(vault->n_touched <= TACIT__VAULT_TOUCHED);
     _Static_assert(sizeof vault->last_proof == TACIT__PROOF_BYTES, "room for a proof");
     uint8_t proof[TACIT__PROOF_BYTES];
+    fresh_proofs fresh = {0};
     if (vault->n_terms > 0)
         TRY(tacit__vault_write_terms(vault, err));
-    whole *w = tacit__alloc(1, sizeof *w);
-    if (w == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    w->n = vault->n_touched;
-    w->learners = vault->touched;
-    tacit_status status = make_whole_proof(vault, w, proof, err);
-    for (size_t i = 0; i < w->n && status == TACIT_OK; i++)
-        status = set_proof(vault, w->learners[i], w->fresh[i], err);
-    free_whole(w);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "proof", proof, sizeof proof, err);
-    if (status != TACIT_OK)
-        return status;
+    expect_proofs(vault);
+    for (; fresh.n < vault->n_touched; fresh.n++) {
+        fresh.learners[fresh.n] = vault->touched[fresh.n];
+        TRY(make_proof(vault, fresh.learners[fresh.n], fresh.proofs[fresh.n], err));
+    }
+    TRY(make_whole_proof(vault, &fresh, proof, err));
+    for (size_t i = 0; i < fresh.n; i++)
+        TRY(set_proof(vault, fresh.learners[i], fresh.proofs[i], err));
+    TRY(tacit__vault_set_fact(vault, "proof", proof, sizeof proof, err));
     vault->n_touched = 0;
     memcpy(vault->last_proof, proof, sizeof proof);
     return TACIT_OK;
@@ -257,7 +204,7 @@ tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner, taci
     uint8_t proof[TACIT__PROOF_BYTES];
     tacit__cursor *s;
     bool found;
-    TRY(prove_one(vault, learner, proof, err));
+    TRY(make_proof(vault, learner, proof, err));
     TRY(tacit__connection_prepare(vault->db, SQL_PROOF, "SELECT proof FROM learner WHERE id=?", &s,
                                   err));
     tacit__cursor_bind_int(s, 1, learner);
@@ -278,15 +225,10 @@ static tacit_status compare_facts(tacit__vault *vault, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
     tacit__cursor *s;
-    whole *w = tacit__alloc(1, sizeof *w);
-    tacit_status status = w != NULL ? make_whole_proof(vault, w, proof, err)
-                                    : tacit__fail_plain(err, TACIT_NO_MEMORY);
-    free_whole(w);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_whole_proof(vault, &(fresh_proofs){0}, proof, err));
     TRY(tacit__vault_prepare(vault, "SELECT value FROM meta WHERE name='proof'", &s, err));
     bool found;
-    status = tacit__cursor_next(s, &found, err);
+    tacit_status status = tacit__cursor_next(s, &found, err);
     size_t size = 0;
     const void *kept = found ? tacit__cursor_bytes(s, 0, &size) : NULL;
     if (status == TACIT_OK && (size != sizeof proof || !tacit__same_bytes(proof, kept, size)))

@@ -27,39 +27,6 @@ static const struct {
                                          "says which"},
     [TACIT__STORE_FENCED] = {"fenced", "another server has taken over the store"}};
 
-/* A store is opened as FINE, before anything is known of it. COPY and BEHIND follow the database: a front end
- * may reach another server first, and then the original. UNSOUND stays until a restart, when the counts are
- * added up again, and FENCED for good. */
-static const tacit__store_status transitions[TACIT__STORE_STATUSES][TACIT__FINDINGS] = {
-    /*                         ORIGINAL, COPY, OLDER, WRONG_SUMS, REPLACED */
-    [TACIT__STORE_FINE] = {TACIT__STORE_FINE, TACIT__STORE_COPY, TACIT__STORE_BEHIND,
-                           TACIT__STORE_UNSOUND, TACIT__STORE_FENCED},
-    [TACIT__STORE_COPY] = {TACIT__STORE_FINE, TACIT__STORE_COPY, TACIT__STORE_BEHIND,
-                           TACIT__STORE_COPY, TACIT__STORE_FENCED},
-    [TACIT__STORE_BEHIND] = {TACIT__STORE_FINE, TACIT__STORE_COPY, TACIT__STORE_BEHIND,
-                             TACIT__STORE_BEHIND, TACIT__STORE_FENCED},
-    [TACIT__STORE_UNSOUND] = {TACIT__STORE_UNSOUND, TACIT__STORE_UNSOUND, TACIT__STORE_UNSOUND,
-                              TACIT__STORE_UNSOUND, TACIT__STORE_FENCED},
-    [TACIT__STORE_FENCED] = {TACIT__STORE_FENCED, TACIT__STORE_FENCED, TACIT__STORE_FENCED,
-                             TACIT__STORE_FENCED, TACIT__STORE_FENCED}};
-
-tacit__store_status tacit__store_status_after(tacit__store_status before,
-                                              tacit__store_finding finding)
-{
-    TACIT__REQUIRE((size_t)before < TACIT__STORE_STATUSES && (size_t)finding < TACIT__FINDINGS);
-    return transitions[before][finding];
-}
-
-tacit__store_status tacit__vault_note(tacit__vault *vault, tacit__store_finding finding)
-{
-    int before = atomic_load(&vault->store_status);
-    while (!atomic_compare_exchange_weak(
-        &vault->store_status, &before,
-        (int)tacit__store_status_after((tacit__store_status)before, finding)))
-        ;
-    return (tacit__store_status)before;
-}
-
 tacit__store_status tacit__vault_store_status(const tacit__vault *vault)
 {
     return (tacit__store_status)atomic_load_explicit(&vault->store_status, memory_order_relaxed);
@@ -79,7 +46,7 @@ const char *tacit__store_status_reason(tacit__store_status store_status)
 
 bool tacit__vault_is_copy(const tacit__vault *vault)
 {
-    return (vault->facts & TACIT__FACT_IS_COPY) != 0;
+    return vault->copy;
 }
 
 void tacit__vault_when_fenced(tacit__vault *vault, void (*call)(void *context), void *context)
@@ -95,7 +62,7 @@ bool tacit__vault_is_shared(const tacit__vault *vault)
 
 bool tacit__vault_is_unsafe(const tacit__vault *vault)
 {
-    return (vault->facts & TACIT__FACT_UNSAFE) != 0;
+    return vault->was_unsafe;
 }
 
 uint64_t tacit__vault_forks(const tacit__vault *vault)
@@ -119,18 +86,18 @@ void tacit__vault_get_names(const tacit__vault *vault, char store[TACIT__STORE_N
     (void)snprintf(start, TACIT__STORE_NAME, "%016" PRIxFAST64, atomic_load(&vault->start));
 }
 
-tacit__store_finding tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
+tacit__store_status tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
 {
     /* A store without a mark was just created, adopted or given another key. A mark under its key with as
      * many forks is that of another fork, which was adopted before or elsewhere. */
     bool behind = true;
     if (found)
         behind = mark > vault->generation;
-    else if ((vault->facts & TACIT__FACT_UNMARKED) != 0)
+    else if (vault->unmarked)
         behind = vault->marked_forks >= vault->forks;
-    if ((vault->facts & TACIT__FACT_IS_COPY) != 0)
-        return TACIT__FOUND_COPY;
-    return behind ? TACIT__FOUND_OLDER : TACIT__FOUND_ORIGINAL;
+    if (vault->copy)
+        return TACIT__STORE_COPY;
+    return behind ? TACIT__STORE_BEHIND : TACIT__STORE_FINE;
 }
 
 /* A new store does not overwrite a mark under another key: two service files may name the same mark. A mark
@@ -154,12 +121,12 @@ tacit_status tacit__vault_update_status(tacit__vault *vault, tacit_error *err)
     TRY(tacit__vault_check_sums(vault, &why, err));
     if (why == NULL)
         TRY(tacit__vault_check_people(vault, &why, err));
-    const tacit__store_finding finding = tacit__vault_compare_mark(vault, found, mark);
-    if (finding == TACIT__FOUND_ORIGINAL)
+    tacit__store_status store_status = tacit__vault_compare_mark(vault, found, mark);
+    if (store_status == TACIT__STORE_FINE)
         TRY(check_foreign(vault, err));
-    (void)tacit__vault_note(vault, finding);
-    if (why != NULL)
-        (void)tacit__vault_note(vault, TACIT__FOUND_WRONG_SUMS);
+    if (store_status == TACIT__STORE_FINE && why != NULL)
+        store_status = TACIT__STORE_UNSOUND;
+    atomic_store(&vault->store_status, (int)store_status);
     return TACIT_OK;
 }
 
@@ -181,7 +148,7 @@ static tacit_status write_owner(tacit__vault *vault, bool fine, tacit_error *err
     tacit__random_bytes(vault->owner, sizeof vault->owner);
     tacit__vault_set_start(vault, vault->owner, sizeof vault->owner);
     TRY(tacit__vault_set_fact(vault, "owner", vault->owner, sizeof vault->owner, err));
-    if (fine && (vault->facts & TACIT__FACT_UNMARKED) != 0)
+    if (fine && vault->unmarked)
         return tacit__vault_set_fact(vault, "unmarked", NULL, 0, err);
     return TACIT_OK;
 }
@@ -194,7 +161,7 @@ tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err)
     TRY(tacit__vault_finish_transaction(vault, write_owner(vault, fine, err), err));
     vault->owned = true;
     if (fine)
-        vault->facts &= ~(unsigned)TACIT__FACT_UNMARKED;
+        vault->unmarked = false;
     return TACIT_OK;
 }
 
@@ -213,7 +180,8 @@ tacit_status tacit__vault_fence(tacit__vault *vault, const char *what, tacit_err
     if (vault->backend == &tacit__backend_sqlite)
         (void)sqlite3_db_config(tacit__sqlite_of(vault->db)->handle,
                                 SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
-    if (tacit__vault_note(vault, TACIT__FOUND_REPLACED) != TACIT__STORE_FENCED &&
+    if (atomic_exchange(&vault->store_status, (int)TACIT__STORE_FENCED) !=
+            (int)TACIT__STORE_FENCED &&
         vault->fenced != NULL)
         vault->fenced(vault->fenced_context);
     return tacit__fail(err, TACIT_FENCED, "%.200s: %s; this server stops writing and exits",

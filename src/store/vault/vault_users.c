@@ -1,4 +1,4 @@
-/* Users who wait for a learner. Who counts is decided here and nowhere else. See store/vault/vault.h. */
+/* Users who wait for a learner, and tokens. See store/vault/vault.h. */
 #include <string.h>
 
 #include "base/error.h"
@@ -6,10 +6,37 @@
 #include "noise/seal.h"
 #include "store/vault/vault_inside.h"
 
-static bool belongs_to(const tacit__vault_row *claim, const uint8_t *key)
+/* Finds out whether a query by (learner, key) finds a row. */
+static tacit_status exists(tacit__vault *vault, int number, const char *sql, int64_t learner,
+                           const uint8_t *key, bool *found, tacit__cursor **row, tacit_error *err)
 {
-    return claim->wanted && key != NULL && claim->size == TACIT__VAULT_KEY &&
-           memcmp(claim->data, key, TACIT__VAULT_KEY) == 0;
+    tacit__cursor *s;
+    *found = false;
+    TRY(tacit__connection_prepare(vault->db, number, sql, &s, err));
+    tacit__cursor_bind_int(s, 1, learner);
+    tacit__cursor_bind_bytes(s, 2, key, TACIT__VAULT_KEY);
+    tacit_status status = tacit__cursor_next(s, found, err);
+    if (row != NULL)
+        *row = s;
+    else
+        tacit__cursor_reset(s);
+    return status;
+}
+
+/* Finds out whether the person belongs to another episode (*has), or to any (*claimed). */
+static tacit_status find_claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                               const uint8_t *key, bool *has, bool *claimed, tacit_error *err)
+{
+    TACIT__REQUIRE(has != NULL);
+    tacit__cursor *row;
+    tacit_status status =
+        exists(vault, SQL_CLAIMED, TACIT__SQL_CLAIMED, learner, person, claimed, &row, err);
+    size_t size = 0;
+    const void *theirs = status == TACIT_OK && *claimed ? tacit__cursor_bytes(row, 0, &size) : NULL;
+    *has = *claimed && !(size == TACIT__VAULT_KEY && key != NULL && memcmp(theirs, key, size) == 0);
+    if (status == TACIT_OK)
+        tacit__cursor_reset(row);
+    return status;
 }
 
 tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
@@ -17,142 +44,59 @@ tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
                                      const uint8_t key[TACIT__VAULT_KEY], bool *has,
                                      tacit_error *err)
 {
-    TACIT__REQUIRE(has != NULL);
-    tacit__vault_row *claim;
-    tacit_status status = tacit__row_get(vault, TACIT__TABLE_CLAIM, learner, person, &claim, err);
-    *has = status == TACIT_OK && claim->wanted && !belongs_to(claim, key);
-    return tacit__rows_settle(vault, status, err);
+    bool claimed;
+    return find_claim(vault, learner, person, key, has, &claimed, err);
 }
 
-/* --- What is known of the users of a transaction ---------------------------------------------------- */
-
-/* The name of a row of quotas, which its token alone names. */
-static const uint8_t no_name[TACIT__VAULT_KEY];
-
-tacit_status tacit__vault_expect_user(tacit__vault *vault, const tacit__vault_user *u,
-                                      tacit_error *err)
+/* *answer becomes PERSON if the person belongs to another episode, USED or SOON if they may come back and
+ * this visit does not count, and FULL if the vault accepts no users. *claimed: the person belongs to this
+ * episode already. */
+static tacit_status check_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                 const uint8_t *key, bool returns, tacit__vault_answer *answer,
+                                 bool *claimed, tacit_error *err)
 {
-    const bool claims = u->is_new && tacit__vault_store_status(vault) == TACIT__STORE_FINE;
-    TRY(tacit__vault_ask_terms(vault, u->learner, err));
-    if (u->content != NULL)
-        TRY(tacit__row_expect(vault, TACIT__TABLE_REPORT, u->learner, u->content, err));
-    if (!u->at_once)
-        TRY(tacit__row_expect(vault, TACIT__TABLE_OPEN, u->learner, u->key, err));
-    if (u->person != NULL && u->returns) {
-        TRY(tacit__row_expect(vault, TACIT__TABLE_VERDICT, u->learner, u->key, err));
-        TRY(tacit__row_expect(vault, TACIT__TABLE_VISITS, u->learner, u->person, err));
-    } else if (u->person != NULL && !claims) {
-        TRY(tacit__row_expect(vault, TACIT__TABLE_CLAIM, u->learner, u->person, err));
-    } else if (u->person != NULL) {
-        TRY(tacit__row_claim(vault, TACIT__TABLE_CLAIM, u->learner, u->person, u->key,
-                             TACIT__VAULT_KEY, err));
-    }
-    if (u->users_per_day > 0)
-        TRY(tacit__row_expect(vault, TACIT__TABLE_QUOTA, u->token, no_name, err));
-    return tacit__row_expect(vault, TACIT__TABLE_SEEN, u->learner, u->key, err);
+    bool has = false;
+    *claimed = false;
+    uint64_t before;
+    tacit_status status = TACIT_OK;
+    if (person != NULL && returns)
+        status = tacit__vault_check_visit(vault, learner, person, answer, &before, err);
+    else if (person != NULL)
+        status = find_claim(vault, learner, person, key, &has, claimed, err);
+    if (has)
+        *answer = TACIT__VAULT_PERSON;
+    else if (tacit__vault_store_status(vault) != TACIT__STORE_FINE)
+        *answer = TACIT__VAULT_FULL;
+    return status;
 }
 
-tacit_status tacit__vault_load_users(tacit__vault *vault, tacit_error *err)
+/* Makes the person belong to this episode. The caller has checked in this transaction that they do not yet,
+ * and writers take turns, so a row that exists all the same undoes the transaction. */
+static tacit_status claim_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                 const uint8_t *key, bool claimed, tacit_error *err)
 {
-    TACIT__REQUIRE(vault->writing);
-    return tacit__rows_load(vault, err);
-}
-
-/* --- Who counts ------------------------------------------------------------------------------------- */
-
-/* Finds out whether this user was accepted before: SEEN, CHANGED, or TAKEN if not. */
-static tacit_status find_seen(tacit__vault *vault, const tacit__vault_user *u,
-                              tacit__vault_answer *answer, tacit_error *err)
-{
-    tacit__vault_row *row;
-    TRY(tacit__row_get(vault, TACIT__TABLE_SEEN, u->learner, u->key, &row, err));
-    if (row->wanted) {
-        const bool same = u->content == NULL || row->size != TACIT__VAULT_KEY ||
-                          tacit__same_bytes(row->data, u->content, TACIT__VAULT_KEY);
-        *answer = same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
+    if (person == NULL || claimed)
         return TACIT_OK;
+    return tacit__connection_write(
+        vault->db, SQL_CLAIM, "INSERT INTO person(learner, hash, key) VALUES(?,?,?)", err, "ibb",
+        learner, person, (size_t)TACIT__VAULT_KEY, key, (size_t)TACIT__VAULT_KEY);
+}
+
+/* *same, if it is not NULL: what was seen is not known to differ from `content`. */
+tacit_status tacit__vault_is_seen(tacit__vault *vault, int64_t learner, const uint8_t *key,
+                                  bool *seen, const uint8_t *content, bool *same, tacit_error *err)
+{
+    tacit__cursor *row;
+    TRY(exists(vault, SQL_IS_SEEN, TACIT__SQL_IS_SEEN, learner, key, seen, &row, err));
+    if (same != NULL) {
+        size_t size = 0;
+        const void *theirs = *seen ? tacit__cursor_bytes(row, 0, &size) : NULL;
+        *same =
+            content == NULL || size != TACIT__VAULT_KEY || tacit__same_bytes(theirs, content, size);
     }
-    if (u->content == NULL)
-        return TACIT_OK;
-    TRY(tacit__row_get(vault, TACIT__TABLE_REPORT, u->learner, u->content, &row, err));
-    if (row->wanted)
-        *answer = TACIT__VAULT_SEEN;
+    tacit__cursor_reset(row);
     return TACIT_OK;
 }
-
-/* The same for a person who may come back: what was decided about this visit, or is decided now. */
-static tacit_status judge_visit(tacit__vault *vault, const tacit__vault_user *u,
-                                const tacit__vault_terms *t, bool finished,
-                                tacit__vault_judgment *out, tacit_error *err)
-{
-    tacit__vault_row *row;
-    tacit__person_visits v;
-    TRY(tacit__row_get(vault, TACIT__TABLE_VERDICT, u->learner, u->key, &row, err));
-    out->again = row->wanted;
-    if (out->again) {
-        out->answer = row->numbers[1] != 0 ? TACIT__VAULT_SOON : TACIT__VAULT_USED;
-        return TACIT_OK;
-    }
-    TRY(tacit__vault_get_visits(vault, u->learner, u->person, &row, &v, err));
-    out->before = v.visits;
-    if (t->accepted >= t->limit)
-        out->answer = TACIT__VAULT_FULL;
-    else if (v.visits >= t->visits)
-        out->answer = TACIT__VAULT_USED;
-    else if (finished && v.visits > 0 && t->accepted + 1 - v.last_place < t->apart)
-        out->answer = TACIT__VAULT_SOON;
-    return TACIT_OK;
-}
-
-static tacit_status get_quota(tacit__vault *vault, const tacit__vault_user *u,
-                              tacit__vault_row **row, uint64_t *used, tacit_error *err)
-{
-    TRY(tacit__row_get(vault, TACIT__TABLE_QUOTA, u->token, no_name, row, err));
-    *used = (*row)->wanted && (*row)->numbers[0] >= u->day ? (uint64_t)(*row)->numbers[1] : 0;
-    return TACIT_OK;
-}
-
-static tacit_status judge(tacit__vault *vault, const tacit__vault_user *u, bool finished,
-                          tacit__vault_judgment *out, tacit_error *err)
-{
-    tacit__vault_terms *t;
-    tacit__vault_row *row;
-    uint64_t used = 0;
-    *out = (tacit__vault_judgment){.answer = TACIT__VAULT_TAKEN, .before = 1};
-    TRY(find_seen(vault, u, &out->answer, err));
-    if (out->answer != TACIT__VAULT_TAKEN)
-        return TACIT_OK;
-    TRY(tacit__vault_get_terms(vault, u->learner, &t, err));
-    if (u->person == NULL && t->named)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "a user without an id came to a learner that counts the visits of each "
-                           "person");
-    if (u->person != NULL && t->visits > 1) {
-        TRY(judge_visit(vault, u, t, finished, out, err));
-    } else if (u->person != NULL) {
-        TRY(tacit__row_get(vault, TACIT__TABLE_CLAIM, u->learner, u->person, &row, err));
-        if (row->wanted && !belongs_to(row, u->key))
-            out->answer = TACIT__VAULT_PERSON;
-    }
-    if (out->answer != TACIT__VAULT_TAKEN)
-        return TACIT_OK;
-    if (tacit__vault_store_status(vault) != TACIT__STORE_FINE || t->accepted >= t->limit)
-        out->answer = TACIT__VAULT_FULL;
-    else if (finished && u->users_per_day > 0)
-        TRY(get_quota(vault, u, &row, &used, err));
-    if (used > 0 && used >= u->users_per_day)
-        out->answer = TACIT__VAULT_QUOTA;
-    return TACIT_OK;
-}
-
-tacit_status tacit__vault_judge(tacit__vault *vault, const tacit__vault_user *user, bool finished,
-                                tacit__vault_judgment *judgment, tacit_error *err)
-{
-    TACIT__REQUIRE(judgment != NULL);
-    return tacit__rows_settle(vault, judge(vault, user, finished, judgment, err), err);
-}
-
-/* --- What is kept of them --------------------------------------------------------------------------- */
 
 /* What is sealed with an input, after the data: the name under which it came, and its number. A person who
  * can write to the store, but has no key, cannot exchange two inputs. */
@@ -162,26 +106,34 @@ typedef struct input_tail {
 } input_tail;
 
 /* Adds an input for the learner. */
-static tacit_status add_input(tacit__vault *vault, const tacit__vault_user *u, int64_t number,
-                              const void *data, size_t size, tacit_error *err)
+static tacit_status add_input(tacit__vault *vault, const input_tail *tail, const void *data,
+                              size_t size, tacit_error *err)
 {
-    input_tail tail = {.learner = u->learner, .number = number};
-    const size_t whole = size + sizeof tail;
+    const size_t whole = size + sizeof *tail;
     uint8_t *plain = tacit__alloc(whole, 1), *sealed = tacit__alloc(whole + TACIT__SEAL_BYTES, 1);
     tacit_status status = TACIT_OK;
-    memcpy(tail.key, u->key, sizeof tail.key);
     if (plain == NULL || sealed == NULL) {
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     } else {
         memcpy(plain, data, size);
-        memcpy(plain + size, &tail, sizeof tail);
+        memcpy(plain + size, tail, sizeof *tail);
         tacit__seal(vault->key_input, plain, whole, sealed);
-        status = tacit__row_append(vault, TACIT__TABLE_INPUT, u->learner, number, sealed,
-                                   whole + TACIT__SEAL_BYTES, err);
+        status = tacit__connection_write(
+            vault->db, SQL_ADD_INPUT, "INSERT INTO input VALUES(?,?,?)", err, "iib", tail->learner,
+            tail->number, sealed, whole + TACIT__SEAL_BYTES);
     }
     tacit__free_secret(plain, whole);
     tacit__free(sealed);
     return status;
+}
+
+tacit_status tacit__vault_put_input(tacit__vault *vault, int64_t learner, int64_t number,
+                                    const uint8_t key[TACIT__VAULT_KEY], const void *data,
+                                    size_t size, tacit_error *err)
+{
+    input_tail tail = {.learner = learner, .number = number};
+    memcpy(tail.key, key, sizeof tail.key);
+    return add_input(vault, &tail, data, size, err);
 }
 
 tacit_status tacit__vault_open_input(const tacit__vault *vault, int64_t learner, int64_t number,
@@ -207,143 +159,116 @@ tacit_status tacit__vault_open_input(const tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-static tacit_status unset(tacit__vault *vault, tacit__vault_table t, int64_t learner,
-                          const uint8_t *name, tacit_error *err)
+/* Adds a user. `content` is compared with what was seen before; `kept` is stored as seen. */
+static tacit_status add_user(tacit__vault *vault, int64_t learner,
+                             const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                             const uint8_t *content, tacit__bytes kept, const void *data,
+                             size_t size, tacit__vault_answer *answer, tacit_error *err)
 {
-    tacit__vault_row *row;
-    TRY(tacit__row_get(vault, t, learner, name, &row, err));
-    tacit__row_unset(row);
-    return TACIT_OK;
-}
-
-/* Deletes an open episode, and the claim of its person if it is given. */
-static tacit_status end_episode(tacit__vault *vault, int64_t learner, const uint8_t *key,
-                                const uint8_t *person, tacit_error *err)
-{
-    tacit__vault_row *claim;
-    TRY(unset(vault, TACIT__TABLE_OPEN, learner, key, err));
-    if (person == NULL)
+    TACIT__REQUIRE(vault->keyed && data != NULL);
+    bool seen = false, same = true, returns = false, claimed = false;
+    *answer = TACIT__VAULT_TAKEN;
+    TRY(tacit__vault_is_seen(vault, learner, key, &seen, content, &same, err));
+    if (seen) {
+        *answer = same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
         return TACIT_OK;
-    TRY(tacit__row_get(vault, TACIT__TABLE_CLAIM, learner, person, &claim, err));
-    if (belongs_to(claim, key))
-        tacit__row_unset(claim);
-    return TACIT_OK;
-}
-
-tacit_status tacit__vault_end_episode(tacit__vault *vault, int64_t learner,
-                                      const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                                      tacit_error *err)
-{
-    return tacit__rows_settle(vault, end_episode(vault, learner, key, person, err), err);
-}
-
-static tacit_status set_claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
-                              const uint8_t *key, tacit_error *err)
-{
-    tacit__vault_row *claim;
-    TRY(tacit__row_get(vault, TACIT__TABLE_CLAIM, learner, person, &claim, err));
-    return tacit__row_set(claim, key, TACIT__VAULT_KEY, err);
-}
-
-static tacit_status use_quota(tacit__vault *vault, const tacit__vault_user *u, tacit_error *err)
-{
-    tacit__vault_row *row;
-    uint64_t used;
-    TRY(get_quota(vault, u, &row, &used, err));
-    if (!row->wanted || row->numbers[0] < u->day)
-        row->numbers[0] = u->day;
-    row->numbers[1] = (int64_t)used + 1;
-    row->differs = row->stored;
-    return tacit__row_set(row, NULL, 0, err);
-}
-
-/* Accepts a user who counts. */
-static tacit_status take(tacit__vault *vault, const tacit__vault_user *u, const void *data,
-                         size_t size, tacit_error *err)
-{
-    tacit__vault_terms *t;
-    tacit__vault_row *row;
-    TRY(tacit__vault_get_terms(vault, u->learner, &t, err));
-    TRY(tacit__vault_accept(vault, t, err));
-    const tacit__vault_terms now = *t;
-    TRY(tacit__vault_prove(vault, u->learner, err));
-    if (u->person != NULL && now.visits > 1)
-        TRY(tacit__vault_count_visit(vault, &now, u->person, err));
-    else if (u->person != NULL)
-        TRY(set_claim(vault, u->learner, u->person, u->key, err));
-    TRY(tacit__row_get(vault, TACIT__TABLE_SEEN, u->learner, u->key, &row, err));
-    TRY(tacit__row_set(row, u->kept.data, u->kept.size, err));
-    if (u->content != NULL) {
-        TRY(tacit__row_get(vault, TACIT__TABLE_REPORT, u->learner, u->content, &row, err));
-        row->stored = row->wanted = true; /* the row of `seen` is this row */
     }
-    if (!u->at_once)
-        TRY(unset(vault, TACIT__TABLE_OPEN, u->learner, u->key, err));
-    if (u->users_per_day > 0)
-        TRY(use_quota(vault, u, err));
-    return add_input(vault, u, (int64_t)now.accepted, data, size, err);
-}
-
-/* The episode of a user is over and does not count, or not any more. */
-static tacit_status turn_away(tacit__vault *vault, const tacit__vault_user *u,
-                              const tacit__vault_judgment *j, tacit_error *err)
-{
-    const bool verdict = j->answer == TACIT__VAULT_SOON || j->answer == TACIT__VAULT_USED;
-    if (u->at_once && !verdict)
+    TRY(tacit__vault_may_return(vault, learner, person, &returns, err));
+    TRY(check_person(vault, learner, person, key, returns, answer, &claimed, err));
+    if (*answer == TACIT__VAULT_USED || *answer == TACIT__VAULT_SOON)
+        return tacit__vault_end_episode(vault, learner, key, NULL, err);
+    if (*answer == TACIT__VAULT_PERSON || tacit__vault_store_status(vault) != TACIT__STORE_FINE)
         return TACIT_OK;
-    if (!u->at_once) /* a person who was not learned from may come again */
-        TRY(end_episode(vault, u->learner, u->key,
-                        j->answer == TACIT__VAULT_FULL && !u->returns ? u->person : NULL, err));
-    return verdict && !j->again && u->opened > 0
-               ? tacit__vault_save_verdict(vault, u->learner, u->key, u->opened, j->answer, err)
-               : TACIT_OK;
+    tacit__vault_terms *terms;
+    TRY(tacit__vault_get_terms(vault, learner, &terms, err));
+    if (terms->accepted >= terms->limit)
+        *answer = TACIT__VAULT_FULL;
+    else
+        TRY(tacit__vault_accept(vault, terms, err));
+    const int64_t number = (int64_t)terms->accepted;
+    TRY(tacit__vault_prove(vault, learner, err));
+    /* the episode is finished, whether it counts or not */
+    TRY(tacit__connection_write(vault->db, SQL_DELETE_EPISODE,
+                                "DELETE FROM open WHERE learner=? AND key=?", err, "ib", learner,
+                                key, (size_t)TACIT__VAULT_KEY));
+    if (*answer == TACIT__VAULT_FULL) /* a person who was not learned from may come again */
+        return person == NULL || returns
+                   ? TACIT_OK
+                   : tacit__connection_write(vault->db, SQL_UNCLAIM,
+                                             "DELETE FROM person WHERE learner=? AND hash=?", err,
+                                             "ib", learner, person, (size_t)TACIT__VAULT_KEY);
+    if (returns && person != NULL)
+        TRY(tacit__vault_count_visit(vault, learner, person, err));
+    else
+        TRY(claim_person(vault, learner, person, key, claimed, err));
+    TRY(tacit__connection_write(vault->db, SQL_ADD_SEEN, "INSERT INTO seen VALUES(?,?,?)", err,
+                                "ibb", learner, key, (size_t)TACIT__VAULT_KEY, kept.data,
+                                kept.size));
+    return tacit__vault_put_input(vault, learner, number, key, data, size, err);
 }
 
-static tacit_status add_user(tacit__vault *vault, const tacit__vault_user *u, const void *data,
-                             size_t size, tacit__vault_judgment *out, tacit_error *err)
+tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
+                                   const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                                   const uint8_t *content, const void *data, size_t size,
+                                   tacit__vault_answer *answer, tacit_error *err)
 {
-    TRY(judge(vault, u, true, out, err));
-    if (out->answer == TACIT__VAULT_TAKEN)
-        return take(vault, u, data, size, err);
-    const bool over = out->answer == TACIT__VAULT_SOON || out->answer == TACIT__VAULT_USED ||
-                      out->answer == TACIT__VAULT_FULL;
-    return over && tacit__vault_store_status(vault) == TACIT__STORE_FINE
-               ? turn_away(vault, u, out, err)
-               : TACIT_OK;
+    const tacit__bytes kept = {content, content != NULL ? TACIT__VAULT_KEY : 0};
+    return add_user(vault, learner, key, person, content, kept, data, size, answer, err);
 }
 
-tacit_status tacit__vault_add_user(tacit__vault *vault, const tacit__vault_user *user,
-                                   const void *data, size_t size, tacit__vault_judgment *judgment,
-                                   tacit_error *err)
+tacit_status tacit__vault_add_user_with_digest(tacit__vault *vault, int64_t learner,
+                                               const uint8_t key[TACIT__VAULT_KEY],
+                                               const uint8_t *person,
+                                               const tacit__vault_observed *observed,
+                                               const void *data, size_t size,
+                                               tacit__vault_answer *answer, tacit_error *err)
 {
-    TACIT__REQUIRE(vault->keyed && data != NULL && judgment != NULL);
-    return tacit__rows_settle(vault, add_user(vault, user, data, size, judgment, err), err);
+    uint8_t *kept = NULL;
+    size_t kept_size = 0;
+    TRY(tacit__vault_make_content(observed, &kept, &kept_size, err));
+    tacit_status status = add_user(vault, learner, key, person, NULL,
+                                   (tacit__bytes){kept, kept_size}, data, size, answer, err);
+    tacit__free(kept);
+    return status;
 }
 
-static tacit_status save_episode(tacit__vault *vault, const tacit__vault_user *u, bool claims,
-                                 const void *data, size_t size, tacit_error *err)
+tacit_status tacit__vault_save_episode(tacit__vault *vault, int64_t learner,
+                                       const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                                       int64_t opened, const void *data, size_t size,
+                                       tacit__vault_answer *answer, tacit_error *err)
 {
-    tacit__vault_row *row;
+    TACIT__REQUIRE(vault->keyed && data != NULL && size > 0);
+    bool seen = false, claimed = false;
+    TRY(tacit__vault_is_seen(vault, learner, key, &seen, NULL, NULL, err));
+    *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
+    if (!seen)
+        TRY(check_person(vault, learner, person, key, false, answer, &claimed, err));
+    if (*answer != TACIT__VAULT_TAKEN)
+        return TACIT_OK;
+    TRY(claim_person(vault, learner, person, key, claimed, err));
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    tacit_status status = tacit__row_get(vault, TACIT__TABLE_OPEN, u->learner, u->key, &row, err);
-    if (status == TACIT_OK)
-        status = tacit__row_set(row, sealed, size + TACIT__SEAL_BYTES, err);
-    if (status == TACIT_OK)
-        row->numbers[0] = u->opened;
+    tacit_status status =
+        tacit__connection_write(vault->db, SQL_SAVE_EPISODE,
+                                "INSERT INTO open VALUES(?,?,?,?) ON CONFLICT(learner, key) DO"
+                                " UPDATE SET opened=excluded.opened, data=excluded.data",
+                                err, "ibib", learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed,
+                                size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
-    return status == TACIT_OK && claims && u->person != NULL && !u->returns
-               ? set_claim(vault, u->learner, u->person, u->key, err)
-               : status;
+    return status;
 }
 
-tacit_status tacit__vault_save_episode(tacit__vault *vault, const tacit__vault_user *user,
-                                       bool claims, const void *data, size_t size, tacit_error *err)
+tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
+                                  tacit_error *err)
 {
-    TACIT__REQUIRE(vault->keyed && data != NULL && size > 0);
-    return tacit__rows_settle(vault, save_episode(vault, user, claims, data, size, err), err);
+    TACIT__REQUIRE(full != NULL);
+    tacit__vault_terms *terms;
+    *full = false;
+    TRY(tacit__vault_get_terms(vault, learner, &terms, err));
+    *full = terms->accepted >= terms->limit;
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_get_accepted(tacit__vault *vault, int64_t learner, uint64_t *accepted,
@@ -355,28 +280,27 @@ tacit_status tacit__vault_get_accepted(tacit__vault *vault, int64_t learner, uin
     return TACIT_OK;
 }
 
-static tacit_status get_episode(tacit__vault *vault, int64_t learner, const uint8_t *key,
-                                uint8_t **data, size_t *size, bool *seen, tacit_error *err)
-{
-    tacit__vault_row *row;
-    TRY(tacit__row_get(vault, TACIT__TABLE_OPEN, learner, key, &row, err));
-    if (row->wanted)
-        return tacit__vault_open_sealed(vault, vault->key_input, row->data, row->size, data, size,
-                                        err);
-    TRY(tacit__row_get(vault, TACIT__TABLE_SEEN, learner, key, &row, err));
-    *seen = row->wanted;
-    return TACIT_OK;
-}
-
 tacit_status tacit__vault_get_episode(tacit__vault *vault, int64_t learner,
                                       const uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
                                       size_t *size, bool *seen, tacit_error *err)
 {
-    TACIT__REQUIRE(data != NULL && size != NULL && seen != NULL);
+    TACIT__REQUIRE(data != NULL);
+    tacit__cursor *row;
+    bool found;
     *size = 0;
     *data = NULL;
+    tacit_status status =
+        exists(vault, SQL_GET_EPISODE, TACIT__SQL_GET_EPISODE, learner, key, &found, &row, err);
+    if (status == TACIT_OK && found) {
+        size_t n;
+        const void *sealed = tacit__cursor_bytes(row, 0, &n);
+        status = tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
+        tacit__cursor_reset(row);
+    }
     *seen = false;
-    return tacit__rows_settle(vault, get_episode(vault, learner, key, data, size, seen, err), err);
+    if (status == TACIT_OK && !found)
+        status = tacit__vault_is_seen(vault, learner, key, seen, NULL, NULL, err);
+    return status;
 }
 
 /* Finds the row after input `after`. If a query takes a round trip, several rows are read at once: they are

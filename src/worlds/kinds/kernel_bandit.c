@@ -303,6 +303,7 @@ static tacit_status create(const tacit__values *v, tacit__model *out, tacit_erro
         tacit__workspace_destroy(f);
         return status == TACIT_OK ? tacit__fail_plain(err, TACIT_NO_MEMORY) : status;
     }
+    TACIT__REQUIRE(f != NULL);
     double most = 0;
     for (size_t w = 0; w < pairs; w++) {
         double square = 0;
