@@ -25,11 +25,11 @@ TACIT_MUST_USE tacit_status tacit__pair_features_create(const tacit_mixture *mix
                                                         size_t n_states, size_t n_actions,
                                                         tacit__pair_features *out,
                                                         tacit_error *err);
-void tacit__pair_features_destroy(tacit__pair_features *features);
+void tacit__pair_features_destroy(tacit__pair_features *m);
 
 /* out = sum_s' phi(s' | s, a) u(s') / bound for all pairs; |out| <= 1 for each if u is in [0, 1],
  * and for mixtures of kernels if it is in [-1, 1]. */
-void tacit__pair_features_apply(const tacit__pair_features *features, const double *u, double *out);
+void tacit__pair_features_apply(const tacit__pair_features *m, const double *u, double *out);
 
 /* Features of rewards, divided by their bound, into *out, [width][pair] or [width]. NULL: one for
  * each pair. The parameter is taken to be at most sqrt(width) long for features of norm 1. */

@@ -20,18 +20,18 @@ bool tacit__combined_releases_fits(tacit__space space, size_t releases);
 TACIT_MUST_USE tacit_status tacit__combined_releases_create(tacit__space space, size_t releases,
                                                             bool separate,
                                                             tacit__combined_releases **out);
-void tacit__combined_releases_destroy(tacit__combined_releases *combined);
+void tacit__combined_releases_destroy(tacit__combined_releases *h);
 
 /* A new release. Returns it with other visits, moves and rewards, whose noise has the same standard
  * deviations, and with `sampled`; they stay until the next one. */
-tacit__weighted_counts tacit__combined_releases_absorb(tacit__combined_releases *combined,
+tacit__weighted_counts tacit__combined_releases_absorb(tacit__combined_releases *h,
                                                        const tacit__weighted_counts *counts);
 
 /* The standard deviation of release t = 0, 1, ... in units of the first one's, by the strategy that is
  * assumed: for tests. */
-double tacit__combined_releases_noise(const tacit__combined_releases *combined, size_t t);
+double tacit__combined_releases_noise(const tacit__combined_releases *h, size_t t);
 
 /* What was released, as part of a saved state (base/bytes.h). */
-void tacit__combined_releases_fields(tacit__combined_releases *combined, tacit__saved *s);
+void tacit__combined_releases_fields(tacit__combined_releases *h, tacit__saved *s);
 
 #endif

@@ -36,7 +36,7 @@ typedef struct tacit__participant_entry {
 TACIT_MUST_USE tacit_status tacit__participant_cache_create(uint64_t most,
                                                             tacit__participant_cache **out,
                                                             tacit_error *err);
-void tacit__participant_cache_destroy(tacit__participant_cache *cache);
+void tacit__participant_cache_destroy(tacit__participant_cache *r);
 
 /* Returns false if there was no room. */
 bool tacit__participant_cache_change(tacit__participant_cache *cache, tacit__participant_change how,
@@ -45,10 +45,9 @@ bool tacit__participant_cache_change(tacit__participant_cache *cache, tacit__par
 bool tacit__participant_cache_find(tacit__participant_cache *cache, uint64_t name, uint32_t now,
                                    uint32_t *mark);
 /* Removes expired entries. */
-void tacit__participant_cache_expire(tacit__participant_cache *cache, uint32_t now);
+void tacit__participant_cache_expire(tacit__participant_cache *r, uint32_t now);
 
 /* Gets the number of entries and the bytes that they use. */
-void tacit__participant_cache_size(tacit__participant_cache *cache, uint64_t *entries,
-                                   uint64_t *bytes);
+void tacit__participant_cache_size(tacit__participant_cache *r, uint64_t *entries, uint64_t *bytes);
 
 #endif
