@@ -59,7 +59,9 @@ static tacit__fresh_spec once_of(const tacit__stream_spec *o, const tacit__batch
 /* Local sums have as many releases as people. */
 static tacit__batches releases_of(const tacit__stream_spec *o, const tacit__batches *releases)
 {
-    return o->local ? (tacit__batches){.n = o->sum.users} : *releases;
+    if (o->local)
+        return (tacit__batches){.n = o->sum.users};
+    return *releases;
 }
 
 tacit_status tacit__stream_declare(const tacit__stream_spec *o, const tacit__batches *releases,
